@@ -42,8 +42,7 @@ def settings_file(own: Path, near: Path) -> SettingsFile:
     else `own`. Raises BadSettings.
     """
     try:
-        refuse_open_files((own, near))
-        refuse_unreadable_lines((own, near))
+        _refuse_unsafe((own, near))
         if near.is_file() and not (own.is_file() and own.samefile(near)):
             # Its author must not be able to read the environment, as ${SECRET} would.
             values = _values(near, interpolate=False)
@@ -112,15 +111,13 @@ def _listed(names: Collection[str]) -> str:
     return ", ".join(sorted(names))
 
 
-def refuse_open_files(files: tuple[Path, ...]) -> None:
-    """Refuse a file with settings of ours that others on this machine may read or write.
-
-    Others could send the secret to an address of their own. Raises BadSettings, OSError,
-    UnicodeError.
+def _refuse_unsafe(files: tuple[Path, ...]) -> None:
+    """Refuse files with settings of ours that others on this machine may read or write: they could
+    send the secret to an address of their own. Refuse one with a line that cannot be read: a
+    setting could be lost unnoticed. Raises BadSettings, OSError, UnicodeError.
     """
-    if os.name != "posix":
-        return
-    opened = [file for file in dict.fromkeys(files) if _is_open(file) and _is_ours(file)]
+    ours = [file for file in dict.fromkeys(files) if file.is_file() and _is_ours(file)]
+    opened = [file for file in ours if file.stat().st_mode & _ANYONE_ELSE and os.name == "posix"]
     if opened:
         named = " ".join(str(file) for file in opened)
         hold, it = ("holds", "it") if len(opened) == 1 else ("hold", "them")
@@ -128,16 +125,7 @@ def refuse_open_files(files: tuple[Path, ...]) -> None:
             f"{' and '.join(map(str, opened))} {hold} secrets, and others on this machine can read "
             f"{it}. Nothing was sent. Make {it} readable by you alone: chmod 600 {named}"
         )
-
-
-def refuse_unreadable_lines(files: tuple[Path, ...]) -> None:
-    """Refuse a file of ours with a line that cannot be read: a setting could be lost unnoticed.
-
-    Raises BadSettings, OSError, UnicodeError.
-    """
-    for file in dict.fromkeys(files):
-        if not file.is_file() or not _is_ours(file):
-            continue
+    for file in ours:
         with file.open(encoding="utf-8-sig") as text:
             wrong = [line.original.line for line in parse_stream(text) if line.error]
         if wrong:
@@ -145,10 +133,6 @@ def refuse_unreadable_lines(files: tuple[Path, ...]) -> None:
                 f"{file}, line {wrong[0]}: this is not NAME=value, or a quote is not closed. "
                 "Nothing was sent. Fix the line, then run the same command again."
             )
-
-
-def _is_open(file: Path) -> bool:
-    return file.is_file() and bool(file.stat().st_mode & _ANYONE_ELSE)
 
 
 def _is_ours(file: Path) -> bool:

@@ -80,6 +80,14 @@ class Mistake:
 
 
 @dataclass(frozen=True, slots=True)
+class Doubt:
+    """Something a person should look at; `kind` is what doubts of one kind have in common."""
+
+    kind: str
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
 class Unusable:
     """A cell's content that no field accepts, such as an error; `what` is shown instead."""
 

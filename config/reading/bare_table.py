@@ -17,7 +17,7 @@ from config.mistakes import Mistake
 from config.reading.own_tables import Named, PeopleAt, own_tables, people_in
 from config.reading.starter import free
 from config.tables.address_cells import addresses_in
-from config.tables.cells import as_text, is_blank, is_error, is_total
+from config.tables.cells import as_text, is_blank, is_error
 from config.tables.headers import FULL_NAME, meaning
 from config.tables.where import compared
 
@@ -87,17 +87,16 @@ def understood(path: Path, sheet: str | None = None) -> Understood:
     """Read a table as a campaign would. Raises BadInput if no column has email addresses."""
     named = Named(path, sheet)
     at = people_in(named, own_tables(named)[1])
-    header = next(cells for number, cells in at.table.rows if number == at.header)
-    titles = ["" if is_blank(cell) else str(as_text(cell)).strip() for cell in header]
+    titles = [title.strip() for title in at.body.titles]
     columns = dict(at.columns)
     if not {"first_name", "last_name"} & columns.keys():
         full = [number for number, title in enumerate(titles) if meaning(title) == FULL_NAME]
         columns |= {FULL_NAME: full[0]} if len(full) == 1 else {}
     rows = list(_rows(at, columns))
     fields = tuple(
-        (field, titles[columns[field]], _first(rows, columns[field]))
+        (field, titles[column], tuple(islice(dict.fromkeys(_texts(rows, column)), EXAMPLES)))
         for field in (FULL_NAME, *FIELDS)
-        if field in columns
+        if (column := columns.get(field)) is not None
     )
     several = sum(
         len(addresses_in(str(cells[columns["email1"]]))) > 1
@@ -116,21 +115,17 @@ def understood(path: Path, sheet: str | None = None) -> Understood:
 
 def _rows(at: PeopleAt, columns: Mapping[str, int]) -> Iterator[tuple[Any, ...]]:
     """Go through the rows of people: those with something in a column that is understood."""
-    for number, cells in at.table.rows:
-        if number > at.header:
-            here = [cells[column] for column in columns.values() if column < len(cells)]
-            if not all(map(is_blank, here)) and not is_total(cells):
-                yield tuple(cells)
+    for row in at.body.rows():
+        if not isinstance(row, Mistake):
+            here = [row[1][column] for column in columns.values() if column < len(row[1])]
+            if not all(map(is_blank, here)):
+                yield tuple(row[1])
 
 
 def _texts(rows: list[tuple[Any, ...]], column: int) -> Iterator[str]:
     for cells in rows:
         if column < len(cells) and not is_blank(cells[column]):
             yield str(as_text(cells[column])).strip()
-
-
-def _first(rows: list[tuple[Any, ...]], column: int) -> tuple[str, ...]:
-    return tuple(islice(dict.fromkeys(_texts(rows, column)), EXAMPLES))
 
 
 def _few(rows: list[tuple[Any, ...]], column: int) -> dict[str, int]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from config.definition.wording import unknown_field
+from config.definition.kinds import unknown_field
 from config.errors import BadInput
 from config.mistakes import Mistake, Place, shown
 from config.reading.sheet_fields import (
@@ -22,7 +22,6 @@ from config.tables.cells import as_moment, as_text, is_blank
 from config.tables.grid import TableRow
 from config.tables.headers import spelling, wishes_of
 from config.tables.table import PeopleTable, people_table
-from config.tables.where import Where, where_of
 from config.tables.workbook import Book, Sheet
 from config.tables.written import Location, People, Written
 
@@ -74,11 +73,6 @@ class CampaignFields:
         return self.value(location)
 
     @property
-    def where(self) -> Where:
-        """Which rows of its table the campaign keeps."""
-        return where_of(self.options)
-
-    @property
     def options(self) -> Mapping[str, Any]:
         """What the campaign says about its people."""
         options: Mapping[str, Any] = self.fields.get("candidates", {})
@@ -108,12 +102,11 @@ def campaigns_in(book: Book, file: str) -> list[Written]:
         return [_one(single, people)]
     if people is not None and many is not None and single is None:
         return _many(many, people)
-    names = ", ".join(book.names) or "none"
     wanted = (
         "a sheet campaign (or campaigns) and a sheet candidates; if this has only people, name "
         "their definition: --campaign definition.yaml"
     )
-    problem = Mistake(Place(file), "sheets", f"the sheets {names}", wanted)
+    problem = Mistake(Place(file), "sheets", book.listed, wanted)
     if single is None and many is None:
         # Imported here: only a table alone needs it.
         from config.reading.bare_table import BareTable  # noqa: PLC0415
@@ -129,8 +122,7 @@ def campaign_alone(book: Book, file: str) -> CampaignFields:
     """
     sheet = book.sheets.get("campaign")
     if sheet is None or "campaigns" in book.sheets:
-        sheets = f"the sheets {', '.join(book.names) or 'none'}"
-        raise BadInput([Mistake(Place(file), "sheets", sheets, "one sheet campaign")])
+        raise BadInput([Mistake(Place(file), "sheets", book.listed, "one sheet campaign")])
     return _fields_of(sheet)
 
 
@@ -141,7 +133,7 @@ def _one(sheet: Sheet, people: Sheet) -> Written:
         table = people_table(people.rows, people.grid, wishes, wishes.needed)
     except BadInput as error:
         return gathered.written(None, error.problems)
-    return gathered.written(table.people(gathered.key, gathered.where))
+    return gathered.written(table.people(gathered.key))
 
 
 def _fields_of(sheet: Sheet) -> CampaignFields:
@@ -151,29 +143,22 @@ def _fields_of(sheet: Sheet) -> CampaignFields:
     names = _column_of_names(rows)
     values, remarks = _columns_beside(rows, names)
     for number, cells in rows:
-        name = as_text(_at(cells, names))
-        titles = _is_title(name)
-        read = {names} if is_blank(name) else {names, values}
+        name = "" if is_blank(_at(cells, names)) else str(as_text(_at(cells, names))).strip()
+        titles = spelling(name) in TITLES
+        read = {names, values} if name else {names}
         if titles:
             read |= {at for at, cell in enumerate(cells) if spelling(str(cell)) == "description"}
         gathered.problems += _not_read(sheet, (number, cells), read)
-        if titles or is_blank(name):
+        if titles or not name:
             continue
         value = _at(cells, values)
         named_at, place = sheet.grid.cell(number, names), sheet.grid.cell(number, values)
-        gathered.add(str(name).strip(), named_at, value, place)
-        if is_blank(value) and WHERE.fullmatch(str(name).strip()):
-            gathered.problems.append(Mistake(place, str(name).strip(), "nothing", "a value"))
-        elif is_blank(value) and spelling(str(name)) in KNOWN:
-            for at in _strays(str(name), cells, values, remarks):
-                gathered.problems.append(
-                    _stray(sheet.grid.cell(number, at), str(name).strip(), place)
-                )
+        gathered.add(name, named_at, value, place)
+        if is_blank(value) and WHERE.fullmatch(name):
+            gathered.problems.append(Mistake(place, name, "nothing", "a value"))
+        elif is_blank(value) and spelling(name) in KNOWN:
+            gathered.problems += _strays(sheet, (number, cells), name, values, remarks)
     return gathered
-
-
-def _is_title(name: Any) -> bool:
-    return spelling(str(name)) in TITLES
 
 
 def _columns_beside(rows: Sequence[TableRow], names: int) -> tuple[int, set[int]]:
@@ -183,33 +168,32 @@ def _columns_beside(rows: Sequence[TableRow], names: int) -> tuple[int, set[int]
     fields = [
         [at for at, cell in enumerate(cells) if at > names and not is_blank(cell)]
         for _, cells in rows
-        if _is_title(_at(cells, names)) or spelling(str(as_text(_at(cells, names)))) in KNOWN
+        if spelling(str(as_text(_at(cells, names)))) in {*KNOWN, *TITLES}
     ]
     values = min((at for columns in fields for at in columns), default=names + 1)
     return values, {at for columns in fields if values in columns for at in columns if at > values}
 
 
-def _strays(name: str, cells: Sequence[Any], values: int, remarks: set[int]) -> Iterator[int]:
-    """Find the columns of what may be the value of a field whose own cell is empty."""
+def _strays(
+    sheet: Sheet, row: TableRow, name: str, values: int, remarks: set[int]
+) -> Iterator[Mistake]:
+    """Point at what may be the value of a field whose own cell is empty."""
+    number, cells = row
+    message = (
+        f"{name} is empty, and what is here is not read; if it is the value, move it to "
+        f"{sheet.grid.cell(number, values).cell}; if it is a remark, write a title above it, as in "
+        "field, value, remarks"
+    )
     for at, cell in enumerate(cells):
         if at <= values or is_blank(cell) or names_a_field(cell):
             continue
         if at not in remarks or is_surely_for(name, cell):
-            yield at
-
-
-def _stray(place: Place, name: str, wanted: Place) -> Mistake:
-    message = (
-        f"{name} is empty, and what is here is not read; if it is the value, move it to "
-        f"{wanted.cell}; if it is a remark, write a title above it, as in field, value, remarks"
-    )
-    return Mistake(place, name, message=message)
+            yield Mistake(sheet.grid.cell(number, at), name, message=message)
 
 
 def _rows(sheet: Sheet) -> list[TableRow]:
     """Return the rows of a sheet that hold anything."""
-    rows = (row for row in sheet.rows() if not isinstance(row, Mistake))
-    return [row for row in rows if not all(is_blank(cell) for cell in row[1])]
+    return [row for row in sheet.rows() if not all(is_blank(cell) for cell in row[1])]
 
 
 def _at(cells: Sequence[Any], column: int) -> Any:
@@ -242,7 +226,7 @@ def _many(sheet: Sheet, people: Sheet) -> list[Written]:
     gathered = list(_campaign_rows(sheet))
     if not gathered:
         message = "the sheet is empty, wanted a header row and a row for each campaign"
-        raise BadInput([Mistake(sheet.grid.whole, message=message)])
+        raise BadInput.at(sheet.grid.whole, message)
     first, *others = gathered
     wishes = wishes_of(next(filter(says_how_to_read, (each.options for each in gathered)), {}))
     try:
@@ -314,7 +298,9 @@ def _shared_out(campaigns: list[CampaignFields], table: PeopleTable) -> list[Wri
     """Give each campaign its people; a person whose campaign is not here is a mistake, never
     dropped.
     """
-    people, problems = table.people_by_campaign({each.key: each.where for each in campaigns})
+    people, problems = table.people_by_campaign(
+        {each.key: wishes_of(each.options).where for each in campaigns}
+    )
     nobody = table.nobody()
     written = []
     seen: dict[str, Place] = {}

@@ -30,7 +30,7 @@ def read_do_not_contact(path: Path) -> dict[str, str]:
     too, because its content may have been lost.
     """
     if path.is_file() and path.stat().st_size == 0:
-        raise BadInput([Mistake(Place(str(path)), message=EMPTY)])
+        raise BadInput.at(Place(str(path)), EMPTY)
     addresses: dict[str, str] = {}
     problems: list[Mistake] = []
     entries, tables = _entries(path)

@@ -10,11 +10,10 @@ from config.reading.sources import PeopleFile, is_text_table
 from config.tables.csv_file import read_csv
 from config.tables.headers import NEEDED, Wishes, wishes_of
 from config.tables.table import find_table, people_table
-from config.tables.where import where_of
 from config.tables.written import People
 
 if TYPE_CHECKING:
-    from config.tables.workbook import Book, Sheet
+    from config.tables.workbook import Sheet
 
 USUAL = "candidates"
 
@@ -25,17 +24,13 @@ def people_in(file: PeopleFile, fields: Mapping[str, Any], sheet: str | None = N
     """
     if file.problems:
         raise BadInput(file.problems)
-    options = fields.get("candidates")
-    options = options if isinstance(options, Mapping) else {}
-    wishes = wishes_of(options)
+    wishes = wishes_of(fields.get("candidates"))
     key = str(fields.get("campaign", ""))
     if is_text_table(file.path, file.data):
-        return read_csv(file.data, str(file.path), wishes).people(key, where_of(options))
-    named = sheet or options.get("sheet")
-    named = named if isinstance(named, str) and named.strip() else None
-    chosen, by_content = _sheet(file.data, str(file.path), named, wishes)
+        return read_csv(file.data, str(file.path), wishes).people(key)
+    chosen, by_content = _sheet(file.data, str(file.path), sheet or wishes.sheet, wishes)
     table = people_table(chosen.rows, chosen.grid, wishes, wishes.needed)
-    people = table.people(key, where_of(options))
+    people = table.people(key)
     if by_content:
         note = f"{people.whole}: this sheet is used, as no other one has email addresses"
         people = replace(people, notes=(note, *people.notes))
@@ -56,7 +51,7 @@ def _sheet(data: bytes, file: str, named: str | None, wishes: Wishes) -> tuple["
     if wanted in book.sheets:
         return book.sheets[wanted], False
     if named is not None:
-        raise _not_found(book, file, shown(named))
+        raise BadInput([Mistake(Place(file), "sheet", book.listed, shown(named))])
     if len(book.names) == 1:
         (only,) = book.sheets.values()
         return only, False
@@ -65,7 +60,8 @@ def _sheet(data: bytes, file: str, named: str | None, wishes: Wishes) -> tuple["
     if len(fitting) == 1:
         return fitting[0], True
     if not fitting:
-        raise _not_found(book, file, "one with a column of email addresses")
+        wanted = "one with a column of email addresses"
+        raise BadInput([Mistake(Place(file), "sheet", book.listed, wanted)])
     names = ", ".join(sheet.name for sheet in fitting)
     message = (
         f"the sheets {names} all have email addresses; say which one has the people, as in "
@@ -77,8 +73,3 @@ def _sheet(data: bytes, file: str, named: str | None, wishes: Wishes) -> tuple["
 def _has_emails(sheet: "Sheet", wishes: Wishes) -> bool:
     table = find_table(sheet.rows, sheet.grid, wishes, NEEDED)
     return table is not None and "email1" in table.columns.by_field
-
-
-def _not_found(book: "Book", file: str, wanted: str) -> BadInput:
-    names = ", ".join(book.names) or "none"
-    return BadInput([Mistake(Place(file), "sheet", f"the sheets {names}", wanted)])

@@ -1,5 +1,6 @@
 """Definitions in YAML: plain data, and the place of each piece."""
 
+from functools import lru_cache
 from typing import Any
 
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
@@ -15,8 +16,11 @@ TEXT_TAGS = {TAG + "str", TAG + "timestamp", TAG + "merge", TAG + "value"}
 NOTHING = {"", "~", "null"}
 
 
+@lru_cache(maxsize=1)
 def read_yaml(data: bytes, file: str) -> "YamlDocument":
-    """Read a definition. Raises BadInput if it is not text, not YAML or not a mapping."""
+    """Read a definition; the last one is remembered. Raises BadInput if it is not text, not YAML or
+    not a mapping.
+    """
     return YamlDocument(read_nodes(data, file), file)
 
 

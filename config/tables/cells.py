@@ -10,6 +10,12 @@ from collections.abc import Sequence
 from datetime import date, datetime, time, timedelta
 from typing import Any
 
+# How a text begins that a spreadsheet would take for a formula, and the apostrophe that marks it as
+# text. Japanese and Chinese versions of Excel treat the wide characters as the same.
+STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+GUARD = "'"
+_GUARDED = tuple(GUARD + begins for begins in STARTS)
+
 YES = {"true", "yes", "1"}
 NO = {"false", "no", "0"}
 # Beyond this, floating-point numbers skip whole numbers.
@@ -152,3 +158,15 @@ def is_total(cells: Sequence[Any]) -> bool:
         return False
     others = (cell for cell in cells[begins + 1 :] if not is_blank(cell))
     return all(_NUMBER.fullmatch(str(as_text(cell))) for cell in others)
+
+
+def guarded(cell: object) -> object:
+    """Keep a spreadsheet from calculating a cell when somebody opens the text table."""
+    return GUARD + cell if isinstance(cell, str) and cell.startswith(STARTS) else cell
+
+
+def unguarded(row: list[str]) -> list[str]:
+    """Remove the apostrophes that programs have added; they are not part of the texts."""
+    if any(cell.startswith(_GUARDED) for cell in row):
+        return [cell[1:] if cell.startswith(_GUARDED) else cell for cell in row]
+    return row

@@ -8,8 +8,8 @@ from functools import partial
 from itertools import islice
 
 from config.mistakes import Mistake, Place, shown
+from config.tables.cells import unguarded
 from config.tables.file_bytes import decoded
-from config.tables.formulas import unguarded
 from config.tables.grid import DELIMITERS, Grid, TableRow
 from config.tables.headers import Wishes, matches
 from config.tables.table import ABOVE_AT_MOST, PeopleTable, header_among, people_table

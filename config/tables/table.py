@@ -1,6 +1,6 @@
 """People in rows and columns, whatever file the table came from."""
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import chain, islice
@@ -8,7 +8,7 @@ from typing import Any
 
 from config.email_key import email_key
 from config.errors import BadInput
-from config.mistakes import Mistake, Place, Unusable, shown
+from config.mistakes import Doubt, Mistake, Place, Unusable, shown
 from config.progress import tell
 from config.tables.address_cells import address_of
 from config.tables.cells import as_text, as_whole_number, is_blank, is_total, is_words
@@ -26,7 +26,7 @@ from config.tables.headers import (
 )
 from config.tables.unread import ABOVE, PERHAPS, SWALLOWED, Unread, is_address
 from config.tables.where import Selection, Where, conditions, select
-from config.tables.written import People, Remark, Row
+from config.tables.written import People, Row
 
 # Titles, dates and remarks may be above the header, which must be within this many rows.
 ABOVE_AT_MOST = 50
@@ -62,9 +62,9 @@ class PeopleTable:
             column = self.columns.by_field.get(FULL_NAME)
         return self.grid.cell(number, column or 0)
 
-    def people(self, campaign: str, where: Where) -> People:
+    def people(self, campaign: str) -> People:
         """Return everybody whom `where` keeps; a person of another campaign is a mistake."""
-        selection = self._selection(where, self.filled())
+        selection = self._selection(self.wishes.where, self.filled())
         return self._with_rows(self._people_of(campaign, selection), selection)
 
     def people_by_campaign(
@@ -137,9 +137,10 @@ class PeopleTable:
         column = self.columns.by_field["email1"]
         for number, cells in self.filled() if numbers else ():
             if number in numbers and column < len(cells):
-                yield email_key(str(self._address(cells[column])))
+                yield email_key(str(self.address(cells[column])))
 
-    def _address(self, cell: Any) -> Any:
+    def address(self, cell: Any) -> Any:
+        """Return the address of a cell."""
         return address_of(cell, first=self.wishes.first_address)
 
     def _unclear(self, selection: Selection) -> Iterator[Mistake]:
@@ -186,7 +187,7 @@ class PeopleTable:
         }
 
     def _people(self, left_out: frozenset[int]) -> Iterator[Row | Mistake]:
-        readers = {"stage_id": as_whole_number, "email1": self._address}
+        readers = {"stage_id": as_whole_number, "email1": self.address}
         by_field = [
             (field, column, readers.get(field, as_text))
             for field, column in self.columns.by_field.items()
@@ -222,8 +223,8 @@ class PeopleTable:
                 message = f"there are more than {MOST_ROWS:,} rows; split them into several files"
                 yield Mistake(self.grid.cell(number), message=message)
                 return
-            remark = _split(fields) if FULL_NAME in fields else None
-            yield Row(number, fields, remark, number in hidden)
+            doubt = _split(fields) if FULL_NAME in fields else None
+            yield Row(number, fields, doubt, number in hidden)
 
     def _unread(self) -> Unread:
         untitled = [at for at, title in enumerate(self.titles) if not title.strip()]
@@ -244,7 +245,7 @@ class PeopleTable:
         return any(is_address(cells[column]) for cells in rows)
 
 
-def _split(fields: dict[str, Any]) -> Remark | None:
+def _split(fields: dict[str, Any]) -> Doubt | None:
     """Replace a full name by first and last name; returns what a person should look at."""
     full = fields.pop(FULL_NAME)
     if not isinstance(full, str):
@@ -260,9 +261,8 @@ def _split(fields: dict[str, Any]) -> Remark | None:
         f"{shown(full)} is split into {shown(names.first)} and {shown(names.last)}{names.doubt}"
     )
     # If a name has two readings, a person has to see them, however many such names there are.
-    return Remark(
-        sentence, sentence if names.other else "a title, a degree or another word is dropped"
-    )
+    kind = sentence if names.other else "a title, a degree or another word is dropped"
+    return Doubt(kind, sentence)
 
 
 def people_table(rows: Rows, grid: Grid, wishes: Wishes, needed: Sequence[str]) -> PeopleTable:
@@ -299,8 +299,9 @@ def find_table(rows: Rows, grid: Grid, wishes: Wishes, needed: Sequence[str]) ->
     sums = _totals(islice(everything(), MOST_ROWS + 1))
 
     def below() -> Iterator[TableRow | Mistake]:
-        every = everything()
-        return (row for row in every if not _among(sums, row)) if sums else every
+        for row in everything():
+            if isinstance(row, Mistake) or row[0] not in sums:
+                yield row
 
     unfit = words_in_numbers(header, wishes, below)
     columns = find_columns(header, wishes.named, needed, unfit)
@@ -326,10 +327,6 @@ def _totals(rows: Iterator[TableRow | Mistake]) -> dict[int, tuple[int, str]]:
         for row in rows
         if not isinstance(row, Mistake) and is_total(row[1])
     }
-
-
-def _among(numbers: Container[int], row: TableRow | Mistake) -> bool:
-    return not isinstance(row, Mistake) and row[0] in numbers
 
 
 def words_in_numbers(

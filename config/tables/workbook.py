@@ -6,7 +6,7 @@ from datetime import datetime, time
 from typing import Any
 
 from config.errors import BadInput
-from config.mistakes import Mistake, Place, Unusable
+from config.mistakes import Place, Unusable
 from config.tables.address_cells import Linked
 from config.tables.grid import Grid, TableRow
 from config.workbooks import frames
@@ -34,7 +34,7 @@ class Sheet:
     from_1904: bool
     received: Received = field(repr=False)
 
-    def rows(self) -> Iterator[TableRow | Mistake]:
+    def rows(self) -> Iterator[TableRow]:
         """Go through the rows from the top; a vertically merged value is in each of its rows."""
         by_top: dict[int, list[tuple[int, int]]] = {}
         for top, end, column in self.received.layout.merged:
@@ -115,6 +115,11 @@ class Book:
     sheets: dict[str, Sheet]
     names: tuple[str, ...]
 
+    @property
+    def listed(self) -> str:
+        """Name all sheets, as what was found instead of another."""
+        return f"the sheets {', '.join(self.names) or 'none'}"
+
 
 def read_book(data: bytes, file: str, wanted: Sequence[str]) -> Book:
     """Read the sheets with these names (in lower case), or the only sheet.
@@ -125,14 +130,14 @@ def read_book(data: bytes, file: str, wanted: Sequence[str]) -> Book:
         book = received(data, wanted)
     except Unfit as error:
         place = Place(file, sheet=error.sheet, cell=error.cell)
-        raise BadInput([Mistake(place, message=str(error))]) from None
+        raise BadInput.at(place, str(error)) from None
     sheets: dict[str, Sheet] = {}
     for position, content in book.sheets.items():
         sheet = _sheet(file, book, position, content)
         first = sheets.setdefault(sheet.name.strip().casefold(), sheet)
         if first is not sheet and wanted:
             message = f"two sheets have the name {first.name}; rename one of them"
-            raise BadInput([Mistake(Place(file), message=message)])
+            raise BadInput.at(Place(file), message)
     return Book(sheets, tuple(name for name, _ in book.names))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from config.mistakes import Mistake, Place
+from config.mistakes import Doubt, Mistake, Place
 from config.tables.where import Selection
 
 # The path to a piece of a definition, as in ("project", "starttime").
@@ -30,24 +30,16 @@ PersonPlace = Callable[[int, str | None], Place]
 
 
 @dataclass(frozen=True, slots=True)
-class Remark:
-    """Something a person should look at; `cause` is what remarks of one kind have in common."""
-
-    sentence: str
-    cause: str
-
-
-@dataclass(frozen=True, slots=True)
 class Row:
     """One person as written: the number that locates the row, and its fields.
 
-    `remark` is what a person should look at, if the reader had to choose. `hidden`: the sheet hides
+    `doubt` is what a person should look at, if the reader had to choose. `hidden`: the sheet hides
     the row.
     """
 
     number: int
     fields: Mapping[str, Any]
-    remark: Remark | None = None
+    doubt: Doubt | None = None
     hidden: bool = False
 
 

@@ -23,7 +23,7 @@ from config.errors import BadInput, CampaignError
 from config.people.email_address import NotAnEmail, email_address
 from config.reading.do_not_contact import read_do_not_contact
 from config.reading.reading import read_campaigns
-from config.tables import formulas
+from config.tables import cells
 from config.timetable.hours import hours
 from config.timetable.moments import wall_time
 from config.timetable.schedule import read_cron
@@ -219,7 +219,7 @@ def shown(data: bytes) -> None:
     masked_text(text, {"ada", "lovelace", "李"})
     link = Link(text, text, text, 1, None, text)
     [_, row] = csv.reader(StringIO(as_csv([link]).decode(), newline=""))
-    assert not any(cell.startswith(formulas.STARTS) for cell in row)
+    assert not any(cell.startswith(cells.STARTS) for cell in row)
     assert json.loads(as_json([link]))[0]["first_name"] == text
 
 

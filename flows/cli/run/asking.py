@@ -87,7 +87,7 @@ def _emails(run: OneRun, seen: "Forecast") -> int:
 
 
 def _to_look_at(asked: Asked) -> list[str]:
-    from config.people.email_doubts import is_sample
+    from config.people.doubts import is_sample
 
     hidden = sum(seen.hidden for _, seen in asked)
     going = [

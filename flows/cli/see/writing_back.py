@@ -92,7 +92,7 @@ def write_back(
         more = _write_anew(into, output, [filled if t is people.table else t for t in tables])
     lines = [_counted(results.values(), campaign, output), *more]
     if missing := len(absent(people, campaign.key, known_results.results)):
-        kept = " that the filter (where) keeps" if named.where else ""
+        kept = " that the filter (where) keeps" if named.wishes.where else ""
         lines.append(
             f"{counted(missing, 'candidate')} of {campaign.key} not in any row of {into}{kept}"
         )
