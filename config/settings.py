@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import urlsplit
 
 from platformdirs import user_data_path
 from pydantic import (
@@ -55,26 +55,20 @@ def _service_url(typed: str) -> str:
     url = typed.strip().rstrip("/")
     if any(c.isspace() or not c.isprintable() or c == "\\" for c in url):
         raise ValueError("must be one address, without spaces in it")
-    parts, host = _split(url)
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        raise ValueError("is not an address") from None
     if parts.scheme not in {"http", "https"} or not host:
         raise ValueError("must be an address such as https://api.example.com")
     if "@" in parts.netloc:
         raise ValueError("must not hold a user name or a password")
     if "?" in url or "#" in url:
         raise ValueError("must not have a part after ? or #")
-    return url
-
-
-def _split(url: str) -> tuple[SplitResult, str]:
-    """Take an address apart; plain http is accepted to this machine only."""
-    try:
-        parts = urlsplit(url)
-        host, _ = parts.hostname or "", parts.port
-    except ValueError:
-        raise ValueError("is not an address") from None
-    if parts.scheme == "http" and host and not is_loopback(host):
+    if parts.scheme == "http" and not is_loopback(host):
         raise ValueError("must begin with https:// (plain http is for this machine only)")
-    return parts, host
+    return url
 
 
 # Only with the drivers that are installed with us, named or not: others might break the promise.
@@ -118,8 +112,13 @@ def _refuse_odd_server(rest: str) -> None:
 def _notify_url(typed: SecretStr) -> SecretStr:
     """Accept where notices go: a webhook's address, or a mail server's as Apprise writes it."""
     url = typed.get_secret_value().strip()
-    parts, host = _split(url)
-    if parts.scheme not in {"http", "https", "mailto", "mailtos"} or not host:
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        raise ValueError("is not an address") from None
+    if parts.scheme == "http" and not is_loopback(parts.hostname or ""):
+        raise ValueError("must begin with https:// (plain http is for this machine only)")
+    if parts.scheme not in {"http", "https", "mailto", "mailtos"} or not parts.hostname:
         raise ValueError(
             "must be a webhook (https://…) or a mailbox (mailtos://user:password@host?to=…)"
         )
