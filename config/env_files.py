@@ -1,9 +1,12 @@
-"""Where settings come from: the environment, or one `.env`, which nobody else may read."""
+"""Where settings come from: the environment, or one `.env`, which nobody else may read; and which
+of them are secrets.
+"""
 
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from dotenv import dotenv_values
 from dotenv.parser import parse_stream
@@ -13,6 +16,8 @@ from config.errors import BadSettings
 # A file with any of these names is ours; another program's .env in the folder is ignored.
 _OURS = ("ASSESSMENT_", "CAMPAIGN_")
 _ANYONE_ELSE = 0o077  # a group's or everybody's right to read or write
+_SECRET = frozenset({"ASSESSMENT_CLIENT_SECRET", "CAMPAIGN_NOTIFY_URL"})
+_WITH_A_PASSWORD = "CAMPAIGN_DATABASE_URL"  # noqa: S105 - a variable's name
 
 
 # They belong together: half from one source and half from another could send one service's secret
@@ -37,8 +42,7 @@ def settings_file(own: Path, near: Path) -> SettingsFile:
     else `own`. Raises BadSettings.
     """
     try:
-        refuse_open_files((own, near))
-        refuse_unreadable_lines((own, near))
+        _refuse_unsafe((own, near))
         if near.is_file() and not (own.is_file() and own.samefile(near)):
             # Its author must not be able to read the environment, as ${SECRET} would.
             values = _values(near, interpolate=False)
@@ -107,15 +111,13 @@ def _listed(names: Collection[str]) -> str:
     return ", ".join(sorted(names))
 
 
-def refuse_open_files(files: tuple[Path, ...]) -> None:
-    """Refuse a file with settings of ours that others on this machine may read or write.
-
-    Others could send the secret to an address of their own. Raises BadSettings, OSError,
-    UnicodeError.
+def _refuse_unsafe(files: tuple[Path, ...]) -> None:
+    """Refuse files with settings of ours that others on this machine may read or write: they could
+    send the secret to an address of their own. Refuse one with a line that cannot be read: a
+    setting could be lost unnoticed. Raises BadSettings, OSError, UnicodeError.
     """
-    if os.name != "posix":
-        return
-    opened = [file for file in dict.fromkeys(files) if _is_open(file) and _is_ours(file)]
+    ours = [file for file in dict.fromkeys(files) if file.is_file() and _is_ours(file)]
+    opened = [file for file in ours if file.stat().st_mode & _ANYONE_ELSE and os.name == "posix"]
     if opened:
         named = " ".join(str(file) for file in opened)
         hold, it = ("holds", "it") if len(opened) == 1 else ("hold", "them")
@@ -123,16 +125,7 @@ def refuse_open_files(files: tuple[Path, ...]) -> None:
             f"{' and '.join(map(str, opened))} {hold} secrets, and others on this machine can read "
             f"{it}. Nothing was sent. Make {it} readable by you alone: chmod 600 {named}"
         )
-
-
-def refuse_unreadable_lines(files: tuple[Path, ...]) -> None:
-    """Refuse a file of ours with a line that cannot be read: a setting could be lost unnoticed.
-
-    Raises BadSettings, OSError, UnicodeError.
-    """
-    for file in dict.fromkeys(files):
-        if not file.is_file() or not _is_ours(file):
-            continue
+    for file in ours:
         with file.open(encoding="utf-8-sig") as text:
             wrong = [line.original.line for line in parse_stream(text) if line.error]
         if wrong:
@@ -142,9 +135,22 @@ def refuse_unreadable_lines(files: tuple[Path, ...]) -> None:
             )
 
 
-def _is_open(file: Path) -> bool:
-    return file.is_file() and bool(file.stat().st_mode & _ANYONE_ELSE)
-
-
 def _is_ours(file: Path) -> bool:
     return any(name in file.read_text("utf-8-sig").upper() for name in _OURS)
+
+
+def secrets_among(variables: Mapping[str, str]) -> list[str]:
+    """Name the variables that hold a secret of ours; a database address counts if it has a
+    password.
+    """
+    ours = {name.upper(): value for name, value in variables.items() if value}
+    return sorted(name for name, value in ours.items() if name in _SECRET or _locked(name, value))
+
+
+def _locked(name: str, value: str) -> bool:
+    if name != _WITH_A_PASSWORD:
+        return False
+    try:
+        return bool(urlsplit(value).password)
+    except ValueError:  # what cannot be read may hold anything
+        return True

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from config.mistakes import Mistake
+from config.mistakes import Mistake, Place
 
 
 class CampaignError(Exception):
@@ -40,6 +40,11 @@ class BadInput(CampaignError):
         files = " and ".join(dict.fromkeys(problem.place.file for problem in self.problems))
         count = len(self.problems)
         super().__init__(f"{files}: {count:,} mistake{'' if count == 1 else 's'}; nothing was sent")
+
+    @classmethod
+    def at(cls, place: Place, message: str, then: str | None = None) -> "BadInput":
+        """One mistake, in a whole sentence."""
+        return BadInput([Mistake(place, message=message)], then=then)
 
 
 class BadSettings(CampaignError):

@@ -1,7 +1,7 @@
 """Mistakes in files, and their places: every mistake names where it is."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from string import digits
 from typing import Any
 
@@ -71,18 +71,20 @@ class Mistake:
 
     def as_json(self) -> dict[str, Any]:
         """Return the object that `campaign check --json` prints; null if a key does not apply."""
-        place = self.place
-        return {
-            "file": place.file,
-            "line": place.line,
-            "column": place.column,
-            "sheet": place.sheet,
-            "cell": place.cell,
+        return asdict(self.place) | {
             "field": self.field,
             "found": self.found,
             "wanted": self.wanted,
             "message": self.clause,
         }
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """Something a person should look at; `kind` is what doubts of one kind have in common."""
+
+    kind: str
+    sentence: str
 
 
 @dataclass(frozen=True, slots=True)

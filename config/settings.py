@@ -6,21 +6,21 @@ import os
 from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Literal, TypeVar
 from urllib.parse import urlsplit
 
 from platformdirs import user_data_path
 from pydantic import (
     AfterValidator,
+    BaseModel,
     BeforeValidator,
+    ConfigDict,
     Field,
     SecretStr,
     StringConstraints,
     ValidationError,
 )
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
-from config import core_files
 from config.env_files import SettingsFile, set_here, settings_file, the_six
 from config.errors import BadSettings
 from config.service_address import is_loopback
@@ -160,32 +160,22 @@ Word = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 Secret = Annotated[SecretStr, Field(min_length=1)]
 
 
-class _Given(BaseSettings):
-    """Settings with the values that they are given: `_load` alone decides where each comes from.
-
-    Otherwise pydantic-settings would look for each of them in the environment, and again in a file.
-    """
-
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        *others: PydanticBaseSettingsSource,
-        **more: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        return (init_settings,)
-
-
-class ServiceSettings(_Given):
-    """The assessment service: its three addresses and the credentials its operator issued."""
-
-    model_config = SettingsConfigDict(
-        env_prefix="ASSESSMENT_",
+def named(prefix: str) -> ConfigDict:
+    """Settings whose variables are called by this prefix and their name, in upper case."""
+    return ConfigDict(
+        alias_generator=lambda name: f"{prefix}{name}".upper(),
+        validate_by_name=True,
         extra="ignore",
         frozen=True,
         hide_input_in_errors=True,
+        validate_default=True,
     )
+
+
+class ServiceSettings(BaseModel):
+    """The assessment service: its three addresses and the credentials its operator issued."""
+
+    model_config = named("ASSESSMENT_")
 
     auth_url: ServiceUrl = Field(description="the address that issues tokens")
     base_url: ServiceUrl = Field(description="the address of the API")
@@ -197,20 +187,14 @@ class ServiceSettings(_Given):
     audience: Word = Field(description="from the operator")
 
 
-class LocalSettings(_Given):
+class LocalSettings(BaseModel):
     """What this machine decides: where the ledger is, and how fast to send.
 
     `request_deadline` is in seconds, for one whole call; `invites_per_second` None means no limit.
     `wave_runs` is how many runs of a work pool may share the invitations of a large campaign.
     """
 
-    model_config = SettingsConfigDict(
-        env_prefix="CAMPAIGN_",
-        extra="ignore",
-        frozen=True,
-        hide_input_in_errors=True,
-        validate_default=True,
-    )
+    model_config = named("CAMPAIGN_")
 
     # A database address may hold a password.
     database_url: Annotated[str, AfterValidator(database_address)] = Field(
@@ -290,7 +274,7 @@ class LocalSettings(_Given):
     )
 
 
-Settings = TypeVar("Settings", bound=BaseSettings)
+Settings = TypeVar("Settings", bound=BaseModel)
 
 
 def load_service() -> ServiceSettings:
@@ -323,8 +307,19 @@ def settings_named() -> str | None:
 
 
 def _file() -> SettingsFile:
-    core_files.forbid()  # from the first secret on
+    _forbid_core_files()  # from the first secret on
     return settings_file(home() / ".env", typed_in() / ".env")
+
+
+def _forbid_core_files() -> None:
+    """Keep this process, and every process it starts from now on, from writing its memory to a file
+    when it dies: that would hold credentials and people's names.
+    """
+    try:
+        import resource  # noqa: PLC0415 - not everywhere
+    except ImportError:
+        return
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 def check_service() -> None:
@@ -333,10 +328,10 @@ def check_service() -> None:
         load_service()
 
 
-class Address(_Given):
+class Address(BaseModel):
     """The service's address alone, for commands that only compare it and send no request."""
 
-    model_config = ServiceSettings.model_config
+    model_config = named("ASSESSMENT_")
 
     base_url: ServiceUrl | None = None
 
@@ -347,26 +342,20 @@ def load_address() -> str | None:
 
 
 def _load(settings: type[Settings], values: Mapping[str, str], source: str) -> Settings:
-    prefix = settings.model_config.get("env_prefix", "")
-    names = {name: f"{prefix}{name}".upper() for name in settings.model_fields}
-    given: dict[str, Any] = {name: values[n] for name, n in names.items() if n in values}
     try:
-        return settings(**given)
+        return settings.model_validate(values)
     except ValidationError as error:
-        raise _bad_settings(settings, error, source) from None
+        raise _bad_settings(error, source) from None
 
 
-def _bad_settings(settings: type[BaseSettings], error: ValidationError, source: str) -> BadSettings:
-    prefix = settings.model_config.get("env_prefix", "")
+def _bad_settings(error: ValidationError, source: str) -> BadSettings:
     complaints = {
-        f"{prefix}{problem['loc'][0]}".upper(): _complaint(problem["type"], problem["msg"])
+        str(problem["loc"][0]): _complaint(problem["type"], problem["msg"])
         for problem in error.errors(include_input=False, include_url=False)
     }
     listed = "\n".join(f"  {variable} {complaint}" for variable, complaint in complaints.items())
-    return BadSettings(
-        f"Settings to fix:\n{listed}\nSet them in {source}.",
-        variables=complaints,
-    )
+    message = f"Settings to fix:\n{listed}\nSet them in {source}."
+    return BadSettings(message, variables=complaints)
 
 
 def _complaint(kind: str, message: str) -> str:

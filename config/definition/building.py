@@ -1,7 +1,6 @@
 """From a written file to a definition: every mistake at once, each at its place."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
@@ -21,6 +20,7 @@ from config.definition.fields import (
     ScheduleFields,
 )
 from config.definition.invite_fields import ApprovalFields, GuardFields, HoldOnFields, InvitesFields
+from config.definition.kinds import complaint, unknown_field
 from config.definition.model import (
     PILOT,
     Approval,
@@ -31,14 +31,13 @@ from config.definition.model import (
     ProblemById,
     ProblemByTitle,
     Project,
-    Schedule,
 )
 from config.definition.people import judge_people
 from config.definition.project_fields import ProblemFields, ProjectFields
-from config.definition.wording import complaint, unknown_field
 from config.email_key import email_key
 from config.mistakes import Mistake, Place, shown
 from config.tables.written import Location, People, Written
+from config.timetable.schedule import Schedule
 
 MODELS: dict[Location, type[BaseModel]] = {
     (): DefinitionFields,
@@ -54,45 +53,36 @@ MODELS: dict[Location, type[BaseModel]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Built:
-    """A campaign after the checks: its definition, or None and everything that is wrong with it.
+def build(written: Written, problems: list[Mistake], warnings: list[Mistake]) -> Definition | None:
+    """Judge one campaign: returns its definition, or None if anything is wrong with it.
 
-    `warnings` are what a person should look at; they stop nothing.
+    Adds to `problems` everything that is wrong, and to `warnings` what a person should look at;
+    they stop nothing.
     """
-
-    definition: Definition | None
-    problems: list[Mistake]
-    warnings: list[Mistake]
-
-
-def build(written: Written) -> Built:
-    """Judge one campaign."""
-    warnings: list[Mistake] = []
-    problems = [*written.problems, *_without_problem(written)]
+    before = len(problems)
+    problems += (*written.problems, *_without_problem(written))
     head = _head(written, problems)
     if head is not None:
         problems.extend(without_an_end(head, written.places))
-    stage_id = head.stage_id if head else 1
     candidates: tuple[Candidate, ...] = ()
     repeated = 0
     if written.people is not None:
-        before = len(problems)
+        without_people = len(problems)
         problems.extend(_about_where(written, written.people))
+        stage_id = head.stage_id if head else 1
         candidates, repeated = judge_people(written.people, stage_id, problems, warnings)
-        if not candidates and len(problems) == before:
+        if not candidates and len(problems) == without_people:
             place = written.people.whole or written.places.value(("candidates",))
             problems.append(Mistake(place, "candidates", "no candidates", "at least one"))
-    if head is None or problems:
-        return Built(None, problems, warnings)
-    if (email1 := head.invites.pilot) and written.people:
-        problems.extend(_pilot_outside(email1, candidates, written, written.people))
-        if problems:
-            return Built(None, problems, warnings)
+    if head is None or len(problems) > before:
+        return None
+    pilot = _pilot(head, candidates, written)
+    if isinstance(pilot, Mistake):
+        problems.append(pilot)
+        return None
     counted = len(candidates) + repeated, len(candidates)
-    candidates = _with_pilot(head, candidates, written)
     warnings.extend(outside_the_project(head, written.places))
-    return Built(_definition(head, candidates, counted, written), [], warnings)
+    return _definition(head, (*pilot, *candidates), counted, written)
 
 
 def _about_where(written: Written, people: People) -> Iterator[Mistake]:
@@ -100,17 +90,6 @@ def _about_where(written: Written, people: People) -> Iterator[Mistake]:
     for mistake in people.selection.mistakes if people.selection else ():
         place = written.places.value(("candidates", "where", mistake.name))
         yield Mistake(place, f"candidates.where.{mistake.name}", message=mistake.message)
-
-
-def _pilot_outside(
-    email1: str, candidates: tuple[Candidate, ...], written: Written, people: People
-) -> Iterator[Mistake]:
-    """Refuse a pilot whom `where` leaves out: such a person is never invited, not even first."""
-    key = email_key(email1)
-    if key in people.left_out and key not in {person.key for person in candidates}:
-        message = f"{shown(email1)} is in a row that candidates.where leaves out"
-        place = written.places.value(("invites", "pilot"))
-        yield Mistake(place, "invites.pilot", shown(email1), message=message)
 
 
 def _without_problem(written: Written) -> list[Mistake]:
@@ -160,17 +139,22 @@ def _head_problem(detail: ErrorDetails, written: Written) -> Mistake:
     return complaint(detail, written.places.value(location), field, what)
 
 
-def _with_pilot(
+def _pilot(
     head: DefinitionFields, candidates: tuple[Candidate, ...], written: Written
-) -> tuple[Candidate, ...]:
-    """Add the pilot to the candidates, unless the pilot is one of them already."""
+) -> tuple[Candidate, ...] | Mistake:
+    """Return the pilot, unless there is none or the pilot is one of the candidates already.
+
+    A pilot whom `where` leaves out is a mistake: such a person is never invited, not even first.
+    """
     email1 = head.invites.pilot
     if email1 is None or (key := email_key(email1)) in {person.key for person in candidates}:
-        return candidates
+        return ()
     place = written.places.value(("invites", "pilot"))
+    if written.people and key in written.people.left_out:
+        message = f"{shown(email1)} is in a row that candidates.where leaves out"
+        return Mistake(place, "invites.pilot", shown(email1), message=message)
     first, last, source = PILOT
-    pilot = Candidate(first, last, email1, source, "", head.stage_id, key, place)
-    return (pilot, *candidates)
+    return (Candidate(first, last, email1, source, "", head.stage_id, key, place),)
 
 
 def _definition(
@@ -179,30 +163,24 @@ def _definition(
     counted: tuple[int, int],
     written: Written,
 ) -> Definition:
-    project, problem, invites = head.project, head.problem, head.invites
+    project, problem, invites, runs = head.project, head.problem, head.invites, head.schedule
     where = written.places.value
     return Definition(
         campaign=head.campaign,
-        project=Project(
-            id=project.id,
-            name=project.name or "",
-            description=project.description,
-            state=project.state,
-            starttime=project.starttime,
-            endtime=project.endtime,
-            timezone=project.timezone,
-        ),
+        project=Project(**dict(project) | {"name": project.name or ""}),
         problem=_named_problem(problem, where(("problem",))) if problem else None,
         candidates=candidates,
         invites=Invites(
             send=invites.send,
-            approval=_approval(invites.approval),
+            approval=Approval(invites.approval.within) if invites.approval else None,
             timetable=timetable_of(head),
             cooldown=invites.cooldown,
             trust=invites.trust,
         ),
         place=where(()),
-        schedule=_schedule(head.schedule, project.timezone),
+        schedule=Schedule(runs.cron, runs.every, runs.timezone or project.timezone)
+        if runs
+        else None,
         guard=Guard(head.guard.removed if head.guard else None),
         columns=written.people.columns if written.people else {},
         rows=counted[0],
@@ -210,14 +188,6 @@ def _definition(
         selection=written.people.selection if written.people else None,
         add_again=head.candidates is not None and head.candidates.when_unsure == ADD_AGAIN,
     )
-
-
-def _approval(fields: ApprovalFields | None) -> Approval | None:
-    return Approval(within=fields.within) if fields else None
-
-
-def _schedule(fields: ScheduleFields | None, zone: str | None) -> Schedule | None:
-    return Schedule(fields.cron, fields.every, fields.timezone or zone) if fields else None
 
 
 def _named_problem(problem: ProblemFields, place: Place) -> ProblemById | ProblemByTitle:

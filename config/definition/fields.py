@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, ValidationInfo
 from pydantic import field_validator as validates
 
-from config.definition import patterns
+from config.definition import schema_parts
 from config.definition.invite_fields import (
     NEED_A_ZONE,
     NEEDS_AN_END,
@@ -28,16 +28,16 @@ from config.definition.kinds import (
     StageId,
     Text,
     Timezone,
+    optional,
     sentence,
     wanted,
     zone_of,
 )
-from config.definition.patterns import shown_as
 from config.definition.project_fields import ProblemFields, ProjectFields
-from config.definition.schema_rules import given, left_out, together, within
+from config.definition.schema_parts import given, left_out, shown_as, together, within
 from config.people import email_address
 from config.tables import where
-from config.timetable import cron, spans
+from config.timetable import schedule, spans
 
 SCHEDULE_WANTED = 'a mapping, as in schedule: {cron: "0 9 * * 1-5"} or schedule: {every: 1 hour}'
 ONE_OF_BOTH = 'a schedule has either  cron: "0 9 * * 1-5"  or  every: 1 hour'
@@ -58,17 +58,12 @@ class ScheduleFields(Fields):
         }
     )
 
-    timezone: Timezone | None = Field(
-        None, title="The zone of cron; default: the project's", description=TIMEZONE_WANTED
+    timezone: Timezone | None = optional(
+        "The zone of cron; default: the project's", TIMEZONE_WANTED
     )
-    cron: CronLine | None = Field(
-        None, title="When runs start, as a cron line", description=cron.WANTED
-    )
-    every: Span | None = Field(
-        None,
-        title="How often a run starts, instead of cron",
-        description=spans.WANTED,
-        validate_default=True,
+    cron: CronLine | None = optional("When runs start, as a cron line", schedule.WANTED)
+    every: Span | None = optional(
+        "How often a run starts, instead of cron", spans.WANTED, validate_default=True
     )
 
     @validates("cron")
@@ -86,38 +81,22 @@ class ScheduleFields(Fields):
         return every
 
 
+def _column(what: str, wanted: str = "the header of a column") -> Any:
+    return optional(f"Which column has {what}", wanted)
+
+
 class ColumnsFields(Fields):
     """Which column of a table holds which field, if its header does not say so."""
 
-    first_name: Name | None = Field(
-        None, title="Which column has the first name", description="the header of a column"
-    )
-    last_name: Name | None = Field(
-        None, title="Which column has the last name", description="the header of a column"
-    )
-    email1: Name | None = Field(
-        None, title="Which column has the email address", description="the header of a column"
-    )
-    source: Name | None = Field(
-        None, title="Which column has the source", description="the header of a column"
-    )
-    notes: Name | None = Field(
-        None, title="Which column has the notes to send", description="the header of a column"
-    )
-    stage_id: Name | None = Field(
-        None,
-        title="Which column has the stage; null: none has it",
-        description="the header of a column",
-    )
-    timezone: Name | None = Field(
-        None,
-        title="Which column has each person's own timezone; never sent",
-        description="the header of a column",
-    )
-    full_name: Name | None = Field(
-        None,
-        title="Which column has the whole name, to be split",
-        description="the header of a column, to be split",
+    first_name: Name | None = _column("the first name")
+    last_name: Name | None = _column("the last name")
+    email1: Name | None = _column("the email address")
+    source: Name | None = _column("the source")
+    notes: Name | None = _column("the notes to send")
+    stage_id: Name | None = _column("the stage; null: none has it")
+    timezone: Name | None = _column("each person's own timezone; never sent")
+    full_name: Name | None = _column(
+        "the whole name, to be split", "the header of a column, to be split"
     )
 
 
@@ -142,44 +121,34 @@ class PeopleFileFields(Fields):
         {"if": given("people"), "then": left_out(["where"], WHERE_OF_A_FILE)},
     )
 
-    file: Name | None = Field(
-        None,
-        title="The table with the people, beside the definition",
-        description="the name of a file, such as people.csv",
+    file: Name | None = optional(
+        "The table with the people, beside the definition", "the name of a file, such as people.csv"
     )
-    sheet: Name | None = Field(
-        None, title="Which sheet of it, if several have people", description="the name of a sheet"
+    sheet: Name | None = optional(
+        "Which sheet of it, if several have people", "the name of a sheet"
     )
-    columns: ColumnsFields | None = Field(
-        None,
-        title="Which column holds which field, if its header does not say so",
-        description='a mapping, as in columns: {email1: "Work e-mail"}',
+    columns: ColumnsFields | None = optional(
+        "Which column holds which field, if its header does not say so",
+        'a mapping, as in columns: {email1: "Work e-mail"}',
     )
-    split_name: bool = Field(
+    split_name: bool = optional(
+        "Split the column with whole names into first and last name",
+        "true, to split a full name into first and last name, or false",
         False,
-        title="Split the column with whole names into first and last name",
-        description="true, to split a full name into first and last name, or false",
     )
-    several: Literal["first"] | None = Field(
-        None,
-        title="Take the first of several addresses in a cell",
-        description="first, or leave it out: then several addresses are a mistake",
+    several: Literal["first"] | None = optional(
+        "Take the first of several addresses in a cell",
+        "first, or leave it out: then several addresses are a mistake",
     )
-    where: Annotated[dict[str, tuple[str, ...]] | None, shown_as(patterns.WHERE)] = Field(
-        None,
-        title="Which rows to use; nobody else is added or invited",
-        description=where.WANTED,
+    where: Annotated[dict[str, tuple[str, ...]] | None, shown_as(schema_parts.WHERE)] = optional(
+        "Which rows to use; nobody else is added or invited", where.WANTED
     )
     # A list is taken out earlier: each person in it is checked one by one.
-    people: None = Field(
-        None,
-        title="The people themselves, if candidates has other fields too",
-        description="a list of people",
+    people: None = optional(
+        "The people themselves, if candidates has other fields too", "a list of people"
     )
-    when_unsure: Literal["ask", "add_again"] = Field(
-        "ask",
-        title="What to do with people who may or may not have been added",
-        description=UNSURE_WANTED,
+    when_unsure: Literal["ask", "add_again"] = optional(
+        "What to do with people who may or may not have been added", UNSURE_WANTED, "ask"
     )
 
     @validates("where", mode="before")
@@ -234,30 +203,22 @@ class DefinitionFields(Fields):
         title="The project to create, or one that you made",
         description="a mapping with name, or with the id of a project made in the web application",
     )
-    problem: ProblemFields | None = Field(
-        None,
-        title="The one problem of the project; needed unless project.id has one already",
-        description=PROBLEM_WANTED,
+    problem: ProblemFields | None = optional(
+        "The one problem of the project; needed unless project.id has one already", PROBLEM_WANTED
     )
-    candidates: PeopleFileFields | None = Field(
-        None,
-        title="The people, or the table that has them; needed",
-        description=PEOPLE_WANTED,
+    candidates: PeopleFileFields | None = optional(
+        "The people, or the table that has them; needed", PEOPLE_WANTED
     )
-    stage_id: StageId = Field(
-        1, title="The stage of everybody who has none of their own", description="a whole number"
+    stage_id: StageId = optional(
+        "The stage of everybody who has none of their own", "a whole number", 1
     )
     invites: InvitesFields = Field(
         default_factory=InvitesFields,
         title="Whether, when and how fast invitations go out",
         description="a mapping, as in invites: {send: true}",
     )
-    guard: GuardFields | None = Field(
-        None, title="What stops a run before it sends anything", description=GUARD_WANTED
-    )
-    schedule: ScheduleFields | None = Field(
-        None, title="When the campaign runs on its own", description=SCHEDULE_WANTED
-    )
+    guard: GuardFields | None = optional("What stops a run before it sends anything", GUARD_WANTED)
+    schedule: ScheduleFields | None = optional("When the campaign runs on its own", SCHEDULE_WANTED)
 
 
 class CandidateFields(Fields):
@@ -272,19 +233,15 @@ class CandidateFields(Fields):
         title="Sent as typed; the person must log in with exactly this address",
         description=email_address.WANTED,
     )
-    source: Text = Field(
+    source: Text = optional(
+        "Where the person came from, for the service",
+        "text that says where the person came from",
         "",
-        title="Where the person came from, for the service",
-        description="text that says where the person came from",
     )
-    notes: Text = Field("", title="A remark, sent to the service", description="text")
-    stage_id: StageId | None = Field(
-        None,
-        title="The person's stage; default: the campaign's",
-        description="a whole number",
+    notes: Text = optional("A remark, sent to the service", "text", "")
+    stage_id: StageId | None = optional(
+        "The person's stage; default: the campaign's", "a whole number"
     )
-    timezone: Timezone | None = Field(
-        None,
-        title="The person's own clock for invites.hours; never sent",
-        description=TIMEZONE_WANTED,
+    timezone: Timezone | None = optional(
+        "The person's own clock for invites.hours; never sent", TIMEZONE_WANTED
     )

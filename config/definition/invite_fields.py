@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from datetime import date, datetime, time, timedelta
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
+from pydantic import AfterValidator, BeforeValidator, ValidationInfo
 from pydantic import field_validator as validates
 
-from config.definition import patterns
+from config.definition import schema_parts
 from config.definition.kinds import (
     TIMEZONE_WANTED,
     Email,
@@ -15,13 +15,14 @@ from config.definition.kinds import (
     Moment,
     Span,
     Timezone,
+    optional,
+    read_by,
     sentence,
     wanted,
     zone_of,
 )
 from config.definition.model import Trust
-from config.definition.patterns import shown_as
-from config.definition.schema_rules import given, left_out, together
+from config.definition.schema_parts import given, left_out, shown_as, together
 from config.people import email_address
 from config.timetable import hours, moments, spans, waves
 
@@ -34,7 +35,7 @@ NEEDS_AN_END = "least_time needs the project's endtime and timezone"
 WITH_HOURS = "holidays go with hours: give  hours: Mon-Fri 09:00-18:00  as well"
 WITH_WAVES = "between goes with waves: give  waves: [5, 50, rest]  as well"
 RATE_WANTED = "a number above 0"
-LARGEST_RATE = patterns.LARGEST_RATE
+LARGEST_RATE = schema_parts.LARGEST_RATE
 WARN = "warn "
 
 
@@ -49,13 +50,6 @@ def _approval(typed: Any) -> Any:
     elif isinstance(typed, Mapping):
         return typed
     raise wanted(APPROVAL_WANTED)
-
-
-def _hours(typed: Any) -> tuple[frozenset[int], time, time]:
-    try:
-        return hours.hours(typed if isinstance(typed, str) else "")
-    except hours.NotHours as error:
-        raise wanted(str(error)) from None
 
 
 def _holidays(typed: Any) -> frozenset[date]:
@@ -76,14 +70,6 @@ def _sizes(typed: Any) -> tuple[int, ...]:
         listed = [int(part) if part.strip().isdecimal() else part for part in listed]
     try:
         return waves.sizes(listed if isinstance(listed, list) else [])
-    except waves.NotWaves as error:
-        raise wanted(str(error)) from None
-
-
-def share(typed: Any) -> float:
-    """Read a share such as 2% as 0.02. Raises PydanticCustomError."""
-    try:
-        return waves.share(typed if isinstance(typed, str) else "")
     except waves.NotWaves as error:
         raise wanted(str(error)) from None
 
@@ -109,9 +95,19 @@ def _least_time(typed: Any) -> tuple[timedelta, bool]:
         raise wanted(LEAST_TIME_WANTED) from None
 
 
-Share = Annotated[float, BeforeValidator(share), shown_as(patterns.SHARE)]
-Rate = Annotated[float, BeforeValidator(_rate), shown_as({"anyOf": patterns.RATE})]
-Approved = Annotated[str, shown_as(patterns.APPROVAL)]
+Hours = Annotated[
+    tuple[frozenset[int], time, time],
+    BeforeValidator(read_by(hours.hours)),
+    shown_as(schema_parts.HOURS),
+]
+Share = Annotated[float, BeforeValidator(read_by(waves.share)), shown_as(schema_parts.SHARE)]
+Rate = Annotated[float, BeforeValidator(_rate), shown_as(schema_parts.RATE)]
+Holidays = Annotated[frozenset[date], BeforeValidator(_holidays), shown_as(schema_parts.HOLIDAYS)]
+LeastTime = Annotated[
+    tuple[timedelta, bool], BeforeValidator(_least_time), shown_as(schema_parts.LEAST_TIME)
+]
+Sizes = Annotated[tuple[int, ...], BeforeValidator(_sizes), shown_as(schema_parts.WAVES)]
+Approved = Annotated[str, shown_as(schema_parts.APPROVAL)]
 
 
 def _some_bound(fields: "HoldOnFields") -> "HoldOnFields":
@@ -123,10 +119,8 @@ def _some_bound(fields: "HoldOnFields") -> "HoldOnFields":
 class ApprovalFields(Fields):
     """A person has to approve the plan of a run before anything is sent."""
 
-    within: Span | None = Field(
-        None,
-        title="How long the plan may wait for an answer; without it there is no limit",
-        description=spans.WANTED,
+    within: Span | None = optional(
+        "How long the plan may wait for an answer; without it there is no limit", spans.WANTED
     )
 
 
@@ -140,16 +134,11 @@ class HoldOnFields(Fields):
         }
     )
 
-    refused: Share | None = Field(
-        None,
-        title="Pause the campaign when this share of the invitations is refused",
-        description=waves.SHARE_WANTED,
+    refused: Share | None = optional(
+        "Pause the campaign when this share of the invitations is refused", waves.SHARE_WANTED
     )
-    unsure: int | None = Field(
-        None,
-        ge=1,
-        title="Pause the campaign when this many invitations are unsure",
-        description="a whole number above 0",
+    unsure: int | None = optional(
+        "Pause the campaign when this many invitations are unsure", "a whole number above 0", ge=1
     )
 
 
@@ -161,96 +150,52 @@ class InvitesFields(Fields):
         {"if": given("between"), "then": given("waves", WITH_WAVES)},
     )
 
-    send: bool = Field(
-        True,
-        title="false adds people and makes their links, and invites nobody",
-        description="true or false",
+    send: bool = optional(
+        "false adds people and makes their links, and invites nobody", "true or false", True
     )
     approval: Annotated[
         ApprovalFields | None,
         BeforeValidator(_approval, json_schema_input_type=ApprovalFields | Approved),
-    ] = Field(
-        None,
-        title="A person approves each plan before anything is sent",
-        description=APPROVAL_WANTED,
+    ] = optional("A person approves each plan before anything is sent", APPROVAL_WANTED)
+    timezone: Timezone | None = optional(
+        "The zone of the times below; default: the project's", TIMEZONE_WANTED
     )
-    timezone: Timezone | None = Field(
-        None,
-        title="The zone of the times below; default: the project's",
-        description=TIMEZONE_WANTED,
+    not_before: Moment = optional(
+        "No invitation goes out before this time, whenever a run starts", moments.WANTED
     )
-    not_before: Moment = Field(
-        None,
-        title="No invitation goes out before this time, whenever a run starts",
-        description=moments.WANTED,
+    not_after: Moment = optional("No invitation goes out after this time", moments.WANTED)
+    hours: Hours | None = optional(
+        "Working hours for invitations, on each person's own clock if known", hours.WANTED
     )
-    not_after: Moment = Field(
-        None, title="No invitation goes out after this time", description=moments.WANTED
-    )
-    hours: (
-        Annotated[
-            tuple[frozenset[int], time, time], BeforeValidator(_hours), shown_as(patterns.HOURS)
-        ]
-        | None
-    ) = Field(
-        None,
-        title="Working hours for invitations, on each person's own clock if known",
-        description=hours.WANTED,
-    )
-    holidays: (
-        Annotated[
-            frozenset[date], BeforeValidator(_holidays), shown_as({"anyOf": patterns.HOLIDAYS})
-        ]
-        | None
-    ) = Field(None, title="Dates without working hours", description=HOLIDAYS_WANTED)
-    per_second: Rate | None = Field(
-        None, title="The most invitations a second, over all runs", description=RATE_WANTED
-    )
-    per_hour: Rate | None = Field(
-        None, title="The most invitations an hour, over all runs", description=RATE_WANTED
-    )
-    least_time: (
-        Annotated[
-            tuple[timedelta, bool], BeforeValidator(_least_time), shown_as(patterns.LEAST_TIME)
-        ]
-        | None
-    ) = Field(
-        None,
-        title="People with less time than this before endtime are not invited; with warn, they are "
+    holidays: Holidays | None = optional("Dates without working hours", HOLIDAYS_WANTED)
+    per_second: Rate | None = optional("The most invitations a second, over all runs", RATE_WANTED)
+    per_hour: Rate | None = optional("The most invitations an hour, over all runs", RATE_WANTED)
+    least_time: LeastTime | None = optional(
+        "People with less time than this before endtime are not invited; with warn, they are "
         "invited, and the plan counts them",
-        description=LEAST_TIME_WANTED,
+        LEAST_TIME_WANTED,
     )
-    pilot: Email | None = Field(
-        None,
-        title="An address of yours: invited first; nobody else is invited until you confirm",
-        description=email_address.WANTED,
+    pilot: Email | None = optional(
+        "An address of yours: invited first; nobody else is invited until you confirm",
+        email_address.WANTED,
     )
-    waves: (
-        Annotated[tuple[int, ...], BeforeValidator(_sizes), shown_as({"anyOf": patterns.WAVES})]
-        | None
-    ) = Field(
-        None, title="Send in waves of these sizes; rest is everybody else", description=waves.WANTED
+    waves: Sizes | None = optional(
+        "Send in waves of these sizes; rest is everybody else", waves.WANTED
     )
-    between: Span | None = Field(
-        None, title="The time from one wave to the next", description=spans.WANTED
+    between: Span | None = optional("The time from one wave to the next", spans.WANTED)
+    hold_on: Annotated[HoldOnFields, AfterValidator(_some_bound)] | None = optional(
+        "Pause the campaign when too much goes wrong, until a person resumes it", HOLD_ON_WANTED
     )
-    hold_on: Annotated[HoldOnFields, AfterValidator(_some_bound)] | None = Field(
-        None,
-        title="Pause the campaign when too much goes wrong, until a person resumes it",
-        description=HOLD_ON_WANTED,
-    )
-    cooldown: Span | None = Field(
-        None,
-        title="How long to leave a person out after another campaign's invitation",
-        description=spans.WANTED,
+    cooldown: Span | None = optional(
+        "How long to leave a person out after another campaign's invitation", spans.WANTED
     )
     # Not strict: strict mode would accept only a Python Trust, which nobody can write in a file.
-    trust: Trust = Field(
+    trust: Trust = optional(
+        "What proves that a request did nothing: its status, or only that it never left this "
+        "machine",
+        "status or wire",
         Trust.STATUS,
         strict=False,
-        title="What proves that a request did nothing: its status, or only that it never left this "
-        "machine",
-        description="status or wire",
     )
 
     @validates("not_before", "not_after")
@@ -303,8 +248,6 @@ def needs_a_zone(name: str | None) -> str:
 class GuardFields(Fields):
     """What stops a run before it sends anything, so that a person decides."""
 
-    removed: Share | None = Field(
-        None,
-        title="Stop and ask when this share of the people is gone from the file",
-        description=waves.SHARE_WANTED,
+    removed: Share | None = optional(
+        "Stop and ask when this share of the people is gone from the file", waves.SHARE_WANTED
     )

@@ -1,7 +1,11 @@
-"""The kinds of value in a definition: how each is read, and what a mistake says was wanted."""
+"""The kinds of value in a definition: how each is read, and mistakes in the words of the person who
+wrote it.
+"""
 
 import unicodedata
+from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
+from difflib import get_close_matches
 from sys import intern
 from typing import Annotated, Any
 
@@ -13,13 +17,14 @@ from pydantic import (
     Field,
     ValidationInfo,
 )
-from pydantic_core import PydanticCustomError
+from pydantic_core import ErrorDetails, PydanticCustomError
 
-from config.definition import patterns
-from config.definition.patterns import shown_as
+from config.definition import schema_parts
+from config.definition.schema_parts import shown_as
+from config.mistakes import Mistake, Place, shown
 from config.people import email_address
-from config.tables.cell_errors import is_error
-from config.timetable import cron, moments, spans
+from config.tables.cells import is_error
+from config.timetable import moments, schedule, spans
 
 LONGEST_TEXT = 10_000
 # They reverse the text that follows, so that a name looks different from what it is.
@@ -75,12 +80,20 @@ def _name(typed: str) -> str:
     return text
 
 
-def _email(typed: str) -> str:
-    try:
-        return email_address.email_address(typed)
-    except email_address.NotAnEmail as error:
-        # The same few reasons in every row: kept once.
-        raise wanted(intern(str(error))) from None
+def read_by(read: Callable[[str], Any]) -> Callable[[Any], Any]:
+    """Make a validator of a reader whose ValueError says what was wanted.
+
+    What is not a text, such as a number without a unit, is read as an empty one.
+    """
+
+    def reader(typed: Any) -> Any:
+        try:
+            return read(typed if isinstance(typed, str) else "")
+        except ValueError as error:
+            # The same few reasons in every row: kept once.
+            raise wanted(intern(str(error))) from None
+
+    return reader
 
 
 def _moment(typed: Any) -> datetime | None:
@@ -104,30 +117,15 @@ def _timezone(typed: str) -> str:
     raise wanted(f"a timezone such as Europe/Paris{hint}")
 
 
-def _cron(typed: str) -> str:
-    try:
-        return cron.cron(typed)
-    except cron.NotACron as error:
-        raise wanted(str(error)) from None
-
-
-def _span(typed: Any) -> timedelta:
-    """Read a text; a bare number would leave the unit to be guessed."""
-    try:
-        if isinstance(typed, str):
-            return spans.span(typed)
-    except spans.NotASpan as error:
-        raise wanted(str(error)) from None
-    raise wanted(spans.WANTED)
-
-
 Text = Annotated[str, AfterValidator(_note)]
-Name = Annotated[str, AfterValidator(_name), shown_as(patterns.NAME)]
-Email = Annotated[str, AfterValidator(_email), shown_as(patterns.EMAIL)]
-Moment = Annotated[datetime | None, BeforeValidator(_moment), shown_as(patterns.MOMENT)]
-Timezone = Annotated[str, AfterValidator(_timezone), shown_as(patterns.TIMEZONE)]
-Span = Annotated[timedelta, BeforeValidator(_span), shown_as(patterns.SPAN)]
-CronLine = Annotated[str, AfterValidator(_cron), shown_as(patterns.CRON)]
+Name = Annotated[str, AfterValidator(_name), shown_as(schema_parts.NAME)]
+Email = Annotated[
+    str, AfterValidator(read_by(email_address.email_address)), shown_as(schema_parts.EMAIL)
+]
+Moment = Annotated[datetime | None, BeforeValidator(_moment), shown_as(schema_parts.MOMENT)]
+Timezone = Annotated[str, AfterValidator(_timezone), shown_as(schema_parts.TIMEZONE)]
+Span = Annotated[timedelta, BeforeValidator(read_by(spans.span)), shown_as(schema_parts.SPAN)]
+CronLine = Annotated[str, AfterValidator(read_by(schedule.read_cron)), shown_as(schema_parts.CRON)]
 Id = Annotated[int, Field(gt=0, le=LARGEST_ID)]
 StageId = Annotated[int, Field(ge=0, le=LARGEST_ID)]
 
@@ -144,6 +142,11 @@ class Fields(BaseModel):
     )
 
 
+def optional(purpose: str, wanted: str, default: Any = None, **rules: Any) -> Any:
+    """A field that may be left out: what it is for, and what a mistake says was wanted there."""
+    return Field(default, title=purpose, description=wanted, **rules)
+
+
 def zone_of(own: ValidationInfo) -> str | None:
     """The zone in which times are read: their own, or else the project's; "" if that one is
     invalid.
@@ -154,3 +157,35 @@ def zone_of(own: ValidationInfo) -> str | None:
         return ""
     given = own.data["timezone"] or (own.context or {}).get("timezone")
     return None if given is None else str(given)
+
+
+def unknown_field(
+    place: Place, field: str, name: str, names: Iterable[str], deeper: Iterable[str] = ()
+) -> Mistake:
+    """Report a field that does not exist, and name the nearest one that does.
+
+    `deeper` are dotted names of fields that belong one mapping deeper.
+    """
+    spellings = {full.rpartition(".")[2]: full for full in (*deeper, *names)}
+    spellings |= {full: full for full in names}
+    near = get_close_matches(name.casefold(), spellings, n=1, cutoff=0.7)
+    hint = f"did you mean {spellings[near[0]]}?" if near else f"the fields are {', '.join(names)}"
+    return Mistake(place, field, shown(name), message=f"there is no field {name}; {hint}")
+
+
+def complaint(detail: ErrorDetails, place: Place, field: str, what: str) -> Mistake:
+    """Put one error of pydantic into the words of the definition."""
+    kind, value = detail["type"], detail["input"]
+    context = detail.get("ctx", {})
+    if kind == "missing":
+        return Mistake(place, field, found="nothing", wanted=what)
+    if isinstance(value, str) and is_error(value.strip()):
+        return Mistake(place, field, found=f"the error {value.strip()}", wanted=what)
+    if kind == "sentence":
+        return Mistake(place, field, found=shown(value), message=context["message"])
+    if kind == "wanted":
+        return Mistake(place, field, found=shown(value), wanted=context["wanted"])
+    if kind == "string_type" and isinstance(value, int | float):
+        # YAML took it for a number or a truth value; only quotes say that it is meant as text.
+        return Mistake(place, field, found=shown(value), wanted=f"{what}; put quotes around it")
+    return Mistake(place, field, found=shown(value), wanted=what)

@@ -6,7 +6,7 @@ from typing import Any
 
 from config.definition.model import Candidate, Definition
 from config.mistakes import shown
-from config.people.email_doubts import is_sample
+from config.people.doubts import is_sample
 
 FIELDS = ("first_name", "last_name", "email1", "source", "notes", "stage_id")  # interface 4.5
 NAMED = 3

@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from config.mistakes import Place
 from config.tables.where import Selection
+from config.timetable.schedule import Schedule
 from config.timetable.timetable import Timetable
 from config.timetable.window import Window
 
@@ -109,18 +110,6 @@ class Guard:
     """What stops a run before it sends anything: this share (0 to 1) of people who are gone."""
 
     removed: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Schedule:
-    """When a campaign runs on its own: by a cron line, or at an interval `every`; never both.
-
-    `timezone` is an IANA name, always there for a cron line.
-    """
-
-    cron: str | None = None
-    every: timedelta | None = None
-    timezone: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

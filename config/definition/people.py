@@ -1,6 +1,6 @@
 """The people of a campaign, checked one by one and against each other."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from sys import intern
 from unicodedata import normalize
@@ -8,13 +8,12 @@ from unicodedata import normalize
 from pydantic import ValidationError
 
 from config.definition.fields import CandidateFields
+from config.definition.kinds import complaint, unknown_field
 from config.definition.leaving import FIELDS
 from config.definition.model import Candidate
-from config.definition.wording import complaint, unknown_field
 from config.email_key import email_key
-from config.mistakes import Mistake, Place, shown
-from config.people.email_doubts import doubts, mailbox
-from config.people.name_doubts import may_be_spoilt, name_doubts
+from config.mistakes import Doubt, Mistake, Place, shown
+from config.people.doubts import email_doubts, mailbox, name_doubts
 from config.tables.written import People, Row
 
 # The fields of a person that are sent (interface 4.5), and the zone that decides when.
@@ -45,7 +44,7 @@ def judge_people(
         if fields is None:
             continue
         key = email_key(fields.email1)
-        candidate = _candidate(fields, key, people.places.row(row.number), stage_id, row.hidden)
+        candidate = _candidate(fields, key, people.place(row.number, None), stage_id, row.hidden)
         at = seen.get(key)
         first, left_out = halves.get(key) or (None if at is None else candidates[at], ALL_RIGHT)
         if first is not None:
@@ -54,7 +53,7 @@ def judge_people(
             differing = _differing(first, candidate, spoilt | left_out) if people.whole else None
             if differing != []:
                 alike = _alike(fields.email1, folded.get(key, key))
-                there = people.places.value(row.number, "email1")
+                there = people.place(row.number, "email1")
                 problems.append(_again(fields.email1, there, first.place, differing or [], alike))
                 continue
         if not fields.email1.isascii():
@@ -95,16 +94,21 @@ def _fields(
 
 def _about(fields: CandidateFields, key: str, row: Row, people: People) -> Iterator[Mistake]:
     """Point at what a person should look at in a row that is right."""
-    place = people.places.row(row.number)
-    if row.remark:
-        named = people.places.value(row.number, "first_name")
-        sentence, cause = row.remark.sentence, row.remark.cause
-        yield Mistake(named, "first_name", message=sentence, cause=cause)
-    for doubt in doubts(fields.email1, key):
-        sentence = f"{shown(fields.email1)}: {doubt.sentence}"
-        yield Mistake(place, "email1", message=sentence, cause=doubt.kind)
-    if may_be_spoilt(fields.first_name) or may_be_spoilt(fields.last_name):
-        yield from _about_names(fields, row, people)
+    if row.doubt:
+        named = people.place(row.number, "first_name")
+        yield Mistake(named, "first_name", message=row.doubt.sentence, cause=row.doubt.kind)
+    place = people.place(row.number, None)
+    yield from _doubted(fields.email1, place, "email1", email_doubts(fields.email1, key))
+    for field in ("first_name", "last_name"):
+        # Nearly all names are plain.
+        if each := list(name_doubts(name := getattr(fields, field))):
+            yield from _doubted(name, people.place(row.number, field), field, each)
+
+
+def _doubted(text: str, place: Place, field: str, doubts: Iterable[Doubt]) -> Iterator[Mistake]:
+    for doubt in doubts:
+        sentence = f"{shown(text)}: {doubt.sentence}"
+        yield Mistake(place, field, message=sentence, cause=doubt.kind)
 
 
 def _differing(first: Candidate, again: Candidate, unknown: frozenset[str]) -> list[str]:
@@ -133,16 +137,6 @@ def _alike(address: str, other: str) -> bool:
     return first != second
 
 
-def _about_names(fields: CandidateFields, row: Row, people: People) -> Iterator[Mistake]:
-    """Point at names that a program most likely spoilt."""
-    for field in ("first_name", "last_name"):
-        name = getattr(fields, field)
-        for doubt in name_doubts(name):
-            place = people.places.value(row.number, field)
-            sentence = f"{shown(name)}: {doubt.sentence}"
-            yield Mistake(place, field, message=sentence, cause=doubt.kind)
-
-
 def _one_mailbox(people: Sequence[Candidate]) -> Iterator[Mistake]:
     """Report different addresses that end up in one mailbox."""
     labelled = [candidate.key for candidate in people if mailbox(candidate.key) != candidate.key]
@@ -165,10 +159,10 @@ def _row_problems(error: ValidationError, row: Row, people: People) -> Iterator[
     for detail in error.errors(include_url=False):
         if not detail["loc"]:
             what = "a mapping with first_name, last_name and email1"
-            yield Mistake(people.places.row(row.number), "candidates", shown(row.fields), what)
+            yield Mistake(people.place(row.number, None), "candidates", shown(row.fields), what)
             continue
         name = str(detail["loc"][0])
-        place = people.places.value(row.number, name)
+        place = people.place(row.number, name)
         model_fields = CandidateFields.model_fields
         if detail["type"] == "extra_forbidden":
             yield unknown_field(place, name, name, list(model_fields))

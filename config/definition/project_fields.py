@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from pydantic import Field, ValidationInfo
+from pydantic import ValidationInfo
 from pydantic import field_validator as validates
 
 from config.definition.kinds import (
@@ -15,10 +15,11 @@ from config.definition.kinds import (
     Name,
     Text,
     Timezone,
+    optional,
     sentence,
     wanted,
 )
-from config.definition.schema_rules import OF_A_RULE, given, left_out, together
+from config.definition.schema_parts import OF_A_RULE, given, left_out, together
 from config.timetable import moments
 
 NAME_WANTED = "the project's name, or the id of one made in the web application"
@@ -43,38 +44,23 @@ class ProjectFields(Fields):
         }
     )
 
-    id: Id | None = Field(
-        None,
-        title="A project made in the web application, used as it is",
-        description=ID_WANTED,
-    )
-    timezone: Timezone | None = Field(
-        None,
-        title="The zone of the campaign's times",
-        description=TIMEZONE_WANTED,
-    )
-    name: Name | None = Field(
-        None,
-        title="The name of the project to create; needed unless there is an id",
-        description="the project's name",
+    id: Id | None = optional("A project made in the web application, used as it is", ID_WANTED)
+    timezone: Timezone | None = optional("The zone of the campaign's times", TIMEZONE_WANTED)
+    name: Name | None = optional(
+        "The name of the project to create; needed unless there is an id",
+        "the project's name",
         validate_default=True,
     )
-    description: Text = Field(
-        "", title="A description of the project, sent as written", description="a description"
+    description: Text = optional(
+        "A description of the project, sent as written", "a description", ""
     )
-    state: Name = Field(
-        "open",
-        title="The state of the new project, sent as written",
-        description='a state such as "open"',
+    state: Name = optional(
+        "The state of the new project, sent as written", 'a state such as "open"', "open"
     )
-    starttime: Moment = Field(
-        None,
-        title="When the project opens, on the clock of its timezone",
-        description=moments.WANTED,
+    starttime: Moment = optional(
+        "When the project opens, on the clock of its timezone", moments.WANTED
     )
-    endtime: Moment = Field(
-        None, title="When it closes: later than starttime", description=moments.WANTED
-    )
+    endtime: Moment = optional("When it closes: later than starttime", moments.WANTED)
 
     @validates(*OF_A_NEW_PROJECT)
     @classmethod
@@ -130,19 +116,14 @@ class ProblemFields(Fields):
         },
     )
 
-    id: Id | None = Field(
-        None, title="The number of the problem; problem: 42 is short for it", description=ID_WANTED
-    )
-    title: Name | None = Field(
-        None,
-        title="Its title instead of the id; must match exactly one problem in the service's list",
-        description="the problem's title",
+    id: Id | None = optional("The number of the problem; problem: 42 is short for it", ID_WANTED)
+    title: Name | None = optional(
+        "Its title instead of the id; must match exactly one problem in the service's list",
+        "the problem's title",
         validate_default=True,
     )
-    unlisted: bool = Field(
-        False,
-        title="Use this id although the service's list does not have it",
-        description="true or false",
+    unlisted: bool = optional(
+        "Use this id although the service's list does not have it", "true or false", False
     )
 
     @validates("unlisted")

@@ -8,7 +8,7 @@ or address exists, which of two times comes first, and who is in a list twice.
 from typing import Any
 
 from config.definition.fields import CandidateFields, DefinitionFields
-from config.definition.schema_rules import EMPTY
+from config.definition.schema_parts import EMPTY
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 RULES = "allOf"  # rules between fields, unchanged
@@ -51,7 +51,8 @@ def _plain(part: Any) -> Any:
     needed = plain.get("required", ())
     for name, field in plain.get("properties", {}).items():
         title, wanted = part["properties"][name].get("title"), field.pop("description")
-        kinds = [_saying(f"wanted {wanted}", kind) for kind in _kinds(field)]
+        complaint = {"errorMessage": f"wanted {wanted}"}
+        kinds = [kind if "$ref" in kind else kind | complaint for kind in _kinds(field)]
         if name not in needed and not any("minProperties" in kind for kind in kinds):
             kinds.append(EMPTY)
         words = f"{title}. Give {wanted}." if title else wanted
@@ -73,10 +74,6 @@ def _kinds(field: dict[str, Any]) -> list[dict[str, Any]]:
     # A field that is left out is explained in words; with a default, an editor would write it.
     kind = {name: what for name, what in field.items() if name != "default"}
     return [] if kind == EMPTY else [kind]
-
-
-def _saying(sentence: str, kind: dict[str, Any]) -> dict[str, Any]:
-    return kind if "$ref" in kind else kind | {"errorMessage": sentence}
 
 
 def _any_of(kinds: list[dict[str, Any]]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import count, islice
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +15,10 @@ from config.definition.leaving import EXAMPLES, FIELDS
 from config.errors import BadInput
 from config.mistakes import Mistake
 from config.reading.own_tables import Named, PeopleAt, own_tables, people_in
+from config.reading.starter import free
 from config.tables.address_cells import addresses_in
-from config.tables.cell_errors import is_error
-from config.tables.cells import as_text, is_blank
+from config.tables.cells import as_text, is_blank, is_error
 from config.tables.headers import FULL_NAME, meaning
-from config.tables.totals import is_total
 from config.tables.where import compared
 
 # A column has few values if there are at most so many, each this short; so many columns are shown.
@@ -33,16 +32,10 @@ class BareTable(BadInput):
     """A file of people without a definition; next, a person writes a definition that names it."""
 
     def __init__(self, path: Path, problem: Mistake, sheet: str | None = None) -> None:
-        new = next(name for name in _names(path) if not name.exists())
         which = ["--sheet", sheet] if sheet else []
+        new = free(path.with_suffix(".yaml"))
         then = f"Then type: {command('new', new, '--from', path, *which)}"
         super().__init__([problem], then=then)
-
-
-def _names(path: Path) -> Iterator[Path]:
-    yield path.with_suffix(".yaml")
-    for number in count(2):
-        yield path.with_name(f"{path.stem}-{number}.yaml")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,17 +87,16 @@ def understood(path: Path, sheet: str | None = None) -> Understood:
     """Read a table as a campaign would. Raises BadInput if no column has email addresses."""
     named = Named(path, sheet)
     at = people_in(named, own_tables(named)[1])
-    header = next(cells for number, cells in at.table.rows if number == at.header)
-    titles = ["" if is_blank(cell) else str(as_text(cell)).strip() for cell in header]
+    titles = [title.strip() for title in at.body.titles]
     columns = dict(at.columns)
     if not {"first_name", "last_name"} & columns.keys():
         full = [number for number, title in enumerate(titles) if meaning(title) == FULL_NAME]
         columns |= {FULL_NAME: full[0]} if len(full) == 1 else {}
     rows = list(_rows(at, columns))
     fields = tuple(
-        (field, titles[columns[field]], _first(rows, columns[field]))
+        (field, titles[column], tuple(islice(dict.fromkeys(_texts(rows, column)), EXAMPLES)))
         for field in (FULL_NAME, *FIELDS)
-        if field in columns
+        if (column := columns.get(field)) is not None
     )
     several = sum(
         len(addresses_in(str(cells[columns["email1"]]))) > 1
@@ -123,21 +115,17 @@ def understood(path: Path, sheet: str | None = None) -> Understood:
 
 def _rows(at: PeopleAt, columns: Mapping[str, int]) -> Iterator[tuple[Any, ...]]:
     """Go through the rows of people: those with something in a column that is understood."""
-    for number, cells in at.table.rows:
-        if number > at.header:
-            here = [cells[column] for column in columns.values() if column < len(cells)]
-            if not all(map(is_blank, here)) and not is_total(cells):
-                yield tuple(cells)
+    for row in at.body.rows():
+        if not isinstance(row, Mistake):
+            here = [row[1][column] for column in columns.values() if column < len(row[1])]
+            if not all(map(is_blank, here)):
+                yield tuple(row[1])
 
 
 def _texts(rows: list[tuple[Any, ...]], column: int) -> Iterator[str]:
     for cells in rows:
         if column < len(cells) and not is_blank(cells[column]):
             yield str(as_text(cells[column])).strip()
-
-
-def _first(rows: list[tuple[Any, ...]], column: int) -> tuple[str, ...]:
-    return tuple(islice(dict.fromkeys(_texts(rows, column)), EXAMPLES))
 
 
 def _few(rows: list[tuple[Any, ...]], column: int) -> dict[str, int]:

@@ -2,11 +2,11 @@
 
 from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from config.definition.wording import unknown_field
+from config.definition.kinds import unknown_field
 from config.errors import BadInput
 from config.mistakes import Mistake, Place, shown
 from config.reading.sheet_fields import (
@@ -19,35 +19,17 @@ from config.reading.sheet_fields import (
     names_a_field,
 )
 from config.tables.cells import as_moment, as_text, is_blank
+from config.tables.grid import TableRow
 from config.tables.headers import spelling, wishes_of
-from config.tables.table import PeopleTable, TableRow, people_table
-from config.tables.where import Where, where_of
+from config.tables.table import PeopleTable, people_table
 from config.tables.workbook import Book, Sheet
 from config.tables.written import Location, People, Written
 
 SHEETS = ("campaign", "campaigns", "candidates")
 
 
-@dataclass(frozen=True, slots=True)
-class SheetPlaces:
-    """Where the fields of one campaign are written in its sheet."""
-
-    whole: Place
-    cells: Mapping[Location, Place]
-
-    def value(self, location: Location) -> Place:
-        """Find a value, or the sheet or row that lacks it."""
-        if location == ("problem",):
-            location = ("problem", "id")
-        return self.cells.get(location, self.whole)
-
-    def name(self, location: Location) -> Place:
-        """Find the name of a field: in a sheet, where its value is."""
-        return self.value(location)
-
-
 class CampaignFields:
-    """Gathers the cells of one campaign into the shape of a definition."""
+    """Gathers the cells of one campaign into the shape of a definition, and their places."""
 
     def __init__(self, whole: Place, from_1904: bool) -> None:
         self.fields: dict[str, Any] = {"project": {}}
@@ -80,10 +62,15 @@ class CampaignFields:
             as_moment(cell, self._from_1904) if read is as_moment else read(cell)
         )
 
-    @property
-    def where(self) -> Where:
-        """Which rows of its table the campaign keeps."""
-        return where_of(self.options)
+    def value(self, location: Location) -> Place:
+        """Find a value, or the sheet or row that lacks it."""
+        if location == ("problem",):
+            location = ("problem", "id")
+        return self.cells.get(location, self.whole)
+
+    def name(self, location: Location) -> Place:
+        """Find the name of a field: in a sheet, where its value is."""
+        return self.value(location)
 
     @property
     def options(self) -> Mapping[str, Any]:
@@ -100,8 +87,7 @@ class CampaignFields:
         """Return the campaign as written, with the people found for it."""
         if self.key:
             self.fields["campaign"] = self.key
-        places = SheetPlaces(self.whole, self.cells)
-        return Written(self.fields, places, people, (*self.problems, *problems))
+        return Written(self.fields, self, people, (*self.problems, *problems))
 
 
 def says_how_to_read(options: Mapping[str, Any]) -> bool:
@@ -116,12 +102,11 @@ def campaigns_in(book: Book, file: str) -> list[Written]:
         return [_one(single, people)]
     if people is not None and many is not None and single is None:
         return _many(many, people)
-    names = ", ".join(book.names) or "none"
     wanted = (
         "a sheet campaign (or campaigns) and a sheet candidates; if this has only people, name "
         "their definition: --campaign definition.yaml"
     )
-    problem = Mistake(Place(file), "sheets", f"the sheets {names}", wanted)
+    problem = Mistake(Place(file), "sheets", book.listed, wanted)
     if single is None and many is None:
         # Imported here: only a table alone needs it.
         from config.reading.bare_table import BareTable  # noqa: PLC0415
@@ -137,8 +122,7 @@ def campaign_alone(book: Book, file: str) -> CampaignFields:
     """
     sheet = book.sheets.get("campaign")
     if sheet is None or "campaigns" in book.sheets:
-        sheets = f"the sheets {', '.join(book.names) or 'none'}"
-        raise BadInput([Mistake(Place(file), "sheets", sheets, "one sheet campaign")])
+        raise BadInput([Mistake(Place(file), "sheets", book.listed, "one sheet campaign")])
     return _fields_of(sheet)
 
 
@@ -146,40 +130,35 @@ def _one(sheet: Sheet, people: Sheet) -> Written:
     gathered = _fields_of(sheet)
     wishes = wishes_of(gathered.options)
     try:
-        table = people_table(people.rows, people, wishes, wishes.needed)
+        table = people_table(people.rows, people.grid, wishes, wishes.needed)
     except BadInput as error:
         return gathered.written(None, error.problems)
-    return gathered.written(table.people(gathered.key, gathered.where))
+    return gathered.written(table.people(gathered.key))
 
 
 def _fields_of(sheet: Sheet) -> CampaignFields:
     """Read a sheet of fields and values."""
-    gathered = CampaignFields(Place(sheet.file, sheet=sheet.name), sheet.from_1904)
+    gathered = CampaignFields(sheet.grid.whole, sheet.from_1904)
     rows = _rows(sheet)
     names = _column_of_names(rows)
     values, remarks = _columns_beside(rows, names)
     for number, cells in rows:
-        name = as_text(_at(cells, names))
-        titles = _is_title(name)
-        read = {names} if is_blank(name) else {names, values}
+        name = "" if is_blank(_at(cells, names)) else str(as_text(_at(cells, names))).strip()
+        titles = spelling(name) in TITLES
+        read = {names, values} if name else {names}
         if titles:
             read |= {at for at, cell in enumerate(cells) if spelling(str(cell)) == "description"}
         gathered.problems += _not_read(sheet, (number, cells), read)
-        if titles or is_blank(name):
+        if titles or not name:
             continue
         value = _at(cells, values)
-        named_at, place = sheet.cell(number, names), sheet.cell(number, values)
-        gathered.add(str(name).strip(), named_at, value, place)
-        if is_blank(value) and WHERE.fullmatch(str(name).strip()):
-            gathered.problems.append(Mistake(place, str(name).strip(), "nothing", "a value"))
-        elif is_blank(value) and spelling(str(name)) in KNOWN:
-            for at in _strays(str(name), cells, values, remarks):
-                gathered.problems.append(_stray(sheet.cell(number, at), str(name).strip(), place))
+        named_at, place = sheet.grid.cell(number, names), sheet.grid.cell(number, values)
+        gathered.add(name, named_at, value, place)
+        if is_blank(value) and WHERE.fullmatch(name):
+            gathered.problems.append(Mistake(place, name, "nothing", "a value"))
+        elif is_blank(value) and spelling(name) in KNOWN:
+            gathered.problems += _strays(sheet, (number, cells), name, values, remarks)
     return gathered
-
-
-def _is_title(name: Any) -> bool:
-    return spelling(str(name)) in TITLES
 
 
 def _columns_beside(rows: Sequence[TableRow], names: int) -> tuple[int, set[int]]:
@@ -189,33 +168,32 @@ def _columns_beside(rows: Sequence[TableRow], names: int) -> tuple[int, set[int]
     fields = [
         [at for at, cell in enumerate(cells) if at > names and not is_blank(cell)]
         for _, cells in rows
-        if _is_title(_at(cells, names)) or spelling(str(as_text(_at(cells, names)))) in KNOWN
+        if spelling(str(as_text(_at(cells, names)))) in {*KNOWN, *TITLES}
     ]
     values = min((at for columns in fields for at in columns), default=names + 1)
     return values, {at for columns in fields if values in columns for at in columns if at > values}
 
 
-def _strays(name: str, cells: Sequence[Any], values: int, remarks: set[int]) -> Iterator[int]:
-    """Find the columns of what may be the value of a field whose own cell is empty."""
+def _strays(
+    sheet: Sheet, row: TableRow, name: str, values: int, remarks: set[int]
+) -> Iterator[Mistake]:
+    """Point at what may be the value of a field whose own cell is empty."""
+    number, cells = row
+    message = (
+        f"{name} is empty, and what is here is not read; if it is the value, move it to "
+        f"{sheet.grid.cell(number, values).cell}; if it is a remark, write a title above it, as in "
+        "field, value, remarks"
+    )
     for at, cell in enumerate(cells):
         if at <= values or is_blank(cell) or names_a_field(cell):
             continue
         if at not in remarks or is_surely_for(name, cell):
-            yield at
-
-
-def _stray(place: Place, name: str, wanted: Place) -> Mistake:
-    message = (
-        f"{name} is empty, and what is here is not read; if it is the value, move it to "
-        f"{wanted.cell}; if it is a remark, write a title above it, as in field, value, remarks"
-    )
-    return Mistake(place, name, message=message)
+            yield Mistake(sheet.grid.cell(number, at), name, message=message)
 
 
 def _rows(sheet: Sheet) -> list[TableRow]:
     """Return the rows of a sheet that hold anything."""
-    rows = (row for row in sheet.rows() if not isinstance(row, Mistake))
-    return [row for row in rows if not all(is_blank(cell) for cell in row[1])]
+    return [row for row in sheet.rows() if not all(is_blank(cell) for cell in row[1])]
 
 
 def _at(cells: Sequence[Any], column: int) -> Any:
@@ -227,7 +205,7 @@ def _not_read(sheet: Sheet, row: TableRow, read: Container[int]) -> Iterator[Mis
     for at, cell in enumerate(row[1]):
         if at not in read and names_a_field(cell):
             yield Mistake(
-                sheet.cell(row[0], at),
+                sheet.grid.cell(row[0], at),
                 message=f"{shown(cell)} is the name of a field, but is not read here; move it and "
                 "its value to the other fields, or remove it",
             )
@@ -248,11 +226,11 @@ def _many(sheet: Sheet, people: Sheet) -> list[Written]:
     gathered = list(_campaign_rows(sheet))
     if not gathered:
         message = "the sheet is empty, wanted a header row and a row for each campaign"
-        raise BadInput([Mistake(Place(sheet.file, sheet=sheet.name), message=message)])
+        raise BadInput.at(sheet.grid.whole, message)
     first, *others = gathered
     wishes = wishes_of(next(filter(says_how_to_read, (each.options for each in gathered)), {}))
     try:
-        table = people_table(people.rows, people, wishes, ("campaign", *wishes.needed))
+        table = people_table(people.rows, people.grid, wishes, ("campaign", *wishes.needed))
     except BadInput as error:
         return [first.written(None, error.problems), *(other.written(None) for other in others)]
     for campaign in gathered:
@@ -270,7 +248,7 @@ def _would_read_otherwise(campaign: CampaignFields, people: Sheet, table: People
     if wishes == table.wishes:
         return False
     try:
-        own = people_table(people.rows, people, wishes, ("campaign", *wishes.needed)).columns
+        own = people_table(people.rows, people.grid, wishes, ("campaign", *wishes.needed)).columns
     except BadInput:
         own = None
     silent = not says_how_to_read(campaign.options)
@@ -303,12 +281,15 @@ def _campaign_rows(sheet: Sheet) -> Iterator[CampaignFields]:
     named = {column for column, name in enumerate(header) if name}
     above = [mistake for row in rows[:at] for mistake in _not_read(sheet, row, ())]
     for number, cells in rows[at + 1 :]:
-        gathered = CampaignFields(sheet.row(number), sheet.from_1904)
+        gathered = CampaignFields(sheet.grid.cell(number), sheet.from_1904)
         gathered.problems += [*above, *_not_read(sheet, (number, cells), named)]
         above = []
         for column, name in enumerate(header):
             if name:
-                named_at, place = sheet.cell(header_row, column), sheet.cell(number, column)
+                named_at, place = (
+                    sheet.grid.cell(header_row, column),
+                    sheet.grid.cell(number, column),
+                )
                 gathered.add(name, named_at, _at(cells, column), place)
         yield gathered
 
@@ -317,7 +298,9 @@ def _shared_out(campaigns: list[CampaignFields], table: PeopleTable) -> list[Wri
     """Give each campaign its people; a person whose campaign is not here is a mistake, never
     dropped.
     """
-    people, problems = table.people_by_campaign({each.key: each.where for each in campaigns})
+    people, problems = table.people_by_campaign(
+        {each.key: wishes_of(each.options).where for each in campaigns}
+    )
     nobody = table.nobody()
     written = []
     seen: dict[str, Place] = {}
@@ -333,8 +316,7 @@ def _shared_out(campaigns: list[CampaignFields], table: PeopleTable) -> list[Wri
     for key in people.keys() - seen.keys():
         for row in people[key].rows:
             if not isinstance(row, Mistake):
-                place = people[key].places.value(row.number, "campaign")
+                place = people[key].place(row.number, "campaign")
                 problems.append(Mistake(place, "campaign", shown(key), f"one of {keys}"))
-    first = written[0]
-    written[0] = Written(first.fields, first.places, first.people, (*first.problems, *problems))
+    written[0] = replace(written[0], problems=(*written[0].problems, *problems))
     return written

@@ -13,7 +13,6 @@ from config.tables.address_cells import Linked, addresses_in
 from config.tables.cells import as_text
 from config.tables.csv_file import ENCODINGS
 from config.tables.file_bytes import decoded, file_bytes
-from config.workbooks.shapes import column_letters
 
 COMMENT = "#"
 EMPTY = "the file is empty; if nobody is on the list, say so in a line that begins with #"
@@ -31,7 +30,7 @@ def read_do_not_contact(path: Path) -> dict[str, str]:
     too, because its content may have been lost.
     """
     if path.is_file() and path.stat().st_size == 0:
-        raise BadInput([Mistake(Place(str(path)), message=EMPTY)])
+        raise BadInput.at(Place(str(path)), EMPTY)
     addresses: dict[str, str] = {}
     problems: list[Mistake] = []
     entries, tables = _entries(path)
@@ -81,27 +80,21 @@ def _column(path: Path) -> tuple[list[tuple[Place, str]], tuple[OwnTable, ...]]:
     named = Named(path)
     _, tables = own_tables(named, strict=True)
     at = people_at(named, tables)
-    column = at.columns["email1"]
+    column, grid = at.columns["email1"], at.table.grid(path)
     entries = [
-        (_place(path, at.table, number, column), fields.get("email1", ""))
-        for number, fields in at.people()
+        (grid.cell(number, column), fields.get("email1", "")) for number, fields in at.people()
     ]
     return entries, tables
 
 
 def _not_taken(path: Path, table: OwnTable, addresses: Container[str]) -> Iterator[Place]:
     """The cells, wherever they are, with an address that is not on the list."""
+    grid = table.grid(path)
     for number, cells in table.rows:
         for column, cell in enumerate(cells):
             text = f"{cell}, {cell.target}" if isinstance(cell, Linked) else str(as_text(cell))
             for address in addresses_in(text) if "@" in text else ():
                 key = email_key(address.rstrip(".)"))
                 if "://" not in key and key not in addresses:
-                    yield _place(path, table, number, column)
+                    yield grid.cell(number, column)
                     break
-
-
-def _place(path: Path, table: OwnTable, number: int, column: int) -> Place:
-    if table.delimiter is not None:
-        return Place(str(path), number)
-    return Place(str(path), sheet=table.name, cell=f"{column_letters(column)}{number}")

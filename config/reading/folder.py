@@ -62,7 +62,7 @@ def campaigns_at(place: Path) -> list[Entry]:
     entries = campaigns_among([place])
     if not entries:
         message = "this folder has no campaigns in it (.yaml, .yml or workbooks)"
-        raise BadInput([Mistake(Place(str(place)), message=message)])
+        raise BadInput.at(Place(str(place)), message)
     return entries
 
 
@@ -71,13 +71,11 @@ def campaigns_among(places: Sequence[Path]) -> list[Entry]:
 
     Raises BadInput: a folder that cannot be read.
     """
-    files = [file for place in places for file in _files(place)]
+    files = [
+        file for place in places for file in (campaign_files(place) if place.is_dir() else [place])
+    ]
     once = {file.resolve(): file for file in reversed(files)}
     return once_each([entry for file in reversed(once.values()) for entry in campaigns_of(file)])
-
-
-def _files(place: Path) -> list[Path]:
-    return campaign_files(place) if place.is_dir() else [place]
 
 
 def campaigns_of(file: Path, read: Sources | None = None) -> list[Entry]:
@@ -176,11 +174,10 @@ def sources(file: Path) -> list[Path]:
 
 def _tables(folder: Path) -> set[Path]:
     named = (sources(file)[1:] for file in _visible(folder, YAML))
-    return {folder / table.name for tables in named for table in tables if _is_in(table, folder)}
-
-
-def _is_in(file: Path, folder: Path) -> bool:
-    return file.parent.resolve() == folder.resolve()
+    own = folder.resolve()
+    return {
+        folder / table.name for tables in named for table in tables if table.parent.resolve() == own
+    }
 
 
 def _visible(folder: Path, kinds: tuple[str, ...]) -> Iterator[Path]:
@@ -188,7 +185,7 @@ def _visible(folder: Path, kinds: tuple[str, ...]) -> Iterator[Path]:
         files = sorted(file for file in folder.iterdir() if file.is_file())
     except OSError as error:
         message = f"this folder cannot be read: {error.strerror}"
-        raise BadInput([Mistake(Place(str(folder)), message=message)]) from None
+        raise BadInput.at(Place(str(folder)), message) from None
     for file in files:
         name = file.name.lower()
         if suffix_of(file) in kinds and not name.startswith(HIDDEN) and OURS not in name:

@@ -7,7 +7,6 @@ import csv
 import io
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +14,13 @@ from config.errors import BadInput
 from config.mistakes import Mistake, Place, shown
 from config.reading.sources import TABLES, YAML, Sources, is_text_table, sources_of, suffix_of
 from config.reading.yaml_file import read_yaml
-from config.tables.address_cells import address_of
-from config.tables.cells import as_text, is_blank
+from config.tables.cells import as_text, is_blank, unguarded
 from config.tables.csv_file import ENCODINGS, Layout, layout_of
 from config.tables.file_bytes import decoded, file_bytes
-from config.tables.formulas import unguarded
-from config.tables.headers import Wishes, find_columns, wishes_of
-from config.tables.table import ABOVE_AT_MOST, TableRow, header_among, words_in_numbers
-from config.tables.totals import is_total
-from config.tables.where import Where, conditions, select, where_of
+from config.tables.grid import Grid, TableRow
+from config.tables.headers import Wishes, wishes_of
+from config.tables.table import PeopleTable, find_table
+from config.tables.where import conditions, select
 
 ONE_TABLE = "candidates"
 
@@ -40,10 +37,14 @@ class OwnTable:
     rows: tuple[TableRow, ...]
     delimiter: str | None = None
 
+    def grid(self, path: Path) -> Grid:
+        """Where its rows and cells are in that file."""
+        return Grid(str(path), None if self.delimiter else self.name, self.delimiter)
+
 
 @dataclass(frozen=True, slots=True)
 class PeopleAt:
-    """Where the people are: the number of the header row, and the column (from 0) of each field.
+    """Where the people are: in the `body` of a table, below its header.
 
     `doubts` say why people cannot be told apart, such as two columns of email addresses, or why
     `where` cannot choose rows. `left_out` are the rows that `where` leaves out.
@@ -51,18 +52,26 @@ class PeopleAt:
 
     file: str
     table: OwnTable
-    header: int
-    columns: Mapping[str, int]
+    body: PeopleTable
     doubts: tuple[str, ...] = ()
     left_out: frozenset[int] = frozenset()
-    first_address: bool = False
+
+    @property
+    def header(self) -> int:
+        """The number of the header row."""
+        return self.body.header
+
+    @property
+    def columns(self) -> Mapping[str, int]:
+        """The column (from 0) of each field."""
+        return self.body.columns.by_field
 
     def people(self) -> Iterator[tuple[int, Mapping[str, str]]]:
         """Each row below the header that `where` keeps and that has something in a known column, as
         texts.
         """
-        for number, cells in self.table.rows:
-            if number <= self.header or number in self.left_out or is_total(cells):
+        for number, cells in self.body.filled():
+            if number in self.left_out:
                 continue
             fields = {
                 name: str(as_text(cells[column])).strip()
@@ -70,10 +79,9 @@ class PeopleAt:
                 if column < len(cells) and not is_blank(cells[column])
             }
             if "email1" in fields:
-                cell = cells[self.columns["email1"]]
-                fields["email1"] = str(address_of(cell, first=self.first_address)).strip()
-            if fields:
-                yield number, fields
+                address = self.body.address(cells[self.columns["email1"]])
+                fields["email1"] = str(address).strip()
+            yield number, fields
 
     @property
     def width(self) -> int:
@@ -87,8 +95,7 @@ class Named:
 
     path: Path
     sheet: str | None = None
-    wishes: Wishes = field(default_factory=lambda: Wishes({}))
-    where: Where = field(default_factory=dict)
+    wishes: Wishes = field(default_factory=Wishes)
 
 
 def named_table(
@@ -111,25 +118,20 @@ def _named_table(file: Path, campaign: Path | None, key: str | None) -> Named | 
         raise sources.error
     if sources.people is None:
         return None
-    options = _options(sources)
-    sheet = options.get("sheet")
-    sheet = sheet if isinstance(sheet, str) else None
-    return Named(sources.people.path, sheet, wishes_of(options), where_of(options))
+    wishes = wishes_of(_fields(sources).get("candidates"))
+    return Named(sources.people.path, wishes.sheet, wishes)
 
 
-def _options(sources: Sources) -> Mapping[str, Any]:
-    """What a definition says about the people in another file. Raises BadInput."""
+def _fields(sources: Sources) -> Mapping[str, Any]:
+    """The fields of a definition whose people are in another file. Raises BadInput."""
     file = str(sources.definition)
     if suffix_of(sources.definition) not in YAML:
         # Imported here: a definition in YAML needs no workbooks.
         from config.reading.campaign_sheets import SHEETS, campaign_alone  # noqa: PLC0415
         from config.tables.workbook import read_book  # noqa: PLC0415
 
-        fields = campaign_alone(read_book(sources.data, file, SHEETS), file).fields
-    else:
-        fields = (sources.document or read_yaml(sources.data, file)).fields
-    options = fields.get("candidates")
-    return options if isinstance(options, Mapping) else {}
+        return campaign_alone(read_book(sources.data, file, SHEETS), file).fields
+    return read_yaml(sources.data, file).fields
 
 
 def _own_table(file: Path, key: str | None) -> Named:
@@ -151,7 +153,8 @@ def _own_table(file: Path, key: str | None) -> Named:
         for written in campaigns
     }
     wishes = wishes_of(next(filter(says_how_to_read, options.values()), {}))
-    return Named(file, wishes=wishes, where=where_of(options.get(str(key), {})))
+    where = wishes_of(options.get(str(key))).where
+    return Named(file, wishes=replace(wishes, where=where))
 
 
 def own_tables(named: Named, *, strict: bool = False) -> tuple[bytes, tuple[OwnTable, ...]]:
@@ -172,15 +175,15 @@ def own_tables(named: Named, *, strict: bool = False) -> tuple[bytes, tuple[OwnT
     from config.tables.workbook import read_sheets  # noqa: PLC0415
 
     sheets = read_sheets(data, str(path)).values()
-    return data, tuple(OwnTable(sheet.name, tuple(_rows(sheet.rows()))) for sheet in sheets)
+    return data, tuple(OwnTable(sheet.name, tuple(sheet.rows())) for sheet in sheets)
 
 
 def people_at(named: Named, tables: tuple[OwnTable, ...]) -> PeopleAt:
     """Find the people if they can be told apart. Raises BadInput with all doubts about that."""
     at = people_in(named, tables)
     if at.doubts:
-        place = Place(str(named.path), sheet=None if at.table.delimiter else at.table.name)
-        raise BadInput(Mistake(place, message=doubt) for doubt in at.doubts)
+        whole = at.table.grid(named.path).whole
+        raise BadInput(Mistake(whole, message=doubt) for doubt in at.doubts)
     return at
 
 
@@ -213,38 +216,16 @@ def people_in(named: Named, tables: tuple[OwnTable, ...]) -> PeopleAt:
 
 def header_in(named: Named, table: OwnTable) -> PeopleAt | None:
     """Find the header of a table in the same way as a reader; None if it names no email address."""
-    rows = (row for row in table.rows if not all(map(is_blank, row[1])))
-    top = list(islice(rows, ABOVE_AT_MOST))
-    at = header_among(top, named.wishes)
-    if at is None:
+    wishes = named.wishes
+    body = find_table(lambda: iter(table.rows), table.grid(named.path), wishes, ("email1",))
+    if body is None or "email1" not in body.columns.by_field:
         return None
-    number, cells = top[at]
-    header = ["" if is_blank(cell) else str(as_text(cell)) for cell in cells]
-
-    def below() -> Iterator[TableRow]:
-        return (row for row in table.rows if row[0] > number and not is_total(row[1]))
-
-    unfit = words_in_numbers(header, named.wishes, below)
-    columns = find_columns(header, named.wishes.named, ("email1",), unfit)
-    if "email1" not in columns.by_field:
-        return None
-    doubts = [complaint for complaint in columns.complaints if "columns for email1" in complaint]
-    meant, mistakes = conditions(named.where, header)
+    complaints = body.columns.complaints
+    doubts = [complaint for complaint in complaints if "columns for email1" in complaint]
+    meant, mistakes = conditions(wishes.where, body.titles)
     doubts += [f"candidates.where.{each.name}: {each.message}" for each in mistakes]
-    left_out = select(meant, below()).left_out if named.where else frozenset()
-    return PeopleAt(
-        str(named.path),
-        table,
-        number,
-        columns.by_field,
-        tuple(doubts),
-        left_out,
-        named.wishes.first_address,
-    )
-
-
-def _rows(rows: Iterator[TableRow | Mistake]) -> Iterator[TableRow]:
-    return (row for row in rows if not isinstance(row, Mistake))
+    left_out = select(meant, body.filled()).left_out if wishes.where else frozenset()
+    return PeopleAt(str(named.path), table, body, tuple(doubts), left_out)
 
 
 def _text_rows(text: str, layout: Layout, file: str, *, strict: bool) -> Iterator[TableRow]:
@@ -260,11 +241,11 @@ def _text_rows(text: str, layout: Layout, file: str, *, strict: bool) -> Iterato
             yield begins, unguarded(row)
             begins = start + reader.line_num + 1
     except csv.Error as error:
-        message = (
+        raise BadInput.at(
+            Place(file, begins),
             "the rows cannot be separated from here on, often because of a stray quote; remove it "
-            f"({error})"
-        )
-        raise BadInput([Mistake(Place(file, begins), message=message)]) from None
+            f"({error})",
+        ) from None
 
 
 def _used_width(cells: Sequence[Any]) -> int:

@@ -12,17 +12,14 @@ from config.definition.model import Definition
 from config.errors import BadInput
 from config.mistakes import Mistake, Place
 from config.reading.sources import (
-    READER_VERSION,
     YAML,
     Sources,
     check_sheet,
     sources_of,
     suffix_of,
 )
-from config.reading.yaml_file import YamlDocument, YamlPeople, read_yaml
-from config.tables.written import People, Written
-
-__all__ = ["READER_VERSION", "Reading", "judged", "read_campaigns"]
+from config.reading.yaml_file import YamlDocument, read_yaml
+from config.tables.written import Location, People, Row, Written
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,18 +55,15 @@ def judged(sources: Sources) -> Reading:
     if sources.error is not None:
         raise sources.error
     if suffix_of(sources.definition) in YAML:
-        campaigns, notes = [_from_yaml(sources)], _set_aside(sources)
+        campaigns, notes = _from_yaml(sources)
     else:
         campaigns, notes = _from_workbook(sources)
     definitions: list[Definition] = []
     problems: list[Mistake] = []
     warnings: list[Mistake] = []
     for written in campaigns:
-        built = build(written)
-        problems.extend(built.problems)
-        warnings.extend(built.warnings)
-        if built.definition is not None:
-            definitions.append(built.definition)
+        if (definition := build(written, problems, warnings)) is not None:
+            definitions.append(definition)
         notes += written.people.notes if written.people else ()
     if problems:
         raise BadInput(_in_reading_order(problems), _in_reading_order(warnings))
@@ -114,16 +108,21 @@ def _from_workbook(sources: Sources) -> tuple[list[Written], tuple[str, ...]]:
         return [campaign.written(None, error.problems)], notes
 
 
-def _from_yaml(sources: Sources) -> Written:
+def _from_yaml(sources: Sources) -> tuple[list[Written], tuple[str, ...]]:
     check_sheet(sources)
-    document = sources.document or read_yaml(sources.data, str(sources.definition))
+    document = read_yaml(sources.data, str(sources.definition))
     fields, people = _with_own_people(document)
     problems = list(document.problems)
+    notes: tuple[str, ...] = ()
     if sources.people is not None:
         # Imported here: a definition that lists its people needs no tables.
         from config.reading.people_file import people_in  # noqa: PLC0415
 
-        if people is not None and not sources.given:
+        if sources.given:
+            # The command named a table instead of the people in the definition.
+            named = people is not None or _names(fields, "file", "people")
+            notes = _instead(sources.definition, sources.people.path) if named else ()
+        elif people is not None:
             place = document.name(("candidates", "people"))
             problems.append(Mistake(place, "candidates.people", message=PEOPLE_TWICE))
         people = None
@@ -133,10 +132,16 @@ def _from_yaml(sources: Sources) -> Written:
             problems.extend(error.problems)
     elif people is None:
         problems.extend(_nobody_named(document))
-    elif "where" in (fields.get("candidates") or {}):
+    elif _names(fields, "where"):
         place = document.name(("candidates", "where"))
         problems.append(Mistake(place, "candidates.where", message=WHERE_OF_A_FILE))
-    return Written(fields, document, people, tuple(problems))
+    return [Written(fields, document, people, tuple(problems))], notes
+
+
+def _names(fields: Mapping[str, Any], *names: str) -> bool:
+    """Whether `candidates` is a mapping with one of these fields."""
+    candidates = fields.get("candidates")
+    return isinstance(candidates, Mapping) and not candidates.keys().isdisjoint(names)
 
 
 def _with_own_people(document: YamlDocument) -> tuple[dict[str, Any], People | None]:
@@ -144,14 +149,21 @@ def _with_own_people(document: YamlDocument) -> tuple[dict[str, Any], People | N
     fields = dict(document.fields)
     candidates = fields.get("candidates")
     if isinstance(candidates, list):
-        inline = YamlPeople(document, fields.pop("candidates"), ("candidates",))
-    elif isinstance(candidates, Mapping) and isinstance(candidates.get("people"), list):
+        return fields, _listed(document, fields.pop("candidates"), ("candidates",))
+    if isinstance(candidates, Mapping) and isinstance(candidates.get("people"), list):
         others = {name: value for name, value in candidates.items() if name != "people"}
         fields["candidates"] = others
-        inline = YamlPeople(document, candidates["people"], ("candidates", "people"))
-    else:
-        return fields, None
-    return fields, People(inline.rows(), inline)
+        return fields, _listed(document, candidates["people"], ("candidates", "people"))
+    return fields, None
+
+
+def _listed(document: YamlDocument, people: list[Any], location: Location) -> People:
+    """The people whom a definition lists itself, at `location`."""
+
+    def place(number: int, field: str | None) -> Place:
+        return document.value((*location, number, *([field] if field else ())))
+
+    return People([Row(number, fields) for number, fields in enumerate(people)], place)
 
 
 def _nobody_named(document: YamlDocument) -> list[Mistake]:
@@ -160,22 +172,9 @@ def _nobody_named(document: YamlDocument) -> list[Mistake]:
     candidates = document.fields.get("candidates")
     if candidates is None:
         return [Mistake(place, "candidates", "nothing", PEOPLE_WANTED)]
-    if isinstance(candidates, Mapping) and not candidates.keys() & {"file", "people"}:
+    if isinstance(candidates, Mapping) and not _names(document.fields, "file", "people"):
         return [Mistake(place, "candidates.file", "nothing", PEOPLE_WANTED)]
     return []
-
-
-def _set_aside(sources: Sources) -> tuple[str, ...]:
-    """Warn that people in the definition are ignored, because the command named a table."""
-    if not sources.given or sources.people is None:
-        return ()
-    document = sources.document or read_yaml(sources.data, str(sources.definition))
-    candidates = document.fields.get("candidates")
-    if isinstance(candidates, list) or (
-        isinstance(candidates, Mapping) and candidates.keys() & {"file", "people"}
-    ):
-        return _instead(sources.definition, sources.people.path)
-    return ()
 
 
 def _instead(definition: Path | str, people: Path) -> tuple[str, ...]:

@@ -54,15 +54,13 @@ class Sources:
     """A definition, and the candidates file that it or the command names, each read once.
 
     Two are equal if the same files hold the same bytes, however their names were typed: `files` are
-    their full paths. `document` is the parsed definition, if it had to be parsed; `given` says that
-    the command named the candidates file; `sheet` is the sheet that the command named; `error` says
-    why there is no definition. `digest`, in hex digits, identifies the bytes and the sheet, good or
-    bad.
+    their full paths. `given` says that the command named the candidates file; `sheet` is the sheet
+    that the command named; `error` says why there is no definition. `digest`, in hex digits,
+    identifies the bytes and the sheet, good or bad.
     """
 
     definition: Path = field(compare=False)
     data: bytes = field(compare=False, repr=False)
-    document: YamlDocument | None = field(compare=False, repr=False)
     people: PeopleFile | None
     given: bool
     digest: str
@@ -105,20 +103,19 @@ def _sources_of(path: Path, campaign: Path | None) -> Sources:
     data = b""
     try:
         if path.is_dir():
-            message = "this is a folder, wanted a file"
             then = f"Then type: {command('check', path)}, or {command(TYPED, 'FILE')}"
-            raise BadInput([Mistake(Place(str(path)), message=message)], then=then)
+            raise BadInput.at(Place(str(path)), "this is a folder, wanted a file", then)
         data = file_bytes(path)
         _check_kinds(path, data, campaign)
         if campaign is not None:
             people = PeopleFile(path, data)
-            return _sources(campaign, file_bytes(campaign), None, people, given=True)
+            return _sources(campaign, file_bytes(campaign), people, given=True)
         if suffix_of(path) in YAML and any(mark in data for mark in MAY_NAME_A_FILE):
-            document = read_yaml(data, str(path))
-            return _sources(path, data, document, _named_people(document, path), given=False)
+            people_named = _named_people(read_yaml(data, str(path)), path)
+            return _sources(path, data, people_named, given=False)
     except BadInput as error:
         return _unusable(path, data, error)
-    return _sources(path, data, None, None, given=False)
+    return _sources(path, data, None, given=False)
 
 
 def _unusable(path: Path, data: bytes, error: BadInput) -> Sources:
@@ -126,7 +123,7 @@ def _unusable(path: Path, data: bytes, error: BadInput) -> Sources:
     content = data or "\n".join(problem.clause for problem in error.problems).encode()
     digest = sha256(f"no campaign, {suffix_of(path)}\n".encode())
     digest.update(content)
-    return Sources(path, data, None, None, False, digest.hexdigest(), (path,), error=error)
+    return Sources(path, data, None, False, digest.hexdigest(), (path,), error=error)
 
 
 def _check_kinds(path: Path, data: bytes, campaign: Path | None) -> None:
@@ -184,14 +181,7 @@ def _named_people(document: YamlDocument, definition: Path) -> PeopleFile | None
         return refused(found=shown(named), message=f"{path}: {error.problems[0].clause}")
 
 
-def _sources(
-    definition: Path,
-    data: bytes,
-    document: YamlDocument | None,
-    people: PeopleFile | None,
-    *,
-    given: bool,
-) -> Sources:
+def _sources(definition: Path, data: bytes, people: PeopleFile | None, *, given: bool) -> Sources:
     # The name's ending decides how the bytes are read; the length keeps two files apart.
     kind = suffix_of(definition)
     digest = sha256(f"reader {READER_VERSION}, {kind}, {len(data)} bytes\n".encode())
@@ -200,4 +190,4 @@ def _sources(
         digest.update(f"\n{suffix_of(people.path)}\n".encode())
         digest.update(people.data)
     files = (definition.resolve(), *([people.path.resolve()] if people else []))
-    return Sources(definition, data, document, people, given, digest.hexdigest(), files)
+    return Sources(definition, data, people, given, digest.hexdigest(), files)

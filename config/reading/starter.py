@@ -53,7 +53,7 @@ def write_starter(path: Path, candidates: str | None = None) -> None:
 
     Raises BadInput if a file of that name already exists or cannot be written.
     """
-    suffix, key = path.suffix.lower(), key_of(path.stem)
+    suffix, key, place = path.suffix.lower(), key_of(path.stem), Place(str(path))
     if suffix in {".yaml", ".yml"}:
         text = starter_yaml(path.name, key)
         if candidates is not None:
@@ -67,7 +67,7 @@ def write_starter(path: Path, candidates: str | None = None) -> None:
         content = starter_workbook(path.name, key)
     else:
         wanted = "a name that ends in .yaml" + ("" if candidates else " or .xlsx")
-        problem = Mistake(Place(str(path)), found=shown(path.name), wanted=wanted)
+        problem = Mistake(place, found=shown(path.name), wanted=wanted)
         raise BadInput([problem], then=_instead(path.with_name(f"{path.stem or 'hiring'}.yaml")))
     try:
         # Exclusive creation: it never overwrites a file that appeared a moment ago.
@@ -75,14 +75,12 @@ def write_starter(path: Path, candidates: str | None = None) -> None:
             file.write(content)
     except FileExistsError:
         message = "this file already exists and was not changed; choose another name"
-        problem = Mistake(Place(str(path)), message=message)
-        raise BadInput([problem], then=_instead(path)) from None
+        raise BadInput.at(place, message, _instead(path)) from None
     except FileNotFoundError:
         message = f"there is no folder {path.parent}; create it first, or choose another place"
-        raise BadInput([Mistake(Place(str(path)), message=message)]) from None
+        raise BadInput.at(place, message) from None
     except OSError as error:
-        message = f"this file cannot be written: {error.strerror}"
-        raise BadInput([Mistake(Place(str(path)), message=message)]) from None
+        raise BadInput.at(place, f"this file cannot be written: {error.strerror}") from None
 
 
 def starter_yaml(name: str, key: str) -> str:

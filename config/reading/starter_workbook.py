@@ -33,66 +33,50 @@ def _whole(least: int) -> Check:
     }
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One field of the campaign: a sample value, what it is for, and what its cell takes."""
-
-    name: str
-    sample: Any
-    help: str
-    check: Check = field(default_factory=lambda: {"validate": "any"})
+def _listed(source: str | list[str], title: str, message: str) -> Check:
+    """Accept only what is in a list."""
+    return {"validate": "list", "source": source, "error_title": title, "error_message": message}
 
 
 @dataclass(frozen=True, slots=True)
-class PeopleColumn:
-    """One field of the people: its width, what it is for, and what its cells take."""
+class Entry:
+    """One field: what it is for, and what its cells take. A field of the campaign has a sample
+    value, one of the people a width.
+    """
 
     name: str
-    width: int
+    shown: Any
     help: str
     check: Check = field(default_factory=lambda: {"validate": "any"})
 
+    def hinted(self) -> Check:
+        """What the cells take, with a hint beside a chosen cell."""
+        return {**self.check, "input_title": self.name, "input_message": self.help}
 
+
+TIMES = "Year-month-day hour:minute, local time in the timezone below."
 LINES = (
-    Line("campaign", "", "Its key: lower-case letters, digits, - _ and . Keep it."),
-    Line("project.id", None, "Only for a project made in the web application.", _whole(1)),
-    Line("project.name", "Backend engineer", "Needed, unless there is a project.id."),
-    Line("project.description", None, "Optional, like every project field below."),
-    Line("project.state", "open", "The state of a new project.", _suggested("open")),
-    Line(
-        "project.starttime",
-        "2030-01-07 09:00",
-        "Year-month-day hour:minute, local time in the timezone below.",
-    ),
-    Line(
-        "project.endtime",
-        "2030-01-21 18:00",
-        "Year-month-day hour:minute, local time in the timezone below.",
-    ),
-    Line(
+    Entry("campaign", "", "Its key: lower-case letters, digits, - _ and . Keep it."),
+    Entry("project.id", None, "Only for a project made in the web application.", _whole(1)),
+    Entry("project.name", "Backend engineer", "Needed, unless there is a project.id."),
+    Entry("project.description", None, "Optional, like every project field below."),
+    Entry("project.state", "open", "The state of a new project.", _suggested("open")),
+    Entry("project.starttime", "2030-01-07 09:00", TIMES),
+    Entry("project.endtime", "2030-01-21 18:00", TIMES),
+    Entry(
         "project.timezone",
         "Europe/Paris",
         "The timezone of the two times above.",
-        {
-            "validate": "list",
-            "source": f"={TIMEZONES}",
-            "error_title": "A timezone",
-            "error_message": "Choose one from the list, such as Europe/Paris.",
-        },
+        _listed(f"={TIMEZONES}", "A timezone", "Choose one from the list, such as Europe/Paris."),
     ),
-    Line("problem", 42, f'Its id; the command "{command("problems")}" lists them.', _whole(1)),
-    Line("problem.title", None, "Instead of the id: a title that matches exactly one problem."),
-    Line("stage_id", 1, "For everyone without one of their own.", _whole(0)),
-    Line(
+    Entry("problem", 42, f'Its id; the command "{command("problems")}" lists them.', _whole(1)),
+    Entry("problem.title", None, "Instead of the id: a title that matches exactly one problem."),
+    Entry("stage_id", 1, "For everyone without one of their own.", _whole(0)),
+    Entry(
         "invites.send",
         True,
         "FALSE: add people and create their links, but invite nobody.",
-        {
-            "validate": "list",
-            "source": ["TRUE", "FALSE"],
-            "error_title": "TRUE or FALSE",
-            "error_message": "Choose TRUE or FALSE.",
-        },
+        _listed(["TRUE", "FALSE"], "TRUE or FALSE", "Choose TRUE or FALSE."),
     ),
 )
 EMAIL_CHECK: Check = {
@@ -103,17 +87,17 @@ EMAIL_CHECK: Check = {
     "error_message": "This is not an email address, or another row has the same one.",
 }
 PEOPLE = (
-    PeopleColumn("first_name", 18, "Needed."),
-    PeopleColumn("last_name", 18, "Needed."),
-    PeopleColumn("email1", 30, "Needed. They must log in with exactly this address.", EMAIL_CHECK),
-    PeopleColumn(
+    Entry("first_name", 18, "Needed."),
+    Entry("last_name", 18, "Needed."),
+    Entry("email1", 30, "Needed. They must log in with exactly this address.", EMAIL_CHECK),
+    Entry(
         "source",
         18,
         "Optional: where the person came from.",
         _suggested("referral", "application", "sourcing", "event"),
     ),
-    PeopleColumn("notes", 30, "Optional."),
-    PeopleColumn("stage_id", 10, "Optional: this person's stage, a number.", _whole(0)),
+    Entry("notes", 30, "Optional."),
+    Entry("stage_id", 10, "Optional: this person's stage, a number.", _whole(0)),
 )
 SAMPLES: tuple[tuple[Any, ...], ...] = (
     ("Ada", "Lovelace", "ada@example.com", "referral", "", 1),
@@ -159,22 +143,20 @@ def _campaign(sheet: Any, key: str, header: Any, grey: Any, text: Any) -> None:
     sheet.set_column(2, 2, 64)
     sheet.freeze_panes(1, 1)
     for number, line in enumerate(LINES, start=1):
-        numeric = line.check["validate"] == "integer" or isinstance(line.sample, bool)
+        numeric = line.check["validate"] == "integer" or isinstance(line.shown, bool)
         sheet.write(number, 0, line.name)
-        sample = key if line.name == "campaign" else line.sample
+        sample = key if line.name == "campaign" else line.shown
         sheet.write(number, 1, sample, None if numeric else text)
         sheet.write(number, 2, line.help, grey)
-        hint = {"input_title": line.name, "input_message": line.help}
-        sheet.data_validation(number, 1, number, 1, {**line.check, **hint})
+        sheet.data_validation(number, 1, number, 1, line.hinted())
 
 
 def _candidates(sheet: Any, header: Any, text: Any) -> None:
     sheet.freeze_panes(1, 0)
     for number, column in enumerate(PEOPLE):
-        sheet.set_column(number, number, column.width, None if column.name == "stage_id" else text)
+        sheet.set_column(number, number, column.shown, None if column.name == "stage_id" else text)
         sheet.write(0, number, column.name, header)
-        hint = {"input_title": column.name, "input_message": column.help}
-        sheet.data_validation(1, number, LAST_ROW, number, {**column.check, **hint})
+        sheet.data_validation(1, number, LAST_ROW, number, column.hinted())
     for number, person in enumerate(SAMPLES, start=1):
         sheet.write_row(number, 0, person)
 

@@ -1,13 +1,13 @@
 """Definitions in YAML: plain data, and the place of each piece."""
 
-from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from config.mistakes import Mistake, Place
 from config.reading.yaml_nodes import place_of, read_nodes
-from config.tables.written import Location, Row
+from config.tables.written import Location
 
 TAG = "tag:yaml.org,2002:"
 # Dates stay as they were written: `moments` reads them, and a text field may hold one.
@@ -16,8 +16,11 @@ TEXT_TAGS = {TAG + "str", TAG + "timestamp", TAG + "merge", TAG + "value"}
 NOTHING = {"", "~", "null"}
 
 
+@lru_cache(maxsize=1)
 def read_yaml(data: bytes, file: str) -> "YamlDocument":
-    """Read a definition. Raises BadInput if it is not text, not YAML or not a mapping."""
+    """Read a definition; the last one is remembered. Raises BadInput if it is not text, not YAML or
+    not a mapping.
+    """
     return YamlDocument(read_nodes(data, file), file)
 
 
@@ -145,25 +148,3 @@ def _as_written(number: int | float, text: str) -> _Whole | _Broken:
     kept = _Whole(number) if isinstance(number, int) else _Broken(number)
     kept.written = text
     return kept
-
-
-class YamlPeople:
-    """The people written in the definition itself, at `location`."""
-
-    def __init__(self, document: YamlDocument, people: list[Any], location: Location) -> None:
-        self._document = document
-        self._people = people
-        self._location = location
-
-    def rows(self) -> Iterator[Row]:
-        """Go through the people in the order of the file."""
-        for number, fields in enumerate(self._people):
-            yield Row(number, fields)
-
-    def row(self, number: int) -> Place:
-        """Find a person."""
-        return self._document.value((*self._location, number))
-
-    def value(self, number: int, field: str) -> Place:
-        """Find one field of a person, or the person who lacks it."""
-        return self._document.value((*self._location, number, field))

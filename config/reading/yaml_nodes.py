@@ -44,20 +44,20 @@ def read_nodes(data: bytes, file: str) -> MappingNode:
     try:
         root = _composed(text)
     except MarkedYAMLError as error:
-        raise _unreadable(_marked(error, file), _plainly(error)) from None
+        raise BadInput.at(_marked(error, file), _plainly(error)) from None
     except ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
         message = f"the character U+{error.character:04X} is not allowed in YAML"
-        raise _unreadable(Place(file, line), message) from None
+        raise BadInput.at(Place(file, line), message) from None
     except YAMLError:
-        raise _unreadable(Place(file), "this is not YAML") from None
+        raise BadInput.at(Place(file), "this is not YAML") from None
     except RecursionError:
-        raise _unreadable(Place(file), "lists or mappings are nested too deeply") from None
+        raise BadInput.at(Place(file), "lists or mappings are nested too deeply") from None
     if root is None:
-        raise _unreadable(Place(file), "the file is empty, wanted a campaign definition")
+        raise BadInput.at(Place(file), "the file is empty, wanted a campaign definition")
     if not isinstance(root, MappingNode):
         place = place_of(file, root)
-        raise _unreadable(place, "wanted a mapping, with campaign, project, problem and candidates")
+        raise BadInput.at(place, "wanted a mapping, with campaign, project, problem and candidates")
     if anchored := _anchored(root):
         message = "anchors (&) are not supported; write the value out wherever you need it"
         raise BadInput(Mistake(place_of(file, node), message=message) for node in anchored)
@@ -108,10 +108,6 @@ def _anchored(root: Node) -> list[Node]:
             waiting.extend(node.value)
     anchored = [node for node in seen.values() if node.anchor]
     return sorted(anchored, key=lambda node: node.start_mark.index)
-
-
-def _unreadable(place: Place, message: str) -> BadInput:
-    return BadInput([Mistake(place, message=message)])
 
 
 def _marked(error: MarkedYAMLError, file: str) -> Place:

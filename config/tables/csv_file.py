@@ -2,22 +2,21 @@
 
 import csv
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 
 from config.mistakes import Mistake, Place, shown
+from config.tables.cells import unguarded
 from config.tables.file_bytes import decoded
-from config.tables.formulas import unguarded
+from config.tables.grid import DELIMITERS, Grid, TableRow
 from config.tables.headers import Wishes, matches
-from config.tables.table import ABOVE_AT_MOST, PeopleTable, TableRow, header_among, people_table
+from config.tables.table import ABOVE_AT_MOST, PeopleTable, header_among, people_table
 from config.workbooks.content import encoding_of
 
-DELIMITERS = (",", ";", "\t", "|")
 # Encodings to try in this order: Western versions of Excel write the second.
 ENCODINGS = ("utf-8", "cp1252")
-NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
 MOST_COLUMNS = 1_000
 # One line with its end, whichever that is.
 LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|\Z)")
@@ -37,41 +36,6 @@ class Layout:
     header: int
 
 
-@dataclass(frozen=True, slots=True)
-class Lines:
-    """Places in a text file are lines; the name of the field says which column is meant.
-
-    `guessed` is a remark on how the text was read, if its bytes can be read in more than one way.
-    """
-
-    file: str
-    delimiter: str
-    guessed: str | None = None
-    hidden: frozenset[int] = frozenset()
-
-    def row(self, number: int) -> Place:
-        """Find the line on which a row begins."""
-        return Place(self.file, number)
-
-    def cell(self, number: int, column: int) -> Place:
-        """Find the line on which the row of a cell begins."""
-        return Place(self.file, number)
-
-    def misfit(self, number: int, cells: Sequence[str], width: int) -> Mistake | None:
-        """A delimiter inside a cell shifts all that follow, so none of them can be trusted."""
-        if not any(cell.strip() for cell in cells[width:]):
-            return None
-        return Mistake(
-            Place(self.file, number),
-            message=f"this row has {len(cells)} columns, the header has {width}; put quotes "
-            f"around text that contains a {NAMES[self.delimiter]}",
-        )
-
-    def remarks(self, header: int) -> tuple[str, ...]:
-        """Say how the text was read, if that was a guess."""
-        return (self.guessed,) if self.guessed else ()
-
-
 def read_csv(data: bytes, file: str, wishes: Wishes) -> PeopleTable:
     """Read a table of people, with columns chosen by `wishes`.
 
@@ -79,17 +43,16 @@ def read_csv(data: bytes, file: str, wishes: Wishes) -> PeopleTable:
     """
     text = decoded(data, file, ENCODINGS)
     layout = layout_of(text, wishes)
-    grid = Lines(file, layout.delimiter, _guessed(data, text, file))
+    grid = Grid(file, delimiter=layout.delimiter, notes=_guessed(data, text, file))
     rows = partial(_rows, text, layout, file)
     return people_table(rows, grid, wishes, wishes.needed)
 
 
-def _guessed(data: bytes, text: str, file: str) -> str | None:
+def _guessed(data: bytes, text: str, file: str) -> tuple[str, ...]:
     """Warn about a text that is not UTF-8: it is not certain which characters its bytes mean."""
     try:
-        if text.isascii() or encoding_of(data):
-            return None
-        data.decode("utf-8")
+        if not (text.isascii() or encoding_of(data)):
+            data.decode("utf-8")
     except UnicodeDecodeError:
         at = next(at for at, character in enumerate(text) if not character.isascii())
         word = WORD.search(text, max(0, text.rfind("\n", 0, at) + 1, at - LONGEST_WORD), len(text))
@@ -99,9 +62,9 @@ def _guessed(data: bytes, text: str, file: str) -> str | None:
         shown_word = shown(word[0][:LONGEST_WORD]) if word else "it"
         return (
             f"{Place(file, line)}: this file is not in UTF-8 and was read as Windows-1252; "
-            f"if {shown_word} looks wrong there, save the file as UTF-8"
+            f"if {shown_word} looks wrong there, save the file as UTF-8",
         )
-    return None
+    return ()
 
 
 def layout_of(text: str, wishes: Wishes) -> Layout:

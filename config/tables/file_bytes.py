@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from config.errors import BadInput
-from config.mistakes import Mistake, Place
+from config.mistakes import Place
 from config.workbooks.content import encoding_of
 
 # A table of 100,000 people has 10 MB.
@@ -34,22 +34,25 @@ def file_bytes(path: Path) -> bytes:
 
     Raises BadInput if it is missing, empty, not a file, too large, or written all the time.
     """
+    place = Place(str(path))
     try:
         if path.is_dir():
-            raise _refused(path, "this is a folder, wanted a file")
+            raise BadInput.at(place, "this is a folder, wanted a file")
         if not path.exists():
-            raise _refused(path, NO_SUCH_FILE)
+            raise BadInput.at(place, NO_SUCH_FILE)
         if not path.is_file():
             # Reading a device or a pipe might never end.
-            raise _refused(path, "this is not an ordinary file")
+            raise BadInput.at(place, "this is not an ordinary file")
         if path.stat().st_size > LARGEST:
-            raise _refused(path, f"this file is larger than {LARGEST // 2**20} MB")
+            raise BadInput.at(place, f"this file is larger than {LARGEST // 2**20} MB")
         data = _read_at_rest(path)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else None
-        raise _refused(path, f"this file cannot be read: {reason or 'not a file name'}") from None
+        raise BadInput.at(
+            place, f"this file cannot be read: {reason or 'not a file name'}"
+        ) from None
     if not data.strip():
-        raise _refused(path, "the file is empty")
+        raise BadInput.at(place, "the file is empty")
     return data
 
 
@@ -70,7 +73,7 @@ def _read_at_rest(path: Path) -> bytes:
         if before == after and len(data) >= size and rests:
             return data
         if time.monotonic() >= until:
-            raise _refused(path, WRITTEN_NOW)
+            raise BadInput.at(Place(str(path)), WRITTEN_NOW)
         seen = after
         time.sleep(REST)
 
@@ -89,8 +92,7 @@ def decoded(data: bytes, file: str, encodings: Sequence[str]) -> str:
     """
     marked = list(filter(None, [encoding_of(data)]))
     if not marked and b"\0" in data:
-        message = "this is a binary file, wanted text; save it as UTF-8"
-        raise BadInput([Mistake(Place(file), message=message)])
+        raise BadInput.at(Place(file), "this is a binary file, wanted text; save it as UTF-8")
     line = 1
     for encoding in marked or encodings:
         try:
@@ -99,11 +101,6 @@ def decoded(data: bytes, file: str, encodings: Sequence[str]) -> str:
             line = data.count(b"\n", 0, error.start) + 1
             continue
         if SECRETS.search(text, 0, 65536):
-            raise BadInput([Mistake(Place(file), message=HOLDS_SECRETS)])
+            raise BadInput.at(Place(file), HOLDS_SECRETS)
         return text
-    message = "this is not text in UTF-8; save the file as UTF-8"
-    raise BadInput([Mistake(Place(file, line), message=message)])
-
-
-def _refused(path: Path, message: str) -> BadInput:
-    return BadInput([Mistake(Place(str(path)), message=message)])
+    raise BadInput.at(Place(file, line), "this is not text in UTF-8; save the file as UTF-8")

@@ -1,6 +1,7 @@
 """Which column of a table holds which field: by the meaning of its header."""
 
 import csv
+import dataclasses
 import re
 import unicodedata
 from collections.abc import Container, Mapping, Sequence
@@ -8,6 +9,8 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
+
+from config.tables.where import Where, where_of
 
 NEEDED = ("first_name", "last_name", "email1")
 FULL_NAME = "full_name"
@@ -73,13 +76,18 @@ def may_be_notes(header: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """What a definition says about the columns: `named` (field to header; None if the table has no
-    column for it), and whether to split a full name into first and last name.
+    """What a definition says about its table: the columns that are `named` (field to header; None
+    if the table has no column for it), whether to split a full name into first and last name, and
+    whether to take the first of several addresses.
+
+    Two wishes are equal if they read the columns alike, whichever `sheet` and rows they choose.
     """
 
-    named: Mapping[str, str | None]
+    named: Mapping[str, str | None] = dataclasses.field(default_factory=dict)
     split_name: bool = False
     first_address: bool = False
+    sheet: str | None = dataclasses.field(default=None, compare=False)
+    where: Where = dataclasses.field(default_factory=dict, compare=False)
 
     @property
     def needed(self) -> tuple[str, ...]:
@@ -87,14 +95,18 @@ class Wishes:
         return (FULL_NAME, "email1") if self.split_name else NEEDED
 
 
-def wishes_of(options: Mapping[str, Any]) -> Wishes:
+def wishes_of(options: Any) -> Wishes:
     """Read the wishes from a definition's `candidates`; mistakes there are reported elsewhere."""
+    if not isinstance(options, Mapping):
+        return Wishes()
     columns = options.get("columns")
     columns = columns if isinstance(columns, Mapping) else {}
     named = {field: header for field, header in columns.items() if isinstance(header, str | None)}
     # If you name the column of full names, you want them split.
     split_name = options.get("split_name") is True or bool(named.get(FULL_NAME))
-    return Wishes(named, split_name, options.get("several") == "first")
+    sheet = options.get("sheet")
+    sheet = sheet if isinstance(sheet, str) and sheet.strip() else None
+    return Wishes(named, split_name, options.get("several") == "first", sheet, where_of(options))
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,11 +142,14 @@ def find_columns(
         elif spelling(header[column]):
             unused.append(header[column].strip())
     listed = ", ".join(name.strip() for name in header if name.strip()) or "nothing"
+    about_names = _about_names(header, columns_of, chosen)
+    # Said once, with what to do.
+    covered = {"first_name", "last_name"} if about_names and FULL_NAME not in columns_of else set()
     complaints = [
         f"no column for {field}{_asked_for(field, chosen)}; found {listed}"
         f"{_one_of(unused, field, chosen)}"
         for field in dict.fromkeys((*needed, *filter(chosen.get, chosen)))
-        if field not in columns_of
+        if field not in columns_of and field not in covered
     ]
     complaints += [
         f"{len(columns)} columns for {field}: "
@@ -143,11 +158,6 @@ def find_columns(
         for field, columns in columns_of.items()
         if len(columns) > 1
     ]
-    about_names = _about_names(header, columns_of, chosen)
-    if about_names and FULL_NAME not in columns_of:
-        # Said once, with what to do.
-        no_name = tuple(f"no column for {field}" for field in ("first_name", "last_name"))
-        complaints = [each for each in complaints if not each.startswith(no_name)]
     complaints += about_names
     by_field = {field: columns[0] for field, columns in columns_of.items()}
     names = {field: header[column].strip() for field, column in by_field.items()}

@@ -1,18 +1,19 @@
 """People in rows and columns, whatever file the table came from."""
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import chain, islice
-from typing import Any, Protocol
+from typing import Any
 
 from config.email_key import email_key
 from config.errors import BadInput
-from config.mistakes import Mistake, Place, Unusable, shown
+from config.mistakes import Doubt, Mistake, Place, Unusable, shown
 from config.progress import tell
 from config.tables.address_cells import address_of
-from config.tables.cells import as_text, as_whole_number, is_blank, is_words
+from config.tables.cells import as_text, as_whole_number, is_blank, is_total, is_words
 from config.tables.full_name import split_name
+from config.tables.grid import Grid, Rows, TableRow
 from config.tables.headers import (
     FULL_NAME,
     Columns,
@@ -23,15 +24,9 @@ from config.tables.headers import (
     may_be_notes,
     spelling,
 )
-from config.tables.totals import is_total
 from config.tables.unread import ABOVE, PERHAPS, SWALLOWED, Unread, is_address
 from config.tables.where import Selection, Where, conditions, select
-from config.tables.written import People, Remark, Row
-
-# A table row: its number in the file (from 1) and its cells.
-TableRow = tuple[int, Sequence[Any]]
-# Yields the rows of a table, from the top each time it is called.
-Rows = Callable[[], Iterator[TableRow | Mistake]]
+from config.tables.written import People, Row
 
 # Titles, dates and remarks may be above the header, which must be within this many rows.
 ABOVE_AT_MOST = 50
@@ -39,49 +34,6 @@ ABOVE_AT_MOST = 50
 MOST_ROWS = 250_000
 TOLD_EVERY = 1_000
 TOTALS_NAMED = 3
-
-
-class Grid(Protocol):
-    """Where the rows and cells of one table are; columns count from 0."""
-
-    @property
-    def hidden(self) -> frozenset[int]:
-        """The hidden rows."""
-
-    @property
-    def delimiter(self) -> str | None:
-        """What is between the cells of a text; None in a sheet."""
-
-    def row(self, number: int) -> Place:
-        """Find a row."""
-
-    def cell(self, number: int, column: int) -> Place:
-        """Find a cell."""
-
-    def misfit(self, number: int, cells: Sequence[Any], width: int) -> Mistake | None:
-        """Say what is wrong with a row that is wider than the header."""
-
-    def remarks(self, header: int) -> tuple[str, ...]:
-        """Remark on what a person should know about the table, whose header is in that row."""
-
-
-@dataclass(frozen=True, slots=True)
-class TablePlaces:
-    """Where the people of a table are written."""
-
-    grid: Grid
-    columns: Mapping[str, int]
-
-    def row(self, number: int) -> Place:
-        """Find a person: where the email address is, which is what tells people apart."""
-        return self.value(number, "email1")
-
-    def value(self, number: int, field: str) -> Place:
-        """Find one field of a person."""
-        column = self.columns.get(field)
-        if column is None and field in {"first_name", "last_name"}:
-            column = self.columns.get(FULL_NAME)
-        return self.grid.row(number) if column is None else self.grid.cell(number, column)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,16 +53,19 @@ class PeopleTable:
     remarks: tuple[str, ...] = ()
     above: Sequence[TableRow] = ()
 
-    @property
-    def _whole(self) -> Place:
-        first = self.grid.row(1)
-        return Place(first.file, sheet=first.sheet)
+    def place(self, number: int, field: str | None) -> Place:
+        """Find one field of a person, or the person: where the email address is, which is what
+        tells people apart.
+        """
+        column = self.columns.by_field.get(field or "email1")
+        if column is None and field in {"first_name", "last_name"}:
+            column = self.columns.by_field.get(FULL_NAME)
+        return self.grid.cell(number, column or 0)
 
-    def people(self, campaign: str, where: Where) -> People:
+    def people(self, campaign: str) -> People:
         """Return everybody whom `where` keeps; a person of another campaign is a mistake."""
-        selection = self._selection(where, self._filled())
-        rows = self._people_of(campaign, self._places, selection)
-        return self._with_rows(rows, selection)
+        selection = self._selection(self.wishes.where, self.filled())
+        return self._with_rows(self._people_of(campaign, selection), selection)
 
     def people_by_campaign(
         self, wheres: Mapping[str, Where]
@@ -127,7 +82,7 @@ class PeopleTable:
             if isinstance(row, Mistake):
                 problems.append(row)
             elif "campaign" not in row.fields:
-                place = self._places.value(row.number, "campaign")
+                place = self.place(row.number, "campaign")
                 problems.append(Mistake(place, "campaign", "nothing", "the key of a campaign"))
             else:
                 fields = dict(row.fields)
@@ -140,14 +95,10 @@ class PeopleTable:
 
     def nobody(self) -> People:
         """Return no people, for a campaign that has nobody in the table."""
-        return People((), self._places)
-
-    @property
-    def _places(self) -> TablePlaces:
-        return TablePlaces(self.grid, self.columns.by_field)
+        return People((), self.place)
 
     def _with_rows(self, rows: Iterable[Row | Mistake], selection: Selection | None) -> People:
-        people = People(rows, self._places, self._whole, self._notes(), self._sent_from())
+        people = People(rows, self.place, self.grid.whole, self._notes(), self._sent_from())
         if selection is None:
             return people
         if selection.mistakes:
@@ -167,13 +118,13 @@ class PeopleTable:
         """Select the rows of each campaign that has a `where`."""
         column = self.columns.by_field["campaign"]
         rows: dict[str, list[TableRow]] = {key: [] for key, where in wheres.items() if where}
-        for number, cells in self._filled() if rows else ():
+        for number, cells in self.filled() if rows else ():
             key = str(as_text(cells[column])).strip() if column < len(cells) else ""
             if key in rows:
                 rows[key].append((number, cells))
         return {key: self._selection(wheres[key], each) for key, each in rows.items()}
 
-    def _filled(self) -> Iterator[TableRow]:
+    def filled(self) -> Iterator[TableRow]:
         """Go through the rows with something in a known column."""
         columns = self.columns.by_field.values()
         for row in self.rows():
@@ -184,11 +135,12 @@ class PeopleTable:
 
     def _keys(self, numbers: frozenset[int]) -> Iterator[str]:
         column = self.columns.by_field["email1"]
-        for number, cells in self._filled() if numbers else ():
+        for number, cells in self.filled() if numbers else ():
             if number in numbers and column < len(cells):
-                yield email_key(str(self._address(cells[column])))
+                yield email_key(str(self.address(cells[column])))
 
-    def _address(self, cell: Any) -> Any:
+    def address(self, cell: Any) -> Any:
+        """Return the address of a cell."""
         return address_of(cell, first=self.wishes.first_address)
 
     def _unclear(self, selection: Selection) -> Iterator[Mistake]:
@@ -197,9 +149,7 @@ class PeopleTable:
             wanted = f"a value, because where compares {name}"
             yield Mistake(self.grid.cell(number, column), "candidates.where", text, wanted)
 
-    def _people_of(
-        self, campaign: str, places: TablePlaces, selection: Selection | None
-    ) -> Iterator[Row | Mistake]:
+    def _people_of(self, campaign: str, selection: Selection | None) -> Iterator[Row | Mistake]:
         for row in self._people(selection.left_out if selection else frozenset()):
             if isinstance(row, Mistake) or "campaign" not in row.fields:
                 yield row
@@ -209,27 +159,23 @@ class PeopleTable:
             if key == campaign:
                 yield replace(row, fields=fields)
             else:
-                place = places.value(row.number, "campaign")
-                yield Mistake(
-                    place, "campaign", shown(key), f"{shown(campaign)}, or no such column"
-                )
+                place, wanted = self.place(row.number, "campaign"), shown(campaign)
+                yield Mistake(place, "campaign", shown(key), f"{wanted}, or no such column")
 
     def _notes(self) -> tuple[str, ...]:
         unused = ", ".join(self.columns.unused)
-        notes = (f"{self._whole}: columns not used and never sent: {unused}",) if unused else ()
+        notes = (f"{self.grid.whole}: columns not used and never sent: {unused}",) if unused else ()
         return (*notes, *self.remarks, *self._remarks(), *self.grid.remarks(self.header))
 
     def _remarks(self) -> Iterator[str]:
         """Say how to send a column of remarks, which may be private, and what is not read."""
         if self._unread().perhaps_above(self.above, self.header):
-            yield f"{self.grid.row(self.above[0][0])}: {PERHAPS}"
+            yield f"{self.grid.cell(self.above[0][0])}: {PERHAPS}"
         if "notes" not in self.columns.by_field:
-            row = (
-                "" if self._whole.sheet is None else "  (a row of a sheet campaign: columns.notes)"
-            )
+            row = "" if self.grid.sheet is None else "  (a row of a sheet campaign: columns.notes)"
             for name in filter(may_be_notes, self.columns.unused):
                 wish = f'columns: {{notes: "{name}"}}{row}'
-                yield f"{self._whole}: to send {name} as notes, add  {wish}"
+                yield f"{self.grid.whole}: to send {name} as notes, add  {wish}"
 
     def _sent_from(self) -> dict[str, str]:
         """The headers of the columns that are sent; both names may come from one column."""
@@ -241,7 +187,7 @@ class PeopleTable:
         }
 
     def _people(self, left_out: frozenset[int]) -> Iterator[Row | Mistake]:
-        readers = {"stage_id": as_whole_number, "email1": self._address}
+        readers = {"stage_id": as_whole_number, "email1": self.address}
         by_field = [
             (field, column, readers.get(field, as_text))
             for field, column in self.columns.by_field.items()
@@ -275,10 +221,10 @@ class PeopleTable:
                 tell("checking", people)
             if people > MOST_ROWS:
                 message = f"there are more than {MOST_ROWS:,} rows; split them into several files"
-                yield Mistake(self.grid.row(number), message=message)
+                yield Mistake(self.grid.cell(number), message=message)
                 return
-            remark = _split(fields) if FULL_NAME in fields else None
-            yield Row(number, fields, remark, number in hidden)
+            doubt = _split(fields) if FULL_NAME in fields else None
+            yield Row(number, fields, doubt, number in hidden)
 
     def _unread(self) -> Unread:
         untitled = [at for at, title in enumerate(self.titles) if not title.strip()]
@@ -289,17 +235,17 @@ class PeopleTable:
         """Find people in a row whom nobody reads."""
         delimiter = self.grid.delimiter
         if delimiter and unread.swallowed(cells, delimiter):
-            yield Mistake(self.grid.row(number), message=SWALLOWED)
+            yield Mistake(self.grid.cell(number), message=SWALLOWED)
         if lost := unread.in_row(cells):
             yield Mistake(self.grid.cell(number, lost[0]), message=lost[1])
 
     def _has_addresses(self, column: int) -> bool:
         """Whether people have addresses in a column."""
-        rows = (cells for _, cells in self._filled() if column < len(cells))
+        rows = (cells for _, cells in self.filled() if column < len(cells))
         return any(is_address(cells[column]) for cells in rows)
 
 
-def _split(fields: dict[str, Any]) -> Remark | None:
+def _split(fields: dict[str, Any]) -> Doubt | None:
     """Replace a full name by first and last name; returns what a person should look at."""
     full = fields.pop(FULL_NAME)
     if not isinstance(full, str):
@@ -315,9 +261,8 @@ def _split(fields: dict[str, Any]) -> Remark | None:
         f"{shown(full)} is split into {shown(names.first)} and {shown(names.last)}{names.doubt}"
     )
     # If a name has two readings, a person has to see them, however many such names there are.
-    return Remark(
-        sentence, sentence if names.other else "a title, a degree or another word is dropped"
-    )
+    kind = sentence if names.other else "a title, a degree or another word is dropped"
+    return Doubt(kind, sentence)
 
 
 def people_table(rows: Rows, grid: Grid, wishes: Wishes, needed: Sequence[str]) -> PeopleTable:
@@ -325,12 +270,24 @@ def people_table(rows: Rows, grid: Grid, wishes: Wishes, needed: Sequence[str]) 
 
     Raises BadInput for a table without a header, or if the needed columns are not found.
     """
+    table = find_table(rows, grid, wishes, needed)
+    if table is None:
+        top = islice(_with_something(rows()), ABOVE_AT_MOST)
+        message = "the table is empty, wanted a header row and candidates"
+        empty = [Mistake(grid.cell(1), message=message)]
+        raise BadInput([row for row in top if isinstance(row, Mistake)] or empty)
+    if complaints := table.columns.complaints:
+        place = grid.cell(table.header)
+        raise BadInput(Mistake(place, message=complaint) for complaint in complaints)
+    return table
+
+
+def find_table(rows: Rows, grid: Grid, wishes: Wishes, needed: Sequence[str]) -> PeopleTable | None:
+    """Find the header, whatever is wrong with its columns; None if no row can be one."""
     top = list(islice(_with_something(rows()), ABOVE_AT_MOST))
     at = header_among(top, wishes)
     if at is None:
-        problems = [row for row in top if isinstance(row, Mistake)]
-        message = "the table is empty, wanted a header row and candidates"
-        raise BadInput(problems or [Mistake(grid.row(1), message=message)])
+        return None
     number, header = _texts(top[at])
 
     def everything() -> Iterator[TableRow | Mistake]:
@@ -342,27 +299,23 @@ def people_table(rows: Rows, grid: Grid, wishes: Wishes, needed: Sequence[str]) 
     sums = _totals(islice(everything(), MOST_ROWS + 1))
 
     def below() -> Iterator[TableRow | Mistake]:
-        every = everything()
-        return (row for row in every if not _among(sums, row)) if sums else every
+        for row in everything():
+            if isinstance(row, Mistake) or row[0] not in sums:
+                yield row
 
     unfit = words_in_numbers(header, wishes, below)
     columns = find_columns(header, wishes.named, needed, unfit)
-    if columns.complaints:
-        place = grid.row(number)
-        raise BadInput(Mistake(place, message=complaint) for complaint in columns.complaints)
-    first = grid.row(1)
-    whole = Place(first.file, sheet=first.sheet)
     remarks = [
-        f"{whole}: column {header[column].strip()} is not used as stage_id: its cells are text, "
-        f"e.g. {grid.cell(row, column).cell or f'line {row}'} {shown(cell)}"
+        f"{grid.whole}: column {header[column].strip()} is not used as stage_id: its cells are "
+        f"text, e.g. {grid.cell(row, column).cell or f'line {row}'} {shown(cell)}"
         for column, (row, cell) in unfit.items()
     ]
     remarks += [
         f"{grid.cell(row, column)}: {shown(text)} is a total, so this row is not a person"
         for row, (column, text) in islice(sums.items(), TOTALS_NAMED)
     ]
-    if len(sums) > TOTALS_NAMED:
-        remarks.append(f"{whole}: {len(sums) - TOTALS_NAMED:,} more rows are totals, not people")
+    if (more := len(sums) - TOTALS_NAMED) > 0:
+        remarks.append(f"{grid.whole}: {more:,} more rows are totals, not people")
     above = [_texts(row) for row in top[:at]]
     return PeopleTable(columns, below, grid, number, header, wishes, tuple(remarks), above)
 
@@ -374,10 +327,6 @@ def _totals(rows: Iterator[TableRow | Mistake]) -> dict[int, tuple[int, str]]:
         for row in rows
         if not isinstance(row, Mistake) and is_total(row[1])
     }
-
-
-def _among(numbers: Container[int], row: TableRow | Mistake) -> bool:
-    return not isinstance(row, Mistake) and row[0] in numbers
 
 
 def words_in_numbers(
@@ -418,13 +367,6 @@ def header_among(rows: Sequence[TableRow | Mistake], wishes: Wishes) -> int | No
         if not isinstance(row, Mistake)
     ]
     return -max(fits)[1] if fits else None
-
-
-def names_emails(rows: Iterator[TableRow | Mistake], wishes: Wishes) -> bool:
-    """Say whether the header of a table names a column of email addresses."""
-    top = list(islice(_with_something(rows), ABOVE_AT_MOST))
-    at = header_among(top, wishes)
-    return at is not None and "email1" in find_columns(_texts(top[at])[1], wishes.named).by_field
 
 
 def _with_something(rows: Iterator[TableRow | Mistake]) -> Iterator[TableRow | Mistake]:

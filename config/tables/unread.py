@@ -11,6 +11,7 @@ from typing import Any
 
 from config.tables.address_cells import address_of
 from config.tables.cells import is_blank
+from config.tables.grid import TableRow
 from config.tables.headers import FULL_NAME, Wishes, fields_meant, spelling
 
 PERSON = (FULL_NAME, "first_name", "last_name", "email1")
@@ -36,8 +37,6 @@ PERHAPS = (
 )
 _ADDRESS = re.compile(r"[^\s@,;|<>:]+@[^\s@,;|<>:]+\.[^\s@,;|<>:.]+")
 
-# A row of a table: its number (from 1) and its cells.
-Numbered = tuple[int, Sequence[Any]]
 # A column (from 0), and what is wrong with what it holds.
 Finding = tuple[int, str]
 
@@ -67,7 +66,7 @@ class Unread:
         """The columns of a person; the last is the one of the address."""
         return [self.columns[field] for field in PERSON if field in self.columns]
 
-    def above(self, rows: Sequence[Numbered], header: int) -> Iterator[tuple[int, int]]:
+    def above(self, rows: Sequence[TableRow], header: int) -> Iterator[tuple[int, int]]:
         """Find the addresses (row, column) of people above the header, which is in row `header`.
 
         They stand below another header, or all rows there are people, as after sorting the header
@@ -82,11 +81,11 @@ class Unread:
         if len(rows) > 1 and self._are_people(rows, header):
             yield from ((number, self._person[-1]) for number, _ in rows)
 
-    def perhaps_above(self, rows: Sequence[Numbered], header: int) -> bool:
+    def perhaps_above(self, rows: Sequence[TableRow], header: int) -> bool:
         """Whether the only row above the header looks like a person."""
         return len(rows) == 1 and self._are_people(rows, header)
 
-    def _are_people(self, rows: Sequence[Numbered], header: int) -> bool:
+    def _are_people(self, rows: Sequence[TableRow], header: int) -> bool:
         return rows[-1][0] == header - 1 and all(self._is_person(cells) for _, cells in rows)
 
     def _is_person(self, cells: Sequence[Any], shift: int = 0) -> bool:

@@ -2,14 +2,13 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from difflib import SequenceMatcher
 from typing import Any
 from unicodedata import normalize
 
 from config.mistakes import Unusable, shown
-from config.tables.cell_errors import is_error
-from config.tables.cells import as_text
+from config.tables.cells import as_text, is_error
 
 WANTED = "a mapping of a column to a value or a list of values, as in where: {Job: Engineer}"
 NOTHING = "nothing"
@@ -132,33 +131,34 @@ def select(conditions: Sequence[Condition], rows: Iterable[tuple[int, Sequence[A
         values = [compared(text) for text, _ in texts]
         holds = [value in each.values for value, each in zip(values, conditions, strict=True)]
         for at, value in enumerate(values):
-            spelt[at].setdefault(value, texts[at][0].strip())
-            everybody[at][value] += 1
+            # Counted as the first row spells it.
+            shown_value = spelt[at].setdefault(value, texts[at][0].strip())
+            everybody[at][shown_value] += 1
             if all(holds[:at]):
-                (kept if holds[at] else refused)[at][value] += 1
+                (kept if holds[at] else refused)[at][shown_value] += 1
         if not all(holds):
             left_out.add(number)
             if all(held or not clear for held, (_, clear) in zip(holds, texts, strict=True)):
                 errors = [at for at, (_, clear) in enumerate(texts) if not clear]
                 unclear += [(number, conditions[at].column, texts[at][0]) for at in errors]
     columns = tuple(
-        Counts(condition.name, _spelt(kept[at], spelt[at]), _spelt(refused[at], spelt[at]))
+        Counts(condition.name, dict(kept[at].most_common()), dict(refused[at].most_common()))
         for at, condition in enumerate(conditions)
     )
-    mistakes = [
-        Mistake(condition.name, _nobody_has(value, condition.name, everybody[at], spelt[at]))
+    mistakes = tuple(
+        Mistake(
+            condition.name,
+            f"no row has {shown(value)} under {condition.name}; the values are "
+            f"{_nearest(value, everybody[at])}",
+        )
         for at, condition in enumerate(conditions)
         for folded, value in condition.values.items()
-        if number_of_rows and folded not in everybody[at]
-    ]
-    selection = Selection(
-        number_of_rows, frozenset(left_out), columns, tuple(mistakes), tuple(unclear)
+        if number_of_rows and folded not in spelt[at]
     )
+    selection = Selection(number_of_rows, frozenset(left_out), columns, mistakes, tuple(unclear))
     if number_of_rows and not selection.kept and not mistakes and not unclear:
         message = f"no row is kept: {'; '.join(in_words(selection))}"
-        return Selection(
-            number_of_rows, selection.left_out, columns, (Mistake(columns[-1].column, message),)
-        )
+        return replace(selection, mistakes=(Mistake(columns[-1].column, message),))
     return selection
 
 
@@ -178,16 +178,11 @@ def as_json(selection: Selection | None) -> dict[str, Any] | None:
     """Return the object under `where` in `check --json` and `plan --json`."""
     if selection is None:
         return None
-    columns = [
-        {"column": each.column, "kept": dict(each.kept), "left_out": dict(each.left_out)}
-        for each in selection.columns
-    ]
-    left_out = len(selection.left_out)
     return {
         "rows": selection.rows,
         "kept": selection.kept,
-        "left_out": left_out,
-        "columns": columns,
+        "left_out": len(selection.left_out),
+        "columns": list(map(asdict, selection.columns)),
     }
 
 
@@ -200,15 +195,6 @@ def _text_at(cells: Sequence[Any], column: int) -> tuple[str, bool]:
     if is_error(text.strip()):
         return f"the error {text.strip()}", False
     return text, True
-
-
-def _spelt(counts: Counter[str], spelt: Mapping[str, str]) -> dict[str, int]:
-    return {spelt[value]: number for value, number in counts.most_common()}
-
-
-def _nobody_has(value: str, name: str, everybody: Counter[str], spelt: Mapping[str, str]) -> str:
-    there = _nearest(value, Counter(_spelt(everybody, spelt)))
-    return f"no row has {shown(value)} under {name}; the values are {there}"
 
 
 def _nearest(slip: str, names: Counter[str]) -> str:

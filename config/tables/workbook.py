@@ -6,9 +6,9 @@ from datetime import datetime, time
 from typing import Any
 
 from config.errors import BadInput
-from config.mistakes import Mistake, Place, Unusable
+from config.mistakes import Place, Unusable
 from config.tables.address_cells import Linked
-from config.tables.table import TableRow
+from config.tables.grid import Grid, TableRow
 from config.workbooks import frames
 from config.workbooks.process import Received, ReceivedBook, received
 from config.workbooks.shapes import (
@@ -18,39 +18,26 @@ from config.workbooks.shapes import (
     MOMENT,
     TOO_LONG,
     Link,
-    Merged,
     Unfit,
-    column_letters,
 )
-
-NAMED_ROWS = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
     """One sheet: its rows that hold anything, numbered as the spreadsheet numbers them.
 
-    `from_1904` says whether the workbook counts days from 1904; `concealed`, that the sheet is
-    hidden.
+    `from_1904` says whether the workbook counts days from 1904.
     """
 
-    file: str
     name: str
-    pieces: tuple[bytes, ...] = field(repr=False)
-    hidden: frozenset[int] = frozenset()
-    merged: tuple[Merged, ...] = ()
-    from_1904: bool = False
-    concealed: bool = False
-    links: tuple[Link, ...] = field(default=(), repr=False)
+    grid: Grid
+    from_1904: bool
+    received: Received = field(repr=False)
 
-    @property
-    def delimiter(self) -> None:
-        """A sheet has cells, and nothing between them."""
-
-    def rows(self) -> Iterator[TableRow | Mistake]:
+    def rows(self) -> Iterator[TableRow]:
         """Go through the rows from the top; a vertically merged value is in each of its rows."""
         by_top: dict[int, list[tuple[int, int]]] = {}
-        for top, end, column in self.merged:
+        for top, end, column in self.received.layout.merged:
             by_top.setdefault(top, []).append((end, column))
         reaching: dict[int, tuple[int, Any]] = {}
         for number, packed in self._linked():
@@ -65,7 +52,7 @@ class Sheet:
 
     def _linked(self) -> Iterator[tuple[int, tuple[Any, ...]]]:
         """Go through the rows as they are stored, with the link targets of their texts."""
-        waiting, here = sorted(self.links, reverse=True), list[Link]()
+        waiting, here = sorted(self.received.layout.links, reverse=True), list[Link]()
         for number, cells in self._unpacked():
             while waiting and waiting[-1][0] <= number:
                 here.append(waiting.pop())
@@ -76,38 +63,12 @@ class Sheet:
                 yield number, cells
 
     def _unpacked(self) -> Iterator[tuple[int, tuple[Any, ...]]]:
-        for piece in self.pieces:
+        for piece in self.received.pieces:
             for number, cells in frames.unpacked(piece)[1]:
                 if tuple in map(type, cells):
                     yield number, tuple(map(_opened, cells))
                 else:
                     yield number, cells
-
-    def row(self, number: int) -> Place:
-        """Find a row, by its first cell."""
-        return self.cell(number, 0)
-
-    def cell(self, number: int, column: int) -> Place:
-        """Find a cell by the number of its row (from 1) and of its column (from 0)."""
-        return Place(self.file, sheet=self.name, cell=f"{column_letters(column)}{number}")
-
-    def misfit(self, number: int, cells: Sequence[Any], width: int) -> Mistake | None:
-        """A row may be wider than the header: beside the table people write remarks."""
-        return None
-
-    def remarks(self, header: int) -> tuple[str, ...]:
-        """Remark on what a person who looks at the sheet would not see."""
-        place = Place(self.file, sheet=self.name)
-        sentences = []
-        if self.concealed:
-            sentences.append(f"{place}: this sheet is hidden, but it is read like any other")
-        below = sorted(number for number in self.hidden if number > header)
-        if below:
-            named = ", ".join(map(str, below[:NAMED_ROWS]))
-            more = f" and {len(below) - NAMED_ROWS:,} more" if len(below) > NAMED_ROWS else ""
-            rows = "1 row is" if len(below) == 1 else f"{len(below):,} rows are"
-            sentences.append(f"{place}: {rows} hidden, but read like any other: {named}{more}")
-        return tuple(sentences)
 
 
 def _filled(cells: tuple[Any, ...], reaching: dict[int, tuple[int, Any]]) -> tuple[Any, ...]:
@@ -154,6 +115,11 @@ class Book:
     sheets: dict[str, Sheet]
     names: tuple[str, ...]
 
+    @property
+    def listed(self) -> str:
+        """Name all sheets, as what was found instead of another."""
+        return f"the sheets {', '.join(self.names) or 'none'}"
+
 
 def read_book(data: bytes, file: str, wanted: Sequence[str]) -> Book:
     """Read the sheets with these names (in lower case), or the only sheet.
@@ -164,14 +130,14 @@ def read_book(data: bytes, file: str, wanted: Sequence[str]) -> Book:
         book = received(data, wanted)
     except Unfit as error:
         place = Place(file, sheet=error.sheet, cell=error.cell)
-        raise BadInput([Mistake(place, message=str(error))]) from None
+        raise BadInput.at(place, str(error)) from None
     sheets: dict[str, Sheet] = {}
     for position, content in book.sheets.items():
         sheet = _sheet(file, book, position, content)
         first = sheets.setdefault(sheet.name.strip().casefold(), sheet)
         if first is not sheet and wanted:
             message = f"two sheets have the name {first.name}; rename one of them"
-            raise BadInput([Mistake(Place(file), message=message)])
+            raise BadInput.at(Place(file), message)
     return Book(sheets, tuple(name for name, _ in book.names))
 
 
@@ -182,13 +148,7 @@ def read_sheets(data: bytes, file: str) -> dict[str, Sheet]:
 
 def _sheet(file: str, book: ReceivedBook, position: int, content: Received) -> Sheet:
     name, concealed = book.names[position]
-    return Sheet(
-        file,
-        name,
-        tuple(content.pieces),
-        frozenset(content.hidden),
-        tuple(content.merged),
-        book.from_1904,
-        concealed,
-        tuple(content.links),
-    )
+    note = f"{Place(file, sheet=name)}: this sheet is hidden, but it is read like any other"
+    hidden = frozenset(content.layout.hidden)
+    grid = Grid(file, name, hidden=hidden, notes=(note,) if concealed else ())
+    return Sheet(name, grid, book.from_1904, content)

@@ -3,11 +3,11 @@
 Every reader (YAML, CSV, workbook) produces these shapes, so one set of rules checks them all.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from config.mistakes import Mistake, Place
+from config.mistakes import Doubt, Mistake, Place
 from config.tables.where import Selection
 
 # The path to a piece of a definition, as in ("project", "starttime").
@@ -24,35 +24,22 @@ class Places(Protocol):
         """Find the name of a field."""
 
 
-class PeoplePlaces(Protocol):
-    """Where the fields of the people are written, by the number of their row."""
-
-    def row(self, number: int) -> Place:
-        """Find a person."""
-
-    def value(self, number: int, field: str) -> Place:
-        """Find one field of a person, or where it would belong."""
-
-
-@dataclass(frozen=True, slots=True)
-class Remark:
-    """Something a person should look at; `cause` is what remarks of one kind have in common."""
-
-    sentence: str
-    cause: str
+# Finds, by the number of a row, one field of a person, or where it would belong; without a field,
+# the person.
+PersonPlace = Callable[[int, str | None], Place]
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
     """One person as written: the number that locates the row, and its fields.
 
-    `remark` is what a person should look at, if the reader had to choose. `hidden`: the sheet hides
+    `doubt` is what a person should look at, if the reader had to choose. `hidden`: the sheet hides
     the row.
     """
 
     number: int
     fields: Mapping[str, Any]
-    remark: Remark | None = None
+    doubt: Doubt | None = None
     hidden: bool = False
 
 
@@ -66,7 +53,7 @@ class People:
     """
 
     rows: Iterable[Row | Mistake]
-    places: PeoplePlaces
+    place: PersonPlace
     whole: Place | None = None
     notes: tuple[str, ...] = ()
     columns: Mapping[str, str] = field(default_factory=dict)

@@ -3,7 +3,7 @@
 import io
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import IO, Literal
 from xml.etree.ElementTree import Element, iterparse
@@ -98,3 +98,21 @@ def namespace(archive: zipfile.ZipFile, part: str) -> str:
         tag: str = element.tag
         return tag[: tag.find("}") + 1]
     raise Unfit(DAMAGED)
+
+
+def rows_of(
+    events: Iterable[tuple[str, Element]], sheet_tag: str, row_tag: str, sheet: int
+) -> Iterator[Element]:
+    """Go through the rows of a sheet (from 0) by the starts and ends of all elements; each is
+    emptied when the next is asked for.
+    """
+    at = -1
+    for event, element in events:
+        if event == "start":
+            at += element.tag == sheet_tag
+        elif element.tag == sheet_tag and at == sheet:
+            return
+        elif element.tag == row_tag:
+            if at == sheet:
+                yield element
+            element.clear()

@@ -10,7 +10,7 @@ from datetime import datetime, time
 from typing import Any
 from xml.etree.ElementTree import Element
 
-from config.workbooks.container import elements
+from config.workbooks.container import elements, rows_of
 from config.workbooks.shapes import (
     COLUMNS,
     DAMAGED,
@@ -69,27 +69,19 @@ class Ods:
 
     def rows(self, sheet: int, layout: Layout) -> Iterator[RowOfCells]:
         """Go through the rows of a sheet, and fill in its layout on the way."""
-        table, number = -1, 0
-        for event, element in elements(self._archive, "content.xml", "start", "end"):
-            if event == "start":
-                table += element.tag == f"{TABLE}table"
-                continue
-            if element.tag == f"{TABLE}table" and table == sheet:
-                return
-            if element.tag != f"{TABLE}table-row":
-                continue
-            if table == sheet:
-                times = _times(element, "number-rows-repeated", ROWS)
-                cells = _cells(element, number + 1, times, layout)
-                for _ in range(times if cells else 0):
-                    number += 1
-                    if number > ROWS:
-                        raise Unfit(DAMAGED)
-                    if element.get(f"{TABLE}visibility") in HIDDEN:
-                        layout.hidden.append(number)
-                    yield number, cells
-                number += 0 if cells else times
-            element.clear()
+        number = 0
+        events = elements(self._archive, "content.xml", "start", "end")
+        for row in rows_of(events, f"{TABLE}table", f"{TABLE}table-row", sheet):
+            times = _times(row, "number-rows-repeated", ROWS)
+            cells = _cells(row, number + 1, times, layout)
+            for _ in range(times if cells else 0):
+                number += 1
+                if number > ROWS:
+                    raise Unfit(DAMAGED)
+                if row.get(f"{TABLE}visibility") in HIDDEN:
+                    layout.hidden.append(number)
+                yield number, cells
+            number += 0 if cells else times
 
 
 def _times(element: Element, name: str, most: int) -> int:

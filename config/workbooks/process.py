@@ -12,7 +12,7 @@ from threading import Timer
 from config.progress import tell
 from config.workbooks import frames
 from config.workbooks.limits import MOST_BYTES, PATIENCE
-from config.workbooks.shapes import DAMAGED, Link, Merged, Unfit
+from config.workbooks.shapes import DAMAGED, Layout, Unfit
 
 SHORT_OF_MEANS = (
     "this workbook takes more time or memory to read than any campaign needs; "
@@ -27,9 +27,7 @@ class Received:
     """One sheet as it arrived: rows in packed pieces, and its layout."""
 
     pieces: list[bytes] = field(default_factory=list)
-    hidden: list[int] = field(default_factory=list)
-    merged: list[Merged] = field(default_factory=list)
-    links: list[Link] = field(default_factory=list)
+    layout: Layout = field(default_factory=Layout)
 
 
 @dataclass
@@ -87,7 +85,7 @@ def _exchange(child: "subprocess.Popen[bytes]", data: bytes) -> ReceivedBook | N
             rows_so_far += len(content[0])
             tell("reading", rows_so_far)
         elif kind == frames.LAYOUT:
-            sheet.hidden, sheet.merged, sheet.links = content
+            sheet.layout = Layout(*content)
         elif kind == frames.SHEET:
             sheet = book.sheets[content[0]] = Received()
         elif kind == frames.BOOK:

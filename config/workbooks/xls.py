@@ -7,7 +7,6 @@ calamine reads an error as a blank cell and does not report hidden rows; both ar
 import io
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
 from typing import Any
 
@@ -20,7 +19,6 @@ from config.workbooks.shapes import (
     MAILTO,
     PROTECTED,
     Layout,
-    Link,
     RowOfCells,
     Unfit,
     moment,
@@ -43,16 +41,8 @@ ERRORS = {
 }
 
 
-@dataclass
-class Records:
-    """What the records of one sheet say besides its values; rows and columns count from 0, except
-    the rows of `links`.
-    """
-
-    errors: dict[int, dict[int, str]] = field(default_factory=dict)
-    hidden: list[int] = field(default_factory=list)
-    merged: list[tuple[int, int, int]] = field(default_factory=list)
-    links: list[Link] = field(default_factory=list)
+# The names of errors by their rows and columns (from 0).
+Errors = dict[int, dict[int, str]]
 
 
 class Xls:
@@ -78,57 +68,55 @@ class Xls:
 
     def rows(self, sheet: int, layout: Layout) -> Iterator[RowOfCells]:
         """Go through the rows of a sheet, and fill in its layout on the way."""
-        records = self._records(sheet)
-        layout.hidden = [row + 1 for row in records.hidden]
-        layout.merged = [(top + 1, end + 1, column) for top, end, column in records.merged]
-        layout.links = records.links
+        errors = self._errors(sheet, layout)
         values = self._book.get_sheet_by_name(self.names[sheet][0]).to_python(skip_empty_area=False)
-        count = max(len(values), max(records.errors, default=-1) + 1)
-        for row in range(count):
+        for row in range(max(len(values), max(errors, default=-1) + 1)):
             cells = [_cell(value) for value in values[row]] if row < len(values) else []
-            for column, name in records.errors.get(row, {}).items():
+            for column, name in errors.get(row, {}).items():
                 cells.extend([None] * (column + 1 - len(cells)))
                 cells[column] = (ERROR, name)
             yield row + 1, cells
 
-    def _records(self, sheet: int) -> Records:
-        records = Records()
+    def _errors(self, sheet: int, layout: Layout) -> Errors:
+        """Go through the records of a sheet: returns its errors, and fills in its layout."""
+        errors: Errors = {}
         if sheet >= len(self._starts):
             raise Unfit(DAMAGED)
         for kind, content in _records(self._stream, self._starts[sheet]):
             try:
-                _take(records, kind, content)
+                take(errors, layout, kind, content)
             except struct.error:
                 raise Unfit(DAMAGED) from None
-        return records
+        return errors
 
 
-def _take(records: Records, kind: int, content: bytes) -> None:
+def take(errors: Errors, layout: Layout, kind: int, content: bytes) -> None:
+    """Take what one record says of errors, hidden rows, links and merged cells."""
     if kind == ERROR_OR_TRUTH:
         row, column, _, code, is_error = struct.unpack_from("<HHHBB", content)
         if is_error:
-            records.errors.setdefault(row, {})[column] = ERRORS.get(code, "an error")
+            errors.setdefault(row, {})[column] = ERRORS.get(code, "an error")
     elif kind == FORMULA:
         row, column, _, what, _, code = struct.unpack_from("<HHHBBB", content)
         # A result that is not a number says so in its last bytes; 2 means an error.
         if content[12:14] == b"\xff\xff" and what == 2:
-            records.errors.setdefault(row, {})[column] = ERRORS.get(code, "an error")
+            errors.setdefault(row, {})[column] = ERRORS.get(code, "an error")
     elif kind == ROW:
         row = struct.unpack_from("<H", content)[0]
         if struct.unpack_from("<H", content, 12)[0] & HIDDEN_ROW:
-            records.hidden.append(row)
+            layout.hidden.append(row + 1)
     elif kind == HYPERLINK:
         top, end, left, right = struct.unpack_from("<HHHH", content)
         # The address is a zero-terminated text, somewhere in the record.
         if (begins := content.lower().find(MAILTO.encode("utf-16-le"))) >= 0:
             target = content[begins:].decode("utf-16-le", "ignore").partition("\0")[0]
-            records.links.append((top + 1, end + 1, left, right, target))
+            layout.links.append((top + 1, end + 1, left, right, target))
     elif kind == MERGED:
         count = struct.unpack_from("<H", content)[0]
         for at in range(2, 2 + 8 * count, 8):
             top, end, column = struct.unpack_from("<HHH", content, at)
             if top < end:
-                records.merged.append((top, end, column))
+                layout.merged.append((top + 1, end + 1, column))
 
 
 def _records(stream: bytes, at: int) -> Iterator[tuple[int, bytes]]:

@@ -42,7 +42,9 @@ class Xlsx:
 
     def __init__(self, archive: zipfile.ZipFile) -> None:
         self._archive = archive
-        main = _target_of(archive, "", "officeDocument")
+        main = _first(_related(archive, ""), "officeDocument")
+        if main is None:
+            raise Unfit(DAMAGED)
         parts = _related(archive, main)
         self._sheets: list[str] = []
         self.names: list[tuple[str, bool]] = []
@@ -226,13 +228,6 @@ def _related(archive: zipfile.ZipFile, part: str) -> dict[str, tuple[str, str]]:
             target = posixpath.normpath(posixpath.join("/", folder, element.get("Target", "")))
             relations[element.get("Id", "")] = (kind, target.lstrip("/"))
     return relations
-
-
-def _target_of(archive: zipfile.ZipFile, part: str, kind: str) -> str:
-    target = _first(_related(archive, part), kind)
-    if target is None:
-        raise Unfit(DAMAGED)
-    return target
 
 
 def _first(parts: dict[str, tuple[str, str]], kind: str) -> str | None:

@@ -8,7 +8,7 @@ from typing import Any
 from xml.etree.ElementTree import Element, iterparse
 from xml.parsers import expat
 
-from config.workbooks.container import Event, refuse_document_type
+from config.workbooks.container import refuse_document_type, rows_of
 from config.workbooks.shapes import (
     COLUMNS,
     DAMAGED,
@@ -38,7 +38,7 @@ class Xml2003:
         self._data = data
         self.names: list[tuple[str, bool]] = []
         self.from_1904 = False
-        for number, (event, element) in enumerate(self._elements("start", "end")):
+        for number, (event, element) in enumerate(self._elements()):
             if number == 0 and element.tag != f"{SHEET}Workbook":
                 raise Unfit(NO_WORKBOOK)
             if event == "start" and element.tag == f"{SHEET}Worksheet":
@@ -52,29 +52,20 @@ class Xml2003:
 
     def rows(self, sheet: int, layout: Layout) -> Iterator[RowOfCells]:
         """Go through the rows of a sheet, and fill in its layout on the way."""
-        at, number = -1, 0
-        for event, element in self._elements("start", "end"):
-            if event == "start":
-                at += element.tag == f"{SHEET}Worksheet"
-                continue
-            if element.tag == f"{SHEET}Worksheet" and at == sheet:
-                return
-            if element.tag != f"{SHEET}Row":
-                continue
-            if at == sheet:
-                number = int(element.get(f"{SHEET}Index", number + 1))
-                if not 0 < number <= ROWS:
-                    raise Unfit(DAMAGED)
-                if element.get(f"{SHEET}Hidden") == "1":
-                    layout.hidden.append(number)
-                yield number, _cells(element, number, layout)
-                # This many rows below have its format and are empty.
-                number += int(element.get(f"{SHEET}Span", 0))
-            element.clear()
+        number = 0
+        for row in rows_of(self._elements(), f"{SHEET}Worksheet", f"{SHEET}Row", sheet):
+            number = int(row.get(f"{SHEET}Index", number + 1))
+            if not 0 < number <= ROWS:
+                raise Unfit(DAMAGED)
+            if row.get(f"{SHEET}Hidden") == "1":
+                layout.hidden.append(number)
+            yield number, _cells(row, number, layout)
+            # This many rows below have its format and are empty.
+            number += int(row.get(f"{SHEET}Span", 0))
 
-    def _elements(self, *events: Event) -> Iterator[tuple[str, Element]]:
+    def _elements(self) -> Iterator[tuple[str, Element]]:
         # A file that declares anything has been refused.
-        return iterparse(BytesIO(self._data), events=events)  # noqa: S314
+        return iterparse(BytesIO(self._data), events=("start", "end"))  # noqa: S314
 
 
 def _cells(row: Element, number: int, layout: Layout) -> list[Any]:

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 from config.definition.model import PILOT
-from config.people.email_doubts import mailbox
+from config.people.doubts import mailbox
 from data.campaigns.changes import Fields, Known
 from data.holds.rule import Cause, Held
 from data.store.states import Step

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from config.command_line import command
-from config.secret_settings import secrets_among
+from config.env_files import secrets_among
 
 FOLDERS = "prefect-workspace-attempt-*"
 FILE = "workspace.json"

@@ -13,7 +13,7 @@ from io import BytesIO, StringIO
 from types import MappingProxyType
 from typing import NamedTuple
 
-from config.tables.formulas import guarded
+from config.tables.cells import guarded
 from tasks.outputs.workbook_copy.cells import MOST_LINKS
 
 # Beyond 15 digits a spreadsheet rounds a number, and an id would be another id.

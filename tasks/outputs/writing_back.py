@@ -11,8 +11,8 @@ from config.errors import BadInput
 from config.mistakes import Mistake, Place
 from config.people.email_address import NotAnEmail, email_address
 from config.reading.own_tables import OwnTable, PeopleAt
-from config.tables import formulas
 from config.tables.cells import as_text, is_blank
+from config.tables.cells import guarded as guarded_cell
 from config.tables.headers import spelling
 from tasks.outputs.exports import RESULT_COLUMNS, Result, WebLink
 from tasks.outputs.plain_workbook import plain_workbook
@@ -156,7 +156,7 @@ def as_text_file(table: OwnTable) -> tuple[bytes, int]:
 def _harmless(cell: Any) -> Any:
     if isinstance(cell, str) and NO_FORMULA.fullmatch(cell.strip()):
         return cell
-    return formulas.guarded(cell)
+    return guarded_cell(cell)
 
 
 def _first_column(people: PeopleAt) -> int:

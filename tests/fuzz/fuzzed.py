@@ -23,10 +23,10 @@ from config.errors import BadInput, CampaignError
 from config.people.email_address import NotAnEmail, email_address
 from config.reading.do_not_contact import read_do_not_contact
 from config.reading.reading import read_campaigns
-from config.tables import formulas
-from config.timetable.cron import cron
+from config.tables import cells
 from config.timetable.hours import hours
 from config.timetable.moments import wall_time
+from config.timetable.schedule import read_cron
 from config.timetable.spans import span
 from config.timetable.waves import share, sizes
 from config.workbooks import __main__ as workbook_reader
@@ -201,7 +201,7 @@ def lists(data: bytes) -> None:
 def words(data: bytes) -> None:
     """Any text in any field: a value, or a ValueError with words for people."""
     text = data.decode("utf-8", "replace")
-    for read in (cron, hours, span, share, wall_time, email_address):
+    for read in (read_cron, hours, span, share, wall_time, email_address):
         try:
             read(text)
         except ValueError as error:
@@ -219,7 +219,7 @@ def shown(data: bytes) -> None:
     masked_text(text, {"ada", "lovelace", "李"})
     link = Link(text, text, text, 1, None, text)
     [_, row] = csv.reader(StringIO(as_csv([link]).decode(), newline=""))
-    assert not any(cell.startswith(formulas.STARTS) for cell in row)
+    assert not any(cell.startswith(cells.STARTS) for cell in row)
     assert json.loads(as_json([link]))[0]["first_name"] == text
 
 

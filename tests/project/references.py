@@ -11,7 +11,6 @@ from typing import Any
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
-from pydantic_settings import BaseSettings
 from typer.core import TyperArgument, TyperOption
 from typer.main import get_command
 
@@ -111,13 +110,12 @@ def settings() -> str:
     return "\n".join([*lines, ""])
 
 
-def _of(kind: type[BaseSettings]) -> Iterator[tuple[str, str, str]]:
-    prefix = kind.model_config.get("env_prefix", "")
-    for name, field in kind.model_fields.items():
+def _of(kind: type[BaseModel]) -> Iterator[tuple[str, str, str]]:
+    for field in kind.model_fields.values():
         left_out = field.is_required() or field.default is None
         number = isinstance(field.default, int | float)
         default = f"{field.default:g}" if number else str(field.default)
-        yield f"{prefix}{name}".upper(), "" if left_out else f"`{default}`", field.description or ""
+        yield str(field.alias), "" if left_out else f"`{default}`", field.description or ""
 
 
 def definition() -> str:

@@ -21,9 +21,9 @@ REDIS = re.compile("PREFECT_REDIS_MESSAGING_(HOST|PORT|DB)")  # of prefect-redis
 def known() -> set[str]:
     """Every variable that this project and its Prefect read."""
     ours = {
-        f"{settings.model_config.get('env_prefix', '')}{name}".upper()
+        str(field.alias)
         for settings in (LocalSettings, ServiceSettings)
-        for name in settings.model_fields
+        for field in settings.model_fields.values()
     }
     return ours | OTHERS | {"DO_NOT_TRACK"} | set(of_prefect(Settings))
 

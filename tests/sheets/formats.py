@@ -1,11 +1,9 @@
 """Tables as systems hand them out under the names of workbooks and texts, good and bad."""
 
-import io
 from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
-import openpyxl
-
+from tests.sheets.writers import workbook
 from tests.wording import DAMAGED, HIDDEN, NO_TABLE, SHEET_USED
 
 PEOPLE = [
@@ -139,18 +137,6 @@ def text(delimiter: str, *above: str, below: tuple[str, ...] = (), end: str = "\
     return end.join((*above, *rows, *below, ""))
 
 
-def workbook(*sheets: tuple[str, list[tuple[object, ...]]]) -> bytes:
-    book = openpyxl.Workbook()
-    book.remove(book.active)
-    for name, rows in sheets:
-        sheet = book.create_sheet(name)
-        for row in rows:
-            sheet.append(row)
-    content = io.BytesIO()
-    book.save(content)
-    return content.getvalue()
-
-
 LINES = (":2", ":3", ":4")
 ROWS = ("C2", "C3", "C4")
 PREAMBLE = (
@@ -250,11 +236,11 @@ EXPORTS = {
     "report.csv": Export(text(";", *PREAMBLE).encode(), (":7", ":8", ":9")),
     "report-long.csv": Export(text(";", *MANY).encode(), (":32", ":33", ":34")),
     "report.xlsx": Export(
-        workbook(("Report", [(line,) for line in PREAMBLE] + [HEADER, *PEOPLE])),
+        workbook({"Report": [(line,) for line in PREAMBLE] + [HEADER, *PEOPLE]}),
         ("C7", "C8", "C9"),
     ),
     "totals.xlsx": Export(
-        workbook(("Report", TOTALS)),
+        workbook({"Report": TOTALS}),
         ROWS,
         remark='Report!A6: "Total" is a total, so this row is not a person',
     ),
@@ -274,8 +260,10 @@ EXPORTS = {
     # What Google Sheets and Numbers export.
     "numbers.xlsx": Export(
         workbook(
-            ("Export Summary", SUMMARY),
-            ("Sheet 1 - Candidates", [("Candidates",), HEADER, *PEOPLE]),
+            {
+                "Export Summary": SUMMARY,
+                "Sheet 1 - Candidates": [("Candidates",), HEADER, *PEOPLE],
+            }
         ),
         ("C3", "C4", "C5"),
         remark=f"Sheet 1 - Candidates: {SHEET_USED}",

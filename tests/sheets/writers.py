@@ -2,6 +2,7 @@
 
 import io
 import zipfile
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
@@ -11,6 +12,19 @@ import xlsxwriter
 from openpyxl.utils.datetime import CALENDAR_MAC_1904
 
 from tests.sheets.shapes import Book, Formula, Sheet
+
+
+def workbook(sheets: Mapping[str, Iterable[Sequence[Any]]]) -> bytes:
+    """Write plain values by openpyxl, to sheets with these names."""
+    book = openpyxl.Workbook()
+    book.remove(book.active)
+    for name, rows in sheets.items():
+        sheet = book.create_sheet(name)
+        for row in rows:
+            sheet.append(row)
+    content = io.BytesIO()
+    book.save(content)
+    return content.getvalue()
 
 
 def by_openpyxl(book: Book) -> bytes:

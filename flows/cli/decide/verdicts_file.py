@@ -11,8 +11,7 @@ from pathlib import Path
 from config.email_key import email_key
 from config.errors import BadInput
 from config.mistakes import Mistake, Place, shown
-from config.tables.cells import as_text, is_blank
-from config.tables.formulas import guarded
+from config.tables.cells import as_text, guarded, is_blank
 from data.decisions.verdicts import WORDS, Decided, Doubt
 from data.store.states import Word
 from flows.words.doubts import STEPS, Standing, meaning, reached, sent_at, words

@@ -158,11 +158,10 @@ def notes_of(
 
 def scheduled(definition: "Definition") -> Iterator[tuple[str, str]]:
     """Say when the campaign is run by itself; nothing where it has no schedule of its own."""
-    from config.timetable.due import in_words as due_in_words
     from data.store.clock import now
 
-    if (own := definition.schedule) is not None:
-        yield from due_in_words(own.cron, own.every, own.timezone, now())
+    if definition.schedule is not None:
+        yield from definition.schedule.in_words(now())
 
 
 def kept_in_words(definition: "Definition") -> Iterator[tuple[str, str]]:

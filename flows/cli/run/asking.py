@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from config.command_line import command
 from config.errors import CampaignError
-from config.people.email_doubts import is_sample
+from config.people.doubts import is_sample
 from config.reading.reading import Reading
 from data.campaigns.same_campaign import AnotherCampaign
 from flows.cli.prepare.check import notes_of

@@ -17,8 +17,8 @@ from packaging.requirements import Requirement
 from sqlalchemy.engine import make_url
 
 from config.command_line import command
+from config.env_files import secrets_among
 from config.errors import BadSettings, CampaignError
-from config.secret_settings import secrets_among
 from config.settings import (
     LocalSettings,
     ServiceSettings,

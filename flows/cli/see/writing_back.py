@@ -83,7 +83,7 @@ class WritingBack:
             more = self._write_anew([filled if t is people.table else t for t in tables])
         lines = [self._counted(results.values()), *more]
         if missing := len(absent(people, self.campaign.key, self.results)):
-            kept = " that the filter (where) keeps" if self._named().where else ""
+            kept = " that the filter (where) keeps" if self._named().wishes.where else ""
             who = counted(missing, "candidate")
             lines.append(f"{who} of {self.campaign.key} not in any row of {self.into}{kept}")
         return lines

@@ -87,8 +87,7 @@ def schedule_of(cron: str | None, every: int | None, timezone: str | None) -> "S
 
     from prefect.schedules import Schedule
 
-    from config.timetable.cron import NotACron
-    from config.timetable.cron import cron as read_cron
+    from config.timetable.schedule import NotACron, read_cron
     from flows.serving.deployments import every as so_often
 
     if timezone is not None:

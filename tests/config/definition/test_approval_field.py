@@ -3,13 +3,13 @@
 from datetime import timedelta
 from pathlib import Path
 
-import openpyxl
 import pytest
 
 from config.definition.model import Approval
-from config.errors import BadInput
 from config.reading.reading import read_campaigns
 from config.timetable.spans import NotASpan, in_words, span
+from tests.config.refusals import messages
+from tests.sheets.writers import workbook
 
 HEAD = """\
 campaign: asked
@@ -85,29 +85,19 @@ def test_what_is_no_approval_is_told_with_its_place(
     """A limit that cannot be read must not become a run that waits for nobody."""
     path = tmp_path / "asked.yaml"
     path.write_text(f"{HEAD}invites: {invites}\n")
-    with pytest.raises(BadInput) as refused:
-        read_campaigns(path)
-    assert told in "\n".join(map(str, refused.value.problems))
+    assert told in "\n".join(messages(read_campaigns, path))
 
 
 def test_a_workbook_asks_for_approval_too(tmp_path: Path) -> None:
     """One cell says it: required, or within a time."""
-    book = openpyxl.Workbook()
-    sheet = book.active
-    assert sheet is not None
-    sheet.title = "campaign"
-    for row in (
+    fields = (
         ("campaign", "asked"),
         ("project.name", "Engineers"),
         ("problem", 42),
         ("invites.approval", "within 2 days"),
-    ):
-        sheet.append(row)
-    people = book.create_sheet("candidates")
-    people.append(("first_name", "last_name", "email1"))
-    people.append(("Ada", "Lovelace", "ada@example.com"))
+    )
+    people = (("first_name", "last_name", "email1"), ("Ada", "Lovelace", "ada@example.com"))
     path = tmp_path / "asked.xlsx"
-    book.save(path)
-    book.close()
+    path.write_bytes(workbook({"campaign": fields, "candidates": people}))
     [definition] = read_campaigns(path).definitions
     assert definition.invites.approval == Approval(timedelta(days=2))

@@ -3,13 +3,13 @@
 from datetime import timedelta
 from pathlib import Path
 
-import openpyxl
 import pytest
 
 from config.definition.model import Schedule
-from config.errors import BadInput
 from config.reading.reading import read_campaigns
-from config.timetable.cron import NotACron, cron
+from config.timetable.schedule import NotACron, read_cron
+from tests.config.refusals import messages
+from tests.sheets.writers import workbook
 from tests.wording import PUT_QUOTES
 
 HEAD = """\
@@ -29,9 +29,7 @@ def schedule_of(folder: Path, text: str) -> Schedule | None:
 
 
 def complaints(folder: Path, text: str) -> str:
-    with pytest.raises(BadInput) as refused:
-        schedule_of(folder, text)
-    return "\n".join(map(str, refused.value.problems))
+    return "\n".join(messages(schedule_of, folder, text))
 
 
 @pytest.mark.parametrize(
@@ -45,7 +43,7 @@ def complaints(folder: Path, text: str) -> str:
 )
 def test_a_cron_line_is_read(typed: str, line: str) -> None:
     """Five fields; spaces between them are free."""
-    assert cron(typed) == line
+    assert read_cron(typed) == line
 
 
 @pytest.mark.parametrize(
@@ -59,7 +57,7 @@ def test_a_cron_line_is_read(typed: str, line: str) -> None:
 def test_what_is_no_cron_line_is_refused(typed: str) -> None:
     """Neither what only some schedulers understand, nor what never comes due."""
     with pytest.raises(NotACron):
-        cron(typed)
+        read_cron(typed)
 
 
 def test_prefect_reads_the_same_cron_lines() -> None:
@@ -67,7 +65,7 @@ def test_prefect_reads_the_same_cron_lines() -> None:
     from prefect.client.schemas.schedules import CronSchedule
 
     for line in ("0 9 * * 1-5", "*/15 8-18 1,15 * MON-fri", "0 0 29 2 *", "30 6 * jan,JUL 7"):
-        assert CronSchedule(cron=cron(line), timezone="Europe/Paris").cron == line
+        assert CronSchedule(cron=read_cron(line), timezone="Europe/Paris").cron == line
 
 
 @pytest.mark.parametrize(
@@ -135,22 +133,15 @@ def test_a_bad_timezone_is_told_once(tmp_path: Path) -> None:
 
 def test_a_workbook_has_a_schedule_too(tmp_path: Path) -> None:
     """One cell each, spelt with dots or without."""
-    book = openpyxl.Workbook()
-    sheet = book.active
-    assert sheet is not None
-    sheet.title = "campaign"
-    for row in (
+    fields = (
         ("campaign", "planned"),
         ("project.name", "Engineers"),
         ("problem", 42),
         ("cron", "0 9 * * 1-5"),
         ("schedule.timezone", "Europe/Paris"),
-    ):
-        sheet.append(row)
-    people = book.create_sheet("candidates")
-    people.append(("first_name", "last_name", "email1"))
-    people.append(("Ada", "Lovelace", "ada@example.com"))
-    book.save(tmp_path / "planned.xlsx")
-    book.close()
-    [definition] = read_campaigns(tmp_path / "planned.xlsx").definitions
+    )
+    people = (("first_name", "last_name", "email1"), ("Ada", "Lovelace", "ada@example.com"))
+    path = tmp_path / "planned.xlsx"
+    path.write_bytes(workbook({"campaign": fields, "candidates": people}))
+    [definition] = read_campaigns(path).definitions
     assert definition.schedule == Schedule("0 9 * * 1-5", None, "Europe/Paris")

@@ -3,16 +3,16 @@
 from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 
-import openpyxl
 import pytest
 
 from config.definition.model import Definition
-from config.errors import BadInput
 from config.reading.reading import read_campaigns
 from config.timetable.hours import Hours
 from config.timetable.timetable import Timetable
 from config.timetable.waves import HoldOn, Waves
 from config.timetable.window import Window
+from tests.config.refusals import messages, mistakes
+from tests.sheets.writers import workbook
 
 HEAD = """\
 campaign: timed
@@ -26,9 +26,7 @@ ENDS = datetime(2026, 12, 14, 17, tzinfo=UTC)
 
 
 def refusal(folder: Path, text: str) -> str:
-    with pytest.raises(BadInput) as refused:
-        read(folder, text)
-    return "\n".join(map(str, refused.value.problems))
+    return "\n".join(messages(read, folder, text))
 
 
 def read(folder: Path, text: str) -> Definition:
@@ -97,9 +95,7 @@ def test_what_cannot_be_meant_is_refused_at_its_place(
     tmp_path: Path, invites: str, field: str, said: str
 ) -> None:
     """One complaint, about that field, with what was wanted."""
-    with pytest.raises(BadInput) as refused:
-        read(tmp_path, f"{HEAD}invites: {invites}\n")
-    [problem] = refused.value.problems
+    [problem] = mistakes(read, tmp_path, f"{HEAD}invites: {invites}\n")
     assert problem.field == field
     assert said in f"{problem.message or problem.wanted}"
     assert problem.place.line == 5
@@ -142,11 +138,7 @@ def test_a_guard_and_the_clock_of_a_person(tmp_path: Path) -> None:
 
 def test_a_workbook_says_it_in_cells(tmp_path: Path) -> None:
     """The same rules in the sheet `campaign`, lists with commas in one cell."""
-    book = openpyxl.Workbook()
-    sheet = book.active
-    assert sheet is not None
-    sheet.title = "campaign"
-    for row in (
+    fields = (
         ("campaign", "timed"),
         ("project.name", "Engineers"),
         ("project.timezone", "Europe/Paris"),
@@ -159,14 +151,11 @@ def test_a_workbook_says_it_in_cells(tmp_path: Path) -> None:
         ("invites.hold_on.refused", "2%"),
         ("invites.hold_on.unsure", 1),
         ("guard.removed", "20%"),
-    ):
-        sheet.append(row)
-    people = book.create_sheet("candidates")
-    people.append(("first_name", "last_name", "email1"))
-    people.append(("Ada", "Lovelace", "ada@example.com"))
-    file = tmp_path / "timed.xlsx"
-    book.save(file)
-    [definition] = read_campaigns(file).definitions
+    )
+    people = (("first_name", "last_name", "email1"), ("Ada", "Lovelace", "ada@example.com"))
+    path = tmp_path / "timed.xlsx"
+    path.write_bytes(workbook({"campaign": fields, "candidates": people}))
+    [definition] = read_campaigns(path).definitions
     assert definition.invites.timetable == Timetable(
         hours=Hours(
             WEEKDAYS,

@@ -3,8 +3,7 @@
 import pytest
 
 from config.email_key import email_key
-from config.people.email_doubts import PROVIDERS, doubts, likely_slip, mailbox
-from config.people.name_doubts import name_doubts
+from config.people.doubts import PROVIDERS, email_doubts, likely_slip, mailbox, name_doubts
 
 
 @pytest.mark.parametrize(
@@ -69,7 +68,7 @@ def test_a_proper_domain_is_no_slip(domain: str) -> None:
 )
 def test_what_is_doubtful(typed: str, kinds: list[str]) -> None:
     """Nothing is said about an address that is as it should be."""
-    assert [doubt.kind for doubt in doubts(typed, email_key(typed))] == kinds
+    assert [doubt.kind for doubt in email_doubts(typed, email_key(typed))] == kinds
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 import shlex
 from pathlib import Path
 
-import openpyxl
 import pytest
 
 from config.errors import BadInput
@@ -11,6 +10,7 @@ from config.reading.bare_table import understood
 from config.reading.folder import SMALL, same_key
 from config.reading.reading import read_campaigns
 from tests.flows.cli.test_cli import Typed, clean_environment, typed
+from tests.sheets.writers import workbook
 
 __all__ = ["clean_environment", "typed"]
 
@@ -24,17 +24,8 @@ ROWS = [
 
 
 def write_book(path: Path, *, others: bool = False) -> Path:
-    book = openpyxl.Workbook()
-    sheet = book.active
-    assert sheet is not None
-    sheet.title = "Candidates Report"
-    for row in (HEADER, *ROWS):
-        sheet.append(row)
-    if others:
-        again = book.create_sheet("Rejected")
-        for row in (HEADER, *ROWS[:1]):
-            again.append(row)
-    book.save(path)
+    rejected = {"Rejected": (HEADER, *ROWS[:1])} if others else {}
+    path.write_bytes(workbook({"Candidates Report": (HEADER, *ROWS)} | rejected))
     return path
 
 

@@ -11,8 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from config.reading.reading import read_campaigns
-from config.tables.cell_errors import is_error
-from config.tables.formulas import STARTS
+from config.tables.cells import STARTS, is_error
 from config.workbooks.shapes import column_letters
 from tests.sheets import writers
 from tests.sheets.shapes import Book, Sheet

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from config.errors import BadInput
 from config.reading.reading import read_campaigns
+from tests.config.refusals import mistakes
 from tests.support import yaml_definition as sample
 from tests.wording import EMPTY_FILE, NO_FILE, NOT_ORDINARY, NOT_TEXT
 
@@ -29,10 +29,7 @@ BAD = [
 
 
 def complaints(path: Path) -> list[str]:
-    with pytest.raises(BadInput) as raised:
-        read_campaigns(path)
-    assert raised.value.exit_code == 2
-    return [str(problem).removeprefix(str(path)) for problem in raised.value.problems]
+    return [str(problem).removeprefix(str(path)) for problem in mistakes(read_campaigns, path)]
 
 
 @pytest.mark.parametrize(("text", "place", "said"), [pytest.param(*b[1:], id=b[0]) for b in BAD])

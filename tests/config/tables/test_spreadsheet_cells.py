@@ -116,8 +116,8 @@ def test_what_is_merged_downwards_is_in_each_row() -> None:
 def test_hidden_rows_are_known() -> None:
     """They are read, and said to be hidden."""
     sheet = read_sheets(by_openpyxl(TITLE), "a.xlsx")["candidates"]
-    assert sheet.hidden == {1, 5, 8}
-    assert sheet.remarks(header=4) == (f"a.xlsx, Candidates: 2 rows are {HIDDEN} other: 5, 8",)
+    assert sheet.grid.hidden == {1, 5, 8}
+    assert sheet.grid.remarks(header=4) == (f"a.xlsx, Candidates: 2 rows are {HIDDEN} other: 5, 8",)
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from config.errors import BadInput
 from config.reading.own_tables import named_table, own_tables, people_at
 from config.reading.reading import Reading, read_campaigns
 from config.tables.where import in_words
@@ -21,7 +21,9 @@ from data.campaigns import intake, queries
 from sandbox.server import Sandbox
 from tasks.outputs.exports import Result
 from tasks.outputs.writing_back import keys_in, results_by_row
+from tests.config.refusals import messages
 from tests.flows.cli.test_cli import Typed, clean_environment, typed
+from tests.sheets.writers import workbook
 from tests.support import yaml_definition as sample
 from tests.support.campaigns import PROJECT, Office
 from tests.wording import SAME_PERSON
@@ -61,21 +63,11 @@ def emails(reading: Reading, at: int = 0) -> list[str]:
     return [person.email1 for person in reading.definitions[at].candidates]
 
 
-def complaints(path: Path) -> list[str]:
-    with pytest.raises(BadInput) as raised:
-        read_campaigns(path)
-    assert raised.value.exit_code == 2
-    return [str(problem) for problem in raised.value.problems]
+complaints = partial(messages, read_campaigns)
 
 
 def book(**sheets: list[list[Any]]) -> Path:
-    workbook = openpyxl.Workbook()
-    workbook.remove(workbook.active)
-    for name, rows in sheets.items():
-        sheet = workbook.create_sheet(name)
-        for row in rows:
-            sheet.append(row)
-    workbook.save("people.xlsx")
+    Path("people.xlsx").write_bytes(workbook(sheets))
     return Path("people.xlsx")
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from config.errors import BadInput
 from config.reading.reading import read_campaigns
 from config.timetable.window import Phase, Window
 from data.campaigns import approvals
@@ -18,6 +17,7 @@ from flows.run.ending import Finish
 from flows.run.order import CampaignSource, RunContext, conduct
 from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
+from tests.config.refusals import mistakes
 from tests.support.campaigns import Heard, Office, people, settings_of
 from tests.wording import TIME_AS_WELL
 
@@ -147,9 +147,7 @@ def test_a_bad_time_is_told_with_its_place(
     tmp_path: Path, invites: str, project: str, told: str
 ) -> None:
     """One complaint, by the rules of starttime; a time without a place is no moment."""
-    with pytest.raises(BadInput) as refused:
-        read(tmp_path, invites, project)
-    [problem] = refused.value.problems
+    [problem] = mistakes(read, tmp_path, invites, project)
     assert told in str(problem)
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from config.secret_settings import secrets_among
+from config.env_files import secrets_among
 from config.settings import LocalSettings, ServiceSettings
 from flows.engine.worker_files import written_down
 
@@ -13,9 +13,9 @@ SECRET = {"ASSESSMENT_CLIENT_SECRET": "hush-hush"}
 def test_every_setting_that_is_kept_secret_is_among_them() -> None:
     """What is never shown here is nothing for a file of somebody else's either."""
     secret = {
-        f"{kind.model_config.get('env_prefix', '')}{name}".upper()
+        field.alias
         for kind in (ServiceSettings, LocalSettings)
-        for name, field in kind.model_fields.items()
+        for field in kind.model_fields.values()
         if "SecretStr" in repr(field.annotation)
     }
     assert len(secret) == 2

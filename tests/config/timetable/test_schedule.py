@@ -7,8 +7,7 @@ from itertools import islice
 import pytest
 from prefect.server.schemas.schedules import CronSchedule, IntervalSchedule
 
-from config.definition.model import Schedule
-from config.timetable.due import in_words, times
+from config.timetable.schedule import Schedule
 from flows.serving.deployments import every as so_often
 from tests.wording import WHILE_UP
 
@@ -34,14 +33,14 @@ A_MOMENT = timedelta(seconds=1)
 def test_prefect_begins_at_these_times(zone: str, after: datetime, when: str | timedelta) -> None:
     """By its own reckoning, for cron lines and spans."""
     if isinstance(when, str):
-        cron, every = when, None
-        theirs: CronSchedule | IntervalSchedule = CronSchedule(cron=cron, timezone=zone)
+        schedule = Schedule(cron=when, timezone=zone)
+        theirs: CronSchedule | IntervalSchedule = CronSchedule(cron=when, timezone=zone)
     else:
-        cron, every = None, when
-        kept = so_often(every, zone)
-        theirs = IntervalSchedule(interval=every, timezone=zone, anchor_date=kept.anchor_date)
+        schedule = Schedule(every=when, timezone=zone)
+        kept = so_often(when, zone)
+        theirs = IntervalSchedule(interval=when, timezone=zone, anchor_date=kept.anchor_date)
     found = asyncio.run(theirs.get_dates(n=5, start=after + A_MOMENT))
-    own = list(islice(times(cron, every, zone, after), 5))
+    own = list(islice(schedule.times(after), 5))
     assert [at.astimezone(UTC) for at in own] == [at.astimezone(UTC) for at in found]
 
 
@@ -49,11 +48,11 @@ def test_the_next_three_times_are_in_the_zone_of_the_schedule() -> None:
     """Which is named, and without which it is UTC."""
     after = datetime(2026, 12, 1, 9, tzinfo=UTC)
     when = Schedule(cron="0 9 * * *", timezone="Asia/Tokyo")
-    assert list(in_words(when.cron, when.every, when.timezone, after)) == [
+    assert list(when.in_words(after)) == [
         ("schedule", f"0 9 * * * (Asia/Tokyo), {WHILE_UP}"),
         ("", "next 2026-12-02 09:00, 2026-12-03 09:00, 2026-12-04 09:00"),
     ]
-    assert list(in_words(None, timedelta(hours=12), None, after)) == [
+    assert list(Schedule(every=timedelta(hours=12)).in_words(after)) == [
         ("schedule", f"every 12 hours (UTC), {WHILE_UP}"),
         ("", "next 2026-12-01 12:00, 2026-12-02 00:00, 2026-12-02 12:00"),
     ]

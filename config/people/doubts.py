@@ -1,13 +1,15 @@
-"""What may be wrong with a valid address: shown to a person, never changed.
+"""What may be wrong with a valid address or name: shown to a person, never changed.
 
 The login must equal this email (interface 4.7), so a typo in an address locks its candidate out,
-and two addresses of one mailbox would have one person invited twice.
+and two addresses of one mailbox would have one person invited twice. The service has no update
+(interface 4), so a name that a program has spoilt stays spoilt there.
 """
 
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
+
+from config.mistakes import Doubt, shown
 
 # The domains of most private addresses; one that differs by one typo is rarely meant.
 PROVIDERS = (
@@ -57,17 +59,12 @@ LOOK_ALIKE = str.maketrans(
     "aceopxyijsdhlkovpuatiouoghaagil",
 )
 LETTERS_OF = ("LATIN", "CYRILLIC", "GREEK", "ARMENIAN")
+LOST = ("?", "\N{REPLACEMENT CHARACTER}")
+# What programs write for nothing. Null and Nan, spelled as people spell them, are names.
+NOTHING = {"null", "NULL", "(null)", "NaN", "nan", "undefined", "N/A", "n/a"}
 
 
-@dataclass(frozen=True, slots=True)
-class Doubt:
-    """What may be wrong: the kind, and a sentence about this address."""
-
-    kind: str
-    sentence: str
-
-
-def doubts(typed: str, key: str) -> Iterator[Doubt]:
+def email_doubts(typed: str, key: str) -> Iterator[Doubt]:
     """Say what may be wrong with an address that has this key; usually nothing."""
     local, _, domain = key.rpartition("@")
     if slip := likely_slip(domain):
@@ -178,3 +175,24 @@ def _readable(domain: str) -> str:
         return idna.decode(domain)
     except (idna.IDNAError, ValueError):
         return domain
+
+
+def name_doubts(name: str) -> Iterator[Doubt]:
+    """Say what may be wrong with a name; mostly nothing."""
+    if name in NOTHING:
+        yield Doubt("an empty cell, as programs write it", "programs write this for an empty cell")
+    for character in LOST:
+        if character in name:
+            sentence = f"a {character} often replaces a character that a program lost"
+            yield Doubt("a lost character", sentence)
+    if not name.isascii() and (meant := _read_as_bytes(name)):
+        sentence = f"probably {shown(meant)}, read by some program in the wrong encoding"
+        yield Doubt("a name read in the wrong encoding", sentence)
+
+
+def _read_as_bytes(name: str) -> str | None:
+    """Return what the bytes of a name spell in UTF-8; by accident they hardly ever do."""
+    try:
+        return name.encode("cp1252").decode("utf-8")
+    except UnicodeError:
+        return None
