@@ -15,6 +15,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from sandbox.faults.faults import Faults, faults_from_json
 from sandbox.pages.editor import editor_routes
 from sandbox.pages.parts import part
+from sandbox.pages.refusals import Refused, in_words
 from sandbox.pages.templates import FORMS, file, page, sorry
 from sandbox.protocol.origins import asks_for_us
 from sandbox.service.outbox import Outbox
@@ -71,7 +72,7 @@ class Desk:
     async def message(self, request: Request) -> Response:
         number: int = request.path_params["number"]
         if not 1 <= number <= len(self._record.invitations):
-            return sorry(404, "There is no such message.")
+            raise Refused(404, "There is no such message.")
         invitation = self._record.invitations[number - 1]
         message = self._outbox.message(invitation)
         before, _, after = str(message.get_content()).partition(invitation.link)
@@ -108,7 +109,7 @@ class Pages:
 
     def __init__(self, routes: Sequence[BaseRoute], listening: str) -> None:
         """`listening` is the address that the sandbox listens on."""
-        self._pages = Starlette(routes=routes, exception_handlers={HTTPException: _in_words})
+        self._pages = Starlette(routes=routes, exception_handlers={HTTPException: in_words})
         self._pages.router.redirect_slashes = False
         self._listening = listening
 
@@ -117,13 +118,3 @@ class Pages:
         if not asks_for_us(Request(scope).headers.get("host", ""), self._listening):
             answer = sorry(421, "This address does not belong to the sandbox.")
         await answer(scope, receive, send)
-
-
-async def _in_words(request: Request, error: Exception) -> Response:
-    """Show a page that says what a browser asked for and did not get."""
-    status = error.status_code if isinstance(error, HTTPException) else 500
-    reason = {404: "There is no such page.", 405: "This page cannot be used in that way."}
-    framed = request.url.path.startswith("/embedded/")
-    return sorry(
-        status, reason.get(status, "The request did not arrive completely."), framed=framed
-    )

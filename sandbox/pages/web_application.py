@@ -14,8 +14,8 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from sandbox.pages.parts import Part, part
-from sandbox.pages.posted import NOT_OURS, NotOurs, filled_in
-from sandbox.pages.templates import FORMS, page, sorry
+from sandbox.pages.refusals import Refused, filled_in
+from sandbox.pages.templates import FORMS, page
 from sandbox.protocol.bodies import unwritable
 from sandbox.service.catalogue import Catalogue
 from sandbox.service.record import Candidate, Project, Record
@@ -45,10 +45,7 @@ class WebApplication:
         return self._problems(request.query_params)
 
     async def create_problem(self, request: Request) -> Response:
-        try:
-            given = await filled_in(request)
-        except NotOurs:
-            return sorry(403, NOT_OURS)
+        given = await filled_in(request)
         if wrong := wrong_problem(given):
             return self._problems({}, given, wrong)
         self._catalogue.create(
@@ -64,10 +61,7 @@ class WebApplication:
         return self._interviews(request.query_params)
 
     async def create_interview(self, request: Request) -> Response:
-        try:
-            given = await filled_in(request)
-        except NotOurs:
-            return sorry(403, NOT_OURS)
+        given = await filled_in(request)
         numbers = {str(each["id"]) for each in self._catalogue.all()}
         if wrong := wrong_interview(given, numbers):
             return self._interviews({}, given, wrong)
@@ -89,7 +83,7 @@ class WebApplication:
         number: int = request.path_params["number"]
         project = self._record.project(number)
         if project is None:
-            return sorry(404, "There is no such interview.")
+            raise Refused(404, "There is no such interview.")
         everybody = [
             candidate for candidate in self._record.candidates if candidate.project_id == project.id
         ]
