@@ -21,7 +21,6 @@ from sandbox.pages.logins import Logins, Seat
 from sandbox.pages.refusals import Refused, filled_in, refuse_other_sites
 from sandbox.pages.same_email import same_email
 from sandbox.pages.templates import FORMS, FRAMED, SCRIPTS, page
-from sandbox.service.catalogue import Catalogue
 from sandbox.service.problems import Problem
 from sandbox.service.record import Candidate, Project, Record
 from sandbox.service.solutions import LANGUAGES, Solution, wrong_solution
@@ -33,12 +32,9 @@ class Embedded:
     `arena` is the origin of the arena if it differs from the welcome page's; otherwise "".
     """
 
-    def __init__(
-        self, record: Record, catalogue: Catalogue, logins: Logins, arena: str = ""
-    ) -> None:
+    def __init__(self, record: Record, logins: Logins, arena: str = "") -> None:
         self._record = record
         self._arena = arena
-        self._catalogue = catalogue
         self._logins = logins
 
     def routes(self) -> list[Route]:
@@ -179,7 +175,7 @@ class Embedded:
         candidate = self._record.candidate(project_id, candidate_id)
         if project is None or candidate is None:
             raise Refused(404, "No such assessment. Please open the link in your invitation again.")
-        problems = [self._catalogue.get(number) for number in project.problem_ids]
+        problems = [self._record.problem(number) for number in project.problem_ids]
         if len(problems) != 1 or problems[0] is None:
             has = f"has {len(problems)} problems" if problems else "has no problem yet"
             raise Refused(

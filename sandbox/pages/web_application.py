@@ -17,7 +17,6 @@ from sandbox.pages.parts import Part, part
 from sandbox.pages.refusals import Refused, filled_in
 from sandbox.pages.templates import FORMS, page
 from sandbox.protocol.bodies import unwritable
-from sandbox.service.catalogue import Catalogue
 from sandbox.service.record import Candidate, Project, Record
 
 PROBLEM_FIELDS = ("title", "description", "difficulty", "skills", "time_limit")
@@ -28,9 +27,8 @@ DIFFICULTIES = ("easy", "medium", "hard")
 class WebApplication:
     """Makes problems and interviews, and shows who is invited to what."""
 
-    def __init__(self, record: Record, catalogue: Catalogue) -> None:
+    def __init__(self, record: Record) -> None:
         self._record = record
-        self._catalogue = catalogue
 
     def routes(self) -> list[Route]:
         return [
@@ -48,9 +46,9 @@ class WebApplication:
         given = await filled_in(request)
         if wrong := wrong_problem(given):
             return self._problems({}, given, wrong)
-        self._catalogue.create(
+        self._record.create_problem(
             given["title"].strip(),
-            given["description"].strip(),
+            description=given["description"].strip(),
             difficulty=given["difficulty"],
             skills=given["skills"].strip(),
             time_limit=int(given["time_limit"]),
@@ -62,7 +60,7 @@ class WebApplication:
 
     async def create_interview(self, request: Request) -> Response:
         given = await filled_in(request)
-        numbers = {str(each["id"]) for each in self._catalogue.all()}
+        numbers = {str(each["id"]) for each in self._record.every_problem()}
         if wrong := wrong_interview(given, numbers):
             return self._interviews({}, given, wrong)
         project = self._record.create_project(
@@ -92,7 +90,7 @@ class WebApplication:
             "interview.html",
             allow=FORMS,
             project=project,
-            problems=[self._catalogue.get(problem) for problem in project.problem_ids],
+            problems=[self._record.problem(problem) for problem in project.problem_ids],
             people=people,
             rows=self._rows(people.rows),
         )
@@ -119,7 +117,7 @@ class WebApplication:
         given: Mapping[str, str] | None = None,
         wrong: str | None = None,
     ) -> Response:
-        problems = part(self._catalogue.all(), query, lambda problem: str(problem["title"]))
+        problems = part(self._record.every_problem(), query, lambda problem: str(problem["title"]))
         return page(
             "problems.html",
             422 if wrong else 200,
@@ -143,7 +141,7 @@ class WebApplication:
             allow=FORMS,
             interviews=interviews,
             projects=interviews.rows,
-            problems=self._catalogue.all(),
+            problems=self._record.every_problem(),
             given={name: (given or {}).get(name, "") for name in INTERVIEW_FIELDS},
             wrong=wrong,
         )

@@ -1,5 +1,6 @@
 """The sandbox misbehaves exactly as asked, on real sockets, and its record says what was true."""
 
+import json
 import re
 import socket
 import threading
@@ -12,7 +13,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from sandbox.faults.faults import Fault, Faults, Kind, fault_from_json
+from sandbox.faults.faults import Fault, Faults, Kind, faults_from_json
 from sandbox.protocol.answers import Answer
 from sandbox.protocol.operations import Operation
 from sandbox.server import Sandbox
@@ -305,7 +306,7 @@ def test_chance_repeats_with_its_seed():
 def test_a_fault_that_makes_no_sense_is_refused(described):
     """A misspelt fault would otherwise test nothing at all."""
     with pytest.raises(ValueError, match=r"\w"):
-        fault_from_json(described)
+        faults_from_json(json.dumps([described]))
 
 
 def test_faults_can_be_set_and_cleared_over_http(service, client):
