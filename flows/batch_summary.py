@@ -9,6 +9,7 @@ from prefect.states import Cancelled, Completed, Failed
 
 from flows.pages.final_states import BAD_INPUT, COMPLETED, NEEDS_ATTENTION, NOT_YET, STOPPED
 from flows.pages.final_states import WAITING_FOR_APPROVAL as APPROVAL
+from flows.pages.markdown import table, text
 from flows.side_by_side import Outcome
 
 NAMED = 10  # campaigns in one clause of a message
@@ -63,31 +64,30 @@ def _names(outcomes: Sequence[Outcome], state: str) -> str:
 
 def page(title: str, outcomes: Sequence[Outcome]) -> str:
     """Counts of every campaign as Markdown, those that need a person first."""
-    header = ("campaign", "result", *COUNTED)
-    lines = [f"# {cell(title)}", "", state_of_all(outcomes).message or "", ""]
-    lines += [row(header), row(["---"] * 2 + ["---:"] * len(COUNTED))]
     ordered = sorted(outcomes, key=lambda outcome: -_order(outcome.state))
-    for outcome in ordered[:SHOWN]:
-        counts = [f"{_number(outcome, name):,}" if outcome.counts else "" for name in COUNTED]
-        lines.append(row([cell(outcome.entry.name), word(outcome.state), *counts]))
-    if len(ordered) > SHOWN:
-        lines += ["", f"{len(ordered) - SHOWN:,} more are not shown here."]
-    for outcome in ordered[:SHOWN]:
-        if outcome.state not in FINE:
-            lines += ["", f"**{cell(outcome.entry.name)}**: {cell(outcome.why)}"]
-    return "\n".join(lines) + "\n"
+    rows = [
+        [
+            outcome.entry.name,
+            word(outcome.state),
+            *(f"{_number(outcome, name):,}" if outcome.counts else "" for name in COUNTED),
+        ]
+        for outcome in ordered[:SHOWN]
+    ]
+    more = len(ordered) - SHOWN
+    parts = [
+        f"# {text(title)}",
+        state_of_all(outcomes).message or "",
+        table(("campaign", "result", *COUNTED), rows, numbers=COUNTED),
+        f"{more:,} more are not shown here." if more > 0 else "",
+        *(
+            f"**{text(outcome.entry.name)}**: {text(outcome.why)}"
+            for outcome in ordered[:SHOWN]
+            if outcome.state not in FINE
+        ),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
 
 
 def _number(outcome: Outcome, name: str) -> int:
     """How many people of a campaign are there; whoever was removed from it waits for no run."""
     return outcome.counts[name] - (outcome.counts["removed"] if name == "waiting" else 0)
-
-
-def row(cells: Sequence[str]) -> str:
-    """One row of a table."""
-    return f"| {' | '.join(cells)} |"
-
-
-def cell(text: str) -> str:
-    """Keep what others wrote, as the name of a file, from being markup."""
-    return "".join(f"\\{c}" if c in r"\`*_[]<>|#" else c for c in " ".join(text.split()))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Annotated, Any
 
-from prefect import Flow, flow
+from prefect import Flow
 from prefect.client.orchestration import get_client
 from prefect.client.schemas.objects import FlowRun, State
 from prefect.runtime import flow_run
@@ -32,7 +32,7 @@ from data.decisions.verdicts import (
 from data.store.ledger import Ledger
 from data.store.states import By, Operation, Word
 from flows.campaign import run_campaign
-from flows.pages.notices import tell
+from flows.pages.notices import our_flow, tell
 from flows.pages.seen import named_by_its_clock, show
 from flows.run.ending import Finish, finish
 from flows.words.doubts import STEPS
@@ -99,13 +99,7 @@ def _name() -> str:
     return f"{flow_run.flow_name}: {named_by_its_clock(key, key)}"
 
 
-@flow(
-    name="approve campaign",
-    flow_run_name=_name,
-    persist_result=False,
-    retries=0,
-    on_failure=[tell_refusal],
-)
+@our_flow("approve campaign", _name, tell_refusal)
 async def approve_campaign(
     campaign: Key, plan: Code, answer: Answer, who: Who, why: Why = ""
 ) -> State[Any]:
@@ -156,13 +150,7 @@ async def _show(ledger: Ledger, local: LocalSettings, end: Finish) -> None:
         await show(client, ledger, local, end)
 
 
-@flow(
-    name="confirm pilot",
-    flow_run_name=_name,
-    persist_result=False,
-    retries=0,
-    on_failure=[tell_refusal],
-)
+@our_flow("confirm pilot", _name, tell_refusal)
 async def confirm_pilot(campaign: Key, who: Who, why: Why = "") -> State[Any]:
     """Confirm that the pilot's invitation is right, and invite the others.
 
@@ -184,13 +172,7 @@ async def confirm_pilot(campaign: Key, who: Who, why: Why = "") -> State[Any]:
     return await _run(in_ledger.definition, campaign, in_ledger.belongs_to, in_ledger.sheet)
 
 
-@flow(
-    name="settle campaign",
-    flow_run_name=_name,
-    persist_result=False,
-    retries=0,
-    on_failure=[tell_refusal],
-)
+@our_flow("settle campaign", _name, tell_refusal)
 async def settle_campaign(  # noqa: PLR0913, PLR0917 - the fields of the form
     campaign: Key,
     what: What,

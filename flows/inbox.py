@@ -13,7 +13,6 @@ from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Any
 
-from prefect import flow
 from prefect.client.schemas.objects import State
 from prefect.runtime import flow_run
 from prefect.states import Completed, Failed
@@ -39,12 +38,11 @@ from data.store.clock import now
 from data.store.ledger import Ledger
 from data.store.states import Ending
 from flows import reports
-from flows.at_work import dropped_beside_another
+from flows.at_work import NOTHING_NEW, dropped_beside_another
 from flows.batch import show
 from flows.batch_summary import state_of_all
-from flows.engine.idle_looks import NOTHING_NEW
 from flows.pages.final_states import BAD_INPUT, COMPLETED, STOPPED
-from flows.pages.notices import tell
+from flows.pages.notices import our_flow
 from flows.pages.seen import name_of
 from flows.run.interrupts import Stop, stopping_on_signals
 from flows.side_by_side import DEFAULT, Outcome, SideBySide, run_all
@@ -89,14 +87,7 @@ def _name() -> str:
     return name_of(Path(flow_run.parameters["folder"]).name)
 
 
-@flow(
-    name=NAME,
-    flow_run_name=_name,
-    persist_result=False,
-    retries=0,
-    on_failure=[tell],
-    on_crashed=[tell],
-)
+@our_flow(NAME, _name)
 @dropped_beside_another
 async def watch_inbox(
     folder: str, side_by_side: SideBySide = DEFAULT, quiet_for: Seconds = QUIET

@@ -6,7 +6,6 @@ import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from types import TracebackType
 from typing import Self, TypeVar
 from urllib.parse import urlsplit
 
@@ -99,12 +98,7 @@ class Sandbox:
             self._opened = opened.pop_all()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self._opened.close()
 
     def _pages(self, outbox: Outbox) -> Pages:

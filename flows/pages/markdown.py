@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import sha256
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -88,7 +89,7 @@ def summary(
     looked = _look(campaign, people)
     parts = [
         f"# {campaign.key}: {how_far(counts, send=send)}",
-        f"**Stopped.** {_text(end.public_reason)}" if end.reason else "",
+        f"**Stopped.** {text(end.public_reason)}" if end.reason else "",
         _image(funnel(counts, send=send), how_far(counts, send=send)),
         _counts(campaign, counts),
         *_doubtful(campaign, doubts, forms),
@@ -114,8 +115,8 @@ def plan(asked: ShownPlan, forms: Forms = NONE) -> str:
         rows.append(("answer by", asked.until))
     return "\n\n".join(
         (
-            f"# {key}: {_text(how_it_stands(asked))}",
-            _table(("", "what a run would do"), rows),
+            f"# {key}: {text(how_it_stands(asked))}",
+            table(("", "what a run would do"), rows),
             *(_how_to_answer(asked, forms) if asked.answer is None else _answered(asked)),
             "Once the definition or the ledger has changed, this plan is void, and the next run "
             "shows another one.\n",
@@ -140,7 +141,7 @@ def _how_to_answer(asked: ShownPlan, forms: Forms) -> Iterable[str]:
 
 def _answered(asked: ShownPlan) -> Iterable[str]:
     if asked.why:
-        yield f"Why: {_text(asked.why)}"
+        yield f"Why: {text(asked.why)}"
     if asked.answer is Answer.APPROVED:
         yield "The next run sends it."
 
@@ -167,7 +168,7 @@ def _counts(campaign: Campaign, counts: Mapping[str, int]) -> str:
         rows.append((closing.REMOVED, f"{counts[REMOVED]:,}"))
     if counts[SINCE]:
         rows.append(("withdrawn after the invitation", f"{counts[SINCE]:,}"))
-    return _table(("", "now"), rows)
+    return table(("", "now"), rows)
 
 
 def _call(state: str, number: int | None) -> str:
@@ -197,7 +198,7 @@ def _doubtful(campaign: Campaign, doubts: Sequence[Doubt], forms: Forms) -> Iter
             yield look(operation, campaign)
             code, verdicts = listed(doubts, operation), ", ".join(WORDS[operation])
             yield f"What: {STEPS[operation]}. Listed: `{code}`. Verdicts: {verdicts}."
-            yield _table(
+            yield table(
                 ("person", "who", "sent", "how far it got", "evidence"),
                 [_doubt(doubt) for doubt in of_one_kind[:SHOWN]],
             )
@@ -276,7 +277,7 @@ def _people(campaign: Campaign, looked: _Looked, number: int) -> Iterable[str]:
         return
     typed = command("status", campaign.key)
     yield f"## Candidates\n\nNames are masked here; `{typed}` and the files have them."
-    yield _table(
+    yield table(
         ("person", "name", "email", "candidate id", "added", "invited"),
         [
             (
@@ -302,12 +303,16 @@ def _more(number: int) -> str:
     return f"and {number - SHOWN:,} more" if number > SHOWN else ""
 
 
-def _table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    lines = [columns, ["---"] * len(columns), *rows]
-    return "\n".join("| " + " | ".join(_text(str(cell)) for cell in line) + " |" for line in lines)
+def table(
+    columns: Sequence[str], rows: Iterable[Sequence[object]], numbers: Sequence[str] = ()
+) -> str:
+    """A table; the columns `numbers` are aligned to the right."""
+    rule = ["---:" if column in numbers else "---" for column in columns]
+    lines = [columns, rule, *([text(str(cell)) for cell in row] for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def _text(text: str) -> str:
+def text(written: str) -> str:
     """Take the power out of text that others wrote: no tag, no link, no further cell."""
-    text = re.sub(r"\s+", " ", text).replace("&", "&amp;").replace("<", "&lt;")
-    return re.sub(r"([\\`*~\[\]|])", r"\\\1", text)
+    plain = escape(" ".join(written.split()), quote=False)
+    return re.sub(r"([\\`*_~|#\[\]])", r"\\\1", plain)

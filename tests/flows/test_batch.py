@@ -173,7 +173,7 @@ def test_the_page_tells_counts_and_what_to_do() -> None:
     )
     lines = told.splitlines()
     assert lines[0] == r"# autumn\|2026"
-    assert lines[6].startswith(r"| \<b\>\*odd\*\</b\> | bad input |")
+    assert lines[6].startswith(r"| &lt;b&gt;\*odd\*&lt;/b&gt; | bad input |")
     assert lines[7] == "| fine | completed | 1,200 | 1,199 | 0 | 0 | 1 |"
     assert lines[-1].endswith("odd.yaml:1:1")
 

@@ -28,8 +28,8 @@ from data.campaigns.inbox import BAD_CONTENT, BEGUN, Passed
 from data.privacy import forgetting
 from data.store.states import By, Ending
 from flows import inbox, side_by_side
+from flows.at_work import DROPPED, forget_earlier
 from flows.batch_summary import page
-from flows.engine.idle_looks import DROPPED, forget_earlier
 from flows.pages.final_states import state_of
 from flows.reports import tell
 from flows.run.context import plainly
