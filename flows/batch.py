@@ -15,13 +15,12 @@ from prefect.states import Failed
 from config.errors import BadInput
 from config.reading.folder import campaigns_at
 from flows.at_work import dropped_beside_another
-from flows.batch_summary import page, state_of_all
 from flows.pages.final_states import BAD_INPUT, STOPPED
 from flows.pages.markdown import artifact_key
 from flows.pages.notices import our_flow
 from flows.pages.seen import name_of
 from flows.run.interrupts import Stop, stopping_on_signals
-from flows.side_by_side import DEFAULT, Outcome, SideBySide, run_all
+from flows.side_by_side import DEFAULT, Outcome, SideBySide, page, run_all, state_of_all
 from tasks.shell import as_task, in_words
 
 

@@ -28,9 +28,8 @@ from data.store.ledger import Ledger
 from data.store.states import Ending
 from flows.at_work import dropped_beside_another
 from flows.engine.credentials import service_settings
-from flows.engine.ended_by_signal import leave_its_stack_out
 from flows.engine.next_run import schedule_next
-from flows.engine.runs import this_run
+from flows.engine.runs import leave_its_stack_out, this_run
 from flows.engine.sharing import ask_for_wave_runs
 from flows.engine.worker_files import written_down
 from flows.pages.final_states import BAD_INPUT, STOPPED, state_of

@@ -19,7 +19,7 @@ def _name() -> str:
     return f"{name_of(flow_run.parameters['campaign'])} wave run"
 
 
-@our_flow(WAVE_RUN, _name, None)
+@our_flow(WAVE_RUN, _name, [])
 async def share_campaign(
     file: str, campaign: str, definition: str | None = None, sheet: str | None = None
 ) -> State[Any]:

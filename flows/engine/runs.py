@@ -1,5 +1,6 @@
 """Runs as Prefect knows them: the one under way here, others, and where each is at work."""
 
+import logging
 import socket
 from collections.abc import Sequence
 from typing import Any
@@ -11,6 +12,7 @@ from prefect.client.schemas.filters import FlowFilter, FlowFilterName, FlowRunFi
 from prefect.client.schemas.objects import FlowRun
 from prefect.client.schemas.sorting import FlowRunSort
 from prefect.context import FlowRunContext
+from prefect.exceptions import TerminationSignal
 from prefect.runtime import flow_run
 
 MACHINE = "campaign.machine"  # the label of a run that says where it is at work
@@ -78,3 +80,16 @@ def run_of(process: psutil.Process) -> UUID | None:
         return UUID(process.environ()[_RUN])
     except (psutil.Error, OSError, KeyError, ValueError):
         return None  # another person's, or none of a run
+
+
+def leave_its_stack_out() -> None:
+    """Leave out a stack trace where a signal ends a run while its last state is being recorded.
+
+    Prefect reports that in a line of its own; the event loop would add the trace. It holds for this
+    process; calling it again changes nothing.
+    """
+    logging.getLogger("asyncio").addFilter(_is_no_termination)
+
+
+def _is_no_termination(record: logging.LogRecord) -> bool:
+    return not (record.exc_info and isinstance(record.exc_info[1], TerminationSignal))

@@ -28,8 +28,7 @@ async def ask_for_wave_runs(asked: CampaignSource, most: int, key: str, people: 
     from prefect.deployments import arun_deployment  # noqa: PLC0415 - its import is felt by all
 
     try:
-        async with get_client() as client:
-            pool = (await root_run(client)).work_pool_name
+        pool = await _pool()
         if pool is None:
             return
         for number in range(1, wanted + 1):
@@ -51,3 +50,9 @@ async def ask_for_wave_runs(asked: CampaignSource, most: int, key: str, people: 
         )
     except Exception as error:  # noqa: BLE001 - Prefect may fail in ways of its own
         get_run_logger().warning(f"No wave runs could be started: {type(error).__name__}.")
+
+
+async def _pool() -> str | None:
+    """The work pool of the run that all this is a part of."""
+    async with get_client() as client:
+        return (await root_run(client)).work_pool_name

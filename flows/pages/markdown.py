@@ -6,7 +6,6 @@ Pure. Prefect keeps what it shows, so people are masked here, and bounded in num
 import re
 from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import sha256
 from html import escape
@@ -86,16 +85,17 @@ def summary(
     addresses of Prefect's forms, by their names.
     """
     counts, send = end.counts, campaign.send_invites
-    looked = _look(campaign, people)
+    by_row = {person.id: person for person in people if not is_forgotten(person.email_key)}
+    everybody = [person for _, person in sorted(by_row.items())]
     parts = [
         f"# {campaign.key}: {how_far(counts, send=send)}",
         f"**Stopped.** {text(end.public_reason)}" if end.reason else "",
         _image(funnel(counts, send=send), how_far(counts, send=send)),
         _counts(campaign, counts),
         *_doubtful(campaign, doubts, forms),
-        *_refused(campaign, looked),
+        *_refused(campaign, everybody),
         *_held(campaign, end.held),
-        *_people(campaign, looked, counts["candidates"]),
+        *_people(campaign, everybody, counts["candidates"]),
         f"## Files\n\nThe links are in `{written}`." if written else "",
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -216,47 +216,22 @@ def _doubt(doubt: Doubt) -> tuple[object, ...]:
     )
 
 
-@dataclass(slots=True)
-class _Looked:
-    """How many were refused (`not_added`: as an add), and who is shown: those in need first."""
-
-    refused: int = 0
-    not_added: int = 0
-    first: list[Candidate] = field(default_factory=list)
-    others: list[Candidate] = field(default_factory=list)
-
-    @property
-    def shown(self) -> list[Candidate]:
-        return (self.first + self.others)[:SHOWN]
-
-
-def _look(campaign: Campaign, people: Iterable[Candidate]) -> _Looked:
-    """Go through everybody once, in the order of the ledger."""
-    looked = _Looked()
-    by_row = {person.id: person for person in people if not is_forgotten(person.email_key)}
-    for _, person in sorted(by_row.items()):
-        looked.refused += Step.REFUSED in (person.add_state, person.invite_state)
-        looked.not_added += person.add_state == Step.REFUSED
-        rows = looked.first if _step(campaign, person) in NEEDS_A_PERSON else looked.others
-        if len(rows) < SHOWN:
-            rows.append(person)
-    return looked
-
-
-def _refused(campaign: Campaign, looked: _Looked) -> Iterable[str]:
-    if looked.refused:
+def _refused(campaign: Campaign, people: Sequence[Candidate]) -> Iterable[str]:
+    number = sum(Step.REFUSED in (person.add_state, person.invite_state) for person in people)
+    not_added = sum(person.add_state == Step.REFUSED for person in people)
+    if number:
         key, why = campaign.key, ("--why", "TEXT")
         yield (
-            f"## Refused: {looked.refused:,}\n\nThe service said no, and nothing happened. "
+            f"## Refused: {number:,}\n\nThe service said no, and nothing happened. "
             f"To see who and why: `{command('status', key)}`."
         )
-        if looked.not_added:
+        if not_added:
             # The command has a code, which on a page of this morning may be out of date.
             yield (
                 f"Fix the row in `{Path(campaign.definition).name}`, then run again; if the row "
                 "was right, the same command says what to type."
             )
-        if looked.refused > looked.not_added:
+        if number > not_added:
             again = command("resend", key, "EMAIL", *why)
             yield f"To send a refused invitation again: `{again}`."
 
@@ -271,10 +246,11 @@ def _held(campaign: Campaign, held: Holds) -> Iterable[str]:
         )
 
 
-def _people(campaign: Campaign, looked: _Looked, number: int) -> Iterable[str]:
-    """A table of masked people, up to SHOWN of `number`."""
+def _people(campaign: Campaign, people: Sequence[Candidate], number: int) -> Iterable[str]:
+    """A table of masked people, up to SHOWN of `number`: those who need a person first."""
     if not number:
         return
+    in_order = sorted(people, key=lambda person: _step(campaign, person) not in NEEDS_A_PERSON)
     typed = command("status", campaign.key)
     yield f"## Candidates\n\nNames are masked here; `{typed}` and the files have them."
     yield table(
@@ -288,7 +264,7 @@ def _people(campaign: Campaign, looked: _Looked, number: int) -> Iterable[str]:
                 person.add_state,
                 person.invite_state if campaign.send_invites else "",
             )
-            for person in looked.shown
+            for person in in_order[:SHOWN]
         ],
     )
     yield _more(number)

@@ -7,7 +7,7 @@ Prefect's automations are not used: a busy server loses the events that they wai
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
@@ -15,7 +15,6 @@ import prefect
 from prefect import Flow
 from prefect.client.orchestration import get_client
 from prefect.client.schemas.objects import FlowRun, State, StateType
-from prefect.flows import FlowStateHook
 from prefect.logging import get_logger
 from prefect.settings import get_current_settings
 
@@ -52,20 +51,25 @@ async def tell(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> No
 
 
 def our_flow(
-    name: str, run_name: Callable[[], str], at_end: FlowStateHook[..., Any] | None = tell
+    name: str, run_name: Callable[[], str], tells_of: Collection[str] | None = None
 ) -> Callable[[Callable[P, Value]], Flow[P, Value]]:
-    """Make a function a flow of ours: `at_end` of a run that fails or crashes, somebody is told.
+    """Make a function a flow of ours: a run that ends in one of these states is told of.
 
-    Prefect keeps no result and repeats nothing: what was sent is in the ledger.
+    `tells_of` None: in any that is failed or crashed. Prefect keeps no result and repeats nothing:
+    what was sent is in the ledger.
     """
-    hooks = [at_end] if at_end else None
+
+    async def at_end(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> None:
+        if tells_of is None or state.name in tells_of:
+            await tell(flow, flow_run, state)
+
     return prefect.flow(
         name=name,
         flow_run_name=run_name,
         persist_result=False,
         retries=0,
-        on_failure=hooks,
-        on_crashed=hooks,
+        on_failure=[at_end],
+        on_crashed=[at_end],
     )
 
 

@@ -153,21 +153,9 @@ def of_inbox(folder: Path) -> Planned:
 def forms() -> list[Planned]:
     """What a person fills in and sends in Prefect's pages."""
     return [
-        Planned(
-            approve_campaign,
-            "approve",
-            description="Approve or reject a campaign's plan.",
-        ),
-        Planned(
-            confirm_pilot,
-            "confirm",
-            description="Confirm the pilot's invitation.",
-        ),
-        Planned(
-            settle_campaign,
-            "settle",
-            description="Decide what is unsure.",
-        ),
+        Planned(approve_campaign, "approve", description="Approve or reject a campaign's plan."),
+        Planned(confirm_pilot, "confirm", description="Confirm the pilot's invitation."),
+        Planned(settle_campaign, "settle", description="Decide what is unsure."),
     ]
 
 

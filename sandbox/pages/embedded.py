@@ -17,9 +17,8 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from sandbox.pages.editor import editor_routes, how_to_install
-from sandbox.pages.logins import Logins, Seat
+from sandbox.pages.logins import Logins, Seat, same_email
 from sandbox.pages.refusals import Refused, filled_in, refuse_other_sites
-from sandbox.pages.same_email import same_email
 from sandbox.pages.templates import FORMS, FRAMED, SCRIPTS, page
 from sandbox.service.problems import Problem
 from sandbox.service.record import Candidate, Project, Record

@@ -6,10 +6,14 @@ browser keeps the pop-up's cookies away. So the pop-up hands the frame a code in
 
 import secrets
 import time
+import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import idna
+
+_LONGEST_DOMAIN = 253
 SESSION_LIFETIME = 12 * 3600.0
 """Seconds a candidate may work after a login."""
 
@@ -74,3 +78,30 @@ def _forget(kept: dict[str, _Issued], now: float) -> None:
     """Let go of what has ended; the oldest comes first, as all of one kind last equally long."""
     while kept and kept[oldest := next(iter(kept))].until <= now:
         del kept[oldest]
+
+
+def same_email(address: str, other: str) -> bool:
+    """Whether two spellings are the same person's: trimmed, composed, in any case (interface 4.7).
+
+    The same rule as for campaigns, written again: the sandbox imports nothing of theirs.
+    """
+    return _compared(address) == _compared(other)
+
+
+def _compared(address: str) -> str:
+    local, at, domain = address.strip().rpartition("@")
+    return _folded(local) + at + _ascii(domain)
+
+
+def _ascii(domain: str) -> str:
+    if domain.isascii() or len(domain) > _LONGEST_DOMAIN:
+        return _folded(domain)
+    composed = unicodedata.normalize("NFC", domain)
+    try:
+        return idna.encode(composed, uts46=True).decode("ascii").lower()
+    except ValueError:
+        return _folded(domain)
+
+
+def _folded(text: str) -> str:
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFD", text).casefold())

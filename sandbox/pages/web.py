@@ -36,8 +36,8 @@ class Desk:
     def routes(self) -> list[BaseRoute]:
         return [
             Route("/", self.desk),
-            Route("/style.css", self.style),
-            Route("/scripts/{name}", self.script),
+            Route("/style.css", self.file),
+            Route("/scripts/{name}", self.file),
             *editor_routes(),
             Route("/outbox", self.outbox),
             Route("/outbox/{number:int}", self.message),
@@ -58,12 +58,8 @@ class Desk:
             shown=SHOWN,
         )
 
-    async def style(self, request: Request) -> Response:
-        return file("style.css")
-
-    async def script(self, request: Request) -> Response:
-        name: str = request.path_params["name"]
-        return file(name)
+    async def file(self, request: Request) -> Response:
+        return file(request.url.path.rpartition("/")[2])
 
     async def outbox(self, request: Request) -> Response:
         letters = part(self._record.invitations, request.query_params, lambda letter: letter.email)

@@ -17,9 +17,8 @@ from config.errors import BadInput
 from config.mistakes import Mistake, Place
 from config.reading.folder import Entry, campaign_files, campaigns_at, stray_tables
 from flows import side_by_side
-from flows.batch_summary import page, state_of_all
 from flows.run.observer import Observers, RunObserver
-from flows.side_by_side import Outcome, run_all
+from flows.side_by_side import Outcome, page, run_all, state_of_all
 from sandbox.faults.faults import Fault
 from tests.support.prefects.prefect_home import Desk, PrefectServer, answer
 from tests.support.session import PATIENCE

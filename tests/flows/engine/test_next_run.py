@@ -99,7 +99,7 @@ def test_a_run_that_begins_early_for_its_moment_schedules_another(
 
     def runs_begin_early(run: UUID) -> None:
         begun = SimpleNamespace(root_flow_run_id=None, id=str(run))
-        monkeypatch.setattr(next_run, "flow_run", begun)
+        monkeypatch.setattr("flows.engine.runs.flow_run", begun)
         for _ in range(2):
             asyncio.run(next_run.schedule_next("waving", moment))
 

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from playwright.sync_api import Browser, FrameLocator, Page, expect
 
 from config.email_key import email_key
-from sandbox.pages.logins import SESSION_LIFETIME, Logins, Seat
-from sandbox.pages.same_email import same_email
+from sandbox.pages.logins import SESSION_LIFETIME, Logins, Seat, same_email
 from sandbox.protocol.origins import asks_for_us, from_own_page
 from sandbox.server import Sandbox
 from tasks.service.embed import embed_url, iframe
