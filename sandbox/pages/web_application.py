@@ -32,20 +32,33 @@ class WebApplication:
 
     def routes(self) -> list[Route]:
         return [
-            Route("/problems", self.problems, methods=["GET"]),
-            Route("/problems", self.create_problem, methods=["POST"]),
-            Route("/interviews", self.interviews, methods=["GET"]),
-            Route("/interviews", self.create_interview, methods=["POST"]),
+            Route("/problems", self.problems, methods=["GET", "POST"]),
+            Route("/interviews", self.interviews, methods=["GET", "POST"]),
             Route("/interviews/{number:int}", self.interview),
         ]
 
     async def problems(self, request: Request) -> Response:
-        return self._problems(request.query_params)
+        """The problems, and a form that makes another one."""
+        given: Mapping[str, str] = {}
+        wrong = None
+        if request.method == "POST":
+            given = await filled_in(request)
+            wrong = wrong_problem(given)
+            if wrong is None:
+                self._create_problem(given)
+                return RedirectResponse("/problems", 303)
+        every = self._record.every_problem()
+        return page(
+            "problems.html",
+            422 if wrong else 200,
+            allow=FORMS,
+            problems=part(every, request.query_params, lambda problem: str(problem["title"])),
+            difficulties=DIFFICULTIES,
+            given={name: given.get(name, "") for name in PROBLEM_FIELDS},
+            wrong=wrong,
+        )
 
-    async def create_problem(self, request: Request) -> Response:
-        given = await filled_in(request)
-        if wrong := wrong_problem(given):
-            return self._problems({}, given, wrong)
+    def _create_problem(self, given: Mapping[str, str]) -> None:
         self._record.create_problem(
             given["title"].strip(),
             description=given["description"].strip(),
@@ -53,16 +66,32 @@ class WebApplication:
             skills=given["skills"].strip(),
             time_limit=int(given["time_limit"]),
         )
-        return RedirectResponse("/problems", 303)
 
     async def interviews(self, request: Request) -> Response:
-        return self._interviews(request.query_params)
+        """The interviews, and a form that makes another one."""
+        given: Mapping[str, str] = {}
+        wrong = None
+        every = self._record.every_problem()
+        if request.method == "POST":
+            given = await filled_in(request)
+            wrong = wrong_interview(given, {str(problem["id"]) for problem in every})
+            if wrong is None:
+                return RedirectResponse(f"/interviews/{self._create_interview(given).id}", 303)
+        interviews: Part[Project] = part(
+            self._record.projects, request.query_params, lambda project: project.name
+        )
+        return page(
+            "interviews.html",
+            422 if wrong else 200,
+            allow=FORMS,
+            interviews=interviews,
+            projects=interviews.rows,
+            problems=every,
+            given={name: given.get(name, "") for name in INTERVIEW_FIELDS},
+            wrong=wrong,
+        )
 
-    async def create_interview(self, request: Request) -> Response:
-        given = await filled_in(request)
-        numbers = {str(each["id"]) for each in self._record.every_problem()}
-        if wrong := wrong_interview(given, numbers):
-            return self._interviews({}, given, wrong)
+    def _create_interview(self, given: Mapping[str, str]) -> Project:
         project = self._record.create_project(
             {
                 "name": given["name"].strip(),
@@ -75,7 +104,7 @@ class WebApplication:
         )
         if given["problem"]:
             self._record.attach_problem(project, int(given["problem"]), None)
-        return RedirectResponse(f"/interviews/{project.id}", 303)
+        return project
 
     async def interview(self, request: Request) -> Response:
         number: int = request.path_params["number"]
@@ -110,41 +139,6 @@ class WebApplication:
             }
             for person in people
         ]
-
-    def _problems(
-        self,
-        query: Mapping[str, str],
-        given: Mapping[str, str] | None = None,
-        wrong: str | None = None,
-    ) -> Response:
-        problems = part(self._record.every_problem(), query, lambda problem: str(problem["title"]))
-        return page(
-            "problems.html",
-            422 if wrong else 200,
-            allow=FORMS,
-            problems=problems,
-            difficulties=DIFFICULTIES,
-            given={name: (given or {}).get(name, "") for name in PROBLEM_FIELDS},
-            wrong=wrong,
-        )
-
-    def _interviews(
-        self,
-        query: Mapping[str, str],
-        given: Mapping[str, str] | None = None,
-        wrong: str | None = None,
-    ) -> Response:
-        interviews: Part[Project] = part(self._record.projects, query, lambda project: project.name)
-        return page(
-            "interviews.html",
-            422 if wrong else 200,
-            allow=FORMS,
-            interviews=interviews,
-            projects=interviews.rows,
-            problems=self._record.every_problem(),
-            given={name: (given or {}).get(name, "") for name in INTERVIEW_FIELDS},
-            wrong=wrong,
-        )
 
 
 def wrong_problem(given: Mapping[str, str]) -> str | None:

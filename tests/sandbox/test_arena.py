@@ -42,12 +42,6 @@ def ada(service: Sandbox) -> Candidate:
     return one_candidate(service)
 
 
-@pytest.fixture
-def frame(service: Sandbox, host: HostPages, page: Page, ada: Candidate) -> Frame:
-    """Their arena, in the frame of a host page."""
-    return arena(page, service, host, ada)
-
-
 def submissions(service: Sandbox, candidate: Candidate) -> list[dict[str, Any]]:
     """What the list of problems shows of this candidate's work (interface 4.2)."""
     headers = {"content-type": "application/json", **service.authorization()}
@@ -73,9 +67,10 @@ def plain_editor(frame: Frame) -> Any:
 
 
 def test_code_is_written_in_both_editors_and_handed_in(
-    frame: Frame, service: Sandbox, ada: Candidate
+    service: Sandbox, host: HostPages, page: Page, ada: Candidate
 ) -> None:
     """The text follows from one editor to the other, and its submission is in the API's answer."""
+    frame = arena(page, service, host, ada)
     full_editor(frame).press_sequentially("def two_sum():")
     expect(frame.locator(".ace_keyword")).to_have_text("def")  # a real editor: it knows Python
     frame.get_by_role("radio", name="Lightweight").check()
@@ -118,9 +113,10 @@ def test_without_the_full_editor_the_other_is_offered_and_the_page_says_how_to_g
 
 
 def test_a_draft_is_saved_while_it_is_typed_and_there_again_later(
-    frame: Frame, service: Sandbox, host: HostPages, page: Page, ada: Candidate
+    service: Sandbox, host: HostPages, page: Page, ada: Candidate
 ) -> None:
     """Text, language and environment are as they were left; nothing of it counts as handed in."""
+    frame = arena(page, service, host, ada)
     frame.get_by_role("radio", name="Lightweight").check()
     frame.get_by_label("Language").select_option("Rust")
     plain_editor(frame).fill("\nfn main() {}\n")
@@ -132,7 +128,7 @@ def test_a_draft_is_saved_while_it_is_typed_and_there_again_later(
 
 
 def test_what_cannot_be_saved_is_said_and_tried_again(
-    frame: Frame, service: Sandbox, page: Page, ada: Candidate
+    service: Sandbox, host: HostPages, page: Page, ada: Candidate
 ) -> None:
     """An interruption loses nothing: the candidate sees it, and the text is saved after it."""
     page.clock.install()
@@ -179,6 +175,7 @@ def test_an_older_text_never_lands_on_a_newer_one(
     service: Sandbox, host: HostPages, page: Page, ada: Candidate
 ) -> None:
     """One request carries the text at a time, so a slow one is not overtaken and is not last."""
+    frame = arena(page, service, host, ada)
     held: list[Route] = []
 
     def hold(route: Route) -> None:
@@ -199,9 +196,10 @@ def test_an_older_text_never_lands_on_a_newer_one(
 
 
 def test_a_double_click_hands_in_once(
-    frame: Frame, service: Sandbox, page: Page, ada: Candidate
+    service: Sandbox, host: HostPages, page: Page, ada: Candidate
 ) -> None:
     """A double click is one wish, its first half answered or not; a later click is another."""
+    frame = arena(page, service, host, ada)
     full_editor(frame).press_sequentially("x = 1")
     submit = frame.get_by_role("button", name="Submit")
     submit.dblclick()
@@ -214,7 +212,9 @@ def test_a_double_click_hands_in_once(
     assert len(submissions(service, ada)) == 2
 
 
-def test_a_draft_is_text_whatever_it_holds(frame: Frame) -> None:
+def test_a_draft_is_text_whatever_it_holds(
+    service: Sandbox, host: HostPages, page: Page, ada: Candidate
+) -> None:
     """A draft that looks like a page is shown as it was typed and runs nothing."""
     session = session_of(service, ada)
     draft = {**SOLUTION, "environment": "lightweight", "code": EVIL}
@@ -242,13 +242,16 @@ def test_full_screen_works_in_the_frame(
     service: Sandbox, host: HostPages, page: Page, ada: Candidate
 ) -> None:
     """The arena fills the screen when the candidate asks, and gives it back."""
+    frame = arena(page, service, host, ada)
     frame.get_by_role("button", name="Full screen").click()
     expect(frame.get_by_role("button", name="Leave full screen")).to_be_visible()
     frame.get_by_role("button", name="Leave full screen").click()
     expect(frame.get_by_role("button", name="Full screen", exact=True)).to_be_visible()
 
 
-def test_the_key_is_named_as_on_the_candidates_keyboard(frame: Frame, page: Page) -> None:
+def test_the_key_is_named_as_on_the_candidates_keyboard(
+    service: Sandbox, host: HostPages, page: Page, ada: Candidate
+) -> None:
     """The keyboard map tells what is printed on the key that comments a line."""
     page.add_init_script("navigator.keyboard.getLayoutMap = async () => new Map([['Slash', '-']])")
     frame = arena(page, service, host, ada)
@@ -263,6 +266,7 @@ def test_the_keyboard_leaves_the_full_editor(
     service: Sandbox, host: HostPages, page: Page, ada: Candidate
 ) -> None:
     """Tab indents in the editor, so Esc leads out of it: nobody without a mouse is caught."""
+    frame = arena(page, service, host, ada)
     full_editor(frame).focus()
     page.keyboard.press("Tab")
     expect(full_editor(frame)).to_be_focused()

@@ -18,13 +18,8 @@ from sandbox.protocol.answers import Answer
 from sandbox.protocol.operations import Operation
 from sandbox.server import Sandbox
 from sandbox.service.wire import Wire
+from tests.sandbox.sent import person
 from tests.support.session import PATIENCE
-
-
-def person(email: str) -> dict[str, object]:
-    row = {"first_name": "Ada", "last_name": "Lovelace", "email1": email}
-    return {**row, "source": "", "notes": "", "stage_id": 1}
-
 
 PEOPLE = [person("Ada@Example.com"), person("bob@example.com"), person("cy@example.com")]
 
@@ -35,13 +30,6 @@ def service() -> Iterator[Sandbox]:
         project = service.create_interview("Backend", 42)
         service.record.add_candidates(project, PEOPLE, None)
         yield service
-
-
-@pytest.fixture
-def client(service: Sandbox) -> Iterator[httpx.Client]:
-    headers = {"content-type": "application/json", **service.authorization()}
-    with httpx.Client(base_url=service.base_url, headers=headers) as client:
-        yield client
 
 
 def invite(client: httpx.Client, candidate_id: int = 5001) -> httpx.Response:
