@@ -7,7 +7,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from prefect import flow
 from prefect.artifacts import MarkdownArtifact
 from prefect.client.schemas.objects import State
 from prefect.runtime import flow_run
@@ -16,13 +15,12 @@ from prefect.states import Failed
 from config.errors import BadInput
 from config.reading.folder import campaigns_at
 from flows.at_work import dropped_beside_another
-from flows.batch_summary import page, state_of_all
 from flows.pages.final_states import BAD_INPUT, STOPPED
 from flows.pages.markdown import artifact_key
-from flows.pages.notices import tell
+from flows.pages.notices import our_flow
 from flows.pages.seen import name_of
 from flows.run.interrupts import Stop, stopping_on_signals
-from flows.side_by_side import DEFAULT, Outcome, SideBySide, run_all
+from flows.side_by_side import DEFAULT, Outcome, SideBySide, page, run_all, state_of_all
 from tasks.shell import as_task, in_words
 
 
@@ -30,14 +28,7 @@ def _name() -> str:
     return name_of(Path(flow_run.parameters["folder"]).name)
 
 
-@flow(
-    name="batch",
-    flow_run_name=_name,
-    persist_result=False,
-    retries=0,
-    on_failure=[tell],
-    on_crashed=[tell],
-)
+@our_flow("batch", _name)
 @dropped_beside_another
 async def run_batch(folder: str, side_by_side: SideBySide = DEFAULT) -> State[Any]:
     """Run every campaign of a folder (or of one workbook), some side by side.

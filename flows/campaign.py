@@ -12,9 +12,7 @@ from getpass import getuser
 from pathlib import Path
 from typing import Any
 
-from prefect import flow
 from prefect.client.schemas.objects import State
-from prefect.context import FlowRunContext
 from prefect.logging import get_run_logger
 from prefect.runtime import flow_run
 from prefect.states import Failed
@@ -30,12 +28,12 @@ from data.store.ledger import Ledger
 from data.store.states import Ending
 from flows.at_work import dropped_beside_another
 from flows.engine.credentials import service_settings
-from flows.engine.ended_by_signal import leave_its_stack_out
 from flows.engine.next_run import schedule_next
+from flows.engine.runs import leave_its_stack_out, this_run
 from flows.engine.sharing import ask_for_wave_runs
 from flows.engine.worker_files import written_down
 from flows.pages.final_states import BAD_INPUT, STOPPED, state_of
-from flows.pages.notices import OF_CAMPAIGN, tell
+from flows.pages.notices import OF_CAMPAIGN, our_flow
 from flows.pages.seen import Seen, named_by_its_clock, seen
 from flows.pages.wrong_places import where_wrong
 from flows.run.ending import Finish
@@ -63,14 +61,7 @@ def _name() -> str:
     return named_by_its_clock(what, next(iter(keys), what))
 
 
-@flow(
-    name="campaign",
-    flow_run_name=_name,
-    persist_result=False,
-    retries=0,
-    on_failure=[tell],
-    on_crashed=[tell],
-)
+@our_flow("campaign", _name)
 @dropped_beside_another
 async def run_campaign(
     file: str,
@@ -149,8 +140,8 @@ async def _done_already(
     asked: CampaignSource, ledger: Ledger, service: ServiceSettings, local: LocalSettings
 ) -> Finish | None:
     """Where a schedule began this run and there is nothing to do: how the campaign stands."""
-    context, since = FlowRunContext.get(), now()
-    if context is None or context.flow_run is None or not context.flow_run.auto_scheduled:
+    run, since = this_run(), now()
+    if run is None or not run.auto_scheduled:
         return None
     end = await asyncio.to_thread(nothing_new, asked, ledger, service)
     if end is not None:

@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Annotated, Any
 
-from prefect import Flow, flow
 from prefect.client.orchestration import get_client
-from prefect.client.schemas.objects import FlowRun, State
+from prefect.client.schemas.objects import State
 from prefect.runtime import flow_run
 from prefect.states import Completed, Failed
 from pydantic import Field
@@ -32,7 +31,7 @@ from data.decisions.verdicts import (
 from data.store.ledger import Ledger
 from data.store.states import By, Operation, Word
 from flows.campaign import run_campaign
-from flows.pages.notices import tell
+from flows.pages.notices import our_flow
 from flows.pages.seen import named_by_its_clock, show
 from flows.run.ending import Finish, finish
 from flows.words.doubts import STEPS
@@ -40,7 +39,8 @@ from tasks.plan.approval import decide
 from tasks.plan.pilot import confirm
 from tasks.shell import in_words
 
-NOT_DECIDED = "NotDecided"  # the final state of a form whose answer cannot be taken
+# The final state of a form whose answer cannot be taken; a run that it starts tells of itself.
+NOT_DECIDED = "NotDecided"
 
 # Prefect shows a field's limits in its form, and the words of the docstring beside it.
 Key = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]{0,99}$")]
@@ -88,24 +88,12 @@ class Filled:
     listed: str | None = None
 
 
-async def tell_refusal(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> None:
-    """Send a notice that an answer could not be taken; a run that it started sends its own."""
-    if state.name == NOT_DECIDED:
-        await tell(flow, flow_run, state)
-
-
 def _name() -> str:
     key = flow_run.parameters["campaign"]
     return f"{flow_run.flow_name}: {named_by_its_clock(key, key)}"
 
 
-@flow(
-    name="approve campaign",
-    flow_run_name=_name,
-    persist_result=False,
-    retries=0,
-    on_failure=[tell_refusal],
-)
+@our_flow("approve campaign", _name, [NOT_DECIDED])
 async def approve_campaign(
     campaign: Key, plan: Code, answer: Answer, who: Who, why: Why = ""
 ) -> State[Any]:
@@ -156,13 +144,7 @@ async def _show(ledger: Ledger, local: LocalSettings, end: Finish) -> None:
         await show(client, ledger, local, end)
 
 
-@flow(
-    name="confirm pilot",
-    flow_run_name=_name,
-    persist_result=False,
-    retries=0,
-    on_failure=[tell_refusal],
-)
+@our_flow("confirm pilot", _name, [NOT_DECIDED])
 async def confirm_pilot(campaign: Key, who: Who, why: Why = "") -> State[Any]:
     """Confirm that the pilot's invitation is right, and invite the others.
 
@@ -184,13 +166,7 @@ async def confirm_pilot(campaign: Key, who: Who, why: Why = "") -> State[Any]:
     return await _run(in_ledger.definition, campaign, in_ledger.belongs_to, in_ledger.sheet)
 
 
-@flow(
-    name="settle campaign",
-    flow_run_name=_name,
-    persist_result=False,
-    retries=0,
-    on_failure=[tell_refusal],
-)
+@our_flow("settle campaign", _name, [NOT_DECIDED])
 async def settle_campaign(  # noqa: PLR0913, PLR0917 - the fields of the form
     campaign: Key,
     what: What,

@@ -5,7 +5,7 @@ files that were run by their content.
 """
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -13,7 +13,6 @@ from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Any
 
-from prefect import flow
 from prefect.client.schemas.objects import State
 from prefect.runtime import flow_run
 from prefect.states import Completed, Failed
@@ -39,15 +38,13 @@ from data.store.clock import now
 from data.store.ledger import Ledger
 from data.store.states import Ending
 from flows import reports
-from flows.at_work import dropped_beside_another
+from flows.at_work import NOTHING_NEW, dropped_beside_another
 from flows.batch import show
-from flows.batch_summary import state_of_all
-from flows.engine.idle_looks import NOTHING_NEW
 from flows.pages.final_states import BAD_INPUT, COMPLETED, STOPPED
-from flows.pages.notices import tell
+from flows.pages.notices import our_flow
 from flows.pages.seen import name_of
 from flows.run.interrupts import Stop, stopping_on_signals
-from flows.side_by_side import DEFAULT, Outcome, SideBySide, run_all
+from flows.side_by_side import DEFAULT, Outcome, SideBySide, run_all, state_of_all
 from tasks.inbox import AS_FAR_AS_IT_GOES, Situation, Traces, at_rest, due, situation, traces
 from tasks.plan.target import Rewritten
 from tasks.shell import as_task, in_words
@@ -89,14 +86,7 @@ def _name() -> str:
     return name_of(Path(flow_run.parameters["folder"]).name)
 
 
-@flow(
-    name=NAME,
-    flow_run_name=_name,
-    persist_result=False,
-    retries=0,
-    on_failure=[tell],
-    on_crashed=[tell],
-)
+@our_flow(NAME, _name)
 @dropped_beside_another
 async def watch_inbox(
     folder: str, side_by_side: SideBySide = DEFAULT, quiet_for: Seconds = QUIET
@@ -127,14 +117,12 @@ async def watch_inbox(
 
 def is_due(place: Path) -> bool:
     """Whether a look into a folder would find something to do. Raises LedgerUnusable, BadInput."""
-    files = _files(place)
-    if not files:
+    if not _found(place):
         return False
     with Ledger.open(load_local().database_url) as ledger:
-        before = _seen_before(files, ledger)
         return any(
-            not before[file] or any(arrival.due for arrival in _campaigns(file, ledger))
-            for file in files
+            new is not None or any(arrival.due for arrival in _campaigns(file, ledger))
+            for file, new in _files(place, ledger).items()
         )
 
 
@@ -151,40 +139,35 @@ async def _look(place: Path, ledger: Ledger, quiet: timedelta, stop: Stop) -> Lo
 
     A signal ends the wait; nothing is judged then.
     """
-    files = await asyncio.to_thread(_files, place)
-    before = await asyncio.to_thread(_traces, files)
-    seen_before = await asyncio.to_thread(_seen_before, files, ledger)
-    if not all(seen_before.values()):
+    files = await asyncio.to_thread(_files, place, ledger)
+    if any(new is not None for new in files.values()):
         await stop.or_after(quiet.total_seconds())
     if stop.reason is not None:
         return Look()
-    return await asyncio.to_thread(_judge, before, seen_before, ledger, quiet)
+    return await asyncio.to_thread(_judge, files, ledger, quiet)
 
 
-def _files(place: Path) -> list[Path]:
+def _found(place: Path) -> list[Path]:
     return [*campaign_files(place), *stray_tables(place), *unread_files(place)]
 
 
-def _traces(files: Sequence[Path]) -> dict[Path, Traces]:
-    return {file: traces(sources(file)) for file in files}
+def _files(place: Path, ledger: Ledger) -> dict[Path, Traces | None]:
+    """The files that are there, with the traces of the new ones; looks know the others."""
+    before = {file: traces(sources(file)) for file in _found(place)}
+    return {file: None if _is_known(file, ledger) else first for file, first in before.items()}
 
 
-def _seen_before(files: Sequence[Path], ledger: Ledger) -> dict[Path, bool]:
-    return {file: _seen(file, sources_of(file, None).digest, ledger) for file in files}
-
-
-def _seen(file: Path, content: str, ledger: Ledger) -> bool:
-    """Whether looks know a content, and the file holds it still; going back is a change."""
+def _is_known(file: Path, ledger: Ledger) -> bool:
+    """Whether looks know what a file holds, and it holds it still; going back is a change."""
+    content = sources_of(file, None).digest
     passed = bool(ledger.read(inbox.passed, content))
     return passed and not ledger.read(inbox.changed, file, content, None)
 
 
-def _judge(
-    before: dict[Path, Traces], seen_before: dict[Path, bool], ledger: Ledger, quiet: timedelta
-) -> Look:
+def _judge(files: Mapping[Path, Traces | None], ledger: Ledger, quiet: timedelta) -> Look:
     look = Look()
-    for file, first in before.items():
-        if not seen_before[file] and not _finished(file, first, quiet):
+    for file, new in files.items():
+        if new is not None and not _finished(file, new, quiet):
             look.unfinished.append(file)
         else:
             look.arrivals += _campaigns(file, ledger)

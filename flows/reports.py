@@ -4,8 +4,6 @@ Whoever may read the file may read these: what was found in it is quoted. What a
 is never touched, and a marked copy is never written over: somebody may be mending it.
 """
 
-import os
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,7 +11,7 @@ from config.command_line import command
 from config.errors import BadInput
 from config.mistakes import Mistake
 from config.reading.own_tables import named_table
-from data.own_files import CannotWrite
+from data.own_files import CannotWrite, write_whole
 from flows.words.complaints import lines_of
 from tasks.outputs.marking import marked_copy
 
@@ -88,16 +86,8 @@ def _marked(file: Path, content: str, problems: Sequence[Mistake]) -> Path | Non
 
 def _write(path: Path, content: bytes, like: Path) -> None:
     """Write a file as a whole, to be read by those who can read `like`. Raises CannotWrite."""
-    fresh: Path | None = None
     try:
-        # Other people can write here: nobody can put a link at a name that cannot be guessed.
-        number, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:50]}.")
-        fresh = Path(name)
-        with os.fdopen(number, "wb") as file:
-            file.write(content)
-        fresh.chmod(like.stat().st_mode & 0o666)
-        fresh.replace(path)
+        mode = like.stat().st_mode & 0o666
     except OSError as error:
-        if fresh is not None:
-            fresh.unlink(missing_ok=True)
         raise CannotWrite(path, error.strerror or "no reason given") from None
+    write_whole(path, content, mode)

@@ -3,13 +3,13 @@
 from pathlib import Path
 from typing import Any
 
-from prefect import flow
 from prefect.client.schemas.objects import State
 from prefect.runtime import flow_run
 
 from flows.campaign import run_to_end
-from flows.engine.machine import say_where
+from flows.engine.runs import say_where
 from flows.engine.sharing import WAVE_RUN
+from flows.pages.notices import our_flow
 from flows.pages.seen import name_of, tolerantly
 from flows.run.observer import whole
 from tasks.plan.target import CampaignSource
@@ -19,12 +19,7 @@ def _name() -> str:
     return f"{name_of(flow_run.parameters['campaign'])} wave run"
 
 
-@flow(
-    name=WAVE_RUN,
-    flow_run_name=_name,
-    persist_result=False,
-    retries=0,
-)
+@our_flow(WAVE_RUN, _name, [])
 async def share_campaign(
     file: str, campaign: str, definition: str | None = None, sheet: str | None = None
 ) -> State[Any]:

@@ -6,7 +6,6 @@ import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from types import TracebackType
 from typing import Self, TypeVar
 from urllib.parse import urlsplit
 
@@ -88,36 +87,29 @@ class Sandbox:
                 opened.callback(journal.close)
             listener = opened.enter_context(_listen(self._host, self._port))
             self.url = self.auth_url = self.base_url = self.app_url = _address(listener)
-            self.record = Record(journal)
+            self.record = Record(journal, self._problems)
             outbox = Outbox(self.record, letters, self.app_url)
-            api = Api(self.record, outbox, self._tokens, self._problems, self._limits)
+            api = Api(self.record, outbox, self._tokens, self._limits)
+            pages = self._pages(outbox)
             service = Service(
-                api,
-                self.record,
-                self.faults,
-                self._pages(api, outbox),
-                self._latency,
-                listening=self._host,
+                api, self.record, self.faults, pages, self._latency, listening=self._host
             )
             opened.enter_context(_Server(service, self._keep_alive).serving(listener))
             self._opened = opened.pop_all()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self._opened.close()
 
-    def _pages(self, api: Api, outbox: Outbox) -> Pages:
-        desk = Desk(self.record, outbox, self.faults)
-        application = WebApplication(self.record, api.catalogue)
-        arena = _elsewhere(self.app_url) if self._arena_elsewhere else ""
-        embedded = Embedded(self.record, api.catalogue, self._logins, arena)
-        routes = [*desk.routes(), *application.routes(), *embedded.routes()]
-        return Pages(routes, self._host)
+    def _pages(self, outbox: Outbox) -> Pages:
+        # To a browser, another name of this machine is another origin.
+        arena = f"http://localhost:{urlsplit(self.app_url).port}" if self._arena_elsewhere else ""
+        rooms = (
+            Desk(self.record, outbox, self.faults),
+            WebApplication(self.record),
+            Embedded(self.record, self._logins, arena),
+        )
+        return Pages([route for room in rooms for route in room.routes()], self._host)
 
     @property
     def projects(self) -> list[Project]:
@@ -187,11 +179,6 @@ def _listen(host: str, port: int) -> socket.socket:
 def _address(listener: socket.socket) -> str:
     host, port = listener.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-
-
-def _elsewhere(address: str) -> str:
-    """The same place under another name of this machine: to a browser another origin."""
-    return f"http://localhost:{urlsplit(address).port}"
 
 
 class _Server(uvicorn.Server):

@@ -2,7 +2,6 @@
 
 import re
 from http.client import HTTPConnection, HTTPException
-from types import TracebackType
 from typing import Self
 from urllib.parse import parse_qs, urlencode, urlsplit
 
@@ -18,12 +17,7 @@ class Visitor:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self._connection.close()
 
     def kept_out(self, link: str, email: str) -> str | None:

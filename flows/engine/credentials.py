@@ -41,14 +41,8 @@ class AssessmentCredentials(Block):
     def settings(self) -> ServiceSettings:
         """Give them back, checked as if they came from the environment. Raises BadSettings."""
         try:
-            return ServiceSettings(
-                auth_url=self.auth_url,
-                base_url=self.base_url,
-                app_url=self.app_url,
-                client_id=self.client_id.get_secret_value(),
-                client_secret=self.client_secret,
-                audience=self.audience,
-            )
+            own = {name: getattr(self, name) for name in ServiceSettings.model_fields}
+            return ServiceSettings(**own | {"client_id": self.client_id.get_secret_value()})
         except ValidationError as error:
             fields = ", ".join(
                 str(problem["loc"][0]) for problem in error.errors(include_input=False)

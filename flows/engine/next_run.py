@@ -7,8 +7,9 @@ from prefect.client.orchestration import PrefectClient, get_client
 from prefect.client.schemas.objects import FlowRun
 from prefect.exceptions import ObjectNotFound
 from prefect.logging import get_run_logger
-from prefect.runtime import flow_run
 from prefect.states import Scheduled
+
+from flows.engine.runs import root_run
 
 CAMPAIGN = "campaign"  # the flow of one campaign
 GO_ON = (CAMPAIGN, "batch")  # of these flows another run does what is left
@@ -22,7 +23,7 @@ async def schedule_next(key: str, at: datetime) -> None:
     """
     try:
         async with get_client() as client:
-            root = await client.read_flow_run(UUID(flow_run.root_flow_run_id or flow_run.id))
+            root = await root_run(client)
             deployment = await _deployment(client, key, root)
             if deployment is not None:
                 await client.create_flow_run_from_deployment(

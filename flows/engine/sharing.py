@@ -4,14 +4,13 @@ They help, but are not needed: a wave run takes parts that no other run has begu
 starts, the run sends everything itself. Claims in the ledger keep them apart.
 """
 
-from uuid import UUID
-
 from prefect.client.orchestration import get_client
 from prefect.exceptions import ObjectNotFound
 from prefect.logging import get_run_logger
 from prefect.runtime import flow_run
 
 from config.command_line import command
+from flows.engine.runs import root_run
 from tasks.plan.target import CampaignSource
 
 WAVE_RUN = "wave run"  # the flow; its deployment is called as the work pool
@@ -56,5 +55,4 @@ async def ask_for_wave_runs(asked: CampaignSource, most: int, key: str, people: 
 async def _pool() -> str | None:
     """The work pool of the run that all this is a part of."""
     async with get_client() as client:
-        root = await client.read_flow_run(UUID(flow_run.root_flow_run_id or flow_run.id))
-    return root.work_pool_name
+        return (await root_run(client)).work_pool_name

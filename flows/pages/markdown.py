@@ -6,9 +6,9 @@ Pure. Prefect keeps what it shows, so people are masked here, and bounded in num
 import re
 from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import sha256
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -85,16 +85,17 @@ def summary(
     addresses of Prefect's forms, by their names.
     """
     counts, send = end.counts, campaign.send_invites
-    looked = _look(campaign, people)
+    by_row = {person.id: person for person in people if not is_forgotten(person.email_key)}
+    everybody = [person for _, person in sorted(by_row.items())]
     parts = [
         f"# {campaign.key}: {how_far(counts, send=send)}",
-        f"**Stopped.** {_text(end.public_reason)}" if end.reason else "",
+        f"**Stopped.** {text(end.public_reason)}" if end.reason else "",
         _image(funnel(counts, send=send), how_far(counts, send=send)),
         _counts(campaign, counts),
         *_doubtful(campaign, doubts, forms),
-        *_refused(campaign, looked),
+        *_refused(campaign, everybody),
         *_held(campaign, end.held),
-        *_people(campaign, looked, counts["candidates"]),
+        *_people(campaign, everybody, counts["candidates"]),
         f"## Files\n\nThe links are in `{written}`." if written else "",
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -114,8 +115,8 @@ def plan(asked: ShownPlan, forms: Forms = NONE) -> str:
         rows.append(("answer by", asked.until))
     return "\n\n".join(
         (
-            f"# {key}: {_text(how_it_stands(asked))}",
-            _table(("", "what a run would do"), rows),
+            f"# {key}: {text(how_it_stands(asked))}",
+            table(("", "what a run would do"), rows),
             *(_how_to_answer(asked, forms) if asked.answer is None else _answered(asked)),
             "Once the definition or the ledger has changed, this plan is void, and the next run "
             "shows another one.\n",
@@ -140,7 +141,7 @@ def _how_to_answer(asked: ShownPlan, forms: Forms) -> Iterable[str]:
 
 def _answered(asked: ShownPlan) -> Iterable[str]:
     if asked.why:
-        yield f"Why: {_text(asked.why)}"
+        yield f"Why: {text(asked.why)}"
     if asked.answer is Answer.APPROVED:
         yield "The next run sends it."
 
@@ -167,7 +168,7 @@ def _counts(campaign: Campaign, counts: Mapping[str, int]) -> str:
         rows.append((closing.REMOVED, f"{counts[REMOVED]:,}"))
     if counts[SINCE]:
         rows.append(("withdrawn after the invitation", f"{counts[SINCE]:,}"))
-    return _table(("", "now"), rows)
+    return table(("", "now"), rows)
 
 
 def _call(state: str, number: int | None) -> str:
@@ -197,7 +198,7 @@ def _doubtful(campaign: Campaign, doubts: Sequence[Doubt], forms: Forms) -> Iter
             yield look(operation, campaign)
             code, verdicts = listed(doubts, operation), ", ".join(WORDS[operation])
             yield f"What: {STEPS[operation]}. Listed: `{code}`. Verdicts: {verdicts}."
-            yield _table(
+            yield table(
                 ("person", "who", "sent", "how far it got", "evidence"),
                 [_doubt(doubt) for doubt in of_one_kind[:SHOWN]],
             )
@@ -215,47 +216,22 @@ def _doubt(doubt: Doubt) -> tuple[object, ...]:
     )
 
 
-@dataclass(slots=True)
-class _Looked:
-    """How many were refused (`not_added`: as an add), and who is shown: those in need first."""
-
-    refused: int = 0
-    not_added: int = 0
-    first: list[Candidate] = field(default_factory=list)
-    others: list[Candidate] = field(default_factory=list)
-
-    @property
-    def shown(self) -> list[Candidate]:
-        return (self.first + self.others)[:SHOWN]
-
-
-def _look(campaign: Campaign, people: Iterable[Candidate]) -> _Looked:
-    """Go through everybody once, in the order of the ledger."""
-    looked = _Looked()
-    by_row = {person.id: person for person in people if not is_forgotten(person.email_key)}
-    for _, person in sorted(by_row.items()):
-        looked.refused += Step.REFUSED in (person.add_state, person.invite_state)
-        looked.not_added += person.add_state == Step.REFUSED
-        rows = looked.first if _step(campaign, person) in NEEDS_A_PERSON else looked.others
-        if len(rows) < SHOWN:
-            rows.append(person)
-    return looked
-
-
-def _refused(campaign: Campaign, looked: _Looked) -> Iterable[str]:
-    if looked.refused:
+def _refused(campaign: Campaign, people: Sequence[Candidate]) -> Iterable[str]:
+    number = sum(Step.REFUSED in (person.add_state, person.invite_state) for person in people)
+    not_added = sum(person.add_state == Step.REFUSED for person in people)
+    if number:
         key, why = campaign.key, ("--why", "TEXT")
         yield (
-            f"## Refused: {looked.refused:,}\n\nThe service said no, and nothing happened. "
+            f"## Refused: {number:,}\n\nThe service said no, and nothing happened. "
             f"To see who and why: `{command('status', key)}`."
         )
-        if looked.not_added:
+        if not_added:
             # The command has a code, which on a page of this morning may be out of date.
             yield (
                 f"Fix the row in `{Path(campaign.definition).name}`, then run again; if the row "
                 "was right, the same command says what to type."
             )
-        if looked.refused > looked.not_added:
+        if number > not_added:
             again = command("resend", key, "EMAIL", *why)
             yield f"To send a refused invitation again: `{again}`."
 
@@ -270,13 +246,14 @@ def _held(campaign: Campaign, held: Holds) -> Iterable[str]:
         )
 
 
-def _people(campaign: Campaign, looked: _Looked, number: int) -> Iterable[str]:
-    """A table of masked people, up to SHOWN of `number`."""
+def _people(campaign: Campaign, people: Sequence[Candidate], number: int) -> Iterable[str]:
+    """A table of masked people, up to SHOWN of `number`: those who need a person first."""
     if not number:
         return
+    in_order = sorted(people, key=lambda person: _step(campaign, person) not in NEEDS_A_PERSON)
     typed = command("status", campaign.key)
     yield f"## Candidates\n\nNames are masked here; `{typed}` and the files have them."
-    yield _table(
+    yield table(
         ("person", "name", "email", "candidate id", "added", "invited"),
         [
             (
@@ -287,7 +264,7 @@ def _people(campaign: Campaign, looked: _Looked, number: int) -> Iterable[str]:
                 person.add_state,
                 person.invite_state if campaign.send_invites else "",
             )
-            for person in looked.shown
+            for person in in_order[:SHOWN]
         ],
     )
     yield _more(number)
@@ -302,12 +279,16 @@ def _more(number: int) -> str:
     return f"and {number - SHOWN:,} more" if number > SHOWN else ""
 
 
-def _table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    lines = [columns, ["---"] * len(columns), *rows]
-    return "\n".join("| " + " | ".join(_text(str(cell)) for cell in line) + " |" for line in lines)
+def table(
+    columns: Sequence[str], rows: Iterable[Sequence[object]], numbers: Sequence[str] = ()
+) -> str:
+    """A table; the columns `numbers` are aligned to the right."""
+    rule = ["---:" if column in numbers else "---" for column in columns]
+    lines = [columns, rule, *([text(str(cell)) for cell in row] for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def _text(text: str) -> str:
+def text(written: str) -> str:
     """Take the power out of text that others wrote: no tag, no link, no further cell."""
-    text = re.sub(r"\s+", " ", text).replace("&", "&amp;").replace("<", "&lt;")
-    return re.sub(r"([\\`*~\[\]|])", r"\\\1", text)
+    plain = escape(" ".join(written.split()), quote=False)
+    return re.sub(r"([\\`*_~|#\[\]])", r"\\\1", plain)

@@ -7,11 +7,11 @@ Prefect's automations are not used: a busy server loses the events that they wai
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
-from uuid import UUID
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
+import prefect
 from prefect import Flow
 from prefect.client.orchestration import get_client
 from prefect.client.schemas.objects import FlowRun, State, StateType
@@ -30,6 +30,9 @@ from flows.pages.markdown import artifact_key
 if TYPE_CHECKING:
     from flows.engine.notice_address import Address
 
+P = ParamSpec("P")
+Value = TypeVar("Value")
+
 OF_CAMPAIGN = "campaign:"  # the beginning of the tag with a run's campaign
 AT_WORK = timedelta(minutes=2)  # for so long, the process that recorded a notice may be sending it
 
@@ -47,6 +50,29 @@ async def tell(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> No
     await tell_of(run, state)
 
 
+def our_flow(
+    name: str, run_name: Callable[[], str], tells_of: Collection[str] | None = None
+) -> Callable[[Callable[P, Value]], Flow[P, Value]]:
+    """Make a function a flow of ours: a run that ends in one of these states is told of.
+
+    `tells_of` None: in any that is failed or crashed. Prefect keeps no result and repeats nothing:
+    what was sent is in the ledger.
+    """
+
+    async def at_end(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> None:
+        if tells_of is None or state.name in tells_of:
+            await tell(flow, flow_run, state)
+
+    return prefect.flow(
+        name=name,
+        flow_run_name=run_name,
+        persist_result=False,
+        retries=0,
+        on_failure=[at_end],
+        on_crashed=[at_end],
+    )
+
+
 async def tell_of(run: FlowRun, state: State[Any], more: str = "") -> None:
     """Send a notice of a run's state, unless it was sent already. Raises nothing.
 
@@ -58,7 +84,9 @@ async def tell_of(run: FlowRun, state: State[Any], more: str = "") -> None:
         says = " ".join(filter(None, (f"{run.name}: {state.name}.", state.message, more)))
         says = f"{says} {_page(run)}"
         try:
-            noted = await asyncio.to_thread(_note, run.id, str(state.name), says)
+            noted = await _in_ledger(
+                Ledger.write, notices.note, str(run.id), str(state.name), says, now()
+            )
         except CampaignError:  # there is no ledger that could remember it
             await _send(address, says)
             return
@@ -70,7 +98,7 @@ async def tell_of(run: FlowRun, state: State[Any], more: str = "") -> None:
 async def tell_what_waits() -> None:
     """Send the notices that are not delivered yet. Raises nothing."""
     try:
-        waiting = await asyncio.to_thread(_waiting)
+        waiting = await _in_ledger(Ledger.read, notices.waiting, now() - AT_WORK)
         if waiting and (address := await _address()) is not None:
             await _send_noted(address, waiting)
     except CampaignError:
@@ -82,7 +110,7 @@ async def tell_what_waits() -> None:
 async def not_noted(runs: Sequence[FlowRun]) -> list[FlowRun]:
     """Those of these runs whose state has no notice yet; none if there is no ledger."""
     try:
-        states = await asyncio.to_thread(_noted, [str(run.id) for run in runs])
+        states = await _in_ledger(Ledger.read, notices.noted, [str(run.id) for run in runs])
     except CampaignError:
         return []
     return [run for run in runs if (str(run.id), run.state_name) not in states]
@@ -106,7 +134,7 @@ async def _address() -> "Address | None":
 async def _send_noted(address: "Address", noted: Sequence[Notice]) -> None:
     for notice in noted:
         await _send(address, notice.says)
-        await asyncio.to_thread(_told, notice.id)
+        await _in_ledger(Ledger.write, notices.tell, notice.id, now())
 
 
 async def _send(address: "Address", says: str) -> None:
@@ -115,24 +143,16 @@ async def _send(address: "Address", says: str) -> None:
     await send(address, says.partition(". ")[0], says)
 
 
-def _note(run: UUID, state: str, says: str) -> Notice | None:
-    with Ledger.open(load_local().database_url, create=False) as ledger:
-        return ledger.write(notices.note, str(run), state, says, now())
+async def _in_ledger(
+    work: Callable[Concatenate[Ledger, P], Value], *args: P.args, **kwargs: P.kwargs
+) -> Value:
+    """Read or write the ledger, in a thread. Raises CampaignError: there is none."""
 
+    def whole() -> Value:
+        with Ledger.open(load_local().database_url, create=False) as ledger:
+            return work(ledger, *args, **kwargs)
 
-def _told(row: int) -> None:
-    with Ledger.open(load_local().database_url, create=False) as ledger:
-        ledger.write(notices.tell, row, now())
-
-
-def _waiting() -> Sequence[Notice]:
-    with Ledger.open(load_local().database_url, create=False) as ledger:
-        return ledger.read(notices.waiting, now() - AT_WORK)
-
-
-def _noted(runs: list[str]) -> set[tuple[str, str]]:
-    with Ledger.open(load_local().database_url, create=False) as ledger:
-        return ledger.read(notices.noted, runs)
+    return await asyncio.to_thread(whole)
 
 
 def _not_told(error: Exception) -> None:

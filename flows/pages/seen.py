@@ -15,8 +15,7 @@ from uuid import UUID
 from prefect.artifacts import MarkdownArtifact, ProgressArtifact
 from prefect.client.orchestration import PrefectClient, get_client
 from prefect.client.schemas.actions import ArtifactUpdate
-from prefect.client.schemas.filters import FlowFilter, FlowFilterId, FlowFilterName
-from prefect.context import FlowRunContext
+from prefect.client.schemas.filters import FlowFilter, FlowFilterId
 from prefect.logging import get_run_logger
 from prefect.runtime import flow_run
 from prefect.settings import get_current_settings
@@ -28,6 +27,7 @@ from data.campaigns import queries
 from data.decisions import settling
 from data.store.clock import now
 from data.store.ledger import Ledger
+from flows.engine.runs import flows_named, this_run
 from flows.pages import markdown
 from flows.run.ending import Finish
 from flows.run.observer import RunObserver, whole
@@ -150,59 +150,51 @@ async def show(client: PrefectClient, ledger: Ledger, local: LocalSettings, end:
 async def _show(client: PrefectClient, ledger: Ledger, local: LocalSettings, end: Finish) -> None:
     page = await asyncio.to_thread(_page, ledger, local, end, await _forms(client))
     if page is not None:
+        text, in_short = page
         key = markdown.artifact_key("campaign", end.campaign)
-        page = markdown.dated(page, now(), await asyncio.to_thread(_zone, ledger, end))
-        in_short = await asyncio.to_thread(_in_short, ledger, end)
-        await MarkdownArtifact(key=key, markdown=page, description=in_short).acreate(client)
+        await MarkdownArtifact(key=key, markdown=text, description=in_short).acreate(client)
 
 
 async def _forms(client: PrefectClient) -> dict[str, str]:
     """The addresses of the forms that a page names, where they are deployed."""
-    names = FlowFilterName(any_=[markdown.APPROVE, markdown.SETTLE])
+    named = flows_named([markdown.APPROVE, markdown.SETTLE])
     pages, forms = get_current_settings().ui_url, {}
-    for flow in await client.read_flows(flow_filter=FlowFilter(name=names)) if pages else []:
+    for flow in await client.read_flows(flow_filter=named) if pages else []:
         of_it = FlowFilter(id=FlowFilterId(any_=[flow.id]))
         for deployment in await client.read_deployments(flow_filter=of_it, limit=1):
             forms[flow.name] = f"{pages}/deployments/deployment/{deployment.id}/run"
     return forms
 
 
-def _in_short(ledger: Ledger, end: Finish) -> str:
-    """Say in a line how far a campaign is and whether it needs somebody."""
-    campaign = ledger.read(queries.find_campaign, end.campaign)
-    if end.plan is not None:
-        return markdown.how_it_stands(end.plan)
-    return markdown.how_far(end.counts, send=campaign is None or campaign.send_invites)
-
-
-def _zone(ledger: Ledger, end: Finish) -> str | None:
-    """The time zone of a campaign, which may only be known by its plan so far."""
-    campaign = ledger.read(queries.find_campaign, end.campaign)
-    if campaign is not None:
-        return campaign.timezone
-    return end.plan.plan.timezone if end.plan else None
-
-
 def _page(
     ledger: Ledger, local: LocalSettings, end: Finish, forms: Mapping[str, str]
-) -> str | None:
-    if end.plan is not None:
-        return markdown.plan(end.plan, forms)
+) -> tuple[str, str] | None:
+    """A campaign's page, and in a line how far it is and whether it needs somebody.
+
+    A campaign may only be known by its plan so far.
+    """
     campaign = ledger.read(queries.find_campaign, end.campaign)
-    if campaign is None:
+    zone = campaign.timezone if campaign else None
+    if end.plan is not None:
+        zone = zone if campaign else end.plan.plan.timezone
+        page, in_short = markdown.plan(end.plan, forms), markdown.how_it_stands(end.plan)
+    elif campaign is not None:
+        written = local.output_dir / campaign.key
+        page = markdown.summary(
+            campaign,
+            end,
+            [
+                *ledger.read(queries.in_need, campaign.id),
+                *islice(queries.candidates(ledger, campaign.id), markdown.SHOWN),
+            ],
+            ledger.read(settling.find, campaign.id).steps,
+            written=written if written.is_dir() else None,
+            forms=forms,
+        )
+        in_short = markdown.how_far(end.counts, send=campaign.send_invites)
+    else:
         return None
-    written = local.output_dir / campaign.key
-    return markdown.summary(
-        campaign,
-        end,
-        [
-            *ledger.read(queries.in_need, campaign.id),
-            *islice(queries.candidates(ledger, campaign.id), markdown.SHOWN),
-        ],
-        ledger.read(settling.find, campaign.id).steps,
-        written=written if written.is_dir() else None,
-        forms=forms,
-    )
+    return markdown.dated(page, now(), zone), in_short
 
 
 @asynccontextmanager
@@ -223,7 +215,7 @@ def name_of(what: str, zone: str | None = None) -> str:
     start a second early, or a night later.) A run of many campaigns, or of one that is not read
     yet, has this machine's timezone, like the lines of `campaign up`.
     """
-    run = context.flow_run if (context := FlowRunContext.get()) else None
+    run = this_run()
     due = run.expected_start_time if run else None
     return f"{what} {in_zone(due or now(), zone)}"
 

@@ -4,7 +4,9 @@ One for each campaign of a file, one for a whole folder, one for the inbox, and 
 a limit in Prefect: what comes due beside a run at work ends by itself (flows/at_work.py).
 """
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -13,14 +15,8 @@ from zoneinfo import ZoneInfo
 
 from prefect import Flow
 from prefect.client.orchestration import PrefectClient
-from prefect.client.schemas.filters import (
-    DeploymentFilter,
-    DeploymentFilterId,
-    FlowRunFilter,
-    FlowRunFilterState,
-    FlowRunFilterStateType,
-)
 from prefect.client.schemas.objects import FlowRun, StateType
+from prefect.client.schemas.responses import DeploymentResponse
 from prefect.client.schemas.sorting import FlowRunSort
 from prefect.deployments.runner import RunnerDeployment
 from prefect.exceptions import ObjectNotFound
@@ -28,13 +24,16 @@ from prefect.schedules import Schedule
 from prefect.types.entrypoint import EntrypointType
 
 from config.definition.model import Definition
+from config.mistakes import Mistake
+from config.reading.folder import campaigns_among
 from config.timetable.spans import in_words
 from flows.batch import run_batch
 from flows.campaign import run_campaign
 from flows.engine.prefect_settings import RUNS
+from flows.engine.runs import find_runs
 from flows.forms import approve_campaign, confirm_pilot, settle_campaign
 from flows.inbox import watch_inbox
-from flows.serving.kept_schedules import Kept, kept
+from flows.serving.kept_schedules import kept
 from flows.wave_run import share_campaign
 
 # The flows of this product, by the names that Prefect knows them by.
@@ -154,76 +153,75 @@ def of_inbox(folder: Path) -> Planned:
 def forms() -> list[Planned]:
     """What a person fills in and sends in Prefect's pages."""
     return [
-        Planned(
-            approve_campaign,
-            "approve",
-            description="Approve or reject a campaign's plan.",
-        ),
-        Planned(
-            confirm_pilot,
-            "confirm",
-            description="Confirm the pilot's invitation.",
-        ),
-        Planned(
-            settle_campaign,
-            "settle",
-            description="Decide what is unsure.",
-        ),
+        Planned(approve_campaign, "approve", description="Approve or reject a campaign's plan."),
+        Planned(confirm_pilot, "confirm", description="Confirm the pilot's invitation."),
+        Planned(settle_campaign, "settle", description="Decide what is unsure."),
     ]
 
 
-async def to_serve(planned: Planned, as_kept: Kept) -> RunnerDeployment:
-    """For a process that serves it itself."""
-    return await _made(planned, as_kept)
+def planned_of(
+    places: Sequence[Path], schedule: Schedule | None
+) -> tuple[list[Planned], list[Mistake]]:
+    """The deployments of files and folders, and what is wrong with some of the files.
+
+    `schedule` is for the folders, and for campaigns of files without a schedule of their own.
+    Raises BadInput: a folder that cannot be read.
+    """
+    entries = campaigns_among(places)
+    folders = [place for place in places if place.is_dir()]
+    files = {place.resolve() for place in places} - {folder.resolve() for folder in folders}
+    planned = [replace(of_folder(folder), schedule=schedule) for folder in folders]
+    for entry in entries:
+        if entry.definition and not entry.problems:
+            campaign = of_campaign(entry.file, entry.definition)
+            own = campaign.schedule or (schedule if entry.file.resolve() in files else None)
+            planned.append(replace(campaign, schedule=own))
+    return planned, [problem for entry in entries for problem in entry.problems]
 
 
-async def to_work(planned: Planned, as_kept: Kept, pool: str) -> RunnerDeployment:
-    """For the workers of a pool."""
-    return await _made(planned, as_kept, work_pool_name=pool, job_variables={"env": RUNS})
+async def renew(
+    client: PrefectClient, planned: Planned, **where: Any
+) -> tuple[RunnerDeployment, list[str]]:
+    """A deployment as it is to be registered, and what a person should know of its schedule.
 
-
-async def look_up(client: PrefectClient, planned: Planned) -> Kept:
-    """See what a person changed in Prefect; delete schedules the definition no longer has."""
-    try:
+    What a person changed in Prefect stays; schedules that the definition no longer has are deleted.
+    """
+    there: DeploymentResponse | None = None
+    with suppress(ObjectNotFound):
         there = await client.read_deployment_by_name(planned.full_name)
-    except ObjectNotFound:
-        return kept(planned.schedule, None)
     stays = kept(planned.schedule, there)
-    for schedule in stays.superseded:
-        await client.delete_deployment_schedule(there.id, schedule.id)
-    return stays
-
-
-async def next_unfinished(client: PrefectClient, deployment: UUID) -> FlowRun | None:
-    """The first run of a deployment that is under way or still to come; None if there is none."""
-    runs = await client.read_flow_runs(
-        deployment_filter=DeploymentFilter(id=DeploymentFilterId(any_=[deployment])),
-        flow_run_filter=FlowRunFilter(
-            state=FlowRunFilterState(type=FlowRunFilterStateType(any_=NOT_OVER))
-        ),
-        sort=FlowRunSort.EXPECTED_START_TIME_ASC,
-        limit=1,
-    )
-    return next(iter(runs), None)
-
-
-def remarks_on(planned: Planned, as_kept: Kept) -> list[str]:
-    """What a person should know of its schedule."""
-    return [f"the schedule of {planned.full_name} {as_kept.words}"] if as_kept.words else []
-
-
-async def _made(planned: Planned, as_kept: Kept, **more: Any) -> RunnerDeployment:
+    if there is not None:
+        for schedule in stays.superseded:
+            await client.delete_deployment_schedule(there.id, schedule.id)
     made: RunnerDeployment = await planned.flow.ato_deployment(
         planned.name,
         parameters=planned.parameters,
-        schedules=list(as_kept.schedules),
-        paused=as_kept.paused,
-        version=as_kept.version,
+        schedules=list(stays.schedules),
+        paused=stays.paused,
+        version=stays.version,
         tags=list(planned.tags),
         description=planned.description,
         concurrency_limit=None,  # this also removes the limit that an earlier version set
         # A module is found from every folder that a process may be started in.
         entrypoint_type=EntrypointType.MODULE_PATH,
-        **more,
+        **where,
     )
-    return made
+    words = f"the schedule of {planned.full_name} {stays.words}"
+    return made, [words] if stays.words else []
+
+
+def in_pool(pool: str) -> dict[str, Any]:
+    """Where a deployment runs that the workers of a pool begin; one that is served has no pool."""
+    return {"work_pool_name": pool, "job_variables": {"env": RUNS}}
+
+
+async def next_unfinished(client: PrefectClient, deployment: UUID) -> FlowRun | None:
+    """The first run of a deployment that is under way or still to come; None if there is none."""
+    runs = await find_runs(
+        client,
+        sort=FlowRunSort.EXPECTED_START_TIME_ASC,
+        limit=1,
+        deployment_id={"any_": [deployment]},
+        state={"type": {"any_": NOT_OVER}},
+    )
+    return next(iter(runs), None)

@@ -20,11 +20,9 @@ from config.errors import BadInput
 from config.mistakes import Mistake
 from config.reading.sources import WORKBOOKS, YAML, suffix_of
 from config.timetable.moments import in_zone
-from flows.batch_summary import cell, row
-from flows.pages.markdown import artifact_key
+from flows.pages.markdown import artifact_key, table, text
 from flows.pages.wrong_places import where_wrong
-from flows.serving.deployments import Planned, next_unfinished
-from flows.serving.given import planned_of
+from flows.serving.deployments import Planned, next_unfinished, planned_of
 from flows.serving.kept_schedules import kept
 from flows.serving.registering import name_of, undefined
 from flows.words.complaints import lines_of
@@ -174,18 +172,23 @@ def resolved(mistake: Mistake) -> Path:
 
 def page(name: str, served: Collection[Planned], mistakes: Sequence[Mistake]) -> str:
     """What a folder has, as Markdown: its campaigns and when they run, and its bad files."""
-    lines = [f"# {cell(name)}", "", _in_short(served, mistakes), ""]
-    lines += [row(["campaign", "file", "when"]), row(["---"] * 3)]
-    lines += [
-        row([cell(each.name), cell(Path(each.parameters["file"]).name), cell(each.when)])
+    rows = [
+        (each.name, Path(each.parameters["file"]).name, each.when)
         for each in sorted(served, key=lambda each: each.name)
     ]
     files: dict[str, list[Mistake]] = {}
     for mistake in mistakes:
         files.setdefault(mistake.place.file, []).append(mistake)
-    for file, wrong in files.items():
-        lines += ["", f"**{cell(Path(file).name)}**: {cell(where_wrong(wrong, file))}"]
-    return "\n".join(lines) + "\n"
+    parts = [
+        f"# {text(name)}",
+        _in_short(served, mistakes),
+        table(("campaign", "file", "when"), rows),
+        *(
+            f"**{text(Path(file).name)}**: {text(where_wrong(wrong, file))}"
+            for file, wrong in files.items()
+        ),
+    ]
+    return "\n\n".join(parts) + "\n"
 
 
 def _in_short(served: Collection[Planned], mistakes: Sequence[Mistake]) -> str:

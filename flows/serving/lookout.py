@@ -13,17 +13,6 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from prefect.client.orchestration import PrefectClient, get_client
-from prefect.client.schemas.filters import (
-    DeploymentFilter,
-    DeploymentFilterId,
-    FlowFilter,
-    FlowFilterName,
-    FlowRunFilter,
-    FlowRunFilterEndTime,
-    FlowRunFilterExpectedStartTime,
-    FlowRunFilterState,
-    FlowRunFilterStateType,
-)
 from prefect.client.schemas.objects import FlowRun, State, StateType
 from prefect.client.schemas.sorting import FlowRunSort
 from prefect.events.filters import EventFilter, EventOccurredFilter, EventResourceFilter
@@ -34,7 +23,7 @@ from prefect.states import Crashed, Scheduled
 from config.timetable.moments import in_zone
 from data.store.clock import now
 from flows.campaign import run_campaign
-from flows.engine.machine import is_of_this_machine, runs_here
+from flows.engine.runs import find_runs, flows_named, is_of_this_machine, runs_here
 from flows.forms import NOT_DECIDED
 from flows.pages.final_states import STOPPED
 from flows.pages.notices import not_noted, tell_of, tell_what_waits
@@ -62,7 +51,6 @@ TOO_OFTEN = (
 )
 _NAMED = re.compile(r"\d{4}-\d{2}-\d{2} \d{2}:\d{2}")  # by us; Prefect's own names say nothing
 _AGAIN = "begun again"  # the beginning of an idempotency key: Prefect starts only one such run
-AT_ONCE = 200
 
 
 # -- what is decided ----------------------------------------------------------------------------
@@ -186,12 +174,8 @@ class Lookout:
         await tell_what_waits()
 
     async def _mark(self, client: PrefectClient) -> None:
-        begun = FlowRunFilterStateType(any_=[StateType.PENDING, StateType.RUNNING])
-        under_way = await client.read_flow_runs(
-            flow_filter=_ours(),
-            flow_run_filter=FlowRunFilter(state=FlowRunFilterState(type=begun)),
-            limit=AT_ONCE,
-        )
+        begun = [StateType.PENDING, StateType.RUNNING]
+        under_way = await find_runs(client, FLOWS, state={"type": {"any_": begun}})
         here = await asyncio.to_thread(runs_here) if under_way else set()
         for run in under_way:
             if run.id not in here and await self._is_gone(client, run):
@@ -270,41 +254,34 @@ async def begin_again(client: PrefectClient, run: FlowRun, flow: str, key: str |
 
 async def _late(client: PrefectClient) -> list[FlowRun]:
     """The runs that nobody began when they came due."""
-    return await client.read_flow_runs(
-        flow_filter=_ours(),
-        flow_run_filter=FlowRunFilter(
-            state=FlowRunFilterState(type=FlowRunFilterStateType(any_=[StateType.SCHEDULED])),
-            expected_start_time=FlowRunFilterExpectedStartTime(before_=now() - A_MOMENT),
-        ),
-        limit=AT_ONCE,
+    return await find_runs(
+        client,
+        FLOWS,
+        state={"type": {"any_": [StateType.SCHEDULED]}},
+        expected_start_time={"before_": now() - A_MOMENT},
     )
 
 
 async def _ended(client: PrefectClient) -> list[FlowRun]:
-    badly = FlowRunFilterStateType(any_=[StateType.CRASHED, StateType.FAILED])
-    return await client.read_flow_runs(
-        flow_filter=_ours(),
-        flow_run_filter=FlowRunFilter(
-            state=FlowRunFilterState(type=badly),
-            end_time=FlowRunFilterEndTime(after_=now() - OLDEST),
-        ),
-        sort=FlowRunSort.EXPECTED_START_TIME_DESC,
-        limit=AT_ONCE,
+    return await find_runs(
+        client,
+        FLOWS,
+        FlowRunSort.EXPECTED_START_TIME_DESC,
+        state={"type": {"any_": [StateType.CRASHED, StateType.FAILED]}},
+        end_time={"after_": now() - OLDEST},
     )
 
 
 async def _flows(client: PrefectClient) -> dict[UUID, str]:
-    return {flow.id: flow.name for flow in await client.read_flows(flow_filter=_ours())}
+    return {flow.id: flow.name for flow in await client.read_flows(flow_filter=flows_named(FLOWS))}
 
 
 async def _later(client: PrefectClient, run: FlowRun) -> list[FlowRun]:
     """The runs of its deployment that were to begin after it."""
-    return await client.read_flow_runs(
-        deployment_filter=DeploymentFilter(id=DeploymentFilterId(any_=[run.deployment_id])),
-        flow_run_filter=FlowRunFilter(
-            expected_start_time=FlowRunFilterExpectedStartTime(after_=run.expected_start_time)
-        ),
-        limit=AT_ONCE,
+    return await find_runs(
+        client,
+        deployment_id={"any_": [run.deployment_id]},
+        expected_start_time={"after_": run.expected_start_time},
     )
 
 
@@ -318,10 +295,6 @@ async def _heard(client: PrefectClient, run: FlowRun) -> datetime | None:
         limit=1,
     )
     return max((event.occurred for event in events.events), default=None)
-
-
-def _ours() -> FlowFilter:
-    return FlowFilter(name=FlowFilterName(any_=list(FLOWS)))
 
 
 def _not_looked_after(error: Exception) -> None:

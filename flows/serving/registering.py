@@ -5,7 +5,6 @@ from pathlib import Path
 
 from prefect.client.orchestration import PrefectClient, get_client
 from prefect.client.schemas.actions import WorkPoolCreate
-from prefect.client.schemas.filters import FlowFilter, FlowFilterName
 from prefect.client.schemas.responses import DeploymentResponse
 from prefect.exceptions import ObjectAlreadyExists
 from prefect.workers.process import ProcessWorker
@@ -14,7 +13,8 @@ from pydantic import SecretStr
 from flows.campaign import run_campaign
 from flows.engine.credentials import AssessmentCredentials
 from flows.engine.notice_address import keep
-from flows.serving.deployments import Planned, look_up, remarks_on, to_work
+from flows.engine.runs import flows_named
+from flows.serving.deployments import Planned, in_pool, renew
 
 AT_ONCE = 100
 # Of versions before 0.2: what they did is done by the runs themselves, and by a look at them.
@@ -38,9 +38,9 @@ async def deploy_all(
         await prepare_server(client, notify_url)
         await _pool(client, pool)
         for wanted in planned:
-            as_kept = await look_up(client, wanted)
-            words += remarks_on(wanted, as_kept)
-            await (await to_work(wanted, as_kept, pool)).aapply()
+            deployment, remarks = await renew(client, wanted, **in_pool(pool))
+            words += remarks
+            await deployment.aapply()
     return words
 
 
@@ -67,7 +67,7 @@ async def undefined(
     """
     there = {place.resolve() for place in places}
     kept = {wanted.full_name for wanted in planned}
-    ours = FlowFilter(name=FlowFilterName(any_=[run_campaign.name]))
+    ours = flows_named([run_campaign.name])
     deployed: list[DeploymentResponse] = []
     while more := await client.read_deployments(
         flow_filter=ours, limit=AT_ONCE, offset=len(deployed)

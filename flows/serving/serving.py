@@ -19,22 +19,14 @@ from uuid import UUID
 
 import psutil
 from prefect.client.orchestration import PrefectClient, get_client
-from prefect.client.schemas.filters import (
-    DeploymentFilter,
-    DeploymentFilterId,
-    FlowRunFilter,
-    FlowRunFilterExpectedStartTime,
-    FlowRunFilterState,
-    FlowRunFilterStateType,
-)
 from prefect.client.schemas.objects import StateType
 from prefect.client.schemas.sorting import FlowRunSort
 from prefect.runner import Runner
 from prefect.states import Cancelled
 
 from config.timetable.moments import in_zone
-from flows.engine.machine import run_of
-from flows.serving.deployments import Planned, look_up, remarks_on, to_serve
+from flows.engine.runs import find_runs, run_of
+from flows.serving.deployments import Planned, renew
 from flows.serving.folder_changes import FolderChanges, Given, Tell
 from flows.serving.inbox_watch import watch
 from flows.serving.lookout import Lookout, go_on_later
@@ -98,9 +90,9 @@ async def _register(runner: Runner, client: PrefectClient, planned: Sequence[Pla
     """Register deployments; returns what a person should know of their schedules."""
     words = []
     for wanted in planned:
-        as_kept = await look_up(client, wanted)
-        words += [f"Warning: {remark}" for remark in remarks_on(wanted, as_kept)]
-        deployment = await runner.aadd_deployment(await to_serve(wanted, as_kept))
+        renewed, remarks = await renew(client, wanted)
+        words += [f"Warning: {remark}" for remark in remarks]
+        deployment = await runner.aadd_deployment(renewed)
         zone = wanted.schedule.timezone if wanted.schedule else None
         await skip_missed(client, deployment, wanted.name, zone)
     return words
@@ -203,14 +195,12 @@ async def skip_missed(
     Returns how many were skipped. They stay in the list, with a state that says why, and are named
     as the others are, by `name` and the time in `zone`; Prefect's own names say nothing.
     """
-    due = await client.read_flow_runs(
-        deployment_filter=DeploymentFilter(id=DeploymentFilterId(any_=[deployment])),
-        flow_run_filter=FlowRunFilter(
-            state=FlowRunFilterState(type=FlowRunFilterStateType(any_=[StateType.SCHEDULED])),
-            expected_start_time=FlowRunFilterExpectedStartTime(before_=datetime.now(UTC)),
-        ),
+    due = await find_runs(
+        client,
         sort=FlowRunSort.EXPECTED_START_TIME_DESC,
-        limit=200,
+        deployment_id={"any_": [deployment]},
+        state={"type": {"any_": [StateType.SCHEDULED]}},
+        expected_start_time={"before_": datetime.now(UTC)},
     )
     # A run that a person asked for is kept: its parameters may be others.
     missed = [run for run in due if run.auto_scheduled][1:]

@@ -3,13 +3,15 @@
 Faults are decided by counting, so that a run can be repeated exactly; chance needs a seed.
 """
 
-import json
 import random
 import threading
 from collections.abc import Collection, Iterable
 from dataclasses import KW_ONLY, dataclass, field, fields
 from enum import StrEnum
-from typing import Any
+from typing import Any, ClassVar
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails
 
 from sandbox.protocol.operations import Operation
 
@@ -46,6 +48,7 @@ class Kind(StrEnum):
 
 _BEFORE_WORK_UNLESS_TOLD = {Kind.LOST, Kind.RESET, Kind.HANG, Kind.STATUS, Kind.SLOW}
 _EITHER = _BEFORE_WORK_UNLESS_TOLD | {Kind.HTML, Kind.BODY, Kind.ACCEPTED}
+_OPERATIONS = [operation for operation in Operation if operation is not Operation.UNKNOWN]
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,8 @@ class Fault:
     it is False for lost, reset, hang, status and slow, and True for the others. Raises ValueError
     for what makes no sense.
     """
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(strict=True, extra="forbid")
 
     kind: str
     operation: str | None = None
@@ -79,17 +84,19 @@ class Fault:
     seed: int | None = None
 
     def __post_init__(self) -> None:
-        kind = Kind(self.kind)
-        if self.operation is not None:
-            Operation(self.operation)
-        if kind is Kind.SLOW and self.seconds is None:
+        if self.kind not in list(Kind):
+            raise ValueError(f"kind: {self.kind!r} is none of {', '.join(Kind)}")
+        if self.operation not in [None, *_OPERATIONS]:
+            listed = ", ".join(_OPERATIONS)
+            raise ValueError(f"operation: {self.operation!r} is none of {listed}")
+        if self.kind == Kind.SLOW and self.seconds is None:
             raise ValueError("a slow answer needs seconds")
         if not 200 <= self.status <= 599:
             raise ValueError("a status is a number from 200 to 599")
         if self.chance != 1.0 and self.seed is None:
             raise ValueError("chance needs a seed, so that the run can be repeated")
-        if self.after_work is False and kind not in _EITHER:
-            raise ValueError(f"{kind} always does the work first: leave after_work out")
+        if self.after_work is False and self.kind not in _EITHER:
+            raise ValueError(f"{self.kind} always does the work first: leave after_work out")
 
     @property
     def works(self) -> bool:
@@ -99,57 +106,31 @@ class Fault:
         return self.kind not in _BEFORE_WORK_UNLESS_TOLD
 
 
-_WORDS: dict[str, tuple[str | None, ...]] = {
-    "kind": tuple(Kind),
-    "operation": (
-        None,
-        *(operation for operation in Operation if operation is not Operation.UNKNOWN),
-    ),
-}
-_NOTHING = type(None)
-_IN_JSON: dict[str, tuple[type, ...]] = {
-    "kind": (str,),
-    "operation": (str, _NOTHING),
-    "count": (int, _NOTHING),
-    "skip": (int,),
-    "after_work": (bool, _NOTHING),
-    "email": (str, _NOTHING),
-    "status": (int,),
-    "retry_after": (str, int, _NOTHING),
-    "location": (str, _NOTHING),
-    "headers": (dict,),
-    "seconds": (int, float, _NOTHING),
-    "chance": (int, float),
-    "seed": (int, _NOTHING),
-}
-
-
-def fault_from_json(described: object) -> Fault:
-    """Read one fault, its fields named as in `Fault`; raises ValueError saying what is wrong."""
-    if not isinstance(described, dict) or "kind" not in described:
-        raise ValueError("a fault is a JSON object with a kind")
-    names = {each.name for each in fields(Fault)}
-    if unknown := described.keys() - names:
-        raise ValueError(f"a fault has no field {', '.join(sorted(unknown))}")
-    for name, words in _WORDS.items():
-        if described.get(name) not in words:
-            listed = ", ".join(word for word in words if word)
-            raise ValueError(f"{name}: {described[name]!r} is none of {listed}")
-    for name, wanted in _IN_JSON.items():
-        if name in described and type(described[name]) not in wanted:
-            raise ValueError(f"{name}: not {described[name]!r}")
-    return Fault(**described)
+_FAULTS = TypeAdapter(list[Fault])
 
 
 def faults_from_json(text: str | bytes) -> list[Fault]:
     """Read a JSON list of faults; raises ValueError saying what is wrong."""
     try:
-        described = json.loads(text)
-    except (ValueError, RecursionError) as wrong:
-        raise ValueError(f"this is not JSON ({wrong})") from None
-    if not isinstance(described, list):
-        raise ValueError("wanted a JSON list of faults")
-    return [fault_from_json(each) for each in described]
+        return _FAULTS.validate_json(text)
+    except ValidationError as error:
+        raise ValueError(_in_words(error.errors()[0])) from None
+
+
+def _in_words(wrong: ErrorDetails) -> str:
+    name = "".join(map(str, wrong["loc"][1:2]))  # after the number of the fault
+    match wrong["type"]:
+        case "json_invalid":
+            return f"this is not JSON ({wrong['ctx']['error']})"
+        case "list_type":
+            return "wanted a JSON list of faults"
+        case "dataclass_type" | "missing":
+            return "a fault is a JSON object with a kind"
+        case "unexpected_keyword_argument":
+            return f"a fault has no field {name}"
+        case "value_error":
+            return str(wrong["ctx"]["error"])
+    return f"{name}: not {wrong['input']!r}"
 
 
 @dataclass

@@ -17,23 +17,12 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from sandbox.pages.editor import editor_routes, how_to_install
-from sandbox.pages.logins import Logins, Seat
-from sandbox.pages.posted import NOT_OURS, NotOurs, filled_in
-from sandbox.pages.same_email import same_email
-from sandbox.pages.templates import FORMS, FRAMED, SCRIPTS, page, sorry
-from sandbox.protocol.origins import from_own_page
-from sandbox.service.catalogue import Catalogue
+from sandbox.pages.logins import Logins, Seat, same_email
+from sandbox.pages.refusals import Refused, filled_in, refuse_other_sites
+from sandbox.pages.templates import FORMS, FRAMED, SCRIPTS, page
 from sandbox.service.problems import Problem
 from sandbox.service.record import Candidate, Project, Record
 from sandbox.service.solutions import LANGUAGES, Solution, wrong_solution
-
-
-class Refused(Exception):
-    """An embed URL that leads nowhere: the status, and the reason in a candidate's words."""
-
-    def __init__(self, status: int, reason: str) -> None:
-        super().__init__(reason)
-        self.status, self.reason = status, reason
 
 
 class Embedded:
@@ -42,12 +31,9 @@ class Embedded:
     `arena` is the origin of the arena if it differs from the welcome page's; otherwise "".
     """
 
-    def __init__(
-        self, record: Record, catalogue: Catalogue, logins: Logins, arena: str = ""
-    ) -> None:
+    def __init__(self, record: Record, logins: Logins, arena: str = "") -> None:
         self._record = record
         self._arena = arena
-        self._catalogue = catalogue
         self._logins = logins
 
     def routes(self) -> list[Route]:
@@ -63,10 +49,7 @@ class Embedded:
 
     async def welcome(self, request: Request) -> Response:
         """The first page, in the frame; its `state` ties a login to this very page."""
-        try:
-            candidate, project, _ = self._assessment(_query(request))
-        except Refused as refused:
-            return sorry(refused.status, refused.reason, framed=True)
+        candidate, project, _ = self._assessment(_query(request))
         return page(
             "welcome.html",
             # A form may also follow the redirect of its answer, if the policy names that place.
@@ -79,21 +62,13 @@ class Embedded:
     async def show_login(self, request: Request) -> Response:
         """The pop-up's first page."""
         given = _query(request)
-        try:
-            _, project, _ = self._assessment(given)
-        except Refused as refused:
-            return sorry(refused.status, refused.reason)
+        _, project, _ = self._assessment(given)
         return _login_form(given, project)
 
     async def log_in(self, request: Request) -> Response:
         """Let in the one email address with which the candidate was added."""
-        try:
-            given = await filled_in(request)
-            candidate, project, _ = self._assessment(given)
-        except NotOurs:
-            return sorry(403, NOT_OURS)
-        except Refused as refused:
-            return sorry(refused.status, refused.reason)
+        given = await filled_in(request)
+        candidate, project, _ = self._assessment(given)
         if not same_email(given.get("email", ""), candidate.email1):
             return _login_form(given, project, refused=True)
         seat = Seat(project.id, candidate.candidate_id)
@@ -102,15 +77,13 @@ class Embedded:
         return page("logged_in.html", allow=SCRIPTS, code=code, state=state)
 
     async def no_way_in(self, request: Request) -> Response:
-        reason = "The arena opens after a login. Please open the link in your invitation."
-        return sorry(403, reason, framed=True)
+        raise Refused(
+            403, "The arena opens after a login. Please open the link in your invitation."
+        )
 
     async def arena(self, request: Request) -> Response:
         """Turn a one-time code into the arena, once; or redirect to the arena's own origin."""
-        try:
-            given = await filled_in(request)
-        except NotOurs:
-            return sorry(403, NOT_OURS, framed=True)
+        given = await filled_in(request)
         if self._arena:
             there = f"{self._arena}/embedded/arena?{urlencode(given)}"
             return RedirectResponse(there, 303, headers={"cache-control": "no-store"})
@@ -121,10 +94,7 @@ class Embedded:
         return self._enter(_query(request))
 
     def _enter(self, given: Mapping[str, str]) -> Response:
-        try:
-            candidate, project, problem = self._assessment(given)
-        except Refused as refused:
-            return sorry(refused.status, refused.reason, framed=True)
+        candidate, project, problem = self._assessment(given)
         seat = Seat(project.id, candidate.candidate_id)
         session = self._logins.redeem(given.get("code", ""), seat, given.get("state", ""))
         if session is None:
@@ -153,41 +123,33 @@ class Embedded:
     async def save(self, request: Request) -> Response:
         """Keep a draft, as the candidate types."""
         written = await self._written(request)
-        if isinstance(written, Response):
-            return written
         self._record.save_draft(written)
         return JSONResponse({"saved": written.at.isoformat()})
 
     async def submit(self, request: Request) -> Response:
         """Take a solution in; it shows in the problem's `submissions` (interface 2)."""
         written = await self._written(request)
-        if isinstance(written, Response):
-            return written
         self._record.save_draft(written)
         submission = self._record.submit(written)
         seat = Seat(written.project_id, written.candidate_id)
         answer = {"number": submission.number, "handed_in": self._handed_in(seat)}
         return JSONResponse(answer, 201)
 
-    async def _written(self, request: Request) -> Solution | Response:
-        """What the arena sent, or the answer that refuses it."""
-        if not from_own_page(request.headers):
-            return JSONResponse({"error": NOT_OURS}, 403)
+    async def _written(self, request: Request) -> Solution:
+        """What the arena sent. Raises Refused."""
+        refuse_other_sites(request)
         seat = self._logins.seat(request.headers.get("x-session", ""))
         if seat is None:
-            return JSONResponse({"error": "this login has ended"}, 401)
+            raise Refused(401, "this login has ended")
         try:
             body = json.loads(await request.body())
         except ValueError:
             body = None
         if wrong := wrong_solution(body):
-            return JSONResponse({"error": wrong}, 422)
-        try:
-            candidate, project, problem = self._assessment(
-                {"projectId": str(seat.project_id), "candidateId": str(seat.candidate_id)}
-            )
-        except Refused as refused:
-            return JSONResponse({"error": refused.reason}, refused.status)
+            raise Refused(422, wrong)
+        candidate, project, problem = self._assessment(
+            {"projectId": str(seat.project_id), "candidateId": str(seat.candidate_id)}
+        )
         return Solution(
             at=datetime.now(UTC),
             project_id=project.id,
@@ -212,7 +174,7 @@ class Embedded:
         candidate = self._record.candidate(project_id, candidate_id)
         if project is None or candidate is None:
             raise Refused(404, "No such assessment. Please open the link in your invitation again.")
-        problems = [self._catalogue.get(number) for number in project.problem_ids]
+        problems = [self._record.problem(number) for number in project.problem_ids]
         if len(problems) != 1 or problems[0] is None:
             has = f"has {len(problems)} problems" if problems else "has no problem yet"
             raise Refused(

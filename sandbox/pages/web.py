@@ -15,6 +15,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from sandbox.faults.faults import Faults, faults_from_json
 from sandbox.pages.editor import editor_routes
 from sandbox.pages.parts import part
+from sandbox.pages.refusals import Refused, in_words
 from sandbox.pages.templates import FORMS, file, page, sorry
 from sandbox.protocol.origins import asks_for_us
 from sandbox.service.outbox import Outbox
@@ -35,8 +36,8 @@ class Desk:
     def routes(self) -> list[BaseRoute]:
         return [
             Route("/", self.desk),
-            Route("/style.css", self.style),
-            Route("/scripts/{name}", self.script),
+            Route("/style.css", self.file),
+            Route("/scripts/{name}", self.file),
             *editor_routes(),
             Route("/outbox", self.outbox),
             Route("/outbox/{number:int}", self.message),
@@ -57,12 +58,8 @@ class Desk:
             shown=SHOWN,
         )
 
-    async def style(self, request: Request) -> Response:
-        return file("style.css")
-
-    async def script(self, request: Request) -> Response:
-        name: str = request.path_params["name"]
-        return file(name)
+    async def file(self, request: Request) -> Response:
+        return file(request.url.path.rpartition("/")[2])
 
     async def outbox(self, request: Request) -> Response:
         letters = part(self._record.invitations, request.query_params, lambda letter: letter.email)
@@ -71,7 +68,7 @@ class Desk:
     async def message(self, request: Request) -> Response:
         number: int = request.path_params["number"]
         if not 1 <= number <= len(self._record.invitations):
-            return sorry(404, "There is no such message.")
+            raise Refused(404, "There is no such message.")
         invitation = self._record.invitations[number - 1]
         message = self._outbox.message(invitation)
         before, _, after = str(message.get_content()).partition(invitation.link)
@@ -108,7 +105,7 @@ class Pages:
 
     def __init__(self, routes: Sequence[BaseRoute], listening: str) -> None:
         """`listening` is the address that the sandbox listens on."""
-        self._pages = Starlette(routes=routes, exception_handlers={HTTPException: _in_words})
+        self._pages = Starlette(routes=routes, exception_handlers={HTTPException: in_words})
         self._pages.router.redirect_slashes = False
         self._listening = listening
 
@@ -117,13 +114,3 @@ class Pages:
         if not asks_for_us(Request(scope).headers.get("host", ""), self._listening):
             answer = sorry(421, "This address does not belong to the sandbox.")
         await answer(scope, receive, send)
-
-
-async def _in_words(request: Request, error: Exception) -> Response:
-    """Show a page that says what a browser asked for and did not get."""
-    status = error.status_code if isinstance(error, HTTPException) else 500
-    reason = {404: "There is no such page.", 405: "This page cannot be used in that way."}
-    framed = request.url.path.startswith("/embedded/")
-    return sorry(
-        status, reason.get(status, "The request did not arrive completely."), framed=framed
-    )

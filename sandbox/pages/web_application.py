@@ -14,10 +14,9 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from sandbox.pages.parts import Part, part
-from sandbox.pages.posted import NOT_OURS, NotOurs, filled_in
-from sandbox.pages.templates import FORMS, page, sorry
+from sandbox.pages.refusals import Refused, filled_in
+from sandbox.pages.templates import FORMS, page
 from sandbox.protocol.bodies import unwritable
-from sandbox.service.catalogue import Catalogue
 from sandbox.service.record import Candidate, Project, Record
 
 PROBLEM_FIELDS = ("title", "description", "difficulty", "skills", "time_limit")
@@ -28,49 +27,71 @@ DIFFICULTIES = ("easy", "medium", "hard")
 class WebApplication:
     """Makes problems and interviews, and shows who is invited to what."""
 
-    def __init__(self, record: Record, catalogue: Catalogue) -> None:
+    def __init__(self, record: Record) -> None:
         self._record = record
-        self._catalogue = catalogue
 
     def routes(self) -> list[Route]:
         return [
-            Route("/problems", self.problems, methods=["GET"]),
-            Route("/problems", self.create_problem, methods=["POST"]),
-            Route("/interviews", self.interviews, methods=["GET"]),
-            Route("/interviews", self.create_interview, methods=["POST"]),
+            Route("/problems", self.problems, methods=["GET", "POST"]),
+            Route("/interviews", self.interviews, methods=["GET", "POST"]),
             Route("/interviews/{number:int}", self.interview),
         ]
 
     async def problems(self, request: Request) -> Response:
-        return self._problems(request.query_params)
-
-    async def create_problem(self, request: Request) -> Response:
-        try:
+        """The problems, and a form that makes another one."""
+        given: Mapping[str, str] = {}
+        wrong = None
+        if request.method == "POST":
             given = await filled_in(request)
-        except NotOurs:
-            return sorry(403, NOT_OURS)
-        if wrong := wrong_problem(given):
-            return self._problems({}, given, wrong)
-        self._catalogue.create(
+            wrong = wrong_problem(given)
+            if wrong is None:
+                self._create_problem(given)
+                return RedirectResponse("/problems", 303)
+        every = self._record.every_problem()
+        return page(
+            "problems.html",
+            422 if wrong else 200,
+            allow=FORMS,
+            problems=part(every, request.query_params, lambda problem: str(problem["title"])),
+            difficulties=DIFFICULTIES,
+            given={name: given.get(name, "") for name in PROBLEM_FIELDS},
+            wrong=wrong,
+        )
+
+    def _create_problem(self, given: Mapping[str, str]) -> None:
+        self._record.create_problem(
             given["title"].strip(),
-            given["description"].strip(),
+            description=given["description"].strip(),
             difficulty=given["difficulty"],
             skills=given["skills"].strip(),
             time_limit=int(given["time_limit"]),
         )
-        return RedirectResponse("/problems", 303)
 
     async def interviews(self, request: Request) -> Response:
-        return self._interviews(request.query_params)
-
-    async def create_interview(self, request: Request) -> Response:
-        try:
+        """The interviews, and a form that makes another one."""
+        given: Mapping[str, str] = {}
+        wrong = None
+        every = self._record.every_problem()
+        if request.method == "POST":
             given = await filled_in(request)
-        except NotOurs:
-            return sorry(403, NOT_OURS)
-        numbers = {str(each["id"]) for each in self._catalogue.all()}
-        if wrong := wrong_interview(given, numbers):
-            return self._interviews({}, given, wrong)
+            wrong = wrong_interview(given, {str(problem["id"]) for problem in every})
+            if wrong is None:
+                return RedirectResponse(f"/interviews/{self._create_interview(given).id}", 303)
+        interviews: Part[Project] = part(
+            self._record.projects, request.query_params, lambda project: project.name
+        )
+        return page(
+            "interviews.html",
+            422 if wrong else 200,
+            allow=FORMS,
+            interviews=interviews,
+            projects=interviews.rows,
+            problems=every,
+            given={name: given.get(name, "") for name in INTERVIEW_FIELDS},
+            wrong=wrong,
+        )
+
+    def _create_interview(self, given: Mapping[str, str]) -> Project:
         project = self._record.create_project(
             {
                 "name": given["name"].strip(),
@@ -83,13 +104,13 @@ class WebApplication:
         )
         if given["problem"]:
             self._record.attach_problem(project, int(given["problem"]), None)
-        return RedirectResponse(f"/interviews/{project.id}", 303)
+        return project
 
     async def interview(self, request: Request) -> Response:
         number: int = request.path_params["number"]
         project = self._record.project(number)
         if project is None:
-            return sorry(404, "There is no such interview.")
+            raise Refused(404, "There is no such interview.")
         everybody = [
             candidate for candidate in self._record.candidates if candidate.project_id == project.id
         ]
@@ -98,7 +119,7 @@ class WebApplication:
             "interview.html",
             allow=FORMS,
             project=project,
-            problems=[self._catalogue.get(problem) for problem in project.problem_ids],
+            problems=[self._record.problem(problem) for problem in project.problem_ids],
             people=people,
             rows=self._rows(people.rows),
         )
@@ -118,41 +139,6 @@ class WebApplication:
             }
             for person in people
         ]
-
-    def _problems(
-        self,
-        query: Mapping[str, str],
-        given: Mapping[str, str] | None = None,
-        wrong: str | None = None,
-    ) -> Response:
-        problems = part(self._catalogue.all(), query, lambda problem: str(problem["title"]))
-        return page(
-            "problems.html",
-            422 if wrong else 200,
-            allow=FORMS,
-            problems=problems,
-            difficulties=DIFFICULTIES,
-            given={name: (given or {}).get(name, "") for name in PROBLEM_FIELDS},
-            wrong=wrong,
-        )
-
-    def _interviews(
-        self,
-        query: Mapping[str, str],
-        given: Mapping[str, str] | None = None,
-        wrong: str | None = None,
-    ) -> Response:
-        interviews: Part[Project] = part(self._record.projects, query, lambda project: project.name)
-        return page(
-            "interviews.html",
-            422 if wrong else 200,
-            allow=FORMS,
-            interviews=interviews,
-            projects=interviews.rows,
-            problems=self._catalogue.all(),
-            given={name: (given or {}).get(name, "") for name in INTERVIEW_FIELDS},
-            wrong=wrong,
-        )
 
 
 def wrong_problem(given: Mapping[str, str]) -> str | None:

@@ -5,16 +5,14 @@ another email, as the real service may. Status codes that the interface leaves o
 here to differ from call to call, so that no client grows used to one.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
 from sandbox.protocol import bodies
 from sandbox.protocol.answers import Answer, refusal
 from sandbox.protocol.operations import Call, Operation
-from sandbox.service.catalogue import Catalogue
 from sandbox.service.outbox import Outbox
-from sandbox.service.problems import Problem
 from sandbox.service.record import Record, Request
 from sandbox.service.tokens import Tokens
 
@@ -44,16 +42,8 @@ class Limits:
 class Api:
     """Does what a recognised request asks for and says what to answer."""
 
-    def __init__(
-        self,
-        record: Record,
-        outbox: Outbox,
-        tokens: Tokens,
-        problems: Sequence[Problem],
-        limits: Limits,
-    ) -> None:
+    def __init__(self, record: Record, outbox: Outbox, tokens: Tokens, limits: Limits) -> None:
         self.tokens = tokens
-        self.catalogue = Catalogue(problems, record)
         self._record = record
         self._outbox = outbox
         self._limits = limits
@@ -98,7 +88,7 @@ class Api:
         )
 
     def _list_problems(self, received: Received) -> Answer:
-        return Answer(200, self.catalogue.all())
+        return Answer(200, self._record.every_problem())
 
     def _create_project(self, received: Received) -> Answer:
         if wrong := bodies.wrong_project(received.body):
@@ -113,7 +103,7 @@ class Api:
         if wrong := bodies.wrong_fields(received.body, bodies.LINK):
             return refusal(422, wrong)
         problem_id = received.body["problemid"]
-        if self.catalogue.get(problem_id) is None:
+        if self._record.problem(problem_id) is None:
             return refusal(404, "no such problem")
         self._record.attach_problem(project, problem_id, received.request)
         return Answer(200, {"message": "added"})

@@ -4,10 +4,25 @@ import fcntl
 import json
 import os
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 Line = dict[str, Any]
+
+
+class Entry:
+    """What is kept in the journal and shown in GET /sandbox/record, field by field."""
+
+    __slots__: tuple[str, ...] = ()
+
+    def as_json(self) -> Line:
+        """Describe it; times are texts in ISO format."""
+        values = ((name, getattr(self, name)) for name in self.__slots__)
+        return {
+            name: value.isoformat() if isinstance(value, datetime) else value
+            for name, value in values
+        }
 
 
 class FolderInUse(Exception):

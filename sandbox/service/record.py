@@ -1,14 +1,14 @@
 """The service's own record: what it received, what it did about it, what it holds now."""
 
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from sandbox.protocol.operations import Call
-from sandbox.service.journal import Journal, Line
-from sandbox.service.problems import Problem
+from sandbox.service.journal import Entry, Journal, Line
+from sandbox.service.problems import SAMPLE_PROBLEMS, Problem, problem
 from sandbox.service.solutions import Solution
 
 FIRST_PROJECT_ID = 101
@@ -18,7 +18,7 @@ Value = TypeVar("Value")
 
 
 @dataclass(slots=True)
-class Request:
+class Request(Entry):
     """One request as the service saw it."""
 
     number: int  # from 1, in order of arrival
@@ -35,27 +35,9 @@ class Request:
     status: int | None = None  # what was answered; None: no status line was sent
     finished: bool = False  # False: still being handled, or the sandbox was killed meanwhile
 
-    def as_json(self) -> Line:
-        """Describe the request for the journal and for GET /sandbox/record."""
-        return {
-            "number": self.number,
-            "at": self.at.isoformat(),
-            "method": self.method,
-            "path": self.path,
-            "operation": self.operation,
-            "project_id": self.project_id,
-            "candidate_id": self.candidate_id,
-            "body": self.body,
-            "authorized": self.authorized,
-            "fault": self.fault,
-            "effect": self.effect,
-            "status": self.status,
-            "finished": self.finished,
-        }
-
 
 @dataclass(slots=True)
-class Project:
+class Project(Entry):
     """A project, and the problems attached to it, in order and never deduplicated."""
 
     id: int
@@ -66,12 +48,9 @@ class Project:
     endtime: str
     problem_ids: list[int] = field(default_factory=list)
 
-    def as_json(self) -> Line:
-        return {name: getattr(self, name) for name in self.__slots__}
-
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(Entry):
     """A candidate of one project; the same email added twice is two candidates."""
 
     candidate_id: int
@@ -87,12 +66,9 @@ class Candidate:
         """What a person looks for somebody by."""
         return f"{self.first_name} {self.last_name} {self.email1}"
 
-    def as_json(self) -> Line:
-        return {name: getattr(self, name) for name in self.__slots__}
-
 
 @dataclass(frozen=True, slots=True)
-class Invitation:
+class Invitation(Entry):
     """An email the service sent, one for each time it was asked to (interface 4.6)."""
 
     number: int  # from 1, the number of its message in the outbox
@@ -102,19 +78,17 @@ class Invitation:
     candidate_id: int
     link: str  # the embedded page of this candidate (interface 4.7)
 
-    def as_json(self) -> Line:
-        described: Line = {name: getattr(self, name) for name in self.__slots__}
-        described["at"] = self.at.isoformat()
-        return described
-
 
 class Record:
     """Everything that was received and done, kept in memory and, given a journal, on disk.
 
-    Written by the sandbox's thread, read by any: the lists only ever grow.
+    Begins with the problems that the service offers. Written by the sandbox's thread, read by any:
+    the lists only ever grow.
     """
 
-    def __init__(self, journal: Journal | None = None) -> None:
+    def __init__(
+        self, journal: Journal | None = None, offered: Sequence[Problem] = SAMPLE_PROBLEMS
+    ) -> None:
         self.requests: list[Request] = []
         self.projects: list[Project] = []
         self.candidates: list[Candidate] = []
@@ -122,6 +96,7 @@ class Record:
         self.problems: list[Problem] = []  # those made in the web application
         self.submissions: list[Solution] = []
         self.drafts: dict[int, Solution] = {}  # the newest of each candidate, by candidate_id
+        self._every_problem = {each["id"]: each for each in offered}
         self._projects: dict[int, Project] = {}
         self._candidates: dict[int, Candidate] = {}
         self._changed = threading.Condition()
@@ -133,6 +108,20 @@ class Record:
     def of(self, operation: str) -> list[Request]:
         """The requests of one operation, in order of arrival."""
         return [request for request in self.requests if request.operation == operation]
+
+    def every_problem(self) -> list[Problem]:
+        """The problems as they are listed, with what was handed in for them (interface 4.2)."""
+        handed_in: dict[int, list[object]] = {}
+        for submission in self.submissions:
+            handed_in.setdefault(submission.problem_id, []).append(submission.as_submission())
+        return [
+            {**each, "submissions": [*each["submissions"], *handed_in.get(number, ())]}
+            for number, each in self._every_problem.items()
+        ]
+
+    def problem(self, problem_id: int) -> Problem | None:
+        """A problem, without what was handed in for it."""
+        return self._every_problem.get(problem_id)
 
     def project(self, project_id: int | None) -> Project | None:
         return self._projects.get(project_id) if project_id is not None else None
@@ -227,11 +216,12 @@ class Record:
             self._done(request, "invitation", **invitation.as_json())
         return invitation
 
-    def create_problem(self, problem: Problem) -> None:
-        """Keep a problem that a person made in the web application."""
+    def create_problem(self, title: str, **fields: Any) -> None:
+        """Create a problem as a person does in the web application (interface 1)."""
         with self._changed:
-            self.problems.append(problem)
-            self._done(None, "problem", problem=problem)
+            made = problem(max(self._every_problem, default=0) + 1, title, **fields)
+            self._keep_problem(made)
+            self._done(None, "problem", problem=made)
 
     def save_draft(self, draft: Solution) -> None:
         """Keep what a candidate has written so far, in place of what was kept before."""
@@ -266,6 +256,10 @@ class Record:
             self._journal.write({"what": what, **fields})
         self._changed.notify_all()
 
+    def _keep_problem(self, made: Problem) -> None:
+        self.problems.append(made)
+        self._every_problem[made["id"]] = made
+
     def _keep_project(self, project: Project) -> None:
         self.projects.append(project)
         self._projects[project.id] = project
@@ -295,8 +289,8 @@ class Record:
             case "invitation":
                 self.invitations.append(Invitation(**line))
             case "problem":
-                self.problems.append(line["problem"])
+                self._keep_problem(line["problem"])
             case "draft":
-                self.drafts[line["candidate_id"]] = Solution.of(line)
+                self.drafts[line["candidate_id"]] = Solution(**line)
             case "submission":
-                self.submissions.append(Solution.of(line))
+                self.submissions.append(Solution(**line))

@@ -5,7 +5,7 @@ An ASGI application. The pages are served beside the API and are not recorded.
 
 import asyncio
 import json
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from typing import Any
 
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -16,7 +16,7 @@ from sandbox.protocol.answers import Answer, refusal
 from sandbox.protocol.operations import Call, Operation, recognise
 from sandbox.protocol.origins import asks_for_us
 from sandbox.service.api import NOT_JSON, Api, Received
-from sandbox.service.record import Record, Request
+from sandbox.service.record import Record
 from sandbox.service.wire import ClientGone, Wire
 
 _PAGES = (
@@ -92,7 +92,8 @@ class Service:
         content_type = headers.get(b"content-type", b"").decode("latin-1")
         received = Received(call, content_type, body, request)
         if self.latency and await self._pause(self.latency):
-            await self._withhold(request, wire.close)
+            self._record.finished(request, None)
+            await wire.close()
         elif fault is None:
             answer = self._api.answer(received)
             self._record.finished(request, answer.status)
@@ -101,24 +102,26 @@ class Service:
             await self._misbehave(fault, received, wire)
 
     async def _misbehave(self, fault: Fault, received: Received, wire: Wire) -> None:
-        request = received.request
-        if fault.kind == Kind.SLOW:
-            await self._answer_late(fault, received, wire)
-            return
         right = self._api.answer(received) if fault.works else None
-        match fault.kind:
-            case Kind.LOST:
-                await self._withhold(request, wire.close)
-            case Kind.RESET:
-                await self._withhold(request, wire.reset)
-            case Kind.HANG:
-                self._record.finished(request, None)
-                await self._pause(fault.seconds)
-                await wire.close()
-            case _:
-                answer = altered(fault, right)
-                self._record.finished(request, answer.status)
-                await self._deliver(fault, answer, wire)
+        unanswered = fault.kind in (Kind.LOST, Kind.RESET, Kind.HANG)
+        if fault.kind == Kind.SLOW:
+            unanswered = await self._pause(fault.seconds)
+            if not unanswered:
+                right = right or self._api.answer(received)
+        answer = None if unanswered else altered(fault, right)
+        self._record.finished(received.request, answer.status if answer else None)
+        if answer is None:
+            await self._withhold(fault, wire)
+        else:
+            await self._deliver(fault, answer, wire)
+
+    async def _withhold(self, fault: Fault, wire: Wire) -> None:
+        if fault.kind == Kind.RESET:
+            await wire.reset()
+            return
+        if fault.kind == Kind.HANG:
+            await self._pause(fault.seconds)
+        await wire.close()
 
     async def _deliver(self, fault: Fault, answer: Answer, wire: Wire) -> None:
         match fault.kind:
@@ -134,19 +137,6 @@ class Service:
                 await wire.close()
             case _:
                 await wire.answer(answer)
-
-    async def _answer_late(self, fault: Fault, received: Received, wire: Wire) -> None:
-        right = self._api.answer(received) if fault.works else None
-        if await self._pause(fault.seconds):
-            await self._withhold(received.request, wire.close)
-            return
-        right = right or self._api.answer(received)
-        self._record.finished(received.request, right.status)
-        await wire.answer(right)
-
-    async def _withhold(self, request: Request, part: Callable[[], Any]) -> None:
-        self._record.finished(request, None)
-        await part()
 
     async def _pause(self, seconds: float | None) -> bool:
         """Wait so many seconds (None: for ever); True when the sandbox is stopping instead."""

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Self
+from typing import Any
 
 from sandbox.protocol import bodies
-from sandbox.service.journal import Line
+from sandbox.service.journal import Entry
 
 ENVIRONMENTS = ("full", "lightweight")
 """The two coding environments of the arena (interface 1)."""
@@ -30,7 +30,7 @@ LONGEST = 200_000
 
 
 @dataclass(frozen=True, slots=True)
-class Solution:
+class Solution(Entry):
     """One text a candidate wrote: a draft, kept as it is typed, or a submission.
 
     `number` is a submission's, from 1 in order of arrival; a draft has none.
@@ -45,12 +45,6 @@ class Solution:
     code: str
     number: int | None = None
 
-    def as_json(self) -> Line:
-        """Describe it for the journal."""
-        described: Line = {name: getattr(self, name) for name in self.__slots__}
-        described["at"] = self.at.isoformat()
-        return described
-
     def as_submission(self) -> dict[str, Any]:
         """Describe it as an element of the problem's `submissions`, whose shape is not shown."""
         return {
@@ -62,10 +56,6 @@ class Solution:
             "code": self.code,
             "date_created": self.at.strftime("%Y-%m-%d %H:%M:%S"),
         }
-
-    @classmethod
-    def of(cls, line: Line) -> Self:
-        return cls(**line)
 
 
 def wrong_solution(body: Any) -> str | None:

@@ -34,8 +34,7 @@ def locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def came(monkeypatch: pytest.MonkeyPatch, deployment: UUID | None, *, scheduled: bool) -> str:
     """How a run of this deployment ends."""
     run = SimpleNamespace(deployment_id=deployment, auto_scheduled=scheduled)
-    context = SimpleNamespace(get=lambda: SimpleNamespace(flow_run=run))
-    monkeypatch.setattr(at_work, "FlowRunContext", context)
+    monkeypatch.setattr(at_work, "this_run", lambda: run)
     monkeypatch.setattr(at_work, "_tidy", AsyncMock())
 
     @at_work.dropped_beside_another

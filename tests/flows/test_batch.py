@@ -17,9 +17,8 @@ from config.errors import BadInput
 from config.mistakes import Mistake, Place
 from config.reading.folder import Entry, campaign_files, campaigns_at, stray_tables
 from flows import side_by_side
-from flows.batch_summary import page, state_of_all
 from flows.run.observer import Observers, RunObserver
-from flows.side_by_side import Outcome, run_all
+from flows.side_by_side import Outcome, page, run_all, state_of_all
 from sandbox.faults.faults import Fault
 from tests.support.prefects.prefect_home import Desk, PrefectServer, answer
 from tests.support.session import PATIENCE
@@ -173,7 +172,7 @@ def test_the_page_tells_counts_and_what_to_do() -> None:
     )
     lines = told.splitlines()
     assert lines[0] == r"# autumn\|2026"
-    assert lines[6].startswith(r"| \<b\>\*odd\*\</b\> | bad input |")
+    assert lines[6].startswith(r"| &lt;b&gt;\*odd\*&lt;/b&gt; | bad input |")
     assert lines[7] == "| fine | completed | 1,200 | 1,199 | 0 | 0 | 1 |"
     assert lines[-1].endswith("odd.yaml:1:1")
 

@@ -28,15 +28,14 @@ from data.campaigns.inbox import BAD_CONTENT, BEGUN, Passed
 from data.privacy import forgetting
 from data.store.states import By, Ending
 from flows import inbox, side_by_side
-from flows.batch_summary import page
-from flows.engine.idle_looks import DROPPED, forget_earlier
+from flows.at_work import DROPPED, forget_earlier
 from flows.pages.final_states import state_of
 from flows.reports import tell
 from flows.run.context import plainly
 from flows.run.interrupts import Stop
 from flows.run.observer import observing
 from flows.run.order import CampaignSource, RunContext, conduct
-from flows.side_by_side import Outcome
+from flows.side_by_side import Outcome, page
 from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
 from tasks import inbox as due_files

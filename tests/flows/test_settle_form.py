@@ -32,7 +32,7 @@ class Page:
         self.newest = ""
 
     async def show(self, _: object, ledger: Ledger, local: LocalSettings, end: Finish) -> None:
-        self.newest = seen._page(ledger, local, end, {}) or ""
+        self.newest, _ = seen._page(ledger, local, end, {}) or ("", "")
 
     def code(self, what: str) -> str:
         """The code that the newest page has for what is unsure of a kind; a run renews the page."""

@@ -206,7 +206,7 @@ def test_a_runner_takes_sigterm_before_its_first_pause() -> None:
 
 
 def test_a_run_takes_sigterm_for_itself_and_raises(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Which is why signals are taken back; its stack: flows/engine/ended_by_signal.py."""
+    """Which is why signals are taken back; its stack: flows/engine/runs.py."""
     before = signal.getsignal(signal.SIGTERM)
     # It tells the process once more, when it has raised.
     monkeypatch.setattr("os.kill", lambda *_: None)

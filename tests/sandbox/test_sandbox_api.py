@@ -1,7 +1,6 @@
 """The sandbox does what the interface says, and is strict about it."""
 
 import json
-from collections.abc import Iterator
 from types import SimpleNamespace
 
 import httpx
@@ -10,6 +9,7 @@ import pytest
 from sandbox.protocol.bodies import wrong_time
 from sandbox.server import Sandbox
 from sandbox.service.problems import problem
+from tests.sandbox.sent import credentials, person
 
 PROJECT = {
     "name": "Backend engineer",
@@ -24,33 +24,6 @@ FIELDS = """
     is_current_user_admin liked_by_current_user viewed_by_current_user
 """.split()  # noqa: SIM905 - reads like the table of the interface
 EXACT = {"id": int, "time_limit": int, "public": int, "open": int, "opened": bool, "_public": bool}
-
-
-def person(email: str, **fields: object) -> dict[str, object]:
-    row = {"first_name": "Ada", "last_name": "Lovelace", "email1": email}
-    return {**row, "source": "referral", "notes": "", "stage_id": 1, **fields}
-
-
-@pytest.fixture
-def service() -> Iterator[Sandbox]:
-    with Sandbox() as service:
-        yield service
-
-
-@pytest.fixture
-def client(service: Sandbox) -> Iterator[httpx.Client]:
-    headers = {"content-type": "application/json", **service.authorization()}
-    with httpx.Client(base_url=service.base_url, headers=headers) as client:
-        yield client
-
-
-def credentials(service: Sandbox) -> dict[str, str]:
-    return {
-        "grant_type": "client_credentials",
-        "client_id": service.client_id,
-        "client_secret": service.client_secret,
-        "audience": service.audience,
-    }
 
 
 def test_the_whole_way_from_credentials_to_an_invitation(service):

@@ -1,5 +1,6 @@
 """The sandbox misbehaves exactly as asked, on real sockets, and its record says what was true."""
 
+import json
 import re
 import socket
 import threading
@@ -12,18 +13,13 @@ from pathlib import Path
 import httpx
 import pytest
 
-from sandbox.faults.faults import Fault, Faults, Kind, fault_from_json
+from sandbox.faults.faults import Fault, Faults, Kind, faults_from_json
 from sandbox.protocol.answers import Answer
 from sandbox.protocol.operations import Operation
 from sandbox.server import Sandbox
 from sandbox.service.wire import Wire
+from tests.sandbox.sent import person
 from tests.support.session import PATIENCE
-
-
-def person(email: str) -> dict[str, object]:
-    row = {"first_name": "Ada", "last_name": "Lovelace", "email1": email}
-    return {**row, "source": "", "notes": "", "stage_id": 1}
-
 
 PEOPLE = [person("Ada@Example.com"), person("bob@example.com"), person("cy@example.com")]
 
@@ -34,13 +30,6 @@ def service() -> Iterator[Sandbox]:
         project = service.create_interview("Backend", 42)
         service.record.add_candidates(project, PEOPLE, None)
         yield service
-
-
-@pytest.fixture
-def client(service: Sandbox) -> Iterator[httpx.Client]:
-    headers = {"content-type": "application/json", **service.authorization()}
-    with httpx.Client(base_url=service.base_url, headers=headers) as client:
-        yield client
 
 
 def invite(client: httpx.Client, candidate_id: int = 5001) -> httpx.Response:
@@ -305,7 +294,7 @@ def test_chance_repeats_with_its_seed():
 def test_a_fault_that_makes_no_sense_is_refused(described):
     """A misspelt fault would otherwise test nothing at all."""
     with pytest.raises(ValueError, match=r"\w"):
-        fault_from_json(described)
+        faults_from_json(json.dumps([described]))
 
 
 def test_faults_can_be_set_and_cleared_over_http(service, client):

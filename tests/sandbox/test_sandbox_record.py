@@ -20,15 +20,11 @@ import pytest
 from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
 from sandbox.service.journal import FolderInUse, Journal
+from tests.sandbox.sent import person
 from tests.support.prefects.workers import wait_until
 from tests.support.session import PATIENCE
 
 ROOT = Path(__file__).parents[2]
-
-
-def person(email1: str, **fields: object) -> dict[str, object]:
-    row = {"first_name": "Ada", "last_name": "Lovelace", "email1": email1}
-    return {**row, "source": "", "notes": "", "stage_id": 1, **fields}
 
 
 def invite(service: Sandbox, candidate_id: int) -> int:

@@ -116,8 +116,7 @@ def planned(
     Also returns the mistakes, which were shown. Raises BadInput if there are only bad files.
     """
     from config.errors import BadInput
-    from flows.serving.deployments import forms
-    from flows.serving.given import planned_of
+    from flows.serving.deployments import forms, planned_of
     from flows.words.complaints import lines_of
 
     deployments, problems = planned_of(places, schedule)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from prefect.exceptions import TerminationSignal
 
-from flows.engine.ended_by_signal import leave_its_stack_out
+from flows.engine.runs import leave_its_stack_out
 from flows.run.interrupts import INTERRUPTED, Stop, stopping_on_signals
 from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox

@@ -20,14 +20,13 @@ DEPLOYED = """\
 import asyncio, os, sys
 from pathlib import Path
 from prefect.client.orchestration import get_client
-from flows.serving.deployments import look_up, to_serve
-from flows.serving.given import planned_of
+from flows.serving.deployments import planned_of, renew
 
 async def deployed():
     [planned], _ = planned_of([Path(sys.argv[1])], None)
     async with get_client() as client:
-        made = await (await to_serve(planned, await look_up(client, planned))).aapply()
-        return (await client.create_flow_run_from_deployment(made)).id
+        made, _ = await renew(client, planned)
+        return (await client.create_flow_run_from_deployment(await made.aapply())).id
 
 os.environ["PREFECT__FLOW_RUN_ID"] = str(asyncio.run(deployed()))
 os.execv(sys.executable, [sys.executable, "-m", "prefect.engine"])
@@ -99,7 +98,7 @@ def test_a_run_that_begins_early_for_its_moment_schedules_another(
 
     def runs_begin_early(run: UUID) -> None:
         begun = SimpleNamespace(root_flow_run_id=None, id=str(run))
-        monkeypatch.setattr(next_run, "flow_run", begun)
+        monkeypatch.setattr("flows.engine.runs.flow_run", begun)
         for _ in range(2):
             asyncio.run(next_run.schedule_next("waving", moment))
 

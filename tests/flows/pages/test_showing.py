@@ -323,12 +323,11 @@ def test_a_page_says_how_old_it_is() -> None:
 def test_a_run_is_named_by_when_it_was_to_begin(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its process starts a second early: a campaign of 09:00 read 08:59 every morning."""
     due = datetime(2026, 12, 1, 8, 0, tzinfo=UTC)
-    context = Mock()
-    context.get.return_value.flow_run.expected_start_time = due
-    monkeypatch.setattr(seen, "FlowRunContext", context)
+    run = Mock(return_value=SimpleNamespace(expected_start_time=due))
+    monkeypatch.setattr(seen, "this_run", run)
     monkeypatch.setattr(seen, "now", lambda: due - timedelta(seconds=1))
     assert seen.name_of("spring", "Europe/Paris") == "spring 2026-12-01 09:00 (Europe/Paris)"
-    context.get.return_value = None
+    run.return_value = None
     assert seen.name_of("spring", "Europe/Paris") == "spring 2026-12-01 08:59 (Europe/Paris)"
 
 

@@ -3,17 +3,25 @@
 import asyncio
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from unittest.mock import AsyncMock
 
 import pytest
+from prefect.exceptions import ObjectNotFound
 from prefect.schedules import Schedule
 from prefect.settings import Settings
 
 from flows.cli.main import main
 from flows.cli.serve.serve import BadSchedule, schedule_of
 from flows.engine.prefect_settings import kept_for
-from flows.serving.deployments import FLOWS, forms, of_inbox, of_wave_runs, to_work
-from flows.serving.given import planned_of
-from flows.serving.kept_schedules import kept
+from flows.serving.deployments import (
+    FLOWS,
+    forms,
+    in_pool,
+    of_inbox,
+    of_wave_runs,
+    planned_of,
+    renew,
+)
 
 WRITTEN = """\
 campaign: {key}
@@ -94,7 +102,10 @@ def test_one_key_in_two_files_is_deployed_from_neither(tmp_path: Path) -> None:
 def test_workers_are_told_to_give_signs_of_life(tmp_path: Path) -> None:
     """Without them, a run would be taken for gone while it is at work."""
     [one], _ = planned_of([write(tmp_path, "alive")], None)
-    made = asyncio.run(to_work(one, kept(one.schedule, None), "pool"))
+    nothing_there = AsyncMock()
+    nothing_there.read_deployment_by_name.side_effect = ObjectNotFound(Exception())
+    made, remarks = asyncio.run(renew(nothing_there, one, **in_pool("pool")))
+    assert not remarks
     assert made.job_variables["env"]["PREFECT_FLOWS_HEARTBEAT_FREQUENCY"] == "30"
     assert made.work_pool_name == "pool"
 

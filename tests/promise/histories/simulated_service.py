@@ -80,7 +80,7 @@ class Assessment:
         limits = Limits(self.most, self.unwelcome, self.uninvitable)
         outbox = Outbox(self.record, None, "https://app.example.com")
         tokens = Tokens(Credentials("id", "secret", "audience"), 86400)
-        self._api = Api(self.record, outbox, tokens, SAMPLE_PROBLEMS, limits)
+        self._api = Api(self.record, outbox, tokens, limits)
 
     def trip(self, operation: Operation) -> Trip:
         """Draw what becomes of the next request."""

@@ -19,7 +19,6 @@ from sandbox.protocol.answers import Answer
 from sandbox.protocol.operations import Call, Operation, recognise
 from sandbox.service.api import NOT_JSON, Api, Limits, Received
 from sandbox.service.outbox import Outbox
-from sandbox.service.problems import SAMPLE_PROBLEMS
 from sandbox.service.record import Record, Request
 from sandbox.service.tokens import Credentials, Tokens
 from tests.promise.wire import wire_faults
@@ -56,7 +55,7 @@ class FaultingService:
         tokens = Tokens(Credentials("client-7", SECRET, "https://api.example/audience"), 86400)
         limits = Limits(None, self.unwelcome, frozenset())
         outbox = Outbox(self.record, None, "http://127.0.0.1:1")
-        self._api = Api(self.record, outbox, tokens, SAMPLE_PROBLEMS, limits)
+        self._api = Api(self.record, outbox, tokens, limits)
         self._tokens = self._revoked = 0
         self._storm = 0  # requests that are still to be answered with 429
 

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from playwright.sync_api import Browser, FrameLocator, Page, expect
 
 from config.email_key import email_key
-from sandbox.pages.logins import SESSION_LIFETIME, Logins, Seat
-from sandbox.pages.same_email import same_email
+from sandbox.pages.logins import SESSION_LIFETIME, Logins, Seat, same_email
 from sandbox.protocol.origins import asks_for_us, from_own_page
 from sandbox.server import Sandbox
 from tasks.service.embed import embed_url, iframe
+from tests.sandbox.sent import person
 from tests.support.browsers.browser import browser, page, watched
 from tests.support.browsers.host_page import HostPages, host_pages
 from tests.support.session import PATIENCE
@@ -23,11 +23,6 @@ from tests.support.session import PATIENCE
 pytestmark = pytest.mark.xdist_group("browser")
 
 __all__ = ["browser", "page"]
-
-
-def person(email1: str) -> dict[str, object]:
-    row = {"first_name": "Ada", "last_name": "Lovelace", "email1": email1}
-    return {**row, "source": "", "notes": "", "stage_id": 1}
 
 
 @pytest.fixture(scope="module")

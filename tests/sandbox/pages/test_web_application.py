@@ -1,6 +1,5 @@
 """The web application: problems and interviews made by hand, and used by campaigns."""
 
-from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from data.store.states import Ending
 from sandbox.pages.web_application import moment, service_time
 from sandbox.server import Sandbox
 from tasks.service.messages import service_date
+from tests.sandbox.sent import credentials
 from tests.support.campaigns import Office, people
 
 PROBLEM = {
@@ -27,12 +27,6 @@ INTERVIEW = {
     "starttime": "2026-12-01T09:00",
     "endtime": "2026-12-14T18:05",
 }
-
-
-@pytest.fixture
-def service() -> Iterator[Sandbox]:
-    with Sandbox() as service:
-        yield service
 
 
 def fill_in(service: Sandbox, path: str, form: dict[str, str], **headers: str) -> httpx.Response:
@@ -133,18 +127,12 @@ def test_a_site_whose_name_leads_here_reads_nothing(service: Sandbox) -> None:
 
 def test_a_site_whose_name_leads_here_gets_no_token(service: Sandbox) -> None:
     """The sandbox's credentials are no secret, so the API asks for the name as well."""
-    credentials = {
-        "grant_type": "client_credentials",
-        "client_id": service.client_id,
-        "client_secret": service.client_secret,
-        "audience": service.audience,
-    }
     token = f"{service.auth_url}/oauth/token"
-    asked = httpx.post(token, json=credentials, headers={"host": "evil.example"})
+    asked = httpx.post(token, json=credentials(service), headers={"host": "evil.example"})
     assert (asked.status_code, service.record.requests) == (421, [])
     headers = {**service.authorization(), "host": "evil.example"}
     assert httpx.get(f"{service.base_url}/api/problems", headers=headers).status_code == 421
-    assert httpx.post(token, json=credentials).status_code == 200
+    assert httpx.post(token, json=credentials(service)).status_code == 200
 
 
 def test_the_sandbox_listens_on_this_machine_alone() -> None:

@@ -1,0 +1,95 @@
+"""Runs as Prefect knows them: the one under way here, others, and where each is at work."""
+
+import logging
+import socket
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+import psutil
+from prefect.client.orchestration import PrefectClient, get_client
+from prefect.client.schemas.filters import FlowFilter, FlowFilterName, FlowRunFilter
+from prefect.client.schemas.objects import FlowRun
+from prefect.client.schemas.sorting import FlowRunSort
+from prefect.context import FlowRunContext
+from prefect.exceptions import TerminationSignal
+from prefect.runtime import flow_run
+
+MACHINE = "campaign.machine"  # the label of a run that says where it is at work
+_RUN = "PREFECT__FLOW_RUN_ID"  # in the environment of each process that runs a deployment
+AT_ONCE = 200  # runs in an answer of Prefect; it gives no more
+
+
+def this_run() -> FlowRun | None:
+    """The run that is under way in this task, if one is."""
+    context = FlowRunContext.get()
+    return context.flow_run if context else None
+
+
+async def root_run(client: PrefectClient) -> FlowRun:
+    """The run that the one under way is a part of, or is itself."""
+    return await client.read_flow_run(UUID(flow_run.root_flow_run_id or flow_run.id))
+
+
+async def find_runs(
+    client: PrefectClient,
+    flows: Sequence[str] = (),
+    sort: FlowRunSort | None = None,
+    limit: int = AT_ONCE,
+    **where: Any,
+) -> list[FlowRun]:
+    """The runs of these flows (none: of any) that Prefect's filter of runs `where` lets through."""
+    return await client.read_flow_runs(
+        flow_filter=flows_named(flows) if flows else None,
+        flow_run_filter=FlowRunFilter.model_validate(where),
+        sort=sort,
+        limit=limit,
+    )
+
+
+def flows_named(names: Sequence[str]) -> FlowFilter:
+    """The filter of flows by their names."""
+    return FlowFilter(name=FlowFilterName(any_=[*names]))
+
+
+async def say_where() -> None:
+    """Say where the run that is under way is at work, if it has a process of its own."""
+    run = this_run()
+    if run is None or run.deployment_id is None:
+        return
+    async with get_client() as client:
+        await client.update_flow_run_labels(run.id, {MACHINE: socket.gethostname()})
+
+
+def is_of_this_machine(run: FlowRun) -> bool:
+    """Whether a run said that it is at work here."""
+    return run.labels.get(MACHINE) == socket.gethostname()
+
+
+def runs_here() -> set[UUID]:
+    """The runs of deployments that have a process on this machine."""
+    runs = (run_of(process) for process in psutil.process_iter())
+    return {run for run in runs if run is not None}
+
+
+def run_of(process: psutil.Process) -> UUID | None:
+    """The run of a deployment that a process is of."""
+    try:
+        if process.status() == psutil.STATUS_ZOMBIE:
+            return None
+        return UUID(process.environ()[_RUN])
+    except (psutil.Error, OSError, KeyError, ValueError):
+        return None  # another person's, or none of a run
+
+
+def leave_its_stack_out() -> None:
+    """Leave out a stack trace where a signal ends a run while its last state is being recorded.
+
+    Prefect reports that in a line of its own; the event loop would add the trace. It holds for this
+    process; calling it again changes nothing.
+    """
+    logging.getLogger("asyncio").addFilter(_is_no_termination)
+
+
+def _is_no_termination(record: logging.LogRecord) -> bool:
+    return not (record.exc_info and isinstance(record.exc_info[1], TerminationSignal))
