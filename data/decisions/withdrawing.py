@@ -2,7 +2,7 @@
 
 The statements behind `campaign withdraw` and `campaign correct`, inside a transaction of the
 ledger. What was sent stays sent. The service has no delete (interface 4), so what remains there is
-listed for a person to remove (data/decisions/clean_up.py).
+listed for a person to remove (data/decisions/cleaning.py).
 """
 
 from collections.abc import Sequence
