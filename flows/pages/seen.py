@@ -180,7 +180,7 @@ def _zone(ledger: Ledger, end: Finish) -> str | None:
     campaign = ledger.read(queries.find_campaign, end.campaign)
     if campaign is not None:
         return campaign.timezone
-    return end.plan.plan.timezone if end.plan else None
+    return end.plan.timezone if end.plan else None
 
 
 def _page(

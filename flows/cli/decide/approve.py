@@ -14,7 +14,7 @@ from flows.words.manner import for_program
 from flows.words.speech import answer_to, as_typed_for, say
 
 if TYPE_CHECKING:
-    from data.campaigns.approvals import ShownPlan
+    from data.store.tables import Approval
 
 
 def approve(
@@ -35,7 +35,7 @@ def approve(
     exactly what was approved. The approval is void once the definition or the ledger has changed.
     """
     from data.campaigns import approvals
-    from data.campaigns.approvals import Answer
+    from data.campaigns.approvals import Answer, code_of
     from tasks.plan.approval import decide
 
     if reject and not why.strip():
@@ -48,19 +48,20 @@ def approve(
             if plan is None and not _agreed(shown, "Reject" if reject else "Approve"):
                 say("Nothing was decided.")
                 raise typer.Exit(1)
-        seen = plan or (shown.code if shown else None)
+        seen = plan or (code_of(shown) if shown else None)
         asked = decide(ledger, key, given, seen, who or login_name(), why)
-    for_program(plan=asked.code, answer=given)
-    say(f"{key}: plan {asked.code} {given}; nothing was sent now")
+    for_program(plan=code_of(asked), answer=given)
+    say(f"{key}: plan {code_of(asked)} {given}; nothing was sent now")
     if given is Answer.APPROVED:
-        plan_of = asked.plan
-        again = as_typed_for(key, plan_of.file, plan_of.definition, sheet=plan_of.sheet)
+        again = as_typed_for(key, asked.file, asked.definition, sheet=asked.sheet)
         say(f"  send: {command('run', *again)}")
 
 
-def _agreed(asked: "ShownPlan", verb: str) -> bool:
+def _agreed(asked: "Approval", verb: str) -> bool:
     """Ask whoever has just seen the plan; without a terminal, typing the command is the answer."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         return True
-    answer = answer_to(f"{verb} plan {asked.code}? [y/N] ")
+    from data.campaigns.approvals import code_of
+
+    answer = answer_to(f"{verb} plan {code_of(asked)}? [y/N] ")
     return (answer or "").strip().casefold() in ("y", "yes")

@@ -182,7 +182,7 @@ def _held(ledger: "Ledger", key: str) -> Iterable[str]:
     """Tell what keeps every run from sending, and what to type about it."""
     from config.timetable.moments import in_zone
     from data.campaigns import approvals, pauses, queries
-    from data.campaigns.approvals import Standing
+    from data.campaigns.approvals import Standing, code_of
     from tasks.plan.timing import kept_timetable
 
     for paused in ledger.read(pauses.all_standing, key):
@@ -194,7 +194,7 @@ def _held(ledger: "Ledger", key: str) -> Iterable[str]:
             yield f"  {word:<10}{text}"
     asked, stands = ledger.read(approvals.look, key)
     if asked is not None and stands is Standing.OPEN:
-        yield f"  approval  plan {asked.code} is waiting: {command('approve', key)}"
+        yield f"  approval  plan {code_of(asked)} is waiting: {command('approve', key)}"
 
 
 def needing_a_person(
