@@ -200,7 +200,7 @@ def _approval(
     plan: Plan, source: CampaignSource, ledger: Ledger
 ) -> tuple[Approval | None, tuple[Ending, str] | None]:
     """Find the approved plan that this run carries out, and why it may not begin, if so."""
-    terms = plan.intent or plan.target.known
+    terms = plan.intent.campaign if plan.intent else plan.target.known
     if terms is None or not terms.ask_first:
         return None, None
     shown, stood = ledger.write(approvals.seek, in_words(plan, source, terms))

@@ -9,7 +9,6 @@ from config.command_line import command
 from config.reading.sources import sources_of
 from data.campaigns import approvals
 from data.campaigns.approvals import Answer, NotAnswered, PlanInWords, Standing, code_of, until
-from data.campaigns.intake import Intent
 from data.campaigns.remaining import Due
 from data.holds.rule import Holds
 from data.privacy.masking import masked_email, masked_name
@@ -24,7 +23,7 @@ from tasks.plan.timing import timetable_of
 NAMED = 10  # how many people of a plan are named
 
 
-def in_words(plan: Plan, source: CampaignSource, terms: Intent | Campaign) -> PlanInWords:
+def in_words(plan: Plan, source: CampaignSource, terms: Campaign) -> PlanInWords:
     """Put what a run would do into words for the person who approves it."""
     target, held = plan.target, plan.held
     sheet = [("sheet", source.sheet)] if source.sheet else []
@@ -43,7 +42,7 @@ def in_words(plan: Plan, source: CampaignSource, terms: Intent | Campaign) -> Pl
     )
 
 
-def _lines(plan: Plan, terms: Intent | Campaign) -> Iterator[tuple[str, str]]:
+def _lines(plan: Plan, terms: Campaign) -> Iterator[tuple[str, str]]:
     left, campaign = plan.left, plan.target.known
     window = timetable_of(plan.target).window
     # A definition names the project that was created for it, but does not have its id.
