@@ -10,8 +10,8 @@ from sqlalchemy import Connection, func, select, update
 
 from data.decisions.settling import write_down
 from data.decisions.verdicts import Decided, NotDecided
-from data.holds.edited_addresses import held_seconds
 from data.holds.reasons import held_rows
+from data.holds.second_addresses import held_seconds
 from data.store import clock
 from data.store.states import By, Word
 from data.store.tables import (

@@ -19,7 +19,7 @@ from data.campaigns import intake, queries
 from data.campaigns import pauses as pauses_of_campaigns
 from data.campaigns.pauses import Paused
 from data.decisions import adding_again
-from data.holds.rule import ListFile
+from data.holds.do_not_contact import ListFile
 from data.receipts.receipt_file import Places
 from data.sending import runs
 from data.sending.group_commit import GroupCommit

@@ -19,7 +19,8 @@ from data.campaigns.pauses import Paused
 from data.campaigns.remaining import Due, Remaining, due, remaining
 from data.campaigns.same_campaign import OPEN
 from data.decisions import adding_again
-from data.holds.rule import Held, ListFile
+from data.holds.do_not_contact import ListFile
+from data.holds.rule import Held
 from data.sending import runs
 from data.store.ledger import Ledger
 from data.store.states import Step
