@@ -8,9 +8,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from functools import cache
+
+from pydantic import TypeAdapter
 
 from config.timetable.timetable import Timetable
 from config.timetable.window import Phase
+
+NO_RULES = ""  # the timetable of most campaigns, as the ledger keeps it
 
 
 class Wait(StrEnum):
@@ -141,3 +146,18 @@ def _ends(table: Timetable) -> Iterator[datetime]:
         yield table.window.not_after
     if table.latest is not None:
         yield table.latest
+
+
+def kept(timetable: Timetable) -> str:
+    """Write a timetable as the ledger keeps it: one text, with each definition anew."""
+    return NO_RULES if timetable == Timetable() else _adapter().dump_json(timetable).decode()
+
+
+def timetable(text: str) -> Timetable:
+    """Read what `kept` wrote."""
+    return Timetable() if text == NO_RULES else _adapter().validate_json(text)
+
+
+@cache
+def _adapter() -> TypeAdapter[Timetable]:
+    return TypeAdapter(Timetable)

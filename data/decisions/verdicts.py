@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from hashlib import sha256
 
-from config.command_line import command
 from config.email_key import email_key
 from config.errors import CampaignError
 from config.timetable.moments import in_zone
@@ -248,51 +247,5 @@ def too_early(doubt: Doubt, at: datetime, *, soon: bool = False) -> str | None:
         return (
             "the service may still be working on this; you can send it again from "
             f"{in_zone(doubt.again_from, doubt.timezone)}, or at once with --no-wait"
-        )
-    return None
-
-
-@dataclass(frozen=True, slots=True)
-class Invited:
-    """The state of a person who may be invited once more.
-
-    `doubt` is set if a person, not an answer, settled the last invitation.
-    """
-
-    listed: bool
-    add: Step
-    invite: Step
-    doubt: Doubt | None = None
-
-
-_NOT_YET = {
-    Step.WAITING: "is not invited yet: the next run sends the invitation",
-    Step.SENDING: "is being invited by a run right now",
-    Step.UNSURE: "may have been invited: settle that first",
-}
-_NOT_ADDED = {
-    Step.WAITING: "is not added yet: the next run adds and invites this person",
-    Step.SENDING: "is being added by a run right now",
-    Step.UNSURE: "may have been added: settle that first",
-    Step.REFUSED: "was refused when added: fix the row in the definition, then run again; "
-    f"{command('status', 'KEY')} says what to type if the row was right",
-}
-
-
-def no_resend(person: Invited, at: datetime) -> str | None:
-    """Say why a person cannot be invited once more now; None when that is possible."""
-    if not person.listed:
-        return "is no longer in the definition: put the row back, run, then resend"
-    if person.add in _NOT_ADDED:
-        return _NOT_ADDED[person.add]
-    if person.invite in _NOT_YET:
-        return _NOT_YET[person.invite]
-    if person.doubt is not None and person.doubt.alive:
-        return "was settled while the run that sent it is still in progress: wait until it ends"
-    if person.doubt is not None and at < person.doubt.again_from:
-        # Without this, withdraw and then resend would bypass the wait for `again`.
-        return (
-            "was settled without an answer from the service, which may still be working on it: "
-            f"wait until {in_zone(person.doubt.again_from, person.doubt.timezone)}"
         )
     return None

@@ -27,7 +27,7 @@ from sqlalchemy import (
 from sqlmodel import col
 from sqlmodel import select as whole
 
-from data.campaigns.timetables import timetable
+from data.campaigns.whose_turn import timetable
 from data.holds.do_not_contact import ListFile
 from data.holds.rule import Allowed, Assessment, Earlier, Held, Terms, held
 from data.holds.second_addresses import TO_COME, held_seconds

@@ -9,7 +9,9 @@ wherever the copying is killed:
 4. the new one is opened.
 
 Between 3 and 4 both refuse writes; the same command typed again compares once more and goes on with
-4. The UUID is copied too, so the receipts beside the definitions fit the new ledger.
+4. The UUID is copied too, so the receipts beside the definitions fit the new ledger. So are the
+numbers of rows, even of deleted ones: a receipt says by the number of the last attempt how far a
+ledger had got, so the number of an attempt that was rolled back counts as used.
 """
 
 from collections.abc import Iterator
@@ -19,7 +21,7 @@ from hashlib import sha256
 from typing import Any
 from uuid import uuid4
 
-from sqlalchemy import Connection, Engine, Row, Table, insert, select, update
+from sqlalchemy import Connection, Engine, Row, Table, func, insert, select, text, update
 from sqlalchemy.engine import make_url
 from sqlmodel import SQLModel
 from sqlmodel import select as whole
@@ -28,14 +30,12 @@ from config.command_line import command
 from config.errors import CampaignError
 from data.campaigns import queries
 from data.decisions import adding_again
-from data.moving import numbering
 from data.sending import recovery
 from data.sending import runs as runs_of
 from data.store import server_locks
 from data.store.closed import Openness, refuse
 from data.store.ledger import Ledger
-from data.store.opening import open_engine
-from data.store.places import address_of, place_of
+from data.store.opening import address_of, open_engine, place_of
 from data.store.states import AttemptState
 from data.store.tables import Identity, attempt, campaign, identity, rows_of
 from data.store.transactions import explained
@@ -190,8 +190,38 @@ def _carry(leaving: Connection, arriving: Connection) -> dict[str, int]:
                             .where(table.c.id == row.id)
                             .values({name: row._mapping[name]})
                         )
-        numbering.go_on_from(arriving, table, numbering.last_given(leaving, table))
+        _go_on_from(arriving, table, _last_given(leaving, table))
     return _compared(leaving, arriving)
+
+
+def _last_given(connection: Connection, table: Table) -> int:
+    """The highest number that a table has given to a row, even a deleted one; 0 for none."""
+    highest = connection.scalar(select(func.coalesce(func.max(table.c.id), 0))) or 0
+    if connection.dialect.name == "postgresql":
+        given = connection.scalar(
+            text("SELECT pg_sequence_last_value(pg_get_serial_sequence(:name, 'id')::regclass)"),
+            {"name": table.name},
+        )
+    else:
+        given = connection.scalar(
+            text("SELECT seq FROM sqlite_sequence WHERE name = :name"), {"name": table.name}
+        )
+    return max(int(given or 0), int(highest))
+
+
+def _go_on_from(connection: Connection, table: Table, number: int) -> None:
+    """Make a table number its next row after this one."""
+    values = {"name": table.name, "number": number}
+    if connection.dialect.name == "postgresql":
+        connection.execute(
+            text("SELECT setval(pg_get_serial_sequence(:name, 'id'), :number + 1, false)"), values
+        )
+    elif table.dialect_options["sqlite"]["autoincrement"]:
+        # There is no constraint to upsert by; the other tables count from their last row.
+        connection.execute(text("DELETE FROM sqlite_sequence WHERE name = :name"), values)
+        connection.execute(
+            text("INSERT INTO sqlite_sequence (name, seq) VALUES (:name, :number)"), values
+        )
 
 
 def _compared(leaving: Connection, arriving: Connection) -> dict[str, int]:

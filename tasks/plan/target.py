@@ -15,7 +15,7 @@ from data.campaigns import forgotten as forgotten_people
 from data.campaigns import queries
 from data.campaigns.intake import Intent, latest_reading
 from data.campaigns.same_campaign import refuse_another
-from data.campaigns.timetables import kept
+from data.campaigns.whose_turn import kept
 from data.store.ledger import Ledger
 from data.store.states import Step
 from data.store.tables import Campaign

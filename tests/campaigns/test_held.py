@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import update
 
-from data.decisions import allowing, resending, settling
+from data.decisions import resending, settling
 from data.decisions.verdicts import Decided, NotDecided
 from data.holds import do_not_contact, reasons
 from data.holds.do_not_contact import ListFile
@@ -347,15 +347,15 @@ def test_let_through_by_name_and_held_anew(small: Small) -> None:
     rows = beside.rows()
     with pytest.raises(NotDecided):
         small.ledger.write(
-            allowing.allow, beside.begun.campaign, [rows["ada"], rows["cy"]], By("rita", "x")
+            resending.allow, beside.begun.campaign, [rows["ada"], rows["cy"]], By("rita", "x")
         )
     assert not invite(beside, "ada")
     small.ledger.write(
-        allowing.allow, beside.begun.campaign, [rows["ada"]], By("rita", "a second round")
+        resending.allow, beside.begun.campaign, [rows["ada"]], By("rita", "a second round")
     )
     third = other(small, "ada", key="c")
     small.ledger.write(
-        allowing.allow, third.begun.campaign, [third.rows()["ada"]], By("rita", "a third round")
+        resending.allow, third.begun.campaign, [third.rows()["ada"]], By("rita", "a third round")
     )
     assert invite(beside, "ada")
     assert not invite(third, "ada")  # the second round came after the look
@@ -382,7 +382,7 @@ def test_people_whom_the_ledger_does_not_know_yet_are_judged_by_their_address(
     }
     beside = other(small, "ada")
     row = beside.rows()["ada"]
-    small.ledger.write(allowing.allow, beside.begun.campaign, [row], By("rita", "x"))
+    small.ledger.write(resending.allow, beside.begun.campaign, [row], By("rita", "x"))
     assert set(small.ledger.read(reasons.held_people, beside.begun.campaign, terms, keys)) == {
         "cy@example.com"
     }

@@ -23,7 +23,7 @@ def allow(key: Key, emails: Emails, why: Why, who: Who = None) -> None:
     another address, or if they are on the do-not-contact list. This releases them, in this campaign
     only; a later invitation or a new entry in the list holds them again. Nothing is sent now.
     """
-    from data.decisions import allowing
+    from data.decisions import resending
 
     reason = given(why)
     with known_campaign(key) as (ledger, campaign):
@@ -31,9 +31,9 @@ def allow(key: Key, emails: Emails, why: Why, who: Who = None) -> None:
             ledger,
             campaign,
             emails,
-            lambda rows: ledger.read(allowing.objections, campaign.id, rows),
+            lambda rows: ledger.read(resending.not_held, campaign.id, rows),
         )
-        ledger.write(allowing.allow, campaign.id, rows, By(who or login_name(), reason))
+        ledger.write(resending.allow, campaign.id, rows, By(who or login_name(), reason))
     say(
         f"{key}: {counted(len(rows), 'person is', 'people are')} no longer held",
         f"  send: {command('run', *run_again(campaign))}",

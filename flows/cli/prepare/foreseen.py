@@ -107,7 +107,7 @@ def _receipts(
     from data.receipts import receipt_doubts
     from data.receipts.receipt import Reach
     from data.receipts.receipt_file import places
-    from data.store.places import place_of
+    from data.store.opening import place_of
     from tasks.plan.receipts import doubts_of, receipts_at, refusal
 
     key = definition.campaign

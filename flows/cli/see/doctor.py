@@ -118,7 +118,7 @@ def _ledger(local: "LocalSettings") -> "Iterator[Finding]":
 
     from data.campaigns import queries
     from data.store import closed
-    from data.store.health import complaints
+    from data.store.backup import complaints
     from data.store.ledger import Ledger
     from data.store.opening import NoLedger
     from tasks.status.health import Finding, How, room, well

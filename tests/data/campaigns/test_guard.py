@@ -4,7 +4,7 @@ import pytest
 
 from config.definition.model import Guard
 from data.campaigns.changes import compare
-from data.campaigns.guard import too_many_gone
+from data.campaigns.remaining import too_many_gone
 from tests.data.campaigns.test_remaining import beside, known
 from tests.support.ledgers.small_ledger import definition
 
