@@ -22,7 +22,7 @@ from config.definition.model import Definition
 from config.errors import CampaignError
 from config.mistakes import Place
 from data.campaigns import forgotten
-from data.campaigns.changes import Changes, Known, compare, fields_of
+from data.campaigns.changes import Changes, Known, compare
 from data.campaigns.queries import find_campaign
 from data.campaigns.same_campaign import OPEN, refuse_another
 from data.store import clock
@@ -254,7 +254,6 @@ def _first(definition: Definition, asked: Campaign, at: datetime) -> dict[str, A
         "key": definition.campaign,
         "service": asked.service,
         "created_at": at,
-        "parts": 0,
         "project_state": Step.WAITING if asked.project_id is None else Step.DONE,
         "problem_state": Step.WAITING if _has_problem(asked) else Step.DONE,
         **asked.model_dump(include={*_OF_DEFINITION, *_PROJECT, *_PROBLEM}),
@@ -288,44 +287,29 @@ def _write_people(connection: Connection, campaign_row: int, changes: Changes) -
                 {
                     "campaign_id": campaign_row,
                     "email_key": person.key,
-                    **dict(zip(SENT, fields_of(person), strict=True)),
-                    **{name: getattr(person, name) for name in KEPT},
-                    "listed": True,
-                    "add_state": Step.WAITING,
-                    "invite_state": Step.WAITING,
-                    "generation": 1,
+                    **{name: getattr(person, name) for name in (*SENT, *KEPT)},
                 }
                 for person in changes.new[start : start + AT_ONCE]
             ],
         )
-    if changes.reworded:
-        connection.execute(
-            update(candidate)
-            .where(candidate.c.id == bindparam("row"))
-            .values({name: bindparam(f"new_{name}") for name in SENT})
-            .values(add_state=Step.WAITING, why=None),
-            [
-                {"row": before.row}
-                | {
-                    f"new_{name}": value
-                    for name, value in zip(SENT, fields_of(person), strict=True)
-                }
-                for before, person in changes.reworded
-            ],
-        )
+    waits_again = {"add_state": Step.WAITING, "why": None}
+    for others, names, also in (
+        (changes.reworded, SENT, waits_again),
+        (changes.noted, KEPT, {}),
+    ):
+        if others:
+            connection.execute(
+                update(candidate)
+                .where(candidate.c.id == bindparam("row"))
+                .values({name: bindparam(f"new_{name}") for name in names} | also),
+                [
+                    {"row": before.row} | {f"new_{name}": getattr(person, name) for name in names}
+                    for before, person in others
+                ],
+            )
     for people_now, listed in ((changes.removed, False), (changes.returned, True)):
         if people_now:
             connection.execute(
                 update(candidate).where(candidate.c.id == bindparam("row")).values(listed=listed),
                 [{"row": person.row} for person in people_now],
             )
-    if changes.noted:
-        connection.execute(
-            update(candidate)
-            .where(candidate.c.id == bindparam("row"))
-            .values({name: bindparam(f"new_{name}") for name in KEPT}),
-            [
-                {"row": before.row} | {f"new_{name}": getattr(person, name) for name in KEPT}
-                for before, person in changes.noted
-            ],
-        )

@@ -16,7 +16,7 @@ from sqlmodel import select as whole
 from config.timetable.moments import in_zone
 from data.campaigns.forgotten import MARK
 from data.decisions.settling import write_down
-from data.decisions.verdicts import Decided
+from data.decisions.verdicts import Decided, Place
 from data.sending.refusals import OF_SOME_ROW
 from data.sending.row_ranges import read as rows_in
 from data.store.states import MAY_HAVE_HAPPENED, AttemptState, By, Operation, Step, Word
@@ -75,18 +75,17 @@ class What(StrEnum):
     PERSON = "person"  # somebody who is withdrawn, or an address that was corrected
 
 
-Mark = tuple[int | None, int | None]
-"""What an item is known by: the number of an attempt, the row of a candidate, or both."""
-
-
 @dataclass(frozen=True, slots=True)
 class LeftOver:
-    """One thing to look for and remove; `certain` if the service itself said that it is there."""
+    """One thing to look for and remove; `certain` if the service itself said that it is there.
+
+    `mark` is what it is known by: the number of an attempt, the row of a candidate, or both.
+    """
 
     what: What
     certain: bool
     said: str
-    mark: Mark
+    mark: Place
     email1: str | None = None
     candidate_id: int | None = None
 

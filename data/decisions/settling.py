@@ -141,21 +141,16 @@ def settle(
     doubts = find(connection, campaign_row, typed=typed)
     if refused := objections(doubts, decided, by.at, soon=soon):
         raise NotDecided(refused)
-    operations: dict[tuple[int | None, int | None], Operation] = {
-        (doubt.attempt, doubt.row): doubt.operation for doubt in (*doubts.steps, *doubts.refused)
-    }
-    mistyped = {(doubt.attempt, doubt.row): doubt for doubt in doubts.typed}
+    operations = {doubt.place: doubt.operation for doubt in (*doubts.steps, *doubts.refused)}
+    mistyped = {doubt.place: doubt for doubt in doubts.typed}
     anew: list[tuple[Doubt, Decided]] = []
     groups: dict[tuple[Operation, Word], list[Decided]] = {}
     for verdict in decided:
-        if (doubt := mistyped.get((verdict.attempt or 0, verdict.row))) is not None:
+        if (doubt := mistyped.get(verdict.place)) is not None:
             anew.append((doubt, verdict))
-            continue
-        if verdict.word is Word.DOUBLE:
-            continue  # written down beside the verdict, for clean-up
-        groups.setdefault((operations[verdict.attempt, verdict.row], verdict.word), []).append(
-            verdict
-        )
+        elif verdict.word is not Word.DOUBLE:  # written down beside the verdict, for clean-up
+            kind = (operations[verdict.place], verdict.word)
+            groups.setdefault(kind, []).append(verdict)
     for (operation, word), alike in groups.items():
         if operation is Operation.ADD:
             settle_adds(connection, word, alike, by)

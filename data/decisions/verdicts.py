@@ -16,7 +16,8 @@ from data.store.states import AttemptState, Operation, Step, Word
 
 PATIENCE = timedelta(minutes=15)  # a gateway may still be working on a request for this long
 LARGEST_ID = 2**63 - 1
-
+Place = tuple[int | None, int | None]
+"""What a step is known by: the number of its attempt, and the candidate's row."""
 
 WORDS: Mapping[Operation, tuple[Word, ...]] = {
     Operation.CREATE: (Word.ID, Word.AGAIN),
@@ -63,6 +64,10 @@ class Doubt:
     typed: int | None = None  # the id that a person typed, for a step that is no longer unsure
 
     @property
+    def place(self) -> "Place":
+        return self.attempt, self.row
+
+    @property
     def again_from(self) -> datetime:
         """From when it may be sent again without `--no-wait`."""
         return self.sent_at + PATIENCE
@@ -100,6 +105,10 @@ class Decided:
     word: Word
     value: int | None = None
     instead: int | None = None
+
+    @property
+    def place(self) -> "Place":
+        return self.attempt, self.row
 
 
 def about(
@@ -164,20 +173,17 @@ def objections(
 
     `soon`: a person accepts the risk that a gateway may still be at work.
     """
-    steps: dict[tuple[int | None, int | None], Doubt] = {
-        (doubt.attempt, doubt.row): doubt for doubt in doubts.steps
-    }
-    refused = {(doubt.attempt, doubt.row) for doubt in doubts.refused}
-    steps = {(doubt.attempt, doubt.row): doubt for doubt in doubts.typed} | steps
-    named = {(verdict.attempt, verdict.row) for verdict in decided if verdict.word is Word.ID}
+    steps = {doubt.place: doubt for doubt in (*doubts.typed, *doubts.steps)}
+    refused = {doubt.place for doubt in doubts.refused}
+    named = {verdict.place for verdict in decided if verdict.word is Word.ID}
     # Two people's ids may have been mixed up: each id is free once both are replaced.
-    free = {d.typed for d in doubts.typed if (d.attempt, d.row) in named}
+    free = {doubt.typed for doubt in doubts.typed if doubt.place in named}
     doubts = replace(doubts, people=doubts.people - free)
     refusals: dict[int, str] = {}
-    met: set[tuple[int | None, int | None]] = set()
+    met: set[Place] = set()
     given: set[int] = set()
     for position, verdict in enumerate(decided):
-        place = (verdict.attempt, verdict.row)
+        place = verdict.place
         doubt = steps.get(place)
         if doubt is not None and doubt.typed != verdict.instead:
             doubt = None  # somebody else has decided meanwhile

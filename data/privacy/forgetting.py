@@ -21,10 +21,11 @@ from data.decisions.verdicts import NotDecided
 from data.decisions.withdrawing import UNDER_WAY, withdraw
 from data.privacy.masking import replaced_in, words_of_names
 from data.sending.row_ranges import read as rows_in
-from data.store.states import SENT_NOTHING, By, Operation, Step, Word
+from data.store.states import SENT_NOTHING, By, Step, Word
 from data.store.tables import (
     Campaign,
     Candidate,
+    Decision,
     approvals,
     attempt,
     campaign,
@@ -199,7 +200,7 @@ def _erase(
             ],
         )
     _take_out_answers(connection, people)
-    doubles = _doubles_of(connection, [person.id for person in people])
+    doubles = _doubles_of(connection, {person.id for person in people})
     return [
         AtTheService(
             projects[person.campaign_id].key, projects[person.campaign_id].project_id, number
@@ -216,17 +217,23 @@ def _take_out_answers(connection: Connection, people: Sequence[Candidate]) -> No
     An add's answer may name anybody in it, so the whole text is deleted.
     """
     rows = {person.id for person in people}
-    adds = connection.execute(
-        select(attempt.c.id, attempt.c.carried).where(
-            attempt.c.campaign_id.in_({person.campaign_id for person in people}),
-            attempt.c.operation == Operation.ADD,
+    requests = connection.execute(
+        select(attempt.c.id, attempt.c.candidate_row, attempt.c.carried).where(
+            attempt.c.campaign_id.in_({person.campaign_id for person in people})
         )
     )
-    carried = [n for n, spans in adds if any(not rows.isdisjoint(span) for span in rows_in(spans))]
-    for column, numbers in ((attempt.c.id, carried), (attempt.c.candidate_row, sorted(rows))):
-        for start in range(0, len(numbers), AT_ONCE):
-            these = column.in_(numbers[start : start + AT_ONCE])
-            connection.execute(update(attempt).where(these).values(answer=""))
+    theirs = [
+        number
+        for number, row, spans in requests
+        if row in rows or any(not rows.isdisjoint(span) for span in rows_in(spans))
+    ]
+    _delete_answers(connection, theirs)
+
+
+def _delete_answers(connection: Connection, numbers: Iterable[int]) -> None:
+    if these := [{"number": number} for number in numbers]:
+        answer = update(attempt).where(attempt.c.id == bindparam("number")).values(answer="")
+        connection.execute(answer, these)
 
 
 def _take_out_what_names(
@@ -243,23 +250,18 @@ def _take_out_what_names(
         plain = unquote_plus(answer)
         if scrubbed(plain) != plain or not ids.isdisjoint(_NUMBERS.findall(plain)):
             naming.append(number)
-    for start in range(0, len(naming), AT_ONCE):
-        these = attempt.c.id.in_(naming[start : start + AT_ONCE])
-        connection.execute(update(attempt).where(these).values(answer=""))
+    _delete_answers(connection, naming)
 
 
-def _doubles_of(connection: Connection, rows: Sequence[int]) -> dict[int, list[int]]:
+def _doubles_of(connection: Connection, rows: Collection[int]) -> dict[int, list[int]]:
     """Take out the ids under which the service has these people once more; returns them."""
     doubles: dict[int, list[int]] = {}
-    for start in range(0, len(rows), AT_ONCE):
-        theirs = (
-            decision.c.verdict == Word.DOUBLE,
-            decision.c.candidate_row.in_(rows[start : start + AT_ONCE]),
-            decision.c.value.is_not(None),
-        )
-        for row in connection.execute(select(decision).where(*theirs)):
-            doubles.setdefault(row.candidate_row, []).append(int(row.value))
-        connection.execute(update(decision).where(*theirs).values(value=None))
+    read = whole(Decision).where(Decision.verdict == Word.DOUBLE, col(Decision.value).is_not(None))
+    for row in rows_of(connection, read):
+        person = row.candidate_row or 0
+        if person in rows:
+            doubles.setdefault(person, []).append(int(row.value or 0))
+            connection.execute(update(decision).where(decision.c.id == row.id).values(value=None))
     return doubles
 
 
