@@ -119,10 +119,7 @@ def find(
     for operation, statement in asked:
         rows = connection.execute(statement, {"of": campaign_row, "stands": stands}).all()
         doubts = doubts_in(connection, operation, rows)
-        mistyped += [
-            replace(doubt, alive=at_work, typed=row.typed)
-            for doubt, row in zip(doubts, rows, strict=True)
-        ]
+        mistyped += [replace(doubt, alive=at_work) for doubt in doubts]
     return mistyped
 
 

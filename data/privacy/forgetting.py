@@ -82,41 +82,28 @@ def forget(connection: Connection, keys: Collection[str], by: By) -> list[AtTheS
     scrubbed = _scrubber(people, every)
     left = _forgotten_before(connection, numbers)
     left += _erase(connection, people, numbers, replace(by, why=scrubbed(by.why)))
-    _take_off_the_list(connection, every)
-    _scrub(connection, scrubbed)
-    _take_out_what_names(connection, people, scrubbed)
+    # Nothing is sent to them because of the hash; the list would still name them.
+    for key in every:
+        connection.execute(delete(do_not_contact).where(do_not_contact.c.email_key == key))
+    _take_out_names(connection, people, scrubbed)
     forgotten.write(connection, numbers, replace(by, why=scrubbed(by.why)))
     return left
 
 
-def forget_campaign(connection: Connection, campaign_row: int, by: By) -> int:
-    """Forget everybody in one campaign; other campaigns keep them and may invite them.
-
-    Returns how many people that were.
-    """
-    people = [
-        person
-        for person in rows_of(
-            connection, whole(Candidate).where(Candidate.campaign_id == campaign_row)
-        )
-        if not forgotten.is_forgotten(person.email_key)
-    ]
-    numbers = forgotten.hashes(connection, [person.email_key for person in people])
-    _erase(connection, people, numbers, by)
-    if people:
-        scrubbed = _scrubber(people, numbers)
-        _scrub(connection, scrubbed)
-        _take_out_what_names(connection, people, scrubbed)
-    return len(people)
-
-
 def forget_if_still(connection: Connection, campaign_row: int, moment: datetime, by: By) -> int:
-    """Forget everybody in a campaign, unless something happened in it since the moment.
+    """Forget everybody in one campaign, unless something happened in it since the moment; other
+    campaigns keep them and may invite them. Returns how many people that were.
 
     Looks again in this transaction: people who came since somebody asked who is due stay.
     """
-    due = {row for row, _ in still_since(connection, moment)}
-    return forget_campaign(connection, campaign_row, by) if campaign_row in due else 0
+    if campaign_row not in {row for row, _ in still_since(connection, moment)}:
+        return 0
+    mine = rows_of(connection, whole(Candidate).where(Candidate.campaign_id == campaign_row))
+    people = [person for person in mine if not forgotten.is_forgotten(person.email_key)]
+    numbers = forgotten.hashes(connection, [person.email_key for person in people])
+    _erase(connection, people, numbers, by)
+    _take_out_names(connection, people, _scrubber(people, numbers))
+    return len(people)
 
 
 def still_since(connection: Connection, moment: datetime) -> list[tuple[int, str]]:
@@ -236,23 +223,6 @@ def _delete_answers(connection: Connection, numbers: Iterable[int]) -> None:
         connection.execute(answer, these)
 
 
-def _take_out_what_names(
-    connection: Connection, people: Sequence[Candidate], scrubbed: Callable[[str], str]
-) -> None:
-    """Remove these people's names and ids from what the service wrote about others.
-
-    The service may spell them in its own way, as in an address: then the whole text is deleted.
-    """
-    ids = {str(person.candidate_id) for person in people if person.candidate_id is not None}
-    wrote = select(attempt.c.id, attempt.c.answer).where(attempt.c.answer != "")
-    naming = []
-    for number, answer in connection.execute(wrote):
-        plain = unquote_plus(answer)
-        if scrubbed(plain) != plain or not ids.isdisjoint(_NUMBERS.findall(plain)):
-            naming.append(number)
-    _delete_answers(connection, naming)
-
-
 def _doubles_of(connection: Connection, rows: Collection[int]) -> dict[int, list[int]]:
     """Take out the ids under which the service has these people once more; returns them."""
     doubles: dict[int, list[int]] = {}
@@ -286,12 +256,6 @@ def _is_open(person: Candidate) -> bool:
     return (person.add_state, person.invite_state) != (Step.DONE, Step.DONE)
 
 
-def _take_off_the_list(connection: Connection, keys: Collection[str]) -> None:
-    """Nothing is sent to them because of the hash; the list would still name them."""
-    for key in keys:
-        connection.execute(delete(do_not_contact).where(do_not_contact.c.email_key == key))
-
-
 def _scrubber(people: Iterable[Candidate], keys: Collection[str]) -> Callable[[str], str]:
     """Remove these people's names and addresses from a text that somebody typed."""
     names = words_of_names((person.first_name, person.last_name) for person in people)
@@ -307,7 +271,14 @@ def _scrubber(people: Iterable[Candidate], keys: Collection[str]) -> Callable[[s
     return scrubbed
 
 
-def _scrub(connection: Connection, scrubbed: Callable[[str], str]) -> None:
+def _take_out_names(
+    connection: Connection, people: Sequence[Candidate], scrubbed: Callable[[str], str]
+) -> None:
+    """Remove these people's names from texts that people typed, and with their ids from what the
+    service wrote about others.
+
+    The service may spell them in its own way, as in an address: then the whole text is deleted.
+    """
     for table, columns in _WRITTEN:
         for column in (table.c[name] for name in columns):
             texts = connection.execute(select(table.c.id, column).where(column != "")).all()
@@ -317,3 +288,11 @@ def _scrub(connection: Connection, scrubbed: Callable[[str], str]) -> None:
             if changed:
                 statement = update(table).where(table.c.id == bindparam("row"))
                 connection.execute(statement.values({column: bindparam("now")}), changed)
+    ids = {str(person.candidate_id) for person in people if person.candidate_id is not None}
+    wrote = select(attempt.c.id, attempt.c.answer).where(attempt.c.answer != "")
+    naming = []
+    for number, answer in connection.execute(wrote):
+        plain = unquote_plus(answer)
+        if scrubbed(plain) != plain or not ids.isdisjoint(_NUMBERS.findall(plain)):
+            naming.append(number)
+    _delete_answers(connection, naming)
