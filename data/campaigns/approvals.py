@@ -24,15 +24,7 @@ from config.timetable.moments import in_zone
 from data.campaigns.send_progress import CONFIRMED
 from data.store import clock
 from data.store.states import By, Ending, Word
-from data.store.tables import (
-    Approval,
-    approvals,
-    attempt,
-    campaign,
-    decision,
-    rows_of,
-    runs,
-)
+from data.store.tables import Approval, approvals, attempt, campaign, decision, rows_of, runs
 
 CODE = 8  # hex digits of a digest that people read and type
 

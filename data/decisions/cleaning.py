@@ -20,15 +20,7 @@ from data.decisions.verdicts import Decided, Place
 from data.sending.refusals import OF_SOME_ROW
 from data.sending.row_ranges import read as rows_in
 from data.store.states import MAY_HAVE_HAPPENED, AttemptState, By, Operation, Step, Word
-from data.store.tables import (
-    Attempt,
-    Campaign,
-    Candidate,
-    Decision,
-    attempt,
-    candidate,
-    rows_of,
-)
+from data.store.tables import Attempt, Campaign, Candidate, Decision, attempt, candidate, rows_of
 
 # After such an add, nobody can say that the person is not there.
 _PERHAPS = (AttemptState.DONE, AttemptState.UNSURE, AttemptState.OVERRULED)

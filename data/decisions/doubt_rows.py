@@ -13,12 +13,7 @@ from data.sending.processes import this_process
 from data.sending.recovery import lives
 from data.store import clock
 from data.store.states import Ending, Operation
-from data.store.tables import (
-    attempt,
-    campaign,
-    candidate,
-    runs,
-)
+from data.store.tables import attempt, campaign, candidate, runs
 
 _its = campaign.alias("its")
 

@@ -8,35 +8,14 @@ why. A late answer to an overruled request may still change its step until the s
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from sqlalchemy import (
-    Connection,
-    Select,
-    bindparam,
-    exists,
-    insert,
-    select,
-    update,
-)
+from sqlalchemy import Connection, Select, bindparam, exists, insert, select, update
 
 from config.service_address import same_service
 from data.decisions import typed_ids
 from data.decisions.doubt_rows import SEEN, WHO, doubts_in
-from data.decisions.verdicts import (
-    MOVES,
-    Decided,
-    Doubt,
-    Doubts,
-    NotDecided,
-    listed,
-    objections,
-)
+from data.decisions.verdicts import MOVES, Decided, Doubt, Doubts, NotDecided, listed, objections
 from data.store.states import AttemptState, By, Operation, Step, Word
-from data.store.tables import (
-    attempt,
-    campaign,
-    candidate,
-    decision,
-)
+from data.store.tables import attempt, campaign, candidate, decision
 
 # What is unsure, in the order sent. Composed once, because many commands ask for it.
 _REFUSED = (

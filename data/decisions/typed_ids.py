@@ -24,13 +24,7 @@ from sqlalchemy import (
 from data.decisions.doubt_rows import SEEN, WHO, doubts_in
 from data.decisions.verdicts import Decided, Doubt
 from data.store.states import MAY_HAVE_HAPPENED, Operation, Step, Word
-from data.store.tables import (
-    attempt,
-    campaign,
-    candidate,
-    decision,
-    runs,
-)
+from data.store.tables import attempt, campaign, candidate, decision, runs
 
 _used = attempt.alias("used")
 _USES = (_used.c.campaign_id == bindparam("of"), _used.c.state.in_(MAY_HAVE_HAPPENED))

@@ -91,11 +91,6 @@ class ServerTransactions(Transactions):
         return self._see_through(partial(self._once, work, _no_lock))
 
     @contextmanager
-    def reading(self) -> Iterator[Connection]:
-        with explained("read"), self._looking() as connection:
-            yield connection
-
-    @contextmanager
     def writing(self) -> Iterator[Connection]:
         """One transaction that is not tried again."""
         with explained("written"), self.engine.begin() as connection:
