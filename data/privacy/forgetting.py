@@ -76,7 +76,8 @@ def forget(connection: Connection, keys: Collection[str], by: By) -> list[AtTheS
     """
     people = lineage(connection, keys)
     every = [*keys, *(person.email_key for person in people if person.email_key not in keys)]
-    if refused := {n: UNDER_WAY for n, key in enumerate(every) if _is_sending(people, key)}:
+    sending = {p.email_key for p in people if Step.SENDING in (p.add_state, p.invite_state)}
+    if refused := {n: UNDER_WAY for n, key in enumerate(every) if key in sending}:
         raise NotDecided(refused)
     numbers = forgotten.hashes(connection, every)
     scrubbed = _scrubber(people, every)
@@ -151,13 +152,6 @@ def lineage(connection: Connection, keys: Collection[str]) -> list[Candidate]:
             | col(Candidate.corrected_to).in_(new)
         )
     return list(people.values())
-
-
-def _is_sending(people: Iterable[Candidate], key: str) -> bool:
-    return any(
-        person.email_key == key and Step.SENDING in (person.add_state, person.invite_state)
-        for person in people
-    )
 
 
 def _erase(
