@@ -17,6 +17,7 @@ from sqlalchemy import (
     select,
     update,
 )
+from sqlmodel import select as whole
 
 from config.definition.model import Definition
 from config.errors import CampaignError
@@ -27,7 +28,7 @@ from data.campaigns.queries import find_campaign
 from data.campaigns.same_campaign import OPEN, refuse_another
 from data.store import clock
 from data.store.states import Step
-from data.store.tables import Campaign, campaign, candidate, readings
+from data.store.tables import Campaign, Reading, campaign, candidate, readings, rows_of
 
 COLUMNS = (
     candidate.c.id,
@@ -68,12 +69,6 @@ CHANGED_SINCE = (
         readings.c.digest != bindparam("digest"),
     )
     .label("changed_since")
-)
-_LATEST_OF = (
-    select(readings.c.id, readings.c.digest)
-    .where(readings.c.campaign_id == bindparam("of"))
-    .order_by(readings.c.id.desc())
-    .limit(1)
 )
 AT_ONCE = 5_000  # how many new people are prepared at a time; there is still only one commit
 SENT = ("first_name", "last_name", "email1", "source", "notes", "stage_id")
@@ -231,8 +226,8 @@ def take_over(
 def _refuse_an_old_version(connection: Connection, before: Campaign, intent: Intent) -> None:
     """A file that was read earlier never takes the place of what was read later."""
     if intent.since is not None and before.digest != intent.campaign.digest:
-        latest = connection.execute(_LATEST_OF, {"of": before.id}).first()
-        if latest is not None and latest.id > intent.since:
+        stored = whole(Reading).where(Reading.campaign_id == before.id, Reading.id > intent.since)
+        if rows_of(connection, stored.limit(1)):
             raise overtaken(before.key)
 
 
