@@ -42,21 +42,27 @@ def write_pieces(path: Path, pieces: Iterable[bytes], mode: int = OWN) -> None:
     try:
         # A file that others may read can be reached by its name; they cannot list the folder.
         make_folder(path.parent, 0o711 if mode & OTHERS_READ else 0o700)
-        number, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:50]}.")
+        replace(path, pieces, mode)
     except OSError as error:
         raise CannotWrite(path, error.strerror or "unknown cause") from None
+
+
+def replace(path: Path, pieces: Iterable[bytes], mode: int = OWN) -> None:
+    """Put a file in the place of what is there, once all of it is on the disk.
+
+    Raises OSError, and whatever the pieces raise; what was there then stays.
+    """
+    number, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:50]}.")
+    beside = Path(name)
     try:
         with os.fdopen(number, "wb") as file:
             file.writelines(pieces)
             file.flush()
             os.fsync(file.fileno())
-        Path(beside).chmod(mode)
-        Path(beside).replace(path)
-    except OSError as error:
-        Path(beside).unlink(missing_ok=True)
-        raise CannotWrite(path, error.strerror or "unknown cause") from None
+        beside.chmod(mode)
+        beside.replace(path)
     except BaseException:
-        Path(beside).unlink(missing_ok=True)
+        beside.unlink(missing_ok=True)
         raise
 
 

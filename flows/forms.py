@@ -17,7 +17,7 @@ from pydantic import Field
 from config.errors import CampaignError
 from config.settings import LocalSettings, load_local
 from data.campaigns import approvals, queries
-from data.campaigns.approvals import CODE, Answer, ShownPlan
+from data.campaigns.approvals import CODE, Answer
 from data.decisions import adding_again, settling
 from data.decisions.verdicts import (
     NEED_A_REASON,
@@ -30,6 +30,7 @@ from data.decisions.verdicts import (
 )
 from data.store.ledger import Ledger
 from data.store.states import By, Operation, Word
+from data.store.tables import Approval
 from flows.campaign import run_campaign
 from flows.pages.notices import our_flow
 from flows.pages.seen import named_by_its_clock, show
@@ -116,7 +117,7 @@ async def approve_campaign(
     if answer is Answer.REJECTED:
         await _show_answer(campaign)
         return Completed(message=f"{who} rejected the plan {plan}; nothing was sent.")
-    return await _run(asked.plan.file, campaign, asked.plan.definition, asked.plan.sheet)
+    return await _run(asked.file, campaign, asked.definition, asked.sheet)
 
 
 async def _run(file: str, campaign: str, definition: str | None, sheet: str | None) -> State[Any]:
@@ -125,7 +126,7 @@ async def _run(file: str, campaign: str, definition: str | None, sheet: str | No
     return State(type=ran.type, name=ran.name, message=ran.message)
 
 
-def _answer(campaign: str, plan: str, answer: Answer, who: str, why: str) -> ShownPlan:
+def _answer(campaign: str, plan: str, answer: Answer, who: str, why: str) -> Approval:
     if answer is Answer.REJECTED and not why.strip():
         raise Nothing("A rejection needs a reason: fill in why. Nothing was decided.")
     with Ledger.open(load_local().database_url, create=False) as ledger:

@@ -8,7 +8,8 @@ digest, and the approval is void.
 The functions that take a connection work inside a transaction that their caller commits.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from hashlib import sha256
@@ -23,15 +24,7 @@ from config.timetable.moments import in_zone
 from data.campaigns.send_progress import CONFIRMED
 from data.store import clock
 from data.store.states import By, Ending, Word
-from data.store.tables import (
-    Approval,
-    approvals,
-    attempt,
-    campaign,
-    decision,
-    rows_of,
-    runs,
-)
+from data.store.tables import Approval, approvals, attempt, campaign, decision, rows_of, runs
 
 CODE = 8  # hex digits of a digest that people read and type
 
@@ -71,7 +64,7 @@ class Overtaken(CampaignError):
 
 @dataclass(frozen=True, slots=True)
 class PlanInWords:
-    """What a run would do, to be shown for approval.
+    """What a run would do, to be shown for approval; the names are those of the table.
 
     `read` is the digest of the definition's bytes, `service` the base URL, `definition` the file
     that goes with a bare table of candidates, `sheet` the one that a person named, `told` the plan
@@ -80,7 +73,7 @@ class PlanInWords:
     plan.
     """
 
-    campaign: str
+    campaign_key: str
     read: str
     service: str
     file: str
@@ -92,38 +85,24 @@ class PlanInWords:
     sheet: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ShownPlan:
-    """A plan that was shown, and what a person answered."""
-
-    id: int
-    plan: PlanInWords
-    digest: str
-    asked_at: datetime
-    answer_by: datetime | None = None
-    answer: Answer | None = None
-    who: str | None = None
-    why: str | None = None
-
-    @property
-    def code(self) -> str:
-        """The digest as people read and type it."""
-        return self.digest[:CODE]
-
-    @property
-    def until(self) -> str | None:
-        """The time until which it can be answered, in the campaign's zone."""
-        return in_zone(self.answer_by, self.plan.timezone) if self.answer_by else None
+def code_of(asked: Approval) -> str:
+    """The digest as people read and type it."""
+    return asked.digest[:CODE]
 
 
-def standing(asked: ShownPlan | None, read: str, digest: str, at: datetime) -> Standing:
+def until(asked: Approval) -> str | None:
+    """The time until which a plan can be answered, in the campaign's zone."""
+    return in_zone(asked.answer_by, asked.timezone) if asked.answer_by else None
+
+
+def standing(asked: Approval | None, read: str, digest: str, at: datetime) -> Standing:
     """Return the state of the plan of a definition (`read`) whose digest is now `digest`.
 
     `asked` is the plan that was last shown.
     """
     if asked is None:
         return Standing.NEW
-    if asked.plan.read != read:
+    if asked.read != read:
         return Standing.CHANGED
     if asked.digest != digest:
         return Standing.OVERTAKEN
@@ -169,7 +148,7 @@ def look(
     read: str | None = None,
     service: str | None = None,
     held: str | None = None,
-) -> tuple[ShownPlan | None, Standing]:
+) -> tuple[Approval | None, Standing]:
     """Find the plan that was last shown, and compare it with what is true now.
 
     If `read`, `service` or `held` is None, it counts as unchanged.
@@ -177,54 +156,43 @@ def look(
     asked = last(connection, key)
     if asked is None:
         return None, Standing.NEW
-    read = asked.plan.read if read is None else read
-    service = asked.plan.service if service is None else service
-    held = asked.plan.held if held is None else held
+    read = asked.read if read is None else read
+    service = asked.service if service is None else service
+    held = asked.held if held is None else held
     digest = digest_of(read, service, reached(connection, key, asked.id), held)
     return asked, standing(asked, read, digest, clock.now())
 
 
-def last(connection: Connection, key: str) -> ShownPlan | None:
+def last(connection: Connection, key: str) -> Approval | None:
     """The plan of a campaign that was last shown, with its answer."""
+    return next(iter(_shown_last(connection, key)), None)
+
+
+def _shown_last(connection: Connection, key: str) -> Sequence[Approval]:
     shown = whole(Approval).where(Approval.campaign_key == key)
-    newest = rows_of(connection, shown.order_by(col(Approval.id).desc()).limit(1))
-    return _asked(newest[0]) if newest else None
+    return rows_of(connection, shown.order_by(col(Approval.id).desc()).limit(1))
 
 
-def seek(connection: Connection, plan: PlanInWords) -> tuple[ShownPlan, Standing]:
+def seek(connection: Connection, plan: PlanInWords) -> tuple[Approval, Standing]:
     """Find the answer to a plan; if it was not shown yet, or its time is over, ask.
 
     Returns the plan as it is now, and its state before.
     """
-    asked, stood = look(connection, plan.campaign, plan.read, plan.service, plan.held)
+    asked, stood = look(connection, plan.campaign_key, plan.read, plan.service, plan.held)
     if asked is not None and stood in (Standing.OPEN, Standing.APPROVED, Standing.REJECTED):
         return asked, stood
-    so_far = reached(connection, plan.campaign, None)
+    so_far = reached(connection, plan.campaign_key, None)
     digest = digest_of(plan.read, plan.service, so_far, plan.held)
     at = clock.now()
-    number = connection.execute(
-        insert(approvals)
-        .values(
-            campaign_key=plan.campaign,
-            digest=digest,
-            read=plan.read,
-            service=plan.service,
-            file=plan.file,
-            definition=plan.definition,
-            sheet=plan.sheet,
-            told=plan.told,
-            held=plan.held,
-            timezone=plan.timezone,
-            asked_at=at,
-            answer_by=at + plan.within if plan.within else None,
-        )
-        .returning(approvals.c.id)
-    ).scalar_one()
-    [shown] = rows_of(connection, whole(Approval).where(Approval.id == number))
-    return _asked(shown), stood
+    values = asdict(plan)
+    within = values.pop("within")
+    values |= {"digest": digest, "asked_at": at, "answer_by": at + within if within else None}
+    connection.execute(insert(approvals).values(values))
+    [shown] = _shown_last(connection, plan.campaign_key)
+    return shown, stood
 
 
-def carried_out(connection: Connection, asked: ShownPlan) -> bool:
+def carried_out(connection: Connection, asked: Approval) -> bool:
     """Whether a run under the approval of a plan finished, so that nothing of the plan is left."""
     ended = runs.c.ending.in_((Ending.COMPLETED, Ending.NEEDS_ATTENTION))
     statement = select(runs.c.id).where(runs.c.approval_id == asked.id, ended)
@@ -242,12 +210,12 @@ def check(connection: Connection, key: str, number: int) -> None:
         )
 
 
-def answer(connection: Connection, asked: ShownPlan, given: Answer, by: By) -> None:
+def answer(connection: Connection, asked: Approval, given: Answer, by: By) -> None:
     """Record a person's answer, also as a decision. Raises NotAnswered.
 
     Only the plan that was last shown is answered: a person answers what they have seen.
     """
-    key = asked.plan.campaign
+    key = asked.campaign_key
     newest = last(connection, key)
     if newest is None or newest.id != asked.id:
         raise NotAnswered(
@@ -267,28 +235,4 @@ def answer(connection: Connection, asked: ShownPlan, given: Answer, by: By) -> N
             why=by.why,
             decided_at=by.at,
         )
-    )
-
-
-def _asked(row: Approval) -> ShownPlan:
-    plan = PlanInWords(
-        row.campaign_key,
-        row.read,
-        row.service,
-        row.file,
-        row.definition,
-        row.told,
-        held=row.held,
-        timezone=row.timezone,
-        sheet=row.sheet,
-    )
-    return ShownPlan(
-        row.id,
-        plan,
-        row.digest,
-        row.asked_at,
-        row.answer_by,
-        None if row.answer is None else Answer(row.answer),
-        row.who,
-        row.why,
     )

@@ -67,7 +67,11 @@ def compare(definition: Definition, in_ledger: Mapping[str, Known]) -> Changes:
     """Compare the definition's candidates with the ledger's, by email key, never by row."""
     changes = Changes()
     seen: set[str] = set()
-    changes.corrected.extend(corrected(definition, in_ledger))
+    changes.corrected.extend(
+        (candidate, in_ledger[before.instead])
+        for candidate in definition.candidates
+        if (before := in_ledger.get(candidate.key)) is not None and before.instead is not None
+    )
     for candidate, before in meant(definition, in_ledger):
         seen.add(candidate.key)
         if before is None:
@@ -99,13 +103,3 @@ def meant(
             now = in_ledger[before.instead]
             listed.add(now.key)
             yield replace(candidate, email1=now.fields[2], key=now.key), now
-
-
-def corrected(
-    definition: Definition, in_ledger: Mapping[str, Known]
-) -> Iterator[tuple[Candidate, Known]]:
-    """Find the rows of a definition that still have an address from before its correction."""
-    for candidate in definition.candidates:
-        before = in_ledger.get(candidate.key)
-        if before is not None and before.instead is not None:
-            yield candidate, in_ledger[before.instead]

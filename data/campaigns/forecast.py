@@ -60,7 +60,9 @@ def foresee(
         leg, at = _leg(table.gap, answer, so_far.last, at)
         if leg is not None:
             legs.append(leg)
-            so_far = _after(so_far, leg)
+            people_of_wave = 0 if leg.wave == 0 else len(leg.rows)
+            tried, judged = so_far.tried + people_of_wave, so_far.judged + people_of_wave
+            so_far = replace(so_far, tried=tried, judged=judged, last=leg.ends)
             pilot = None if leg.wave == 0 else pilot
             gone = set(leg.rows)
             waiting = [person for person in waiting if person.row not in gone]
@@ -96,13 +98,3 @@ def _leg(
     if not rows:
         return None, max(at, moment) if answer.now else at
     return Leg(answer.wave, tuple(rows), begins, ends), ends
-
-
-def _after(so_far: SendProgress, leg: Leg) -> SendProgress:
-    people = 0 if leg.wave == 0 else len(leg.rows)
-    return replace(
-        so_far,
-        tried=so_far.tried + people,
-        judged=so_far.judged + people,
-        last=leg.ends,
-    )

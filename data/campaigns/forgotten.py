@@ -11,12 +11,7 @@ from collections.abc import Iterable, Mapping
 from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
 
 from data.store.states import By, Step
-from data.store.tables import (
-    campaign,
-    candidate,
-    forgotten,
-    identity,
-)
+from data.store.tables import campaign, candidate, forgotten, identity
 
 MARK = "forgotten:"  # before a hash that replaces an email key; no address begins like this
 WORD = "forgotten"  # written instead of their name or their state

@@ -17,18 +17,18 @@ from sqlalchemy import (
     select,
     update,
 )
+from sqlmodel import select as whole
 
-from config.definition.model import Definition, Trust
+from config.definition.model import Definition
 from config.errors import CampaignError
 from config.mistakes import Place
 from data.campaigns import forgotten
-from data.campaigns.changes import Changes, Known, compare, fields_of
+from data.campaigns.changes import Changes, Known, compare
 from data.campaigns.queries import find_campaign
 from data.campaigns.same_campaign import OPEN, refuse_another
-from data.campaigns.timetables import NONE
 from data.store import clock
 from data.store.states import Step
-from data.store.tables import Campaign, campaign, candidate, readings
+from data.store.tables import Campaign, Reading, campaign, candidate, readings, rows_of
 
 COLUMNS = (
     candidate.c.id,
@@ -70,15 +70,16 @@ CHANGED_SINCE = (
     )
     .label("changed_since")
 )
-_LATEST_OF = (
-    select(readings.c.id, readings.c.digest)
-    .where(readings.c.campaign_id == bindparam("of"))
-    .order_by(readings.c.id.desc())
-    .limit(1)
-)
 AT_ONCE = 5_000  # how many new people are prepared at a time; there is still only one commit
 SENT = ("first_name", "last_name", "email1", "source", "notes", "stage_id")
 KEPT = ("timezone",)  # what a definition says of a person, and the service is not told
+# What of a campaign always follows its definition; project and problem only until they are sent.
+_OF_DEFINITION = (
+    *("app_url", "definition", "belongs_to", "sheet", "digest", "send_invites", "ask_first"),
+    *("answer_within", "cooldown", "add_again", "trust", "timetable", "timezone"),
+)
+_PROJECT = ("name", "description", "state", "starttime", "endtime", "project_id")
+_PROBLEM = ("problem_id", "problem_title")
 
 
 class ReadAnew(CampaignError):
@@ -100,34 +101,14 @@ class Version:
 class Intent:
     """What a definition asks of the campaign itself, in the service's own words.
 
-    starttime and endtime are as sent (interface 2). If problem_id and the title are missing, the
-    project already has its problem. `since` is the `latest_reading` before the file was read;
-    None: nothing was read in between.
+    The row of `campaign` is not in the ledger: what is known there of its steps is not in it. If
+    problem_id and the title are missing, the project already has its problem. `keep_project`: a
+    person said that it is the same campaign. `since` is the `latest_reading` before the file was
+    read; None: nothing was read in between.
     """
 
-    service: str
-    app_url: str
-    definition: str
-    digest: str
-    name: str
-    description: str
-    state: str
-    starttime: str
-    endtime: str
-    send_invites: bool
-    project_id: int | None
-    problem_id: int | None
-    problem_title: str | None
-    ask_first: bool = False
-    answer_within: int | None = None  # seconds
-    cooldown: int | None = None  # seconds
-    add_again: bool = False
-    trust: Trust = Trust.STATUS
-    timetable: str = NONE
-    timezone: str | None = None
-    belongs_to: str | None = None
-    sheet: str | None = None
-    keep_project: bool = False  # a person said that it is the same campaign
+    campaign: Campaign
+    keep_project: bool = False
     since: int | None = None
 
 
@@ -217,23 +198,23 @@ def take_over(
     Raises AnotherCampaign if its key was taken by another one since the definition was read, and
     ReadAnew if another version of it was stored since.
     """
-    at = clock.now()
+    at, asked = clock.now(), intent.campaign
     before = find_campaign(connection, definition.campaign)
     if before is None:
-        row = connection.execute(_NEW, _first(definition, intent, at)).scalar_one()
+        row = connection.execute(_NEW, _first(definition, asked, at)).scalar_one()
         changes = compare(definition, {})
     else:
         row = before.id
         if not intent.keep_project:
-            belongs_to = Path(intent.belongs_to) if intent.belongs_to else None
-            typed = (Path(intent.definition), belongs_to, intent.sheet)
-            refuse_another(definition, before, intent.digest, *typed)
+            belongs_to = Path(asked.belongs_to) if asked.belongs_to else None
+            typed = (Path(asked.definition), belongs_to, asked.sheet)
+            refuse_another(definition, before, asked.digest, *typed)
         _refuse_an_old_version(connection, before, intent)
-        connection.execute(_FOLLOW, {"row": row, **_followed(before, intent)})
+        connection.execute(_FOLLOW, {"row": row, **_followed(before, asked)})
         changes = compare(definition, everybody(connection, row))
-    if before is None or (before.definition, before.digest) != (intent.definition, intent.digest):
-        file = str(Place(intent.definition, sheet=intent.sheet))
-        of_it = {"file": file, "digest": intent.digest, "read_at": at}
+    if before is None or (before.definition, before.digest) != (asked.definition, asked.digest):
+        file = str(Place(asked.definition, sheet=asked.sheet))
+        of_it = {"file": file, "digest": asked.digest, "read_at": at}
         connection.execute(_READ, {"campaign_id": row, **of_it})
     # Ask again, whatever a plan said before: somebody may have been forgotten meanwhile.
     gone = forgotten.among(connection, (person.key for person in changes.new), row)
@@ -244,9 +225,9 @@ def take_over(
 
 def _refuse_an_old_version(connection: Connection, before: Campaign, intent: Intent) -> None:
     """A file that was read earlier never takes the place of what was read later."""
-    if intent.since is not None and before.digest != intent.digest:
-        latest = connection.execute(_LATEST_OF, {"of": before.id}).first()
-        if latest is not None and latest.id > intent.since:
+    if intent.since is not None and before.digest != intent.campaign.digest:
+        stored = whole(Reading).where(Reading.campaign_id == before.id, Reading.id > intent.since)
+        if rows_of(connection, stored.limit(1)):
             raise overtaken(before.key)
 
 
@@ -263,70 +244,34 @@ def overtaken(key: str) -> ReadAnew:
     )
 
 
-def _first(definition: Definition, intent: Intent, at: datetime) -> dict[str, Any]:
+def _first(definition: Definition, asked: Campaign, at: datetime) -> dict[str, Any]:
     return {
         "key": definition.campaign,
-        "service": intent.service,
+        "service": asked.service,
         "created_at": at,
-        "parts": 0,
-        "project_state": Step.WAITING if intent.project_id is None else Step.DONE,
-        "problem_state": Step.WAITING if _has_problem(intent) else Step.DONE,
-        **_about(intent),
-        **_project(intent),
-        **_problem(intent),
+        "project_state": Step.WAITING if asked.project_id is None else Step.DONE,
+        "problem_state": Step.WAITING if _has_problem(asked) else Step.DONE,
+        **asked.model_dump(include={*_OF_DEFINITION, *_PROJECT, *_PROBLEM}),
     }
 
 
-def _followed(before: Campaign, intent: Intent) -> dict[str, Any]:
-    values = _about(intent)
+def _followed(before: Campaign, asked: Campaign) -> dict[str, Any]:
+    values = asked.model_dump(include={*_OF_DEFINITION})
     if before.project_state in OPEN:
-        values |= _project(intent)
-        if intent.project_id is not None:
+        values |= asked.model_dump(include={*_PROJECT})
+        if asked.project_id is not None:
             values["project_state"] = Step.DONE
     if before.problem_state in OPEN:
-        values |= _problem(intent)
-        if not _has_problem(intent):
+        values |= asked.model_dump(include={*_PROBLEM})
+        if not _has_problem(asked):
             values["problem_state"] = Step.DONE
-        elif intent.problem_id is None and intent.problem_title == before.problem_title:
+        elif asked.problem_id is None and asked.problem_title == before.problem_title:
             del values["problem_id"]  # a run that had no need to ask must not forget the answer
     return values
 
 
-def _has_problem(intent: Intent) -> bool:
-    return intent.problem_id is not None or intent.problem_title is not None
-
-
-def _about(intent: Intent) -> dict[str, Any]:
-    return {
-        "app_url": intent.app_url,
-        "definition": intent.definition,
-        "belongs_to": intent.belongs_to,
-        "sheet": intent.sheet,
-        "digest": intent.digest,
-        "send_invites": intent.send_invites,
-        "ask_first": intent.ask_first,
-        "answer_within": intent.answer_within,
-        "cooldown": intent.cooldown,
-        "add_again": intent.add_again,
-        "trust": intent.trust,
-        "timetable": intent.timetable,
-        "timezone": intent.timezone,
-    }
-
-
-def _project(intent: Intent) -> dict[str, Any]:
-    return {
-        "name": intent.name,
-        "description": intent.description,
-        "state": intent.state,
-        "starttime": intent.starttime,
-        "endtime": intent.endtime,
-        "project_id": intent.project_id,
-    }
-
-
-def _problem(intent: Intent) -> dict[str, Any]:
-    return {"problem_id": intent.problem_id, "problem_title": intent.problem_title}
+def _has_problem(asked: Campaign) -> bool:
+    return asked.problem_id is not None or asked.problem_title is not None
 
 
 def _write_people(connection: Connection, campaign_row: int, changes: Changes) -> None:
@@ -337,44 +282,29 @@ def _write_people(connection: Connection, campaign_row: int, changes: Changes) -
                 {
                     "campaign_id": campaign_row,
                     "email_key": person.key,
-                    **dict(zip(SENT, fields_of(person), strict=True)),
-                    **{name: getattr(person, name) for name in KEPT},
-                    "listed": True,
-                    "add_state": Step.WAITING,
-                    "invite_state": Step.WAITING,
-                    "generation": 1,
+                    **{name: getattr(person, name) for name in (*SENT, *KEPT)},
                 }
                 for person in changes.new[start : start + AT_ONCE]
             ],
         )
-    if changes.reworded:
-        connection.execute(
-            update(candidate)
-            .where(candidate.c.id == bindparam("row"))
-            .values({name: bindparam(f"new_{name}") for name in SENT})
-            .values(add_state=Step.WAITING, why=None),
-            [
-                {"row": before.row}
-                | {
-                    f"new_{name}": value
-                    for name, value in zip(SENT, fields_of(person), strict=True)
-                }
-                for before, person in changes.reworded
-            ],
-        )
+    waits_again = {"add_state": Step.WAITING, "why": None}
+    for others, names, also in (
+        (changes.reworded, SENT, waits_again),
+        (changes.noted, KEPT, {}),
+    ):
+        if others:
+            connection.execute(
+                update(candidate)
+                .where(candidate.c.id == bindparam("row"))
+                .values({name: bindparam(f"new_{name}") for name in names} | also),
+                [
+                    {"row": before.row} | {f"new_{name}": getattr(person, name) for name in names}
+                    for before, person in others
+                ],
+            )
     for people_now, listed in ((changes.removed, False), (changes.returned, True)):
         if people_now:
             connection.execute(
                 update(candidate).where(candidate.c.id == bindparam("row")).values(listed=listed),
                 [{"row": person.row} for person in people_now],
             )
-    if changes.noted:
-        connection.execute(
-            update(candidate)
-            .where(candidate.c.id == bindparam("row"))
-            .values({name: bindparam(f"new_{name}") for name in KEPT}),
-            [
-                {"row": before.row} | {f"new_{name}": getattr(person, name) for name in KEPT}
-                for before, person in changes.noted
-            ],
-        )

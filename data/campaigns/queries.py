@@ -68,11 +68,6 @@ _INVITED_BY = select(func.count()).where(
     attempt.c.state == AttemptState.DONE,
 )
 _LAST_RUN = select(runs).where(runs.c.campaign_id == bindparam("of")).order_by(*LAST_FIRST).limit(1)
-_SAW_PROBLEM = (
-    update(campaign)
-    .where(campaign.c.key == bindparam("wanted"))
-    .values(problem_doubt=bindparam("doubt"), problem_seen_at=bindparam("at"))
-)
 
 
 def find_campaign(connection: Connection, key: str) -> Campaign | None:
@@ -208,4 +203,5 @@ def saw_problem(connection: Connection, key: str, doubt: str | None) -> None:
     """Record what speaks against a campaign's problem in the service's list, and when that was
     seen.
     """
-    connection.execute(_SAW_PROBLEM, {"wanted": key, "doubt": doubt, "at": clock.now()})
+    values = {"problem_doubt": doubt, "problem_seen_at": clock.now()}
+    connection.execute(update(campaign).where(campaign.c.key == key).values(values))

@@ -41,7 +41,11 @@ def refuse_another(
         same_project(definition, campaign) and same_problem(definition, campaign)
     ):
         return
-    key, own, before = definition.campaign, belongs_to or file, _file_of(campaign)
+    key, own, before = (
+        definition.campaign,
+        belongs_to or file,
+        Path(campaign.belongs_to or campaign.definition),
+    )
     if before.resolve() == own.resolve():
         before_in_words, says = "", f"{own.name} now says"
     else:
@@ -85,10 +89,6 @@ def alike(name: str, other: str) -> bool:
     """Compare names as people read them: blanks and capitals do not make a different project."""
     first, second = (" ".join(normalize("NFC", each).split()).casefold() for each in (name, other))
     return first == second
-
-
-def _file_of(campaign: Campaign) -> Path:
-    return Path(campaign.belongs_to or campaign.definition)
 
 
 def _in_words(definition: Definition) -> str:

@@ -3,17 +3,12 @@
 
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, Connection, and_, case, func, insert, not_, select, true
+from sqlalchemy import ColumnElement, Connection, and_, func, insert, not_, select, true
 
 from config.definition.model import PILOT
 from data.campaigns.whose_turn import SendProgress
 from data.store.states import By, Operation, Step
-from data.store.tables import (
-    attempt,
-    candidate,
-    decision,
-    pauses,
-)
+from data.store.tables import attempt, candidate, decision, pauses
 
 _FORMER_PILOT = and_(
     candidate.c.listed.is_(False),
@@ -40,27 +35,20 @@ def send_progress(connection: Connection, row: int, key: str, pilot: str | None)
         judged = attempt.c.claimed_at > released
     counted = connection.execute(
         select(
-            func.count(),
-            func.sum(case((judged, 1), else_=0)),
-            func.sum(_when(judged, Step.REFUSED)),
-            func.sum(_when(judged, Step.UNSURE)),
+            func.count().label("tried"),
+            func.count().filter(judged).label("judged"),
+            func.count().filter(judged, candidate.c.invite_state == Step.REFUSED).label("refused"),
+            func.count().filter(judged, candidate.c.invite_state == Step.UNSURE).label("unsure"),
         )
         .select_from(candidate)
         .join(attempt, attempt.c.id == candidate.c.invite_attempt)
         .where(mine, candidate.c.email_key != (pilot or ""), not_(_FORMER_PILOT))
     ).one()
     return SendProgress(
-        tried=counted[0],
+        **counted._mapping,
         last=last_claimed(connection, row),
-        judged=counted[1] or 0,
-        refused=counted[2] or 0,
-        unsure=counted[3] or 0,
         confirmed=pilot is not None and _confirmed(connection, row, pilot),
     )
-
-
-def _when(judged: ColumnElement[bool], step: Step) -> ColumnElement[int]:
-    return case((and_(judged, candidate.c.invite_state == step), 1), else_=0)
 
 
 def last_claimed(connection: Connection, row: int) -> datetime | None:

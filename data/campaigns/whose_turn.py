@@ -4,13 +4,18 @@ A run asks this before each part that it sends, and the plan asks it for one mom
 (data/campaigns/forecast.py): the forecast is what happens, because both ask here.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from functools import cache
+
+from pydantic import TypeAdapter
 
 from config.timetable.timetable import Timetable
 from config.timetable.window import Phase
+
+NO_RULES = ""  # the timetable of most campaigns, as the ledger keeps it
 
 
 class Wait(StrEnum):
@@ -120,7 +125,8 @@ def _closed(table: Timetable, so_far: SendProgress, at: datetime) -> Turn | None
 
 def _open(table: Timetable, people: Sequence[Waiting], at: datetime, *, wave: int) -> Turn:
     """Sort people by their working hours."""
-    end = min(_ends(table), default=None)
+    ends = (table.window.not_after if table.window else None, table.latest)
+    end = min((moment for moment in ends if moment is not None), default=None)
     if table.hours is None:
         return Turn(tuple((person.row, end) for person in people), wave)
     closes = {zone: table.hours.closes(at, zone) for zone in {person.zone for person in people}}
@@ -136,8 +142,16 @@ def _open(table: Timetable, people: Sequence[Waiting], at: datetime, *, wave: in
     return Turn(now, wave, Wait.HOURS, min(opening, default=None))
 
 
-def _ends(table: Timetable) -> Iterator[datetime]:
-    if table.window is not None and table.window.not_after is not None:
-        yield table.window.not_after
-    if table.latest is not None:
-        yield table.latest
+def kept(timetable: Timetable) -> str:
+    """Write a timetable as the ledger keeps it: one text, with each definition anew."""
+    return NO_RULES if timetable == Timetable() else _adapter().dump_json(timetable).decode()
+
+
+def timetable(text: str) -> Timetable:
+    """Read what `kept` wrote."""
+    return Timetable() if text == NO_RULES else _adapter().validate_json(text)
+
+
+@cache
+def _adapter() -> TypeAdapter[Timetable]:
+    return TypeAdapter(Timetable)

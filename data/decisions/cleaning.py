@@ -1,94 +1,29 @@
-"""What must be removed in the web application, according to the journal and the decisions."""
+"""What a person must remove by hand in the web application: derived, never kept as a list.
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+The service has no delete (interface 4). What it may hold besides the campaign's own records follows
+from the journal and from decisions; that somebody has removed a thing is a decision too.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import (
-    BindParameter,
-    ColumnElement,
-    Connection,
-    Row,
-    Select,
-    bindparam,
-    exists,
-    or_,
-    select,
-)
+from sqlalchemy import ColumnElement, Connection, bindparam, exists, or_, select
+from sqlmodel import col
+from sqlmodel import select as whole
 
+from config.timetable.moments import in_zone
 from data.campaigns.forgotten import MARK
-from data.decisions.clean_up import (
-    AddedAgain,
-    LeftOver,
-    Mark,
-    Place,
-    SentAgain,
-    SteppedBack,
-    left_over,
-)
 from data.decisions.settling import write_down
-from data.decisions.verdicts import Decided
+from data.decisions.verdicts import Decided, Place
 from data.sending.refusals import OF_SOME_ROW
 from data.sending.row_ranges import read as rows_in
 from data.store.states import MAY_HAVE_HAPPENED, AttemptState, By, Operation, Step, Word
-from data.store.tables import (
-    attempt,
-    campaign,
-    candidate,
-    decision,
-)
+from data.store.tables import Attempt, Campaign, Candidate, Decision, attempt, candidate, rows_of
 
 # After such an add, nobody can say that the person is not there.
 _PERHAPS = (AttemptState.DONE, AttemptState.UNSURE, AttemptState.OVERRULED)
-
-_HERE: BindParameter[int] = bindparam("here")
-
-
-def _adds_that(went: ColumnElement[bool]) -> Select[Any]:
-    return (
-        select(attempt.c.id, attempt.c.carried)
-        .where(attempt.c.campaign_id == _HERE, attempt.c.operation == Operation.ADD, went)
-        .order_by(attempt.c.id)
-    )
-
-
-# Composed once: every run asks, at its end. Each is about one campaign, `here`.
-_CAMPAIGN = select(campaign).where(campaign.c.id == _HERE)
-_SINGLE = (Operation.CREATE, Operation.ATTACH)
-_OVERRULED_CALLS = (
-    select(attempt.c.id, attempt.c.operation, attempt.c.claimed_at)
-    .where(
-        attempt.c.campaign_id == _HERE,
-        attempt.c.operation.in_(_SINGLE),
-        attempt.c.state == AttemptState.OVERRULED,
-    )
-    .order_by(attempt.c.id)
-)
-_ADDS_THAT_MAY_HAVE_HAPPENED = _adds_that(attempt.c.state.in_(MAY_HAVE_HAPPENED))
-_ADDS_REFUSED_OVER_A_ROW = _adds_that(
-    (attempt.c.state == AttemptState.REFUSED) & attempt.c.status.in_(OF_SOME_ROW)
-)
-# For refused and withdrawn people, an earlier add may have been the only one that took effect.
-_ASIDE_OR_BETWEEN = (
-    select(candidate)
-    .where(
-        candidate.c.campaign_id == _HERE,
-        candidate.c.add_state.in_((Step.REFUSED, Step.WITHDRAWN))
-        | (
-            (candidate.c.add_state == Step.DONE)
-            & candidate.c.id.between(bindparam("first"), bindparam("last"))
-        ),
-        candidate.c.email_key.not_like(f"{MARK}%"),
-    )
-    .order_by(candidate.c.id)
-)
-_DOUBLES_READ = select(decision.c.attempt_id, decision.c.candidate_row, decision.c.value).where(
-    decision.c.campaign_id == _HERE,
-    decision.c.verdict == Word.DOUBLE,
-    decision.c.value.is_not(None),  # removed with the person
-)
-_CLEANED = select(decision.c.attempt_id, decision.c.candidate_row).where(
-    decision.c.campaign_id == _HERE, decision.c.verdict == Word.CLEANED
-)
 _ADDING, _NEW = attempt.alias("adding"), candidate.alias("new")
 _STEPPED_BACK = (
     select(
@@ -98,17 +33,19 @@ _STEPPED_BACK = (
         _ADDING.c.state,
         _ADDING.c.status,
         _ADDING.c.rows,
-        exists().where(
+        exists()
+        .where(
             attempt.c.candidate_row == candidate.c.id,
             attempt.c.operation == Operation.INVITE,
             attempt.c.state == AttemptState.DONE,
-        ),
-        _NEW.c.email1,
+        )
+        .label("was_invited"),
+        _NEW.c.email1.label("instead"),
     )
     .outerjoin(_ADDING, _ADDING.c.id == candidate.c.add_attempt)
     .outerjoin(_NEW, _NEW.c.id == candidate.c.corrected_to)
     .where(
-        candidate.c.campaign_id == _HERE,
+        candidate.c.campaign_id == bindparam("here"),
         # What the service has of them was shown when they were forgotten; nobody knows it now.
         candidate.c.email_key.not_like(f"{MARK}%"),
         or_(
@@ -121,17 +58,52 @@ _STEPPED_BACK = (
 )
 
 
+class What(StrEnum):
+    """The kind of thing that is left over."""
+
+    PROJECT = "project"  # a second one, from a request that was sent again
+    PROBLEM = "problem"  # the same one twice, likewise
+    DOUBLE = "double"  # a person who was added again
+    PERSON = "person"  # somebody who is withdrawn, or an address that was corrected
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOver:
+    """One thing to look for and remove; `certain` if the service itself said that it is there.
+
+    `mark` is what it is known by: the number of an attempt, the row of a candidate, or both.
+    """
+
+    what: What
+    certain: bool
+    said: str
+    mark: Place
+    email1: str | None = None
+    candidate_id: int | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return one object of `clean_up` in the status object."""
+        return {
+            "what": self.what,
+            "certain": self.certain,
+            "email1": self.email1,
+            "candidate_id": self.candidate_id,
+            "why": self.said,
+        }
+
+
 def find(connection: Connection, campaign_row: int) -> list[LeftOver]:
-    """List what a person must remove by hand."""
-    here = connection.execute(_CAMPAIGN, {"here": campaign_row}).one()
+    """List what is to be removed, without what a person has removed."""
+    [here] = rows_of(connection, whole(Campaign).where(Campaign.id == campaign_row))
     refused = _first_refusals(connection, campaign_row)
-    return left_over(
-        Place(here.name, here.project_id, here.problem_id, here.timezone),
-        _calls(connection, here),
-        _doubles(connection, campaign_row, refused),
-        list(_stepped_back(connection, campaign_row, refused)),
-        _cleaned(connection, campaign_row),
-    )
+    items = [
+        *_calls(connection, here),
+        *_doubles(connection, here, refused),
+        *_stepped_back(connection, here, refused),
+    ]
+    removed = _decisions(connection, campaign_row, Word.CLEANED)
+    cleaned = {(decision.attempt_id, decision.candidate_row) for decision in removed}
+    return [item for item in items if item.mark not in cleaned]
 
 
 def write_cleaned(
@@ -142,43 +114,64 @@ def write_cleaned(
     write_down(connection, campaign_row, decided, by)
 
 
-def _calls(connection: Connection, here: Row[Any]) -> list[SentAgain]:
+def _calls(connection: Connection, here: Campaign) -> Iterator[LeftOver]:
     """Only if the step has been sent again: until then nothing is there twice."""
-    lasts = {Operation.CREATE: here.project_attempt, Operation.ATTACH: here.problem_attempt}
-    calls = connection.execute(_OVERRULED_CALLS, {"here": here.id})
-    return [
-        SentAgain(call.id, operation, call.claimed_at)
-        for call in calls
-        if lasts[operation := Operation(call.operation)] != call.id
-    ]
+    overruled = col(Attempt.state) == AttemptState.OVERRULED
+    for call in _attempts(connection, here.id, overruled):
+        when = f"the request of {in_zone(call.claimed_at, here.timezone)} was sent again"
+        mark = (call.id, None)
+        if call.operation == Operation.CREATE and call.id != here.project_attempt:
+            used = "" if here.project_id is None else f"; project {here.project_id} is in use"
+            evidence = f'there may be a second project "{here.name}": {when}{used}'
+            yield LeftOver(What.PROJECT, False, evidence, mark)
+        elif call.operation == Operation.ATTACH and call.id != here.problem_attempt:
+            evidence = f"problem {here.problem_id} may be in {_project(here)} twice: {when}"
+            yield LeftOver(What.PROBLEM, False, evidence, mark)
 
 
 def _doubles(
-    connection: Connection, campaign_row: int, refused: Mapping[int, int]
-) -> list[AddedAgain]:
+    connection: Connection, here: Campaign, refused: Mapping[int, int]
+) -> Iterator[LeftOver]:
     """People in more than one add, if an earlier add may have had an effect.
 
     Until the last add has an outcome, a person is still asked about it.
     """
-    adds = _adds(connection, campaign_row, _ADDS_THAT_MAY_HAVE_HAPPENED)
-    doubles_read = _doubles_read(connection, campaign_row)
+    adds = _adds(connection, here.id, col(Attempt.state).in_(MAY_HAVE_HAPPENED))
+    doubles_read = _doubles_read(connection, here.id)
     several = _in_several(adds.values()) | {row for _, row in doubles_read}
-    rows = several | refused.keys()
-    between = {"first": min(rows, default=0), "last": max(rows, default=0)}
-    people = connection.execute(_ASIDE_OR_BETWEEN, {"here": campaign_row, **between})
-    doubles: list[AddedAgain] = []
-    for person in people:
-        own: list[AddedAgain] = []
+    for person in _aside_or_among(connection, here.id, several | refused.keys()):
+        used = f"candidate {person.candidate_id} is in use"
+        if person.candidate_id is None:
+            used = "none of them is in use"
+        doubles: list[tuple[int, int | None]] = []
         if person.id in several or person.add_state != Step.DONE:
-            own = list(_doubles_of(person, adds, doubles_read))
-        doubles += own or _after_a_refusal(person, refused.get(person.id))
-    return doubles
+            doubles = list(_doubles_of(person, adds, doubles_read))
+        why = ""
+        if not doubles and (first := _refused_before(person, refused)) is not None:
+            doubles, why = [(first, None)], ", because an add was refused and sent again"
+        for number, double in doubles:
+            evidence = f"may have been added to {_project(here)} more than once{why}; {used}"
+            if double is not None:
+                evidence = f"candidate {double} in {_project(here)}, added more than once; {used}"
+            there = person.candidate_id if double is None else double
+            mark = (number, person.id)
+            yield LeftOver(What.DOUBLE, double is not None, evidence, mark, person.email1, there)
 
 
-def _adds(connection: Connection, campaign_row: int, which: Select[Any]) -> dict[int, list[range]]:
-    """The people in these adds, by attempt, oldest first."""
-    rows = connection.execute(which, {"here": campaign_row})
-    return {number: rows_in(carried) for number, carried in rows}
+def _aside_or_among(
+    connection: Connection, campaign_row: int, rows: Collection[int]
+) -> Sequence[Candidate]:
+    """Whoever is refused or withdrawn: for them, an earlier add may have been the only one that
+    took effect. And those who were added, between the first and the last of these rows.
+    """
+    aside = col(Candidate.add_state).in_((Step.REFUSED, Step.WITHDRAWN))
+    among = col(Candidate.id).between(min(rows, default=0), max(rows, default=0))
+    people = whole(Candidate).where(
+        Candidate.campaign_id == campaign_row,
+        aside | ((col(Candidate.add_state) == Step.DONE) & among),
+        col(Candidate.email_key).not_like(f"{MARK}%"),
+    )
+    return rows_of(connection, people.order_by(col(Candidate.id)))
 
 
 def _first_refusals(connection: Connection, campaign_row: int) -> dict[int, int]:
@@ -187,31 +180,35 @@ def _first_refusals(connection: Connection, campaign_row: int) -> dict[int, int]
     A service that meets a bad row may have kept the rows before it, whatever it answers.
     """
     first: dict[int, int] = {}
-    for number, spans in _adds(connection, campaign_row, _ADDS_REFUSED_OVER_A_ROW).items():
+    over_a_row = col(Attempt.status).in_(OF_SOME_ROW)
+    refused = (col(Attempt.state) == AttemptState.REFUSED) & over_a_row
+    for number, spans in _adds(connection, campaign_row, refused).items():
         for span in spans:
             for row in span:
                 first.setdefault(row, number)
     return first
 
 
-def _after_a_refusal(person: Row[Any], first: int | None) -> Iterator[AddedAgain]:
-    """One line for a person who was added in the end, however often the add was refused before.
-
-    A person who was refused to the end is the bad row itself, and counts as not there.
+def _refused_before(person: Candidate, refused: Mapping[int, int]) -> int | None:
+    """The first refused add of a person who was added in the end; one line, however many there
+    were. A person who was refused to the end is the bad row itself, and counts as not there.
     """
+    first = refused.get(person.id)
     if person.add_state == Step.DONE and first is not None and first < (person.add_attempt or 0):
-        who = (person.id, person.email1, person.candidate_id)
-        yield AddedAgain(first, *who, refused=True)
+        return first
+    return None
 
 
 def _doubles_of(
-    person: Row[Any],
+    person: Candidate,
     adds: Mapping[int, Sequence[range]],
     doubles_read: Mapping[tuple[int, int], Sequence[int]],
-) -> Iterator[AddedAgain]:
-    """A person's records that may be there besides the one in use: by their adds, oldest first."""
+) -> Iterator[tuple[int, int | None]]:
+    """A person's records that may be there besides the one in use: by their adds, oldest first.
+
+    Yields the add and, if it is known, the record's id.
+    """
     carried = [n for n, spans in adds.items() if any(person.id in span for span in spans)]
-    who = (person.id, person.email1, person.candidate_id)
     # An id that was typed to replace a wrong one is in use, whatever it was recorded as before.
     unused = {
         number: [
@@ -222,15 +219,14 @@ def _doubles_of(
         for number in carried
     }
     # Ids from a list: nobody knows which of the earlier adds created each of them.
-    unplaced = len(unused.get(person.add_attempt, ()))
+    unplaced = len(unused.get(person.add_attempt or 0, ()))
     for number in carried:
-        for double in unused[number]:
-            yield AddedAgain(number, *who, double)
+        yield from ((number, double) for double in unused[number])
         if not unused[number] and number != person.add_attempt:
             if unplaced > 0:
                 unplaced -= 1
             else:
-                yield AddedAgain(number, *who)
+                yield number, None
 
 
 def _in_several(adds: Iterable[Sequence[range]]) -> set[int]:
@@ -246,21 +242,55 @@ def _in_several(adds: Iterable[Sequence[range]]) -> set[int]:
 def _doubles_read(connection: Connection, campaign_row: int) -> dict[tuple[int, int], list[int]]:
     """The ids that are not in use, by attempt and row: from late answers, or typed by a person."""
     doubles: dict[tuple[int, int], list[int]] = {}
-    for row in connection.execute(_DOUBLES_READ, {"here": campaign_row}):
-        doubles.setdefault((row.attempt_id, row.candidate_row), []).append(int(row.value))
+    for row in _decisions(connection, campaign_row, Word.DOUBLE):
+        if row.value is not None and row.attempt_id and row.candidate_row:  # else: forgotten
+            doubles.setdefault((row.attempt_id, row.candidate_row), []).append(int(row.value))
     return doubles
 
 
 def _stepped_back(
-    connection: Connection, campaign_row: int, refused: Mapping[int, int]
-) -> Iterator[SteppedBack]:
-    people = connection.execute(_STEPPED_BACK, {"here": campaign_row})
-    for row, email1, number, state, status, rows, was_invited, instead in people:
-        bad_row = rows == 1 and state == AttemptState.REFUSED and status in OF_SOME_ROW
-        perhaps = state in _PERHAPS or (row in refused and not bad_row)
-        yield SteppedBack(row, email1, number, perhaps, bool(was_invited), instead)
+    connection: Connection, here: Campaign, refused: Mapping[int, int]
+) -> Iterator[LeftOver]:
+    """Somebody withdrawn, or an address that was corrected: they may be in the project."""
+    for person in connection.execute(_STEPPED_BACK, {"here": here.id}):
+        certain = person.candidate_id is not None
+        bad_row = (
+            person.rows == 1
+            and person.state == AttemptState.REFUSED
+            and person.status in OF_SOME_ROW
+        )
+        perhaps = person.state in _PERHAPS or (person.id in refused and not bad_row)
+        if not certain and not perhaps:
+            continue
+        there = f"perhaps in {_project(here)}"
+        if certain:
+            there = f"candidate {person.candidate_id} in {_project(here)}"
+        why = f"corrected to {person.instead}" if person.instead else "withdrawn"
+        evidence = f"{there}, {why}" + (", was invited" if person.was_invited else "")
+        who = (person.email1, person.candidate_id)
+        yield LeftOver(What.PERSON, certain, evidence, (None, person.id), *who)
 
 
-def _cleaned(connection: Connection, campaign_row: int) -> set[Mark]:
-    rows = connection.execute(_CLEANED, {"here": campaign_row})
-    return {(row.attempt_id, row.candidate_row) for row in rows}
+def _project(here: Campaign) -> str:
+    """The project that the campaign uses."""
+    return "the project" if here.project_id is None else f"project {here.project_id}"
+
+
+def _adds(
+    connection: Connection, campaign_row: int, which: ColumnElement[bool]
+) -> dict[int, list[range]]:
+    """The people in these adds, by attempt, oldest first."""
+    adds = _attempts(connection, campaign_row, (col(Attempt.operation) == Operation.ADD) & which)
+    return {add.id: rows_in(add.carried) for add in adds}
+
+
+def _attempts(
+    connection: Connection, campaign_row: int, which: ColumnElement[bool]
+) -> Sequence[Attempt]:
+    mine = whole(Attempt).where(Attempt.campaign_id == campaign_row, which)
+    return rows_of(connection, mine.order_by(col(Attempt.id)))
+
+
+def _decisions(connection: Connection, campaign_row: int, word: Word) -> Sequence[Decision]:
+    mine = whole(Decision).where(Decision.campaign_id == campaign_row, Decision.verdict == word)
+    return rows_of(connection, mine)

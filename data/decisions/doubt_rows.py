@@ -6,42 +6,44 @@ Inside a transaction that the ledger opens.
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam, select
+from sqlalchemy import ColumnElement, Connection, Row, bindparam, func, select
 
 from data.decisions.verdicts import Doubt
 from data.sending.processes import this_process
 from data.sending.recovery import lives
 from data.store import clock
 from data.store.states import Ending, Operation
-from data.store.tables import (
-    attempt,
-    campaign,
-    candidate,
-    runs,
-)
+from data.store.tables import attempt, campaign, candidate, runs
 
 _its = campaign.alias("its")
-SEEN: tuple[Any, ...] = (
-    attempt.c.id,
-    attempt.c.claimed_at,
-    attempt.c.phase,
-    attempt.c.status,
-    attempt.c.evidence,
-    attempt.c.answer,
-    attempt.c.run_id,
-    select(_its.c.timezone)
-    .where(_its.c.id == attempt.c.campaign_id)
-    .scalar_subquery()
-    .label("timezone"),
-)
-WHO: tuple[Any, ...] = (
-    *SEEN,
+
+
+def _seen(evidence: ColumnElement[str | None]) -> tuple[ColumnElement[Any], ...]:
+    return (
+        attempt.c.id.label("attempt"),
+        attempt.c.claimed_at.label("sent_at"),
+        attempt.c.phase,
+        attempt.c.status,
+        evidence.label("evidence"),
+        func.nullif(attempt.c.answer, "").label("answer"),
+        attempt.c.run_id,
+        select(_its.c.timezone)
+        .where(_its.c.id == attempt.c.campaign_id)
+        .scalar_subquery()
+        .label("timezone"),
+    )
+
+
+# The fields of a doubt, and the run that sent the request.
+SEEN = _seen(attempt.c.evidence)
+WHO = (
+    # For one of many people in a request, their own line says more than the request's.
+    *_seen(func.coalesce(func.nullif(candidate.c.why, ""), attempt.c.evidence)),
     candidate.c.id.label("row"),
     candidate.c.email1,
     candidate.c.first_name,
     candidate.c.last_name,
     candidate.c.candidate_id,
-    candidate.c.why,
 )
 _OPEN_RUNS = select(runs).where(
     runs.c.id.in_(bindparam("numbers", expanding=True)),
@@ -52,30 +54,10 @@ _OPEN_RUNS = select(runs).where(
 def doubts_in(
     connection: Connection, operation: Operation, rows: Sequence[Row[Any]]
 ) -> list[Doubt]:
-    """The doubts in rows of SEEN columns."""
+    """The doubts in rows of SEEN or WHO, and perhaps `typed`."""
     alive = _alive(connection, {row.run_id for row in rows})
-    return [_doubt(operation, row, alive) for row in rows]
-
-
-def _doubt(operation: Operation, row: Row[Any], alive: Collection[int]) -> Doubt:
-    seen = row._mapping
-    return Doubt(
-        operation=operation,
-        attempt=row.id,
-        sent_at=row.claimed_at,
-        alive=row.run_id in alive,
-        phase=row.phase,
-        status=row.status,
-        timezone=row.timezone,
-        # For one of many people in a request, their own line says more than the request's.
-        evidence=seen.get("why") or row.evidence,
-        answer=row.answer or None,
-        row=seen.get("row"),
-        email1=seen.get("email1", ""),
-        first_name=seen.get("first_name", ""),
-        last_name=seen.get("last_name", ""),
-        candidate_id=seen.get("candidate_id"),
-    )
+    fields = [dict(row._mapping) for row in rows]
+    return [Doubt(operation, alive=seen.pop("run_id") in alive, **seen) for seen in fields]
 
 
 def _alive(connection: Connection, numbers: Collection[int]) -> set[int]:

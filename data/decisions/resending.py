@@ -1,24 +1,46 @@
-"""Invite people once more on purpose: the statements, inside a transaction of the ledger."""
+"""Invite people by name, whatever would hold them back: once more, or although they are held.
 
-from collections.abc import Mapping, Sequence
+The statements behind `campaign resend` and `campaign allow`, inside a transaction of the ledger.
+The reasons to hold somebody that exist now no longer hold the person. A later reason (another
+invitation, a new entry on the do-not-contact list) holds again, because nobody has looked at that.
+"""
 
-from sqlalchemy import Connection, exists, select, update
+from collections.abc import Sequence
+from datetime import datetime
+
+from sqlalchemy import Connection, exists, func, select, update
 
 from config.command_line import command
+from config.timetable.moments import in_zone
 from data.campaigns.queries import people_in
-from data.decisions.allowing import LAST_ATTEMPT
 from data.decisions.doubt_rows import SEEN, doubts_in
 from data.decisions.settling import write_down
-from data.decisions.verdicts import Decided, Doubt, Invited, NotDecided, no_resend
+from data.decisions.verdicts import Decided, Doubt, NotDecided
 from data.holds.reasons import held_rows
 from data.holds.rule import Cause
+from data.holds.second_addresses import held_seconds
 from data.store import clock
 from data.store.states import By, Operation, Step, Word
-from data.store.tables import Candidate, attempt, candidate, decision
+from data.store.tables import Candidate, attempt, candidate, decision, do_not_contact
 
 CORRECTED = "was corrected: emails now go to the new address"
 LETS_THROUGH = command("allow", "KEY", "EMAIL", "--why", "TEXT")
+NOTHING_HOLDS = "is not held: nothing stops this person from being invited"
+LAST_ATTEMPT = select(func.coalesce(func.max(attempt.c.id), 0)).scalar_subquery()
+LAST_ENTRY = select(func.coalesce(func.max(do_not_contact.c.id), 0)).scalar_subquery()
 DO_NOT_CONTACT = f"is on the do-not-contact list; to allow the person first: {LETS_THROUGH}"
+_NOT_YET = {
+    Step.WAITING: "is not invited yet: the next run sends the invitation",
+    Step.SENDING: "is being invited by a run right now",
+    Step.UNSURE: "may have been invited: settle that first",
+}
+_NOT_ADDED = {
+    Step.WAITING: "is not added yet: the next run adds and invites this person",
+    Step.SENDING: "is being added by a run right now",
+    Step.UNSURE: "may have been added: settle that first",
+    Step.REFUSED: "was refused when added: fix the row in the definition, then run again; "
+    f"{command('status', 'KEY')} says what to type if the row was right",
+}
 
 
 def objections(connection: Connection, campaign_row: int, rows: Sequence[int]) -> dict[int, str]:
@@ -31,14 +53,37 @@ def objections(connection: Connection, campaign_row: int, rows: Sequence[int]) -
     }
     objections_to = {}
     for position, row in enumerate(rows):
-        objection = no_resend(_invited(people[row], settled), at)
-        if people[row].corrected_to is not None:
-            objection = CORRECTED
-        elif row in listed:
+        person = people[row]
+        objection = no_resend(person, settled.get(_last_attempt(person) or 0), at)
+        if row in listed:
             objection = objection or DO_NOT_CONTACT
         if objection is not None:
             objections_to[position] = objection
     return objections_to
+
+
+def no_resend(person: Candidate, doubt: Doubt | None, at: datetime) -> str | None:
+    """Say why a person cannot be invited once more now; None when that is possible.
+
+    `doubt` is set if a person, not an answer, settled the last invitation.
+    """
+    if person.corrected_to is not None:
+        return CORRECTED
+    if not person.listed:
+        return "is no longer in the definition: put the row back, run, then resend"
+    if person.add_state in _NOT_ADDED:
+        return _NOT_ADDED[Step(person.add_state)]
+    if person.invite_state in _NOT_YET:
+        return _NOT_YET[Step(person.invite_state)]
+    if doubt is not None and doubt.alive:
+        return "was settled while the run that sent it is still in progress: wait until it ends"
+    if doubt is not None and at < doubt.again_from:
+        # Without this, withdraw and then resend would bypass the wait for `again`.
+        return (
+            "was settled without an answer from the service, which may still be working on it: "
+            f"wait until {in_zone(doubt.again_from, doubt.timezone)}"
+        )
+    return None
 
 
 def resend(connection: Connection, campaign_row: int, rows: Sequence[int], by: By) -> None:
@@ -88,10 +133,19 @@ def _settled(connection: Connection, numbers: Sequence[int | None]) -> dict[int,
     return {row.attempt: row for row in doubts_in(connection, Operation.INVITE, rows)}
 
 
-def _invited(person: Candidate, settled: Mapping[int, Doubt]) -> Invited:
-    return Invited(
-        person.listed,
-        Step(person.add_state),
-        Step(person.invite_state),
-        settled.get(_last_attempt(person) or 0),
+def not_held(connection: Connection, campaign_row: int, rows: Sequence[int]) -> dict[int, str]:
+    """Say who cannot be let through and why, by position in `rows`."""
+    held = held_seconds(connection, campaign_row) | held_rows(connection, rows, clock.now())
+    return {n: NOTHING_HOLDS for n, row in enumerate(rows) if row not in held}
+
+
+def allow(connection: Connection, campaign_row: int, rows: Sequence[int], by: By) -> None:
+    """Let these candidates through, or raise NotDecided (by position) and change nothing."""
+    if refused := not_held(connection, campaign_row, rows):
+        raise NotDecided(refused)
+    connection.execute(
+        update(candidate)
+        .where(candidate.c.id.in_(rows), candidate.c.campaign_id == campaign_row)
+        .values(allowed_attempt=LAST_ATTEMPT, allowed_entry=LAST_ENTRY)
     )
+    write_down(connection, campaign_row, [Decided(None, row, Word.ALLOW) for row in rows], by)

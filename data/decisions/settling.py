@@ -8,35 +8,14 @@ why. A late answer to an overruled request may still change its step until the s
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from sqlalchemy import (
-    Connection,
-    Select,
-    bindparam,
-    exists,
-    insert,
-    select,
-    update,
-)
+from sqlalchemy import Connection, Select, bindparam, exists, insert, select, update
 
 from config.service_address import same_service
 from data.decisions import typed_ids
 from data.decisions.doubt_rows import SEEN, WHO, doubts_in
-from data.decisions.verdicts import (
-    MOVES,
-    Decided,
-    Doubt,
-    Doubts,
-    NotDecided,
-    listed,
-    objections,
-)
+from data.decisions.verdicts import MOVES, Decided, Doubt, Doubts, NotDecided, listed, objections
 from data.store.states import AttemptState, By, Operation, Step, Word
-from data.store.tables import (
-    attempt,
-    campaign,
-    candidate,
-    decision,
-)
+from data.store.tables import attempt, campaign, candidate, decision
 
 # What is unsure, in the order sent. Composed once, because many commands ask for it.
 _REFUSED = (
@@ -141,21 +120,16 @@ def settle(
     doubts = find(connection, campaign_row, typed=typed)
     if refused := objections(doubts, decided, by.at, soon=soon):
         raise NotDecided(refused)
-    operations: dict[tuple[int | None, int | None], Operation] = {
-        (doubt.attempt, doubt.row): doubt.operation for doubt in (*doubts.steps, *doubts.refused)
-    }
-    mistyped = {(doubt.attempt, doubt.row): doubt for doubt in doubts.typed}
+    operations = {doubt.place: doubt.operation for doubt in (*doubts.steps, *doubts.refused)}
+    mistyped = {doubt.place: doubt for doubt in doubts.typed}
     anew: list[tuple[Doubt, Decided]] = []
     groups: dict[tuple[Operation, Word], list[Decided]] = {}
     for verdict in decided:
-        if (doubt := mistyped.get((verdict.attempt or 0, verdict.row))) is not None:
+        if (doubt := mistyped.get(verdict.place)) is not None:
             anew.append((doubt, verdict))
-            continue
-        if verdict.word is Word.DOUBLE:
-            continue  # written down beside the verdict, for clean-up
-        groups.setdefault((operations[verdict.attempt, verdict.row], verdict.word), []).append(
-            verdict
-        )
+        elif verdict.word is not Word.DOUBLE:  # written down beside the verdict, for clean-up
+            kind = (operations[verdict.place], verdict.word)
+            groups.setdefault(kind, []).append(verdict)
     for (operation, word), alike in groups.items():
         if operation is Operation.ADD:
             settle_adds(connection, word, alike, by)

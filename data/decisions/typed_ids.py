@@ -24,13 +24,7 @@ from sqlalchemy import (
 from data.decisions.doubt_rows import SEEN, WHO, doubts_in
 from data.decisions.verdicts import Decided, Doubt
 from data.store.states import MAY_HAVE_HAPPENED, Operation, Step, Word
-from data.store.tables import (
-    attempt,
-    campaign,
-    candidate,
-    decision,
-    runs,
-)
+from data.store.tables import attempt, campaign, candidate, decision, runs
 
 _used = attempt.alias("used")
 _USES = (_used.c.campaign_id == bindparam("of"), _used.c.state.in_(MAY_HAVE_HAPPENED))
@@ -119,10 +113,7 @@ def find(
     for operation, statement in asked:
         rows = connection.execute(statement, {"of": campaign_row, "stands": stands}).all()
         doubts = doubts_in(connection, operation, rows)
-        mistyped += [
-            replace(doubt, alive=at_work, typed=row.typed)
-            for doubt, row in zip(doubts, rows, strict=True)
-        ]
+        mistyped += [replace(doubt, alive=at_work) for doubt in doubts]
     return mistyped
 
 

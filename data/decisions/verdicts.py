@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from hashlib import sha256
 
-from config.command_line import command
 from config.email_key import email_key
 from config.errors import CampaignError
 from config.timetable.moments import in_zone
@@ -17,7 +16,8 @@ from data.store.states import AttemptState, Operation, Step, Word
 
 PATIENCE = timedelta(minutes=15)  # a gateway may still be working on a request for this long
 LARGEST_ID = 2**63 - 1
-
+Place = tuple[int | None, int | None]
+"""What a step is known by: the number of its attempt, and the candidate's row."""
 
 WORDS: Mapping[Operation, tuple[Word, ...]] = {
     Operation.CREATE: (Word.ID, Word.AGAIN),
@@ -64,6 +64,10 @@ class Doubt:
     typed: int | None = None  # the id that a person typed, for a step that is no longer unsure
 
     @property
+    def place(self) -> "Place":
+        return self.attempt, self.row
+
+    @property
     def again_from(self) -> datetime:
         """From when it may be sent again without `--no-wait`."""
         return self.sent_at + PATIENCE
@@ -101,6 +105,10 @@ class Decided:
     word: Word
     value: int | None = None
     instead: int | None = None
+
+    @property
+    def place(self) -> "Place":
+        return self.attempt, self.row
 
 
 def about(
@@ -165,20 +173,17 @@ def objections(
 
     `soon`: a person accepts the risk that a gateway may still be at work.
     """
-    steps: dict[tuple[int | None, int | None], Doubt] = {
-        (doubt.attempt, doubt.row): doubt for doubt in doubts.steps
-    }
-    refused = {(doubt.attempt, doubt.row) for doubt in doubts.refused}
-    steps = {(doubt.attempt, doubt.row): doubt for doubt in doubts.typed} | steps
-    named = {(verdict.attempt, verdict.row) for verdict in decided if verdict.word is Word.ID}
+    steps = {doubt.place: doubt for doubt in (*doubts.typed, *doubts.steps)}
+    refused = {doubt.place for doubt in doubts.refused}
+    named = {verdict.place for verdict in decided if verdict.word is Word.ID}
     # Two people's ids may have been mixed up: each id is free once both are replaced.
-    free = {d.typed for d in doubts.typed if (d.attempt, d.row) in named}
+    free = {doubt.typed for doubt in doubts.typed if doubt.place in named}
     doubts = replace(doubts, people=doubts.people - free)
     refusals: dict[int, str] = {}
-    met: set[tuple[int | None, int | None]] = set()
+    met: set[Place] = set()
     given: set[int] = set()
     for position, verdict in enumerate(decided):
-        place = (verdict.attempt, verdict.row)
+        place = verdict.place
         doubt = steps.get(place)
         if doubt is not None and doubt.typed != verdict.instead:
             doubt = None  # somebody else has decided meanwhile
@@ -248,51 +253,5 @@ def too_early(doubt: Doubt, at: datetime, *, soon: bool = False) -> str | None:
         return (
             "the service may still be working on this; you can send it again from "
             f"{in_zone(doubt.again_from, doubt.timezone)}, or at once with --no-wait"
-        )
-    return None
-
-
-@dataclass(frozen=True, slots=True)
-class Invited:
-    """The state of a person who may be invited once more.
-
-    `doubt` is set if a person, not an answer, settled the last invitation.
-    """
-
-    listed: bool
-    add: Step
-    invite: Step
-    doubt: Doubt | None = None
-
-
-_NOT_YET = {
-    Step.WAITING: "is not invited yet: the next run sends the invitation",
-    Step.SENDING: "is being invited by a run right now",
-    Step.UNSURE: "may have been invited: settle that first",
-}
-_NOT_ADDED = {
-    Step.WAITING: "is not added yet: the next run adds and invites this person",
-    Step.SENDING: "is being added by a run right now",
-    Step.UNSURE: "may have been added: settle that first",
-    Step.REFUSED: "was refused when added: fix the row in the definition, then run again; "
-    f"{command('status', 'KEY')} says what to type if the row was right",
-}
-
-
-def no_resend(person: Invited, at: datetime) -> str | None:
-    """Say why a person cannot be invited once more now; None when that is possible."""
-    if not person.listed:
-        return "is no longer in the definition: put the row back, run, then resend"
-    if person.add in _NOT_ADDED:
-        return _NOT_ADDED[person.add]
-    if person.invite in _NOT_YET:
-        return _NOT_YET[person.invite]
-    if person.doubt is not None and person.doubt.alive:
-        return "was settled while the run that sent it is still in progress: wait until it ends"
-    if person.doubt is not None and at < person.doubt.again_from:
-        # Without this, withdraw and then resend would bypass the wait for `again`.
-        return (
-            "was settled without an answer from the service, which may still be working on it: "
-            f"wait until {in_zone(person.doubt.again_from, person.doubt.timezone)}"
         )
     return None

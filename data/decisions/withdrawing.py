@@ -2,7 +2,7 @@
 
 The statements behind `campaign withdraw` and `campaign correct`, inside a transaction of the
 ledger. What was sent stays sent. The service has no delete (interface 4), so what remains there is
-listed for a person to remove (data/decisions/clean_up.py).
+listed for a person to remove (data/decisions/cleaning.py).
 """
 
 from collections.abc import Sequence
@@ -144,10 +144,6 @@ def _insert(connection: Connection, campaign_row: int, row: int, email1: str, ke
         "campaign_id": campaign_row,
         "email_key": key,
         "email1": email1,
-        "listed": True,
-        "add_state": Step.WAITING,
-        "invite_state": Step.WAITING,
-        "generation": 1,
     }
     statement = insert(candidate).values(values).returning(candidate.c.id)
     return int(connection.execute(statement).scalar_one())

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from config.definition.model import PILOT
 from data.campaigns.approvals import CODE, Answer
-from data.campaigns.timetables import timetable
+from data.campaigns.whose_turn import timetable
 from data.history.events import (
     Blocked,
     CameIn,

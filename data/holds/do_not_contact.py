@@ -1,23 +1,44 @@
 """The do-not-contact list: addresses that no campaign sends to, typed or read from a file.
 
-What is lifted stays in the
-ledger, as history.
+What is lifted stays in the ledger, as history.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from sqlalchemy import Connection, bindparam, insert, update
 from sqlmodel import col, select
 
 from data.campaigns import forgotten
-from data.holds.rule import ListFile
 from data.store.ledger import Ledger
 from data.store.states import By
 from data.store.tables import DoNotContact, do_not_contact, rows_of
 
 BY_HAND = ""
+NEW_ENTRY = 2**63 - 1  # the number of an entry that the ledger does not have yet
 IN_THE_FILE = "listed in the file"
 GONE_FROM_THE_FILE = "no longer in the file"
+
+
+@dataclass(frozen=True, slots=True)
+class ListFile:
+    """The do-not-contact list in a file, as it is now: addresses as written, by email key."""
+
+    file: str
+    addresses: Mapping[str, str]
+
+    def amend(self, key: str, standing: Iterable[DoNotContact]) -> list[DoNotContact]:
+        """The entries of an address as they will be once the ledger has read the file."""
+        entries = list(standing)
+        if key not in self.addresses:
+            return [entry for entry in entries if entry.file != self.file]
+        if any(entry.file == self.file for entry in entries):
+            return entries
+        typed = self.addresses[key]
+        new = DoNotContact(
+            id=NEW_ENTRY, email_key=key, email1=typed, file=self.file, who=self.file, why=""
+        )
+        return [*entries, new]
 
 
 def standing(connection: Connection, keys: Collection[str] | None = None) -> Sequence[DoNotContact]:

@@ -4,46 +4,52 @@ Each runs inside a transaction that its caller opened. In a transaction that gra
 answer is exact: everything that another campaign has sent or claimed is already there.
 """
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import islice
-from typing import Any
+from typing import Any, cast
 
 from sqlalchemy import (
     ColumnElement,
     CompoundSelect,
     Connection,
     Row,
+    Select,
     bindparam,
     exists,
-    literal,
     literal_column,
     or_,
     select,
     union_all,
 )
+from sqlmodel import col
+from sqlmodel import select as whole
 
-from data.campaigns.timetables import timetable
-from data.holds.edited_addresses import TO_COME, held_seconds
-from data.holds.rule import Allowed, Assessment, Earlier, Entry, Held, ListFile, Terms, held
+from data.campaigns.whose_turn import timetable
+from data.holds.do_not_contact import ListFile
+from data.holds.rule import Allowed, Assessment, Earlier, Held, Terms, held
+from data.holds.second_addresses import TO_COME, held_seconds
 from data.store import clock
 from data.store.states import AttemptState, Step
 from data.store.tables import (
+    Campaign,
+    DoNotContact,
     attempt,
     campaign,
     candidate,
     do_not_contact,
+    rows_of,
 )
 
 AT_ONCE = 500  # addresses in one statement
 
 other = candidate.alias("other")
-_ENTRY = "listed"  # beside the states of attempts, in the same column
 
 
-def _evidence(keys: Any) -> CompoundSelect[Any]:
-    """Invitations that count in any campaign, and entries on the list, for these email keys."""
+def _evidence(keys: Any) -> tuple[CompoundSelect[Any], Select[Any]]:
+    """For these email keys: invitations that count in any campaign, and entries on the list."""
     # Written out, because only then does the database use the index over invitations.
     stands: ColumnElement[bool] = literal_column(
         "attempt.operation = 'invite' AND attempt.state IN ('sending', 'done', 'unsure')"
@@ -70,20 +76,16 @@ def _evidence(keys: Any) -> CompoundSelect[Any]:
             attempt.c.state == AttemptState.OVERRULED,
         )
     )
-    listed = select(
-        do_not_contact.c.email_key,
-        do_not_contact.c.id,
-        do_not_contact.c.listed_at,
-        literal(_ENTRY),
-        literal(0),
-    ).where(do_not_contact.c.email_key.in_(keys), do_not_contact.c.lifted_at.is_(None))
-    return union_all(standing, given_up, listed)
+    listed = select(do_not_contact).where(
+        do_not_contact.c.email_key.in_(keys), do_not_contact.c.lifted_at.is_(None)
+    )
+    return union_all(standing, given_up), listed.order_by(do_not_contact.c.id)
 
 
 # Built once: it runs with every group commit that grants a claim.
-_OF_ROWS = _evidence(
-    select(candidate.c.email_key).where(candidate.c.id.in_(bindparam("rows", expanding=True)))
-)
+_THESE = candidate.c.id.in_(bindparam("rows", expanding=True))
+_OF_ROWS = _evidence(select(candidate.c.email_key).where(_THESE))
+_OF_WAITING = _evidence(select(candidate.c.email_key).where(*TO_COME))
 _OF_KEYS = _evidence(bindparam("keys", expanding=True))
 _PERSON = (
     candidate.c.id,
@@ -92,9 +94,8 @@ _PERSON = (
     candidate.c.allowed_attempt,
     candidate.c.allowed_entry,
 )
-
+_ROWS = select(*_PERSON).where(_THESE)
 _WAITING = select(*_PERSON).where(*TO_COME)
-_OF_WAITING = _evidence(select(candidate.c.email_key).where(*TO_COME))
 
 
 # Whether anything can hold a candidate at all, for statements that have just read the rows. It is
@@ -109,10 +110,10 @@ MAY_BE_HELD: ColumnElement[bool] = or_(
 
 @dataclass(frozen=True, slots=True)
 class _Evidence:
-    """What was found, by email key."""
+    """What the ledger has against people, by email key; an invitation with its campaign's row."""
 
-    earlier: Mapping[str, list[tuple[int, Earlier]]] = field(default_factory=dict)
-    entries: Mapping[str, list[Entry]] = field(default_factory=dict)
+    earlier: Mapping[str, list[tuple[int, Earlier]]]
+    entries: Mapping[str, list[DoNotContact]]
 
     def against(
         self,
@@ -132,33 +133,16 @@ class _Evidence:
 
 def held_rows(connection: Connection, rows: Collection[int], at: datetime) -> dict[int, Held]:
     """Which of these candidates are held at this moment, in whatever state they are, and why."""
-    if not rows:
-        return {}
-    evidence = connection.execute(_OF_ROWS, {"rows": list(rows)}).all()
-    if not evidence:
-        return {}
-    keys = {row.email_key for row in evidence}
-    people = select(*_PERSON).where(candidate.c.id.in_(rows), candidate.c.email_key.in_(keys))
-    return _judged(connection, connection.execute(people).all(), _read(connection, evidence), at)
+    return _judged(connection, _OF_ROWS, _ROWS, at, rows=list(rows)) if rows else {}
 
 
 def held_in(connection: Connection, campaign_row: int) -> dict[int, Held]:
     """Which of the people that a campaign still has to add or invite are held, by ledger row."""
-    # If there are two reasons, show the one from outside this campaign.
-    return held_seconds(connection, campaign_row) | _held_from_outside(connection, campaign_row)
-
-
-def _held_from_outside(connection: Connection, campaign_row: int) -> dict[int, Held]:
-    """Which of them the list or another campaign holds."""
+    seconds = held_seconds(connection, campaign_row)
     if not _anything(connection, campaign_row):
-        return {}
-    evidence = connection.execute(_OF_WAITING, {"row": campaign_row}).all()
-    if not evidence:
-        return {}
-    met = {row.email_key for row in evidence}
-    everyone = connection.execute(_WAITING, {"row": campaign_row})
-    people = [person for person in everyone if person.email_key in met]
-    return _judged(connection, people, _read(connection, evidence), clock.now())
+        return seconds
+    # If there are two reasons, show the one from outside this campaign.
+    return seconds | _judged(connection, _OF_WAITING, _WAITING, clock.now(), row=campaign_row)
 
 
 def held_people(
@@ -178,10 +162,9 @@ def held_people(
     held_by_key: dict[str, Held] = {}
     at = clock.now()
     for part in _in_parts(keys):
-        rows = connection.execute(_OF_KEYS, {"keys": part}).all()
-        if not rows and listed is None:
+        evidence = _read(connection, _OF_KEYS, keys=part)
+        if listed is None and not (evidence.earlier or evidence.entries):
             continue
-        evidence = _read(connection, rows)
         statement = select(*_PERSON).where(
             candidate.c.campaign_id == own, candidate.c.email_key.in_(part)
         )
@@ -193,13 +176,13 @@ def held_people(
     return held_by_key
 
 
-def terms_of(row: Any) -> Terms:
+def terms_of(row: Campaign) -> Terms:
     """The terms of a campaign as the ledger has it."""
     cooldown = None if row.cooldown is None else timedelta(seconds=row.cooldown)
     return Terms(assessment_of(row), cooldown, timetable(row.timetable).pilot, row.timezone)
 
 
-def assessment_of(row: Any) -> Assessment:
+def assessment_of(row: Campaign) -> Assessment:
     """What a campaign in the ledger invites to."""
     return Assessment(row.service, row.problem_id, row.project_id, row.problem_title)
 
@@ -220,13 +203,20 @@ _ANYTHING = select(
 
 
 def _judged(
-    connection: Connection, people: Sequence[Row[Any]], evidence: _Evidence, at: datetime
+    connection: Connection,
+    evidence_of: tuple[CompoundSelect[Any], Select[Any]],
+    these: Select[Any],
+    at: datetime,
+    **values: Any,
 ) -> dict[int, Held]:
-    own = {person.campaign_id for person in people}
-    terms = {
-        row.id: terms_of(row)
-        for row in connection.execute(select(campaign).where(campaign.c.id.in_(own)))
-    }
+    """Which people that the last query finds are held, by the evidence that the others find."""
+    evidence = _read(connection, evidence_of, **values)
+    met = evidence.earlier.keys() | evidence.entries.keys()
+    if not met:
+        return {}
+    people = [person for person in connection.execute(these, values) if person.email_key in met]
+    own = _campaigns(connection, {person.campaign_id for person in people})
+    terms = {row: terms_of(campaign) for row, campaign in own.items()}
     judged = {
         person.id: evidence.against(
             person.email_key, person.campaign_id, terms[person.campaign_id], _allowed(person), at
@@ -236,33 +226,28 @@ def _judged(
     return {row: why for row, why in judged.items() if why is not None}
 
 
+def _read(
+    connection: Connection, evidence_of: tuple[CompoundSelect[Any], Select[Any]], **values: Any
+) -> _Evidence:
+    invitations, entries = (connection.execute(wanted, values).all() for wanted in evidence_of)
+    evidence = _Evidence(defaultdict(list), defaultdict(list))
+    for entry in cast(Sequence[DoNotContact], entries):
+        evidence.entries[entry.email_key].append(entry)
+    about = _campaigns(connection, {row.of for row in invitations})
+    for row in invitations:
+        campaign, sent = about[row.of], row.state == AttemptState.DONE
+        invitation = Earlier(campaign.key, assessment_of(campaign), row.number, row.at, sent)
+        evidence.earlier[row.email_key].append((row.of, invitation))
+    return evidence
+
+
+def _campaigns(connection: Connection, rows: Collection[int]) -> dict[int, Campaign]:
+    these = whole(Campaign).where(col(Campaign.id).in_(rows))
+    return {campaign.id: campaign for campaign in rows_of(connection, these)} if rows else {}
+
+
 def _allowed(person: Row[Any]) -> Allowed:
     return Allowed(person.allowed_attempt, person.allowed_entry)
-
-
-def _read(connection: Connection, rows: Sequence[Row[Any]]) -> _Evidence:
-    """Look up what the evidence is about: which campaigns, and who wrote the list's entries."""
-    about = {
-        row.id: (row.key, assessment_of(row))
-        for row in connection.execute(
-            select(campaign).where(campaign.c.id.in_({row.of for row in rows}))
-        )
-    }
-    numbers = [row.number for row in rows if row.state == _ENTRY]
-    written = {
-        row.id: Entry(row.id, row.listed_at, row.who, row.why, row.file)
-        for part in _in_parts(numbers)
-        for row in connection.execute(select(do_not_contact).where(do_not_contact.c.id.in_(part)))
-    }
-    earlier: dict[str, list[tuple[int, Earlier]]] = {}
-    entries: dict[str, list[Entry]] = {}
-    for row in rows:
-        if row.state == _ENTRY:
-            entries.setdefault(row.email_key, []).append(written[row.number])
-        else:
-            invitation = Earlier.of(*about[row.of], row.number, row.at, AttemptState(row.state))
-            earlier.setdefault(row.email_key, []).append((row.of, invitation))
-    return _Evidence(earlier, entries)
 
 
 def _in_parts(whole: Iterable[Any]) -> Iterator[list[Any]]:

@@ -6,16 +6,17 @@ reads for all three), so that the forecast is what happens.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum
 from pathlib import PurePath
+from typing import TYPE_CHECKING
 
 from config.service_address import same_service
 from config.timetable.moments import in_zone, on_the_wall
 from config.timetable.spans import in_words
-from data.store.states import AttemptState
 
-NEW_ENTRY = 2**63 - 1  # the number of an entry that the ledger does not have yet
+if TYPE_CHECKING:
+    from data.store.tables import DoNotContact
 
 
 class Cause(StrEnum):
@@ -78,41 +79,6 @@ class Earlier:
     at: datetime
     sent: bool = True
 
-    @classmethod
-    def of(
-        cls, campaign: str, assessment: Assessment, attempt: int, at: datetime, state: AttemptState
-    ) -> "Earlier":
-        """From an attempt in the journal."""
-        return cls(campaign, assessment, attempt, at, state is AttemptState.DONE)
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One entry of the do-not-contact list; `file` is where it was read, "" if it was typed."""
-
-    number: int
-    since: datetime
-    who: str = ""
-    why: str = ""
-    file: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class ListFile:
-    """The do-not-contact list in a file, as it is now: addresses as written, by email key."""
-
-    file: str
-    addresses: Mapping[str, str]
-
-    def amend(self, key: str, standing: Iterable[Entry]) -> list[Entry]:
-        """The entries of an address as they will be once the ledger has read the file."""
-        entries = list(standing)
-        if key not in self.addresses:
-            return [entry for entry in entries if entry.file != self.file]
-        if any(entry.file == self.file for entry in entries):
-            return entries
-        return [*entries, Entry(NEW_ENTRY, datetime.max.replace(tzinfo=UTC), file=self.file)]
-
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
@@ -137,7 +103,7 @@ NEVER = Allowed()
 def held(
     terms: Terms,
     earlier: Iterable[Earlier],
-    entries: Iterable[Entry],
+    entries: "Iterable[DoNotContact]",
     at: datetime,
     allowed: Allowed = NEVER,
 ) -> Held | None:
@@ -146,7 +112,7 @@ def held(
     `earlier` are the invitations of other campaigns to this person, `entries` those that stand
     on the do-not-contact list.
     """
-    listed = [entry for entry in entries if entry.number > allowed.entry]
+    listed = [entry for entry in entries if entry.id > allowed.entry]
     if listed:
         return Held(Cause.LISTED, _listed(listed[0], terms.timezone))
     others = [
@@ -174,11 +140,11 @@ def held(
     return Held(Cause.COOLDOWN, why, until)
 
 
-def _listed(entry: Entry, zone: str | None) -> str:
+def _listed(entry: "DoNotContact", zone: str | None) -> str:
     if entry.file:
         return f"on the do-not-contact list ({PurePath(entry.file).name})"
     why = f": {entry.why}" if entry.why else ""
-    since = on_the_wall(entry.since, zone)
+    since = on_the_wall(entry.listed_at, zone)
     return f"on the do-not-contact list since {since:%Y-%m-%d}, by {entry.who}{why}"
 
 

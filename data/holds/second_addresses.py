@@ -1,4 +1,4 @@
-"""Who would be invited a second time, at another address: held until a person has looked. Pure.
+"""Who would be invited a second time, at another address: held until a person has looked.
 
 A candidate is an email key, so a row whose address was edited is somebody new to the ledger. Such a
 row shows itself in this way: the person invited before is no longer in the definition, and has the
@@ -9,11 +9,15 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
+from sqlalchemy import Connection, bindparam, or_, select
+
 from config.definition.model import PILOT
 from config.people.doubts import mailbox
+from data.campaigns import intake
 from data.campaigns.changes import Fields, Known
 from data.holds.rule import Cause, Held
 from data.store.states import Step
+from data.store.tables import campaign, candidate
 
 # Their email was sent, or may have been.
 INVITED = (Step.DONE, Step.UNSURE, Step.SENDING)
@@ -21,6 +25,39 @@ _TO_COME = (Step.WAITING, Step.REFUSED, Step.DONE)  # their add; a run still inv
 
 # Somebody whom a definition lists: email key, what would be sent, and what the ledger has of them.
 Listed = tuple[str, Fields, Known | None]
+
+_HERE = candidate.c.campaign_id == bindparam("row")
+# People whom a campaign still has to add or invite.
+TO_COME = (
+    _HERE,
+    candidate.c.listed,
+    or_(
+        candidate.c.add_state == Step.WAITING,
+        (candidate.c.add_state == Step.DONE)
+        & (candidate.c.invite_state == Step.WAITING)
+        & select(campaign.c.send_invites)
+        .where(campaign.c.id == bindparam("row"))
+        .scalar_subquery(),
+    ),
+)
+_COMING = intake.of_whom(*TO_COME)
+_LEFT = intake.of_whom(_HERE, candidate.c.listed.is_(False), candidate.c.invite_state.in_(INVITED))
+
+
+def held_seconds(connection: Connection, campaign_row: int) -> dict[int, Held]:
+    """Which people in a campaign would be invited again, at another address.
+
+    Only storing a definition can bring such a person. Once another version was stored, no run that
+    began before gets a claim (data/sending/recovery.py, `no_claims`), and whoever begins after it
+    looks here first. So no claim has to check this person by person.
+    """
+    left = intake.selected(connection, _LEFT, row=campaign_row)
+    if not left:
+        return {}
+    coming = intake.selected(connection, _COMING, row=campaign_row)
+    rows = {person.key: person.row for person in coming}
+    seconds = second_addresses([(person.key, person.fields, person) for person in coming], left)
+    return {rows[key]: why for key, why in seconds.items()}
 
 
 def second_addresses(listed: Iterable[Listed], in_ledger: Iterable[Known]) -> dict[str, Held]:

@@ -9,17 +9,19 @@ wherever the copying is killed:
 4. the new one is opened.
 
 Between 3 and 4 both refuse writes; the same command typed again compares once more and goes on with
-4. The UUID is copied too, so the receipts beside the definitions fit the new ledger.
+4. The UUID is copied too, so the receipts beside the definitions fit the new ledger. So are the
+numbers of rows, even of deleted ones: a receipt says by the number of the last attempt how far a
+ledger had got, so the number of an attempt that was rolled back counts as used.
 """
 
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 from uuid import uuid4
 
-from sqlalchemy import Connection, Engine, Row, Table, insert, select, update
+from sqlalchemy import Connection, Row, Table, func, insert, select, text, update
 from sqlalchemy.engine import make_url
 from sqlmodel import SQLModel
 from sqlmodel import select as whole
@@ -28,19 +30,17 @@ from config.command_line import command
 from config.errors import CampaignError
 from data.campaigns import queries
 from data.decisions import adding_again
-from data.moving import numbering
 from data.sending import recovery
-from data.sending import runs as runs_of
 from data.store import server_locks
 from data.store.closed import Openness, refuse
 from data.store.ledger import Ledger
-from data.store.opening import open_engine
-from data.store.places import address_of, place_of
+from data.store.opening import address_of, open_engine, place_of
 from data.store.states import AttemptState
 from data.store.tables import Identity, attempt, campaign, identity, rows_of
 from data.store.transactions import explained
 
 AT_ONCE = 5_000  # rows carried in one statement
+NOT_YET = "The ledger was not copied, and nothing was changed"
 
 
 class NotCopied(CampaignError):
@@ -55,28 +55,14 @@ class Copied:
     address: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Content:
-    """What one table holds: how many rows, and a digest of all that is in them."""
-
-    rows: int
-    digest: str
-
-
 def copy_ledger(source: str, target: str) -> Copied:
     """Copy the ledger at one address to another, and close the old one.
 
     Raises NotCopied, LedgerUnusable, NoLedger, LedgerClosed.
     """
     with Ledger.open(source, create=False) as old:
-        for campaign_here in old.read(queries.every_campaign):
-            if old.read(runs_of.at_work, campaign_here.id):
-                raise NotCopied(
-                    f"{_not_yet()}: a run of {campaign_here.key} is in progress. Wait until it "
-                    "ends."
-                )
-        with explained("read"), old._engine.connect() as connection:
-            [identity_here] = rows_of(connection, whole(Identity))
+        old.read(_refuse_while_at_work)
+        [identity_here] = old.read(rows_of, whole(Identity))
         if identity_here.openness == Openness.OPEN:
             for campaign_here in old.read(queries.every_campaign):
                 adding_again.recover(old, campaign_here.id)
@@ -116,14 +102,15 @@ class _Target:
         [row] = rows
         if row.uuid != leaving.uuid or row.openness != Openness.ARRIVING:
             raise NotCopied(
-                f"{_not_yet()}: there is already a ledger at {self.place}. Name an empty "
+                f"{NOT_YET}: there is already a ledger at {self.place}. Name an empty "
                 "database, or a file that does not exist."
             )
         return str(row.move)
 
 
 def _carry_and_close(old: Ledger, new: _Target) -> Copied:
-    with explained("read"), _alone(old._engine) as leaving:
+    with explained("read"), old._engine.begin() as leaving:
+        server_locks.alone(leaving)
         [row] = rows_of(leaving, whole(Identity))
         if row.openness == Openness.CLOSED and row.move == new.move:
             with explained("written"), new.engine.connect() as arriving:
@@ -141,20 +128,17 @@ def _carry_and_close(old: Ledger, new: _Target) -> Copied:
     return Copied(carried, new.address)
 
 
-@contextmanager
-def _alone(engine: Engine) -> Iterator[Connection]:
-    with engine.begin() as connection:
-        server_locks.alone(connection)
-        yield connection
+def _refuse_while_at_work(connection: Connection) -> None:
+    for campaign_here in queries.every_campaign(connection):
+        if recovery.at_work(connection, campaign_here.id):
+            raise NotCopied(
+                f"{NOT_YET}: a run of {campaign_here.key} is in progress. Wait until it ends."
+            )
 
 
 def _refuse_while_something_moves(connection: Connection) -> None:
     """Refuse if a run has begun since the first check, or if a claim has no known end yet."""
-    for campaign_here in connection.execute(select(campaign.c.id, campaign.c.key)).all():
-        if recovery.at_work(connection, campaign_here.id):
-            raise NotCopied(
-                f"{_not_yet()}: a run of {campaign_here.key} is in progress. Wait until it ends."
-            )
+    _refuse_while_at_work(connection)
     moving = connection.execute(
         select(campaign.c.key)
         .join(attempt, attempt.c.campaign_id == campaign.c.id)
@@ -163,7 +147,7 @@ def _refuse_while_something_moves(connection: Connection) -> None:
     ).scalar()
     if moving is not None:
         raise NotCopied(
-            f"{_not_yet()}: a run of {moving} has an open request and may still be in progress. "
+            f"{NOT_YET}: a run of {moving} has an open request and may still be in progress. "
             f"Look at it with  {command('status', moving)}  and run the same command again later."
         )
 
@@ -190,8 +174,38 @@ def _carry(leaving: Connection, arriving: Connection) -> dict[str, int]:
                             .where(table.c.id == row.id)
                             .values({name: row._mapping[name]})
                         )
-        numbering.go_on_from(arriving, table, numbering.last_given(leaving, table))
+        _go_on_from(arriving, table, _last_given(leaving, table))
     return _compared(leaving, arriving)
+
+
+def _last_given(connection: Connection, table: Table) -> int:
+    """The highest number that a table has given to a row, even a deleted one; 0 for none."""
+    highest = connection.scalar(select(func.coalesce(func.max(table.c.id), 0))) or 0
+    if connection.dialect.name == "postgresql":
+        given = connection.scalar(
+            text("SELECT pg_sequence_last_value(pg_get_serial_sequence(:name, 'id')::regclass)"),
+            {"name": table.name},
+        )
+    else:
+        given = connection.scalar(
+            text("SELECT seq FROM sqlite_sequence WHERE name = :name"), {"name": table.name}
+        )
+    return max(int(given or 0), int(highest))
+
+
+def _go_on_from(connection: Connection, table: Table, number: int) -> None:
+    """Make a table number its next row after this one."""
+    values = {"name": table.name, "number": number}
+    if connection.dialect.name == "postgresql":
+        connection.execute(
+            text("SELECT setval(pg_get_serial_sequence(:name, 'id'), :number + 1, false)"), values
+        )
+    elif table.dialect_options["sqlite"]["autoincrement"]:
+        # There is no constraint to upsert by; the other tables count from their last row.
+        connection.execute(text("DELETE FROM sqlite_sequence WHERE name = :name"), values)
+        connection.execute(
+            text("INSERT INTO sqlite_sequence (name, seq) VALUES (:name, :number)"), values
+        )
 
 
 def _compared(leaving: Connection, arriving: Connection) -> dict[str, int]:
@@ -201,21 +215,22 @@ def _compared(leaving: Connection, arriving: Connection) -> dict[str, int]:
         there, here = _content(leaving, table), _content(arriving, table)
         if there != here:
             raise NotCopied(
-                f"The ledger was not copied: {here.rows} of {there.rows} rows of the table "
+                f"The ledger was not copied: {here[0]} of {there[0]} rows of the table "
                 f"{table.name} arrived, or some of them are different. The old ledger is "
                 "unchanged; nothing was sent."
             )
-        carried[table.name] = here.rows
+        carried[table.name] = here[0]
     return carried
 
 
-def _content(connection: Connection, table: Table) -> _Content:
+def _content(connection: Connection, table: Table) -> tuple[int, str]:
+    """How many rows a table has, and a digest of all that is in them."""
     digest, number = sha256(), 0
     for rows in _rows(connection, table):
         number += len(rows)
         for row in rows:
             digest.update(repr(tuple(row)).encode())
-    return _Content(number, digest.hexdigest())
+    return number, digest.hexdigest()
 
 
 def _rows(connection: Connection, table: Table) -> Iterator[list[Row[Any]]]:
@@ -233,7 +248,3 @@ def _rows(connection: Connection, table: Table) -> Iterator[list[Row[Any]]]:
 def _tables() -> list[Table]:
     """Every table except the ledger's own row, each after the tables that it refers to."""
     return [table for table in SQLModel.metadata.sorted_tables if table is not identity]
-
-
-def _not_yet() -> str:
-    return "The ledger was not copied, and nothing was changed"

@@ -21,10 +21,11 @@ from data.decisions.verdicts import NotDecided
 from data.decisions.withdrawing import UNDER_WAY, withdraw
 from data.privacy.masking import replaced_in, words_of_names
 from data.sending.row_ranges import read as rows_in
-from data.store.states import SENT_NOTHING, By, Operation, Step, Word
+from data.store.states import SENT_NOTHING, By, Step, Word
 from data.store.tables import (
     Campaign,
     Candidate,
+    Decision,
     approvals,
     attempt,
     campaign,
@@ -75,47 +76,35 @@ def forget(connection: Connection, keys: Collection[str], by: By) -> list[AtTheS
     """
     people = lineage(connection, keys)
     every = [*keys, *(person.email_key for person in people if person.email_key not in keys)]
-    if refused := {n: UNDER_WAY for n, key in enumerate(every) if _is_sending(people, key)}:
+    sending = {p.email_key for p in people if Step.SENDING in (p.add_state, p.invite_state)}
+    if refused := {n: UNDER_WAY for n, key in enumerate(every) if key in sending}:
         raise NotDecided(refused)
     numbers = forgotten.hashes(connection, every)
     scrubbed = _scrubber(people, every)
     left = _forgotten_before(connection, numbers)
     left += _erase(connection, people, numbers, replace(by, why=scrubbed(by.why)))
-    _take_off_the_list(connection, every)
-    _scrub(connection, scrubbed)
-    _take_out_what_names(connection, people, scrubbed)
+    # Nothing is sent to them because of the hash; the list would still name them.
+    for key in every:
+        connection.execute(delete(do_not_contact).where(do_not_contact.c.email_key == key))
+    _take_out_names(connection, people, scrubbed)
     forgotten.write(connection, numbers, replace(by, why=scrubbed(by.why)))
     return left
 
 
-def forget_campaign(connection: Connection, campaign_row: int, by: By) -> int:
-    """Forget everybody in one campaign; other campaigns keep them and may invite them.
-
-    Returns how many people that were.
-    """
-    people = [
-        person
-        for person in rows_of(
-            connection, whole(Candidate).where(Candidate.campaign_id == campaign_row)
-        )
-        if not forgotten.is_forgotten(person.email_key)
-    ]
-    numbers = forgotten.hashes(connection, [person.email_key for person in people])
-    _erase(connection, people, numbers, by)
-    if people:
-        scrubbed = _scrubber(people, numbers)
-        _scrub(connection, scrubbed)
-        _take_out_what_names(connection, people, scrubbed)
-    return len(people)
-
-
 def forget_if_still(connection: Connection, campaign_row: int, moment: datetime, by: By) -> int:
-    """Forget everybody in a campaign, unless something happened in it since the moment.
+    """Forget everybody in one campaign, unless something happened in it since the moment; other
+    campaigns keep them and may invite them. Returns how many people that were.
 
     Looks again in this transaction: people who came since somebody asked who is due stay.
     """
-    due = {row for row, _ in still_since(connection, moment)}
-    return forget_campaign(connection, campaign_row, by) if campaign_row in due else 0
+    if campaign_row not in {row for row, _ in still_since(connection, moment)}:
+        return 0
+    mine = rows_of(connection, whole(Candidate).where(Candidate.campaign_id == campaign_row))
+    people = [person for person in mine if not forgotten.is_forgotten(person.email_key)]
+    numbers = forgotten.hashes(connection, [person.email_key for person in people])
+    _erase(connection, people, numbers, by)
+    _take_out_names(connection, people, _scrubber(people, numbers))
+    return len(people)
 
 
 def still_since(connection: Connection, moment: datetime) -> list[tuple[int, str]]:
@@ -165,13 +154,6 @@ def lineage(connection: Connection, keys: Collection[str]) -> list[Candidate]:
     return list(people.values())
 
 
-def _is_sending(people: Iterable[Candidate], key: str) -> bool:
-    return any(
-        person.email_key == key and Step.SENDING in (person.add_state, person.invite_state)
-        for person in people
-    )
-
-
 def _erase(
     connection: Connection, people: Sequence[Candidate], numbers: Mapping[str, str], by: By
 ) -> list[AtTheService]:
@@ -199,7 +181,7 @@ def _erase(
             ],
         )
     _take_out_answers(connection, people)
-    doubles = _doubles_of(connection, [person.id for person in people])
+    doubles = _doubles_of(connection, {person.id for person in people})
     return [
         AtTheService(
             projects[person.campaign_id].key, projects[person.campaign_id].project_id, number
@@ -216,50 +198,34 @@ def _take_out_answers(connection: Connection, people: Sequence[Candidate]) -> No
     An add's answer may name anybody in it, so the whole text is deleted.
     """
     rows = {person.id for person in people}
-    adds = connection.execute(
-        select(attempt.c.id, attempt.c.carried).where(
-            attempt.c.campaign_id.in_({person.campaign_id for person in people}),
-            attempt.c.operation == Operation.ADD,
+    requests = connection.execute(
+        select(attempt.c.id, attempt.c.candidate_row, attempt.c.carried).where(
+            attempt.c.campaign_id.in_({person.campaign_id for person in people})
         )
     )
-    carried = [n for n, spans in adds if any(not rows.isdisjoint(span) for span in rows_in(spans))]
-    for column, numbers in ((attempt.c.id, carried), (attempt.c.candidate_row, sorted(rows))):
-        for start in range(0, len(numbers), AT_ONCE):
-            these = column.in_(numbers[start : start + AT_ONCE])
-            connection.execute(update(attempt).where(these).values(answer=""))
+    theirs = [
+        number
+        for number, row, spans in requests
+        if row in rows or any(not rows.isdisjoint(span) for span in rows_in(spans))
+    ]
+    _delete_answers(connection, theirs)
 
 
-def _take_out_what_names(
-    connection: Connection, people: Sequence[Candidate], scrubbed: Callable[[str], str]
-) -> None:
-    """Remove these people's names and ids from what the service wrote about others.
-
-    The service may spell them in its own way, as in an address: then the whole text is deleted.
-    """
-    ids = {str(person.candidate_id) for person in people if person.candidate_id is not None}
-    wrote = select(attempt.c.id, attempt.c.answer).where(attempt.c.answer != "")
-    naming = []
-    for number, answer in connection.execute(wrote):
-        plain = unquote_plus(answer)
-        if scrubbed(plain) != plain or not ids.isdisjoint(_NUMBERS.findall(plain)):
-            naming.append(number)
-    for start in range(0, len(naming), AT_ONCE):
-        these = attempt.c.id.in_(naming[start : start + AT_ONCE])
-        connection.execute(update(attempt).where(these).values(answer=""))
+def _delete_answers(connection: Connection, numbers: Iterable[int]) -> None:
+    if these := [{"number": number} for number in numbers]:
+        answer = update(attempt).where(attempt.c.id == bindparam("number")).values(answer="")
+        connection.execute(answer, these)
 
 
-def _doubles_of(connection: Connection, rows: Sequence[int]) -> dict[int, list[int]]:
+def _doubles_of(connection: Connection, rows: Collection[int]) -> dict[int, list[int]]:
     """Take out the ids under which the service has these people once more; returns them."""
     doubles: dict[int, list[int]] = {}
-    for start in range(0, len(rows), AT_ONCE):
-        theirs = (
-            decision.c.verdict == Word.DOUBLE,
-            decision.c.candidate_row.in_(rows[start : start + AT_ONCE]),
-            decision.c.value.is_not(None),
-        )
-        for row in connection.execute(select(decision).where(*theirs)):
-            doubles.setdefault(row.candidate_row, []).append(int(row.value))
-        connection.execute(update(decision).where(*theirs).values(value=None))
+    read = whole(Decision).where(Decision.verdict == Word.DOUBLE, col(Decision.value).is_not(None))
+    for row in rows_of(connection, read):
+        person = row.candidate_row or 0
+        if person in rows:
+            doubles.setdefault(person, []).append(int(row.value or 0))
+            connection.execute(update(decision).where(decision.c.id == row.id).values(value=None))
     return doubles
 
 
@@ -284,12 +250,6 @@ def _is_open(person: Candidate) -> bool:
     return (person.add_state, person.invite_state) != (Step.DONE, Step.DONE)
 
 
-def _take_off_the_list(connection: Connection, keys: Collection[str]) -> None:
-    """Nothing is sent to them because of the hash; the list would still name them."""
-    for key in keys:
-        connection.execute(delete(do_not_contact).where(do_not_contact.c.email_key == key))
-
-
 def _scrubber(people: Iterable[Candidate], keys: Collection[str]) -> Callable[[str], str]:
     """Remove these people's names and addresses from a text that somebody typed."""
     names = words_of_names((person.first_name, person.last_name) for person in people)
@@ -305,7 +265,14 @@ def _scrubber(people: Iterable[Candidate], keys: Collection[str]) -> Callable[[s
     return scrubbed
 
 
-def _scrub(connection: Connection, scrubbed: Callable[[str], str]) -> None:
+def _take_out_names(
+    connection: Connection, people: Sequence[Candidate], scrubbed: Callable[[str], str]
+) -> None:
+    """Remove these people's names from texts that people typed, and with their ids from what the
+    service wrote about others.
+
+    The service may spell them in its own way, as in an address: then the whole text is deleted.
+    """
     for table, columns in _WRITTEN:
         for column in (table.c[name] for name in columns):
             texts = connection.execute(select(table.c.id, column).where(column != "")).all()
@@ -315,3 +282,11 @@ def _scrub(connection: Connection, scrubbed: Callable[[str], str]) -> None:
             if changed:
                 statement = update(table).where(table.c.id == bindparam("row"))
                 connection.execute(statement.values({column: bindparam("now")}), changed)
+    ids = {str(person.candidate_id) for person in people if person.candidate_id is not None}
+    wrote = select(attempt.c.id, attempt.c.answer).where(attempt.c.answer != "")
+    naming = []
+    for number, answer in connection.execute(wrote):
+        plain = unquote_plus(answer)
+        if scrubbed(plain) != plain or not ids.isdisjoint(_NUMBERS.findall(plain)):
+            naming.append(number)
+    _delete_answers(connection, naming)

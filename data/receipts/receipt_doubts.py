@@ -80,21 +80,12 @@ def accept(connection: Connection, key: str, by: By) -> int:
             reached=_entries(connection, key),
         )
     )
+    row = connection.scalar(select(campaign.c.id).where(campaign.c.key == key))
+    of = {"campaign_id": row, "verdict": ACCEPTED}
+    given = {"who": by.who, "why": by.why, "decided_at": by.at}
     connection.execute(
         insert(decision),
-        [
-            {
-                "campaign_id": connection.scalar(
-                    select(campaign.c.id).where(campaign.c.key == key)
-                ),
-                "verdict": ACCEPTED,
-                "value": f"{row.file}: {row.says}",
-                "who": by.who,
-                "why": by.why,
-                "decided_at": by.at,
-            }
-            for row in open_now
-        ],
+        [of | given | {"value": f"{doubt.file}: {doubt.says}"} for doubt in open_now],
     )
     return len(open_now)
 

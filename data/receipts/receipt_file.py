@@ -3,7 +3,6 @@
 import errno
 import fcntl
 import os
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,7 +13,7 @@ from pathlib import Path
 from platformdirs import user_data_path
 
 from config.service_address import canonical
-from data.own_files import make_folder
+from data.own_files import make_folder, replace
 from data.receipts.receipt import Receipt
 
 LOCK_TIMEOUT = 10.0  # seconds; a receipt is written in a few thousandths of one
@@ -120,17 +119,7 @@ def make_ready(folder: Path) -> None:
 
 def write(path: Path, receipt: Receipt) -> None:
     """Replace a receipt in one step, durably, readable by its owner only. Raises OSError."""
-    number, name = tempfile.mkstemp(dir=path.parent, prefix=".receipt-")
-    fresh = Path(name)
-    try:
-        with os.fdopen(number, "wb") as file:
-            file.write(receipt.content())
-            file.flush()
-            os.fsync(file.fileno())
-        fresh.replace(path)
-    except BaseException:
-        fresh.unlink(missing_ok=True)
-        raise
+    replace(path, [receipt.content()])
     _flush(path.parent)
 
 

@@ -106,7 +106,7 @@ def grant(connection: Connection, claims: Sequence[Claim]) -> list[Granted]:
     anybody held at this moment, whatever a plan said before (data/holds/rule.py). A run that others
     took over gets no more claims (TakenOver), nor does one whose definition was changed since it
     began, also if the change was undone (ReadAnew): nobody knows then whom it would invite twice
-    (data/holds/edited_addresses.py).
+    (data/holds/second_addresses.py).
     """
     by_run = {claim.run: (claim.run, claim.campaign, claim.version) for claim in claims}
     over = {run: no_claims(connection, *asks) for run, asks in by_run.items()}

@@ -6,11 +6,14 @@ stop a run that would invite somebody again.
 
 import os
 import sqlite3
+import stat
 import tempfile
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 from config.errors import CampaignError
+from data.store.errors import RESTORE, how_to_mend
 
 
 class NoBackup(CampaignError):
@@ -49,3 +52,24 @@ def back_up(file: Path, target: Path) -> None:
         raise NoBackup(target, str(getattr(error, "strerror", None) or error)) from None
     finally:
         begun.unlink(missing_ok=True)
+
+
+def complaints(file: Path) -> Iterator[tuple[str, str]]:
+    """What is wrong with a ledger in a file, and what to do about it. Changes nothing."""
+    if file.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+        yield f"{file} can be read by others on this machine", f"Type: chmod 600 {file}"
+    if damage := _damage(file):
+        yield f"{file} cannot be used: {damage}", f"{how_to_mend(damage) or RESTORE}."
+
+
+def _damage(file: Path) -> str | None:
+    try:
+        with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True, timeout=30)) as connection:
+            lines = [line for (line,) in connection.execute("PRAGMA quick_check(3)")]
+            if lines != ["ok"]:
+                return "; ".join(lines)
+            if connection.execute("PRAGMA foreign_key_check").fetchone():
+                return "it has rows without the row they belong to"
+    except sqlite3.DatabaseError as error:
+        return str(error)
+    return None

@@ -23,8 +23,7 @@ from sqlalchemy.exc import DBAPIError
 from data.store import clock
 from data.store.closed import Openness
 from data.store.errors import LedgerGone, LedgerUnusable, what_failed
-from data.store.opening import open_engine, rewrite
-from data.store.places import place_of
+from data.store.opening import open_engine, place_of, rewrite
 from data.store.postgres_transactions import ServerTransactions
 from data.store.tables import identity
 from data.store.transactions import Transactions

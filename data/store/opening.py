@@ -9,22 +9,41 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
-from sqlalchemy import Connection, Engine, inspect, text
-from sqlalchemy.engine import make_url
+from sqlalchemy import (
+    Column,
+    Connection,
+    Engine,
+    MetaData,
+    PrimaryKeyConstraint,
+    String,
+    Table,
+    insert,
+    inspect,
+    text,
+)
+from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import DatabaseError
+from sqlmodel import SQLModel
 
+import data.store.tables  # noqa: F401 - says which tables there are
 from data.store import server_locks
 from data.store.backup import NoBackup, back_up
 from data.store.errors import LedgerUnusable, NoLedger, what_failed
-from data.store.new_tables import make_tables
-from data.store.places import place_of
 from data.store.postgres import engine_of_server
 from data.store.sqlite import engine_of_file, make_durable
 
-__all__ = ["LedgerUnusable", "NoLedger", "open_engine", "rewrite", "what_failed"]
+__all__ = ["LedgerUnusable", "NoLedger", "open_engine", "rewrite"]
 
 KNOWN = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010")
 NEWEST = KNOWN[-1]
+
+# The same table as Alembic's, which reads from it what has been migrated.
+_MIGRATED = Table(
+    "alembic_version",
+    MetaData(),
+    Column("version_num", String(32), nullable=False),
+    PrimaryKeyConstraint("version_num", name="alembic_version_pkc"),
+)
 
 # Alembic keeps its connection in a module: two threads would use each other's.
 _ALEMBIC = threading.Lock()
@@ -59,6 +78,23 @@ def open_engine(
         engine.dispose()
         raise
     return engine
+
+
+def place_of(address: URL) -> str:
+    """Where a ledger is, for people: a file, or a database's address without its secrets."""
+    if address.get_backend_name() == "sqlite":
+        return str(address.database)
+    return address.set(query={}).render_as_string(hide_password=True)
+
+
+def address_of(address: URL) -> str:
+    """The same as an address that can be set in CAMPAIGN_DATABASE_URL, from wherever it is typed.
+
+    A server's password is left out; whoever uses that server knows it.
+    """
+    if address.get_backend_name() == "sqlite":
+        return f"sqlite:///{Path(address.database or '').absolute()}"
+    return place_of(address)
 
 
 def rewrite(engine: Engine) -> None:
@@ -109,9 +145,21 @@ def _bring_up_to_date(engine: Engine, first: Callable[[Connection], None] | None
         if version is not None:
             migrate(connection)
             return
-        make_tables(connection, NEWEST)
+        _make_tables(connection, NEWEST)
         if first is not None:
             first(connection)
+
+
+def _make_tables(connection: Connection, version: str) -> None:
+    """Make every table at once in this version's form, and note the version.
+
+    Only a ledger of an older version goes through the migrations. Both ways lead to the same
+    tables (tests/data/store/test_migrations.py); this one spares every first run the import of
+    what migrates.
+    """
+    SQLModel.metadata.create_all(connection, checkfirst=False)
+    _MIGRATED.create(connection)
+    connection.execute(insert(_MIGRATED).values(version_num=version))
 
 
 def migrate(connection: Connection) -> None:

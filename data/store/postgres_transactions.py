@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, text
@@ -85,15 +84,10 @@ class ServerTransactions(Transactions):
             patience.wait()
 
     def write(self, work: Work[T]) -> T:
-        return self._see_through(partial(self._once, work, server_locks.alone))
+        return self._see_through(work, server_locks.alone)
 
     def write_beside(self, work: Work[T]) -> T:
-        return self._see_through(partial(self._once, work, _no_lock))
-
-    @contextmanager
-    def reading(self) -> Iterator[Connection]:
-        with explained("read"), self._looking() as connection:
-            yield connection
+        return self._see_through(work, _no_lock)
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
@@ -117,14 +111,14 @@ class ServerTransactions(Transactions):
             connection.commit()
             return result
 
-    def _see_through(self, once: Callable[[_Tried], T]) -> T:
+    def _see_through(self, work: Work[T], lock: Callable[[Connection], None]) -> T:
         patience: _Patience | None = None
         tries = 0
         while True:
             tried = _Tried()
             tries += 1
             try:
-                return once(tried)
+                return self._once(work, lock, tried)
             except DBAPIError as error:
                 if is_lost(error):
                     patience = patience or _Patience()

@@ -99,7 +99,7 @@ class Campaign(SQLModel, table=True):
     # People who may have been added are added once more (data/decisions/adding_again.py).
     add_again: bool = Field(default=False, sa_column_kwargs={"server_default": false()})
     trust: str = Field(default=Trust.STATUS, sa_column_kwargs={"server_default": Trust.STATUS})
-    timetable: str = ""  # when invitations may go out (data/campaigns/timetables.py)
+    timetable: str = ""  # when invitations may go out (data/campaigns/whose_turn.py)
     timezone: str | None = None  # the zone of times for people; None: this machine's
     project_state: str = Step.WAITING
     project_attempt: int | None = None

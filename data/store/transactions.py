@@ -76,11 +76,11 @@ class Transactions:
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """One transaction that reads. Raises LedgerUnusable."""
-        with (
-            explained("read"),
-            self.engine.connect().execution_options(reading=True) as connection,
-        ):
+        with explained("read"), self._looking() as connection:
             yield connection
+
+    def _looking(self) -> Connection:
+        return self.engine.connect().execution_options(reading=True)
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:

@@ -14,13 +14,13 @@ from typing import Any
 
 from config.command_line import command
 from config.timetable.moments import in_zone
-from data.campaigns.approvals import Answer, ShownPlan
+from data.campaigns.approvals import Answer, code_of, until
 from data.campaigns.forgotten import is_forgotten
 from data.decisions.verdicts import WORDS, Doubt, listed
 from data.holds.rule import Holds
 from data.privacy.masking import masked_email, masked_name
 from data.store.states import Operation, Step
-from data.store.tables import Campaign, Candidate
+from data.store.tables import Approval, Campaign, Candidate
 from flows.report.funnel import funnel
 from flows.run.ending import Finish
 from flows.words import closing
@@ -107,12 +107,12 @@ def _image(picture: str, words: str) -> str:
     return f"![{words}](data:image/svg+xml;base64,{encoded})"
 
 
-def plan(asked: ShownPlan, forms: Forms = NONE) -> str:
+def plan(asked: Approval, forms: Forms = NONE) -> str:
     """Tell what waits for approval, and how to answer; or what the answer was."""
-    key = asked.plan.campaign
-    rows = [line.partition(": ")[::2] for line in asked.plan.told.splitlines()]
-    if asked.until is not None:
-        rows.append(("answer by", asked.until))
+    key = asked.campaign_key
+    rows = [line.partition(": ")[::2] for line in asked.told.splitlines()]
+    if (by := until(asked)) is not None:
+        rows.append(("answer by", by))
     return "\n\n".join(
         (
             f"# {key}: {text(how_it_stands(asked))}",
@@ -124,25 +124,25 @@ def plan(asked: ShownPlan, forms: Forms = NONE) -> str:
     )
 
 
-def how_it_stands(asked: ShownPlan) -> str:
+def how_it_stands(asked: Approval) -> str:
     """Say in a line what became of a plan so far."""
     stands = "waits for approval" if asked.answer is None else f"{asked.answer} by {asked.who}"
-    return f"plan {asked.code} {stands}"
+    return f"plan {code_of(asked)} {stands}"
 
 
-def _how_to_answer(asked: ShownPlan, forms: Forms) -> Iterable[str]:
-    typed = command("approve", asked.plan.campaign, "--plan", asked.code)
+def _how_to_answer(asked: Approval, forms: Forms) -> Iterable[str]:
+    typed = command("approve", asked.campaign_key, "--plan", code_of(asked))
     yield (
         f"Nothing was sent. To answer, run the form {_form(APPROVE, forms)} with the plan "
-        f"`{asked.code}`, or type:"
+        f"`{code_of(asked)}`, or type:"
     )
     yield f"```\n{typed}\n{typed} --reject --why TEXT\n```"
 
 
-def _answered(asked: ShownPlan) -> Iterable[str]:
+def _answered(asked: Approval) -> Iterable[str]:
     if asked.why:
         yield f"Why: {text(asked.why)}"
-    if asked.answer is Answer.APPROVED:
+    if asked.answer == Answer.APPROVED:
         yield "The next run sends it."
 
 

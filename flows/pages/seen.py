@@ -176,7 +176,7 @@ def _page(
     campaign = ledger.read(queries.find_campaign, end.campaign)
     zone = campaign.timezone if campaign else None
     if end.plan is not None:
-        zone = zone if campaign else end.plan.plan.timezone
+        zone = zone if campaign else end.plan.timezone
         page, in_short = markdown.plan(end.plan, forms), markdown.how_it_stands(end.plan)
     elif campaign is not None:
         written = local.output_dir / campaign.key

@@ -17,10 +17,9 @@ from config.timetable.moments import on_the_wall
 from config.timetable.timetable import Timetable
 from data.campaigns import intake, queries
 from data.campaigns import pauses as pauses_of_campaigns
-from data.campaigns.approvals import ShownPlan
 from data.campaigns.pauses import Paused
 from data.decisions import adding_again
-from data.holds.rule import ListFile
+from data.holds.do_not_contact import ListFile
 from data.receipts.receipt_file import Places
 from data.sending import runs
 from data.sending.group_commit import GroupCommit
@@ -28,7 +27,7 @@ from data.sending.processes import HEARTBEAT_EVERY
 from data.sending.runs import Begun
 from data.store.clock import now
 from data.store.ledger import Ledger
-from data.store.tables import Campaign
+from data.store.tables import Approval, Campaign
 from flows.run.ending import finish
 from flows.run.interrupts import stopping_on_signals
 from flows.run.observer import RunObserver
@@ -127,7 +126,7 @@ async def working(
     context: RunContext,
     service: Service,
     receipts: Receipts,
-    approved: ShownPlan | None,
+    approved: Approval | None,
 ) -> AsyncIterator[ActiveRun]:
     """Open a run in the ledger that carries out a plan, and close it whatever happens.
 

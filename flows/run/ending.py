@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from data.campaigns import approvals, pauses, queries
-from data.campaigns.approvals import ShownPlan
 from data.campaigns.pauses import HOLD_ON
 from data.campaigns.whose_turn import Wait
 from data.holds import reasons
@@ -15,6 +14,7 @@ from data.sending.recovery import OWN_RUNS
 from data.store.clock import now
 from data.store.ledger import Ledger
 from data.store.states import Ending, Step
+from data.store.tables import Approval
 from tasks.plan.timing import Later
 from tasks.status.standing import counts_of, tally
 
@@ -50,7 +50,7 @@ class Finish:
     corrected: int = 0
     invited: int = 0
     receipt: str | None = None
-    plan: ShownPlan | None = None
+    plan: Approval | None = None
     held: Holds = NOBODY
     again: datetime | None = None
     typed: tuple[str, ...] = ()

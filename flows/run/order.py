@@ -11,7 +11,6 @@ from functools import partial
 from pathlib import Path
 
 from data.campaigns import approvals, pauses, queries
-from data.campaigns.approvals import ShownPlan
 from data.campaigns.changes import Changes
 from data.campaigns.pauses import HOLD_ON
 from data.campaigns.whose_turn import Wait
@@ -21,7 +20,7 @@ from data.receipts.receipt_file import places
 from data.sending import queue, runs
 from data.store.ledger import Ledger
 from data.store.states import By, Ending, Step
-from data.store.tables import Campaign
+from data.store.tables import Approval, Campaign
 from flows.run.context import (
     ActiveRun,
     RunContext,
@@ -199,9 +198,9 @@ def _stays(context: RunContext) -> Callable[[float], Awaitable[bool]]:
 
 def _approval(
     plan: Plan, source: CampaignSource, ledger: Ledger
-) -> tuple[ShownPlan | None, tuple[Ending, str] | None]:
+) -> tuple[Approval | None, tuple[Ending, str] | None]:
     """Find the approved plan that this run carries out, and why it may not begin, if so."""
-    terms = plan.intent or plan.target.known
+    terms = plan.intent.campaign if plan.intent else plan.target.known
     if terms is None or not terms.ask_first:
         return None, None
     shown, stood = ledger.write(approvals.seek, in_words(plan, source, terms))

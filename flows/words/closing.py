@@ -10,7 +10,7 @@ from data.holds.rule import Cause
 from flows.words.speech import counted, most_quoted
 
 if TYPE_CHECKING:
-    from data.campaigns.approvals import ShownPlan
+    from data.store.tables import Approval
 
 # What a person must look at comes last, where it is read.
 TOLD = (
@@ -166,14 +166,16 @@ def clean_up_line(item: Mapping[str, Any]) -> str:
     return f"{item['email1']}: {item['why']}" if item["email1"] else str(item["why"])
 
 
-def lines_of(asked: "ShownPlan") -> list[str]:
+def lines_of(asked: "Approval") -> list[str]:
     """Write a plan that was shown, a line for each kind of thing; names are masked."""
-    lines = [f"{asked.plan.campaign} at {asked.plan.service}, plan {asked.code}"]
-    for line in asked.plan.told.splitlines():
+    from data.campaigns.approvals import code_of, until
+
+    lines = [f"{asked.campaign_key} at {asked.service}, plan {code_of(asked)}"]
+    for line in asked.told.splitlines():
         word, _, rest = line.partition(": ")
         lines.append(f"  {word:<11} {rest}")
-    if asked.until is not None:
-        lines.append(f"  {'answer by':<11} {asked.until}")
+    if asked.answer_by is not None:
+        lines.append(f"  {'answer by':<11} {until(asked)}")
     if asked.answer is not None:
         lines.append(f"  {asked.answer:<11} by {asked.who}")
     return lines

@@ -8,14 +8,13 @@ from pathlib import Path
 from config.command_line import command
 from config.reading.sources import sources_of
 from data.campaigns import approvals
-from data.campaigns.approvals import Answer, NotAnswered, PlanInWords, ShownPlan, Standing
-from data.campaigns.intake import Intent
+from data.campaigns.approvals import Answer, NotAnswered, PlanInWords, Standing, code_of, until
 from data.campaigns.remaining import Due
 from data.holds.rule import Holds
 from data.privacy.masking import masked_email, masked_name
 from data.store.ledger import Ledger
 from data.store.states import By, Ending
-from data.store.tables import Campaign
+from data.store.tables import Approval, Campaign
 from tasks.plan.holds import in_words as counted_in_words
 from tasks.plan.plan import Plan
 from tasks.plan.target import CampaignSource
@@ -24,13 +23,13 @@ from tasks.plan.timing import timetable_of
 NAMED = 10  # how many people of a plan are named
 
 
-def in_words(plan: Plan, source: CampaignSource, terms: Intent | Campaign) -> PlanInWords:
+def in_words(plan: Plan, source: CampaignSource, terms: Campaign) -> PlanInWords:
     """Put what a run would do into words for the person who approves it."""
     target, held = plan.target, plan.held
     sheet = [("sheet", source.sheet)] if source.sheet else []
     lines = [*sheet, *_lines(plan, terms), *([("look", plan.doubt)] if plan.doubt else [])]
     return PlanInWords(
-        campaign=target.key,
+        campaign_key=target.key,
         read=target.digest,
         service=terms.service,
         file=str(source.file),
@@ -43,7 +42,7 @@ def in_words(plan: Plan, source: CampaignSource, terms: Intent | Campaign) -> Pl
     )
 
 
-def _lines(plan: Plan, terms: Intent | Campaign) -> Iterator[tuple[str, str]]:
+def _lines(plan: Plan, terms: Campaign) -> Iterator[tuple[str, str]]:
     left, campaign = plan.left, plan.target.known
     window = timetable_of(plan.target).window
     # A definition names the project that was created for it, but does not have its id.
@@ -74,24 +73,24 @@ def _named(people: Sequence[Due]) -> str:
     return ", ".join(names) + more
 
 
-def held_back(asked: ShownPlan, stood: Standing) -> tuple[Ending, str] | None:
+def held_back(asked: Approval, stood: Standing) -> tuple[Ending, str] | None:
     """Say how a run with an unapproved plan ends, and why; None if it may go on.
 
     `stood` is the state of the plan before this run asked for an answer.
     """
-    key = asked.plan.campaign
+    key, shown = asked.campaign_key, code_of(asked)
     if stood is Standing.APPROVED:
         return None
     if stood is Standing.REJECTED:
         why = f": {asked.why}" if asked.why else ""
-        approve = command("approve", key, "--plan", asked.code)
+        approve = command("approve", key, "--plan", shown)
         return Ending.STOPPED, (
-            f"{asked.who} rejected this plan ({asked.code}){why}. Nothing was sent. Change the "
+            f"{asked.who} rejected this plan ({shown}){why}. Nothing was sent. Change the "
             f"definition, or approve the plan after all: {approve}"
         )
-    by = f" until {asked.until}" if asked.until else ""
+    by = f" until {until(asked)}" if asked.answer_by else ""
     return Ending.AWAITS_APPROVAL, (
-        f"{_BEFORE.get(stood, '')}Plan {asked.code} is waiting for approval{by}; nothing was "
+        f"{_BEFORE.get(stood, '')}Plan {shown} is waiting for approval{by}; nothing was "
         f"sent. Look at it and decide: {command('approve', key)}"
     )
 
@@ -106,7 +105,7 @@ _BEFORE = {
 
 def decide(
     ledger: Ledger, key: str, given: Answer, code: str | None, who: str, why: str
-) -> ShownPlan:
+) -> Approval:
     """Record a person's answer to the plan that a run has shown; returns that plan.
 
     `code` is the plan that the person saw; None: the latest plan. Raises NotAnswered.
@@ -117,28 +116,29 @@ def decide(
             f"No plan of {key} has been shown for approval. A run shows one, and sends nothing "
             "until you answer."
         )
-    if code is not None and code != asked.code:
+    shown = code_of(asked)
+    if code is not None and code != shown:
         raise NotAnswered(
-            f"Plan {code} of {key} is void; the latest one is {asked.code}. Nothing was decided. "
+            f"Plan {code} of {key} is void; the latest one is {shown}. Nothing was decided. "
             f"Look again: {command('approve', key)}"
         )
     if ledger.read(approvals.carried_out, asked):
         raise NotAnswered(
-            f"Plan {asked.code} of {key} was approved by {asked.who} and carried out, so there is "
+            f"Plan {shown} of {key} was approved by {asked.who} and carried out, so there is "
             f"nothing to decide. See: {command('status', key)}"
         )
     if given is Answer.APPROVED:
-        _, stands = ledger.read(approvals.look, key, _read_now(asked.plan))
+        _, stands = ledger.read(approvals.look, key, _read_now(asked))
         if (void := VOID.get(stands)) is not None:
             raise NotAnswered(
-                f"Plan {asked.code} of {key} is void: {void}. Nothing was decided, and nothing "
+                f"Plan {shown} of {key} is void: {void}. Nothing was decided, and nothing "
                 "was sent. The next run shows the plan as it is now."
             )
     ledger.write(approvals.answer, asked, given, By(who, why))
     return asked
 
 
-def _read_now(plan: PlanInWords) -> str | None:
+def _read_now(plan: Approval) -> str | None:
     """The digest of the definition as it is now; None if the file is on another machine."""
     file, definition = Path(plan.file), Path(plan.definition) if plan.definition else None
     return sources_of(file, definition, plan.sheet).digest if file.exists() else None

@@ -13,8 +13,9 @@ from data.campaigns import intake
 from data.campaigns.changes import Known, fields_of, meant
 from data.campaigns.remaining import Due
 from data.holds import do_not_contact, reasons
+from data.holds.do_not_contact import ListFile
 from data.holds.reasons import terms_of
-from data.holds.rule import Assessment, Held, Holds, ListFile, Terms, held
+from data.holds.rule import Assessment, Held, Holds, Terms, held
 from data.holds.second_addresses import second_addresses
 from data.store.clock import now
 from data.store.ledger import Ledger

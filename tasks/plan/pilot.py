@@ -6,8 +6,7 @@ from config.command_line import command
 from config.errors import CampaignError
 from config.timetable.timetable import Timetable
 from data.campaigns import intake, send_progress
-from data.campaigns.timetables import timetable
-from data.campaigns.whose_turn import Turn, Wait
+from data.campaigns.whose_turn import Turn, Wait, timetable
 from data.decisions import settling
 from data.holds import reasons
 from data.store.ledger import Ledger

@@ -15,7 +15,7 @@ from data.campaigns import forgotten as forgotten_people
 from data.campaigns import queries
 from data.campaigns.intake import Intent, latest_reading
 from data.campaigns.same_campaign import refuse_another
-from data.campaigns.timetables import kept
+from data.campaigns.whose_turn import kept
 from data.store.ledger import Ledger
 from data.store.states import Step
 from data.store.tables import Campaign
@@ -181,15 +181,14 @@ def intent_of(
     project = definition.project
     meant = definition.problem
     approval = definition.invites.approval
-    return Intent(
+    campaign = Campaign(
+        key=definition.campaign,
         service=service.base_url,
         app_url=service.app_url,
         definition=str(asked.file),
         belongs_to=str(asked.definition) if asked.definition else None,
         sheet=asked.sheet,
-        keep_project=asked.keep_project,
         digest=wanted.digest,
-        since=wanted.since,
         name=project.name,
         description=project.description,
         state=project.state,
@@ -207,6 +206,7 @@ def intent_of(
         timetable=kept(definition.invites.timetable),
         timezone=definition.timezone,
     )
+    return Intent(campaign, asked.keep_project, wanted.since)
 
 
 def _seconds(span: timedelta | None) -> int | None:

@@ -8,8 +8,15 @@ from config.timetable.timetable import Timetable
 from data.campaigns import intake, queries
 from data.campaigns import send_progress as progress
 from data.campaigns.changes import Known
-from data.campaigns.timetables import timetable
-from data.campaigns.whose_turn import SendProgress, Turn, Wait, Waiting, allowed_now, ended
+from data.campaigns.whose_turn import (
+    SendProgress,
+    Turn,
+    Wait,
+    Waiting,
+    allowed_now,
+    ended,
+    timetable,
+)
 from data.sending.queue import ToInvite
 from data.store.ledger import Ledger
 from data.store.states import Step

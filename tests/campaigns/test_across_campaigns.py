@@ -407,8 +407,8 @@ def test_an_approval_covers_nobody_who_was_held_when_it_was_given(two: TwoCampai
     end = two.run()
     assert end.ending is Ending.AWAITS_APPROVAL
     assert end.plan is not None
-    assert "held: 1 left out: 1 on the do-not-contact list" in end.plan.plan.told
-    assert "invite: 1 by email" in end.plan.plan.told
+    assert "held: 1 left out: 1 on the do-not-contact list" in end.plan.told
+    assert "invite: 1 by email" in end.plan.told
     assert two.desk.type("approve", SECOND).code == 0
     two.desk.type("block", ADA, "--lift", "--why", "asked back")
     again = two.run()

@@ -8,18 +8,17 @@ from pathlib import Path
 import pytest
 from sqlalchemy import update
 
-from data.decisions import allowing, resending, settling
+from data.decisions import resending, settling
 from data.decisions.verdicts import Decided, NotDecided
 from data.holds import do_not_contact, reasons
+from data.holds.do_not_contact import ListFile
 from data.holds.rule import (
     Allowed,
     Assessment,
     Cause,
     Earlier,
-    Entry,
     Held,
     Holds,
-    ListFile,
     Terms,
     held,
 )
@@ -39,6 +38,10 @@ def earlier(
     assessment: Assessment = HERE, *, at: datetime = BEFORE, attempt: int = 7, sent: bool = True
 ) -> Earlier:
     return Earlier("spring", assessment, attempt, at, sent)
+
+
+def entry(who: str = "", why: str = "", file: str = "") -> tables.DoNotContact:
+    return tables.DoNotContact(id=3, who=who, why=why, file=file, listed_at=BEFORE)
 
 
 def cause(*found: Earlier, cooldown: timedelta | None = None, at: datetime = NOON) -> Cause | None:
@@ -126,15 +129,15 @@ def test_a_cooldown_over_a_leap_day_is_so_many_days() -> None:
 
 def test_the_strongest_reason_is_told() -> None:
     """A person's word first, then the same problem, then the cooldown."""
-    entry = Entry(3, BEFORE, "rita", "asked us to stop")
+    typed = entry("rita", "asked us to stop")
     both = [earlier(), earlier(ANOTHER)]
-    assert held(Terms(HERE, MONTH), both, [entry], NOON) == Held(
+    assert held(Terms(HERE, MONTH), both, [typed], NOON) == Held(
         Cause.LISTED, f"{ON_THE_LIST} 2026-11-21, by rita: asked us to stop"
     )
     assert held(Terms(HERE, MONTH), both, [], NOON) == Held(
         Cause.PROBLEM, f"{SAME_PROBLEM} spring on 2026-11-21"
     )
-    assert held(Terms(HERE), [], [Entry(3, BEFORE, file="/etc/stop.txt")], NOON) == Held(
+    assert held(Terms(HERE), [], [entry(file="/etc/stop.txt")], NOON) == Held(
         Cause.LISTED, "on the do-not-contact list (stop.txt)"
     )
 
@@ -161,7 +164,7 @@ def test_who_was_let_through_is_held_anew_by_what_came_later(
     allowed: Allowed, still: Cause | None
 ) -> None:
     """An allowance covers what a person could see, and nothing behind it."""
-    said = held(Terms(HERE, MONTH), [earlier()], [Entry(3, BEFORE)], NOON, allowed)
+    said = held(Terms(HERE, MONTH), [earlier()], [entry()], NOON, allowed)
     assert (said.cause if said else None) is still
 
 
@@ -344,15 +347,15 @@ def test_let_through_by_name_and_held_anew(small: Small) -> None:
     rows = beside.rows()
     with pytest.raises(NotDecided):
         small.ledger.write(
-            allowing.allow, beside.begun.campaign, [rows["ada"], rows["cy"]], By("rita", "x")
+            resending.allow, beside.begun.campaign, [rows["ada"], rows["cy"]], By("rita", "x")
         )
     assert not invite(beside, "ada")
     small.ledger.write(
-        allowing.allow, beside.begun.campaign, [rows["ada"]], By("rita", "a second round")
+        resending.allow, beside.begun.campaign, [rows["ada"]], By("rita", "a second round")
     )
     third = other(small, "ada", key="c")
     small.ledger.write(
-        allowing.allow, third.begun.campaign, [third.rows()["ada"]], By("rita", "a third round")
+        resending.allow, third.begun.campaign, [third.rows()["ada"]], By("rita", "a third round")
     )
     assert invite(beside, "ada")
     assert not invite(third, "ada")  # the second round came after the look
@@ -379,7 +382,7 @@ def test_people_whom_the_ledger_does_not_know_yet_are_judged_by_their_address(
     }
     beside = other(small, "ada")
     row = beside.rows()["ada"]
-    small.ledger.write(allowing.allow, beside.begun.campaign, [row], By("rita", "x"))
+    small.ledger.write(resending.allow, beside.begun.campaign, [row], By("rita", "x"))
     assert set(small.ledger.read(reasons.held_people, beside.begun.campaign, terms, keys)) == {
         "cy@example.com"
     }

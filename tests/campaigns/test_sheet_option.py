@@ -202,7 +202,7 @@ def test_approving_the_plan_of_one_sheet_never_sends_another(
                         shown, approved = name or "", None
                 elif shown is not None:
                     plan, _ = ledger.read(approvals.look, KEY)
-                    assert plan is not None and (plan.plan.sheet or "") == shown
+                    assert plan is not None and (plan.sheet or "") == shown
                     try:
                         decide(ledger, KEY, Answer.APPROVED, None, "rita", "")
                     except NotAnswered:

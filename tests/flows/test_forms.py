@@ -57,7 +57,7 @@ def code_of(desk: Desk, key: str) -> str:
     with Ledger.open(desk.environment["CAMPAIGN_DATABASE_URL"], create=False) as ledger:
         asked, _ = ledger.read(approvals.look, key)
     assert asked is not None
-    return asked.code
+    return approvals.code_of(asked)
 
 
 def press(prefect: PrefectServer, run: str, **state: str) -> None:

@@ -104,7 +104,7 @@ ELSEWHERE = {
         "both parsers of ruamel.yaml give the same nodes (config/reading/yaml_nodes.py)"
     ),
     "test_new_tables::test_a_new_ledger_is_as_one_that_was_migrated": (
-        "how Alembic notes a version (data/store/new_tables.py)"
+        "how Alembic notes a version (data/store/opening.py)"
     ),
     "test_early_answers::test_a_yes_to_half_a_request_is_a_doubt_through_a_proxy": (
         "asyncio's TLS hands all that it is given to the transport below at once, and what has not "

@@ -21,7 +21,7 @@ from sqlalchemy import bindparam, select
 from config.email_key import email_key
 from data.decisions import cleaning
 from data.decisions.adding_again import ADDS
-from data.decisions.clean_up import LeftOver, What
+from data.decisions.cleaning import LeftOver, What
 from data.holds import reasons
 from data.sending.row_ranges import read as rows_in
 from data.store import tables

@@ -29,7 +29,7 @@ def approve(
     exactly what was approved. The approval is void once the definition or the ledger has changed.
     """
     from data.campaigns import approvals
-    from data.campaigns.approvals import Answer
+    from data.campaigns.approvals import Answer, code_of
     from tasks.plan.approval import decide
 
     if reject:
@@ -41,17 +41,16 @@ def approve(
             say(*lines_of(shown))
             # Without a terminal, typing the command is the answer.
             asks = plan is None and on_a_terminal()
-            if asks and not agrees(f"{verb} plan {shown.code}? [y/N] "):
+            if asks and not agrees(f"{verb} plan {code_of(shown)}? [y/N] "):
                 say("Nothing was decided.")
                 raise typer.Exit(1)
-        seen = plan or (shown.code if shown else None)
+        seen = plan or (code_of(shown) if shown else None)
         person = by(who, why)
         asked = decide(ledger, key, answer, seen, person.who, person.why)
-    for_program(plan=asked.code, answer=answer)
-    say(f"{key}: plan {asked.code} {answer}; nothing was sent now")
+    for_program(plan=code_of(asked), answer=answer)
+    say(f"{key}: plan {code_of(asked)} {answer}; nothing was sent now")
     if answer is Answer.APPROVED:
-        plan_of = asked.plan
-        again = as_typed_for(key, plan_of.file, plan_of.definition, sheet=plan_of.sheet)
+        again = as_typed_for(key, asked.file, asked.definition, sheet=asked.sheet)
         say(f"  send: {command('run', *again)}")
 
 

@@ -138,13 +138,12 @@ def _perhaps_once_more(ledger: "Ledger", every: Collection[str]) -> Iterator[str
     """Possible duplicates of these people: nobody can look them up once they are forgotten."""
     from data.campaigns import queries
     from data.decisions import cleaning
-    from data.decisions.clean_up import What
 
     keys = set(map(email_key, every))
     for campaign in ledger.read(queries.every_campaign):
         for item in ledger.read(cleaning.find, campaign.id):
             theirs = item.email1 is not None and email_key(item.email1) in keys
-            if theirs and item.what is What.DOUBLE and not item.certain:
+            if theirs and item.what is cleaning.What.DOUBLE and not item.certain:
                 yield f"  {item.said} ({campaign.key}): look in the web application"
 
 

@@ -33,12 +33,12 @@ def allow(
     another address, or if they are on the do-not-contact list. This releases them, in this campaign
     only; a later invitation or a new entry in the list holds them again. Nothing is sent now.
     """
-    from data.decisions import allowing
+    from data.decisions import resending
 
     reason = given(why)
     with known_campaign(key) as (ledger, campaign):
-        rows = rows_of(ledger, campaign, emails, allowing.objections)
-        ledger.write(allowing.allow, campaign.id, rows, by(who, reason))
+        rows = rows_of(ledger, campaign, emails, resending.not_held)
+        ledger.write(resending.allow, campaign.id, rows, by(who, reason))
     say(f"{key}: {counted(len(rows), 'person is', 'people are')} no longer held")
     say(f"  send: {command('run', *run_again(campaign))}")
 

@@ -20,7 +20,7 @@ from data.receipts import receipt_doubts
 from data.receipts.receipt import Reach
 from data.receipts.receipt_file import places
 from data.store.ledger import Ledger
-from data.store.places import place_of
+from data.store.opening import place_of
 from data.store.states import Step
 from data.store.tables import Campaign
 from flows.cli.ledgers import ledger_if_any

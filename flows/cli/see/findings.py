@@ -31,8 +31,8 @@ from config.timetable.moments import in_zone
 from data.campaigns import notices, queries, service_words
 from data.decisions import settling
 from data.store import closed
+from data.store.backup import complaints
 from data.store.clock import now
-from data.store.health import complaints
 from data.store.ledger import Ledger
 from data.store.opening import NoLedger
 from data.store.states import Operation

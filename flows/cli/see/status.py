@@ -175,7 +175,7 @@ def _held(ledger: "Ledger", campaign: "Campaign") -> Iterator[tuple[str, str]]:
     """Tell what keeps every run from sending, and what to type about it."""
     from config.timetable.moments import in_zone
     from data.campaigns import approvals, pauses
-    from data.campaigns.approvals import Standing
+    from data.campaigns.approvals import Standing, code_of
     from tasks.plan.timing import kept_timetable
 
     key = campaign.key
@@ -186,7 +186,7 @@ def _held(ledger: "Ledger", campaign: "Campaign") -> Iterator[tuple[str, str]]:
         yield from kept_timetable(campaign).in_words()
     asked, stands = ledger.read(approvals.look, key)
     if asked is not None and stands is Standing.OPEN:
-        yield "approval", f"plan {asked.code} is waiting: {command('approve', key)}"
+        yield "approval", f"plan {code_of(asked)} is waiting: {command('approve', key)}"
 
 
 def needing_a_person(candidates: Iterable[Mapping[str, Any]]) -> Iterator[Row]:

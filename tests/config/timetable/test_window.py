@@ -313,8 +313,8 @@ def test_an_approval_covers_what_is_sent_when_its_time_comes(office: Office) -> 
     end = run(office, path, early)
     assert end.ending is Ending.AWAITS_APPROVAL
     assert end.plan is not None
-    assert "invite: 1 by email" in end.plan.plan.told
-    assert "from 2026-12-01 09:00 until 2026-12-04 18:00 (Europe/Paris)" in end.plan.plan.told
+    assert "invite: 1 by email" in end.plan.told
+    assert "from 2026-12-01 09:00 until 2026-12-04 18:00 (Europe/Paris)" in end.plan.told
     with office.ledger() as ledger:
         ledger.write(approvals.answer, end.plan, Answer.APPROVED, By("Mia", ""))
     assert run(office, path, early).ending is Ending.NOT_YET

@@ -13,7 +13,7 @@ from data.campaigns import approvals
 from data.campaigns.approvals import PlanInWords, Standing
 from data.decisions import adding_again, cleaning, withdrawing
 from data.decisions.adding_again import ADDS
-from data.decisions.clean_up import What
+from data.decisions.cleaning import What
 from data.history import records as campaign_records
 from data.privacy import forgetting
 from data.sending import recovery, runs

@@ -1,111 +1,140 @@
-"""What is left over in the web application, as a table: certain, perhaps, or nothing at all."""
+"""What is left over in the web application: certain, perhaps, or nothing at all."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import pytest
+from sqlalchemy import update
 
-from data.decisions.clean_up import (
-    AddedAgain,
-    LeftOver,
-    Place,
-    SentAgain,
-    SteppedBack,
-    What,
-    left_over,
-)
-from data.store.states import Operation
-from tests.support.ledgers.small_ledger import NOON
+from data.decisions import cleaning, settling, withdrawing
+from data.decisions.cleaning import LeftOver, What
+from data.decisions.verdicts import Decided
+from data.sending import recovery
+from data.sending.claims import Claimed
+from data.store import tables
+from data.store.states import By, Operation, Step, Word
+from tests.support.ledgers.small_ledger import FIRST_ID, Small
 from tests.wording import MAY_BE_ADDED, SECOND_PROJECT
 
-HERE = Place("Backend engineer", 101, 42, "Asia/Tokyo")
+BY = By("rita", "looked")
+WHEN = "the request of 2026-12-01 21:00 (Asia/Tokyo) was sent again"
 
 
-def person(
-    candidate_id: int | None = 5001,
-    *,
-    added: bool = True,
-    invited: bool = False,
-    instead: str | None = None,
-) -> SteppedBack:
-    return SteppedBack(7, "ada@example.com", candidate_id, added, invited, instead)
+@pytest.fixture
+def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Small]:
+    monkeypatch.setattr(recovery, "OWN_RUNS", set())
+    small = Small.at(tmp_path, "ada")
+    with small.ledger as ledger:
+        with ledger._writing() as connection:
+            here = {"project_id": 101, "timezone": "Asia/Tokyo"}
+            connection.execute(update(tables.campaign).values(here))
+        yield small
+
+
+def left(small: Small) -> Sequence[LeftOver]:
+    return small.ledger.read(cleaning.find, small.begun.campaign)
+
+
+def settle(small: Small, attempt: int, row: int | None, word: Word) -> None:
+    """A person's verdict on a request whose run is gone."""
+    recovery.OWN_RUNS.clear()
+    decided = [Decided(attempt, row, word)]
+    small.ledger.write(settling.settle, small.begun.campaign, decided, BY, soon=True)
+
+
+def send_again(small: Small, operation: Operation, *rows: int) -> Claimed:
+    """A request that was unsure, a verdict that it did not happen, and the request once more."""
+    claimed = small.claim(operation, *rows)
+    assert claimed is not None
+    small.land(operation, claimed, Step.UNSURE)
+    settle(small, claimed.attempt, *(rows or [None]), Word.AGAIN)
+    again = small.claim(operation, *rows)
+    assert again is not None
+    return again
 
 
 @pytest.mark.parametrize(
-    ("who", "said", "certain"),
+    ("added", "invited", "corrected", "said"),
     [
-        (person(), "candidate 5001 in project 101, withdrawn", True),
-        (person(invited=True), "candidate 5001 in project 101, withdrawn, was invited", True),
-        (
-            person(instead="new@example.com"),
-            "candidate 5001 in project 101, corrected to new@example.com",
-            True,
-        ),
-        (person(None), "perhaps in project 101, withdrawn", False),
-        (person(None, added=False), None, False),
+        (Step.DONE, False, False, "candidate 5001 in project 101, withdrawn"),
+        (Step.DONE, True, False, "candidate 5001 in project 101, withdrawn, was invited"),
+        (Step.DONE, False, True, "candidate 5001 in project 101, corrected to new@example.com"),
+        (Step.UNSURE, False, False, "perhaps in project 101, withdrawn"),
+        (Step.REFUSED, False, False, None),
     ],
 )
 def test_who_was_ever_added_is_still_there(
-    who: SteppedBack, said: str | None, certain: bool
+    small: Small, added: Step, invited: bool, corrected: bool, said: str | None
 ) -> None:
     """With an id for certain; in doubt perhaps; where nothing happened there is nobody."""
-    found = left_over(HERE, [], [], [who], ())
-    assert [(one.said, one.certain) for one in found] == ([(said, certain)] if said else [])
+    row = small.rows()["ada"]
+    claimed = small.claim(Operation.ADD, row)
+    assert claimed is not None
+    ids = {row: FIRST_ID} if added is Step.DONE else {}
+    small.land(Operation.ADD, claimed, added, ids=ids)
+    if invited:
+        sent = small.claim(Operation.INVITE, row)
+        assert sent is not None
+        small.land(Operation.INVITE, sent, Step.DONE)
+    recovery.OWN_RUNS.clear()
+    if corrected:
+        new = ("new@example.com", "new@example.com")
+        small.ledger.write(withdrawing.correct, small.begun.campaign, row, new, BY)
+    else:
+        small.ledger.write(withdrawing.withdraw, small.begun.campaign, [row], BY)
+    certain = added is Step.DONE
+    assert [(item.said, item.certain) for item in left(small)] == (
+        [(said, certain)] if said else []
+    )
 
 
 @pytest.mark.parametrize(
-    ("place", "operation", "said"),
+    ("project", "operation", "said"),
     [
-        (
-            HERE,
-            Operation.CREATE,
-            f'{SECOND_PROJECT} "Backend engineer": the request of 2026-12-01 21:00 '
-            "(Asia/Tokyo) was sent again; project 101 is in use",
-        ),
-        (
-            Place("Backend engineer", None, 42, "Asia/Tokyo"),
-            Operation.CREATE,
-            f'{SECOND_PROJECT} "Backend engineer": the request of 2026-12-01 21:00 '
-            "(Asia/Tokyo) was sent again",
-        ),
-        (
-            HERE,
-            Operation.ATTACH,
-            "problem 42 may be in project 101 twice: the request of 2026-12-01 21:00 "
-            "(Asia/Tokyo) was sent again",
-        ),
+        (101, Operation.CREATE, f'{SECOND_PROJECT} "A": {WHEN}; project 101 is in use'),
+        (None, Operation.CREATE, f'{SECOND_PROJECT} "A": {WHEN}'),
+        (101, Operation.ATTACH, f"problem 42 may be in project 101 twice: {WHEN}"),
     ],
 )
 def test_a_call_that_was_sent_again_may_have_worked_twice(
-    place: Place, operation: Operation, said: str
+    small: Small, project: int | None, operation: Operation, said: str
 ) -> None:
     """Only a person can see whether it did."""
-    [found] = left_over(place, [SentAgain(3, operation, NOON)], [], [], ())
-    assert (found.said, found.certain, found.email1) == (said, False, None)
+    send_again(small, operation)
+    with small.ledger._writing() as connection:
+        connection.execute(update(tables.campaign).values(project_id=project))
+    [item] = left(small)
+    assert (item.said, item.certain, item.email1) == (said, False, None)
 
 
-def test_what_was_removed_is_not_told_again() -> None:
+def test_what_was_removed_is_not_told_again(small: Small) -> None:
     """Each thing is known by what it came from, and nothing else is taken for it."""
-    call, double = SentAgain(3, Operation.CREATE, NOON), AddedAgain(4, 7, "ada@example.com", 5002)
-    everything = left_over(HERE, [call], [double], [person()], ())
-    assert [one.mark for one in everything] == [(3, None), (4, 7), (None, 7)]
-    for one in everything:
-        others = [other for other in everything if other is not one]
-        assert left_over(HERE, [call], [double], [person()], {one.mark}) == others
+    row = small.rows()["ada"]
+    send_again(small, Operation.CREATE)
+    again = send_again(small, Operation.ADD, row)
+    small.land(Operation.ADD, again, Step.DONE, ids={row: FIRST_ID})
+    small.ledger.write(withdrawing.withdraw, small.begun.campaign, [row], BY)
+    everything = left(small)
+    assert [item.mark for item in everything] == [(1, None), (3, row), (None, row)]
+    while everything:
+        removed, *others = everything
+        small.ledger.write(cleaning.write_cleaned, small.begun.campaign, [removed], BY)
+        assert left(small) == others
+        everything = others
 
 
-def test_a_program_reads_the_same() -> None:
+def test_a_program_reads_the_same(small: Small) -> None:
     """The object in `clean_up` of the status."""
-    [found] = left_over(HERE, [], [AddedAgain(4, 7, "ada@example.com", 5002)], [], ())
-    assert found == LeftOver(
-        What.DOUBLE,
-        False,
-        f"{MAY_BE_ADDED} 101 more than once; candidate 5002 is in use",
-        (4, 7),
-        "ada@example.com",
-        5002,
-    )
-    assert found.as_json() == {
+    row = small.rows()["ada"]
+    again = send_again(small, Operation.ADD, row)
+    small.land(Operation.ADD, again, Step.DONE, ids={row: FIRST_ID})
+    [item] = left(small)
+    said = f"{MAY_BE_ADDED} 101 more than once; candidate 5001 is in use"
+    assert item == LeftOver(What.DOUBLE, False, said, (1, row), "ada@example.com", FIRST_ID)
+    assert item.as_json() == {
         "what": "double",
         "certain": False,
         "email1": "ada@example.com",
-        "candidate_id": 5002,
-        "why": found.said,
+        "candidate_id": FIRST_ID,
+        "why": item.said,
     }

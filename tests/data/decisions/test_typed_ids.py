@@ -2,8 +2,6 @@
 
 import asyncio
 import re
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -21,7 +19,7 @@ from flows.run.order import RunContext, conduct
 from flows.words.doubts import listed
 from sandbox.faults.faults import Fault
 from tasks.plan.target import CampaignSource
-from tests.support.doubtful_campaign import EMAILS, KEY, DoubtfulCampaign, doubtful_campaign
+from tests.support.doubtful_campaign import EMAILS, KEY, DoubtfulCampaign
 from tests.wording import ID_TAKEN, ONLY_UNSURE
 
 ADA, ZOE, GRACE = EMAILS
@@ -29,17 +27,6 @@ LOST_PROJECT = Fault("lost", "create_project", after_work=True)
 LOST_ADD = Fault("lost", "add_candidates", after_work=True)
 PARTIAL = Fault("partial", "add_candidates")
 ONLY_UNSURE = f"{ONLY_UNSURE} can be settled"
-
-
-@pytest.fixture
-def desk(
-    each_database: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> Iterator[DoubtfulCampaign]:
-    with doubtful_campaign(tmp_path, monkeypatch, capsys) as set_up:
-        yield set_up
 
 
 def typed_as_told(desk: DoubtfulCampaign, right: str) -> None:

@@ -1,8 +1,6 @@
 """Whoever has another address in the sheet is somebody new: held until a person has looked."""
 
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,7 +16,6 @@ from tests.support.doubtful_campaign import (
     EMAILS,
     KEY,
     DoubtfulCampaign,
-    doubtful_campaign,
 )
 from tests.support.ledgers.small_ledger import definition
 
@@ -103,17 +100,11 @@ def test_who_is_held_stays_held_until_somebody_has_looked(
 
 
 @pytest.fixture
-def edited(
-    each_database: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> Iterator[DoubtfulCampaign]:
+def edited(desk: DoubtfulCampaign) -> DoubtfulCampaign:
     """Everybody is invited, and one address is another one in the sheet since."""
-    with doubtful_campaign(tmp_path, monkeypatch, capsys) as desk:
-        desk.run()
-        desk.file.write_text(DEFINITION.replace(OLD, NEW), encoding="utf-8")
-        yield desk
+    desk.run()
+    desk.file.write_text(DEFINITION.replace(OLD, NEW), encoding="utf-8")
+    return desk
 
 
 def test_an_edited_address_gets_no_email_before_somebody_has_looked(

@@ -2,7 +2,6 @@
 
 import asyncio
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -31,7 +30,6 @@ from tests.support.doubtful_campaign import (
     EMAILS,
     KEY,
     DoubtfulCampaign,
-    doubtful_campaign,
 )
 from tests.support.ledgers.databases import ledger_at
 from tests.support.ledgers.small_ledger import definition, intent
@@ -39,17 +37,6 @@ from tests.wording import IN_NO_ROW, NOT_IN_CAMPAIGN
 
 ADA, ZOE, GRACE = EMAILS
 WORDS = ("Lovelace", "ada@example.com")
-
-
-@pytest.fixture
-def desk(
-    each_database: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> Iterator[DoubtfulCampaign]:
-    with doubtful_campaign(tmp_path, monkeypatch, capsys) as desk:
-        yield desk
 
 
 def forget(desk: DoubtfulCampaign, *words: object) -> str:

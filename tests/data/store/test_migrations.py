@@ -13,7 +13,7 @@ from sqlmodel import SQLModel
 
 from data.campaigns import queries
 from data.sending import runs
-from data.store.health import complaints
+from data.store.backup import complaints
 from data.store.ledger import Ledger
 from data.store.opening import KNOWN, NEWEST, LedgerUnusable, NoLedger, migrate
 from tests.support.ledgers.small_ledger import Small, definition, intent

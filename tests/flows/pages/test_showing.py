@@ -3,7 +3,6 @@
 import asyncio
 import re
 from base64 import b64decode
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,11 +15,11 @@ import pytest
 from prefect.states import Cancelling
 
 from config.mistakes import Mistake, Place
-from data.campaigns.approvals import Answer, PlanInWords, ShownPlan
+from data.campaigns.approvals import Answer
 from data.decisions.verdicts import Doubt, listed
 from data.privacy.masking import masked_email, masked_name
 from data.store.states import Ending, Operation, Step
-from data.store.tables import Campaign, Candidate
+from data.store.tables import Approval, Campaign, Candidate
 from flows.campaign import _name
 from flows.pages import seen
 from flows.pages.markdown import SETTLE, SHOWN, artifact_key, dated, how_far, percent, plan, summary
@@ -290,9 +289,8 @@ def test_text_of_others_has_no_power() -> None:
 def test_a_plan_tells_how_to_answer_it() -> None:
     """What would be sent, until when it waits, its code, the form and the command."""
     words = "add: 3 to the project\ninvite: 3 by email\nopen: Dec 1, 2026 9:00 am to no end"
-    at = "https://api.example.com"
-    shown = PlanInWords("backend-2026", "read", at, "a.yaml", None, words, timezone="Asia/Tokyo")
-    told = plan(ShownPlan(1, shown, "3f9a1c2e" + "0" * 56, NOON, answer_by=NOON))
+    asked = Approval(campaign_key="backend-2026", digest="3f9a1c2e" + "0" * 56, told=words)
+    told = plan(asked.model_copy(update={"answer_by": NOON, "timezone": "Asia/Tokyo"}))
     assert "plan 3f9a1c2e waits for approval" in told
     assert "| invite | 3 by email |" in told
     assert "| open | Dec 1, 2026 9:00 am to no end |" in told
@@ -303,16 +301,12 @@ def test_a_plan_tells_how_to_answer_it() -> None:
 
 def test_a_plan_that_was_answered_waits_for_nobody() -> None:
     """Who decided what, and why; nothing to fill in any more. What was typed has no power."""
-    shown = PlanInWords(
-        "backend-2026", "read", "https://api.example.com", "a.yaml", None, "add: nobody"
-    )
-    asked = ShownPlan(
-        1, shown, "3f9a1c2e" + "0" * 56, NOON, None, Answer.REJECTED, "[Ann]", "*late*"
-    )
+    asked = Approval(campaign_key="backend-2026", digest="3f9a1c2e" + "0" * 56, told="add: nobody")
+    asked.answer, asked.who, asked.why = Answer.REJECTED, "[Ann]", "*late*"
     told = plan(asked)
     assert r"plan 3f9a1c2e rejected by \[Ann\]" in told and r"Why: \*late\*" in told
     assert "waits for approval" not in told and "campaign approve" not in told
-    assert "The next run sends it." in plan(replace(asked, answer=Answer.APPROVED))
+    assert "The next run sends it." in plan(asked.model_copy(update={"answer": Answer.APPROVED}))
 
 
 def test_a_page_says_how_old_it_is() -> None:

@@ -16,6 +16,7 @@ from data.sending.outcomes import Outcome
 from data.sending.runs import Begun
 from data.store.ledger import Ledger
 from data.store.states import AttemptState, Operation, Step
+from data.store.tables import Campaign
 from tests.support.ledgers.databases import empty_ledger_at
 from tests.support.ledgers.empty_ledger import open_ledger
 from tests.support.ledgers.journal import attempts
@@ -54,7 +55,7 @@ def intent(digest: str = "one", **more: Any) -> Intent:
         "problem_id": 42,
         "problem_title": None,
     }
-    return Intent(**asked | more)
+    return Intent(Campaign(**asked | more))
 
 
 @dataclass

@@ -9,11 +9,13 @@ import pytest
 
 from data.campaigns import queries
 from data.decisions import resending
-from data.decisions.verdicts import PATIENCE, Doubt, Invited, NotDecided, no_resend
+from data.decisions.resending import no_resend
+from data.decisions.verdicts import PATIENCE, Doubt, NotDecided
 from data.sending import runs
 from data.sending.outcomes import Outcome
 from data.store.clock import now
 from data.store.states import AttemptState, By, Operation, Step
+from data.store.tables import Candidate
 from sandbox.faults.faults import Fault
 from tests.support.doubtful_campaign import (
     DEFINITION,
@@ -41,13 +43,17 @@ def desk(
         yield set_up
 
 
+def person(add: Step, invite: Step, listed: bool = True) -> Candidate:
+    return Candidate(add_state=add, invite_state=invite, listed=listed)
+
+
 @pytest.mark.parametrize("add", list(Step))
 @pytest.mark.parametrize("invite", list(Step))
 @pytest.mark.parametrize("listed", [True, False])
 def test_only_a_settled_invitation_is_sent_once_more(add: Step, invite: Step, listed: bool) -> None:
     """Listed, in the project (or withdrawn before), and the invitation done, refused, withdrawn."""
     may = listed and add in (Step.DONE, Step.WITHDRAWN) and invite in CLOSED
-    assert (no_resend(Invited(listed, add, invite), NOON) is None) is may
+    assert (no_resend(person(add, invite, listed), None, NOON) is None) is may
 
 
 @pytest.mark.parametrize(
@@ -63,7 +69,7 @@ def test_withdrawing_and_resending_is_no_way_round_the_wait(
 ) -> None:
     """What a person settled is still waited for, like the verdict again."""
     doubt = Doubt(Operation.INVITE, 3, NOON - ago, alive, row=7)
-    assert (no_resend(Invited(True, Step.DONE, Step.WITHDRAWN, doubt), NOON) is None) is may
+    assert (no_resend(person(Step.DONE, Step.WITHDRAWN), doubt, NOON) is None) is may
 
 
 def test_the_next_run_sends_exactly_one_more_email(desk: DoubtfulCampaign) -> None:
@@ -240,5 +246,5 @@ def test_a_campaign_that_sends_no_invitations_says_so(desk: DoubtfulCampaign) ->
 @pytest.mark.parametrize("state", OPEN)
 def test_where_somebody_stands_is_said(state: Step) -> None:
     """Each refusal is a sentence that tells what to do."""
-    said = no_resend(Invited(True, Step.DONE, state), NOON)
+    said = no_resend(person(Step.DONE, state), None, NOON)
     assert said is not None and (":" in said or "right now" in said)
