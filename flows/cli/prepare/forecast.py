@@ -161,7 +161,7 @@ def forecast(plan: Plan, *, per_request: int, ledger: Ledger | None) -> Forecast
         changes=changes,
         struck=tuple(_struck(changes, in_ledger)),
         differs=differences(definition, campaign) if campaign else (),
-        done=_done(definition, in_ledger),
+        done=plan.finished + _done(definition, in_ledger),
         unsure=standing[Step.UNSURE],
         refused=standing[Step.REFUSED],
         sending=standing[Step.SENDING],
@@ -196,7 +196,9 @@ def _standing(changes: Changes, in_ledger: Mapping[str, Known], *, send: bool) -
 
 
 def _done(definition: Definition, in_ledger: Mapping[str, Known]) -> int:
-    """Count those whom the definition lists and who have all that it asks for."""
+    """Count those whom the definition lists and who have all that it asks for, though it says
+    something else of them than the ledger.
+    """
     send = definition.invites.send
     return sum(
         before is not None and furthest(before.add, before.invite, send=send) is Step.DONE
