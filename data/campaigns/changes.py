@@ -51,6 +51,19 @@ class Changes:
     noted: list[tuple[Known, Candidate]] = field(default_factory=list)
 
 
+@dataclass(frozen=True, slots=True)
+class Unfinished:
+    """A definition beside its campaign, both without the people who are finished: they have all
+    that the definition asks for, and it says of them just what the ledger has.
+
+    `people` are the ledger's others, by email key; `finished` counts those left out.
+    """
+
+    definition: Definition
+    people: dict[str, Known]
+    finished: int = 0
+
+
 def fields_of(candidate: Candidate) -> Fields:
     """What would be sent for this candidate (interface 4.5)."""
     return (

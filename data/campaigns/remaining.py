@@ -90,9 +90,14 @@ def remaining(project: Step, problem: Step, add: int, invite: int) -> Remaining:
     return Remaining(create, attach, add, invite)
 
 
-def too_many_gone(guard: Guard, changes: Changes, in_ledger: Mapping[str, Known]) -> str | None:
-    """Say that more people are gone than a definition allows; None if it allows this."""
-    listed = sum(1 for person in in_ledger.values() if person.listed)
+def too_many_gone(
+    guard: Guard, changes: Changes, in_ledger: Mapping[str, Known], finished: int = 0
+) -> str | None:
+    """Say that more people are gone than a definition allows; None if it allows this.
+
+    `finished` counts people who are listed as well, but not in `in_ledger`.
+    """
+    listed = finished + sum(1 for person in in_ledger.values() if person.listed)
     gone = len(changes.removed)
     if guard.removed is None or not gone or gone < guard.removed * listed:
         return None

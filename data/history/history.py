@@ -21,11 +21,11 @@ from data.history.events import (
     RunEnded,
     Unblocked,
 )
-from data.history.records import Records
+from data.history.records import Person, Records
 from data.history.stretches import wave_numbers
 from data.receipts.receipt_doubts import ACCEPTED
 from data.store.states import SENT_NOTHING
-from data.store.tables import Candidate, Run
+from data.store.tables import Run
 
 
 def story(records: Records) -> list[Event]:
@@ -59,7 +59,7 @@ def numbers(records: Records, events: Iterable[Event]) -> dict[int, int]:
     return wave_numbers(sent, table.waves, pilots)
 
 
-def _was_pilot(person: Candidate) -> bool:
+def _was_pilot(person: Person) -> bool:
     named = (person.first_name, person.last_name, person.source)
     return not person.listed and named == PILOT
 

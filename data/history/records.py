@@ -3,16 +3,19 @@
 `read` works inside a transaction that its caller opened.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from sys import intern
+from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection
-from sqlmodel import col, select
+from sqlalchemy import ColumnElement, Connection, Row, select
+from sqlmodel import col
+from sqlmodel import select as whole
 
 from data.campaigns.approvals import Answer
 from data.history.events import Request
-from data.history.requests import requests_of
+from data.history.requests import journal_of, requests_of
 from data.sending.row_ranges import read as rows_in
 from data.store import clock
 from data.store.states import Operation
@@ -20,7 +23,6 @@ from data.store.tables import (
     Approval,
     Attempt,
     Campaign,
-    Candidate,
     Decision,
     DoNotContact,
     Model,
@@ -28,16 +30,35 @@ from data.store.tables import (
     Reading,
     ReceiptDoubt,
     Run,
-    each_of,
+    candidate,
     rows_of,
 )
 
 CORRECTED = "correct"  # a decision's verdict whose value is the row of the right address
 
 
+class Person(NamedTuple):
+    """A candidate, as far as the story tells of them: whole rows would take twice the memory."""
+
+    email_key: str
+    first_name: str
+    last_name: str
+    email1: str
+    source: str
+    listed: bool
+    candidate_id: int | None
+    add_state: str
+    invite_state: str
+    why: str | None
+
+
+_PERSON = (candidate.c.id, *(candidate.c[name] for name in Person._fields))
+
+
 @dataclass(frozen=True, slots=True)
 class Records:
-    """Whole rows of the tables, each oldest first; `people` are candidates by their row.
+    """Whole rows of the tables, each oldest first; `people` are candidates by their row, with what
+    the story tells of them.
 
     The journal has the most rows by far: of it there are only the `requests` of the story.
     `receipts` are receipts that did not fit this ledger, `blocks` the entries that the
@@ -45,7 +66,7 @@ class Records:
     """
 
     campaign: Campaign
-    people: Mapping[int, Candidate]
+    people: Mapping[int, Person]
     runs: Sequence[Run]
     requests: Sequence[Request]
     decisions: Sequence[Decision]
@@ -63,26 +84,24 @@ def read(connection: Connection, campaign_row: int, person: int | None = None) -
     """
 
     def of(model: type[Model], which: bool | ColumnElement[bool]) -> Sequence[Model]:
-        return rows_of(connection, select(model).where(which).order_by("id"))
+        return rows_of(connection, whole(model).where(which).order_by("id"))
 
     [here] = of(Campaign, Campaign.id == campaign_row)
-    candidates = select(Candidate).where(Candidate.campaign_id == here.id).order_by("id")
-    people = {row.id: row for row in each_of(connection, candidates)}
     decisions = of(Decision, Decision.campaign_id == here.id)
-    journal = select(Attempt).where(Attempt.campaign_id == here.id).order_by("id")
-    keys = select(Candidate.email_key).where(Candidate.campaign_id == here.id)
-    requests: Iterable[Attempt] = each_of(connection, journal)
+    people = _people(connection, here.id)
+    journal = journal_of(connection, here.id, person)
     if person is None:
-        shown = requests_of(requests, people, decisions)
+        requests = requests_of(journal, people, decisions)
     else:
-        requests = (request for request in requests if carries(request, person))
         of_them = [verdict for verdict in decisions if _concerns(verdict, person)]
-        shown = requests_of(requests, {person}, of_them)
-    whole = Records(
+        carrying = (request for request in journal if carries(request, person))
+        requests = requests_of(carrying, {person}, of_them)
+    keys = select(candidate.c.email_key).where(candidate.c.campaign_id == here.id)
+    records = Records(
         campaign=here,
         people=people,
         runs=of(Run, Run.campaign_id == here.id),
-        requests=shown,
+        requests=requests,
         decisions=decisions,
         approvals=of(Approval, Approval.campaign_key == here.key),
         pauses=of(Pause, Pause.campaign_key == here.key),
@@ -91,7 +110,21 @@ def read(connection: Connection, campaign_row: int, person: int | None = None) -
         readings=of(Reading, Reading.campaign_id == here.id),
         at=clock.now(),
     )
-    return whole if person is None else _about(whole, person)
+    return records if person is None else _about(records, person)
+
+
+def _people(connection: Connection, campaign_row: int) -> dict[int, Person]:
+    wanted = select(*_PERSON).where(candidate.c.campaign_id == campaign_row)
+    rows = connection.execute(
+        wanted.order_by(candidate.c.id), execution_options={"yield_per": 1_000}
+    )
+    people = {}
+    for row, key, first, last, email1, source, listed, number, add, invite, why in rows:
+        # Texts that are the same for many, or twice in a row, are stored once.
+        typed = key if key == email1 else email1
+        steps = intern(add), intern(invite)
+        people[row] = Person(key, first, last, typed, intern(source), listed, number, *steps, why)
+    return people
 
 
 def _about(records: Records, person: int) -> Records:
@@ -126,7 +159,7 @@ def _concerns(decision: Decision, person: int) -> bool:
     return bool(decision.candidate_row == person or corrected_to == str(person))
 
 
-def carries(request: Attempt, person: int) -> bool:
+def carries(request: Attempt | Row[Any], person: int) -> bool:
     """Whether a request of the journal was about this candidate row."""
     if request.operation == Operation.INVITE:
         return bool(request.candidate_row == person)

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from typing import Any
 
 GRACE = 10.0  # seconds to end tidily
-BETWEEN_COLLECTIONS = 50_000  # new objects; while a server starts, most are modules, and stay
+WHILE_STARTING = 500_000  # new objects between two looks for garbage: most are modules, and stay
 
 
 def start_child(args: Sequence[str], **how: Any) -> "subprocess.Popen[bytes]":
@@ -40,7 +40,7 @@ def _hold() -> None:
 def main() -> None:
     """Run the module that the command line names, as `python -m` would."""
     threading.Thread(target=_hold, daemon=True).start()
-    gc.set_threshold(BETWEEN_COLLECTIONS)
+    gc.set_threshold(WHILE_STARTING)
     del sys.argv[0]
     runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
 

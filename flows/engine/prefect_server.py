@@ -11,6 +11,7 @@ then counts as of the same origin as the server.
 """
 
 import asyncio
+import gc
 import socket
 import sys
 from contextlib import ExitStack
@@ -23,6 +24,7 @@ from flows.engine.login import HOSTS
 from flows.engine.temporary_server import ANSWERS, NOT_NEEDED
 
 HOST = "127.0.0.1"
+BETWEEN_COLLECTIONS = 50_000  # new objects, once it serves
 
 
 class _Server(uvicorn.Server):
@@ -69,7 +71,11 @@ def _serve(listener: socket.socket, *, temporary: bool) -> None:
     from flows.engine.prefect_database import make_tables_alone, write_in_turn  # noqa: PLC0415
 
     write_in_turn()
-    app = TrustedHostMiddleware(create_app(ephemeral=temporary, final=True), list(HOSTS))
+    # All that was imported stays, and is not looked through for garbage again: not once for a
+    # `final` application, which needs it no more, and not while it serves.
+    gc.freeze()
+    gc.set_threshold(BETWEEN_COLLECTIONS)
+    app = TrustedHostMiddleware(create_app(ephemeral=temporary), list(HOSTS))
     level = get_current_settings().server.logging_level.lower()
     config = uvicorn.Config(app, log_level="error" if temporary else level, lifespan="on")
     server = _Server(config, make_tables_alone(), says=temporary)

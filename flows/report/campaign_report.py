@@ -14,7 +14,7 @@ from flows.report import report_sections as sections
 from flows.report.contents import Report
 from flows.report.discretion import discreet, discretion
 from flows.report.story import Teller, zone_of
-from flows.report.timeline import Point, pictures
+from flows.report.timeline import Point
 from flows.words.closing import counted_out, next_steps, summary
 from flows.words.speech import as_typed_for
 
@@ -32,10 +32,12 @@ def report(
     names: bool,
 ) -> Report:
     """Assemble the report. `stand` is the status object, `doubts` what is unsure now."""
-    campaign = records.campaign
-    how = discretion(records, names=names)
-    people = records.people
-    teller = Teller(lambda row: how.person(people[row]), zone_of(campaign.timezone))
+    campaign, people, zone = records.campaign, records.people, zone_of(records.campaign.timezone)
+    facts = list(_facts(records, Teller(str, zone)))
+    steps = next_steps(stand, *_typed(campaign))
+    left = (item["why"] for item in stand.get("clean_up", ()))
+    how = discretion(records, (*(fact for _, fact in facts), *steps, *left), names=names)
+    teller = Teller(lambda row: how.person(people[row]), zone)
     events = [
         event if isinstance(event, Request) else discreet(event, how) for event in story(records)
     ]
@@ -49,9 +51,10 @@ def report(
         told=summary(stand) + ".",
         counts=_counts(stand),
         send=bool(campaign.send_invites),
-        facts=[(label, how.text(fact)) for label, fact in _facts(records, teller)],
-        steps=[how.text(step) for step in next_steps(stand, *_typed(campaign))],
-        pictures=pictures(_points(requests, kind), teller.zone),
+        facts=[(label, how.text(fact)) for label, fact in facts],
+        steps=[how.text(step) for step in steps],
+        points=list(_points(requests, kind)),
+        zone=zone,
         sent=f"{what}, by the time and result of each request.",
         sections=[
             sections.waves(events, requests, numbers(records, events), teller, campaign.key),

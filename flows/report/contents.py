@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import tzinfo
 
-from flows.report.timeline import Picture
+from flows.report.timeline import Point
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,7 @@ class Report:
     """One campaign as it stood at a moment.
 
     `counts` are those of the status object, `facts` are labelled lines, `steps` what to type next.
+    `points` say when people were tried; the clocks are those of `zone`.
     """
 
     key: str
@@ -41,7 +43,8 @@ class Report:
     send: bool
     facts: Sequence[tuple[str, str]]
     steps: Sequence[str]
-    pictures: Sequence[Picture]
+    points: Sequence[Point]
+    zone: tzinfo | None
     sent: str
     sections: Sequence[Section]
     about_names: str

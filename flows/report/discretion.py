@@ -1,6 +1,6 @@
 """Who is named in a report, and what is shown of what people typed. Pure."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -18,12 +18,11 @@ from data.history.events import (
     RunEnded,
     Unblocked,
 )
-from data.history.records import Records
+from data.history.records import Person, Records
 from data.privacy.forgetting import GONE
-from data.privacy.masking import masked_email, masked_name, masked_text, words_of_names
-from data.store.tables import Candidate
+from data.privacy.masking import masked_email, masked_name, masked_text, names_in
 
-Named = Callable[[Candidate | Doubt], str]
+Named = Callable[[Person | Doubt], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,33 +34,62 @@ class Discretion:
     told: str
 
 
-def discretion(records: Records, *, names: bool) -> Discretion:
-    """Name everybody, or mask everybody."""
+def discretion(records: Records, texts: Iterable[str], *, names: bool) -> Discretion:
+    """Name everybody, or mask everybody. `texts` are what will be masked beside `records`: all are
+    searched for names at once, and any other by itself.
+    """
     if names:
         notice = (
             "This report names candidates. Treat it as confidentially as the list of candidates."
         )
         return Discretion(_or_forgotten(_named), str, notice)
-    names_of_people = words_of_names(
-        (person.first_name, person.last_name) for person in records.people.values()
-    )
     return Discretion(
         _or_forgotten(_masked),
-        lambda text: masked_text(text, names_of_people),
+        _Masker(records.people.values(), {*_typed(records), *texts}).masked,
         "Names and addresses are masked here, also in the reasons people wrote. "
         f"With names: {command('report', records.campaign.key, '--names')}",
     )
+
+
+class _Masker:
+    """Masks people's names in texts; `_names` are those that occur in the `_searched` ones."""
+
+    def __init__(self, people: Collection[Person], texts: set[str]) -> None:
+        self._people, self._searched = people, texts
+        self._names = self._names_in(texts)
+
+    def masked(self, text: str) -> str:
+        if text not in self._searched:
+            self._names |= self._names_in([text])
+            self._searched.add(text)
+        return masked_text(text, self._names)
+
+    def _names_in(self, texts: Iterable[str]) -> set[str]:
+        return names_in(texts, ((each.first_name, each.last_name) for each in self._people))
+
+
+def _typed(records: Records) -> Iterator[str]:
+    """What people and the service wrote."""
+    texts = [
+        *(run.reason for run in records.runs),
+        *(verdict.why for verdict in records.decisions),
+        *(why for pause in records.pauses for why in (pause.why, pause.resumed_why)),
+        *(why for block in records.blocks for why in (block.why, block.lifted_why)),
+        *(receipt.why for receipt in records.receipts),
+        *(person.why for person in records.people.values()),
+    ]
+    yield from filter(None, texts)
 
 
 def _or_forgotten(name: Named) -> Named:
     return lambda person: "a forgotten person" if person.email1 == GONE else name(person)
 
 
-def _named(person: Candidate | Doubt) -> str:
+def _named(person: Person | Doubt) -> str:
     return f"{person.first_name} {person.last_name} <{person.email1}>"
 
 
-def _masked(person: Candidate | Doubt) -> str:
+def _masked(person: Person | Doubt) -> str:
     return f"{masked_name(person.first_name, person.last_name)} ({masked_email(person.email1)})"
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from flows.report.contents import Report
 from flows.report.funnel import Colours, funnel
-from flows.report.timeline import KINDS
+from flows.report.timeline import KINDS, pictures
 from tasks.outputs.embed_page import digest
 from tasks.outputs.page_mark import mark
 
@@ -39,6 +39,7 @@ def page(report: Report) -> bytes:
         _template()
         .render(
             report=report,
+            pictures=pictures(report.points, report.zone),
             counts=shown,
             funnel=bars.replace("<svg ", f'<svg class="funnel" role="img" {_label(shown)} ', 1),
             legend=[(paint, word) for paint, word, _ in KINDS],

@@ -21,11 +21,10 @@ from data.history.events import (
     Unblocked,
     Wave,
 )
-from data.history.records import Records
+from data.history.records import Person, Records
 from data.history.stretches import stretches, together
 from data.history.stretches import waves as in_waves
 from data.store.states import Operation, Step
-from data.store.tables import Candidate
 from flows.report.contents import Section, Table
 from flows.report.discretion import Discretion
 from flows.report.story import VERDICTS, Teller, came_to, decided, proved, words
@@ -76,7 +75,7 @@ def _wave(wave: Wave, teller: Teller, under: Mapping[int, str]) -> tuple[object,
 
 def refused(records: Records, how: Discretion) -> Section:
     """Who is refused now, by reason."""
-    by_reason: dict[tuple[str, str], list[Candidate]] = {}
+    by_reason: dict[tuple[str, str], list[Person]] = {}
     for person in records.people.values():
         for step, state in (("add", person.add_state), ("invite", person.invite_state)):
             if state == Step.REFUSED:
@@ -97,7 +96,7 @@ def refused(records: Records, how: Discretion) -> Section:
     )
 
 
-def _named(people: Sequence[Candidate], how: Discretion) -> str:
+def _named(people: Sequence[Person], how: Discretion) -> str:
     more = f" and {len(people) - NAMED:,} more" if len(people) > NAMED else ""
     return ", ".join(how.person(person) for person in people[:NAMED]) + more
 

@@ -4,15 +4,16 @@ A campaign is sent in sittings, minutes long and weeks apart: each has a picture
 there would be nothing to see but two thin lines. Many sittings share one picture, day by day.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from html import escape
-from typing import Any, NamedTuple
-
-from pandas import DataFrame
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from data.store.states import AttemptState
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 APART = timedelta(minutes=30)  # without a request: another sitting begins
 MOST = 8  # sittings with a picture each
@@ -56,11 +57,14 @@ class Picture:
     said: str
 
 
-def pictures(points: Iterable[Point], zone: tzinfo | None) -> list[Picture]:
+def pictures(points: Sequence[Point], zone: tzinfo | None) -> list[Picture]:
     """Draw every sitting, or all of them in one picture; clocks are those of `zone`."""
-    tried = DataFrame(list(points), columns=Point._fields).sort_values("at")
-    if tried.empty:
+    if not points:
         return []
+    # Not sooner: a report has read 100,000 people by then, and has not kept them.
+    from pandas import DataFrame  # noqa: PLC0415
+
+    tried = DataFrame(points, columns=Point._fields).sort_values("at")
     sitting = (tried["at"].diff() > APART).cumsum()
     if sitting.nunique() > MOST:
         return [_picture(tried, zone)]
@@ -95,7 +99,7 @@ def scale(first: datetime, last: datetime, zone: tzinfo | None) -> Scale:
     return Scale(start, step, max(needed, LEAST))
 
 
-def _picture(tried: DataFrame, zone: tzinfo | None) -> Picture:
+def _picture(tried: "DataFrame", zone: tzinfo | None) -> Picture:
     first, last = (tried["at"].iloc[end].to_pydatetime() for end in (0, -1))
     chosen = scale(first, last, zone)
     place = (tried["at"] - chosen.start) // timedelta(seconds=chosen.step)

@@ -49,12 +49,13 @@ class Stop:
 class Plan:
     """What a run of a campaign that begins `at` a moment (aware) would do.
 
-    `known` are the ledger's people by email key, `changes` says how the definition differs from
-    them. `people` are those whom a run would add or invite, in the definition's order, without the
-    `held` ones, by email key. If the ledger has stored these bytes already and nobody is held, the
-    plan only counts: the three are empty. `project` and `problem`: the state of these calls once
-    the definition is stored. `left` are all calls to come; `early` says why no invitation can go
-    out yet, `stop` why nothing can. `gone` is what the guard says, even if a person accepted it.
+    `known` are the ledger's people by email key, without those who are `finished`
+    (data/campaigns/changes.py), `changes` says how the definition differs from them. `people` are
+    those whom a run would add or invite, in the definition's order, without the `held` ones, by
+    email key. If the ledger has stored these bytes already and nobody is held, the plan only
+    counts: the three are empty. `project` and `problem`: the state of these calls once the
+    definition is stored. `left` are all calls to come; `early` says why no invitation can go out
+    yet, `stop` why nothing can. `gone` is what the guard says, even if a person accepted it.
     `intent` and `doubt` are known once the service was asked: what is sent from a new definition,
     and what speaks against its problem (tasks/plan/problem_doubts.py).
     """
@@ -68,6 +69,7 @@ class Plan:
     project: Step
     problem: Step
     left: Remaining
+    finished: int = 0
     early: Later | None = None
     stop: Stop | None = None
     gone: str | None = None
@@ -142,20 +144,31 @@ def _changed(
     listed: ListFile | None,
 ) -> Plan:
     campaign = target.known
-    in_ledger: dict[str, Known] = {}
+    wanted, in_ledger, finished = definition, dict[str, Known](), 0
     dead = False
     if campaign is not None and ledger is not None:
-        in_ledger = ledger.read(intake.everybody, campaign.id)
+        left = ledger.read(intake.unfinished, campaign.id, definition)
+        wanted, finished = left.definition, left.finished
         dead = not ledger.read(runs.at_work, campaign.id)
-        in_ledger = _after_the_dead(in_ledger, campaign, definition, ledger, dead=dead)
-    every = list(due(definition, in_ledger, send=definition.invites.send))
-    held = held_by(target, definition, in_ledger, every, ledger, listed)
+        in_ledger = _after_the_dead(left.people, campaign, wanted, ledger, dead=dead)
+    every = list(due(wanted, in_ledger, send=wanted.invites.send))
+    held = held_by(target, wanted, in_ledger, every, ledger, listed)
     people = [person for person in every if person.key not in held]
-    project, problem = _calls(definition, campaign, dead=dead)
-    left = remaining(project, problem, *_counted(people))
-    changes = compare(definition, in_ledger)
-    gone = too_many_gone(definition.guard, changes, in_ledger)
-    return Plan(target, at, in_ledger, changes, people, held, project, problem, left, gone=gone)
+    project, problem = _calls(wanted, campaign, dead=dead)
+    changes = compare(wanted, in_ledger)
+    return Plan(
+        target,
+        at,
+        in_ledger,
+        changes,
+        people,
+        held,
+        project,
+        problem,
+        left=remaining(project, problem, *_counted(people)),
+        finished=finished,
+        gone=too_many_gone(wanted.guard, changes, in_ledger, finished),
+    )
 
 
 def _counted(people: Iterable[Due]) -> tuple[int, int]:

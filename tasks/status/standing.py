@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from data.campaigns import queries
 from data.campaigns import service_words as service_answers
@@ -15,6 +15,9 @@ from data.store.states import Operation, Step
 from data.store.tables import Campaign, Candidate
 from tasks.service.embed import embed_url
 from tasks.status.asking import asked_of_a_person
+
+if TYPE_CHECKING:
+    from data.history.records import Person
 
 
 def furthest(add: Step, invite: Step, *, send: bool) -> Step:
@@ -166,7 +169,7 @@ def people(
         }
 
 
-def why_still(row: Candidate, held: Held | None = None) -> str | None:
+def why_still(row: "Candidate | Person", held: Held | None = None) -> str | None:
     """Why nothing happens next for a candidate, if there is something to say."""
     if held is not None:
         return f"held: {held.why}"

@@ -61,6 +61,7 @@ def imported(folder: Path, *words: str) -> set[str]:
         (("status",), HEAVY | {"httpx", "sandbox"}),
         (("links", "backend-2026"), HEAVY | {"httpx", "sandbox", "xlsxwriter", "jinja2"}),
         (("plan", "hiring.yaml"), HEAVY | {"sandbox"}),
+        (("history", "backend-2026"), HEAVY | {"httpx", "sandbox", "xlsxwriter", "jinja2"}),
         (("rehearse", "hiring.yaml"), HEAVY),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
@@ -74,6 +75,15 @@ def test_a_command_imports_only_what_it_needs(
     found = imported(tmp_path, *words)
     assert "typer" in found  # it did run, and was watched
     assert found & unneeded == set()
+
+
+def test_a_report_imports_pandas_once_it_draws() -> None:
+    """Until then it holds 100,000 people, which are gone when pandas takes its memory."""
+    program = "import flows.report.campaign_report, flows.report.page, sys; print(*sys.modules)"
+    ended = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert set(ended.stdout.split()) & HEAVY == set()
 
 
 # Ends when Prefect's temporary server would be started, and says what was imported until then.

@@ -147,7 +147,7 @@ def forecast(plan: Plan, *, per_request: int, ledger: Ledger | None) -> Forecast
         changes=changes,
         struck=tuple(_struck(changes, in_ledger)),
         differs=differences(definition, campaign) if campaign else (),
-        done=_done(definition, in_ledger),
+        done=plan.finished + _done(definition, in_ledger),
         standing=_standing(changes, in_ledger, send=send),
         problem_id=campaign.problem_id if campaign else None,
         problem_doubt=kept_doubt(definition, campaign),
@@ -179,7 +179,9 @@ def _standing(changes: Changes, in_ledger: Mapping[str, Known], *, send: bool) -
 
 
 def _done(definition: Definition, in_ledger: Mapping[str, Known]) -> int:
-    """Count those whom the definition lists and who have all that it asks for."""
+    """Count those whom the definition lists and who have all that it asks for, though it says
+    something else of them than the ledger.
+    """
     send = definition.invites.send
     return sum(
         before is not None and furthest(before.add, before.invite, send=send) is Step.DONE

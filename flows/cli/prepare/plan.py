@@ -48,8 +48,9 @@ def plan(
     if look:
         forecasts = list(looked(definitions, forecasts))
     created = [seen.campaign for seen in forecasts if not seen.create]
-    notes = notes_of(reading, definitions, created)
-    if not all(seen.nothing for seen in forecasts):
+    sends = not all(seen.nothing for seen in forecasts)
+    notes = notes_of(reading, definitions, created) if sends or manner().as_json else ()
+    if sends:
         complain(*(f"Note: {note}" for note in notes))
     complain(*doubtful(reading.warnings))
     if manner().as_json:

@@ -12,8 +12,10 @@ import pytest
 
 from data.campaigns import queries
 from data.campaigns.approvals import Answer
+from data.history import records
 from data.history.events import PlanAnswered, PlanShown
 from data.privacy.masking import masked_text, words_of_names
+from flows.report.discretion import discretion
 from flows.report.report_sections import plans
 from flows.report.story import Teller
 from sandbox.faults.faults import Fault
@@ -149,6 +151,17 @@ def test_nobody_is_named_unasked(campaign: DoubtfulCampaign) -> None:
     assert "M*** wrote from Z***@E***.com and z***@h***.org" in masked
     assert "A*** and G*** H*** are on holiday, will resume" in masked
     assert f"Zoë Müller &lt;{ZOE}&gt;" in named and "MÜLLER wrote" in named
+
+
+def test_a_text_that_nobody_announced_is_masked_as_well(campaign: DoubtfulCampaign) -> None:
+    """Texts are searched for names together; one that was left out is searched by itself."""
+    campaign.run()
+    with campaign.ledger() as ledger:
+        row = ledger.read(queries.find_campaign, KEY).id  # type: ignore[union-attr]  # it has run
+        of_it = ledger.read(records.read, row)
+    how = discretion(of_it, ["Grace is away"], names=False)
+    assert how.text("Grace is away") == "G*** is away"
+    assert how.text("Ada and Grace are away") == "A*** and G*** are away"
 
 
 @pytest.mark.parametrize(
