@@ -14,6 +14,7 @@ from sqlalchemy import Connection, bindparam, insert, select, update
 from config.errors import CampaignError
 from data.campaigns.intake import Version
 from data.holds.reasons import MAY_BE_HELD, held_rows
+from data.sending.prepared import Prepared
 from data.sending.recovery import no_claims
 from data.sending.row_ranges import written
 from data.store import server_locks
@@ -21,17 +22,18 @@ from data.store.states import AttemptState, Operation, Step
 from data.store.tables import attempt, campaign, candidate
 
 # Built once: composing a statement costs more than running it, and these run for every person.
-_FREE_TO_INVITE = (
-    select(candidate.c.id, candidate.c.generation, MAY_BE_HELD.label("doubtful"))
-    .where(
-        candidate.c.id.in_(bindparam("rows", expanding=True)),
-        candidate.c.invite_state == Step.WAITING,
-        candidate.c.add_state == Step.DONE,
-        candidate.c.candidate_id.is_not(None),
-        candidate.c.listed,
-        # A person whom another run is claiming at this moment belongs to that run.
-    )
-    .with_for_update(of=candidate, key_share=True, skip_locked=True)
+_FREE = select(candidate.c.id, candidate.c.generation, MAY_BE_HELD).where(
+    candidate.c.invite_state == Step.WAITING,
+    candidate.c.add_state == Step.DONE,
+    candidate.c.candidate_id.is_not(None),
+    candidate.c.listed,
+)
+_FREE_TO_INVITE = Prepared(
+    _FREE.where(candidate.c.id == bindparam("row")),
+    # A person whom another run is claiming at this moment belongs to that run.
+    _FREE.where(candidate.c.id.in_(bindparam("row", expanding=True))).with_for_update(
+        of=candidate, key_share=True, skip_locked=True
+    ),
 )
 _FREE_TO_ADD = (
     select(candidate.c.id)
@@ -43,13 +45,13 @@ _FREE_TO_ADD = (
     .order_by(candidate.c.id)
     .with_for_update(key_share=True, skip_locked=True)
 )
-_WRITE_ENTRIES = insert(attempt).returning(attempt.c.id, sort_by_parameter_order=True)
+_WRITE_ENTRIES = Prepared(insert(attempt).returning(attempt.c.id, sort_by_parameter_order=True))
 _TAKE_ADD = (
     update(candidate)
     .where(candidate.c.id.in_(bindparam("rows", expanding=True)))
     .values(add_state=Step.SENDING, add_attempt=bindparam("number"), why=None)
 )
-_TAKE_INVITE = (
+_TAKE_INVITE = Prepared(
     update(candidate)
     .where(candidate.c.id == bindparam("row"))
     .values(invite_state=Step.SENDING, invite_attempt=bindparam("number"), why=None)
@@ -125,11 +127,11 @@ def grant(connection: Connection, claims: Sequence[Claim]) -> list[Granted]:
 def _grant_invites(connection: Connection, claims: Sequence[Claim]) -> list[Claimed | None]:
     if not claims:
         return []
-    free = connection.execute(_FREE_TO_INVITE, {"rows": [claim.rows[0] for claim in claims]}).all()
-    doubtful = [row.id for row in free if row.doubtful]
+    free = _FREE_TO_INVITE.rows(connection, *({"row": claim.rows[0]} for claim in claims))
+    doubtful = [row for row, _, may_be_held in free if may_be_held]
     server_locks.for_persons(connection, doubtful)
     held = held_rows(connection, doubtful, claims[0].at)
-    generation: dict[int, int] = {row.id: row.generation for row in free if row.id not in held}
+    generation = {row: generation for row, generation, _ in free if row not in held}
     # Of two claims for one person in a batch, the first is granted.
     first = {claim.rows[0]: claim for claim in reversed(claims) if claim.rows[0] in generation}
     granted = [claim for claim in claims if first.get(claim.rows[0]) is claim]
@@ -140,12 +142,12 @@ def _grant_invites(connection: Connection, claims: Sequence[Claim]) -> list[Clai
         for claim in granted
     ]
     numbers = _write_entries(connection, journal)
-    connection.execute(
-        _TAKE_INVITE,
-        [
+    _TAKE_INVITE.change(
+        connection,
+        *(
             {"row": claim.rows[0], "number": number}
             for claim, number in zip(granted, numbers, strict=True)
-        ],
+        ),
     )
     by_claim = {
         id(claim): Claimed(number, claim.rows)
@@ -197,4 +199,4 @@ def _entry(
 
 def _write_entries(connection: Connection, entries: list[dict[str, Any]]) -> list[int]:
     """Insert journal rows; returns their numbers in the order given."""
-    return list(connection.execute(_WRITE_ENTRIES, entries).scalars())
+    return [number for (number,) in _WRITE_ENTRIES.rows(connection, *entries)]

@@ -10,6 +10,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, String, bindparam, case, exists, insert, select, update
 
+from data.sending.prepared import Prepared
 from data.store.states import TAKEN, AttemptState, Operation, Step, Word
 from data.store.tables import (
     attempt,
@@ -67,7 +68,7 @@ _ADDED = (
         why=None,
     )
 )
-_MOVE_INVITE = (
+_MOVE_INVITE = Prepared(
     update(candidate)
     .where(candidate.c.id == bindparam("row"))
     .values(
@@ -90,12 +91,14 @@ _WRITE_EVIDENCE = (
     )
 )
 _WRITE_OUTCOME = _WRITE_EVIDENCE.values(state=bindparam("new_state"))
-_WRITE_EXPECTED_OUTCOME = _WRITE_OUTCOME.where(
-    exists().where(
-        candidate.c.id == bindparam("row"),
-        candidate.c.invite_state == Step.SENDING,
-        candidate.c.invite_attempt == attempt.c.id,
-        candidate.c.generation == attempt.c.generation,
+_WRITE_EXPECTED_OUTCOME = Prepared(
+    _WRITE_OUTCOME.where(
+        exists().where(
+            candidate.c.id == bindparam("row"),
+            candidate.c.invite_state == Step.SENDING,
+            candidate.c.invite_attempt == attempt.c.id,
+            candidate.c.generation == attempt.c.generation,
+        )
     )
 )
 _SINGLE_STANDS = {
@@ -185,18 +188,18 @@ def _land_invites(connection: Connection, outcomes: Sequence[Outcome]) -> None:
     if not outcomes:
         return
     rows = [_outcome(outcome) | {"row": outcome.rows[0]} for outcome in outcomes]
-    if connection.execute(_WRITE_EXPECTED_OUTCOME, rows).rowcount == len(outcomes):
+    if _WRITE_EXPECTED_OUTCOME.change(connection, *rows) == len(outcomes):
         moving = list(outcomes)
     else:
         moving = _still_moving(connection, outcomes)
         _write_outcomes(connection, outcomes, {outcome.attempt for outcome in moving})
     if moving:
-        connection.execute(
-            _MOVE_INVITE,
-            [
+        _MOVE_INVITE.change(
+            connection,
+            *(
                 {"row": o.rows[0], "number": o.attempt, "step": o.step, "reason": o.why}
                 for o in moving
-            ],
+            ),
         )
 
 

@@ -12,6 +12,7 @@ from sqlalchemy import Connection, Row, bindparam, exists, select, update
 from config.errors import CampaignError
 from data.campaigns.intake import CHANGED_SINCE, ReadAnew, Version, overtaken
 from data.sending.outcomes import Outcome, record_outcomes
+from data.sending.prepared import Prepared
 from data.sending.processes import HEARTBEAT_EXPIRES, Process, is_alive, is_here, this_process
 from data.store import clock
 from data.store.states import AttemptState, Ending, Operation, Step
@@ -26,9 +27,11 @@ _MAY_SEND = select(runs).where(
     | exists().where(attempt.c.run_id == runs.c.id, attempt.c.state == AttemptState.SENDING),
 )
 _OPEN = select(runs).where(runs.c.campaign_id == bindparam("of"), runs.c.ended_at.is_(None))
-_STANDS = select(runs.c.heartbeat_at, runs.c.ended_at).where(runs.c.id == bindparam("run"))
+_ENDED = select(runs.c.ended_at.is_not(None)).where(runs.c.id == bindparam("run"))
+_HAS_ENDED = Prepared(_ENDED)
 # Composed as one, because it runs with every group commit that grants a claim.
-_MAY_CLAIM = _STANDS.add_columns(CHANGED_SINCE)
+_MAY_CLAIM = Prepared(_ENDED.add_columns(CHANGED_SINCE))
+_LAST_HEARD = select(runs.c.heartbeat_at).where(runs.c.id == bindparam("run"))
 _HEARD = (
     update(runs)
     .where(runs.c.id == bindparam("run"), runs.c.heartbeat_at == bindparam("before"))
@@ -63,7 +66,8 @@ class TakenOver(CampaignError):
 
 def taken_over(connection: Connection, run: int) -> TakenOver | None:
     """Say that a run that is at work was taken for dead; None if it was not."""
-    return _taken_over(connection, connection.execute(_STANDS, {"run": run}).first())
+    ended = any(ended for (ended,) in _HAS_ENDED.rows(connection, {"run": run}))
+    return _taken_over(connection, run) if ended else None
 
 
 def no_claims(
@@ -74,17 +78,18 @@ def no_claims(
     """
     if version is None:
         return taken_over(connection, run)
-    began = {"since": version.since, "digest": version.digest}
-    row = connection.execute(_MAY_CLAIM, {"run": run, "version_of": campaign_row, **began}).first()
-    if row is not None and row.changed_since:
-        return overtaken(version.key)
-    return _taken_over(connection, row)
+    asked = {"run": run, "version_of": campaign_row, "since": version.since}
+    for ended, changed in _MAY_CLAIM.rows(connection, asked | {"digest": version.digest}):
+        if changed:
+            return overtaken(version.key)
+        if ended:
+            return _taken_over(connection, run)
+    return None
 
 
-def _taken_over(connection: Connection, row: Row[Any] | None) -> TakenOver | None:
-    if row is None or row.ended_at is None:
-        return None
-    return TakenOver(clock.shared_now(connection) - row.heartbeat_at)
+def _taken_over(connection: Connection, run: int) -> TakenOver:
+    heard = connection.execute(_LAST_HEARD, {"run": run}).scalar_one()
+    return TakenOver(clock.shared_now(connection) - heard)
 
 
 def dead_runs(connection: Connection, campaign_row: int) -> list[int]:
