@@ -114,11 +114,12 @@ def _notify_url(typed: SecretStr) -> SecretStr:
     url = typed.get_secret_value().strip()
     try:
         parts = urlsplit(url)
+        host, _ = parts.hostname or "", parts.port
     except ValueError:
         raise ValueError("is not an address") from None
-    if parts.scheme == "http" and not is_loopback(parts.hostname or ""):
+    if parts.scheme == "http" and not is_loopback(host):
         raise ValueError("must begin with https:// (plain http is for this machine only)")
-    if parts.scheme not in {"http", "https", "mailto", "mailtos"} or not parts.hostname:
+    if parts.scheme not in {"http", "https", "mailto", "mailtos"} or not host:
         raise ValueError(
             "must be a webhook (https://…) or a mailbox (mailtos://user:password@host?to=…)"
         )

@@ -130,6 +130,29 @@ def test_plain_http_is_for_this_machine(monkeypatch: pytest.MonkeyPatch, url: st
     assert load_service().base_url == url
 
 
+@pytest.mark.parametrize(
+    ("url", "wanted"),
+    [
+        ("http://example.com/services/T1", "https://"),
+        ("ftp://example.com/services/T1", "a webhook"),
+        ("services/T1", "a webhook"),
+        ("mailto://", "a webhook"),
+        ("https://example.com:T1", "is not an address"),
+        ("mailto://example.com:T1", "is not an address"),
+    ],
+)
+def test_an_address_that_cannot_be_told_is_refused(
+    monkeypatch: pytest.MonkeyPatch, url: str, wanted: str
+) -> None:
+    """The setting is named, its value is not: it may hold a secret."""
+    monkeypatch.setenv("CAMPAIGN_NOTIFY_URL", url)
+    with pytest.raises(BadSettings) as refused:
+        load_local()
+    assert refused.value.variables == ("CAMPAIGN_NOTIFY_URL",)
+    assert wanted in str(refused.value)
+    assert "T1" not in str(refused.value)
+
+
 def write(file: Path, **values: str) -> Path:
     """Write a .env for its owner alone."""
     file.write_text("".join(f"{name}={value}\n" for name, value in values.items()), "utf-8-sig")

@@ -14,8 +14,6 @@ import pytest
 from prefect.client.orchestration import PrefectClient
 from prefect.settings import PREFECT_API_URL, temporary_settings
 
-from config.errors import BadSettings
-from config.settings import load_local
 from data.campaigns import notices
 from data.store.clock import now
 from data.store.ledger import Ledger
@@ -163,27 +161,6 @@ def test_a_run_that_cannot_go_on_keeps_no_other_from_it(desk: Desk, prefect: Pre
     keys = {"flow_runs": {"idempotency_key": {"any_": [f"begun again 0 {run}" for run in stopped]}}}
     [again] = prefect.ask("flow_runs", **keys)
     assert again["deployment_id"] == prefect.deployment("campaign/onward")
-
-
-@pytest.mark.parametrize(
-    ("url", "wanted"),
-    [
-        ("http://example.com/services/T1", "https://"),
-        ("ftp://example.com/services/T1", "a webhook"),
-        ("services/T1", "a webhook"),
-        ("mailto://", "a webhook"),
-    ],
-)
-def test_an_address_that_cannot_be_told_is_refused(
-    monkeypatch: pytest.MonkeyPatch, url: str, wanted: str
-) -> None:
-    """The setting is named, its value is not: it may hold a secret."""
-    monkeypatch.setenv("CAMPAIGN_NOTIFY_URL", url)
-    with pytest.raises(BadSettings) as refused:
-        load_local()
-    assert refused.value.variables == ("CAMPAIGN_NOTIFY_URL",)
-    assert wanted in str(refused.value)
-    assert "T1" not in str(refused.value)
 
 
 def test_prefect_yaml_deploys_from_a_fresh_clone(desk: Desk, prefect: PrefectServer) -> None:
