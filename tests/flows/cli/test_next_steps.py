@@ -450,7 +450,7 @@ UNREACHED = {
     "data/moving/ledger_copy.py: command('status', moving)": "the run that sends has just died",
     "flows/cli/run/demo.py: command(*words)": "a demo of its own, tests/flows/cli/run/test_demo.py",
     "flows/cli/run/sandbox.py: command('sandbox', '--port', 0)": "a port that others took",
-    "flows/cli/see/doctor.py: command('up')": "messages that nobody took",
+    "flows/cli/see/findings.py: command('up')": "messages that nobody took",
     "flows/cli/serve/deploy.py: command('deploy', *(places or []), '--prune')": "a Prefect server",
     "flows/cli/serve/deploy.py: command('worker', '--pool', pool)": "a Prefect server",
     "flows/engine/sharing.py: command('deploy')": "a Prefect server without wave runs",
