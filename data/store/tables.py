@@ -4,7 +4,7 @@ Times are UTC and timezone-aware. Names and addresses of candidates live here an
 else. `attempt` is the journal: one row per request that may have an effect.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, TypeVar, cast
 
@@ -494,9 +494,3 @@ def rows_of(connection: Connection, wanted: SelectOfScalar[Model]) -> Sequence[M
     Instances would take four times as long, and their session would end a transaction that reads.
     """
     return cast(Sequence[Model], connection.execute(wanted).all())
-
-
-def each_of(connection: Connection, wanted: SelectOfScalar[Model]) -> Iterator[Model]:
-    """The same rows one after the other, while the transaction lasts: many need half the memory."""
-    rows = connection.execute(wanted, execution_options={"yield_per": 1_000})
-    yield from cast(Iterable[Model], rows)
