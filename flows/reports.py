@@ -11,7 +11,7 @@ from config.command_line import command
 from config.errors import BadInput
 from config.mistakes import Mistake
 from config.reading.own_tables import named_table
-from data.own_files import CannotWrite, write_whole
+from data.own_files import CannotWrite, replace
 from flows.words.complaints import lines_of
 from tasks.outputs.marking import marked_copy
 
@@ -86,8 +86,8 @@ def _marked(file: Path, content: str, problems: Sequence[Mistake]) -> Path | Non
 
 def _write(path: Path, content: bytes, like: Path) -> None:
     """Write a file as a whole, to be read by those who can read `like`. Raises CannotWrite."""
+    # Other people can write here: what they put at this name is replaced, and never followed.
     try:
-        mode = like.stat().st_mode & 0o666
+        replace(path, [content], like.stat().st_mode & 0o666)
     except OSError as error:
         raise CannotWrite(path, error.strerror or "no reason given") from None
-    write_whole(path, content, mode)

@@ -18,8 +18,7 @@ from config.settings import load_local, load_service
 from data.store.clock import now
 from flows import batch, forms, inbox
 from flows.cli.run.progress import paused
-from flows.pages import markdown
-from flows.pages.seen import _page, _zone
+from flows.pages.seen import _page
 from flows.run.order import RunContext, conduct
 from sandbox.faults.faults import Fault
 from tasks.plan.target import CampaignSource
@@ -85,7 +84,7 @@ def run(desk: DoubtfulCampaign, key: str, *faults: Fault) -> str:
         end = asyncio.run(
             conduct(asked, RunContext(ledger, load_service(), local, observer=watching))
         )
-        page = markdown.dated(_page(ledger, local, end, {}) or "", now(), _zone(ledger, end))
+        page, _ = _page(ledger, local, end, {}) or ("", "")
     return "\n".join([*heard, end.reason or "", page])
 
 

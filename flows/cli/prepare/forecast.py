@@ -35,10 +35,10 @@ class Forecast(Remaining):
     """One campaign's plan: the calls a run would make, and what it would leave to a person.
 
     `requests` are those in which people are added; `project` and `problem` the states of those two
-    calls as they stand. `done` counts the candidates who have everything, `standing` all of them by
-    the furthest step. `stop` is why a run would send nothing of this now. `struck` are
-    people who had already left the definition. `problem_doubt` is what speaks against the problem
-    (tasks/plan/problem_doubts.py); if nothing does, `looked` is what the service's list says of
+    calls as they stand. `done` counts the candidates who have everything, `standing` those whom a
+    run leaves as they are, by their furthest step. `stop` is why a run would send nothing of this
+    now. `struck` are people who had already left the definition. `problem_doubt` is what speaks
+    against the problem (tasks/plan/problem_doubts.py); if nothing does, `looked` is what the service's list says of
     it. `ahead` is when the invitations would go out. `differs` names fields of the campaign that
     were sent with other values. `held` are those who are left out, by address as typed;
     `forgotten` counts people of the definition who were forgotten. `going` are the email
@@ -164,10 +164,12 @@ def forecast(plan: Plan, *, per_request: int, ledger: Ledger | None) -> Forecast
     )
 
 
-def _standing(changes: Changes, in_ledger: Mapping[str, Known], *, send: bool) -> Counter[Step]:
-    """Count everyone by the furthest step; a refused person with new wording waits again."""
+def _standing(changes: Changes, in_ledger: Mapping[str, Known], *, send: bool) -> dict[Step, int]:
+    """Count people by the furthest step, if it is one that a run leaves; a refused person with new
+    wording waits again.
+    """
     reworded = {person.row for person, _ in changes.reworded}
-    return Counter(
+    counts = Counter(
         furthest(
             Step.WAITING if person.row in reworded else person.add,
             person.invite,
@@ -176,6 +178,7 @@ def _standing(changes: Changes, in_ledger: Mapping[str, Known], *, send: bool) -
         for person in in_ledger.values()
         if not is_forgotten(person.key)
     )
+    return {step: counts[step] for step in STANDING}
 
 
 def _done(definition: Definition, in_ledger: Mapping[str, Known]) -> int:
