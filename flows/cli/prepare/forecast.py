@@ -38,10 +38,10 @@ class Forecast(Remaining):
     calls as they stand. `done` counts the candidates who have everything, `standing` those whom a
     run leaves as they are, by their furthest step. `stop` is why a run would send nothing of this
     now. `struck` are people who had already left the definition. `problem_doubt` is what speaks
-    against the problem (tasks/plan/problem_doubts.py); if nothing does, `looked` is what the service's list says of
-    it. `ahead` is when the invitations would go out. `differs` names fields of the campaign that
-    were sent with other values. `held` are those who are left out, by address as typed;
-    `forgotten` counts people of the definition who were forgotten. `going` are the email
+    against the problem (tasks/plan/problem_doubts.py); if nothing does, `looked` is what the
+    service's list says of it. `ahead` is when the invitations would go out. `differs` names fields
+    of the campaign that were sent with other values. `held` are those who are left out, by address
+    as typed; `forgotten` counts people of the definition who were forgotten. `going` are the email
     keys of those who would be invited (or added, if nobody is invited); `hidden` counts those of
     them who are in hidden rows of the sheet.
     """
