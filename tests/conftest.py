@@ -94,6 +94,7 @@ JOURNEYS = {
 # Of what holds on both databases, these are tried on the server with every change as well: who may
 # send. The others go there with the journeys, and with every change to a ledger in a file.
 ON_BOTH_ALWAYS = Path(__file__).parent / "data" / "sending"
+PROMISE = Path(__file__).parent / "promise"
 
 
 @pytest.hookimpl(tryfirst=True)  # before it is chosen by marker
@@ -104,7 +105,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         grouped = group is not None and group.args[0] in JOURNEYS
         if grouped or _with_prefect_standing(item) or _on_a_server_as_well(item):
             item.add_marker("journey")
-    items.sort(key=lambda item: item.get_closest_marker("xdist_group") is None)
+    items.sort(key=_turn)
+
+
+def _turn(item: pytest.Item) -> int:
+    """Groups first, then the promise, whose tests take longest: none is left to one worker alone
+    when the others are done.
+    """
+    if item.get_closest_marker("xdist_group") is not None:
+        return 0
+    return 1 if item.path.is_relative_to(PROMISE) else 2
 
 
 def _with_prefect_standing(item: pytest.Item) -> bool:
