@@ -6,8 +6,9 @@ executes each statement: it notices when a connection is lost.
 """
 
 import sqlite3
-from collections.abc import Callable, Mapping
-from typing import Any, cast
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
 
 from sqlalchemy import Connection, Insert, Select, Update
 from sqlalchemy.dialects import sqlite
@@ -16,66 +17,79 @@ from sqlalchemy.exc import DBAPIError
 _NAMED = sqlite.dialect(paramstyle="named")
 
 Values = Mapping[str, Any]
+Composed = Select[Any] | Insert | Update
+
+
+@dataclass(frozen=True, slots=True)
+class _Compiled:
+    """A statement's text for SQLite, what is always the same in it, and how values are stored."""
+
+    text: str
+    constants: Values
+    stored: Mapping[str, Callable[[Any], Any]]
+
+    @classmethod
+    def of(cls, composed: Composed, names: Sequence[str]) -> Self:
+        compiled = composed.compile(dialect=_NAMED, column_keys=names)
+        types = {name: bind.type.dialect_impl(_NAMED) for name, bind in compiled.binds.items()}
+        stored = {name: kind.bind_processor(_NAMED) for name, kind in types.items()}
+        converted = {name: store for name, store in stored.items() if store is not None}
+        return cls(str(compiled), dict(compiled.params), converted)
+
+    def filled(self, values: Values) -> dict[str, Any]:
+        stored = {name: store(values[name]) for name, store in self.stored.items()}
+        return {**self.constants, **values, **stored}
 
 
 class Prepared:
-    """One composed statement, to run with one or more sets of values.
+    """One composed statement, to run with one or more sets of values of the same names.
 
     `of_all` is a select that a server is asked once instead of each time, as each statement travels
     there and back: its parameters are lists of the same names. Rows are tuples; times in them are
     as the database stores them. A change needs a transaction that has begun, a single look none.
     """
 
-    def __init__(
-        self, composed: Select[Any] | Insert | Update, of_all: Select[Any] | None = None
-    ) -> None:
+    def __init__(self, composed: Composed, of_all: Select[Any] | None = None) -> None:
         self._composed = composed
         self._of_all = of_all
-        self._text = ""
-        self._constants: dict[str, Any] = {}
-        self._stored: dict[str, Callable[[Any], Any]] = {}  # how a value is stored, by its name
+        self._compiled: _Compiled | None = None
 
     def rows(self, connection: Connection, *each: Values) -> list[Any]:
         """Run it with each of these values, and return all rows. Raises DBAPIError."""
-        if connection.dialect.name != _NAMED.name:
+        if (file := _file(connection)) is None:
             if self._of_all is None:
                 return list(connection.execute(self._composed, each))
             together = {name: [values[name] for values in each] for name in each[0]}
             return list(connection.execute(self._of_all, together))
-        file = self._file(connection, each[0])
+        compiled = self._in_file(each[0])
         try:
-            return [row for values in each for row in file.execute(self._text, self._all(values))]
+            filled = map(compiled.filled, each)
+            return [row for values in filled for row in file.execute(compiled.text, values)]
         except sqlite3.Error as error:
-            raise self._reported(error) from error
+            raise _reported(compiled.text, error) from error
 
     def change(self, connection: Connection, *each: Values) -> int:
         """Likewise what returns no rows: how many rows of the table it changed."""
-        if connection.dialect.name != _NAMED.name:
+        if (file := _file(connection)) is None:
             return connection.execute(self._composed, each).rowcount
-        file = self._file(connection, each[0])
+        compiled = self._in_file(each[0])
         try:
-            return file.executemany(self._text, map(self._all, each)).rowcount
+            return file.executemany(compiled.text, map(compiled.filled, each)).rowcount
         except sqlite3.Error as error:
-            raise self._reported(error) from error
+            raise _reported(compiled.text, error) from error
 
-    def _file(self, connection: Connection, values: Values) -> sqlite3.Connection:
-        if not self._text:
-            self._compile(list(values))
-        return cast("sqlite3.Connection", connection.connection.dbapi_connection)
+    def _in_file(self, values: Values) -> _Compiled:
+        if self._compiled is None:
+            self._compiled = _Compiled.of(self._composed, list(values))
+        return self._compiled
 
-    def _compile(self, names: list[str]) -> None:
-        compiled = self._composed.compile(dialect=_NAMED, column_keys=names)
-        self._constants = dict(compiled.params)
-        types = {name: bind.type.dialect_impl(_NAMED) for name, bind in compiled.binds.items()}
-        stored = {name: kind.bind_processor(_NAMED) for name, kind in types.items()}
-        self._stored = {name: store for name, store in stored.items() if store is not None}
-        self._text = str(compiled)
 
-    def _all(self, values: Values) -> dict[str, Any]:
-        stored = {name: store(values[name]) for name, store in self._stored.items()}
-        return {**self._constants, **values, **stored}
+def _file(connection: Connection) -> sqlite3.Connection | None:
+    """The driver's own connection; None on a server."""
+    driver = connection.connection.dbapi_connection
+    return driver if isinstance(driver, sqlite3.Connection) else None
 
-    def _reported(self, error: sqlite3.Error) -> Exception:
-        """The error as SQLAlchemy reports it, without the values: data/store explains it."""
-        hidden: Any = DBAPIError.instance(self._text, None, error, sqlite3.Error)
-        return cast("Exception", hidden)
+
+def _reported(text: str, error: sqlite3.Error) -> BaseException:
+    """The error as SQLAlchemy reports it, without the values: data/store explains it."""
+    return DBAPIError.instance(text, None, error, sqlite3.Error)
