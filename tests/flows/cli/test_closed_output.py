@@ -49,6 +49,17 @@ def alone(tmp_path: Path) -> Iterator[Desk]:
         yield desk
 
 
+def hear_of_hangups() -> None:
+    """In a new process: who began the tests may have asked that they outlast one, as nohup does."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
+def take_terminal() -> None:
+    """Likewise: a closed terminal tells whom it belongs to."""
+    hear_of_hangups()
+    fcntl.ioctl(1, termios.TIOCSCTTY, 0)
+
+
 def begin(desk: Desk, **how: Any) -> subprocess.Popen[str]:
     """A run that has invited some of its people, and is inviting others."""
     process = subprocess.Popen(
@@ -58,7 +69,8 @@ def begin(desk: Desk, **how: Any) -> subprocess.Popen[str]:
         stdin=subprocess.DEVNULL,
         text=True,
         start_new_session=True,
-        **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | how,
+        **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "preexec_fn": hear_of_hangups}
+        | how,
     )
     desk.service.wait_for(lambda record: len(record.invitations) >= 20, timeout=PATIENCE)
     return process
@@ -94,12 +106,7 @@ def test_a_closed_terminal_ends_a_run_gently(alone: Desk) -> None:
     looks = threading.Thread(target=look)
     looks.start()
     try:
-        process = begin(
-            alone,
-            stdout=theirs,
-            stderr=theirs,
-            preexec_fn=lambda: fcntl.ioctl(1, termios.TIOCSCTTY, 0),
-        )
+        process = begin(alone, stdout=theirs, stderr=theirs, preexec_fn=take_terminal)
     finally:
         closed.set()
         looks.join()
@@ -141,11 +148,7 @@ def test_a_reader_that_has_gone_ends_a_run_gently(alone: Desk, streams: tuple[st
 @pytest.mark.journey
 def test_nohup_lets_a_run_go_on(alone: Desk) -> None:
     """Who asks for it to outlive the terminal gets that."""
-    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    try:
-        process = begin(alone)
-    finally:
-        signal.signal(signal.SIGHUP, before)
+    process = begin(alone, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
     os.killpg(process.pid, signal.SIGHUP)
     alone.service.faults.clear()
     out, _ = process.communicate(timeout=PATIENCE)
