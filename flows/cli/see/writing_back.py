@@ -150,8 +150,8 @@ class WritingBack:
         write_whole(self.output, content)
         if not guarded:
             return []
-        cells = counted(guarded, "cell")
-        return [f"{cells} that a spreadsheet would calculate now begin with an apostrophe"]
+        cells, begin = counted(guarded, "cell"), "begins" if guarded == 1 else "begin"
+        return [f"{cells} that a spreadsheet would calculate now {begin} with an apostrophe"]
 
     def _counted(self, results: "Iterable[Result]") -> str:
         counts = Counter(result.status for result in results)
