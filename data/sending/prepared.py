@@ -34,7 +34,10 @@ class _Compiled:
         types = {name: bind.type.dialect_impl(_NAMED) for name, bind in compiled.binds.items()}
         stored = {name: kind.bind_processor(_NAMED) for name, kind in types.items()}
         converted = {name: store for name, store in stored.items() if store is not None}
-        return cls(str(compiled), dict(compiled.params), converted)
+        # What is not given stays without a value, so that the driver misses it.
+        given = {name for name, bind in compiled.binds.items() if bind.required}
+        constants = {name: value for name, value in compiled.params.items() if name not in given}
+        return cls(str(compiled), constants, converted)
 
     def filled(self, values: Values) -> dict[str, Any]:
         stored = {name: store(values[name]) for name, store in self.stored.items()}

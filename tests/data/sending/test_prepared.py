@@ -84,3 +84,11 @@ def test_a_failure_is_explained_and_nothing_of_it_stays(small: Small, change: st
     assert small.attempts() == []
     assert isinstance(failed.value.__context__, IntegrityError)
     assert str(NOON.year) not in str(failed.value.__context__)
+
+
+def test_a_value_that_is_missing_is_an_error(small: Small) -> None:
+    """And not a blank, which nobody has."""
+    with small.ledger._writing() as connection, pytest.raises((LookupError, StatementError)):
+        Prepared(BEAT).change(connection, {"run": small.begun.run, "att": NOON})
+    with small.ledger._writing() as connection, pytest.raises((LookupError, StatementError)):
+        Prepared(NAMES._composed).rows(connection, {"rows": 1})
