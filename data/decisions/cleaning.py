@@ -4,12 +4,13 @@ The service has no delete (interface 4). What it may hold besides the campaign's
 from the journal and from decisions; that somebody has removed a thing is a decision too.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import chain
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, bindparam, exists, or_, select
+from sqlalchemy import Connection, bindparam, exists, or_, select
 from sqlmodel import col
 from sqlmodel import select as whole
 
@@ -22,6 +23,35 @@ from data.sending.row_ranges import read as rows_in
 from data.store.states import MAY_HAVE_HAPPENED, AttemptState, By, Operation, Step, Word
 from data.store.tables import Attempt, Campaign, Candidate, Decision, attempt, candidate, rows_of
 
+# Composed once: every run ends with this list.
+_ATTEMPTS = (
+    whole(Attempt)
+    .where(
+        Attempt.campaign_id == bindparam("here"),
+        col(Attempt.operation) != Operation.INVITE,
+        col(Attempt.state).in_((*MAY_HAVE_HAPPENED, AttemptState.REFUSED)),
+    )
+    .order_by(col(Attempt.id))
+)
+_DECISIONS = whole(Decision).where(
+    Decision.campaign_id == bindparam("here"),
+    col(Decision.verdict).in_((Word.CLEANED, Word.DOUBLE)),
+)
+# Whoever is refused or withdrawn: for them, an earlier add may have been the only one that took
+# effect. And those who were added, between the first and the last of these rows.
+_ASIDE_OR_AMONG = (
+    whole(Candidate)
+    .where(
+        Candidate.campaign_id == bindparam("here"),
+        or_(
+            col(Candidate.add_state).in_((Step.REFUSED, Step.WITHDRAWN)),
+            (col(Candidate.add_state) == Step.DONE)
+            & col(Candidate.id).between(bindparam("first"), bindparam("last")),
+        ),
+        col(Candidate.email_key).not_like(f"{MARK}%"),
+    )
+    .order_by(col(Candidate.id))
+)
 # After such an add, nobody can say that the person is not there.
 _PERHAPS = (AttemptState.DONE, AttemptState.UNSURE, AttemptState.OVERRULED)
 _ADDING, _NEW = attempt.alias("adding"), candidate.alias("new")
@@ -95,14 +125,19 @@ class LeftOver:
 def find(connection: Connection, campaign_row: int) -> list[LeftOver]:
     """List what is to be removed, without what a person has removed."""
     [here] = rows_of(connection, whole(Campaign).where(Campaign.id == campaign_row))
-    refused = _first_refusals(connection, campaign_row)
+    attempts = rows_of(connection, _ATTEMPTS, here=here.id)
+    decisions = rows_of(connection, _DECISIONS, here=here.id)
+    refused = _first_refusals(attempts)
     items = [
-        *_calls(connection, here),
-        *_doubles(connection, here, refused),
+        *_calls(here, attempts),
+        *_doubles(connection, here, attempts, _doubles_read(decisions), refused),
         *_stepped_back(connection, here, refused),
     ]
-    removed = _decisions(connection, campaign_row, Word.CLEANED)
-    cleaned = {(decision.attempt_id, decision.candidate_row) for decision in removed}
+    cleaned = {
+        (decision.attempt_id, decision.candidate_row)
+        for decision in decisions
+        if decision.verdict == Word.CLEANED
+    }
     return [item for item in items if item.mark not in cleaned]
 
 
@@ -114,10 +149,11 @@ def write_cleaned(
     write_down(connection, campaign_row, decided, by)
 
 
-def _calls(connection: Connection, here: Campaign) -> Iterator[LeftOver]:
+def _calls(here: Campaign, attempts: Iterable[Attempt]) -> Iterator[LeftOver]:
     """Only if the step has been sent again: until then nothing is there twice."""
-    overruled = col(Attempt.state) == AttemptState.OVERRULED
-    for call in _attempts(connection, here.id, overruled):
+    for call in attempts:
+        if call.state != AttemptState.OVERRULED:
+            continue
         when = f"the request of {in_zone(call.claimed_at, here.timezone)} was sent again"
         mark = (call.id, None)
         if call.operation == Operation.CREATE and call.id != here.project_attempt:
@@ -130,16 +166,25 @@ def _calls(connection: Connection, here: Campaign) -> Iterator[LeftOver]:
 
 
 def _doubles(
-    connection: Connection, here: Campaign, refused: Mapping[int, int]
+    connection: Connection,
+    here: Campaign,
+    attempts: Iterable[Attempt],
+    doubles_read: Mapping[tuple[int, int], Sequence[int]],
+    refused: Mapping[int, int],
 ) -> Iterator[LeftOver]:
     """People in more than one add, if an earlier add may have had an effect.
 
     Until the last add has an outcome, a person is still asked about it.
     """
-    adds = _adds(connection, here.id, col(Attempt.state).in_(MAY_HAVE_HAPPENED))
-    doubles_read = _doubles_read(connection, here.id)
+    adds = {
+        add.id: rows_in(add.carried)
+        for add in attempts
+        if add.operation == Operation.ADD and add.state in MAY_HAVE_HAPPENED
+    }
     several = _in_several(adds.values()) | {row for _, row in doubles_read}
-    for person in _aside_or_among(connection, here.id, several | refused.keys()):
+    among = several | refused.keys()
+    bounds = {"first": min(among, default=0), "last": max(among, default=0)}
+    for person in rows_of(connection, _ASIDE_OR_AMONG, here=here.id, **bounds):
         used = f"candidate {person.candidate_id} is in use"
         if person.candidate_id is None:
             used = "none of them is in use"
@@ -158,34 +203,17 @@ def _doubles(
             yield LeftOver(What.DOUBLE, double is not None, evidence, mark, person.email1, there)
 
 
-def _aside_or_among(
-    connection: Connection, campaign_row: int, rows: Collection[int]
-) -> Sequence[Candidate]:
-    """Whoever is refused or withdrawn: for them, an earlier add may have been the only one that
-    took effect. And those who were added, between the first and the last of these rows.
-    """
-    aside = col(Candidate.add_state).in_((Step.REFUSED, Step.WITHDRAWN))
-    among = col(Candidate.id).between(min(rows, default=0), max(rows, default=0))
-    people = whole(Candidate).where(
-        Candidate.campaign_id == campaign_row,
-        aside | ((col(Candidate.add_state) == Step.DONE) & among),
-        col(Candidate.email_key).not_like(f"{MARK}%"),
-    )
-    return rows_of(connection, people.order_by(col(Candidate.id)))
-
-
-def _first_refusals(connection: Connection, campaign_row: int) -> dict[int, int]:
+def _first_refusals(attempts: Iterable[Attempt]) -> dict[int, int]:
     """The first add that was refused because of a row, by each row in it.
 
     A service that meets a bad row may have kept the rows before it, whatever it answers.
     """
     first: dict[int, int] = {}
-    over_a_row = col(Attempt.status).in_(OF_SOME_ROW)
-    refused = (col(Attempt.state) == AttemptState.REFUSED) & over_a_row
-    for number, spans in _adds(connection, campaign_row, refused).items():
-        for span in spans:
-            for row in span:
-                first.setdefault(row, number)
+    for add in attempts:
+        over_a_row = add.state == AttemptState.REFUSED and add.status in OF_SOME_ROW
+        if add.operation == Operation.ADD and over_a_row:
+            for row in chain.from_iterable(rows_in(add.carried)):
+                first.setdefault(row, add.id)
     return first
 
 
@@ -239,10 +267,12 @@ def _in_several(adds: Iterable[Sequence[range]]) -> set[int]:
     return several
 
 
-def _doubles_read(connection: Connection, campaign_row: int) -> dict[tuple[int, int], list[int]]:
+def _doubles_read(decisions: Iterable[Decision]) -> dict[tuple[int, int], list[int]]:
     """The ids that are not in use, by attempt and row: from late answers, or typed by a person."""
     doubles: dict[tuple[int, int], list[int]] = {}
-    for row in _decisions(connection, campaign_row, Word.DOUBLE):
+    for row in decisions:
+        if row.verdict != Word.DOUBLE:
+            continue
         if row.value is not None and row.attempt_id and row.candidate_row:  # else: forgotten
             doubles.setdefault((row.attempt_id, row.candidate_row), []).append(int(row.value))
     return doubles
@@ -274,23 +304,3 @@ def _stepped_back(
 def _project(here: Campaign) -> str:
     """The project that the campaign uses."""
     return "the project" if here.project_id is None else f"project {here.project_id}"
-
-
-def _adds(
-    connection: Connection, campaign_row: int, which: ColumnElement[bool]
-) -> dict[int, list[range]]:
-    """The people in these adds, by attempt, oldest first."""
-    adds = _attempts(connection, campaign_row, (col(Attempt.operation) == Operation.ADD) & which)
-    return {add.id: rows_in(add.carried) for add in adds}
-
-
-def _attempts(
-    connection: Connection, campaign_row: int, which: ColumnElement[bool]
-) -> Sequence[Attempt]:
-    mine = whole(Attempt).where(Attempt.campaign_id == campaign_row, which)
-    return rows_of(connection, mine.order_by(col(Attempt.id)))
-
-
-def _decisions(connection: Connection, campaign_row: int, word: Word) -> Sequence[Decision]:
-    mine = whole(Decision).where(Decision.campaign_id == campaign_row, Decision.verdict == word)
-    return rows_of(connection, mine)

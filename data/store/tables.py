@@ -487,10 +487,13 @@ notices = _table_of(Notice)
 Model = TypeVar("Model", bound=SQLModel)
 
 
-def rows_of(connection: Connection, wanted: SelectOfScalar[Model]) -> Sequence[Model]:
+def rows_of(
+    connection: Connection, wanted: SelectOfScalar[Model], **given: object
+) -> Sequence[Model]:
     """Read `select(Model)` of sqlmodel, for everything else: a wrong column fails type checking.
 
     The rows have the model's fields by name. They cannot be changed, and outlive the transaction.
     Instances would take four times as long, and their session would end a transaction that reads.
+    `given` are the values of a statement that was composed beforehand.
     """
-    return cast(Sequence[Model], connection.execute(wanted).all())
+    return cast(Sequence[Model], connection.execute(wanted, given).all())
