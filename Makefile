@@ -22,10 +22,10 @@ demo: $(VENV)/.ready   ## the sample campaign, end to end, against the sandbox
 	@$(COMPILING) $(BIN)/campaign demo
 
 test: setup-tests      ## what every change needs, four minutes on two cores
-	@$(BIN)/pytest $(if $(filter tests,$(TESTS)),-m "not journey") $(TESTS)
+	@$(COMPILING) $(BIN)/pytest $(if $(filter tests,$(TESTS)),-m "not journey") $(TESTS)
 
 journeys: setup-tests  ## the rest of it: Prefect, PostgreSQL, a browser and LibreOffice, eight minutes
-	@$(BIN)/pytest -m journey $(TESTS)
+	@$(COMPILING) $(BIN)/pytest -m journey $(TESTS)
 
 steady: setup-tests    ## RUNS=20 of the tests and JOURNEYS=10, every second beside a load: is one ever red by chance?
 	@$(BIN)/python -m tests.support.steady --runs $(or $(RUNS),20) --journeys $(or $(JOURNEYS),10) $(TESTS)

@@ -3,11 +3,13 @@
 import gc
 import os
 from collections.abc import Iterator
+from functools import cache
 from itertools import count
 from pathlib import Path
 
 import httpx
 import pytest
+from httpx._transports import default as transports
 from hypothesis import HealthCheck, settings
 
 from config.tables import file_bytes
@@ -56,6 +58,9 @@ channel._CONNECT_SECONDS = client._TOKEN_SECONDS = PATIENCE
 for part in ("connect", "read", "write", "pool"):
     setattr(httpx._config.DEFAULT_TIMEOUT_CONFIG, part, PATIENCE)
 
+# Each client of httpx reads this machine's certificates anew, which takes longer than its call.
+transports.create_ssl_context = cache(transports.create_ssl_context)
+
 _numbers = count()
 
 
@@ -102,6 +107,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tell journeys, and begin with what takes longest: groups, each done by one worker alone."""
     for item in items:
         group = item.get_closest_marker("xdist_group")
+        if "child_runs" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.xdist_group("child runs"))  # made ready by one worker alone
         grouped = group is not None and group.args[0] in JOURNEYS
         if grouped or _with_prefect_standing(item) or _on_a_server_as_well(item):
             item.add_marker("journey")

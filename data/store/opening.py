@@ -67,7 +67,8 @@ def open_engine(
             make_durable(engine)
         if version is None and not create:
             raise NoLedger(place_of(address))
-        _bring_up_to_date(engine, first)
+        if version != NEWEST:
+            _bring_up_to_date(engine, version, first)
     except (DatabaseError, sqlite3.DatabaseError) as error:
         engine.dispose()
         raise LedgerUnusable(
@@ -121,7 +122,8 @@ def _refuse_strangers(engine: Engine) -> str | None:
 
     Returns the version of the tables, None if there are none.
     """
-    version = _version_there(engine)
+    with engine.connect().execution_options(reading=True) as connection:
+        version = _version(connection)
     if version is not None and version not in KNOWN:
         raise LedgerUnusable(
             "The ledger was written by a newer version of this program (its tables have version "
@@ -131,10 +133,9 @@ def _refuse_strangers(engine: Engine) -> str | None:
     return version
 
 
-def _bring_up_to_date(engine: Engine, first: Callable[[Connection], None] | None) -> None:
-    older = _version_there(engine)
-    if older == NEWEST:
-        return
+def _bring_up_to_date(
+    engine: Engine, older: str | None, first: Callable[[Connection], None] | None
+) -> None:
     if older is not None and engine.dialect.name == "sqlite":
         _keep_as_it_was(Path(str(engine.url.database)), older)
     with engine.begin() as connection:
@@ -182,11 +183,6 @@ def _keep_as_it_was(file: Path, version: str) -> None:
     except NoBackup:
         if not kept.exists():  # otherwise another program was quicker, and made the same copy
             raise
-
-
-def _version_there(engine: Engine) -> str | None:
-    with engine.connect().execution_options(reading=True) as connection:
-        return _version(connection)
 
 
 def _version(connection: Connection) -> str | None:

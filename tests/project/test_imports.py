@@ -9,6 +9,7 @@ import pytest
 
 from data.store.ledger import Ledger
 
+pytestmark = pytest.mark.journey
 DEFINITION = """\
 campaign: backend-2026
 project: {name: Backend engineer}

@@ -39,9 +39,6 @@ from prefect.logging.configuration import DEFAULT_LOGGING_SETTINGS_PATH, load_lo
 from prefect.logging.handlers import APILogHandler
 from prefect.runner import Runner, _workspace_starter, _workspace_supervisor
 from prefect.runner._workspace_runtime import PreparedWorkspaceManifest
-from prefect.server.api import server
-from prefect.server.database import _migrations
-from prefect.server.events.filters import EventFilter as ServerEventFilter
 from prefect.settings import PREFECT_API_URL, Settings, temporary_settings
 from prefect.settings.legacy import _get_valid_setting_names
 from prefect.utilities.engine import capture_sigterm
@@ -151,6 +148,8 @@ def test_a_place_in_prefects_logging_file_is_a_variable(monkeypatch: pytest.Monk
 
 def test_a_heartbeat_is_an_event_of_its_run() -> None:
     """By which a look knows that a run on another machine lives (flows/serving/lookout.py)."""
+    from prefect.server.events.filters import EventFilter as ServerEventFilter
+
     assert 'event="prefect.flow-run.heartbeat"' in inspect.getsource(flow_engine)
     occurred = EventOccurredFilter(since=datetime(2026, 12, 1, tzinfo=UTC))
     asked = EventFilter(resource=EventResourceFilter(id=["a"]), occurred=occurred)
@@ -224,6 +223,8 @@ def test_a_run_takes_sigterm_for_itself_and_raises(monkeypatch: pytest.MonkeyPat
 
 def test_each_version_of_prefects_tables_is_known_to_the_doctor() -> None:
     """By the files of its migrations, as Alembic reads them (flows/cli/see/findings.py)."""
+    from prefect.server.database import _migrations
+
     folder = next(iter(_migrations.__path__))
     scripts = ScriptDirectory(folder, version_locations=[f"{folder}/versions/sqlite"])
     revisions = {script.revision for script in scripts.walk_revisions()}
@@ -247,6 +248,8 @@ def test_a_worker_writes_the_environment_of_a_run_where_it_is_looked_for(tmp_pat
 def test_prefects_server_is_an_application_that_one_asks_for() -> None:
     """With its temporary kind (flows/engine/prefect_server.py). Not a final one: with this version
     of FastAPI, that frees no routes, but only looks through all that was imported for garbage."""
+    from prefect.server.api import server
+
     inspect.signature(server.create_app).bind(ephemeral=True)
     assert not server._FASTAPI_COPIES_ROUTES_ON_INCLUDE
 

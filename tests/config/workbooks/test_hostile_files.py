@@ -22,9 +22,12 @@ from tests.sheets.writers import by_hand, by_openpyxl, by_xlsxwriter
 from tests.support.session import PATIENCE
 from tests.wording import NOT_ORDINARY, TOO_LARGE
 
-pytestmark = pytest.mark.skipif(
-    not Path("/proc/self/status").exists(), reason="memory is told in /proc only"
-)
+pytestmark = [
+    pytest.mark.journey,
+    pytest.mark.skipif(
+        not Path("/proc/self/status").exists(), reason="memory is told in /proc only"
+    ),
+]
 SECONDS = 20
 MEGABYTES = 500
 LAUGHS = 10

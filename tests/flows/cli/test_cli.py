@@ -801,6 +801,7 @@ def process() -> Iterator[Process]:
         yield start
 
 
+@pytest.mark.journey
 @pytest.mark.parametrize(
     "words",
     [("status", "backend-2026"), ("links", "backend-2026"), ("check", "hiring.yaml"), ("--help",)],
@@ -830,6 +831,7 @@ def test_a_name_in_brackets_is_no_markup_and_no_escape_is_passed_on(
     assert "\x1b" not in out and "\x07" not in out
 
 
+@pytest.mark.journey
 @pytest.mark.parametrize("words", [("links", "backend-2026"), ("--version",)])
 def test_a_reader_that_leaves_early_costs_no_stack_trace(
     ledger: Ledger, file: Path, process: Process, words: tuple[str, ...]
@@ -850,6 +852,7 @@ def test_a_reader_that_leaves_early_costs_no_stack_trace(
     assert b"Traceback" not in err and b"BrokenPipe" not in err
 
 
+@pytest.mark.journey
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_the_sandbox_runs_until_it_is_stopped(
     tmp_path: Path, process: Process, number: signal.Signals

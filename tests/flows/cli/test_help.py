@@ -199,6 +199,7 @@ def complete(line: str, **more: str) -> str:
     return ended.stdout
 
 
+@pytest.mark.journey
 def test_a_shell_completes_commands_options_and_keys(tmp_path: Path) -> None:
     """With the script that the program prints, in a real bash; files are completed by bash."""
     assert complete("campaign re").split() == ["rehearse", "resume", "report", "resend"]

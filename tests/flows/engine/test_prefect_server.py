@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 # Ends where the server would make its application.
 BEGINNING = """\
 import gc, socket
@@ -18,6 +20,7 @@ prefect_server._serve(socket.create_server(("127.0.0.1", 0)), temporary=True)
 """
 
 
+@pytest.mark.journey
 def test_what_a_server_imported_is_not_looked_through_for_garbage(tmp_path: Path) -> None:
     """It took a tenth of each start; and what it makes later is looked through often enough."""
     ended = subprocess.run(

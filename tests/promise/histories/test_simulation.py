@@ -18,7 +18,7 @@ from tests.promise.histories.workshop import workshop
 from tests.promise.promise import BrokenPromise
 from tests.support.ledgers.databases import Postgres
 
-SEEDS = 400  # `make simulate` plays as many as it is asked for
+SEEDS = 200  # `make simulate` plays as many as it is asked for
 PIECES = 8
 
 

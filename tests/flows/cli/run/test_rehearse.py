@@ -28,6 +28,8 @@ from tests.support.campaigns import Office, people
 from tests.support.prefects.prefect_home import CAMPAIGN
 from tests.support.session import PATIENCE
 
+# Most of them type the command, which begins a service and a run of its own.
+pytestmark = pytest.mark.journey
 NAMES = [f"person{n}" for n in range(40)]
 MANY_ADDS = {"CAMPAIGN_CANDIDATES_PER_REQUEST": "10"}
 
