@@ -8,13 +8,16 @@ from itertools import count
 from pathlib import Path
 
 import httpx
+import psutil
 import pytest
 from httpx._transports import default as transports
 from hypothesis import HealthCheck, settings
 
 from config.tables import file_bytes
 from flows.words.speech import begin
-from tasks.service import channel, client
+from tasks.sending import throttle
+from tasks.sending.sender import Sender
+from tasks.service import channel, client, verdict
 from tests.promise.crashes.child_runs import ChildRuns
 from tests.support.ledgers.compiled_once import compile_once
 from tests.support.ledgers.databases import each_database, end_postgres, one_test_of_many, postgres
@@ -81,6 +84,18 @@ def nothing_typed_before() -> None:
     begin(())
 
 
+@pytest.fixture
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pauses, backoff and quiet last a moment: how long they last is others' tests."""
+    asked, backoff = verdict.pause_of.__kwdefaults__, Sender.__init__.__kwdefaults__
+    assert asked and backoff
+    for name in ("least", "default"):
+        monkeypatch.setitem(asked, name, 0.01)
+    monkeypatch.setitem(backoff, "first_wait", 0.01)
+    for name in ("QUIET", "LONG_QUIET", "FIRST_GAP"):
+        monkeypatch.setattr(throttle, name, 0.01)
+
+
 @pytest.fixture(scope="session")
 def child_runs() -> Iterator[ChildRuns]:
     """Where runs are forked from that die; to be made ready takes as long as thirty of them."""
@@ -100,6 +115,17 @@ JOURNEYS = {
 # send. The others go there with the journeys, and with every change to a ledger in a file.
 ON_BOTH_ALWAYS = Path(__file__).parent / "data" / "sending"
 PROMISE = Path(__file__).parent / "promise"
+
+
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """Journeys mostly wait, for Prefect or a browser: others go on beside them. Of what else there
+    is, two thirds of a worker wait; more of them only take the processors' caches from each other,
+    and get a fair share of a machine that has other work."""
+    processors = os.cpu_count() or 1
+    if config.option.markexpr == "journey":
+        return 2 * processors
+    busy = psutil.cpu_percent(0.3) > 70
+    return 4 * processors if busy else processors + 1
 
 
 @pytest.hookimpl(tryfirst=True)  # before it is chosen by marker

@@ -26,6 +26,7 @@ from tests.support.doubtful_campaign import (
 from tests.wording import MAY_BE_ADDED
 
 ADA, ZOE, GRACE = EMAILS
+pytestmark = pytest.mark.usefixtures("hasty")
 MANY = 8  # two of three halves hold several people
 AGAIN = ("settle", KEY, "--candidates", "again", "--why", "mended")
 

@@ -267,6 +267,7 @@ def test_a_token_of_two_seconds_is_renewed_in_time(tmp_path: Path) -> None:
         assert len(office.emails()) == 50
 
 
+@pytest.mark.usefixtures("hasty")
 def test_a_refused_token_is_renewed_once_for_all_in_flight(office: Office) -> None:
     """401 to everything in flight costs one refresh; the replays show in the journal."""
     office.service.faults.add(Fault("status", "invite", status=401, count=6))
@@ -317,6 +318,7 @@ def test_a_set_rate_is_kept_evenly(tmp_path: Path, setting: float | None, rule: 
         assert (times[-1] - times[0]).total_seconds() > 0.5 * 11 / 20
 
 
+@pytest.mark.usefixtures("hasty")
 def test_a_service_that_takes_no_invitation_is_not_asked_for_ever(office: Office) -> None:
     """Each is refused with a 421: the run stops with one person in doubt, and the others wait."""
     names = [f"person{number}" for number in range(6)]

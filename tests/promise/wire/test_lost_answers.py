@@ -21,8 +21,6 @@ from data.store.states import AttemptState, Ending, Step
 from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
 from sandbox.service.record import Record, Request
-from tasks.sending.sender import Sender
-from tasks.service import verdict
 from tasks.service.connection import Conversation
 from tasks.service.exchange import Phase
 from tests.promise.crashes.small_campaigns import KEY, Place, Scenario, new_ledger
@@ -90,6 +88,8 @@ MISSING_IDS = {**IN_DOUBT, ATTACH: AS_EVER[ATTACH], INVITE: AS_EVER[INVITE]}
 NO_ROW_IS_TO_BLAME = {**NO, INVITE: NO_TO_THIS_INVITATION}
 ROWS_ARE_TO_BLAME = {**NO, ADD: HALVED, INVITE: NO_TO_THIS_INVITATION}
 TOO_LARGE = {**NO, ADD: HALVED}
+
+pytestmark = pytest.mark.usefixtures("hasty")
 
 Table = dict[str, tuple[dict[str, Any], dict[str, Story]]]
 
@@ -160,17 +160,6 @@ CASES = [
 @pytest.fixture(scope="module")
 def template(each_database: str, tmp_path_factory: pytest.TempPathFactory) -> str:
     return new_ledger(tmp_path_factory.mktemp("ledger"))
-
-
-@pytest.fixture(autouse=True)
-def no_long_waits(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Pauses and backoff are others' tests."""
-    asked, backoff = verdict.pause_of.__kwdefaults__, Sender.__init__.__kwdefaults__
-    assert asked and backoff
-    monkeypatch.setitem(asked, "least", 0.01)
-    monkeypatch.setitem(asked, "default", 0.01)
-    monkeypatch.setitem(backoff, "first_wait", 0.01)
-    yield
 
 
 @contextmanager

@@ -1063,6 +1063,7 @@ def test_a_real_terminal_is_asked(desk: DoubtfulCampaign) -> None:
     assert desk.steps(ZOE) == ("done", "done")
 
 
+@pytest.mark.usefixtures("hasty")
 def test_whoever_has_it_sent_again_gives_it_all_its_repetitions(desk: DoubtfulCampaign) -> None:
     """Noes from before a person's word count no more: the first of them would be a new doubt."""
 
