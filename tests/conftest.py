@@ -2,6 +2,7 @@
 
 import gc
 import os
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from itertools import count
@@ -22,6 +23,7 @@ from tests.promise.crashes.child_runs import ChildRuns
 from tests.support.ledgers.compiled_once import compile_once
 from tests.support.ledgers.databases import each_database, end_postgres, one_test_of_many, postgres
 from tests.support.prefects.prefect_home import automated, desk, plain, prefect, standing
+from tests.support.reader import read_here
 from tests.support.session import PATIENCE, begin_session, end_session, memory
 
 __all__ = [
@@ -84,6 +86,14 @@ def nothing_typed_before() -> None:
     begin(())
 
 
+@pytest.fixture(autouse=True)
+def workbooks_read_here(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Outside journeys, and the tests of the process that reads them."""
+    journey = request.node.get_closest_marker("journey")
+    if journey is None and not request.node.path.is_relative_to(THE_READER):
+        read_here(monkeypatch)
+
+
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pauses, backoff and quiet last a moment: how long they last is others' tests."""
@@ -112,9 +122,12 @@ JOURNEYS = {
 
 
 # Of what holds on both databases, these are tried on the server with every change as well: who may
-# send. The others go there with the journeys, and with every change to a ledger in a file.
+# send; of the rows of a table, one in so many. All others go there with the journeys, and with
+# every change to a ledger in a file.
 ON_BOTH_ALWAYS = Path(__file__).parent / "data" / "sending"
+ROWS_EACH = 5
 PROMISE = Path(__file__).parent / "promise"
+THE_READER = Path(__file__).parent / "config" / "workbooks"
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
@@ -131,12 +144,13 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 @pytest.hookimpl(tryfirst=True)  # before it is chosen by marker
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tell journeys, and begin with what takes longest: groups, each done by one worker alone."""
+    rows = Counter[str]()
     for item in items:
         group = item.get_closest_marker("xdist_group")
         if "child_runs" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.xdist_group("child runs"))  # made ready by one worker alone
         grouped = group is not None and group.args[0] in JOURNEYS
-        if grouped or _with_prefect_standing(item) or _on_a_server_as_well(item):
+        if grouped or _with_prefect_standing(item) or _on_a_server_as_well(item, rows):
             item.add_marker("journey")
     items.sort(key=_turn)
 
@@ -155,11 +169,16 @@ def _with_prefect_standing(item: pytest.Item) -> bool:
     return not {"plain", "automated"}.isdisjoint(getattr(item, "fixturenames", ()))
 
 
-def _on_a_server_as_well(item: pytest.Item) -> bool:
-    """Whether a test repeats on the server what others show with a file."""
+def _on_a_server_as_well(item: pytest.Item, rows: Counter[str]) -> bool:
+    """Whether a test repeats on the server what others show with a file. Counts a table's rows."""
     case = getattr(item, "callspec", None)
-    there = case is not None and "postgresql" in case.params.values()
-    return there and not item.path.is_relative_to(ON_BOTH_ALWAYS)
+    if case is None or "postgresql" not in case.params.values():
+        return False
+    if not item.path.is_relative_to(ON_BOTH_ALWAYS):
+        return True
+    table = item.nodeid.partition("[")[0]
+    rows[table] += 1
+    return rows[table] % ROWS_EACH != 1
 
 
 def pytest_collection_finish() -> None:

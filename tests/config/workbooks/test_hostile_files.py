@@ -22,12 +22,9 @@ from tests.sheets.writers import by_hand, by_openpyxl, by_xlsxwriter
 from tests.support.session import PATIENCE
 from tests.wording import NOT_ORDINARY, TOO_LARGE
 
-pytestmark = [
-    pytest.mark.journey,
-    pytest.mark.skipif(
-        not Path("/proc/self/status").exists(), reason="memory is told in /proc only"
-    ),
-]
+pytestmark = pytest.mark.skipif(
+    not Path("/proc/self/status").exists(), reason="memory is told in /proc only"
+)
 SECONDS = 20
 MEGABYTES = 500
 LAUGHS = 10
@@ -208,7 +205,6 @@ HOSTILE: dict[str, tuple[Callable[[], bytes], str]] = {
     "spans.xls": (spans_without_end, TOO_LARGE),
     "tags.xls": (tags_without_end, ""),
 }
-LARGE = {"bomb.xlsx", "repeated.xlsx", "wide.csv", "many.csv", "spans.xls"}  # seconds each
 
 
 def processor_seconds() -> float:
@@ -242,10 +238,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[3]))
 
 
-@pytest.mark.parametrize(
-    "name",
-    [pytest.param(name, marks=pytest.mark.journey) if name in LARGE else name for name in HOSTILE],
-)
+@pytest.mark.journey
+@pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_file_gets_a_clear_error(name: str) -> None:
     """Exit 2 and a sentence, no stack trace, under 500 MB and 20 seconds of a processor."""
     content, wanted = HOSTILE[name]
@@ -307,6 +301,7 @@ def test_a_reading_that_gets_nowhere_is_given_up(monkeypatch: pytest.MonkeyPatch
         received(busy(), ())
 
 
+@pytest.mark.journey
 def test_what_is_no_file_is_not_read() -> None:
     """A folder, a device that never ends, and a pipe that nobody writes to."""
     Path("folder.xlsx").mkdir()
