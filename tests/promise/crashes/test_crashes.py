@@ -25,7 +25,7 @@ from tests.promise.crashes.small_campaigns import Scenario
 
 EVERY = {"sqlite": 127, "postgresql": 305}
 """Of the 130 to 290 boundaries of each scenario, one in so many is tried here."""
-AGAIN_AFTER = {"sqlite": range(9, 200, 60), "postgresql": range(9, 10)}
+AGAIN_AFTER = {"sqlite": range(9, 200, 90), "postgresql": range(9, 10)}
 """Where the first run dies, of those pairs that are tried here."""
 LEAST_ONCE, LEAST_AGAIN = 1, {"sqlite": 3, "postgresql": 2}
 """So many cases each of them comes to: a sample that shrinks unseen proves nothing."""
