@@ -49,7 +49,8 @@ class Prepared:
 
     `of_all` is a select that a server is asked once instead of each time, as each statement travels
     there and back: its parameters are lists of the same names. Rows are tuples; times in them are
-    as the database stores them. A change needs a transaction that has begun, a single look none.
+    as the database stores them. A change outside a transaction is an error: in a file it would be
+    committed by itself. A single look needs none.
     """
 
     def __init__(self, composed: Composed, of_all: Select[Any] | None = None) -> None:
@@ -64,7 +65,7 @@ class Prepared:
                 return list(connection.execute(self._composed, each))
             together = {name: [values[name] for values in each] for name in each[0]}
             return list(connection.execute(self._of_all, together))
-        compiled = self._in_file(each[0])
+        compiled = self._in_file(file, each[0])
         try:
             filled = map(compiled.filled, each)
             return [row for values in filled for row in file.execute(compiled.text, values)]
@@ -75,13 +76,15 @@ class Prepared:
         """Likewise what returns no rows: how many rows of the table it changed."""
         if (file := _file(connection)) is None:
             return connection.execute(self._composed, each).rowcount
-        compiled = self._in_file(each[0])
+        compiled = self._in_file(file, each[0])
         try:
             return file.executemany(compiled.text, map(compiled.filled, each)).rowcount
         except sqlite3.Error as error:
             raise _reported(compiled.text, error) from error
 
-    def _in_file(self, values: Values) -> _Compiled:
+    def _in_file(self, file: sqlite3.Connection, values: Values) -> _Compiled:
+        if not (isinstance(self._composed, Select) or file.in_transaction):
+            raise RuntimeError("a change needs a transaction that has begun")
         if self._compiled is None:
             self._compiled = _Compiled.of(self._composed, list(values))
         return self._compiled

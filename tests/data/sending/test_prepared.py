@@ -73,6 +73,19 @@ def test_numbers_come_in_the_order_of_the_values(small: Small) -> None:
     assert [written[number] for (number,) in numbers] == rows
 
 
+@pytest.mark.parametrize("each_database", ["sqlite"], indirect=True, scope="module")
+def test_nothing_changes_outside_a_transaction(small: Small) -> None:
+    """A claim that was committed by itself would stay without what belongs to it."""
+    ada, *_ = small.rows().values()
+    with small.ledger._engine.connect() as connection:
+        assert Prepared(BY_ROW).rows(connection, {})
+        with pytest.raises(RuntimeError):
+            Prepared(BEAT).change(connection, {"run": small.begun.run, "at": NOON})
+        with pytest.raises(RuntimeError):
+            Prepared(ENTRY).rows(connection, entry(small, ada))
+    assert small.attempts() == []
+
+
 @pytest.mark.parametrize("change", ["rows", "change"])
 def test_a_failure_is_explained_and_nothing_of_it_stays(small: Small, change: str) -> None:
     """The same error as from SQLAlchemy, without the values, which may be names."""
