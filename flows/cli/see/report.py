@@ -54,7 +54,8 @@ def report(
     for_program(output=place)
     say(f"{key}: {place}", f"  {'It names candidates.' if names else 'Candidates are masked.'}")
     if not names:
-        say(f"  with names: {command('report', key, '--names')}")
+        there = ["-o", str(output)] if output else []
+        say(f"  with names: {command('report', key, '--names', *there)}")
 
 
 def written(ledger: "Ledger", campaign: "Campaign", *, names: bool) -> bytes:

@@ -1,6 +1,7 @@
 """One page about a campaign: its numbers are the service's own, and it names nobody unasked."""
 
 import re
+import shlex
 import stat
 from collections.abc import Iterator
 from datetime import UTC, timedelta
@@ -228,6 +229,22 @@ def test_only_a_report_of_the_same_campaign_is_written_over(campaign: DoubtfulCa
     assert mark("report", KEY).encode() in place.read_bytes()
     assert campaign.type("report", KEY, "-o", campaign.folder, "--force").code != 0
     assert campaign.type("report", "nothing").code == 2
+
+
+def test_the_page_with_names_is_offered_at_the_same_place(
+    campaign: DoubtfulCampaign, tmp_path: Path
+) -> None:
+    """As it is typed, in a folder with a space as well."""
+    place = tmp_path / "our report.html"
+    campaign.run(Fault("lost", "invite", after_work=True, email=ADA))
+    offered = campaign.type("report", KEY, "-o", place).out.splitlines()[-1]
+    assert not names_somebody(place)
+    assert campaign.type(*shlex.split(offered.partition(": ")[2])[1:]).code == 0
+    assert names_somebody(place)
+
+
+def names_somebody(page: Path) -> bool:
+    return ADA in page.read_text("utf-8")
 
 
 def test_a_campaign_that_sent_nothing_has_a_report(campaign: DoubtfulCampaign) -> None:
