@@ -9,8 +9,8 @@ from pydantic import ValidationError
 
 from config.definition.fields import CandidateFields
 from config.definition.kinds import complaint, unknown_field
-from config.definition.leaving import FIELDS
 from config.definition.model import Candidate
+from config.definition.sent_fields import FIELDS
 from config.email_key import email_key
 from config.mistakes import Doubt, Mistake, Place, shown
 from config.people.doubts import email_doubts, mailbox, name_doubts

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from config.command_line import command
-from config.definition.leaving import EXAMPLES, FIELDS
+from config.definition.sent_fields import EXAMPLES, FIELDS
 from config.errors import BadInput
 from config.mistakes import Mistake
 from config.reading.own_tables import Named, PeopleAt, own_tables, people_in

@@ -90,14 +90,14 @@ def check(
 
 
 def _answer(reading: "Reading", notes: tuple[str, ...]) -> dict[str, Any]:
-    from config.definition import leaving
+    from config.definition import sent_fields
 
     campaigns = [
         {
             "campaign": definition.campaign,
             "candidates": len(definition.candidates),
             **table_as_json(definition),
-            "understood": leaving.understood(definition),
+            "understood": sent_fields.understood(definition),
         }
         for definition in reading.definitions
     ]
@@ -112,14 +112,14 @@ def _answer(reading: "Reading", notes: tuple[str, ...]) -> dict[str, Any]:
 
 def table_as_json(definition: "Definition") -> dict[str, Any]:
     """What programs are told of a definition's table: its rows, and what of them is sent."""
-    from config.definition import leaving
+    from config.definition import sent_fields
     from config.tables import where
 
     return {
         "rows": definition.rows,
         "people": definition.people,
         "where": where.as_json(definition.selection),
-        "sent": leaving.as_json(definition),
+        "sent": sent_fields.as_json(definition),
     }
 
 
@@ -146,7 +146,7 @@ def notes_of(
 
     `created` are the campaigns whose project the ledger has: nothing of it is sent again.
     """
-    from config.definition.leaving import notes
+    from config.definition.sent_fields import notes
 
     about = (
         note
@@ -178,7 +178,7 @@ def kept_in_words(definition: "Definition") -> Iterator[tuple[str, str]]:
 
 def _understood(definition: "Definition") -> Iterator[tuple[str, str]]:
     """Show what leaves for the service as a table: field, column, the first different values."""
-    from config.definition.leaving import sent
+    from config.definition.sent_fields import sent
 
     rows = [(each.field, each.column or "-", each.examples) for each in sent(definition)]
     for number, line in enumerate(in_columns(rows, named=any(definition.columns.values()))):
@@ -222,7 +222,7 @@ def _example(value: str | int) -> str:
 
 def sent_in_words(definition: "Definition") -> str:
     """Name what leaves for the service: each field, its column, and the first of its values."""
-    from config.definition.leaving import sent
+    from config.definition.sent_fields import sent
 
     return ", ".join(map(str, sent(definition)))
 

@@ -5,7 +5,7 @@ from collections import defaultdict
 
 import pytest
 
-from config.definition.leaving import FIELDS
+from config.definition.sent_fields import FIELDS
 from config.tables.headers import (
     FULL_NAME,
     NEEDED,

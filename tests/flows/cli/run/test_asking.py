@@ -14,7 +14,7 @@ from flows.cli.run.asking import ask
 from flows.cli.run.one_run import Agreed, NotAsAsked, OneRun
 from flows.cli.run.sending import read_files
 from tests.campaigns.test_reused_key import FIRST, OTHERS, PEOPLE, Bench, bench, written
-from tests.config.definition.test_leaving import filtered
+from tests.config.definition.test_sent_fields import filtered
 from tests.flows.cli.test_cli import Typed as Type
 from tests.flows.cli.test_cli import clean_environment, typed
 from tests.support.campaigns import Heard
