@@ -1,4 +1,5 @@
 """What is known about a campaign: its people, its plan and approval, how far it has got.
 
-Provides queries, and what a changed definition changes.
+Provides queries, what a changed definition changes, and what remains: remaining.py stops where too
+many people are gone.
 """

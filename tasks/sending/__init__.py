@@ -1,4 +1,5 @@
 """From a claim to its outcome: the sender, the orders it sends, the gate and the rates.
 
-Provides `Sender` and one function for each step of a campaign.
+Provides `Sender`, which looks once more before each request, and one function for each step of a
+campaign; the gate only says when.
 """
