@@ -36,7 +36,7 @@ from flows.pages.notices import our_flow
 from flows.pages.seen import named_by_its_clock, show
 from flows.run.ending import Finish, finish
 from flows.words.doubts import STEPS
-from tasks.plan.approval import decide
+from tasks.plan.asking_approval import decide
 from tasks.plan.pilot import confirm
 from tasks.shell import in_words
 

@@ -52,7 +52,7 @@ class Request(Event):
     """One request that may have had an effect, from its claim to the record of its outcome.
 
     `people` are the people in it that the story is about, `carried` is how many there were in all.
-    `phase` is how far it got (tasks/service/exchange.py), `settled` says that it was unsure or
+    `phase` is how far it got (tasks/service/evidence.py), `settled` says that it was unsure or
     refused, and that a person has decided since. `service_wrote` are the service's own words, for
     people only.
     """

@@ -37,7 +37,7 @@ from sandbox.service.record import Record
 from sandbox.visitor import Visitor
 from tasks.outputs.exports import Link
 from tasks.outputs.links import links_of
-from tasks.plan.approval import decide
+from tasks.plan.asking_approval import decide
 from tasks.plan.pilot import confirm
 from tasks.plan.target import CampaignSource
 

@@ -35,7 +35,7 @@ from flows.run.inviting import invite_people
 from flows.run.sibling_runs import SiblingRuns
 from flows.run.steps import in_parts
 from tasks.outputs.links import see_where_links_go, write_links
-from tasks.plan.approval import held_back, in_words
+from tasks.plan.asking_approval import held_back, in_words
 from tasks.plan.holds import follow_the_list
 from tasks.plan.plan import Cause, Plan, Stop, make_plan, pause_of
 from tasks.plan.preflight import preflight

@@ -24,7 +24,7 @@ STEPS = {
     Operation.ADD: "add",
     Operation.INVITE: "invite",
 }
-# By tasks/service/exchange.py, Phase; None was never recorded. What programs read.
+# By tasks/service/evidence.py, Phase; None was never recorded. What programs read.
 REACHED: Mapping[int | None, str] = {
     None: "not known",
     0: "not known",

@@ -14,7 +14,7 @@ from data.store.states import Operation
 from tasks.sending.breaker import IN_A_ROW
 from tasks.sending.sender import Learned, Prepared, Sender, Sent
 from tasks.service import added_ids, messages
-from tasks.service.exchange import Exchange
+from tasks.service.evidence import Exchange
 from tasks.service.messages import CandidateBody
 from tasks.service.verdict import Proof, Then
 

@@ -22,7 +22,7 @@ from data.store.clock import Moment, now
 from data.store.states import AttemptState, Operation, Step
 from tasks.sending.gate import Gate
 from tasks.service.client import Service
-from tasks.service.exchange import Exchange, HeldBack, Phase
+from tasks.service.evidence import Exchange, HeldBack, Phase
 from tasks.service.messages import Request
 from tasks.service.verdict import REPEATS, Proof, Then, Verdict, last_chance, verdict
 from tasks.status import logs

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from config.errors import CampaignError
 from config.settings import ServiceSettings
 from tasks.service.errors import CredentialsRefused, Unreachable
-from tasks.service.exchange import Exchange
+from tasks.service.evidence import Exchange
 from tasks.service.harmless_retries import Patience, TryAgain
 
 # The lifetime of a token whose expires_in is missing or odd; an earlier 401 renews it too.

@@ -17,7 +17,7 @@ import h11
 import httpx
 
 from tasks.service.connection import Asked, Conversation
-from tasks.service.exchange import ENCODED, Exchange, Last, Phase
+from tasks.service.evidence import ENCODED, Exchange, Last, Phase
 
 _CONNECT_SECONDS = 10.0
 _PLACE_KEPT_SECONDS = 5.0  # a host's address, instead of asking for it with every request

@@ -16,8 +16,8 @@ from tasks.service.auth import Token, Tokens
 from tasks.service.channel import Way, exchange
 from tasks.service.connection import Asked, Headers
 from tasks.service.errors import CredentialsRefused, NotTheService, Unreachable
+from tasks.service.evidence import Exchange, Last, Phase
 from tasks.service.excerpt import excerpt
-from tasks.service.exchange import Exchange, Last, Phase
 from tasks.service.harmless_retries import Patience, TryAgain
 from tasks.service.messages import Request
 from tasks.service.problem import Problems, next_page, read_problems

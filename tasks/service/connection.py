@@ -13,7 +13,7 @@ from typing import cast
 
 import h11
 
-from tasks.service.exchange import ENCODED, GLUED, SPOKE_FIRST, TOO_LONG, Last, Phase
+from tasks.service.evidence import ENCODED, GLUED, SPOKE_FIRST, TOO_LONG, Last, Phase
 
 # Bytes; a longer answer counts as lost. JSON takes up to thirty times as much in memory, so only a
 # list may be that long. Other answers may be a megabyte plus a few times the size of the request.

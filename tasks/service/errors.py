@@ -1,7 +1,7 @@
 """Errors that stop a campaign at the service. Each says what is safe and what to do next."""
 
 from config.errors import CampaignError
-from tasks.service.exchange import CERTIFICATES, ENCODED, GLUED, SPOKE_FIRST, TOO_LONG
+from tasks.service.evidence import CERTIFICATES, ENCODED, GLUED, SPOKE_FIRST, TOO_LONG
 
 _CONTINUES = "Nothing is lost: the same command continues."
 

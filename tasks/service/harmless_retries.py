@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import stamina
 
-from tasks.service.exchange import GLUED, Exchange
+from tasks.service.evidence import GLUED, Exchange
 from tasks.service.verdict import pause_of
 
 # A log line for each try would drown the messages for the operator, which report how it ends.

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import TypedDict
 
 from tasks.service.answer import parsed, read_id
-from tasks.service.exchange import Operation
+from tasks.service.evidence import Operation
 from tasks.service.problem import Problem, read_problems
 
 __all__ = [

@@ -14,7 +14,7 @@ from enum import StrEnum
 
 from config.definition.model import Trust
 from tasks.service import added_ids, answer, messages
-from tasks.service.exchange import (
+from tasks.service.evidence import (
     CERTIFICATES,
     ENCODED,
     GLUED,

@@ -22,7 +22,7 @@ from flows.run.order import RunContext, conduct
 from flows.wave_run import share_campaign
 from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
-from tasks.plan.approval import decide
+from tasks.plan.asking_approval import decide
 from tasks.plan.target import CampaignSource
 from tests.support.campaigns import Office, settings_of
 from tests.support.doubtful_campaign import KEY, DoubtfulCampaign, doubtful_campaign

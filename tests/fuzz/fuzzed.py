@@ -39,7 +39,7 @@ from flows.words.speech import printable
 from tasks.outputs.exports import Link, as_csv, as_json
 from tasks.service.added_ids import match_answer
 from tasks.service.auth import read_token
-from tasks.service.exchange import Exchange, Operation, Phase
+from tasks.service.evidence import Exchange, Operation, Phase
 from tasks.service.messages import id_elsewhere, read_project_id
 from tasks.service.problem import read_problems
 from tasks.service.verdict import Proof, verdict

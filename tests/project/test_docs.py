@@ -8,8 +8,8 @@ import pytest
 from typer.main import get_command
 
 from config.definition.building import MODELS
+from config.definition.editor_schema import schema
 from config.definition.fields import CandidateFields
-from config.definition.schema import schema
 from config.reading.reading import read_campaigns
 from config.settings import ServiceSettings, load_service
 from flows.cli.commands import application

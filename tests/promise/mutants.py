@@ -11,7 +11,7 @@ from data.store.states import AttemptState, Step
 from tasks.sending import sender as sending
 from tasks.sending.sender import Learned, Order, Sender, Sent
 from tasks.service import added_ids
-from tasks.service.exchange import Exchange
+from tasks.service.evidence import Exchange
 from tasks.service.verdict import Proof, Then, Verdict
 
 

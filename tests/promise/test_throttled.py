@@ -17,7 +17,7 @@ from config.email_key import email_key
 from config.mistakes import Place
 from data.store.states import Ending
 from flows.run.ending import Finish
-from tasks.service.exchange import Exchange, HeldBack, Last, Operation, Phase
+from tasks.service.evidence import Exchange, HeldBack, Last, Operation, Phase
 from tasks.service.messages import Request
 from tests.promise.histories.simulated_service import Assessment, Client
 from tests.promise.histories.simulation import KEY, World

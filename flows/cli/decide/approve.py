@@ -30,7 +30,7 @@ def approve(
     """
     from data.campaigns import approvals
     from data.campaigns.approvals import Answer, code_of
-    from tasks.plan.approval import decide
+    from tasks.plan.asking_approval import decide
 
     if reject:
         given(why, "a rejection")

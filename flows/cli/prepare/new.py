@@ -64,7 +64,7 @@ def schema(
     it in their first line. An editor that knows YAML (VS Code with the extension YAML) then
     completes fields and underlines mistakes while you type.
     """
-    from config.definition.schema import schema as made
+    from config.definition.editor_schema import schema as made
     from data.own_files import write_whole
 
     content = json.dumps(made(), indent=2)

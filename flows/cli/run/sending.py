@@ -13,9 +13,9 @@ from data.campaigns.remaining import Remaining
 from flows.cli.prepare.plan_checks import check_same
 from flows.cli.reading import TypedFile, check_only
 from flows.cli.run.asking import ask, show_notes
-from flows.cli.run.endings import tell, worst
 from flows.cli.run.one_run import NotAsAsked, OneRun, through_prefect
 from flows.cli.run.progress import Progress, progress
+from flows.cli.run.telling import tell, worst
 from flows.engine.temporary_server import TemporaryServer, temporary_server
 from flows.run.observer import RunObserver, observing
 from flows.words.complaints import doubtful, lines_of

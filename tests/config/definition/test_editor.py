@@ -71,7 +71,7 @@ def test_a_mistake_is_underlined_where_check_finds_it(
 def test_it_underlines_what_a_schema_can_refuse_and_nothing_that_is_good(
     server: LanguageServer, definition: Path
 ) -> None:
-    """The server reads the whole schema as tests/config/definition/test_schema.py does."""
+    """The server reads the whole schema as tests/config/definition/test_editor_schema.py does."""
     line = definition.read_text("utf-8").splitlines()[0]
     for number, other in enumerate([*BASES, *REFUSED]):
         file = definition.with_name(f"{number}.yaml")

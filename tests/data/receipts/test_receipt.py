@@ -33,7 +33,7 @@ from data.store.opening import open_engine
 from data.store.states import By, Ending
 from flows.cli.main import main
 from flows.cli.reading import TypedFile
-from flows.cli.run import endings
+from flows.cli.run import telling
 from flows.cli.run.one_run import OneRun
 from flows.run import inviting
 from flows.run.context import Perform, plainly
@@ -969,7 +969,7 @@ def test_the_last_lines_say_where_the_receipt_is(
     end = replace(office.run(), receipt="backend.receipt cannot be written; it is elsewhere")
     [definition] = read_campaigns(office.file).definitions
     one = OneRun(TypedFile(office.file), definition, end=end)
-    told = endings.tell([one], f"sqlite:///{office.database('first')}")
+    told = telling.tell([one], f"sqlite:///{office.database('first')}")
     assert told[1] == [0]
     out, err = capsys.readouterr()
     assert err == "  receipt: backend.receipt cannot be written; it is elsewhere\n"

@@ -25,7 +25,7 @@ from tasks.service import client
 from tasks.service.channel import Way
 from tasks.service.client import Service
 from tasks.service.connection import Asked, Conversation
-from tasks.service.exchange import Phase
+from tasks.service.evidence import Phase
 
 CALLED = "called"  # claimed, and nothing of it on the wire yet
 RETURNED = "returned"  # judged by nobody yet, recorded nowhere

@@ -26,8 +26,8 @@ from sandbox.service.record import Record
 from sandbox.service.record import Request as Entry
 from sandbox.service.tokens import Credentials, Tokens
 from tasks.service.errors import CredentialsRefused, NotTheService, Unreachable
+from tasks.service.evidence import Exchange, HeldBack, Last, Phase
 from tasks.service.excerpt import excerpt
-from tasks.service.exchange import Exchange, HeldBack, Last, Phase
 from tasks.service.messages import Request
 from tasks.service.problem import Problem, read_problems
 from tests.promise.histories.virtual_time import HERE

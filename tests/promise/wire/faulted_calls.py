@@ -18,7 +18,7 @@ from config.errors import CampaignError
 from sandbox.service.record import Record
 from tasks.service.added_ids import match_answer
 from tasks.service.client import Service
-from tasks.service.exchange import Exchange, Operation
+from tasks.service.evidence import Exchange, Operation
 from tasks.service.messages import (
     CandidateBody,
     Request,

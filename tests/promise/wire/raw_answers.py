@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from tasks.service.client import Service
-from tasks.service.exchange import Exchange, Operation
+from tasks.service.evidence import Exchange, Operation
 from tasks.service.messages import (
     CandidateBody,
     Request,

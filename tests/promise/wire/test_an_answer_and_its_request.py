@@ -19,7 +19,7 @@ import pytest
 from config.errors import CampaignError
 from tasks.service import connection
 from tasks.service.client import Service
-from tasks.service.exchange import ENCODED, GLUED, TOO_LONG, Exchange, Operation
+from tasks.service.evidence import ENCODED, GLUED, TOO_LONG, Exchange, Operation
 from tasks.service.harmless_retries import Patience
 from tasks.service.messages import Request, add_candidates, invite
 from tasks.service.verdict import Proof, Then, verdict

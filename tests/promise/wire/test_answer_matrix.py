@@ -10,7 +10,7 @@ from itertools import product
 import pytest
 
 from tasks.service.client import Service
-from tasks.service.exchange import Exchange, Operation, Phase
+from tasks.service.evidence import Exchange, Operation, Phase
 from tasks.service.verdict import Proof, Then, verdict
 from tests.promise.wire.test_wire_matrix import ONE_BY_ONE, REQUESTS, candidate
 from tests.support.wire_server import Line, Received, always, give_token, listening, settings_for

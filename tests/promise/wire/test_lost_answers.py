@@ -22,7 +22,7 @@ from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
 from sandbox.service.record import Record, Request
 from tasks.service.connection import Conversation
-from tasks.service.exchange import Phase
+from tasks.service.evidence import Phase
 from tests.promise.crashes.small_campaigns import KEY, Place, Scenario, new_ledger
 from tests.promise.promise import check_promise, check_rest, check_times
 from tests.support.ledgers.databases import on_both

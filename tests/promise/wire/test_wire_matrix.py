@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tasks.service.client import Service
-from tasks.service.exchange import Exchange, Operation, Phase
+from tasks.service.evidence import Exchange, Operation, Phase
 from tasks.service.messages import (
     CandidateBody,
     Request,

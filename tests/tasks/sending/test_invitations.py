@@ -13,7 +13,7 @@ from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
 from tasks.sending.sender import Sent
 from tasks.service.client import Service
-from tasks.service.exchange import Exchange
+from tasks.service.evidence import Exchange
 from tasks.service.messages import Request
 from tests.support.campaigns import Heard, Office, people
 from tests.support.session import PATIENCE

@@ -11,7 +11,7 @@ from data.store.states import AttemptState, Ending, Operation
 from sandbox.server import Sandbox
 from tasks.sending.sender import CLAIM_LIVES
 from tasks.service.client import Service
-from tasks.service.exchange import Exchange
+from tasks.service.evidence import Exchange
 from tasks.service.messages import Request
 from tests.support.campaigns import Office, people
 from tests.support.ledgers.journal import attempts

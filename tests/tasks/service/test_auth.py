@@ -10,7 +10,7 @@ import pytest
 from tasks.service.auth import Token, Tokens, read_token
 from tasks.service.client import Service
 from tasks.service.errors import CredentialsRefused, Unreachable
-from tasks.service.exchange import Exchange, Phase
+from tasks.service.evidence import Exchange, Phase
 from tasks.service.harmless_retries import Patience
 from tests.promise.wire.socket_time import in_socket_time
 from tests.support.wire_server import SECRET, Line, Received, always, listening, settings_for

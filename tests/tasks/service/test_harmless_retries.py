@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from tasks.service.exchange import Exchange, Phase
+from tasks.service.evidence import Exchange, Phase
 from tasks.service.harmless_retries import Patience, TryAgain
 
 PATIENCE = Patience(attempts=3, first=0.5, most=4.0)

@@ -13,7 +13,7 @@ from config.settings import load_local
 from tasks.service.channel import trust
 from tasks.service.client import Service
 from tasks.service.errors import Unreachable
-from tasks.service.exchange import Exchange, Operation, Phase
+from tasks.service.evidence import Exchange, Operation, Phase
 from tasks.service.harmless_retries import Patience
 from tasks.service.messages import invite
 from tasks.service.verdict import Proof, Then, verdict

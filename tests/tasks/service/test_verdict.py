@@ -6,7 +6,7 @@ from email.utils import format_datetime
 import pytest
 
 from config.definition.model import Trust
-from tasks.service.exchange import ENCODED, GLUED, HeldBack
+from tasks.service.evidence import ENCODED, GLUED, HeldBack
 from tasks.service.verdict import (
     Exchange,
     Operation,

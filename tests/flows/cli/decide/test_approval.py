@@ -29,7 +29,7 @@ from flows.run.ending import Finish
 from flows.run.order import RunContext, conduct
 from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
-from tasks.plan.approval import decide
+from tasks.plan.asking_approval import decide
 from tasks.plan.target import CampaignSource
 from tests.support.campaigns import Office, people
 from tests.support.doubtful_campaign import DEFINITION, KEY, DoubtfulCampaign

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from jsonschema import Draft202012Validator
 
-from config.definition.schema import schema
+from config.definition.editor_schema import schema
 from config.errors import BadInput
 from config.mistakes import Mistake
 from config.reading.reading import read_campaigns
