@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import Engine, create_engine, event
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
+from sqlmodel import SQLModel
 
 from data.store.errors import LOCK_TIMEOUT, LedgerUnusable
 
@@ -63,6 +64,7 @@ class Session:
 
 def engine_of_server(address: URL) -> Engine:
     """Prepare to connect; raises LedgerUnusable where the driver is missing."""
+    _know_which_rows_have_an_index()
     if address.drivername == "postgresql":
         address = address.set(drivername="postgresql+psycopg")
     options = " ".join(f"-c {name}={value}" for name, value in SERVER.items())
@@ -80,6 +82,16 @@ def engine_of_server(address: URL) -> Engine:
         ) from None
     event.listen(engine, "connect", _introduce)
     return engine
+
+
+def _know_which_rows_have_an_index() -> None:
+    """An index of some rows alone has the same condition here. It is told only now: to hear of it,
+    SQLAlchemy imports all it knows of PostgreSQL, which takes a tenth of a short command.
+    """
+    for table in SQLModel.metadata.tables.values():
+        for index in table.indexes:
+            where = index.dialect_options["sqlite"]["where"]
+            index.dialect_options["postgresql"]["where"] = where
 
 
 def _introduce(connection: Any, record: Any) -> None:

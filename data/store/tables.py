@@ -149,7 +149,6 @@ class Candidate(SQLModel, table=True):
             "candidate_id",
             unique=True,
             sqlite_where=_ID_KNOWN,
-            postgresql_where=_ID_KNOWN,
         ),
         # Before every invitation we check who else invited this person (data/holds/reasons.py).
         Index("same_person", "email_key"),
@@ -197,7 +196,6 @@ class DoNotContact(SQLModel, table=True):
             "file",
             unique=True,
             sqlite_where=_STANDS,
-            postgresql_where=_STANDS,
         ),
         # Ids are never reused: a person is let through up to one of them.
         {"sqlite_autoincrement": True},
@@ -329,7 +327,6 @@ class Attempt(SQLModel, table=True):
             "generation",
             unique=True,
             sqlite_where=_ONE_INVITATION,
-            postgresql_where=_ONE_INVITATION,
         ),
         # And one project and one problem per campaign (interface 4.7, 8).
         Index(
@@ -338,14 +335,12 @@ class Attempt(SQLModel, table=True):
             "operation",
             unique=True,
             sqlite_where=_ONE_PROJECT_ONE_PROBLEM,
-            postgresql_where=_ONE_PROJECT_ONE_PROBLEM,
         ),
         # Finds what a dead run left without reading the whole journal.
         Index(
             "still_sending",
             "run_id",
             sqlite_where=_STILL_SENDING,
-            postgresql_where=_STILL_SENDING,
         ),
         # Ids are never reused: a receipt says by an id how far a ledger had got.
         {"sqlite_autoincrement": True},

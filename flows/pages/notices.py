@@ -9,9 +9,9 @@ Prefect's automations are not used: a busy server loses the events that they wai
 import asyncio
 from collections.abc import Callable, Collection, Sequence
 from datetime import timedelta
+from types import NoneType
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
-import prefect
 from prefect import Flow
 from prefect.client.orchestration import get_client
 from prefect.client.schemas.objects import FlowRun, State, StateType
@@ -50,6 +50,17 @@ async def tell(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> No
     await tell_of(run, state)
 
 
+class OurFlow(Flow[P, Value]):
+    """A flow whose parameters are plain mostly: then they are sent to Prefect's server as they are.
+    Prefect would import all of FastAPI to make them so, which takes a twentieth of a small run.
+    """
+
+    def serialize_parameters(self, parameters: dict[str, Any]) -> dict[str, Any]:
+        if {type(value) for value in parameters.values()} <= {str, bool, int, NoneType}:
+            return parameters
+        return super().serialize_parameters(parameters)
+
+
 def our_flow(
     name: str, run_name: Callable[[], str], tells_of: Collection[str] | None = None
 ) -> Callable[[Callable[P, Value]], Flow[P, Value]]:
@@ -63,14 +74,18 @@ def our_flow(
         if tells_of is None or state.name in tells_of:
             await tell(flow, flow_run, state)
 
-    return prefect.flow(
-        name=name,
-        flow_run_name=run_name,
-        persist_result=False,
-        retries=0,
-        on_failure=[at_end],
-        on_crashed=[at_end],
-    )
+    def flow_of(function: Callable[P, Value]) -> Flow[P, Value]:
+        return OurFlow(
+            function,
+            name=name,
+            flow_run_name=run_name,
+            persist_result=False,
+            retries=0,
+            on_failure=[at_end],
+            on_crashed=[at_end],
+        )
+
+    return flow_of
 
 
 async def tell_of(run: FlowRun, state: State[Any], more: str = "") -> None:

@@ -87,7 +87,7 @@ class Way:
     def __init__(self, url: str, *, deadline: float, ca_file: Path | None = None) -> None:
         self._url = httpx.URL(url)
         self._proxy = proxy_for(self._url)
-        self._tls = trust(ca_file)
+        self._tls = trust(ca_file) if self._url.scheme == "https" else None
         # Given up well before the deadline, so that time is left for another try.
         self._seconds = min(_CONNECT_SECONDS, deadline / 2)
         self._place: tuple[str, float] | None = None  # where it was found, and until when that goes
@@ -153,6 +153,7 @@ class Way:
 
     async def _secure(self, end: "Conversation | Tunnel", host: str) -> None:
         """Put TLS over a connection. Raises OSError, NoWay."""
+        assert self._tls is not None  # noqa: S101 - plain http goes to this machine, by no proxy
         transport = await asyncio.get_running_loop().start_tls(
             end.layers[-1], end, self._tls, server_hostname=host
         )

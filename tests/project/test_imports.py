@@ -87,6 +87,26 @@ def test_a_report_imports_pandas_once_it_draws() -> None:
     assert set(ended.stdout.split()) & HEAVY == set()
 
 
+def test_a_ledger_in_a_file_imports_nothing_of_a_server(tmp_path: Path) -> None:
+    """SQLAlchemy imports all it knows of PostgreSQL as soon as a table speaks of it."""
+    program = (
+        "import sys\n"
+        "from data.store.ledger import Ledger\n"
+        "Ledger.open('sqlite:///ledger.db').close()\n"
+        "print(*sys.modules)"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    ended = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert not [name for name in ended.stdout.split() if "postgresql" in name or "psycopg" in name]
+
+
 # Ends when Prefect's temporary server would be started, and says what was imported until then.
 STARTING = """\
 import sys

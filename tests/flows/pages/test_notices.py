@@ -9,13 +9,14 @@ from types import SimpleNamespace
 from uuid import UUID, uuid4
 
 import pytest
+from prefect import Flow
 from prefect.client.schemas.objects import FlowRun, State, StateType
 
 from data.campaigns import notices
 from data.store.clock import now
 from data.store.ledger import Ledger
 from flows.campaign import run_campaign
-from flows.pages.notices import AT_WORK, tell, tell_what_waits
+from flows.pages.notices import AT_WORK, OurFlow, tell, tell_what_waits
 from tests.support.ledgers.databases import ledger_at
 from tests.support.webhook import Webhook, webhook
 
@@ -100,3 +101,18 @@ def test_of_a_deployed_run_that_crashed_only_the_lookout_tells(
     monkeypatch.setattr("flows.pages.notices.get_client", client)
     asyncio.run(tell(run_campaign, run, State(type=kind, name="Ended")))
     assert bool(hook.told) is told
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"file": "hiring.yaml", "campaign": None, "accept_removed": True, "wave": 3},
+        {"file": Path("hiring.yaml"), "campaigns": ["spring", Path("fall")]},
+        {},
+    ],
+)
+def test_parameters_reach_prefect_as_it_would_send_them(parameters: dict[str, object]) -> None:
+    """Whether they are plain already, or Prefect has to make them so."""
+    there = Flow.serialize_parameters(run_campaign, parameters)
+    assert run_campaign.serialize_parameters(parameters) == there
+    assert isinstance(run_campaign, OurFlow)
