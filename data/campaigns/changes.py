@@ -1,9 +1,13 @@
-"""How a definition differs from the ledger: who is new, changed, gone or back. Pure."""
+"""How a definition differs from the ledger: who is new, changed, gone or back. Pure.
+
+And whether more people are gone than it allows.
+"""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from config.definition.model import Candidate, Definition
+from config.definition.model import Candidate, Definition, Guard
+from config.timetable.waves import in_percent
 from data.store.states import Step
 
 Fields = tuple[str, str, str, str, str, int]  # as sent: first, last, email1, source, notes, stage
@@ -116,3 +120,20 @@ def meant(
             now = in_ledger[before.instead]
             listed.add(now.key)
             yield replace(candidate, email1=now.fields[2], key=now.key), now
+
+
+def too_many_gone(
+    guard: Guard, changes: Changes, in_ledger: Mapping[str, Known], finished: int = 0
+) -> str | None:
+    """Say that more people are gone than a definition allows; None if it allows this.
+
+    `finished` counts people who are listed as well, but not in `in_ledger`.
+    """
+    listed = finished + sum(1 for person in in_ledger.values() if person.listed)
+    gone = len(changes.removed)
+    if guard.removed is None or not gone or gone < guard.removed * listed:
+        return None
+    return (
+        f"{gone:,} of {listed:,} people are gone from the definition "
+        f"(guard removed: {in_percent(guard.removed)})"
+    )

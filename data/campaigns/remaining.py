@@ -3,9 +3,8 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from config.definition.model import Definition, Guard
-from config.timetable.waves import in_percent
-from data.campaigns.changes import Changes, Fields, Known, fields_of, meant
+from config.definition.model import Definition
+from data.campaigns.changes import Fields, Known, fields_of, meant
 from data.store.states import Step
 
 
@@ -88,20 +87,3 @@ def remaining(project: Step, problem: Step, add: int, invite: int) -> Remaining:
     if not attach and problem is not Step.DONE:
         return Remaining(create=create)
     return Remaining(create, attach, add, invite)
-
-
-def too_many_gone(
-    guard: Guard, changes: Changes, in_ledger: Mapping[str, Known], finished: int = 0
-) -> str | None:
-    """Say that more people are gone than a definition allows; None if it allows this.
-
-    `finished` counts people who are listed as well, but not in `in_ledger`.
-    """
-    listed = finished + sum(1 for person in in_ledger.values() if person.listed)
-    gone = len(changes.removed)
-    if guard.removed is None or not gone or gone < guard.removed * listed:
-        return None
-    return (
-        f"{gone:,} of {listed:,} people are gone from the definition "
-        f"(guard removed: {in_percent(guard.removed)})"
-    )

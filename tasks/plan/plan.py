@@ -12,10 +12,10 @@ from enum import StrEnum
 from config.definition.model import Definition
 from config.timetable.moments import in_zone
 from data.campaigns import intake, pauses, queries
-from data.campaigns.changes import Changes, Known, compare
+from data.campaigns.changes import Changes, Known, compare, too_many_gone
 from data.campaigns.intake import Intent
 from data.campaigns.pauses import Paused
-from data.campaigns.remaining import Due, Remaining, due, remaining, too_many_gone
+from data.campaigns.remaining import Due, Remaining, due, remaining
 from data.campaigns.same_campaign import OPEN
 from data.decisions import adding_again
 from data.holds.do_not_contact import ListFile

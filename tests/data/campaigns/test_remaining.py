@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from config.definition.model import Guard
-from data.campaigns.changes import Known, compare, fields_of, meant
-from data.campaigns.remaining import Due, Remaining, by_row, due, remaining, too_many_gone
+from data.campaigns.changes import Known, compare, fields_of, meant, too_many_gone
+from data.campaigns.remaining import Due, Remaining, by_row, due, remaining
 from data.store.states import Step
 from tests.support.ledgers.small_ledger import definition
 
