@@ -21,7 +21,7 @@ BESIDE := bench matrix fuzz mutants advisories
 demo: $(VENV)/.ready   ## the sample campaign, end to end, against the sandbox
 	@$(COMPILING) $(BIN)/campaign demo
 
-test: setup-tests      ## what every change needs, four minutes on two cores
+test: setup-tests      ## what every change needs, three minutes on two cores
 	@$(COMPILING) $(BIN)/pytest $(if $(filter tests,$(TESTS)),-m "not journey") $(TESTS)
 
 journeys: setup-tests  ## the rest of it: Prefect, PostgreSQL, a browser and LibreOffice, eight minutes
@@ -48,7 +48,7 @@ matrix: setup-tests .matrix/.ready  ## kill rivals and ours at six moments, in p
 fuzz: .fuzz/.ready     ## SECONDS=1800 of bytes that nobody chose for each reader; TARGETS="tables words"
 	@.fuzz/bin/python -m tests.fuzz.fuzz_for_hours $(or $(SECONDS),60) $(TARGETS)
 
-mutants: .mutants/.ready  ## change every decision in every small way: do the tests notice? 11 minutes
+mutants: .mutants/.ready  ## change every decision in every small way: do the tests notice? 10 minutes
 	@nice .mutants/bin/mutmut run
 	@.mutants/bin/python -m tests.promise.mutation_score
 
