@@ -131,11 +131,12 @@ THE_READER = Path(__file__).parent / "config" / "workbooks"
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """Journeys mostly wait, for Prefect or a browser: others go on beside them. Of what else there
-    is, two thirds of a worker wait; more of them only take the processors' caches from each other,
-    and get a fair share of a machine that has other work."""
+    """Journeys mostly wait, for Prefect or a browser: two of them go beside each other. Other tests
+    hardly wait, and workers beyond one more than processors take the caches from each other; but on
+    a machine with other work, they get their share of it.
+    """
     processors = os.cpu_count() or 1
-    if config.option.markexpr == "journey":
+    if config.option.markexpr != "not journey":
         return 2 * processors
     busy = psutil.cpu_percent(0.3) > 70
     return 4 * processors if busy else processors + 1
