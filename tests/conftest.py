@@ -20,10 +20,10 @@ from tasks.sending import throttle
 from tasks.sending.sender import Sender
 from tasks.service import channel, client, verdict
 from tests.promise.crashes.child_runs import ChildRuns
+from tests.sheets.reader import read_here
 from tests.support.ledgers.compiled_once import compile_once
 from tests.support.ledgers.databases import each_database, end_postgres, one_test_of_many, postgres
 from tests.support.prefects.prefect_home import automated, desk, plain, prefect, standing
-from tests.support.reader import read_here
 from tests.support.session import PATIENCE, begin_session, end_session, memory
 
 __all__ = [

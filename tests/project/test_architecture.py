@@ -6,8 +6,12 @@ import re
 from collections import Counter
 from pathlib import Path
 
-from tests.project import rooms
+import pytest
 
+from tests.project import rooms
+from tests.support.sources import parsed
+
+pytestmark = pytest.mark.xdist_group("sources")  # parsed by one worker
 ROOT = Path(__file__).parents[2]
 NAMED = re.compile(r"`(\w+)`,\s+\[[^]]+]\(\.\./([\w/]+\.py)\)")
 MOST = 16  # modules of a room: more than a person keeps in mind
@@ -49,7 +53,7 @@ def test_each_room_says_what_it_is_for() -> None:
     helpers = {file.parent for file in (ROOT / "tests").rglob("__init__.py")}
     assert ROOT / "tests" / "support" in helpers
     for room in {ROOT / room.replace(".", "/") for room in rooms.modules()} | helpers:
-        text = ast.get_docstring(ast.parse((room / "__init__.py").read_text("utf-8")))
+        text = ast.get_docstring(parsed(room / "__init__.py"))
         assert text and len(text.splitlines()) > 1, room
 
 
@@ -72,7 +76,7 @@ def test_functions_fit_a_screen() -> None:
             if file.is_relative_to(ROOT / "data" / "migrations"):
                 continue
             of_commands = file.is_relative_to(ROOT / "flows" / "cli")
-            for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            for node in ast.walk(parsed(file)):
                 if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                     first = node.body[0].lineno if of_commands else node.lineno
                     assert (node.end_lineno or 0) - first < SCREEN, f"{file}: {node.name}"
@@ -103,7 +107,7 @@ def test_the_way_of_a_candidate_is_as_it_is_told() -> None:
     named = NAMED.findall(rooms.PAGE.read_text("utf-8"))
     assert 25 <= len(named) <= 30
     for name, file in named:
-        tree = ast.parse((ROOT / file).read_text("utf-8"))
+        tree = parsed(ROOT / file)
         kinds = ast.FunctionDef | ast.AsyncFunctionDef
         assert name in {node.name for node in ast.walk(tree) if isinstance(node, kinds)}, file
 
@@ -114,7 +118,7 @@ def test_every_question_of_a_stranger_has_its_answer() -> None:
         questions = list(csv.DictReader(asked))
     assert len(questions) == 60
     for row in questions:
-        tree = ast.parse((ROOT / row["file"]).read_text("utf-8"))
+        tree = parsed(ROOT / row["file"])
         kinds = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
         names = {node.name for node in ast.walk(tree) if isinstance(node, kinds)}
         assert row["name"] in names, row["question"]
@@ -125,7 +129,7 @@ def test_only_one_room_writes_that_something_is_being_sent() -> None:
     writers = set()
     for package in ("config", "data", "tasks", "flows"):
         for file in (ROOT / package).rglob("*.py"):
-            for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            for node in ast.walk(parsed(file)):
                 values: list[ast.expr | None] = []
                 if isinstance(node, ast.Call):
                     values = [given.value for given in node.keywords]

@@ -13,6 +13,9 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from tests.support.sources import parsed
+
+pytestmark = pytest.mark.xdist_group("sources")  # parsed by one worker
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 ROOMS = PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]
@@ -48,7 +51,7 @@ def imported(room: str) -> frozenset[tuple[str, Path]]:
 
 def _imports(room: str) -> Iterator[tuple[str, Path]]:
     for file in sorted((ROOT / room).rglob("*.py")):
-        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+        for node in ast.walk(parsed(file)):
             if isinstance(node, ast.Import):
                 yield from ((alias.name.partition(".")[0], file) for alias in node.names)
             elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:

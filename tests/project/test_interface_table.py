@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.sources import parsed
+
+pytestmark = pytest.mark.xdist_group("sources")  # parsed by one worker
 ROOT = Path(__file__).parents[2]
 TABLE = ROOT / "docs" / "interface.md"
 FIELD = re.compile(r"`(\w+)`")
@@ -87,7 +90,7 @@ def names_in(path: str) -> frozenset[str]:
     file = ROOT / path
     if not file.is_file():
         return frozenset()
-    defined = ast.walk(ast.parse(file.read_text("utf-8")))
+    defined = ast.walk(parsed(file))
     functions = (one for one in defined if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef))
     return frozenset(one.name for one in functions if one.name.startswith("test_"))
 

@@ -1,12 +1,16 @@
 """What the source prints: commands that are real, and sentences that tests quote in one place."""
 
-import ast
 import re
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 from tests.support.printed_commands import commands, literals, options, sites, strings
+from tests.support.sources import parsed
+
+pytestmark = pytest.mark.xdist_group("sources")  # parsed by one worker
 
 # A command's name that is nothing to type.
 NAMED = {
@@ -77,7 +81,7 @@ def test_a_sentence_is_quoted_in_one_module() -> None:
     quoted = defaultdict(set)
     for path in TESTS.rglob("*.py"):
         if path.parent != Path(__file__).parent:
-            for text, is_help in strings(ast.parse(path.read_text("utf-8"))):
+            for text, is_help in strings(parsed(path)):
                 plain = "" if is_help else text.replace("\\", "")
                 for run in (*runs(plain), *runs(plain, 4)):
                     if len(owners.get(run, ())) == 1:

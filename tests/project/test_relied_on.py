@@ -18,7 +18,6 @@ import socket
 import threading
 import urllib.request
 from datetime import UTC, datetime
-from functools import cache
 from io import StringIO
 from pathlib import Path
 from typing import Any, cast
@@ -56,7 +55,9 @@ from flows.engine.worker_files import _WRITTEN_DOWN, FILE, FOLDERS
 from sandbox.server import _Server
 from tests.project.test_dependencies import ROOMS, ROOT
 from tests.support.session import PATIENCE
+from tests.support.sources import modules
 
+pytestmark = pytest.mark.xdist_group("sources")  # parsed by one worker
 # What only a whole run shows, or a test of its own holds: what is relied on, by that test.
 ELSEWHERE = {
     "test_told::test_or_to_a_mailbox": (
@@ -412,16 +413,10 @@ PRIVATE = {
 OURS = {"_engine", "_look", "_name", "_mapping", "_asdict", "_fields", "_exit"}
 
 
-@cache
-def trees() -> list[tuple[str, ast.Module]]:
-    files = [file for room in ROOMS for file in sorted((ROOT / room).rglob("*.py"))]
-    return [(str(file.relative_to(ROOT)), ast.parse(file.read_text("utf-8"))) for file in files]
-
-
 def test_nothing_else_of_these_packages_is_imported() -> None:
     """Whoever needs another module says here what is relied on, or that it is promised."""
     found: dict[str, set[str]] = {}
-    for file, tree in trees():
+    for file, tree in modules(ROOMS):
         for node in ast.walk(tree):
             names = [node.module] if isinstance(node, ast.ImportFrom) and not node.level else []
             if isinstance(node, ast.Import):
@@ -440,7 +435,7 @@ def _private(name: str) -> bool:
 def test_nothing_private_is_touched_and_nothing_is_replaced() -> None:
     """No name with an underscore of somebody else's, and no attribute set on what was imported."""
     private, replaced = set(), []
-    for file, tree in trees():
+    for file, tree in modules(ROOMS):
         imported: set[str] = set()
         for node in ast.walk(tree):
             if isinstance(node, ast.ImportFrom):

@@ -25,7 +25,7 @@ STEADY = settings(
     derandomize=True,
     database=None,
     deadline=None,
-    max_examples=20,
+    max_examples=12,
     stateful_step_count=12,
     suppress_health_check=list(HealthCheck),
 )

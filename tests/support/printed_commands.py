@@ -14,9 +14,8 @@ import pytest
 from typer.main import get_command
 
 from flows.cli.commands import application
+from tests.support.sources import ROOT, modules
 
-ROOT = Path(__file__).parents[2]
-ROOMS = ("flows", "tasks", "data", "config")
 PLACEHOLDER = re.compile(r"\bKEY\b|%TYPED%")  # put in after it was written
 ANY = object()  # a word that only the moment of printing knows
 
@@ -42,9 +41,7 @@ class Site:
 
 
 def sources() -> Iterator[tuple[str, ast.Module]]:
-    for room in ROOMS:
-        for path in sorted((ROOT / room).rglob("*.py")):
-            yield str(path.relative_to(ROOT)), ast.parse(path.read_text("utf-8"))
+    yield from modules(("flows", "tasks", "data", "config"))
 
 
 @cache

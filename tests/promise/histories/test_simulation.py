@@ -61,7 +61,7 @@ def test_a_seed_always_tells_the_same_history() -> None:
         again = [play(place, seed).fingerprint() for seed in seeds]
     assert here == again
     assert len(set(here)) == len(seeds)
-    for seed, digest in zip(seeds[:2], here, strict=False):
+    for seed, digest in zip(seeds[:1], here, strict=False):
         told = subprocess.run(
             [sys.executable, "-m", "tests.promise.histories.many_histories", "1", str(seed)],
             cwd=Path(__file__).parents[3],
