@@ -5,7 +5,10 @@ does, and what becomes of a file that tries, is seen in tests/config/workbooks a
 """
 
 import io
+import os
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any
 
@@ -28,7 +31,8 @@ class Reader:
     def _read(self) -> None:
         """Read what came, now that it is whole; what a library cannot stand ends it."""
         try:
-            main(self._wanted, io.BytesIO(self.stdin.getvalue()), self.stdout)
+            with silence():
+                main(self._wanted, io.BytesIO(self.stdin.getvalue()), self.stdout)
         except KeyboardInterrupt:
             raise
         except BaseException:  # noqa: BLE001 - what panics in Rust is no Exception
@@ -42,6 +46,19 @@ class Reader:
         return self.returncode
 
     def __exit__(self, *_: object) -> None: ...
+
+
+@contextmanager
+def silence() -> Iterator[None]:
+    """Hear nothing of what a library writes to stderr past Python, as of a process of its own."""
+    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
 
 
 def read_here(patch: pytest.MonkeyPatch) -> None:
