@@ -288,8 +288,22 @@ def load_service() -> ServiceSettings:
 
 def load_local() -> LocalSettings:
     """Read CAMPAIGN_*. Raises BadSettings naming every variable that is unusable."""
+    _check_usual_certificates()
     file = _file()
     return _load(LocalSettings, file.values | set_here(), f"the environment or in {file.path}")
+
+
+def _check_usual_certificates() -> None:
+    """Raise BadSettings when OpenSSL's own variable names no certificates: Prefect's client and
+    ours read it, and neither starts without.
+    """
+    file = os.environ.get("SSL_CERT_FILE")
+    try:
+        if file:
+            _certificates(Path(file))
+    except ValueError as error:
+        message = f"Settings to fix:\n  SSL_CERT_FILE {error}\nSet or unset it in the environment."
+        raise BadSettings(message, variables=["SSL_CERT_FILE"]) from None
 
 
 def service_source() -> str | None:

@@ -44,6 +44,14 @@ class NoWay(Exception):
         super().__init__(why)
 
 
+class UnusableProxy(Exception):
+    """The environment names a proxy that is not one. Holds the variable, not the address."""
+
+    def __init__(self, variable: str) -> None:
+        self.variable = variable
+        super().__init__(variable)
+
+
 @cache
 def trust(ca_file: Path | None = None) -> ssl.SSLContext:
     """Give the certificates this program trusts, read once: reading them takes 30 ms.
@@ -60,19 +68,21 @@ def trust(ca_file: Path | None = None) -> ssl.SSLContext:
 def proxy_for(url: httpx.URL) -> httpx.URL | None:
     """Give the environment's proxy for an address; None to this machine.
 
-    Plain http needs none: settings allow it to this machine only. Raises ValueError for
-    a proxy that cannot be used, whether or not it would be.
+    Plain http needs none: settings allow it to this machine only. Raises UnusableProxy for
+    one that cannot be used, whether or not it would be.
     """
     named = getproxies()
-    address = named.get("https") or named.get("all")
+    kind = "https" if named.get("https") else "all"
+    address = named.get(kind)
     if not address:
         return None
+    unusable = UnusableProxy(f"{kind}_proxy".upper())
     try:
         proxy = httpx.URL(address if "://" in address else f"http://{address}")
     except httpx.InvalidURL:
-        raise ValueError("not an address") from None
+        raise unusable from None
     if proxy.scheme not in {"http", "https"} or not proxy.host:
-        raise ValueError("a proxy of another kind")
+        raise unusable
     here = url.scheme == "http" or url.host in _HERE
     return None if here or proxy_bypass(f"{url.host}:{_port(url)}") else proxy
 
@@ -80,7 +90,7 @@ def proxy_for(url: httpx.URL) -> httpx.URL | None:
 class Way:
     """The way to the service, or to the address that gives tokens.
 
-    Raises httpx.InvalidURL or ValueError for an address or a proxy that cannot be used.
+    Raises httpx.InvalidURL or UnusableProxy for an address or a proxy that cannot be used.
     `deadline` is that of a call, in seconds.
     """
 

@@ -13,7 +13,7 @@ from config.errors import CampaignError
 from config.settings import ServiceSettings
 from tasks.service.answer import kind_of, no_within
 from tasks.service.auth import Token, Tokens
-from tasks.service.channel import Way, exchange
+from tasks.service.channel import UnusableProxy, Way, exchange
 from tasks.service.connection import Asked, Headers
 from tasks.service.errors import CredentialsRefused, NotTheService, Unreachable
 from tasks.service.evidence import Exchange, Last, Phase
@@ -177,9 +177,10 @@ class Service:
             return Way(url, deadline=self._deadline, ca_file=self._ca_file)
         except httpx.InvalidURL:
             raise Unreachable(variable, "it is not an address") from None
-        except ValueError:
-            # Its text would show the proxy's address, password included.
-            raise Unreachable("HTTPS_PROXY or HTTP_PROXY", "unusable proxy") from None
+        except UnusableProxy as proxy:
+            # The address stays out of it: it may hold a password.
+            why = "it is not that of an http or https proxy"
+            raise Unreachable(proxy.variable, why) from None
 
 
 def _is_yes(seen: Exchange) -> bool:

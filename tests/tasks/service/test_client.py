@@ -545,10 +545,16 @@ def test_what_is_printed_of_an_exchange_names_nobody() -> None:
     assert "ada@x.org" not in repr(request) + repr(seen)
 
 
-def test_an_unusable_proxy_is_told_without_its_password(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The environment's proxy is named by its variable; its address may hold a password."""
-    monkeypatch.setenv("HTTPS_PROXY", "gopher://user:hunter2@proxy:1")
+@pytest.mark.parametrize("variable", ["HTTPS_PROXY", "ALL_PROXY"])
+def test_an_unusable_proxy_is_told_without_its_password(
+    monkeypatch: pytest.MonkeyPatch, variable: str
+) -> None:
+    """The environment's proxy is named by its own variable; its address may hold a password."""
+    for other in ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.delenv(other, raising=False)
+    monkeypatch.setenv(variable, "socks5://user:hunter2@proxy:1")
     with pytest.raises(Unreachable) as stopped:
         using(saying((200, LIST)), Service.problems)
+    assert stopped.value.variable == variable
     assert "hunter2" not in str(stopped.value)
     assert stopped.value.__cause__ is None

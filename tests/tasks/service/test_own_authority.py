@@ -152,15 +152,16 @@ def test_an_authority_that_is_named_is_trusted(authority: Path) -> None:
     assert (seen.status, len(received)) == (200, 1)
 
 
+@pytest.mark.parametrize("variable", ["CAMPAIGN_CA_FILE", "SSL_CERT_FILE"])
 @pytest.mark.parametrize("name", ["missing.pem", "key.pem", "."])
 def test_an_unusable_authority_is_a_setting_to_mend(
-    authority: Path, monkeypatch: pytest.MonkeyPatch, name: str
+    authority: Path, monkeypatch: pytest.MonkeyPatch, name: str, variable: str
 ) -> None:
-    """The variable is named, before anything is asked of the service."""
-    monkeypatch.setenv("CAMPAIGN_CA_FILE", str(authority / name))
+    """The variable is named, before anything is asked of the service or Prefect is imported."""
+    monkeypatch.setenv(variable, str(authority / name))
     with pytest.raises(BadSettings) as refused:
         load_local()
-    assert refused.value.variables == ("CAMPAIGN_CA_FILE",)
+    assert refused.value.variables == (variable,)
 
 
 def test_a_usable_authority_is_taken(authority: Path, monkeypatch: pytest.MonkeyPatch) -> None:
