@@ -125,11 +125,12 @@ def _times_left_out(definition: Definition) -> Iterator[str]:
 
 def _samples(definition: Definition) -> Iterator[str]:
     """Report made-up addresses, such as the samples in a starter."""
-    addresses = [person.email1 for person in definition.candidates if is_sample(person.key)]
-    if not addresses:
+    people = [person for person in definition.candidates if is_sample(person.key)]
+    if not people:
         return
+    addresses = [person.email1 for person in people]
     more = f" and {len(addresses) - NAMED:,} more" if len(addresses) > NAMED else ""
     what = "a sample address" if len(addresses) == 1 else f"{len(addresses):,} sample addresses"
     named = ", ".join(addresses[:NAMED])
-    where = definition.place.file
+    where = people[0].place.file
     yield f"{where}: {what} that nobody reads: {named}{more}; use your own people instead"

@@ -1,10 +1,12 @@
 """The arguments that several commands share, spelled once, and what they mean by default."""
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from config.command_line import command
 from config.errors import CampaignError
 from data.store.states import By
 
@@ -73,6 +75,11 @@ def given(why: str | None, what: str = "this") -> str:
     if not (why and why.strip()):
         raise typer.BadParameter(f"{what} needs a reason, which is recorded: --why TEXT")
     return why.strip()
+
+
+def confirmed() -> str:
+    """Write the command that was typed, with the confirmation that it needs without a terminal."""
+    return command(*sys.argv[1:], "--yes")
 
 
 def by(who: str | None, why: str | None) -> By:

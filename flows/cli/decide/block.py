@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from config.command_line import command
 from flows.cli.arguments import Who, WhyIfAny, by, given
 from flows.cli.named_people import addresses, refuse
 from flows.words.speech import answer_program, counted, manner, say, say_table
@@ -76,6 +77,8 @@ def _show(entries: "Sequence[DoNotContact]", *, whole: bool) -> None:
     elif not whole or not entries:
         number = counted(len(entries), "address", "addresses") if entries else "nobody"
         say(f"On the do-not-contact list: {number}")
+        if not whole and entries:
+            say(f"  who and why: {command('block')}")
     else:
         rows = [
             (entry.email1, f"{entry.listed_at.astimezone():%Y-%m-%d}", entry.who, entry.why)

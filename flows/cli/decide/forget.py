@@ -13,7 +13,7 @@ import typer
 from config.command_line import command
 from config.email_key import email_key
 from data.decisions.verdicts import NotDecided
-from flows.cli.arguments import Key, Who, Why, WhyIfAny, by, given
+from flows.cli.arguments import Key, Who, Why, WhyIfAny, by, confirmed, given
 from flows.cli.ledgers import files_read, known_campaign, open_ledger
 from flows.cli.named_people import addresses, refuse
 from flows.cli.outputs import check_output, output_option
@@ -87,7 +87,7 @@ def _sure(people: int, *, yes: bool) -> None:
     if yes:
         return
     if not sys.stdin.isatty():
-        raise typer.BadParameter("this cannot be undone: add --yes")
+        raise typer.BadParameter(f"this cannot be undone; to confirm: {confirmed()}")
     asked = f"Forget {counted(people, 'person', 'people')}? This cannot be undone. Type yes: "
     if (answer_to(asked) or "").casefold() != "yes":
         say("Nobody was forgotten.")

@@ -9,7 +9,7 @@ from config.command_line import command
 from config.email_key import email_key
 from config.people.email_address import NotAnEmail, email_address
 from data.decisions.verdicts import NotDecided
-from flows.cli.arguments import Key, Who, Why, by, given
+from flows.cli.arguments import Key, Who, Why, by, confirmed, given
 from flows.cli.ledgers import known_campaign
 from flows.cli.named_people import rows_of
 from flows.words.speech import agrees, complain, counted, on_a_terminal, run_again, say
@@ -132,7 +132,7 @@ def resend(
 def _agreed(emails: Sequence[str]) -> bool:
     """Ask before anything is decided. Raises BadParameter where nobody can be asked."""
     if not on_a_terminal():
-        raise typer.BadParameter("this sends one more email to each: confirm it with --yes")
+        raise typer.BadParameter(f"this sends one more email to each; to confirm: {confirmed()}")
     people = counted(len(emails), "person", "people") if len(emails) > NAMED else ", ".join(emails)
     return agrees(f"One more invitation to {people}? [y/N] ")
 

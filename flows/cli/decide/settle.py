@@ -91,8 +91,9 @@ def settle(
             check_output(output, ledger)
             if output is not None or not manner().as_json:
                 _export(standing, output)
-            _answer(key, unsure)
-            return
+            if unsure or output is None:
+                _answer(key, unsure)
+                return
         if typed or source is not None:
             decided = _Judge(standing, why, now).verdicts(typed, source)
             ledger.write(settling.settle, campaign.id, decided, by(who, why), soon=now)
@@ -143,11 +144,13 @@ def _export(standing: Standing, output: Path | None) -> None:
     from data.own_files import write_whole
 
     write_whole(output, BOM_UTF8 + content)  # without the mark, Excel takes it for another encoding
-    key = standing.campaign.key
+    rows = f"{counted(len(standing.doubts.steps), 'row')} in {output}"
+    if not standing.doubts.steps:
+        complain(rows)
+        return
     complain(
-        f"{counted(len(standing.doubts.steps), 'row')} in {output}. Fill in the column verdict, "
-        "then run:",
-        f"  {command('settle', key, '--from', output, '--why', 'TEXT')}",
+        f"{rows}. Fill in the column verdict, then run:",
+        f"  {command('settle', standing.campaign.key, '--from', output, '--why', 'TEXT')}",
     )
 
 

@@ -172,6 +172,14 @@ def test_sample_addresses_are_pointed_at(typed: Typed, address: str) -> None:
     assert f"Note: {note}" in typed("plan", "a.yaml").err.splitlines()
 
 
+def test_sample_addresses_are_pointed_at_in_their_own_file(typed: Typed) -> None:
+    """That of the people, where the definition names one."""
+    Path("people.csv").write_text("first_name,last_name,email1\nA,B,a@example.com\n")
+    Path("a.yaml").write_text(f"{HEAD}candidates: {{file: people.csv}}\n", "utf-8")
+    [note] = typed("check", "a.yaml", "--json").object["notes"]
+    assert note.startswith("people.csv: ")
+
+
 def test_an_untouched_starter_is_pointed_at(typed: Typed) -> None:
     """Its people are samples, in YAML and in a workbook; an address of one's own is none."""
     for name in ("new.yaml", "fresh.xlsx"):

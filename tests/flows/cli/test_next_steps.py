@@ -72,11 +72,14 @@ class Place:
             self.service.faults.add(Fault(*words, **more))
 
     def type(self, *words: object, answer: str = "y\nyes\n") -> tuple[int, str]:
-        """Answers the exit code, and all that was printed or written for people to read."""
+        """Answers the exit code, and all that was printed or written for people to read.
+
+        Without an `answer` there is no terminal.
+        """
         keys, since = StringIO(answer), time.time_ns()
         streams = (keys, sys.stdout) if answer.startswith("y") else (keys, sys.stdout, sys.stderr)
         for stream in streams:
-            self.patch(stream, "isatty", lambda: True, raising=False)
+            self.patch(stream, "isatty", lambda: bool(answer), raising=False)
         self.patch(sys, "stdin", keys)
         self.patch(sys, "argv", ["campaign", *map(str, words)])
         self._capsys.readouterr()
@@ -339,7 +342,16 @@ def do_not_contact(place: Place) -> Sequence[First]:
     place.type("run", FILE)
     place.type("block", ADA, NEW, "--why", "x")
     place.write("ada", "grace", "new")
-    return [f"resend {KEY} {ADA} --why x --yes", f"run {FILE}", f"status {KEY}", "block"]
+    again = f"resend {KEY} {ADA} --why x --yes"
+    return [again, f"run {FILE}", f"status {KEY}", "block", f"block {GRACE} --why x"]
+
+
+@situation
+def nobody_to_ask(place: Place) -> Sequence[First]:
+    place.write("ada")
+    place.type("run", FILE)
+    typed = [("resend", KEY, ADA, "--why", "it was lost"), ("forget", ADA, "--why", "she asked")]
+    return [lambda words=words: place.type(*words, answer="")[1] for words in typed]
 
 
 @situation

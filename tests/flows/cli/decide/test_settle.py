@@ -887,6 +887,16 @@ def test_a_file_goes_out_and_comes_back(
     assert desk.emails() == {ADA: 1, ZOE: 1}
 
 
+def test_with_nothing_unsure_there_is_nothing_to_fill_in(desk: DoubtfulCampaign) -> None:
+    """The file has no row; what comes next is the campaign's own, and no verdicts."""
+    desk.run()
+    answer = desk.settle("--export", "-o", "verdicts.csv")
+    assert answer.code == 0
+    assert "--from" not in answer.err
+    assert answer.out == desk.settle().out
+    assert len((desk.folder / "verdicts.csv").read_text("utf-8-sig").splitlines()) == 1
+
+
 def test_each_row_of_the_file_says_which_words_fit(desk: DoubtfulCampaign) -> None:
     """Nobody has to look up what may be written into the column."""
     desk.run(LOST_PROJECT)
