@@ -12,7 +12,6 @@ ledger.
 
 import sqlite3
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from secrets import token_hex
 from typing import Concatenate, ParamSpec, TypeVar
 from uuid import uuid4
@@ -73,14 +72,6 @@ class Ledger:
         return self._transactions.write_beside(
             lambda connection: change(connection, *args, **kwargs)
         )
-
-    def _reading(self) -> AbstractContextManager[Connection]:
-        """One transaction for reading several things; a lost connection ends it."""
-        return self._transactions.reading()
-
-    def _writing(self) -> AbstractContextManager[Connection]:
-        """Likewise to write."""
-        return self._transactions.writing()
 
     # -- what it is ---------------------------------------------------------------------
 

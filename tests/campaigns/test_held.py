@@ -197,7 +197,7 @@ def small(tmp_path: Path) -> Iterator[Small]:
 def other(small: Small, *names: str, key: str = "b", **asked: object) -> Small:
     """Another campaign of the same ledger, its people added, whoever holds them by now."""
     begun = runs.begin(small.ledger, key, definition(*names, key=key), intent(**asked))
-    with small.ledger._writing() as connection:
+    with small.ledger._transactions.writing() as connection:
         connection.execute(
             update(PEOPLE)
             .where(PEOPLE.c.campaign_id == begun.campaign)

@@ -48,7 +48,7 @@ def content_of(ledger: Ledger, tables: Iterable[Table]) -> Content:
         one.email1: [one.add_state, one.invite_state, one.candidate_id]
         for one in queries.candidates(ledger, campaign.id)
     }
-    with ledger._reading() as connection:
+    with ledger._transactions.reading() as connection:
         rows = {
             table.name: connection.scalar(select(func.count()).select_from(table))
             for table in tables

@@ -104,7 +104,7 @@ class Books:
 
 def open_books(ledger: Ledger, campaign_key: str) -> Books | None:
     """Read everything about a campaign; None when the ledger has never heard of it."""
-    with ledger._reading() as connection:
+    with ledger._transactions.reading() as connection:
         campaign = connection.execute(_CAMPAIGN, {"key": campaign_key}).first()
         if campaign is None:
             return None

@@ -391,7 +391,11 @@ def test_after_a_power_cut_every_request_received_has_its_claim(
 
 def test_a_ledger_waits_for_the_disk_at_every_commit(office: Office) -> None:
     """Full synchronisation and a write-ahead log, on every connection of the pool."""
-    with office.ledger() as ledger, ledger._reading() as one, ledger._reading() as two:
+    with (
+        office.ledger() as ledger,
+        ledger._transactions.reading() as one,
+        ledger._transactions.reading() as two,
+    ):
         for connection in (one, two):
             found = [
                 connection.exec_driver_sql(f"PRAGMA {name}").scalar()

@@ -249,7 +249,7 @@ def test_a_request_before_its_claim_is_found(finished: Finished) -> None:
 
 def test_a_decision_allows_one_invitation_more(finished: Finished) -> None:
     """A person may have somebody invited again, once for each decision."""
-    with Ledger.open(finished.place.url) as ledger, ledger._writing() as connection:
+    with Ledger.open(finished.place.url) as ledger, ledger._transactions.writing() as connection:
         campaign = ledger.read(queries.find_campaign, KEY)
         assert campaign is not None
         decided = {"campaign_id": campaign.id, "candidate_row": 1, "verdict": "again"}

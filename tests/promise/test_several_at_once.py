@@ -198,7 +198,7 @@ def move_away(place: Place, *, silent_for: timedelta) -> None:
     """Make the runs in the ledger those of another machine, last heard of so long ago."""
     table = tables.runs
     heard = datetime.now(UTC) - silent_for
-    with Ledger.open(place.url) as ledger, ledger._writing() as connection:
+    with Ledger.open(place.url) as ledger, ledger._transactions.writing() as connection:
         connection.execute(update(table).values(host="elsewhere", heartbeat_at=heard))
 
 

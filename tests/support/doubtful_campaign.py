@@ -151,7 +151,7 @@ class DoubtfulCampaign:
     def decisions(self) -> list[tuple[str, str | None, str, str]]:
         """The recorded verdicts: word, value, who and why."""
         table = tables.decision
-        with self.ledger() as ledger, ledger._reading() as connection:
+        with self.ledger() as ledger, ledger._transactions.reading() as connection:
             rows = connection.execute(select(table).order_by(table.c.id)).all()
         return [(one.verdict, one.value, one.who, one.why) for one in rows]
 

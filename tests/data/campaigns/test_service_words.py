@@ -26,7 +26,7 @@ def steps(folder: Path, people: int) -> int:
         counted += 1
         return 0
 
-    with small.ledger._reading() as connection:
+    with small.ledger._transactions.reading() as connection:
         file = connection.connection.driver_connection
         assert file
         file.set_progress_handler(count, EVERY)

@@ -35,7 +35,7 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, each_database: str):
     monkeypatch.setattr(recovery, "OWN_RUNS", set())
     small = Small.at(tmp_path, "ada", "bo")
     with small.ledger as ledger:
-        with ledger._writing() as connection:
+        with ledger._transactions.writing() as connection:
             connection.execute(update(tables.campaign).values(add_again=True))
         yield small
 
@@ -80,7 +80,7 @@ def test_who_may_have_been_added_waits_for_the_next_add(small: Small) -> None:
 
 def test_nobody_is_added_again_where_the_definition_asks(small: Small) -> None:
     """The default: doubt is shown, and a person settles it."""
-    with small.ledger._writing() as connection:
+    with small.ledger._transactions.writing() as connection:
         connection.execute(update(tables.campaign).values(add_again=False))
     die_while_adding(small, "ada")
     assert small.end_of("ada")[0] is Step.UNSURE
@@ -112,12 +112,12 @@ def test_a_plan_adds_nobody_more_often_than_the_run_would(small: Small) -> None:
 
 def test_who_is_gone_from_the_definition_is_left_to_a_person(small: Small) -> None:
     """They would wait for ever, and nobody would be asked."""
-    with small.ledger._writing() as connection:
+    with small.ledger._transactions.writing() as connection:
         gone = tables.candidate.c.first_name == "ada"
         connection.execute(update(tables.candidate).where(gone).values(listed=False))
     claimed = small.claim(Operation.ADD, small.rows()["bo"])
     small.land(Operation.ADD, claimed, Step.DONE, ids={small.rows()["bo"]: BO})
-    with small.ledger._writing() as connection:
+    with small.ledger._transactions.writing() as connection:
         connection.execute(update(tables.candidate).where(gone).values(add_state=Step.UNSURE))
     adding_again.recover(small.ledger, small.begun.campaign)
     assert small.end_of("ada")[0] is Step.UNSURE

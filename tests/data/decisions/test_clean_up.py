@@ -25,7 +25,7 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Small]:
     monkeypatch.setattr(recovery, "OWN_RUNS", set())
     small = Small.at(tmp_path, "ada")
     with small.ledger as ledger:
-        with ledger._writing() as connection:
+        with ledger._transactions.writing() as connection:
             here = {"project_id": 101, "timezone": "Asia/Tokyo"}
             connection.execute(update(tables.campaign).values(here))
         yield small
@@ -101,7 +101,7 @@ def test_a_call_that_was_sent_again_may_have_worked_twice(
 ) -> None:
     """Only a person can see whether it did."""
     send_again(small, operation)
-    with small.ledger._writing() as connection:
+    with small.ledger._transactions.writing() as connection:
         connection.execute(update(tables.campaign).values(project_id=project))
     [item] = left(small)
     assert (item.said, item.certain, item.email1) == (said, False, None)

@@ -26,7 +26,7 @@ def test_a_request_is_told_to_each_as_it_was_for_them(small: Small) -> None:
     claimed = small.claim(Operation.ADD, ada, bo)
     came = {"state": AttemptState.DONE, "ids": {ada: FIRST_ID}, "evidence": "ids for 1 of 2"}
     small.land(Operation.ADD, claimed, Step.UNSURE, **came)
-    with small.ledger._writing() as connection:
+    with small.ledger._transactions.writing() as connection:
         connection.execute(
             insert(decision).values(
                 campaign_id=small.begun.campaign,

@@ -68,7 +68,7 @@ def a_ledger_at(url: str) -> Small:
 def content(url: str) -> dict[str, list[Any]]:
     """All that is in a ledger, but for its own row."""
     tables = [table for table in SQLModel.metadata.sorted_tables if table.name != "ledger"]
-    with Ledger.open(url, create=False) as ledger, ledger._reading() as connection:
+    with Ledger.open(url, create=False) as ledger, ledger._transactions.reading() as connection:
         return {
             table.name: [
                 tuple(row) for row in connection.execute(select(table).order_by(table.c.id))

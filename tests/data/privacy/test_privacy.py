@@ -432,7 +432,7 @@ INNER = {
 def test_every_column_is_told_to_the_person(desk: DoubtfulCampaign) -> None:
     """Whoever gives candidates another field tells it as well, or says here why not."""
     desk.run()
-    with desk.ledger() as ledger, ledger._writing() as connection:
+    with desk.ledger() as ledger, ledger._transactions.writing() as connection:
         [told] = about(connection, ADA)["campaigns"]
     assert set(tables.candidate.c.keys()) - told.keys() == INNER
 
@@ -444,12 +444,12 @@ def test_every_text_of_a_person_is_deleted(desk: DoubtfulCampaign) -> None:
     of_model = tables.Candidate.model_fields.items()
     texts = {name for name, field in of_model if field.annotation in (str, str | None)}
     texts -= {"email_key", "add_state", "invite_state"}
-    with desk.ledger() as ledger, ledger._writing() as connection:
+    with desk.ledger() as ledger, ledger._transactions.writing() as connection:
         row = connection.scalar(select(person.c.id).where(person.c.first_name == "Ada"))
         marked = update(person).where(person.c.id == row).values(dict.fromkeys(texts, "Augusta"))
         connection.execute(marked)
     assert desk.type("forget", ADA, "--why", "asked", "--yes").code == 0
-    with desk.ledger() as ledger, ledger._writing() as connection:
+    with desk.ledger() as ledger, ledger._transactions.writing() as connection:
         after = connection.execute(select(person).where(person.c.id == row)).mappings().one()
     assert {name for name in texts if after[name] == "Augusta"} == set()
     assert len(texts) >= 7
@@ -458,7 +458,7 @@ def test_every_text_of_a_person_is_deleted(desk: DoubtfulCampaign) -> None:
 def test_what_is_being_sent_is_not_forgotten(desk: DoubtfulCampaign) -> None:
     """Not before the run has ended: its answer must find its row."""
     desk.run()
-    with desk.ledger() as ledger, ledger._writing() as connection:
+    with desk.ledger() as ledger, ledger._transactions.writing() as connection:
         connection.exec_driver_sql("UPDATE candidate SET invite_state='sending' WHERE id=1")
     refused = desk.type("forget", ADA, "--why", "asked", "--yes")
     assert (refused.code, "is being added or invited" in refused.err) == (2, True)

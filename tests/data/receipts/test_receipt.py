@@ -431,7 +431,7 @@ def test_an_acceptance_goes_on_and_shuts_the_other_ledger_out(office: Office) ->
     office.write("backend.yaml", KEY, ADA, ZOE, GRACE)
     office.stopped("first", AnotherLedger)
     assert office.run("second").ending is Ending.COMPLETED
-    with office.ledger("second") as ledger, ledger._reading() as connection:
+    with office.ledger("second") as ledger, ledger._transactions.reading() as connection:
         table = tables.decision
         [decision] = connection.execute(select(table)).all()
     assert (decision.campaign_id, decision.who) == (None, "ann")
@@ -854,7 +854,7 @@ def test_a_nearer_receipt_never_replaces_a_further_one(
             slow.start()
             # A writer that had looked by now would write down what is outdated below.
             assert not read_how_far.wait(0.2)
-            with ledger._writing() as connection:
+            with ledger._transactions.writing() as connection:
                 connection.exec_driver_sql(
                     "INSERT INTO attempt (campaign_id, generation, operation, rows, state, run_id,"
                     " claimed_at) VALUES (1, 1, 'add_candidates', 1, 'refused', 1, '2026-11-20')"

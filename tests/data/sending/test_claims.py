@@ -30,7 +30,7 @@ def small(tmp_path: Path):
 
 
 def put(small: Small, table, row: int, **values) -> None:
-    with small.ledger._writing() as connection:
+    with small.ledger._transactions.writing() as connection:
         connection.execute(update(table).where(table.c.id == row).values(values))
 
 

@@ -89,7 +89,7 @@ def test_nobody_is_kept_longer_for_a_run_that_sent_nothing(small: Small) -> None
     """Else a schedule would keep people for ever (CAMPAIGN_KEEP)."""
     runs.end(small.ledger, small.begun.run, Ending.COMPLETED, None)
     [person] = small.rows().values()
-    with small.ledger._writing() as connection:
+    with small.ledger._transactions.writing() as connection:
         connection.exec_driver_sql(
             f"UPDATE candidate SET add_state = 'done', invite_state = 'done' WHERE id = {person}"
         )

@@ -57,7 +57,7 @@ def test_a_time_is_stored_as_sqlalchemy_stores_it(small: Small) -> None:
     east = NOON.astimezone(timezone(timedelta(hours=5, minutes=30)))
     at = runs.c.heartbeat_at
     same = {"run": small.begun.run, "at": east}
-    with small.ledger._writing() as connection:
+    with small.ledger._transactions.writing() as connection:
         assert Prepared(BEAT).change(connection, same) == 1
         assert connection.scalar(select(at).where(at == NOON)) == NOON
         with pytest.raises((ValueError, StatementError), match="naive time"):
@@ -67,7 +67,7 @@ def test_a_time_is_stored_as_sqlalchemy_stores_it(small: Small) -> None:
 def test_numbers_come_in_the_order_of_the_values(small: Small) -> None:
     """A claim gets the number of its own entry in the journal."""
     rows = list(small.rows().values())
-    with small.ledger._writing() as connection:
+    with small.ledger._transactions.writing() as connection:
         numbers = Prepared(ENTRY).rows(connection, *(entry(small, row) for row in rows))
     written = {each.id: each.candidate_row for each in small.attempts()}
     assert [written[number] for (number,) in numbers] == rows
@@ -101,7 +101,13 @@ def test_a_failure_is_explained_and_nothing_of_it_stays(small: Small, change: st
 
 def test_a_value_that_is_missing_is_an_error(small: Small) -> None:
     """And not a blank, which nobody has."""
-    with small.ledger._writing() as connection, pytest.raises((LookupError, StatementError)):
+    with (
+        small.ledger._transactions.writing() as connection,
+        pytest.raises((LookupError, StatementError)),
+    ):
         Prepared(BEAT).change(connection, {"run": small.begun.run, "att": NOON})
-    with small.ledger._writing() as connection, pytest.raises((LookupError, StatementError)):
+    with (
+        small.ledger._transactions.writing() as connection,
+        pytest.raises((LookupError, StatementError)),
+    ):
         Prepared(NAMES._composed).rows(connection, {"rows": 1})

@@ -138,7 +138,7 @@ def test_a_heartbeat_from_the_future_is_judged_by_whether_another_one_follows(
 
 def taken_for_dead(small: Small, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another machine hears nothing of the run for a quarter of an hour."""
-    with small.ledger._writing() as connection:
+    with small.ledger._transactions.writing() as connection:
         long_ago = now() - timedelta(minutes=14)
         connection.execute(update(tables.runs).values(heartbeat_at=long_ago))
     with monkeypatch.context() as elsewhere:
@@ -254,7 +254,7 @@ def test_another_machine_of_the_same_name_is_known_by_its_heartbeat(
     machine, whose earlier runs look the same.
     """
     small.claim(Operation.CREATE)
-    with small.ledger._writing() as connection:
+    with small.ledger._transactions.writing() as connection:
         heard = {"process_start": "0000aaaa/4711", "heartbeat_at": now() - silent_for}
         connection.execute(update(tables.runs).values(heard))
     assert recover(small) == doubted
@@ -265,7 +265,7 @@ def test_a_sign_of_life_from_the_future_counts_for_another_machine_of_the_same_n
 ) -> None:
     """Otherwise, once the clock was set back, a dead one would be waited for until then."""
     small.claim(Operation.CREATE)
-    with small.ledger._writing() as connection:
+    with small.ledger._transactions.writing() as connection:
         heard = {"process_start": "0000aaaa/4711", "heartbeat_at": now() + timedelta(days=2)}
         connection.execute(update(tables.runs).values(heard))
     assert len(small.ledger.read(campaign_runs.ahead, small.begun.campaign)) == 1
@@ -325,7 +325,7 @@ def test_a_run_on_another_machine_is_at_work_while_its_heart_beats(small: Small)
     ledger, campaign = small.ledger, small.begun.campaign
 
     def seen(**values: object) -> tuple[bool, int]:
-        with ledger._writing() as connection:
+        with ledger._transactions.writing() as connection:
             connection.execute(update(tables.runs).values(host="elsewhere", **values))
         return ledger.read(campaign_runs.at_work, campaign), ledger.read(
             campaign_runs.at_work_before, campaign, small.begun.run + 1
@@ -348,7 +348,7 @@ def test_of_two_runs_only_the_dead_one_leaves_doubt(small: Small) -> None:
     assert ends == {"ada": Step.UNSURE, "bo": Step.SENDING, "cy": Step.WAITING}
     whys = {one.first_name: one.why for one in small.people()}
     assert whys == {"ada": recovery.LEFT_BY_DEAD_RUN, "bo": None, "cy": None}
-    with ledger._reading() as connection:
+    with ledger._transactions.reading() as connection:
         dead, other = connection.execute(select(tables.runs).order_by(tables.runs.c.id)).all()
     assert (dead.ending, dead.reason) == (Ending.DIED, "its process disappeared")
     assert dead.ended_at is not None

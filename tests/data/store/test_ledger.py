@@ -49,7 +49,7 @@ def test_all_that_a_definition_says_of_a_person_is_kept(small: Small) -> None:
     [dora] = given.candidates
     dora = replace(dora, source="fair", notes="left-handed", stage_id=7, timezone="Asia/Tokyo")
     usual = {each.name for each in fields(Candidate) if getattr(dora, each.name) == each.default}
-    assert usual == {"hidden"}
+    assert usual == {"hidden"}, "give it a value above"
     small.ledger.write_beside(runs.take_over, replace(given, candidates=(dora,)), intent("two"))
     row = next(person for person in small.people() if person.first_name == "dora")
     columns = {"key": "email_key"}
@@ -80,7 +80,7 @@ def test_other_words_replace_what_was_never_sent_and_nothing_else(small: Small) 
 @pytest.mark.parametrize("step", list(Step))
 def test_the_project_follows_the_definition_until_it_was_sent(small: Small, step: Step) -> None:
     """What was sent, or may have been, is what the ledger keeps."""
-    with small.ledger._writing() as connection:
+    with small.ledger._transactions.writing() as connection:
         connection.execute(text("UPDATE campaign SET project_state = :step"), {"step": step})
     small.ledger.write_beside(runs.take_over, definition("ada"), intent("two", name="B"))
     assert small.campaign().name == ("B" if step in (Step.WAITING, Step.REFUSED) else "A")

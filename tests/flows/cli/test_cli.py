@@ -422,7 +422,7 @@ def test_what_a_dead_run_was_sending_is_unsure_in_a_plan(
     [alive] = typed("plan", file.name, "--json").object["campaigns"]
     assert (alive["sending"], alive["unsure"], alive["invite"]) == (1, 0, 2)
     # The process of the run goes away without a word.
-    with ledger._writing() as connection:
+    with ledger._transactions.writing() as connection:
         connection.exec_driver_sql("UPDATE run SET process_start = 'another'")
     [dead] = typed("plan", file.name, "--json").object["campaigns"]
     assert (dead["sending"], dead["unsure"], dead["invite"]) == (0, 1, 2)
@@ -510,7 +510,7 @@ def test_status_says_whose_clock_is_ahead(typed: Typed, ledger: Ledger, file: Pa
     send(ledger, run, Operation.INVITE, Step.SENDING, ada)
 
     def heard(ago: timedelta) -> None:
-        with ledger._writing() as connection:
+        with ledger._transactions.writing() as connection:
             table = tables.runs
             connection.execute(update(table).values(host="elsewhere", heartbeat_at=now() - ago))
 
@@ -535,7 +535,7 @@ def test_status_tells_a_run_at_work_from_one_that_is_gone(
     alive = typed("status", "backend-2026").out
     assert "a run is in progress; look again: campaign status backend-2026" in alive
     assert "campaign run" not in alive and "1 sending" in alive
-    with ledger._writing() as connection:
+    with ledger._transactions.writing() as connection:
         connection.exec_driver_sql("UPDATE run SET process_start = 'another'")
     [listed] = typed("status", "--json").object["campaigns"]
     assert (listed["counts"]["sending"], listed["counts"]["unsure"]) == (0, 1)

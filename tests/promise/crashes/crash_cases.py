@@ -225,7 +225,7 @@ _IN_A_TRANSACTION = text(
 
 def silent(place: Place, since: timedelta) -> None:
     """Let the runs in a ledger have been last heard of so long ago."""
-    with Ledger.open(place.url) as ledger, ledger._writing() as connection:
+    with Ledger.open(place.url) as ledger, ledger._transactions.writing() as connection:
         connection.execute(update(tables.runs).values(heartbeat_at=now() - since))
 
 

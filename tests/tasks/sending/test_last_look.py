@@ -62,7 +62,7 @@ def test_a_run_that_others_took_over_sends_nothing(
     office: Office = request.getfixturevalue(where)
 
     def taken_over() -> None:
-        with office.ledger() as ledger, ledger._writing() as connection:
+        with office.ledger() as ledger, ledger._transactions.writing() as connection:
             values = {"ended_at": now(), "ending": Ending.DIED}
             connection.execute(update(tables.runs).values(values))
 

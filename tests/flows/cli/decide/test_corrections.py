@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select, update
 
+from data.campaigns.intake import KEPT, SENT
 from data.sending import runs
 from data.store.states import Ending
 from data.store.tables import candidate
@@ -142,11 +143,12 @@ def test_all_that_is_known_of_a_person_goes_with_the_new_address(desk: DoubtfulC
     """Also what the service is not told: without her time zone she was invited at night."""
     only_added(desk)
     of_her = {"source": "fair", "notes": "left-handed", "stage_id": 7, "timezone": "Asia/Tokyo"}
-    with desk.ledger() as ledger, ledger._writing() as connection:
+    assert {*of_her, "first_name", "last_name", "email1"} == {*SENT, *KEPT}, "give it a value above"
+    with desk.ledger() as ledger, ledger._transactions.writing() as connection:
         hers = candidate.c.email1 == ADA
         connection.execute(update(candidate).where(hers).values(of_her))
     correct(desk)
-    with desk.ledger() as ledger, ledger._writing() as connection:
+    with desk.ledger() as ledger, ledger._transactions.writing() as connection:
         old, new = (
             connection.execute(select(candidate).where(candidate.c.email1 == address)).one()
             for address in (ADA, RIGHT)

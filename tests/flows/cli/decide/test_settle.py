@@ -656,7 +656,7 @@ def test_no_order_of_verdicts_and_late_answers_breaks_the_schema(
         for event in ("claim", "late done", "newest done"):
             crowd.happens(event, crowd.rows)
         attempt = tables.attempt
-        with ledger._reading() as connection:
+        with ledger._transactions.reading() as connection:
             standing = connection.execute(
                 select(func.count())
                 .where(attempt.c.state.in_(["sending", "done", "unsure"]))
@@ -686,7 +686,7 @@ def ready_to_invite(ledger: Ledger, folder: Path, number: int) -> Begun:
     begun = runs.begin(
         ledger, KEY, definition, intent_of(wanted, CampaignSource(file), SERVICE, None)
     )
-    with ledger._writing() as connection:
+    with ledger._transactions.writing() as connection:
         candidate = tables.candidate
         connection.execute(
             update(candidate).values(add_state="done", candidate_id=candidate.c.id + 5000)
