@@ -1,12 +1,20 @@
 """What a definition may say, and what each mistake in one is answered with."""
 
+from dataclasses import fields
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 
 import pytest
 
-from config.definition.model import Definition, Invites, ProblemById, ProblemByTitle, Project
+from config.definition.model import (
+    Candidate,
+    Definition,
+    Invites,
+    ProblemById,
+    ProblemByTitle,
+    Project,
+)
 from config.errors import BadInput
 from config.reading.reading import read_campaigns
 from tests.config.refusals import messages, mistakes
@@ -240,6 +248,12 @@ def test_no_personal_data_in_texts_that_may_be_logged() -> None:
     assert "Candidate(" in shown
     assert "Lovelace" not in shown
     assert "ada@" not in shown
+
+
+def test_only_what_says_nothing_of_a_person_is_shown() -> None:
+    """A new field of theirs is `repr=False`, or named here."""
+    shown = {each.name for each in fields(Candidate) if each.repr}
+    assert shown == {"stage_id", "place", "timezone", "hidden"}
 
 
 def test_a_problem_as_json_has_every_key() -> None:

@@ -73,8 +73,8 @@ def test_the_commands_stand_in_groups(typed: Type) -> None:
     assert "..." not in help_text.partition("COMMAND [ARGS]...")[2]
     for entry in COMMANDS:
         line = first_line(every()[entry.name])
+        assert len(line) <= LONGEST, f"at most {LONGEST} characters: {line}"
         assert re.search(rf"^  {entry.name} +{re.escape(line)}$", help_text, re.MULTILINE), line
-        assert len(line) <= LONGEST, line
 
 
 def test_every_command_is_in_one_group() -> None:

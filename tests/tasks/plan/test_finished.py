@@ -13,7 +13,7 @@ from sqlalchemy import Connection, update
 from config.definition.model import Definition, Guard, Invites
 from data.campaigns import intake
 from data.campaigns.changes import Unfinished, compare
-from data.campaigns.intake import everybody
+from data.campaigns.intake import KEPT, SENT, everybody
 from data.store.states import Step
 from data.store.tables import candidate
 from flows.cli.prepare.forecast import Forecast, forecast
@@ -105,21 +105,25 @@ def test_a_plan_says_what_it_would_say_with_everybody(
 
 
 def test_who_is_finished(tmp_path: Path) -> None:
-    """Invited people as the definition has them; added ones are, once nobody is to be invited."""
-    small = Small.at(tmp_path, *NAMES)
-    same: dict[str, Any] = {"add_state": D, "invite_state": D, "notes": "", "timezone": None}
-    differing = ({}, {"notes": "tall"}, {"timezone": "Asia/Tokyo"}, {"listed": False})
+    """Invited people just as the definition has them; added ones are, once nobody is invited."""
+    names = ("same", *SENT, *KEPT, "removed", "added")  # one differs in each field, as it is called
+    small = Small.at(tmp_path, *names)
+    other = {name: 7 if name == "stage_id" else "Asia/Tokyo" for name in (*SENT, *KEPT)}
+    states = {name: {name: value} for name, value in other.items()}
+    states |= {"removed": {"listed": False}, "added": {"invite_state": W}}
     with small.ledger:
-        rows = [same | {"listed": True} | more for more in (*differing, {"invite_state": W})]
-        put(small, rows, {})
+        for name, row in small.rows().items():
+            there = update(candidate).where(candidate.c.id == row)
+            done = {"add_state": D, "invite_state": D}
+            small.ledger.write(Connection.execute, there.values(done | states.get(name, {})))
 
         def finished(asked: Definition) -> set[str]:
             left = small.ledger.read(intake.unfinished, small.begun.campaign, asked)
-            names = {key.partition("@")[0] for key in left.people}
-            assert left.finished == len(NAMES) - len(names)
-            return set(NAMES) - names
+            unfinished = {key.partition("@")[0] for key in left.people}
+            assert left.finished == len(names) - len(unfinished)
+            return set(names) - unfinished
 
-        asked = definition(*NAMES)
-        assert finished(asked) == {"ada"}
-        assert finished(replace(asked, invites=Invites(send=False))) == {"ada", "eli"}
-        assert finished(definition("bo")) == set()
+        asked = definition(*names)
+        assert finished(asked) == {"same"}
+        assert finished(replace(asked, invites=Invites(send=False))) == {"same", "added"}
+        assert finished(definition("removed")) == set()
