@@ -1,7 +1,7 @@
 """Mistakes in files, and their places: every mistake names where it is."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from string import digits
 from typing import Any
 
@@ -89,9 +89,13 @@ class Doubt:
 
 @dataclass(frozen=True, slots=True)
 class Unusable:
-    """A cell's content that no field accepts, such as an error; `what` is shown instead."""
+    """A cell's content that no field accepts, such as an error; `what` is shown instead.
+
+    `error` is what a copy of the sheet has in its place: no field accepts that either.
+    """
 
     what: str
+    error: str = field(default="#VALUE!", compare=False)
 
     def __str__(self) -> str:
         """Show it."""

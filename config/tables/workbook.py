@@ -8,6 +8,7 @@ from typing import Any
 from config.errors import BadInput
 from config.mistakes import Place, Unusable
 from config.tables.address_cells import Linked
+from config.tables.cells import is_error
 from config.tables.grid import Grid, TableRow
 from config.workbooks import frames
 from config.workbooks.process import Received, ReceivedBook, received
@@ -98,9 +99,11 @@ def _opened(cell: Any) -> Any:
         return datetime.fromisoformat(content)
     if kind == CLOCK:
         return time.fromisoformat(content)
+    if kind == ERROR:
+        shown = f"the error {content}"
+        return Unusable(shown, content) if is_error(content) else Unusable(shown)
     return Unusable(
         {
-            ERROR: f"the error {content}",
             FORMULA: "a formula without its result (open the file in a spreadsheet program and "
             "save it)",
             TOO_LONG: f"a text of {content:,} characters" if kind == TOO_LONG else "",

@@ -6,6 +6,7 @@ from io import BytesIO
 from math import isfinite
 from typing import Any
 
+from config.mistakes import Unusable
 from tasks.outputs.exports import WebLink
 from tasks.outputs.workbook_copy.cells import MOST_LINKS
 
@@ -83,7 +84,8 @@ def _writable(value: Any) -> Any:
         return value if value >= FIRST_DATE.date() else str(value)
     if isinstance(value, time):
         return value
-    # An error, or a formula without a result, becomes empty: as words it could look like a name.
     if isinstance(value, WebLink):
         return value
+    if isinstance(value, Unusable):  # left empty, its person would be left out, or take a default
+        return value.error
     return value[:LONGEST_TEXT] if isinstance(value, str) else None

@@ -8,7 +8,7 @@ from typing import Any
 
 from config.email_key import email_key
 from config.errors import BadInput
-from config.mistakes import Mistake, Place
+from config.mistakes import Mistake, Place, Unusable
 from config.people.email_address import NotAnEmail, email_address
 from config.reading.own_tables import OwnTable, PeopleAt
 from config.tables.cells import as_text, is_blank
@@ -146,7 +146,8 @@ def as_text_file(table: OwnTable) -> tuple[bytes, int]:
         text, delimiter=table.delimiter or ",", quoting=csv.QUOTE_NONNUMERIC, lineterminator="\r\n"
     )
     guarded = 0
-    for _, cells in table.rows:
+    for _, row in table.rows:
+        cells = [cell.error if isinstance(cell, Unusable) else cell for cell in row]
         written = ["" if cell is None else _harmless(cell) for cell in cells]
         guarded += sum(new is not old for new, old in zip(written, cells, strict=True) if old)
         writer.writerow(written)

@@ -19,6 +19,7 @@ from tasks.outputs.marking import Marked, marked_copy
 from tasks.outputs.workbook_copy.fills import LIGHT_RED, LIGHT_YELLOW
 
 HEADER = ("First name", "Last name", "E-mail")
+SHEETS = Path(__file__).parents[2] / "sheets"
 BEGINS = "campaign check:\n"
 BAD_EMAIL = 'email1: found "bob@", wanted an email address'
 PEOPLE = (("Ada", "Lovelace", "ada@example.com"), ("Bob", "Byte", "bob@"), ("", "C", "c@x.org"))
@@ -287,15 +288,26 @@ def test_doubts_are_marked_beside_mistakes(tmp_path: Path) -> None:
 
 def test_a_workbook_is_what_it_holds_whatever_it_is_called(tmp_path: Path) -> None:
     """Programs export old workbooks under new names; they come back as what can be written."""
-    old = Path(__file__).parents[2] / "sheets"
     path = tmp_path / "people.xlsx"
-    path.write_bytes(next(old.rglob("*.xls")).read_bytes())
+    path.write_bytes(next(SHEETS.rglob("*.xls")).read_bytes())
     sheet = own_tables(Named(path))[1][0].name
     copy = marked_copy(
         Named(path), [Mistake(Place(str(path), sheet=sheet, cell="B2"), message="!")]
     )
     assert copy is not None and copy.anew
     assert list(marks(copy.content)) == [(sheet, "B2", True, f"{BEGINS}!")]
+
+
+@pytest.mark.parametrize("kind", ["ods", "xls", "xlsx"])
+def test_an_error_in_a_cell_is_still_one_in_the_copy(tmp_path: Path, kind: str) -> None:
+    """Were it left empty, its person would be left out by `where`, or take a default."""
+    path = tmp_path / f"people.{kind}"
+    path.write_bytes((SHEETS / "libreoffice" / f"errors.{kind}").read_bytes())
+    again = tmp_path / "copy.xlsx"
+    again.write_bytes(marked(path).content)
+    assert [(each.place.cell, each.found) for each in problems_of(again)] == [
+        (each.place.cell, each.found) for each in problems_of(path)
+    ]
 
 
 def test_many_bad_cells_are_all_coloured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,7 @@ import pytest
 import xlsxwriter
 
 from config.errors import BadInput
+from config.mistakes import Unusable
 from config.reading.own_tables import Named, OwnTable, PeopleAt, named_table, own_tables, people_at
 from config.tables.headers import Wishes, wishes_of
 from data.campaigns import queries
@@ -284,6 +285,16 @@ def test_only_the_rows_to_mend_are_kept(tmp_path: Path) -> None:
         "dan@example.com",
     ]
     assert all(c.data_type in "sn" for row in sheet.iter_rows() for c in row)
+
+
+def test_an_error_stays_one_in_a_text_and_in_a_workbook() -> None:
+    """Neither a blank, which takes a default, nor words, which could be a name."""
+    cells = ("Ada", Unusable("the error #N/A", "#N/A"), Unusable("a text of 40,000 characters"))
+    table = OwnTable("people", ((1, cells),))
+    content, guarded = as_text_file(table)
+    assert (content.decode("utf-8-sig"), guarded) == ('"Ada","#N/A","#VALUE!"\r\n', 0)
+    [row] = openpyxl.load_workbook(BytesIO(as_workbook([table]))).active.iter_rows(values_only=True)
+    assert row == ("Ada", "#N/A", "#VALUE!")
 
 
 def test_one_campaign_of_a_batch_is_kept() -> None:
