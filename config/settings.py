@@ -91,6 +91,8 @@ def database_address(typed: str) -> str:
     path, question, query = rest.removeprefix("/").partition("?")
     if not rest.startswith("/") or not path or path == ":memory:" or path.startswith("file:"):
         raise ValueError("must name a file, as in sqlite:///data/campaigns.db")
+    if question and ("/" in query or "=" not in query):  # what follows a ? is no part of the path
+        raise ValueError("must name a file without a ? in its path")
     return f"{dialect}:///{home() / Path(path).expanduser()}{question}{query}"
 
 

@@ -78,4 +78,4 @@ def refuse_link(path: Path) -> None:
     replaced the link, it would be missing at that place. Raises CannotWrite.
     """
     if path.is_symlink():
-        raise CannotWrite(path, "it is a symbolic link; remove it")
+        raise CannotWrite(path, "it is a symbolic link")

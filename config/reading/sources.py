@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
+from os.path import realpath
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -189,5 +190,6 @@ def _sources(definition: Path, data: bytes, people: PeopleFile | None, *, given:
     if people is not None:
         digest.update(f"\n{suffix_of(people.path)}\n".encode())
         digest.update(people.data)
-    files = (definition.resolve(), *([people.path.resolve()] if people else []))
+    # A link that leads to itself has no end; `resolve` raises there.
+    files = tuple(Path(realpath(path)) for path in (definition, *([people.path] if people else [])))
     return Sources(definition, data, people, given, digest.hexdigest(), files)

@@ -45,6 +45,13 @@ def among(connection: Connection, keys: Iterable[str], campaign_row: int | None 
     return {key for key, number in hashes(connection, keys).items() if number in gone}
 
 
+def by_which(connection: Connection, key: str) -> list[str]:
+    """The keys of the campaigns that have forgotten this email key: none adds the person again."""
+    [number] = hashes(connection, [key]).values()
+    there = select(campaign.c.key).join(candidate, candidate.c.campaign_id == campaign.c.id)
+    return [*connection.scalars(there.where(candidate.c.email_key == MARK + number))]
+
+
 def added(connection: Connection, campaign_row: int) -> int:
     """How many people who were forgotten had been added: the service may still have them."""
     there = select(func.count()).where(

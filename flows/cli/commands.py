@@ -1,6 +1,5 @@
 """Every command of `campaign`, and how what was typed becomes an exit code."""
 
-import errno
 import os
 import signal
 import sys
@@ -15,8 +14,8 @@ import typer
 
 from config.errors import BadSettings, CampaignError
 from flows.cli.helping import Answering, Command, Group, epilog
-from flows.words.complaints import explain
-from flows.words.speech import answer_failure, begin, complain, manner, say_the_last
+from flows.words.complaints import explain, stand_somewhere
+from flows.words.speech import answer_failure, begin, complain, manner, say_the_last, unwritten
 
 
 class Entry(NamedTuple):
@@ -249,6 +248,7 @@ def carry_out() -> int:
 
         logs.listen(logs.InWords())
     try:
+        stand_somewhere()
         application(*sys.argv[1:2])(prog_name="campaign")
     except CampaignError as error:
         answer_failure(error)
@@ -256,7 +256,7 @@ def carry_out() -> int:
         _debug(error)
         return error.exit_code
     except Exception as error:
-        if isinstance(error, OSError) and error.errno in (errno.EPIPE, errno.EIO):
+        if unwritten(error):
             raise
         from tasks.shell import in_words
 

@@ -53,6 +53,26 @@ class UnknownPerson(CampaignError):
         )
 
 
+class NoFolder(CampaignError):
+    """The folder in which the command was typed is not there any more."""
+
+    exit_code = 2
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The folder that you are in was deleted or moved. Nothing was done. Go to another one "
+            "(cd ~), and type the command again there."
+        )
+
+
+def stand_somewhere() -> None:
+    """Raise NoFolder where relative paths would lead nowhere."""
+    try:
+        Path.cwd()
+    except OSError:
+        raise NoFolder from None
+
+
 def explain(error: CampaignError) -> None:
     """Say on standard error what happened and what to type next."""
     lines = complaint_of(error) if isinstance(error, BadInput) else [str(error)]

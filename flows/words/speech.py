@@ -4,6 +4,7 @@ People read standard output; with `--json` that belongs to the program alone and
 standard error. Colour and boxes adapt to the terminal, and no encoding makes a command fail.
 """
 
+import errno
 import json
 import os
 import sys
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 FORMAT_VERSION = 1  # of every JSON object that is printed
 # Where no terminal says how wide it is: a row of a table stays one line in a file or a pipe.
 UNSEEN_WIDTH = 240
+GONE = {errno.EPIPE, errno.EIO}  # whoever read: `| head`, a closed terminal
+FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 QUOTED = 5  # different answers of the service that are shown in one place
 # Each may stand before or behind the name of the command.
 ANYWHERE = {
@@ -88,6 +91,11 @@ def say(*lines: str) -> None:
     elif not here.as_json:
         heads = [line for line in lines if line.strip() and not line.startswith(" ")]
         here.last = heads[-1] if heads else here.last
+
+
+def unwritten(error: BaseException) -> bool:
+    """Whether what was printed could not be written: nobody reads it, or its disk is full."""
+    return isinstance(error, OSError) and error.filename is None and error.errno in GONE | FULL
 
 
 def say_the_last() -> None:

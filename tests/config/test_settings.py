@@ -372,7 +372,16 @@ def test_only_what_a_ledger_can_be_in_is_accepted(
 
 
 @pytest.mark.parametrize(
-    "url", ["sqlite://", "sqlite:///", "sqlite:///:memory:", "sqlite:///file:x?uri=true", "x.db"]
+    "url",
+    [
+        "sqlite://",
+        "sqlite:///",
+        "sqlite:///:memory:",
+        "sqlite:///file:x?uri=true",
+        "x.db",
+        "sqlite:////a?b/c.db",
+        "sqlite:///a?b.db",
+    ],
 )
 def test_a_ledger_that_would_be_forgotten_is_refused(
     monkeypatch: pytest.MonkeyPatch, url: str

@@ -76,7 +76,7 @@ def test_nothing_is_written_through_a_link(tmp_path: Path, leads: str) -> None:
     targets = {"somewhere": "own", "nowhere": "new", "to a folder": "folder"}
     link = tmp_path / "links.csv"
     link.symlink_to(tmp_path / targets[leads] if leads in targets else "/dev/null")
-    with pytest.raises(CannotWrite, match=f"{SYMBOLIC_LINK}; remove it"):
+    with pytest.raises(CannotWrite, match=SYMBOLIC_LINK):
         write_whole(link, b"links")
     assert link.is_symlink()
     assert (tmp_path / "own").read_text() == "mine"

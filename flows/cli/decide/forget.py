@@ -217,7 +217,10 @@ def _let_in_again(ledger: "Ledger", named: Mapping[str, str]) -> None:
 
     again = ledger.write(forgotten.lift, named.keys())
     refuse([f"{typed} was not forgotten" for key, typed in named.items() if key not in again])
-    say(*(f"{typed}: campaigns may use this address again" for typed in named.values()))
+    for key, typed in named.items():
+        say(f"{typed}: campaigns may use this address again")
+        if left_out := ledger.read(forgotten.by_which, key):
+            say(f"  but not {', '.join(left_out)}: put the person into another campaign")
 
 
 def _forget_due(ledger: "Ledger", local: "LocalSettings") -> None:

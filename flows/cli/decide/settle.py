@@ -141,17 +141,18 @@ def _export(standing: Standing, output: Path | None) -> None:
     if output is None:
         print_bytes(content)
         return
-    from data.own_files import write_whole
+    from data.own_files import CannotWrite, write_whole
 
+    take_it = command("settle", standing.campaign.key, "--from", output, "--why", "TEXT")
+    if output.is_file() and verdicts_file.is_filled_in(output):
+        mend = f"Record them, or name another file:\n  {take_it}"
+        raise CannotWrite(output, "somebody wrote verdicts into it", mend)
     write_whole(output, BOM_UTF8 + content)  # without the mark, Excel takes it for another encoding
     rows = f"{counted(len(standing.doubts.steps), 'row')} in {output}"
     if not standing.doubts.steps:
         complain(rows)
         return
-    complain(
-        f"{rows}. Fill in the column verdict, then run:",
-        f"  {command('settle', standing.campaign.key, '--from', output, '--why', 'TEXT')}",
-    )
+    complain(f"{rows}. Fill in the column verdict, then run:", f"  {take_it}")
 
 
 def _accept_ledger(key: str, who: str | None, why: str | None) -> None:

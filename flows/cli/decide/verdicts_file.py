@@ -34,6 +34,14 @@ def is_one(path: Path) -> bool:
     return not OURS.isdisjoint(map(str.casefold, header))
 
 
+def is_filled_in(path: Path) -> bool:
+    """Whether somebody has written verdicts into a file that `write` made."""
+    try:
+        return is_one(path) and any(row["verdict"] or row["value"] for _, row in _rows(path))
+    except BadInput:
+        return False
+
+
 def write(doubts: Sequence[Doubt]) -> bytes:
     """Write one row per doubt with verdict and value empty, in UTF-8 without a mark."""
     text = StringIO(newline="")

@@ -207,7 +207,10 @@ def test_somebody_may_come_in_again_when_a_person_says_so(desk: DoubtfulCampaign
     forget(desk, ADA)
     refused = desk.type("forget", ZOE, "--allow-again", "--why", "a mistake")
     assert (refused.code, "was not forgotten" in refused.err) == (2, True)
-    assert desk.type("forget", ADA, "--allow-again", "--why", "she applied again").code == 0
+    let_in = desk.type("forget", ADA, "--allow-again", "--why", "she applied again")
+    assert (let_in.code, f"but not {KEY}" in let_in.out) == (0, True)
+    go_on(desk)
+    assert desk.emails()[ADA] == 1  # an old sheet, read again, invites nobody twice
     edit(desk, DEFINITION.replace(KEY, "another").replace("problem: 42", "problem: 7"))
     [other] = desk.type("plan", desk.file, "--json").object["campaigns"]
     assert (other["forgotten"], other["invite"]) == (0, 3)
@@ -236,6 +239,9 @@ def test_an_address_that_nobody_has_is_looked_at_by_a_person(desk: DoubtfulCampa
     assert "adda@example.com: nobody here has this address" in slip.out
     assert f"{ADA}: forgotten in {KEY}" in slip.out
     assert "campaign forget adda@example.com --allow-again" in slip.out
+    taken_back = desk.type("forget", "adda@example.com", "--allow-again", "--why", "a typo")
+    assert (taken_back.code, "but not" in taken_back.out) == (0, False)
+    assert desk.type("forget", "adda@example.com", "--why", "asked", "--yes").code == 3
     for_good = desk.type("forget", "adda@example.com", "--why", "asked", "--yes")
     assert (for_good.code, "was already forgotten" in for_good.out) == (0, True)
     with desk.ledger() as ledger:

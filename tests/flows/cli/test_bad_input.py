@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from config.command_line import command
 from flows.cli.main import main
 from sandbox.server import Sandbox
 from tests.support.campaigns import Office, people
@@ -143,6 +144,13 @@ def test_where_a_file_is_not_there_the_nearest_is_named(
         main()
     assert ended.value.code == 2
     assert capsys.readouterr().err.splitlines()[-1].endswith(instead)
+
+
+def test_a_file_whose_name_begins_with_a_dash_is_not_typed_as_an_option() -> None:
+    """Whatever is printed to be typed next must work."""
+    assert command("check", Path("-lead.yaml"), "--mark", Path("a b")) == (
+        "campaign check ./-lead.yaml --mark 'a b'"
+    )
 
 
 def test_one_bad_file_of_several_sends_none(

@@ -1,5 +1,6 @@
 """A terminal that is closed, a reader that has gone, a person who presses Ctrl-C thrice."""
 
+import errno
 import fcntl
 import os
 import select
@@ -143,6 +144,60 @@ def test_a_reader_that_has_gone_ends_a_run_gently(alone: Desk, streams: tuple[st
         assert process.stderr.read().strip() == f"stopped: {INTERRUPTED}"
         process.stderr.close()
     ended_gently(alone)
+
+
+def in_a_shell(desk: Desk, typed: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        ["sh", "-c", typed],
+        cwd=desk.folder,
+        env=desk.environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.journey
+@pytest.mark.parametrize("closed", ["1", "1 2", "0 1 2"])
+@pytest.mark.parametrize("more", ["", "--json"])
+def test_closed_streams_are_nobody_who_reads(alone: Desk, closed: str, more: str) -> None:
+    """As a supervisor begins it. What is opened next must not get the number of a stream."""
+    alone.service.faults.clear()
+    alone.campaign("cut", 1)
+    shut = " ".join(f"{stream}>&-" for stream in closed.split())
+    typed = f"{CAMPAIGN} run cut.yaml --yes {more} {shut}"
+    ended = in_a_shell(alone, typed)
+    assert (ended.returncode, ended.stdout) == (0, "")
+    assert "Traceback" not in ended.stderr
+    assert len(alone.service.record.of("invite")) == 1
+
+
+@pytest.mark.journey
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="it is Linux's")
+@pytest.mark.parametrize("words", ["--help", "status", "status --json", "check cut.yaml"])
+def test_a_full_disk_is_said(alone: Desk, words: str) -> None:
+    """Where `> log.txt` has no room any more."""
+    with Path("/dev/full").open("w") as full:
+        ended = subprocess.run(
+            [CAMPAIGN, *words.split()],
+            cwd=alone.folder,
+            env=alone.environment,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert ended.returncode == 1
+    assert os.strerror(errno.ENOSPC) in ended.stderr
+    assert "fault" not in ended.stderr
+
+
+@pytest.mark.journey
+def test_a_folder_that_is_gone_is_said(alone: Desk) -> None:
+    """Its relative paths would lead nowhere."""
+    typed = f"mkdir gone && cd gone && rmdir ../gone && {CAMPAIGN} status"
+    ended = in_a_shell(alone, typed)
+    assert (ended.returncode, "cd ~" in ended.stderr) == (2, True)
 
 
 @pytest.mark.journey

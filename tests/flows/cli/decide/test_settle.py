@@ -897,6 +897,19 @@ def test_with_nothing_unsure_there_is_nothing_to_fill_in(desk: DoubtfulCampaign)
     assert len((desk.folder / "verdicts.csv").read_text("utf-8-sig").splitlines()) == 1
 
 
+def test_what_was_filled_in_is_not_written_over(desk: DoubtfulCampaign) -> None:
+    """Who exports once more by mistake keeps the verdicts."""
+    desk.run(LOST_ADD)
+    export = ("--export", "-o", "verdicts.csv")
+    assert [desk.settle(*export).code for _ in range(2)] == [0, 0]
+    file = desk.folder / "verdicts.csv"
+    file.write_text(filled_in(file.read_text("utf-8-sig"), {ADA: ("ID", "5001")}))
+    before = file.read_bytes()
+    again = desk.settle(*export)
+    assert (again.code, "--from verdicts.csv" in again.err) == (1, True)
+    assert file.read_bytes() == before
+
+
 def test_each_row_of_the_file_says_which_words_fit(desk: DoubtfulCampaign) -> None:
     """Nobody has to look up what may be written into the column."""
     desk.run(LOST_PROJECT)
