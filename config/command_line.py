@@ -7,13 +7,11 @@ TYPED = "%TYPED%"  # stands for the name of the command that was typed; never qu
 
 
 def command(*words: object) -> str:
-    """Write a command to type, quoted for the shell: `campaign plan 'my people.csv'`.
-
-    A path that begins with a dash would be read as an option.
-    """
-    return shlex.join(["campaign", *map(_typed, words)])
+    """Write a command to type, quoted for the shell: `campaign plan 'my people.csv'`."""
+    return shlex.join(["campaign", *map(shell_word, words)])
 
 
-def _typed(word: object) -> str:
-    text = str(word)
-    return f"./{text}" if isinstance(word, Path) and text.startswith("-") else text
+def shell_word(typed: object) -> str:
+    """Write one word of it. A path that begins with a dash would be read as an option."""
+    text = str(typed)
+    return f"./{text}" if isinstance(typed, Path) and text.startswith("-") else text

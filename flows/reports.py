@@ -38,7 +38,7 @@ def tell(
         lines += [f"A copy with these places marked: {copy.name}", ""]
     lines += [
         "Fix the file, or save a fixed copy over it; the inbox picks it up again by itself.",
-        f"To check it: {command('check', file.name)}",
+        f"To check it: {command('check', Path(file.name))}",
     ]
     text = "\n".join(lines) + "\n"
     report = report_of(file)

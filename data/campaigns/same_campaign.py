@@ -51,7 +51,7 @@ def refuse_another(
     else:
         named = before.name if before.name != own.name else before
         before_in_words, says = f" (from {named})", f"{own.name} says"
-    typed = ["run", str(file), *(["--campaign", str(belongs_to)] if belongs_to else [])]
+    typed = ["run", file, *(["--campaign", belongs_to] if belongs_to else [])]
     typed += ["--sheet", sheet] if sheet else []
     message = (
         f"{key} is already {_kept_in_words(campaign)}{before_in_words}. {says} "

@@ -14,6 +14,7 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+from config.command_line import shell_word
 from config.errors import BadInput, CampaignError
 
 if TYPE_CHECKING:
@@ -249,7 +250,7 @@ def as_typed(
     file: Path, campaign: Path | None, only: Sequence[str] = (), *, sheet: str | None = None
 ) -> list[str]:
     """Repeat FILE and its definition the way they were given, for the next command to type."""
-    typed = [str(file), *(["--campaign", str(campaign)] if campaign else [])]
+    typed = [shell_word(file), *(["--campaign", shell_word(campaign)] if campaign else [])]
     typed += ["--sheet", sheet] if sheet else []
     return typed + [word for key in only for word in ("--only", key)]
 

@@ -8,6 +8,7 @@ import pytest
 
 from config.command_line import command
 from flows.cli.main import main
+from flows.words.speech import as_typed
 from sandbox.server import Sandbox
 from tests.support.campaigns import Office, people
 
@@ -151,6 +152,7 @@ def test_a_file_whose_name_begins_with_a_dash_is_not_typed_as_an_option() -> Non
     assert command("check", Path("-lead.yaml"), "--mark", Path("a b")) == (
         "campaign check ./-lead.yaml --mark 'a b'"
     )
+    assert as_typed(Path("-l.csv"), Path("-l.yaml")) == ["./-l.csv", "--campaign", "./-l.yaml"]
 
 
 def test_one_bad_file_of_several_sends_none(
