@@ -50,9 +50,8 @@ def settings_file(own: Path, near: Path) -> SettingsFile:
                 _refuse_half(near, values, own)
                 return SettingsFile(near, values, near=True)
         return SettingsFile(own, _values(own, interpolate=True) if own.is_file() else {})
-    except (OSError, UnicodeError):
-        readable = " or ".join(str(file) for file in (own, near) if file.exists())
-        raise BadSettings(f"{readable} cannot be read as text; fix it or remove it") from None
+    except OSError as error:
+        raise BadSettings(f"{error.filename} cannot be read ({error.strerror}).") from None
 
 
 def _refuse_half(near: Path, values: dict[str, str], own: Path) -> None:
@@ -114,7 +113,7 @@ def _listed(names: Collection[str]) -> str:
 def _refuse_unsafe(files: tuple[Path, ...]) -> None:
     """Refuse files with settings of ours that others on this machine may read or write: they could
     send the secret to an address of their own. Refuse one with a line that cannot be read: a
-    setting could be lost unnoticed. Raises BadSettings, OSError, UnicodeError.
+    setting could be lost unnoticed. Raises BadSettings, OSError.
     """
     ours = [file for file in dict.fromkeys(files) if file.is_file() and _is_ours(file)]
     opened = [file for file in ours if file.stat().st_mode & _ANYONE_ELSE and os.name == "posix"]
@@ -136,7 +135,11 @@ def _refuse_unsafe(files: tuple[Path, ...]) -> None:
 
 
 def _is_ours(file: Path) -> bool:
-    return any(name in file.read_text("utf-8-sig").upper() for name in _OURS)
+    try:
+        text = file.read_text("utf-8-sig").upper()
+    except UnicodeError:
+        raise BadSettings(f"{file} is not text in UTF-8. Save it as that.") from None
+    return any(name in text for name in _OURS)
 
 
 def secrets_among(variables: Mapping[str, str]) -> list[str]:

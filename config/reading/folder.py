@@ -23,7 +23,7 @@ from config.reading.sources import (
 # with another ending (.tmp, .part, .crdownload) are not our kinds anyway.
 HIDDEN = (".", "~", "#")
 NEIGHBOURS, SMALL = 50, 2**20  # how many campaigns beside one are read; how many bytes at most
-MAY_HOLD_PEOPLE = (*MARKUP, ".xlsb", ".numbers", ".json")
+MAY_HOLD_PEOPLE = (*MARKUP, ".xlsb", ".numbers", ".json", ".pdf", ".doc", ".docx")
 TEXT = ".txt"  # or anything else: a note
 # Part of the names of files that are written beside a bad file.
 OURS = ".problems."

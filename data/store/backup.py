@@ -58,6 +58,8 @@ def complaints(file: Path) -> Iterator[tuple[str, str]]:
     """What is wrong with a ledger in a file, and what to do about it. Changes nothing."""
     if file.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
         yield f"{file} can be read by others on this machine", f"Type: chmod 600 {file}"
+    if not all(os.access(place, os.W_OK) for place in (file, file.parent)):
+        yield f"{file} cannot be written to", "Make the file and its folder writable."
     if damage := _damage(file):
         yield f"{file} cannot be used: {damage}", f"{how_to_mend(damage) or RESTORE}."
 

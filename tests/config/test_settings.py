@@ -1,9 +1,12 @@
 """Settings: from the environment or .env, complete or refused with the names of the variables."""
 
+import errno
+import os
 import re
 import resource
 import sys
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -158,6 +161,20 @@ def write(file: Path, **values: str) -> Path:
     file.write_text("".join(f"{name}={value}\n" for name, value in values.items()), "utf-8-sig")
     file.chmod(0o600)
     return file
+
+
+def test_a_file_of_settings_that_cannot_be_read_is_named(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the cause: whoever has no right to read it is not told to remove it."""
+    file = write(home / ".env", **SERVICE)
+    file.write_bytes(b"ASSESSMENT_CLIENT_ID=Zo\xeb\n")
+    with pytest.raises(BadSettings, match=f"^{file} is not text"):
+        load_local()
+    denied = PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(file))
+    monkeypatch.setattr(Path, "read_text", Mock(side_effect=denied))
+    with pytest.raises(BadSettings, match=f"^{file} .*{denied.strerror}"):
+        load_local()
 
 
 def test_the_six_are_those_of_the_service() -> None:

@@ -471,7 +471,18 @@ def test_a_table_without_a_definition_is_told(box: Inbox) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["people.txt", "people.html", "p.xml", "p.xlsb", "p.numbers", "p.json", "s.yaml.txt"]
+    "name",
+    [
+        "people.txt",
+        "people.html",
+        "p.xml",
+        "p.xlsb",
+        "p.numbers",
+        "p.json",
+        "p.pdf",
+        "p.docx",
+        "s.yaml.txt",
+    ],
 )
 def test_a_file_of_a_kind_that_is_not_read_is_reported(box: Inbox, name: str) -> None:
     """Once, if it may hold people; what other programs are still writing, and a note, are not."""

@@ -191,6 +191,18 @@ def test_a_ledger_that_others_may_read(desk: DoubtfulCampaign) -> None:
     assert (code, how, f"chmod 600 {desk.folder / 'ledger.db'}" in said) == (1, "mend", True)
 
 
+@pytest.mark.parametrize("kept", ["ledger.db", "."])
+def test_a_ledger_that_cannot_be_written_to(
+    desk: DoubtfulCampaign, monkeypatch: pytest.MonkeyPatch, kept: str
+) -> None:
+    """Nor can one in a folder where its log cannot be made; the next run would end there."""
+    desk.run()
+    held, access = desk.folder / kept, os.access
+    monkeypatch.setattr("os.access", lambda path, mode: path != held and access(path, mode))
+    code, [(how, _), *_] = found(desk, "ledger")
+    assert (code, how) == (1, "mend")
+
+
 def test_a_ledger_that_is_damaged(desk: DoubtfulCampaign) -> None:
     """Found by looking at every page, before a run trusts it."""
     desk.run()
