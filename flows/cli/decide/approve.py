@@ -29,24 +29,18 @@ def approve(
     exactly what was approved. The approval is void once the definition or the ledger has changed.
     """
     from data.campaigns import approvals
-    from data.campaigns.approvals import Answer, NotAnswered, Standing, code_of
+    from data.campaigns.approvals import Answer, code_of
     from tasks.plan.asking_approval import decide
 
     if reject:
         given(why, "a rejection")
     answer, verb = (Answer.REJECTED, "Reject") if reject else (Answer.APPROVED, "Approve")
     with ledger_with_plan(key) as ledger:
-        shown, stood = ledger.read(approvals.look, key)
+        shown, _ = ledger.read(approvals.look, key)
         if shown is not None:
             say(*lines_of(shown))
-            # Without a terminal, typing the command is the answer, but not to somebody's no.
+            # Without a terminal, typing the command is the answer.
             asks = plan is None and on_a_terminal()
-            if plan is None and not asks and not reject and stood is Standing.REJECTED:
-                after_all = command("approve", key, "--plan", code_of(shown))
-                raise NotAnswered(
-                    f"{shown.who} rejected this plan; nothing was decided. To approve it after "
-                    f"all: {after_all}"
-                )
             if asks and not agrees(f"{verb} plan {code_of(shown)}? [y/N] "):
                 say("Nothing was decided.")
                 raise typer.Exit(1)

@@ -361,12 +361,6 @@ def test_rejecting_at_the_command_line(doubtful: DoubtfulCampaign) -> None:
     end = doubtful.run()
     assert (end.ending, "wrong cohort" in (end.reason or "")) == (Ending.STOPPED, True)
     assert doubtful.requests() == []
-    plain = doubtful.type("approve", KEY)  # as somebody may type who has not heard of it
-    assert (plain.code, "approve it after all" in plain.err) == (2, True)
-    assert doubtful.run().ending is Ending.STOPPED
-    [_, code] = plain.err.strip().rsplit(" ", 1)
-    assert doubtful.type("approve", KEY, "--plan", code).code == 0
-    assert doubtful.run().ending is Ending.COMPLETED
 
 
 def test_a_plan_that_nobody_answers_in_time_is_void(doubtful: DoubtfulCampaign) -> None:
