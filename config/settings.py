@@ -5,6 +5,7 @@ definition.
 import os
 from collections.abc import Mapping
 from datetime import timedelta
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar
 from urllib.parse import urlsplit
@@ -145,6 +146,7 @@ def _kept_for(typed: object) -> object:
     return kept_for
 
 
+@cache  # read once by a process: it takes 13 ms
 def _certificates(file: Path) -> Path:
     """Accept a PEM file with the certificates of a company's own authority."""
     import ssl  # noqa: PLC0415 - it costs every start, few have an authority of their own

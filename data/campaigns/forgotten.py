@@ -49,7 +49,8 @@ def by_which(connection: Connection, key: str) -> list[str]:
     """The keys of the campaigns that have forgotten this email key: none adds the person again."""
     [number] = hashes(connection, [key]).values()
     there = select(campaign.c.key).join(candidate, candidate.c.campaign_id == campaign.c.id)
-    return [*connection.scalars(there.where(candidate.c.email_key == MARK + number))]
+    of_them = there.where(candidate.c.email_key == MARK + number).order_by(campaign.c.id)
+    return [*connection.scalars(of_them)]
 
 
 def added(connection: Connection, campaign_row: int) -> int:

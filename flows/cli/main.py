@@ -53,11 +53,12 @@ def main() -> None:
 
 
 def _open_every_stream() -> None:
-    """Let what was closed (`>&-`) lead nowhere; a file opened next, such as the ledger, would take
-    its number, and be written to by whoever prints.
+    """Let what was closed (`>&-`) lead nowhere, here and in the processes that are started from
+    here; a file opened next, such as the ledger, would take its number, and be written to by
+    whoever prints.
     """
     while (number := os.open(os.devnull, os.O_RDWR)) < 3:
-        pass
+        os.set_inheritable(number, True)
     os.close(number)
     sys.stdin = sys.stdin or os.fdopen(0)
     sys.stdout = sys.stdout or os.fdopen(1, "w")

@@ -35,11 +35,18 @@ def is_one(path: Path) -> bool:
 
 
 def is_filled_in(path: Path) -> bool:
-    """Whether somebody has written verdicts into a file that `write` made."""
+    """Whether somebody has written verdicts into a file that `write` made.
+
+    A stray quote, for which `read` refuses the whole file, does not make it a file without any.
+    """
     try:
-        return is_one(path) and any(row["verdict"] or row["value"] for _, row in _rows(path))
+        header, *rows = [cells for _, cells in _lines(path, strict=False)] or [[]]
     except BadInput:
         return False
+    names = [*map(str.casefold, header)]
+    theirs = [at for at, name in enumerate(names) if name in ("verdict", "value")]
+    is_ours = not OURS.isdisjoint(names)
+    return is_ours and any(cells[at] for cells in rows for at in theirs if at < len(cells))
 
 
 def write(doubts: Sequence[Doubt]) -> bytes:
@@ -121,11 +128,11 @@ def _rows(path: Path) -> Iterator[tuple[int, Row]]:
         yield line, dict(zip(header, [*cells, *[""] * len(header)], strict=False))
 
 
-def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
+def _lines(path: Path, *, strict: bool = True) -> Iterator[tuple[int, list[str]]]:
     """Go through the lines of the first sheet that are not blank, as texts."""
     from config.reading.own_tables import Named, own_tables
 
-    for first in own_tables(Named(path), strict=True)[1][:1]:
+    for first in own_tables(Named(path), strict=strict)[1][:1]:
         for line, cells in first.rows:
             texts = ["" if is_blank(cell) else str(as_text(cell)).strip() for cell in cells]
             if any(texts):

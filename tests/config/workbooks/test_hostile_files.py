@@ -303,14 +303,19 @@ def test_a_reading_that_gets_nowhere_is_given_up(monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.journey
 def test_what_is_no_file_is_not_read() -> None:
-    """A folder, a device that never ends, and a pipe that nobody writes to."""
+    """A folder, a device that never ends, a pipe that nobody writes to, a link to itself."""
     Path("folder.xlsx").mkdir()
     os.mkfifo("pipe.xlsx")
     Path("endless.csv").symlink_to("/dev/zero")
     Path("c.yaml").write_text(
         "campaign: a\nproject: {name: A}\nproblem: 1\ncandidates: {file: endless.csv}\n"
     )
+    Path("loop.csv").symlink_to("loop.csv")
+    Path("loop.yaml").symlink_to("loop.yaml")
+    Path("d.yaml").write_text(Path("c.yaml").read_text().replace("endless", "loop"))
     for name, wanted in [
+        ("d.yaml", "d.yaml:4:"),
+        ("loop.yaml", "loop.yaml: "),
         ("folder.xlsx", "this folder has no campaigns in it"),
         ("pipe.xlsx", NOT_ORDINARY),
         ("c.yaml", f"endless.csv: {NOT_ORDINARY}"),

@@ -4,6 +4,7 @@ import errno
 import fcntl
 import os
 import select
+import shlex
 import signal
 import subprocess
 import sys
@@ -170,6 +171,19 @@ def test_closed_streams_are_nobody_who_reads(alone: Desk, closed: str, more: str
     assert (ended.returncode, ended.stdout) == (0, "")
     assert "Traceback" not in ended.stderr
     assert len(alone.service.record.of("invite")) == 1
+
+
+def test_a_process_that_is_started_finds_closed_streams_open_too(tmp_path: Path) -> None:
+    """Such as a run that a server starts: its ledger must not get the number of a stream."""
+    seen = tmp_path / "seen"
+    child = f"import os; open({str(seen)!r}, 'w').write(str([os.fstat(n) and n for n in range(3)]))"
+    parent = (
+        "import subprocess, sys; from flows.cli.main import _open_every_stream; "
+        f"_open_every_stream(); subprocess.run([sys.executable, '-c', {child!r}])"
+    )
+    typed = shlex.join([sys.executable, "-c", parent])
+    subprocess.run(["sh", "-c", f"{typed} 0<&- >&- 2>&-"], check=True)
+    assert seen.read_text() == "[0, 1, 2]"
 
 
 @pytest.mark.journey

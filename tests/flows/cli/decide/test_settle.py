@@ -908,6 +908,8 @@ def test_what_was_filled_in_is_not_written_over(desk: DoubtfulCampaign) -> None:
     again = desk.settle(*export)
     assert (again.code, "--from verdicts.csv" in again.err) == (1, True)
     assert file.read_bytes() == before
+    file.write_bytes(before + b'"a quote that nobody closed\n')  # their work all the same
+    assert desk.settle(*export).code == 1
 
 
 def test_each_row_of_the_file_says_which_words_fit(desk: DoubtfulCampaign) -> None:
