@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
@@ -26,6 +26,7 @@ from data.sending.group_commit import GroupCommit
 from data.sending.processes import HEARTBEAT_EVERY
 from data.sending.runs import Begun
 from data.store.clock import now
+from data.store.errors import LedgerUnusable
 from data.store.ledger import Ledger
 from data.store.tables import Approval, Campaign
 from flows.run.ending import finish
@@ -154,13 +155,29 @@ async def working(
         await keep_receipt(work)
         with stopping_on_signals(gate), logs.about(campaign=target.key, run=begun.run):
             logs.say("the run began")
-            yield work
+            with stopping_where_unusable(gate):
+                yield work
     except BaseException as error:
         gate.stop(f"The run failed ({type(error).__name__}).")
         raise
     finally:
         heartbeat.cancel()
         await _end(work)
+
+
+@contextmanager
+def stopping_where_unusable(gate: Gate) -> Iterator[None]:
+    """Without the ledger nothing more leaves; what is in flight comes to its end all the same."""
+    try:
+        yield
+    except LedgerUnusable as error:
+        gate.stop(str(error))
+
+
+async def flush(work: ActiveRun) -> None:
+    """Wait until all that was recorded so far is durable."""
+    with stopping_where_unusable(work.gate):
+        await work.group_commit.flush()
 
 
 def _gate(target: Target, context: RunContext, service: Service) -> Gate:
@@ -250,9 +267,9 @@ def _objection(work: ActiveRun) -> str | None:
     try:
         work.listed = follow_on(context.ledger, context.local, work.listed)
         _heed_people(context.ledger, work.key, work.digest)
+        return over_for(work.campaign(), context.clock())
     except CampaignError as error:
         return str(error)
-    return over_for(work.campaign(), context.clock())
 
 
 def _heed_people(ledger: Ledger, key: str, digest: str) -> None:

@@ -14,7 +14,13 @@ from data.campaigns.whose_turn import SendProgress, Turn, Wait
 from data.sending import queue, runs
 from data.sending.queue import ToInvite
 from data.store.states import By
-from flows.run.context import ActiveRun, check_stop, paused_by
+from flows.run.context import (
+    ActiveRun,
+    check_stop,
+    flush,
+    paused_by,
+    stopping_where_unusable,
+)
 from flows.run.sibling_runs import SiblingRuns
 from flows.run.steps import around, at_once, may_go_on, name_of
 from tasks.plan.pilot import explained
@@ -30,7 +36,9 @@ STEPS = 10  # of one turn: each costs Prefect's server as much as it costs to in
 async def invite_people(work: ActiveRun) -> None:
     """Take turn after turn, as long as there is one; `work.early` says why others wait."""
     ledger, campaign = work.context.ledger, work.campaign()
-    row, table = work.begun.campaign, kept_timetable(campaign)
+    row, table, project = work.begun.campaign, kept_timetable(campaign), campaign.project_id
+    if project is None:
+        raise LookupError(work.key)
     slots = Slots.of(work.context.local.invites_in_flight)
     others = SiblingRuns(work.context, row, partial(_stays, work), work.begun.run)
     seen: set[int] = set()  # by this run: nobody is looked at twice
@@ -61,7 +69,7 @@ async def invite_people(work: ActiveRun) -> None:
         if not begun:
             begun = True
             await work.context.shares(work.key, len(chosen))
-        seen |= await _Turn(work, table, slots, so_far, answer).take(chosen)
+        seen |= await _Turn(work, project, table, slots, so_far, answer).take(chosen)
 
 
 async def _stays(work: ActiveRun, seconds: float) -> bool:
@@ -91,9 +99,16 @@ class _Turn:
     """The people whose turn it is: each until their time is over, all until too much goes wrong."""
 
     def __init__(
-        self, work: ActiveRun, table: Timetable, slots: Slots, so_far: SendProgress, answer: Turn
+        self,
+        work: ActiveRun,
+        project: int,
+        table: Timetable,
+        slots: Slots,
+        so_far: SendProgress,
+        answer: Turn,
     ) -> None:
         self._work = work
+        self._project = project
         self._table = table
         self._slots = slots
         self._so_far = so_far
@@ -166,26 +181,28 @@ class _Turn:
         return False
 
     async def _left(self, people: Sequence[ToInvite], number: int) -> Sequence[ToInvite]:
-        """Those of a part whom no other run has invited meanwhile."""
+        """Those of a part whom no other run has invited meanwhile; nobody once this run stops."""
         part = people[number * PART : (number + 1) * PART]
-        rows = [person.row for person in part]
-        waiting = await asyncio.to_thread(self._work.context.ledger.read, queue.still_waiting, rows)
+        rows, waiting = [person.row for person in part], set[int]()
+        if self._work.gate.stopped is None:
+            # An error would break off what other parts have in flight.
+            with stopping_where_unusable(self._work.gate):
+                read = self._work.context.ledger.read
+                waiting = await asyncio.to_thread(read, queue.still_waiting, rows)
         return [person for person in part if person.row in waiting]
 
     async def _invite(self, part: Sequence[ToInvite], half_out: asyncio.Event) -> None:
-        work, project = self._work, self._work.campaign().project_id
-        if project is None:
-            raise LookupError(work.key)
+        work = self._work
         await invite(
             work.sender,
-            project,
+            self._project,
             part,
             self._slots,
             each=self._hears,
             still=self._in_time,
             half_out=half_out.set,
         )
-        await work.group_commit.flush()
+        await flush(work)
 
     def _in_time(self, person: ToInvite) -> bool:
         until = self._until[person.row]

@@ -27,6 +27,7 @@ from flows.run.context import (
     check_stop,
     check_stop_beside,
     check_stop_in_ledger,
+    flush,
     to_go_on,
     working,
 )
@@ -268,7 +269,7 @@ async def _single(
 
 async def _send_one(run: ActiveRun, order: Order) -> None:
     await run.sender.run_to_end(run.sender.send(order))
-    await run.group_commit.flush()
+    await flush(run)
 
 
 async def add_candidates(run: ActiveRun) -> None:
@@ -289,10 +290,10 @@ async def add_candidates(run: ActiveRun) -> None:
             # Prefect is asked while the request is under way: a cancel stops the next one.
             await asyncio.gather(adding, check_stop_beside(run))
             if refusals.everybody:
-                await run.group_commit.flush()
+                await flush(run)
                 await asyncio.to_thread(ledger.write, adding_again.wait_again, refusals.rows)
                 run.gate.stop(refusals.why)
-        await run.group_commit.flush()
+        await flush(run)
 
     again = True
     while again:

@@ -9,7 +9,9 @@ import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from datetime import timedelta
+from itertools import count, repeat
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,12 +19,15 @@ from config.errors import CampaignError
 from data.campaigns import queries
 from data.decisions import adding_again, settling
 from data.decisions.verdicts import Decided, NotDecided
-from data.sending import recovery, runs
+from data.sending import queue, recovery, runs
 from data.store import sqlite
 from data.store.clock import now
+from data.store.errors import LedgerGone
 from data.store.ledger import Ledger
 from data.store.opening import LedgerUnusable
 from data.store.states import By, Ending, Step, Word
+from flows.run import context, inviting
+from flows.run.ending import Finish, finish
 from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
 from tasks.service.client import Service
@@ -223,6 +228,65 @@ def test_a_ledger_in_a_folder_that_is_a_file_says_where(tmp_path: Path) -> None:
     (tmp_path / "taken").write_text("")
     with pytest.raises(LedgerUnusable, match=r"taken/a.db.*CAMPAIGN_DATABASE_URL"):
         Ledger.open(f"sqlite:///{tmp_path / 'taken' / 'a.db'}")
+
+
+# -- the file ---------------------------------------------------------------------------------
+
+
+def test_a_ledger_that_fails_once_while_people_are_invited_breaks_nothing_off(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At the n-th look or commit, for each n: what was in flight is recorded, and counted."""
+    monkeypatch.setattr(inviting, "PART", 2)
+    invited, number = set(), 1
+    while True:
+        with office_at(tmp_path / f"{number}") as office:
+            office.service.faults.add(Fault("slow", "invite", count=None, seconds=0.02))
+            file = campaign_in(office, MANY[:5])
+            with gone_once(number, monkeypatch) as refused:
+                end = office.run(file)
+            received = len(office.service.record.invitations)
+            assert end.counts["unsure"] + end.counts["sending"] == 0
+            assert end.counts["invited"] == received
+            if not refused:
+                break
+            assert end.ending is Ending.STOPPED
+            assert end.reason == str(LedgerGone("this"))
+            invited.add(received)
+            goes_on(office, file)
+        number += 1
+    assert {0, 5} < invited  # before, between and after
+
+
+@contextmanager
+def gone_once(number: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[object]]:
+    """Refuse the n-th call after the first look at who is to be invited, until all came back."""
+    refused: list[object] = []
+    nobody_counts = repeat(0)
+    calls: Iterator[int] = nobody_counts
+
+    def refusing(real: Callable[..., object]) -> Callable[..., object]:
+        def call(ledger: Ledger, work: Callable[..., object], *what: object) -> object:
+            nonlocal calls
+            if next(calls) == number:
+                refused.append(work)
+                raise LedgerGone("this")
+            if work is queue.to_invite and calls is nobody_counts:
+                calls = count(1)
+            return real(ledger, work, *what)
+
+        return call
+
+    def came_back(*what: Any) -> Finish:
+        nonlocal calls
+        calls = repeat(0)  # not even where people are invited again
+        return finish(*what)
+
+    with monkeypatch.context() as patch:
+        for way in ("read", "write", "write_beside"):
+            patch.setattr(Ledger, way, refusing(getattr(Ledger, way)))
+        patch.setattr(context, "finish", came_back)
+        yield refused
 
 
 # -- the clock --------------------------------------------------------------------------------

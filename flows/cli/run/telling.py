@@ -7,6 +7,7 @@ from config.command_line import command
 from config.errors import CampaignError
 from config.settings import load_address
 from data.campaigns import queries
+from data.store.errors import LedgerGone
 from data.store.states import Ending, Step
 from flows.cli.ledgers import ledger_if_any
 from flows.cli.run.one_run import OneRun
@@ -38,7 +39,8 @@ def worst(codes: Sequence[int]) -> int:
 
 def _tell_end(run: OneRun, status: dict[str, Any]) -> int:
     now = run.end.invited if run.end else None
-    say(f"{run.key}: {summary(status, now)}")
+    if not isinstance(run.error, LedgerGone):  # how it stands, only the file that is gone knows
+        say(f"{run.key}: {summary(status, now)}")
     if isinstance(run.error, CampaignError):
         explain(run.error)
         _quote(run, status)

@@ -19,10 +19,15 @@ from typing import Any
 import pytest
 
 from data.campaigns import queries
+from data.store.errors import LedgerGone
 from data.store.ledger import Ledger
 from flows.cli.commands import show_unraisable
+from flows.cli.reading import TypedFile
+from flows.cli.run.one_run import OneRun
+from flows.cli.run.telling import tell
 from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
+from tests.support.ledgers.small_ledger import definition
 from tests.support.prefects.prefect_home import CAMPAIGN, Desk, WarmDesk, answer
 from tests.support.prefects.prefect_tables import furnish
 from tests.support.session import PATIENCE
@@ -280,3 +285,13 @@ def test_a_ledger_that_vanishes_ends_a_run(desk: WarmDesk, away: str) -> None:
     if away == "moved":  # the file alone has it all
         desk.environment["CAMPAIGN_DATABASE_URL"] = f"sqlite:///{aside}"
         ended_gently(desk)
+
+
+def test_how_it_stands_is_not_guessed_without_the_ledger(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nobody waits for sure whom the file that is gone may know as invited."""
+    run = OneRun(TypedFile(Path("cut.yaml")), definition(key="cut"), error=LedgerGone("ledger.db"))
+    _, codes = tell([run], f"sqlite:///{tmp_path / 'ledger.db'}")
+    assert codes == [1]
+    assert capsys.readouterr().out == ""
