@@ -16,8 +16,7 @@ from hypothesis import HealthCheck, settings
 
 from config.tables import file_bytes
 from flows.words.speech import begin
-from tasks.sending import throttle
-from tasks.sending.sender import Sender
+from tasks.sending import sender, throttle
 from tasks.service import channel, client, verdict
 from tests.promise.crashes.child_runs import ChildRuns
 from tests.sheets.reader import read_here
@@ -97,11 +96,11 @@ def workbooks_read_here(request: pytest.FixtureRequest, monkeypatch: pytest.Monk
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pauses, backoff and quiet last a moment: how long they last is others' tests."""
-    asked, backoff = verdict.pause_of.__kwdefaults__, Sender.__init__.__kwdefaults__
-    assert asked and backoff
+    asked = verdict.pause_of.__kwdefaults__
+    assert asked
     for name in ("least", "default"):
         monkeypatch.setitem(asked, name, 0.01)
-    monkeypatch.setitem(backoff, "first_wait", 0.01)
+    monkeypatch.setattr(sender, "FIRST_WAIT", 0.01)
     for name in ("QUIET", "LONG_QUIET", "FIRST_GAP"):
         monkeypatch.setattr(throttle, name, 0.01)
 

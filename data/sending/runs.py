@@ -10,7 +10,7 @@ from datetime import timedelta
 
 from sqlalchemy import Connection, bindparam, insert, select, update
 
-from config.definition.model import Definition
+from config.definition.model import Definition, Trust
 from data.campaigns import approvals, intake
 from data.campaigns.changes import Changes
 from data.sending import claims, recovery
@@ -29,6 +29,7 @@ _CAMPAIGN_OF_RUN = select(runs.c.campaign_id).where(runs.c.id == bindparam("run"
 _ONE_PART_MORE = (
     update(campaign).where(campaign.c.id == bindparam("of")).values(parts=campaign.c.parts + 1)
 )
+_TRUST = select(campaign.c.trust).where(campaign.c.id == bindparam("of"))
 _OPEN_RUN = insert(runs).returning(runs.c.id)
 _BEAT = (
     update(runs)
@@ -47,12 +48,13 @@ _END = (
 @dataclass(frozen=True, slots=True)
 class Begun:
     """A run that has begun: its number, its campaign's row, the version of the definition that it
-    carries out, and what the definition changed.
+    carries out, which answers of the service are believed, and what the definition changed.
     """
 
     run: int
     campaign: int
     version: intake.Version
+    trust: Trust
     changes: Changes | None
 
 
@@ -99,7 +101,8 @@ def _begin(
         if digest is not None:
             intake.carries_out(connection, key, digest)
     version = intake.version(connection, key, digest)
-    return Begun(_open_run(connection, row, approval), row, version, changes)
+    trust = Trust(connection.execute(_TRUST, {"of": row}).scalar_one())
+    return Begun(_open_run(connection, row, approval), row, version, trust, changes)
 
 
 def begin_part(connection: Connection, campaign_row: int) -> None:

@@ -9,7 +9,6 @@ from functools import partial
 from typing import Protocol, TypeVar
 
 from config.command_line import command
-from config.definition.model import Trust
 from config.errors import CampaignError
 from config.service_address import canonical
 from config.settings import LocalSettings, ServiceSettings
@@ -140,13 +139,7 @@ async def working(
         runs.begin, ledger, target.key, target.definition, plan.intent, approval, target.digest
     )
     gate, group_commit = _gate(target, context, service), GroupCommit(ledger)
-    sender = Sender(
-        service,
-        group_commit,
-        gate,
-        begun,
-        trust=await asyncio.to_thread(_trust, ledger, target.key),
-    )
+    sender = Sender(service, group_commit, gate, begun)
     work = ActiveRun(
         context, target.key, target.digest, begun, gate, group_commit, sender, receipts
     )
@@ -195,11 +188,6 @@ def _gate(target: Target, context: RunContext, service: Service) -> Gate:
             on_the_wall(now() + timedelta(seconds=seconds), target.timezone)
         ),
     )
-
-
-def _trust(ledger: Ledger, key: str) -> Trust:
-    campaign = ledger.read(queries.find_campaign, key)
-    return Trust(campaign.trust) if campaign else Trust.STATUS
 
 
 def _rates(context: RunContext, key: str, table: Timetable) -> Iterator[Rate]:

@@ -12,7 +12,6 @@ from functools import partial
 from typing import Any, Protocol, TypeVar
 
 from config.command_line import command
-from config.definition.model import Trust
 from config.errors import CampaignError
 from data.sending.claims import Claim, Claimed
 from data.sending.group_commit import GroupCommit
@@ -28,6 +27,7 @@ from tasks.service.verdict import REPEATS, Proof, Then, Verdict, last_chance, ve
 from tasks.status import logs
 
 TRIES = 4  # tries of a request that provably did not leave, or that the service did not accept
+FIRST_WAIT = 0.5  # seconds between the first two, doubled with each
 # Seconds after which a claim is too old to be sent: time enough to connect, and far less than the
 # three minutes after which others take a silent run for dead, and a person settles its claims.
 CLAIM_LIVES = 15.0
@@ -147,16 +147,11 @@ class Sender:
         group_commit: GroupCommit,
         gate: Gate,
         begun: Begun,
-        *,
-        trust: Trust = Trust.STATUS,
-        first_wait: float = 0.5,
     ) -> None:
         self._service = service
         self._group_commit = group_commit
-        self._trust = trust
         self._gate = gate
         self._begun = begun
-        self._first_wait = first_wait  # seconds, doubled with each try
 
     async def run_to_end(self, sending: Coroutine[Any, Any, T]) -> T:
         """Let open requests finish: a cancelled run still records its answers.
@@ -244,7 +239,7 @@ class Sender:
     def _backoff(self, tries: int) -> float:
         # Jitter keeps many senders from coming back at the same moment.
         jitter = random.uniform(0.5, 1.5)  # noqa: S311
-        return float(self._first_wait * 2 ** (tries - 1) * jitter)
+        return float(FIRST_WAIT * 2 ** (tries - 1) * jitter)
 
     async def _claim_send_record(self, order: Order) -> Sent | None:
         asked = Moment()
@@ -289,7 +284,7 @@ class Sender:
 
         If the ledger fails, they count as too many: nothing more is sent without it anyway.
         """
-        rows, trust = len(claimed.rows) or 1, self._trust
+        rows, trust = len(claimed.rows) or 1, self._begun.trust
         judged = verdict(operation, seen, rows=rows, trust=trust)
         if seen.status is None or judged.proof in (Proof.DONE, Proof.UNSURE):
             return judged

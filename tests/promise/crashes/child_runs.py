@@ -258,8 +258,7 @@ def _warm_up() -> None:
 
     from config.tables import file_bytes
     from flows.run import order
-    from tasks.sending import throttle
-    from tasks.sending.sender import Sender
+    from tasks.sending import sender, throttle
     from tasks.service import channel, client, verdict
     from tasks.service.channel import trust
     from tests.promise import mutants  # noqa: F401
@@ -268,8 +267,7 @@ def _warm_up() -> None:
 
     trust()
     verdict.pause_of.__kwdefaults__.update(least=0.01, most=0.01, default=0.01)
-    assert Sender.__init__.__kwdefaults__
-    Sender.__init__.__kwdefaults__.update(first_wait=0.01)
+    sender.FIRST_WAIT = 0.01
     throttle.QUIET = throttle.LONG_QUIET = throttle.FIRST_GAP = 0.01
     file_bytes.REST = 0.0  # what these runs read is written before they begin
     # A call may take as long as it likes, on a machine with much other work and while its run is
