@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
+from tests.support.ledgers.databases import AT_LEISURE
+
 ASKS = b"QS"  # a query, and the end of one that was prepared: the server answers with ready
 READY = b"Z"
 
@@ -48,7 +50,8 @@ class CuttingProxy:
         self._threads[0].start()
 
     def url(self, database: str) -> str:
-        return f"postgresql+psycopg://postgres@127.0.0.1:{self.port}/{database}"
+        here = f"127.0.0.1:{self.port}"
+        return f"postgresql+psycopg://postgres@{here}/{database}?{AT_LEISURE}"
 
     def arm(self, when: Callable[[int, str], bool], side: Cut, *, once: bool = True) -> None:
         """Count anew, and cut at the question for which `when` (its number, its words) is true."""

@@ -26,6 +26,7 @@ from data.store.ledger import Ledger
 from tests.support.session import PATIENCE, alone_with, shared
 
 TEMPLATE = "ledger_template"
+AT_LEISURE = f"connect_timeout={PATIENCE:.0f}"  # the product's own are five seconds
 HASTY = ("fsync = off", "full_page_writes = off", "autovacuum = off", "log_min_messages = fatal")
 ROOM = 500  # sessions: a worker has up to thirty, and there are four of them for each processor
 
@@ -45,7 +46,8 @@ class Postgres:
         return f"postgresql://postgres@/{database}?host={self.folder}"
 
     def url(self, database: str) -> str:
-        return f"postgresql+psycopg://postgres@/{database}?host={self.folder}"
+        """The address of a ledger: with the time that a busy server may take to let anybody in."""
+        return f"postgresql+psycopg://postgres@/{database}?host={self.folder}&{AT_LEISURE}"
 
     def ask(self, statement: str, *values: Any) -> list[Any]:
         """Ask the server itself something, or tell it to do something."""
