@@ -2,7 +2,8 @@
 
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -56,14 +57,27 @@ def rehearse(
         "machine.",
         "",
     )
-    with tidily_stopped(), tempfile.TemporaryDirectory(prefix="rehearsal-") as folder:
+    with tidily_stopped(), _folder() as folder:
         definitions = [run.definition for run in runs]
-        with stage(Path(folder), definitions, local) as set_up:
+        with stage(folder, definitions, local) as set_up:
             for run in runs:
                 _rehearse(run, set_up, with_troubles=faults)
             _say_what_is_next(runs, local.invites_per_second)
             if keep:
                 _leave_open(set_up)
+
+
+@contextmanager
+def _folder() -> Iterator[Path]:
+    """A folder that is deleted at the end; a signal that comes amid that leaves nobody in it."""
+    from flows.cli.run.sandbox import until_stopped
+
+    made = tempfile.TemporaryDirectory(prefix="rehearsal-")
+    try:
+        yield Path(made.name)
+    finally:
+        with until_stopped():
+            made.cleanup()
 
 
 def _read(typed: TypedFile) -> list[OneRun]:
