@@ -57,6 +57,7 @@ class Seen(RunObserver):
         self._introduced = False
         self._progress: UUID | None = None
         self._shown = ""
+        self._one_look = asyncio.Lock()
         self._pause = EVERY
         self._looked = float("-inf")
 
@@ -111,6 +112,10 @@ class Seen(RunObserver):
         self._introduced = True
 
     async def _advance(self, key: str) -> None:
+        async with self._one_look:  # else an earlier count may be shown after a later one
+            await self._look(key)
+
+    async def _look(self, key: str) -> None:
         line, percent = await asyncio.to_thread(self._how_far, key)
         if line == self._shown:
             return

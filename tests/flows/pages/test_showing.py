@@ -379,3 +379,37 @@ def test_a_run_that_asks_often_asks_prefect_once_a_second(monkeypatch: pytest.Mo
     cancelled = seen.CANCELLED
     assert asyncio.run(looks()) == [cancelled, None, cancelled, None, cancelled]
     assert len(asked) == 3
+
+
+def test_how_far_a_run_is_never_goes_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The look at its end waits for one that is under way, whose answer may come later."""
+    monkeypatch.setenv("PREFECT__FLOW_RUN_ID", str(uuid4()))
+    far = iter([("half of it", 50.0), ("all of it", 100.0)])
+    slow, shown = iter([100, 0]), []
+
+    class Artifact:
+        def __init__(self, *, progress: float, **_: Any) -> None:
+            self._progress = progress
+
+        async def acreate(self, _: Any) -> Any:
+            for _ in range(next(slow)):
+                await asyncio.sleep(0)
+            shown.append(self._progress)
+            return SimpleNamespace(id=uuid4())
+
+    class Client(Mock):
+        async def update_artifact(self, _: Any, artifact: Any) -> None:
+            shown.append(artifact.data)
+
+    async def at_once(work: Any, *what: Any) -> Any:
+        return work(*what)
+
+    async def looks() -> None:
+        pages = seen.Seen(Client(), Mock(), Mock(), "")
+        monkeypatch.setattr("asyncio.to_thread", at_once)
+        monkeypatch.setattr(pages, "_how_far", lambda _: next(far))
+        await asyncio.gather(*(pages._advance("spring") for _ in range(2)))
+
+    monkeypatch.setattr(seen, "ProgressArtifact", Artifact)
+    asyncio.run(looks())
+    assert shown == [50.0, 100.0]
