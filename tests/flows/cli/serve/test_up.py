@@ -329,13 +329,14 @@ def test_nobody_else_reaches_its_server(desk: Desk, plain: Standing) -> None:
     server = server_of(desk, port)
     with up(desk, port) as _, browser_led_astray() as browser:
         assert server.login in (desk.folder.parent / "up.log").read_text()
-        page = browser.new_page()
+        page, before = browser.new_page(), flows_of(plain.server)
         # The attack succeeds where a server is open, so that it says something where it does not.
         assert attack(page, plain.server.api) == ["201", "opaque", "200"]
         assert attack(page, server.api) == ["blocked", "opaque", "blocked"]
         answer = page.goto(rebound(server.api))
         assert answer is not None and answer.status == 400
-        assert flows_of(plain.server) == ["made-elsewhere"]
+        made = Counter(flows_of(plain.server)) - Counter(before)  # others' tests have theirs there
+        assert made == {"made-elsewhere": 1}
         assert "made-elsewhere" not in flows_of(server)
         for path in ("block_documents/filter", "deployments/filter", "admin/settings"):
             method = "GET" if path == "admin/settings" else "POST"
