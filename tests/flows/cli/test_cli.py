@@ -848,7 +848,7 @@ def test_a_reader_that_leaves_early_costs_no_stack_trace(
     running.stdout.close()
     err = running.stderr.read()
     running.stderr.close()
-    assert running.wait(60) == 1
+    assert running.wait(PATIENCE) == 1
     assert b"Traceback" not in err and b"BrokenPipe" not in err
 
 

@@ -45,6 +45,7 @@ from data.store.tables import Candidate
 from flows.run.order import RunContext, conduct
 from sandbox.faults.faults import Fault
 from tasks.plan.target import CampaignSource, Target, intent_of
+from tests.support import session
 from tests.support.doubtful_campaign import (
     DEFINITION,
     EMAILS,
@@ -1070,7 +1071,7 @@ def test_a_real_terminal_is_asked(desk: DoubtfulCampaign) -> None:
         env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[4]), "TERM": "dumb"},
     )
     os.close(far)  # when the process ends, reading ends too
-    watch = Timer(60, person.kill)
+    watch = Timer(session.PATIENCE, person.kill)
     watch.start()
     seen = b""
     try:
