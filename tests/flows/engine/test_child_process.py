@@ -12,8 +12,8 @@ PARENT = """\
 import subprocess, sys, time
 from flows.engine.child_process import start_child
 child = start_child([sys.executable, "-m", "http.server", "--bind", "127.0.0.1", "0"],
-                stderr=subprocess.DEVNULL, start_new_session=True)
-print(child.pid, flush=True)
+                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True)
+print(child.pid, child.stdout.readline(), flush=True)
 time.sleep(300)
 """
 
@@ -24,7 +24,8 @@ def test_it_ends_with_its_parent() -> None:
     environment = os.environ | {"PYTHONUNBUFFERED": "1"}
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE) as parent:
         assert parent.stdout is not None
-        child = psutil.Process(int(parent.stdout.readline()))
-        assert b"Serving HTTP" in parent.stdout.readline()
+        number, _, said = parent.stdout.readline().partition(b" ")
+        child = psutil.Process(int(number))
+        assert b"Serving HTTP" in said
         parent.kill()
         child.wait(timeout=PATIENCE)
