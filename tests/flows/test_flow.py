@@ -6,11 +6,13 @@ import json
 import os
 import signal
 from collections import Counter
+from typing import Any
 
 import pytest
 
 from sandbox.faults.faults import Fault
 from tests.support.prefects.prefect_home import Desk, PrefectServer, answer, kept
+from tests.support.prefects.workers import wait_until
 from tests.support.session import PATIENCE
 from tests.wording import CHECK_SERVICE
 
@@ -52,8 +54,7 @@ def test_the_run_is_seen_with_its_steps(desk: Desk, prefect: PrefectServer) -> N
     desk.type("run", desk.campaign("seen", 120))
     [run] = prefect.ask("flow_runs", flow_runs={"name": {"like_": "seen "}})
     assert (run["state_type"], run["state"]["message"]) == ("COMPLETED", "120 of 120 invited")
-    steps = prefect.ask("task_runs", flow_runs={"id": {"any_": [run["id"]]}})
-    assert {step["name"] for step in steps} == {
+    wanted = {
         "read the definition",
         "check the receipt",
         CHECK_SERVICE,
@@ -64,6 +65,14 @@ def test_the_run_is_seen_with_its_steps(desk: Desk, prefect: PrefectServer) -> N
         "invitations 101-120 of 120",
         "write the links",
     }
+
+    def recorded() -> list[dict[str, Any]]:
+        """The steps once so many have ended: the server hears of each some time after it did."""
+        steps = prefect.ask("task_runs", flow_runs={"id": {"any_": [run["id"]]}})
+        ended = [step["state_type"] for step in steps] == ["COMPLETED"] * len(steps)
+        return steps if ended and len(steps) >= len(wanted) else []
+
+    assert {step["name"] for step in wait_until(recorded)} == wanted
 
 
 def test_who_needs_a_person_is_not_a_success(desk: Desk, prefect: PrefectServer) -> None:
