@@ -150,6 +150,15 @@ def nobody_reads() -> bool:
     return bool(_ears)
 
 
+def as_ctrl_c(number: int, frame: FrameType | None) -> None:
+    """Handle another signal as Ctrl-C at this moment: amid an event loop it cancels what runs
+    there. An error raised out of nowhere could leave a lock of its threads taken, and the loop
+    would wait for these for ever.
+    """
+    ctrl_c = signal.getsignal(signal.SIGINT)
+    (ctrl_c if callable(ctrl_c) else signal.default_int_handler)(number, frame)
+
+
 def listen_again() -> None:
     """Take the signals back: Prefect takes them at the begin of a run, for itself alone."""
     if _ears and threading.current_thread() is threading.main_thread():

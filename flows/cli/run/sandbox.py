@@ -131,7 +131,9 @@ def until_stopped() -> Iterator[threading.Event]:
 @contextmanager
 def tidily_stopped() -> Iterator[None]:
     """Let SIGTERM end the block as Ctrl-C does, so that what it set up is taken down."""
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    from flows.run.interrupts import as_ctrl_c
+
+    before = signal.signal(signal.SIGTERM, as_ctrl_c)
     try:
         yield
     finally:

@@ -84,6 +84,7 @@ def up(
     """
     from config.settings import load_local
     from flows.engine.prefect_settings import prepare
+    from flows.run.interrupts import as_ctrl_c
 
     if folder is not None and not folder.is_dir():
         raise NoFolder(folder)
@@ -99,7 +100,7 @@ def up(
     log = load_local().output_dir / "prefect-server.log"
     say(f"Starting Prefect at {address} …")
     # Until runs are served, to be told to stop is the same as Ctrl-C.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, as_ctrl_c)
     with _login(port) as login, Server(port, log, login) as server:
         server.wait(address)
         say(f"Its pages ask for a login. Paste there: {login}")

@@ -1,5 +1,6 @@
 """`campaign rehearse`: the real definition against a service of its own, and nothing real."""
 
+import asyncio
 import os
 import re
 import signal
@@ -155,6 +156,27 @@ def test_wherever_it_is_stopped_nobody_stays_on_the_disk(
     assert running.returncode in (0, 1, 130, -signal.SIGTERM)
     assert "Traceback" not in complaint
     assert not any((tmp_path / "tmp").iterdir())
+
+
+def test_sigterm_amid_an_event_loop_cancels_what_runs_there() -> None:
+    """As Ctrl-C does: an error out of nowhere left a lock of its threads taken, for ever."""
+    ended: list[str] = []
+
+    async def told_to_stop() -> None:
+        try:
+            os.kill(os.getpid(), signal.SIGTERM)
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            ended.append("cancelled")
+            raise
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt), tidily_stopped():
+            asyncio.run(told_to_stop())
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert ended == ["cancelled"]
 
 
 def test_a_signal_amid_the_deletion_leaves_nobody_either(monkeypatch: pytest.MonkeyPatch) -> None:
