@@ -48,6 +48,7 @@ ZONED = HEAD.replace("}", ", timezone: UTC}", 1)
 # They stay open, or need a server: what is typed for them is only looked at.
 OPEN = {"up", "serve", "deploy", "demo", "sandbox", "rehearse", "credentials", "worker"}
 DEPTH = 2
+TICK = 10_000_000  # nanoseconds; by so much the time of a file may be behind the clock
 REHEARSED = {"flows/cli/run/rehearse.py"}  # what would be typed for real, without a run for real
 
 
@@ -76,7 +77,7 @@ class Place:
 
         Without an `answer` there is no terminal.
         """
-        keys, since = StringIO(answer), time.time_ns()
+        keys, since = StringIO(answer), time.time_ns() - TICK
         streams = (keys, sys.stdout) if answer.startswith("y") else (keys, sys.stdout, sys.stderr)
         for stream in streams:
             self.patch(stream, "isatty", lambda: bool(answer), raising=False)
