@@ -16,7 +16,7 @@ TESTS ?= tests
 # What one command alone needs stays out of .venv: an environment beside it, with a lock of its own.
 BESIDE := bench matrix fuzz mutants advisories
 
-.PHONY: demo test journeys steady crashes simulate faults bench matrix fuzz mutants coverage check rooms references audit advisories setup setup-tests lock clean
+.PHONY: demo test journeys steady crashes simulate faults bench matrix fuzz mutants coverage check rooms references transcripts audit advisories setup setup-tests lock clean
 
 demo: $(VENV)/.ready   ## the sample campaign, end to end, against the sandbox
 	@$(COMPILING) $(BIN)/campaign demo
@@ -69,6 +69,9 @@ rooms: setup-tests     ## draw docs/architecture.md's picture of the rooms anew,
 
 references: setup-tests  ## make docs/commands.md, docs/definition.md and docs/settings.md anew, from the program
 	@$(BIN)/python -m tests.project.references
+
+transcripts: setup-tests  ## type every command again and write down what it says: read the difference; TRANSCRIPTS="check or plan"
+	@WRITE_TRANSCRIPTS=1 $(BIN)/pytest tests/flows/cli/test_transcripts.py $(if $(TRANSCRIPTS),-k "$(TRANSCRIPTS)")
 
 audit: setup-tests     ## licences of what is installed, and dist/sbom.cdx.json; needs no network
 	@$(BIN)/python .ci/audit.py

@@ -749,7 +749,7 @@ def test_a_plan_says_that_a_run_would_stop(
     code, out, err = typed("plan", office.file)
     assert (code, out) == (1, "")
     assert str(office.database("first")) in err and "sent nothing for backend-2026" in err
-    assert f"The ledger you use now, {office.database('second')}," in err
+    assert f"{office.database('second')}," in err
     assert not office.database("second").exists()
     with office.ledger("second"):
         pass

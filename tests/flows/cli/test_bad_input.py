@@ -114,10 +114,10 @@ def test_what_is_no_campaign_file(
 @pytest.mark.parametrize(
     ("typed", "instead"),
     [
-        ("check nothere.yaml", "To write a new one: campaign new nothere.yaml"),
-        ("check nothere", "To write a new one: campaign new nothere.yaml"),
-        ("check nothere.csv", "To write a new one: campaign new nothere.yaml"),
-        ("check nofolder/x.yaml", "To write a new one: campaign new x.yaml"),
+        ("check nothere.yaml", "campaign new nothere.yaml"),
+        ("check nothere", "campaign new nothere.yaml"),
+        ("check nothere.csv", "campaign new nothere.yaml"),
+        ("check nofolder/x.yaml", "campaign new x.yaml"),
         ("check ./goood.yaml", "Did you mean good.yaml? Then type: campaign check good.yaml"),
         ("run good.yml", "Did you mean good.yaml? Then type: campaign run good.yaml"),
         (
@@ -126,7 +126,7 @@ def test_what_is_no_campaign_file(
         ),
         ("run peple.csv --campaign ok.yaml", "campaign run people.csv --campaign ok.yaml"),
         ("run people.csv --campaign goood.yaml", "campaign run people.csv --campaign good.yaml"),
-        ("run peple.csv", "To write a new one: campaign new peple.yaml"),
+        ("run peple.csv", "campaign new peple.yaml"),
         ("new x.yaml --from peple.csv", "Then type: campaign new x.yaml --from people.csv"),
     ],
 )

@@ -278,7 +278,7 @@ def test_a_ledger_that_vanishes_ends_a_run(desk: WarmDesk, away: str) -> None:
     ended = answer(process)
     out, err = ended.out, ended.err
     assert ended.code == 1
-    assert "was moved, replaced or deleted while it was in use, so nothing more is sent" in err
+    assert str(LedgerGone(str(ledger))) in err
     assert "Traceback" not in out + err
     received = len(desk.service.record.invitations)
     assert f"{received} invited" in out

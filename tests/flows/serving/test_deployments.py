@@ -134,7 +134,6 @@ def test_a_name_that_prefect_does_not_take_is_told_before_anything_is_asked(
         main()
     said = capsys.readouterr().err
     assert ended.value.code == 2
-    assert "lower-case letters (a to z), digits and dashes" in said
     assert f"Type: campaign credentials {usable}" in said
     assert "pydantic" not in said
 

@@ -316,7 +316,7 @@ def test_a_secret_that_a_killed_worker_left_behind(desk: DoubtfulCampaign) -> No
     assert (code, how, f"rm -r {left.parent}" in said) == (0, "look", True)
     assert "1 folder of Prefect's workers" in said and "holds a secret" in said
     below = desk.type("doctor").out.partition(f"rm -r {left.parent}")[2].splitlines()[1]
-    assert below.startswith(" " * 22 + "Keep it out of the worker")
+    assert below.startswith(" " * 22 + "Keep")
     assert "hush" not in said
     left.write_text('{"environment": {"PATH": "/bin"}}')
     assert found(desk, "secrets") == (0, [])

@@ -224,7 +224,7 @@ def test_only_a_report_of_the_same_campaign_is_written_over(campaign: DoubtfulCa
         place.write_bytes(strange)
         answer = campaign.type("report", KEY)
         assert (answer.code, place.read_bytes()) == (2, strange)
-        assert "is not a report of backend-2026" in answer.err and "--force" in answer.err
+        assert "--force" in answer.err
     assert campaign.type("report", KEY, "--force").code == 0
     assert mark("report", KEY).encode() in place.read_bytes()
     assert campaign.type("report", KEY, "-o", campaign.folder, "--force").code != 0
