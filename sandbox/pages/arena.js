@@ -7,6 +7,7 @@ const TRY_AGAIN_AFTER = 3000;
 const bench = document.getElementById("bench");
 const plain = document.getElementById("plain");
 const language = document.getElementById("language");
+const submit = document.getElementById("submit");
 const told = document.getElementById("told");
 const { session, nonce } = bench.dataset;
 const dark = window.matchMedia("(prefers-color-scheme: dark)");
@@ -45,7 +46,7 @@ function openFullEditor() {
   editor.commands.addCommand({
     name: "leave",
     bindKey: "Esc",
-    exec: () => document.getElementById("submit").focus(),
+    exec: () => submit.focus(),
   });
   editor.on("change", changed);
   return editor;
@@ -171,7 +172,7 @@ async function handIn() {
   handingIn = false;
 }
 
-document.getElementById("submit").addEventListener("click", (click) => {
+submit.addEventListener("click", (click) => {
   if (click.detail < 2) handIn(); // a double click is one wish, however quick the first answer was
 });
 document.addEventListener("visibilitychange", () => {
@@ -251,5 +252,7 @@ document.addEventListener(
 
 dress();
 show(environment(), plain.value);
-clearTimeout(waiting); // nothing was typed yet
+clearTimeout(waiting); // it is as it came
 kept = edits;
+if (plain.value !== plain.defaultValue) changed(); // but for what was typed while this was loading
+submit.disabled = false;

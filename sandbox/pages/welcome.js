@@ -50,3 +50,5 @@ window.addEventListener("message", (message) => {
   wayIn.elements.code.value = message.data.code;
   wayIn.submit();
 });
+
+button.disabled = false; // from here on it does something

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,9 @@ from playwright.sync_api import Frame, Page, Route, expect
 from sandbox.server import Sandbox
 from sandbox.service.record import Candidate
 from sandbox.service.solutions import LONGEST
+from tasks.service.embed import embed_url, iframe
 from tests.support.browsers.browser import browser, page
-from tests.support.browsers.candidate import arena, one_candidate, session_of
+from tests.support.browsers.candidate import arena, log_in, one_candidate, session_of
 from tests.support.browsers.host_page import HostPages, host_pages
 from tests.support.session import PATIENCE
 
@@ -210,6 +212,30 @@ def test_a_double_click_hands_in_once(
     with page.expect_response("**/embedded/submissions"):
         submit.click()
     assert len(submissions(service, ada)) == 2
+
+
+def test_what_is_done_while_the_page_is_loading_is_not_lost(
+    service: Sandbox, host: HostPages, page: Page, ada: Candidate
+) -> None:
+    """A button can be pressed once its script is there; what was typed before is saved."""
+    loading: dict[str, Route] = {}
+    for script in ("welcome.js", "arena.js"):
+        page.route(f"**/{script}", partial(loading.__setitem__, script))
+    url = embed_url(service.app_url, ada.project_id, ada.candidate_id)
+    page.goto(host.add(iframe(url, "Assessment")), wait_until="commit")
+    frame = page.frame_locator("iframe")
+    expect(frame.get_by_role("button", name="Log in")).to_be_disabled()
+    loading["welcome.js"].continue_()
+    log_in(page, page.frames[1], ada.email1)
+    submit = frame.get_by_role("button", name="Submit")
+    expect(submit).to_be_disabled()
+    plain = plain_editor(page.frames[1])
+    plain.fill("x = 1")
+    with page.expect_response("**/embedded/draft"):
+        loading["arena.js"].continue_()
+    submit.click()
+    told(page.frames[1], "Submitted at")
+    assert [one["code"] for one in submissions(service, ada)] == ["x = 1"]
 
 
 def test_a_draft_is_text_whatever_it_holds(
