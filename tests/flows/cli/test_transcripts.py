@@ -20,7 +20,7 @@ def test_every_command_has_a_transcript() -> None:
     assert {path.stem for path in transcripts()} == shown
 
 
-@pytest.mark.xdist_group("prefect")
+@pytest.mark.xdist_group("transcripts")
 @pytest.mark.parametrize("transcript", transcripts(), ids=lambda path: path.stem)
 def test_a_command_says_what_its_transcript_shows(
     transcript: Path, tmp_path: Path, standing: Standing
