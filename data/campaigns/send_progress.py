@@ -47,7 +47,7 @@ def send_progress(connection: Connection, row: int, key: str, pilot: str | None)
     return SendProgress(
         **counted._mapping,
         last=last_claimed(connection, row),
-        confirmed=pilot is not None and _confirmed(connection, row, pilot),
+        confirmed=pilot is not None and confirmation(connection, row, pilot) is not None,
     )
 
 
@@ -61,18 +61,22 @@ def last_claimed(connection: Connection, row: int) -> datetime | None:
     )
 
 
-def _confirmed(connection: Connection, row: int, pilot: str) -> bool:
-    number = connection.scalar(
-        select(decision.c.id)
+def confirmation(connection: Connection, row: int, pilot: str) -> By | None:
+    """Who first confirmed the invitation of the `pilot` (an email key). It holds, whatever becomes
+    of that person later.
+    """
+    first = connection.execute(
+        select(decision.c.who, decision.c.why, decision.c.decided_at)
         .join(candidate, candidate.c.id == decision.c.candidate_row)
         .where(
             decision.c.campaign_id == row,
             decision.c.verdict == CONFIRMED,
             candidate.c.email_key == pilot,
         )
+        .order_by(decision.c.id)
         .limit(1)
-    )
-    return number is not None
+    ).one_or_none()
+    return None if first is None else By(*first)
 
 
 def confirm(connection: Connection, row: int, pilot: int, by: By) -> None:

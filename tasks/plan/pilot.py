@@ -20,17 +20,23 @@ class NothingToConfirm(CampaignError):
     exit_code = 2
 
 
-def confirm(ledger: Ledger, campaign: Campaign, who: str, why: str) -> None:
-    """Record that a person found the pilot's invitation right. Raises NothingToConfirm."""
+def confirm(ledger: Ledger, campaign: Campaign, who: str, why: str) -> By | None:
+    """Record that a person found the pilot's invitation right. Raises NothingToConfirm.
+
+    Returns who did so before, if somebody did: that stands, so nothing is recorded.
+    """
     key, pilot = campaign.key, timetable(campaign.timetable).pilot
     if pilot is None:
         raise NothingToConfirm(
             f"{key} has no pilot (invites.pilot), so there is nothing to confirm."
         )
+    if before := ledger.read(send_progress.confirmation, campaign.id, pilot):
+        return before
     person = ledger.read(intake.everybody, campaign.id).get(pilot)
     if person is None or person.invite is not Step.DONE:
         raise NothingToConfirm(f"{key}: nothing was confirmed. {awaited(ledger, campaign, pilot)}")
     ledger.write(send_progress.confirm, campaign.id, person.row, By(who, why))
+    return None
 
 
 def explained(answer: Turn, ledger: Ledger, campaign: Campaign, table: Timetable) -> Turn:

@@ -59,13 +59,17 @@ def confirm(key: Key, why: Why = "", who: Who = None) -> None:
 
     Open the email that the pilot got, follow its link, and look at what candidates will see.
     """
+    from config.timetable.moments import in_zone
     from tasks.plan.pilot import confirm as confirmed
 
     with known_campaign(key) as (ledger, campaign):
         person = by(who, why)
-        confirmed(ledger, campaign, person.who, person.why)
+        before = confirmed(ledger, campaign, person.who, person.why)
         again = command("run", *run_again(campaign))
-    say(f"{key}: the pilot is confirmed", f"  next: {again}")
+    stands = "is confirmed"
+    if before:
+        stands = f"was already confirmed by {before.who} on {in_zone(before.at, campaign.timezone)}"
+    say(f"{key}: the pilot {stands}", f"  next: {again}")
 
 
 def pause(key: Key, why: Why = "", who: Who = None) -> None:

@@ -6,11 +6,12 @@ from pathlib import Path
 import pytest
 
 from data.campaigns import queries
+from data.campaigns.send_progress import CONFIRMED
 from data.history.history import numbers, story
 from data.history.records import read
 from data.store.states import Ending
 from sandbox.faults.faults import Fault
-from tests.support.doubtful_campaign import KEY, DoubtfulCampaign, doubtful_campaign
+from tests.support.doubtful_campaign import EMAILS, KEY, DoubtfulCampaign, doubtful_campaign
 
 PILOT = "me@example.com"
 WHY = ("--why", "x")
@@ -141,6 +142,23 @@ def test_a_confirmed_pilot_speaks_for_no_other_address(doubtful: DoubtfulCampaig
         assert campaign is not None
         records = ledger.read(read, campaign.id)
     assert sorted(numbers(records, story(records)).values()) == [0, 0, 1]
+
+
+@pytest.mark.parametrize("typed", [("withdraw", KEY, PILOT), ("correct", KEY, PILOT, "us@x.com")])
+def test_a_confirmation_stands_whatever_becomes_of_the_pilot(
+    doubtful: DoubtfulCampaign, typed: tuple[str, ...]
+) -> None:
+    """The next run invites the others, so `confirm` may not say that nobody else is invited."""
+    _name(doubtful)
+    doubtful.run()
+    assert doubtful.type("confirm", KEY, "--by", "Grace").code == 0
+    assert doubtful.type(*typed, *WHY).code == 0
+    told = doubtful.type("confirm", KEY, "--by", "Alan")
+    assert (told.code, "already confirmed by Grace on" in told.out) == (0, True)
+    assert f"campaign run {doubtful.file}" in told.out
+    assert [who for word, _, who, _ in doubtful.decisions() if word == CONFIRMED] == ["Grace"]
+    doubtful.run()
+    assert {PILOT, *map(str.lower, EMAILS)} <= set(map(str.lower, doubtful.emails()))
 
 
 def test_another_spelling_of_the_pilots_mailbox_is_held(doubtful: DoubtfulCampaign) -> None:
