@@ -82,7 +82,8 @@ def next_steps(status: Mapping[str, Any], file: str, *more: str) -> list[str]:
         steps.append(_waiting(status, again))
     held = [hold for hold in status.get("holds", ()) if hold["cause"] != Cause.LISTED]
     steps += _held(key, held, again, status.get("timezone"))
-    if not steps:
+    people = status["counts"]
+    if not steps and people["candidates"] > people["waiting"] + people["withdrawn"]:
         steps.append(f"links: {command('links', key)}")
     if (listed := counts["held"] - len(held)) > 0:
         who = counted(listed, "person is", "people are")

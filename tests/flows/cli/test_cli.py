@@ -625,9 +625,10 @@ def test_what_a_run_did_is_told_from_what_there_was(
          "47 invited, 50 added, 1 refused, 2 unsure", ["unsure", "refused", "refused"]),
         ({"invited": 4, "added": 4, "refused": 1}, "add", "4 invited, 1 refused",
          ["refused", "refused", "refused"]),
-        ({"invited": 5, "added": 5}, "", "5 invited", ["links"]),
+        ({"candidates": 5, "invited": 5, "added": 5}, "", "5 invited", ["links"]),
+        ({"candidates": 5, "added": 5, "withdrawn": 5}, "", "5 added, 5 withdrawn", []),
         ({"added": 5, "waiting": 5}, "", "5 added, 5 waiting", ["waiting"]),
-        ({}, "", "nobody added yet", ["links"]),
+        ({}, "", "nobody added yet", []),
     ],
 )  # fmt: skip
 def test_the_last_line_says_what_to_type(

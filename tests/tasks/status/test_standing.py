@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from data.decisions import withdrawing
+from data.holds import do_not_contact
 from data.sending import runs
 from data.store.states import By, Operation, Step
 from flows.cli.see.status import left_out, needing_a_person, removed
@@ -83,6 +84,16 @@ def test_who_left_the_sheet_before_being_invited_waits_for_no_run(
         withdrawing.withdraw, small.begun.campaign, [small.rows()["bo"]], By("rita", "gone")
     )
     assert standing(small.ledger, small.campaign())["removed"] == 0
+    small.ledger.close()
+
+
+def test_where_everybody_is_on_the_list_there_is_no_link_to_give(tmp_path: Path) -> None:
+    small = Small.at(tmp_path, "ada", "bo")
+    everybody = {f"{name}@example.com": f"{name}@example.com" for name in ("ada", "bo")}
+    small.ledger.write(do_not_contact.block, everybody, By("rita", "asked"))
+    stand = in_short(small.ledger, small.campaign())
+    [step] = next_steps({**stand, "project": "done", "problem": "done"}, "a.yaml")
+    assert step.startswith("do-not-contact list: 2 people are left out")
     small.ledger.close()
 
 
