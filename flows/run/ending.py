@@ -38,7 +38,8 @@ class Finish:
     that a receipt or its copy could not be written, and what that means. `plan` is what
     waits for approval. `invited` counts the invitations of this very run, `held` those who wait
     and are left out. `again` is the moment (UTC) from which on another run has more to do. `typed`
-    is what people wrote as their reasons, which may name candidates.
+    is what people wrote as their reasons, which may name candidates. `mend`: another run ends the
+    same way until a person has done what `reason` says.
     """
 
     campaign: str
@@ -54,6 +55,7 @@ class Finish:
     held: Holds = NOBODY
     again: datetime | None = None
     typed: tuple[str, ...] = ()
+    mend: bool = False
 
     @property
     def public_reason(self) -> str:

@@ -66,7 +66,8 @@ async def conduct(source: CampaignSource, context: RunContext) -> Finish:
     plan = await _look(source, context)
     key = plan.target.key
     if plan.stop is not None and plan.stop.cause is not Cause.PAUSED:
-        return await asyncio.to_thread(finish, context.ledger, key, _why(key, plan.stop))
+        end = await asyncio.to_thread(finish, context.ledger, key, _why(key, plan.stop))
+        return replace(end, mend=True)
     receipts = _receipts(source, plan.target, context)
     if not plan.calls.nothing:
         await context.perform("check the receipt", partial(asyncio.to_thread, receipts.check))

@@ -68,8 +68,14 @@ def wrote(status: Mapping[str, Any]) -> list[str]:
     return most_quoted({answer["words"]: answer["requests"] for answer in status["service_wrote"]})
 
 
-def next_steps(status: Mapping[str, Any], file: str, *more: str) -> list[str]:
-    """Say what to type next, one line each; `file` and `more` as they are typed after `run`."""
+def next_steps(
+    status: Mapping[str, Any], file: str, *more: str, instead: str | None = None
+) -> list[str]:
+    """Say what to type next, one line each; `file` and `more` as they are typed after `run`.
+
+    `instead`: what a person must do before another run can send (tasks/status/asking.py), or ""
+    where that was said already.
+    """
     key, counts = status["campaign"], counted_out(status)
     calls = (status["project"], status["problem"])
     again = command("run", file, *more)
@@ -79,7 +85,7 @@ def next_steps(status: Mapping[str, Any], file: str, *more: str) -> list[str]:
     steps += _mistyped(key, status.get("typed_ids", ()))
     steps += _refused(status, f"fix {file}, then {again}")
     if (counts["waiting"] or "waiting" in calls) and "unsure" not in calls:
-        steps.append(_waiting(status, again))
+        steps += _waiting(status, again, instead)
     held = [hold for hold in status.get("holds", ()) if hold["cause"] != Cause.LISTED]
     steps += _held(key, held, again, status.get("timezone"))
     people = status["counts"]
@@ -135,14 +141,15 @@ def beside_a_run(steps: Sequence[str], key: str) -> list[str]:
     return [*left, f"a run is in progress; look again: {command('status', key)}"]
 
 
-def _waiting(status: Mapping[str, Any], again: str) -> str:
+def _waiting(status: Mapping[str, Any], again: str, instead: str | None) -> Iterator[str]:
     """What to type for those who are waiting: a run, unless a person has to decide first."""
     key = status["campaign"]
     if status.get("paused"):
-        return f"paused: {command('resume', key)}, then {again}"
-    if status.get("to_confirm"):
-        return f"pilot: check its invitation, then {command('confirm', key)}"
-    return f"waiting: {again}"
+        yield f"paused: {command('resume', key)}, then {again}"
+    elif status.get("to_confirm"):
+        yield f"pilot: check its invitation, then {command('confirm', key)}"
+    elif instead != "" and "refused" not in (status["project"], status["problem"]):
+        yield f"waiting: {instead or again}"
 
 
 def _held(key: str, held: Sequence[Mapping[str, Any]], again: str, zone: str | None) -> list[str]:

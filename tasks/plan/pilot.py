@@ -46,6 +46,15 @@ def explained(answer: Turn, ledger: Ledger, campaign: Campaign, table: Timetable
     return replace(answer, why=awaited(ledger, campaign, table.pilot))
 
 
+def stands_in_the_way(ledger: Ledger, campaign: Campaign) -> str | None:
+    """What a person must do about the pilot before another run can invite anybody, in words."""
+    pilot = timetable(campaign.timetable).pilot
+    if pilot is None or ledger.read(send_progress.confirmation, campaign.id, pilot):
+        return None
+    why = awaited(ledger, campaign, pilot)
+    return None if why == _TO_INVITE else why
+
+
 def awaited(ledger: Ledger, campaign: Campaign, pilot: str) -> str:
     """Say what a campaign waits for while its `pilot` (an email key) is not confirmed, and what to
     type for it. Names nobody.
@@ -95,9 +104,12 @@ def _awaited(step: Step, key: str, *, added: bool, held: bool) -> str:
             f"The pilot is held, {_NOBODY}: {command('status', key)} says why. "
             f"To invite it anyway: {allow}. {_OR}"
         )
-    return f"The pilot has not been invited yet, {_NOBODY}. Run the campaign; then check the email."
+    return _TO_INVITE
 
 
 _NOBODY = "so nobody else is invited"
+_TO_INVITE = (
+    f"The pilot has not been invited yet, {_NOBODY}. Run the campaign; then check the email."
+)
 _THERE = "as invites.pilot, then run the campaign again."
 _OR = "Or give another address as invites.pilot. Then run the campaign again."

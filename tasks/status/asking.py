@@ -1,12 +1,16 @@
-"""What a person must do before a run continues: resume the campaign, or confirm its pilot."""
+"""What a person must do before a run continues: resume the campaign, confirm its pilot, approve."""
 
 from typing import Any
 
-from data.campaigns import intake, pauses, send_progress
+from data.campaigns import approvals, intake, pauses, send_progress
+from data.campaigns.approvals import Standing
+from data.store import clock
 from data.store.ledger import Ledger
 from data.store.states import Step
 from data.store.tables import Campaign
-from tasks.plan.timing import kept_timetable
+from tasks.plan.asking_approval import held_back
+from tasks.plan.pilot import stands_in_the_way
+from tasks.plan.timing import kept_timetable, over_for
 
 
 def asked_of_a_person(ledger: Ledger, campaign: Campaign) -> dict[str, Any]:
@@ -25,6 +29,21 @@ def asked_of_a_person(ledger: Ledger, campaign: Campaign) -> dict[str, Any]:
         "to_confirm": _to_confirm(ledger, campaign),
         "problem_doubt": campaign.problem_doubt,
     }
+
+
+def before_a_run(ledger: Ledger, campaign: Campaign) -> str | None:
+    """What a person must do before another run can send, as a run says it; None if one can.
+
+    Pauses, and a pilot to confirm, are in the status object.
+    """
+    if late := over_for(campaign, clock.now()):
+        return late
+    if campaign.ask_first:
+        asked, stands = ledger.read(approvals.look, campaign.key)
+        waits = stands in (Standing.OPEN, Standing.REJECTED)
+        if asked and waits and (held := held_back(asked, stands)):
+            return held[1]
+    return stands_in_the_way(ledger, campaign) if campaign.send_invites else None
 
 
 def _to_confirm(ledger: Ledger, campaign: Campaign) -> bool:

@@ -156,8 +156,10 @@ def _why_not(campaign: "Campaign", typed: tuple[str, str], error: NotDecided) ->
 def _close(ledger: "Ledger", campaign: "Campaign") -> None:
     """Say where the campaign stands, what is left to remove by hand, and what to type next."""
     from flows.words.closing import next_steps, summary
+    from tasks.status.asking import before_a_run
     from tasks.status.standing import in_short
 
     status = in_short(ledger, campaign)
     say(f"{campaign.key}: {summary(status)}")
-    say(*(f"  {step}" for step in next_steps(status, *run_again(campaign))))
+    steps = next_steps(status, *run_again(campaign), instead=before_a_run(ledger, campaign))
+    say(*(f"  {step}" for step in steps))

@@ -294,6 +294,7 @@ def _answer(key: str, unsure: Sequence[Doubt]) -> None:
 def _close(ledger: "Ledger", key: str) -> int:
     """Say what is left and what to type next; returns the exit code."""
     from data.decisions import settling
+    from tasks.status.asking import before_a_run
     from tasks.status.standing import in_short
 
     campaign = find_campaign(ledger, key)
@@ -302,5 +303,6 @@ def _close(ledger: "Ledger", key: str) -> int:
     status = in_short(ledger, campaign)
     unsure = f"{in_calls(left)} unsure" if left else "nothing is unsure"
     say("", f"{key}: {unsure}; {summary(status)}")
-    say(*(f"  {step}" for step in next_steps(status, *run_again(campaign))))
+    steps = next_steps(status, *run_again(campaign), instead=before_a_run(ledger, campaign))
+    say(*(f"  {step}" for step in steps))
     return 3 if left else 0

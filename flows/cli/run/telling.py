@@ -15,6 +15,7 @@ from flows.run.ending import BESIDE, Finish
 from flows.words.closing import beside_a_run, lines_of, next_steps, summary, wrote
 from flows.words.complaints import explain
 from flows.words.speech import complain, counted, manner, quoted, say
+from tasks.status.asking import before_a_run
 from tasks.status.standing import in_short, standing, tally
 
 
@@ -28,7 +29,8 @@ def tell(runs: Sequence[OneRun], database: str) -> tuple[list[dict[str, Any]], l
             campaign = ledger.read(queries.find_campaign, run.key) if ledger else None
             status = look(ledger, campaign) if ledger and campaign else _untouched(run)
             objects.append(status)
-            codes.append(_tell_end(run, status))
+            instead = before_a_run(ledger, campaign) if ledger and campaign else None
+            codes.append(_tell_end(run, status, instead))
     return objects, codes
 
 
@@ -37,7 +39,8 @@ def worst(codes: Sequence[int]) -> int:
     return next((code for code in (1, 2, 3) if code in codes), 0)
 
 
-def _tell_end(run: OneRun, status: dict[str, Any]) -> int:
+def _tell_end(run: OneRun, status: dict[str, Any], instead: str | None) -> int:
+    """`instead`: what a person must do before another run can send."""
     now = run.end.invited if run.end else None
     if not isinstance(run.error, LedgerGone):  # how it stands, only the file that is gone knows
         say(f"{run.key}: {summary(status, now)}")
@@ -63,7 +66,10 @@ def _tell_end(run: OneRun, status: dict[str, Any]) -> int:
     _quote(run, status)
     for line in _left_alone(run.end):
         say(f"  {line}; see: {command('plan', *run.typed.words)}")
-    steps = next_steps(status, *run.typed.words) if run.typed.goes_on else []
+    if run.end.mend or (instead and instead == run.end.reason):
+        instead = ""
+    typed = run.typed
+    steps = next_steps(status, *typed.words, instead=instead) if typed.goes_on else []
     if run.end.reason == BESIDE:
         steps = beside_a_run(steps, run.key)
     say(*(f"  {line}" for line in steps))

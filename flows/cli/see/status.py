@@ -116,6 +116,7 @@ def _with_doubts(ledger: "Ledger", campaign: "Campaign") -> "Campaign":
 def _show_one(ledger: "Ledger", campaign: "Campaign") -> None:
     from data.sending import runs
     from flows.cli.prepare.plan_checks import seen_doubt
+    from tasks.status.asking import before_a_run
     from tasks.status.standing import in_short, standing
 
     ahead = ledger.read(runs.ahead, campaign.id)
@@ -154,7 +155,7 @@ def _show_one(ledger: "Ledger", campaign: "Campaign") -> None:
     if len(items) > CLEANED_SHOWN:
         say(f"  and {len(items) - CLEANED_SHOWN:,} more")
     say("", f"{counted(stand['counts']['candidates'], 'candidate')}: {summary(stand)}")
-    steps = next_steps(stand, *run_again(campaign))
+    steps = next_steps(stand, *run_again(campaign), instead=before_a_run(ledger, campaign))
     if ledger.read(runs.at_work, campaign.id):
         steps = beside_a_run(steps, campaign.key)
     say(*(f"  {step}" for step in steps))
