@@ -48,6 +48,11 @@ def _withdrawn(doubtful: DoubtfulCampaign) -> None:
     doubtful.type("withdraw", KEY, PILOT, *WHY)
 
 
+def _withdrawn_and_blocked(doubtful: DoubtfulCampaign) -> None:
+    _withdrawn(doubtful)
+    doubtful.type("block", PILOT, *WHY)
+
+
 def _unsure(doubtful: DoubtfulCampaign) -> None:
     doubtful.run(Fault("lost", "invite"))
 
@@ -74,6 +79,12 @@ STATES: dict[str, tuple[Callable[[DoubtfulCampaign], None], str, tuple[str, ...]
         ("resend", KEY, PILOT, *WHY, "--yes"),
         "campaign resend",
     ),
+    "withdrawn and blocked": (
+        _withdrawn_and_blocked,
+        "do-not-contact list",
+        ("allow", KEY, PILOT, *WHY),
+        "campaign allow",
+    ),
     "unsure": (_unsure, "unsure whether the pilot was invited", SETTLED, "campaign settle"),
     "corrected": (_corrected, "address was corrected", (), "new address as invites.pilot"),
 }
@@ -98,6 +109,8 @@ def test_a_pilot_who_was_not_invited_is_never_called_sent(
     assert doubtful.emails() == before
     if typed:
         assert doubtful.type(*typed).code == 0
+        if state == "withdrawn and blocked":
+            assert doubtful.type("resend", KEY, PILOT, *WHY, "--yes").code == 0
     else:
         _name(doubtful, "new@example.com")
     doubtful.run()
