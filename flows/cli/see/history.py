@@ -17,6 +17,7 @@ from flows.words.speech import answer_program, complain, counted, manner, say_at
 if TYPE_CHECKING:
     from data.history.events import Event
     from data.history.records import Records
+    from data.holds.rule import Held
     from data.store.ledger import Ledger
     from data.store.tables import Campaign
     from flows.report.story import Teller
@@ -39,11 +40,13 @@ def history(
     from data.history.events import CameIn
     from data.history.history import numbers, story
     from data.history.stretches import summed_up
+    from data.holds import reasons
     from flows.report.story import Teller, zone_of
 
     with campaign_as_it_is(key) as (ledger, campaign):
         row = None if email is None else _row_of(ledger, campaign, email)
         records = ledger.read(campaign_records.read, campaign.id, row)
+        held = None if row is None else ledger.read(reasons.held_in, campaign.id).get(row)
     people, zone = records.people, zone_of(campaign.timezone)
     teller = Teller(lambda number: str(people[number].email1), zone)
     events = story(records)
@@ -54,7 +57,7 @@ def history(
         return
     head = _campaign_lines(records) if row is None else _person_lines(records, row)
     shown = summed_up(events, numbers(records, events)) if row is None else events
-    say_at_length([*head, *_days(shown, teller), "", *_ending(records, row)])
+    say_at_length([*head, *_days(shown, teller), "", *_ending(records, row, held)])
 
 
 def _row_of(ledger: "Ledger", campaign: "Campaign", email: str) -> int:
@@ -103,8 +106,8 @@ def _days(events: "Sequence[Event]", teller: "Teller") -> Iterator[str]:
         yield from (f"            {line}" for line in others)
 
 
-def _ending(records: "Records", row: int | None) -> Iterable[str]:
-    """Say where it all stands now, and what to type next."""
+def _ending(records: "Records", row: int | None, held: "Held | None") -> Iterable[str]:
+    """Say where it all stands now, and what to type next; `held` is why the person is held."""
     key = records.campaign.key
     if row is None:
         return [f"The story of one person: {command('history', key, 'EMAIL')}"]
@@ -113,8 +116,11 @@ def _ending(records: "Records", row: int | None) -> Iterable[str]:
     person = records.people[row]
     number = f", candidate {person.candidate_id}" if person.candidate_id else ""
     lines = [f"Now: add {person.add_state}, invite {person.invite_state}{number}"]
-    if why := why_still(person):
+    if why := why_still(person, held):
         lines.append(f"  {why}")
+    if held:
+        allow = command("allow", key, person.email1, "--why", "TEXT")
+        lines.append(f"  to invite this person anyway: {allow}")
     if "unsure" in (person.add_state, person.invite_state):
         lines.append(f"  unsure: {command('settle', key)}")
     if not records.requests:

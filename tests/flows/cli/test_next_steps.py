@@ -284,7 +284,7 @@ def pilot_not_added(place: Place) -> Sequence[First]:
 def pilot_blocked(place: Place) -> Sequence[First]:
     place.type("block", ADA, "--why", "x")
     pilot(place)
-    return [f"confirm {KEY}", f"run {FILE}"]
+    return [f"confirm {KEY}", f"run {FILE}", f"history {KEY} {ADA}"]
 
 
 @situation

@@ -9,7 +9,13 @@ import pytest
 
 from sandbox.faults.faults import Fault
 from tests.support.doubtful_campaign import EMAILS, KEY, DoubtfulCampaign, doubtful_campaign
-from tests.wording import MAY_BE_SENT, NO_ANSWER, NO_SUCH_CANDIDATE, SENT_NO_ANSWER
+from tests.wording import (
+    MAY_BE_SENT,
+    NO_ANSWER,
+    NO_SUCH_CANDIDATE,
+    ON_THE_LIST,
+    SENT_NO_ANSWER,
+)
 
 ADA, ZOE, GRACE = EMAILS
 
@@ -207,7 +213,10 @@ def test_what_keeps_somebody_from_being_sent_to_is_part_of_the_story(
     """A withdrawal, and what the do-not-contact list had of them at any time."""
     campaign.type("block", GRACE, "--why", "asked us to")
     campaign.run()
+    shown = campaign.type("history", KEY, GRACE).out
+    assert f"  held: {ON_THE_LIST}" in shown and f"campaign allow {KEY} {GRACE}" in shown
     campaign.type("allow", KEY, GRACE, "--why", "changed her mind")
+    assert "  held: " not in campaign.type("history", KEY, GRACE).out
     campaign.type("block", GRACE, "--lift", "--why", "changed her mind")
     campaign.type("withdraw", KEY, ADA, "--why", "took another job")
     told = [one for one in events(campaign, GRACE) if one["what"] != "request"]
