@@ -100,9 +100,10 @@ def unwritten(error: BaseException) -> bool:
 
 
 def say_the_last() -> None:
-    """With -q: the last line for people that is not an indented detail."""
-    if manner().last:
-        _print([manner().last], sys.stdout)
+    """With -q: the last line for people that is not an indented detail, once."""
+    last, manner().last = manner().last, ""
+    if last:
+        _print([last], sys.stdout)
 
 
 def _for_people() -> TextIO:
@@ -157,7 +158,9 @@ def agrees(question: str, stream: TextIO | None = None) -> bool:
 
 
 def complain(*lines: str) -> None:
-    """Tell a person what went wrong, on standard error."""
+    """Tell a person what went wrong, on standard error; with -q after what a detail belongs to."""
+    if lines and lines[0].startswith(" "):
+        say_the_last()
     _print(lines, sys.stderr)
 
 

@@ -3,12 +3,14 @@
 import ast
 import json
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from flows.cli.commands import EXIT_CODES
+from flows.words import speech
 from flows.words.speech import FORMAT_VERSION
 from tasks.status import logs
 from tests.support.doubtful_campaign import KEY, DoubtfulCampaign, doubtful_campaign
@@ -30,6 +32,21 @@ def test_quiet_prints_the_last_line_alone(place: DoubtfulCampaign, words: tuple[
     assert answer.code == 0 and answer.err == ""
     [line] = answer.out.splitlines()
     assert line.startswith(f"{KEY}: paused by rita")
+
+
+def test_quiet_says_what_a_detail_belongs_to(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Once, and before it."""
+    monkeypatch.setattr("sys.stderr", sys.stdout)
+    speech.begin(["-q"])
+    speech.say("hiring: 2 added, 1 refused", "  links")
+    speech.complain('  the service wrote: "no"')
+    speech.say("  refused: fix it")
+    speech.say_the_last()
+    speech.begin([])
+    shown = capsys.readouterr().out.splitlines()
+    assert shown == ["hiring: 2 added, 1 refused", '  the service wrote: "no"']
 
 
 @pytest.mark.parametrize("words", [("status", KEY), ("check", "hiring.yaml"), ("pause", KEY)])
