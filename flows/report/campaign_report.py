@@ -30,11 +30,14 @@ def report(
     stand: Mapping[str, Any],
     *,
     names: bool,
+    instead: str | None,
 ) -> Report:
-    """Assemble the report. `stand` is the status object, `doubts` what is unsure now."""
+    """Assemble the report. `stand` is the status object, `doubts` what is unsure now, `instead`
+    what a person must do before another run can send.
+    """
     campaign, people, zone = records.campaign, records.people, zone_of(records.campaign.timezone)
     facts = list(_facts(records, Teller(str, zone)))
-    steps = next_steps(stand, *_typed(campaign))
+    steps = next_steps(stand, *_typed(campaign), instead=instead)
     left = (item["why"] for item in stand.get("clean_up", ()))
     how = discretion(records, (*(fact for _, fact in facts), *steps, *left), names=names)
     teller = Teller(lambda row: how.person(people[row]), zone)

@@ -64,6 +64,7 @@ def written(ledger: "Ledger", campaign: "Campaign", *, names: bool) -> bytes:
     from data.history import records
     from flows.report.campaign_report import report as assembled
     from flows.report.page import page
+    from tasks.status.asking import before_a_run
     from tasks.status.standing import in_short
 
     return page(
@@ -72,5 +73,6 @@ def written(ledger: "Ledger", campaign: "Campaign", *, names: bool) -> bytes:
             ledger.read(settling.find, campaign.id).steps,
             in_short(ledger, campaign),
             names=names,
+            instead=before_a_run(ledger, campaign),
         )
     )

@@ -1,6 +1,7 @@
 """Where a run would stop again, the next step is what a person has to do first."""
 
 from collections.abc import Iterator
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,9 @@ def test_where_a_run_would_stop_again_the_step_that_helps_is_named(
     [waiting] = [line for line in _last(desk, "status") if line.startswith("  waiting: ")]
     assert (step in waiting, f"waiting: campaign run {desk.file}" in waiting) == (True, False)
     assert waiting in _last(desk, "settle")
+    assert desk.type("report", KEY, "-o", "report.html").code == 0
+    page = unescape(Path("report.html").read_text("utf-8"))
+    assert (step in page, "waiting: campaign run" in page) == (True, False)
 
 
 def test_where_a_run_helps_it_is_named(desk: DoubtfulCampaign) -> None:
