@@ -1,22 +1,73 @@
 """What each command says, held word for word by one transcript of it.
 
-After a change of wording, `make transcripts` writes them again; the difference is what to read.
+A transcript is read as a document is (tests/support/documents.py): its console blocks are typed in
+their order. After a change of wording, `make transcripts` writes down what they say now, and a
+person reads the difference. A line that still fits keeps its `…`.
 """
 
 import os
+import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
-from tests.support.documents import Shell, mistakes
+from tests.support.documents import ROOT, Command, Shell, blocks, commands, fits, lines, mistakes
 from tests.support.prefects.prefect_home import Standing
-from tests.support.printed_commands import commands
-from tests.support.transcripts import transcripts, typed_again
+from tests.support.printed_commands import commands as product_commands
+
+TRANSCRIPTS = ROOT / "tests" / "flows" / "cli" / "transcripts"
+# What differs from one time to the next: moments (with this machine's zone), ports, codes of plans,
+# how long a request took, ids that nobody chose.
+CHANGING = re.compile(
+    r"\b\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d+[+]00:00)?)?)?\b(?: \([A-Z]+\))?"
+    r"|\b\d\d:\d\d:\d\d\b|(?<=127\.0\.0\.1:)\d+|(?<=\b[Pp]lan )(?!0{8})[0-9a-f]{8}\b"
+    r"|(?<=\bafter )\d[\d.,]* m?s\b|\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"
+)
+
+
+def transcripts() -> list[Path]:
+    return sorted(TRANSCRIPTS.glob("*.md"))
+
+
+def typed_again(transcript: Path, shell: Shell) -> str:
+    """The text of a transcript, with what its commands say now."""
+    text = transcript.read_text("utf-8")
+    with shell:
+        for block in blocks(transcript):
+            shell.prepare(block)
+            if block.language == "console":
+                now = [line for command in commands(block) for line in _said(command, shell)]
+                text = text.replace(f"```console\n{block.text}\n```", _fenced(now), 1)
+    return text
+
+
+def _fenced(shown: Sequence[str]) -> str:
+    return "\n".join(["```console", *shown, "```"])
+
+
+def _said(command: Command, shell: Shell) -> Iterator[str]:
+    code, printed = shell.answer(command)
+    yield f"$ {command.typed}"
+    if command.typed.startswith("campaign sandbox") or fits(command.shown, printed):
+        yield from lines(command.shown)
+    else:
+        before = [line for line in lines(command.shown) if line.strip() != "…"]
+        yield from (_shown(line, before, shell) for line in lines(printed))
+    if code:
+        yield from ("$ echo $?", str(code))
+
+
+def _shown(line: str, before: Sequence[str], shell: Shell) -> str:
+    """How a transcript shows a line: as before if it fits, else without what changes."""
+    kept = next((old for old in before if fits(old, line)), None)
+    plain = line.replace(str(shell.folder), "…").replace(str(ROOT), "…").rstrip()
+    return CHANGING.sub("…", plain) if kept is None else kept
 
 
 def test_every_command_has_a_transcript() -> None:
     """`ledger` is one, with the commands below it. Hidden are the names of old."""
-    shown = {name.split()[0] for name, each in commands().items() if not each.hidden}
+    shown = {name.split()[0] for name, each in product_commands().items() if not each.hidden}
     assert {path.stem for path in transcripts()} == shown
 
 
