@@ -15,6 +15,7 @@ from config.definition.sent_fields import EXAMPLES, FIELDS
 from config.errors import BadInput
 from config.mistakes import Mistake
 from config.reading.own_tables import Named, PeopleAt, own_tables, people_in
+from config.reading.sources import TEXT_TABLES, suffix_of
 from config.reading.starter import free
 from config.tables.address_cells import addresses_in
 from config.tables.cells import as_text, is_blank, is_error
@@ -32,7 +33,7 @@ class BareTable(BadInput):
     """A file of people without a definition; next, a person writes a definition that names it."""
 
     def __init__(self, path: Path, problem: Mistake, sheet: str | None = None) -> None:
-        which = ["--sheet", sheet] if sheet else []
+        which = ["--sheet", sheet] if sheet and suffix_of(path) not in TEXT_TABLES else []
         new = free(path.with_suffix(".yaml"))
         then = f"Then type: {command('new', new, '--from', path, *which)}"
         super().__init__([problem], then=then)
@@ -44,7 +45,7 @@ class Understood:
     columns with few values, and how many rows have each value; how many cells hold several
     addresses.
 
-    `sheet` is the one that a person named.
+    `sheet` is the one that a person named, if there are any.
     """
 
     path: Path
@@ -87,6 +88,7 @@ def understood(path: Path, sheet: str | None = None) -> Understood:
     """Read a table as a campaign would. Raises BadInput if no column has email addresses."""
     named = Named(path, sheet)
     at = people_in(named, own_tables(named)[1])
+    sheet = None if at.table.delimiter else sheet
     titles = [title.strip() for title in at.body.titles]
     columns = dict(at.columns)
     if not {"first_name", "last_name"} & columns.keys():

@@ -139,12 +139,16 @@ def campaign_files(folder: Path) -> list[Path]:
     return [file for file in _visible(folder, (*YAML, *WORKBOOKS)) if file not in named]
 
 
-def nearest(missing: Path, kinds: tuple[str, ...]) -> Path | None:
-    """The file beside one that is not there whose name is most like it, if any is."""
+def nearest(missing: Path, kinds: tuple[str, ...], typed: Collection[Path] = ()) -> Path | None:
+    """The file beside one that is not there whose name is most like it, if any is.
+
+    One that was `typed` for something else is not meant.
+    """
     try:
-        beside = {file.stem.casefold(): file for file in _visible(missing.parent, kinds)}
+        files = [file for file in _visible(missing.parent, kinds) if file not in typed]
     except BadInput:
         return None
+    beside = {file.stem.casefold(): file for file in files}
     return next((beside[stem] for stem in get_close_matches(missing.stem.casefold(), beside)), None)
 
 

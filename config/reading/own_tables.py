@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from config.command_line import TYPED, command
 from config.errors import BadInput
 from config.mistakes import Mistake, Place, shown
 from config.reading.sources import TABLES, YAML, Sources, is_text_table, sources_of, suffix_of
@@ -164,7 +165,9 @@ def own_tables(named: Named, *, strict: bool = False) -> tuple[bytes, tuple[OwnT
     path = named.path
     if suffix_of(path) not in TABLES:
         wanted = f"a table of candidates ({', '.join(TABLES)})"
-        raise BadInput([Mistake(Place(str(path)), found=shown(path.name), wanted=wanted)])
+        mistake = Mistake(Place(str(path)), found=shown(path.name), wanted=wanted)
+        then = f"To see which files it takes: {command(TYPED, '--help')}"
+        raise BadInput([mistake], then=then)
     data = file_bytes(path)
     if is_text_table(path, data):
         text = decoded(data, str(path), ENCODINGS)

@@ -30,6 +30,9 @@ WORKBOOKS = (".xlsx", ".xlsm", ".xls", ".ods")
 MARKUP = (".xml", ".html", ".htm")
 TABLES = (*TEXT_TABLES, *WORKBOOKS, *MARKUP)
 
+NO_SHEET = "--sheet cannot be used here"
+NO_SHEETS = f"{NO_SHEET}: this is a text file, which has no sheets"
+
 
 def suffix_of(path: PurePath) -> str:
     """Return the ending of a file's name, which tells its kind."""
@@ -90,14 +93,14 @@ def check_sheet(sources: Sources) -> None:
     if sources.sheet is None:
         return
     if people is None:
-        file, why = sources.definition, "this file lists the people itself"
+        file, message = sources.definition, f"{NO_SHEET}: this file lists the people itself"
     elif not people.problems and is_text_table(people.path, people.data):
-        file, why = people.path, "this is a text file, which has no sheets"
+        file, message = people.path, NO_SHEETS
     else:
         return
     if people is not None and sources.given:
         words = [people.path, "--campaign", *words]
-    raise _another(file, *words, message=f"--sheet cannot be used here: {why}")
+    raise _another(file, *words, message=message)
 
 
 def _sources_of(path: Path, campaign: Path | None) -> Sources:

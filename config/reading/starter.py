@@ -1,6 +1,7 @@
 """Starters: a definition to fill in, in YAML or as a workbook. Sample data that passes `check`."""
 
 import re
+from collections.abc import Sequence
 from itertools import count
 from pathlib import Path
 from unicodedata import normalize
@@ -45,11 +46,14 @@ invites: {{send: true}}               # false: add people and create their links
 """
 
 
-def write_starter(path: Path, candidates: str | None = None) -> None:
+def write_starter(
+    path: Path, candidates: str | None = None, options: Sequence[object] = ()
+) -> None:
     """Write a starter definition; the name's ending says which kind: `.yaml`, `.yml` or `.xlsx`.
 
     Its key comes from the file's name, because two campaigns with one key would be one campaign.
-    `candidates` are lines to write instead of the sample people, in YAML only.
+    `candidates` are lines to write instead of the sample people, in YAML only. `options` are what
+    was typed after the name, to be typed again after another one.
 
     Raises BadInput if a file of that name already exists or cannot be written.
     """
@@ -68,14 +72,15 @@ def write_starter(path: Path, candidates: str | None = None) -> None:
     else:
         wanted = "a name that ends in .yaml" + ("" if candidates else " or .xlsx")
         problem = Mistake(place, found=shown(path.name), wanted=wanted)
-        raise BadInput([problem], then=_instead(path.with_name(f"{path.stem or 'hiring'}.yaml")))
+        other = path.with_name(f"{path.stem or 'hiring'}.yaml")
+        raise BadInput([problem], then=_instead(other, options))
     try:
         # Exclusive creation: it never overwrites a file that appeared a moment ago.
         with path.open("xb") as file:
             file.write(content)
     except FileExistsError:
         message = "this file already exists and was not changed; choose another name"
-        raise BadInput.at(place, message, _instead(path)) from None
+        raise BadInput.at(place, message, _instead(path, options)) from None
     except FileNotFoundError:
         message = f"there is no folder {path.parent}; create it first, or choose another place"
         raise BadInput.at(place, message) from None
@@ -107,9 +112,9 @@ def _in_yaml(key: str) -> str:
     return key if plain else f'"{key}"'
 
 
-def _instead(path: Path) -> str:
+def _instead(path: Path, options: Sequence[object]) -> str:
     """Say what to type, with the first name like this one that is free."""
-    return f"Then type: {command('new', free(path))}"
+    return f"Then type: {command('new', free(path), *options)}"
 
 
 def free(path: Path) -> Path:

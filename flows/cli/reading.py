@@ -5,9 +5,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from config.command_line import command
 from config.progress import follower
 from flows.words.speech import as_typed, printable
 
@@ -71,16 +73,29 @@ def check_only(
     from config.errors import BadInput
     from config.mistakes import Mistake, Place, shown
 
-    problems = []
+    problems, meant = [], {}
     place = Place(" and ".join(map(str, files)))
     for key in only:
         if key not in files_by_key:
             near = get_close_matches(key.casefold(), files_by_key, n=1)
             hint = f"did you mean {near[0]}?" if near else f"found {', '.join(files_by_key)}"
+            meant[key] = near[0] if near else "KEY"
             message = f"there is no campaign {key} here; {hint}"
             problems.append(Mistake(place, "--only", shown(key), message=message))
     if problems:
-        raise BadInput(problems)
+        raise BadInput(problems, then=f"Then type: {command(*_with_keys(sys.argv[1:], meant))}")
+
+
+def _with_keys(words: Sequence[str], meant: Mapping[str, str]) -> Iterator[str]:
+    """What was typed, with the keys that are meant after each --only."""
+    for before, word in pairwise(["", *words]):
+        option, _, key = word.partition("=")
+        if before == "--only":
+            yield meant.get(word, word)
+        elif option == "--only" and key in meant:
+            yield f"{option}={meant[key]}"
+        else:
+            yield word
 
 
 def read_folder(folder: Path) -> "Reading":

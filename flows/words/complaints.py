@@ -91,12 +91,13 @@ def _again(problems: Iterable[Mistake]) -> str:
 
     words = sys.argv[1:]
     gone = {Path(problem.place.file) for problem in problems if problem.message == NO_SUCH_FILE}
-    missing = gone.intersection(map(Path, words))
+    typed = set(map(Path, words))
+    missing = gone & typed
     if not missing:
         return f"Then run again: {command(*words)}"
     kinds = TABLES if NAMES_A_TABLE.intersection(words) else ()
     near = {
-        path: nearest(path, kinds if path.suffix.lower() in kinds else (*YAML, *WORKBOOKS))
+        path: nearest(path, kinds if path.suffix.lower() in kinds else (*YAML, *WORKBOOKS), typed)
         for path in missing
     }
     if all(near.values()):

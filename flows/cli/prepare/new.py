@@ -7,6 +7,8 @@ from typing import Annotated
 import typer
 
 from config.command_line import command
+from config.errors import BadInput
+from config.mistakes import Place
 from flows.cli.arguments import Sheet
 from flows.cli.outputs import output_option
 from flows.words.speech import say
@@ -40,10 +42,15 @@ def new(
         say(f"{path} was written: fill in your project, problem and candidates.")
     else:
         from config.reading.bare_table import understood
+        from config.reading.sources import NO_SHEETS
         from flows.cli.prepare.check import understood_in_words
 
         people = understood(table, sheet)
-        write_starter(path, people.candidates(path))
+        if sheet is not None and people.sheet is None:
+            then = f"Then type: {command('new', path, '--from', table)}"
+            raise BadInput.at(Place(str(table)), NO_SHEETS, then)
+        options = ["--from", table, *(["--sheet", sheet] if sheet else [])]
+        write_starter(path, people.candidates(path), options)
         whom = ", and choose the rows with where" if people.choices else ""
         say(
             f"{path} was written for the people in {table}: fill in your project and problem{whom}."

@@ -115,7 +115,9 @@ def test_a_sheet_can_be_named_and_goes_into_the_definition(typed: Typed, tmp_pat
     [definition] = read_campaigns(Path("two.yaml")).definitions
     assert len(definition.candidates) == 1
     assert typed("new", "three.yaml", "--sheet", "rejected").code == 2
-    assert typed("new", "three.xlsx", "--from", "two.xlsx", "--sheet", "rejected").code == 2
+    answer = typed("new", "three.xlsx", "--from", "two.xlsx", "--sheet", "rejected")
+    assert answer.code == 2
+    assert answer.err.endswith("campaign new three.yaml --from two.xlsx --sheet rejected\n")
     assert not Path("three.yaml").exists() and not Path("three.xlsx").exists()
 
 

@@ -128,16 +128,24 @@ def test_what_is_no_campaign_file(
         ("run people.csv --campaign goood.yaml", "campaign run people.csv --campaign good.yaml"),
         ("run peple.csv", "campaign new peple.yaml"),
         ("new x.yaml --from peple.csv", "Then type: campaign new x.yaml --from people.csv"),
+        ("links good --into peple.csv -o people.csv", "campaign links --help"),
+        ("new ok.yaml --from people.csv", "campaign new ok-2.yaml --from people.csv"),
+        ("new x.xlsx --from people.csv", "campaign new x.yaml --from people.csv"),
+        ("new x.yaml --from people.csv --sheet A", "campaign new x.yaml --from people.csv"),
+        ("new x.yaml --from ok.yaml", "campaign new --help"),
+        ("check people.csv --sheet A", "campaign new people.yaml --from people.csv"),
+        ("plan ok.yaml --only k", "Then type: campaign plan ok.yaml --only ok"),
+        ("plan ok.yaml --only=k --only none", "campaign plan ok.yaml --only=ok --only KEY"),
     ],
 )
-def test_where_a_file_is_not_there_the_nearest_is_named(
+def test_what_would_fail_again_is_not_what_to_type_next(
     office: Office,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     typed: str,
     instead: str,
 ) -> None:
-    """To type the same again would fail again."""
+    """Where a file is not there, or cannot be the right one: the nearest is named."""
     office.write("ok", people("grace"))
     (office.folder / "people.csv").write_text("first_name,last_name,email1\n" + people("ada"))
     monkeypatch.setattr(sys, "argv", ["campaign", *typed.split()])
