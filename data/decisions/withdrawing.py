@@ -24,6 +24,7 @@ UNDER_WAY = "is being added or invited by a run right now: wait until it ends"
 WITHDRAWN = "is already withdrawn"
 UNLISTED = "is no longer in the definition: put the right address into it, then run it"
 KNOWN = "is already a candidate of this campaign"
+SAME = "is the same address"
 CORRECTED = "was corrected before"
 LIFTS = command("forget", "EMAIL", "--allow-again", "--why", "TEXT")
 FORGOTTEN = f"was forgotten on request; to allow it again: {LIFTS}"
@@ -96,7 +97,7 @@ def against_correcting(
         return {} if _waits_uninvited(new) else {0: UNLISTED}
     if new is None or new.corrected_to is not None:
         return {}
-    return {1: "is the same address" if new.id == row else KNOWN}
+    return {1: SAME if new.id == row else KNOWN}
 
 
 def _waits_uninvited(person: Candidate | None) -> bool:
@@ -120,7 +121,7 @@ def correct(
     """
     email1, key = address
     if refused := against_correcting(connection, campaign_row, row, key):
-        raise NotDecided(refused)
+        raise NotDecided(refused, "address", "addresses")
     _step_back(connection, campaign_row, [row], by)
     before = _person(connection, campaign_row, key)
     if before is None:

@@ -52,7 +52,7 @@ class Journal:
         except BlockingIOError:
             self.close()
             raise FolderInUse(
-                f"another sandbox is running on {path.parent}; stop it or choose another folder"
+                f"Another sandbox is running on {path.parent}; stop it or choose another folder"
             ) from None
 
     def lines(self) -> Iterator[Line]:

@@ -67,7 +67,8 @@ def forget(
     from data.decisions import adding_again
 
     if due == bool(emails):
-        raise typer.BadParameter("name the addresses, or add --due")
+        both = ", not both" if due else ""
+        raise typer.BadParameter(f"name the addresses, or add --due{both}")
     local = load_local()
     named = addresses(emails or [])
     reason = "" if due else given(why)

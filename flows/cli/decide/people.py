@@ -146,8 +146,10 @@ def _right(typed: str) -> tuple[str, str]:
 
 def _why_not(campaign: "Campaign", typed: tuple[str, str], error: NotDecided) -> list[str]:
     """Say which of both addresses cannot be taken, and what there is to type instead."""
+    from data.decisions.withdrawing import SAME
+
     lines = [f"{typed[which]} {why}" for which, why in error.objections.items()]
-    if 1 in error.objections:
+    if error.objections.get(1, SAME) != SAME:
         withdraw = command("withdraw", campaign.key, typed[0], "--why", "TEXT")
         lines.append(f"  to leave out {typed[0]}: {withdraw}")
     return lines

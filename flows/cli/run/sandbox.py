@@ -84,13 +84,25 @@ def sandbox(
             say(*_welcome(running.url, running.environment(), place))
             stopped.wait()
     except FolderInUse as error:
-        raise SandboxCannotStart(str(error)) from None
+        another = command("sandbox", "--folder", "FOLDER", "--port", 0)
+        raise SandboxCannotStart(f"{error}: {another}") from None
     except OSError as error:
+        why = error.strerror or str(error)
+        if error.filename is not None:  # a port has none
+            raise SandboxCannotStart(_no_folder(place, why)) from None
+        kept = ["--folder", folder] if folder else []
         raise SandboxCannotStart(
             f"The sandbox cannot start at {host}:{port} with the folder {place} "
-            f"({error.strerror or error}). Another port: {command('sandbox', '--port', 0)}"
+            f"({why}). Another port: {command('sandbox', *kept, '--port', 0)}"
         ) from None
     say("The sandbox has stopped. What it received is kept.")
+
+
+def _no_folder(place: Path, why: str) -> str:
+    """Say that the sandbox cannot keep anything there."""
+    wrong = f"{place} is a file, not a folder" if place.is_file() else f"{place}: {why}"
+    another = command("sandbox", "--folder", "FOLDER")
+    return f"{wrong}. Nothing was started. Name a folder that you may write to: {another}"
 
 
 def _read(file: Path) -> "list[Fault]":

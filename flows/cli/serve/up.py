@@ -16,7 +16,7 @@ from typing import Annotated, Self
 
 import typer
 
-from config.command_line import command
+from config.command_line import command, shell_word
 from config.errors import CampaignError
 from flows.words.speech import complain, say
 
@@ -115,6 +115,14 @@ def up(
 
 def _make(inbox: Path) -> None:
     """Make the inbox, and see that runs can write reports into it. Raises NoInbox."""
+    from config.reading.starter import free
+
+    if inbox.is_file():
+        away = shlex.join(["mv", *map(shell_word, (inbox, free(inbox)))])
+        raise NoInbox(
+            f"{inbox} is a file, but the inbox is a folder of this name. Nothing was started. "
+            f"Rename the file: {away}, then {command('up', inbox.parent)}"
+        )
     try:
         inbox.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=inbox):

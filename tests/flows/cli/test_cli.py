@@ -865,7 +865,7 @@ def test_the_sandbox_runs_until_it_is_stopped(
     assert any("export ASSESSMENT_BASE_URL=http://127.0.0.1:" in line for line in lines)
     second = process("sandbox", "--port", "0", "--folder", str(tmp_path / "desk"))
     _, err = second.communicate(timeout=PATIENCE)
-    assert (second.returncode, b"another sandbox" in err, b"Traceback" in err) == (1, True, False)
+    assert (second.returncode, b"Another sandbox" in err, b"Traceback" in err) == (1, True, False)
     running.send_signal(number)
     running.communicate(timeout=PATIENCE)
     assert running.returncode == 0

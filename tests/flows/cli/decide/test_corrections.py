@@ -236,6 +236,7 @@ def test_what_cannot_be_corrected_is_told(
     answer = desk.type("correct", KEY, old, new, "--why", "x")
     assert answer.code == 2
     assert told in answer.err
+    assert ("campaign withdraw" in answer.err) is (new == ZOE)
     assert desk.decisions() == []
 
 

@@ -381,8 +381,14 @@ def test_a_taken_port_is_told(desk: Desk) -> None:
     assert {one.name for one in (desk.folder.parent / ".prefect").iterdir()} == {"prefect.db"}
 
 
-@pytest.mark.parametrize("laid", ["hiring/inbox", "/proc/self"])
-def test_a_folder_that_cannot_hold_an_inbox_is_told(desk: Desk, laid: str) -> None:
+@pytest.mark.parametrize(
+    ("laid", "typed"),
+    [
+        ("hiring/inbox", "Rename the file: mv {0}/inbox {0}/inbox-2, then campaign up {0}\n"),
+        ("/proc/self", "campaign up FOLDER"),
+    ],
+)
+def test_a_folder_that_cannot_hold_an_inbox_is_told(desk: Desk, laid: str, typed: str) -> None:
     """A file in its place, or a file system that takes none: nothing is started, and the message
     says what to type."""
     place = desk.folder.parent / laid
@@ -391,8 +397,8 @@ def test_a_folder_that_cannot_hold_an_inbox_is_told(desk: Desk, laid: str) -> No
     folder = place.parent if place.name == "inbox" else place
     end = desk.type("up", folder)
     assert (end.code, "Traceback" in end.err) == (2, False), end.err
-    assert f"{folder / 'inbox'} cannot be the inbox" in end.err
-    assert "campaign up FOLDER" in end.err
+    assert f"{folder / 'inbox'} " in end.err
+    assert typed.format(folder) in end.err
     assert {one.name for one in (desk.folder.parent / ".prefect").iterdir()} == {"prefect.db"}
 
 
