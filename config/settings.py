@@ -29,6 +29,16 @@ from config.timetable.spans import NotASpan, span
 
 # A gateway may finish the work after its own limit of 29 s, so no call gives up before 30 s.
 GATEWAY_LIMIT = 30.0
+# What pydantic says of a value, and what we say instead.
+PLAIN = {
+    "Value error, ": "",
+    "Input should be": "must be",
+    "greater than or equal to": "at least",
+    "less than or equal to": "at most",
+    "greater than": "more than",
+    "a valid integer, unable to parse string as an integer": "a whole number",
+    "a valid number, unable to parse string as a number": "a number",
+}
 
 
 def checkout() -> Path | None:
@@ -142,7 +152,7 @@ def _kept_for(typed: object) -> object:
     except NotASpan:
         kept_for = timedelta(0)
     if kept_for < timedelta(days=1):
-        raise ValueError("must be between a day and ten years, such as 180 days")
+        raise ValueError("must be a time between a day and ten years, written like 180 days")
     return kept_for
 
 
@@ -382,4 +392,11 @@ def _complaint(kind: str, message: str) -> str:
         return "is not set"
     if kind.startswith(("string_too_short", "too_short")):
         return "is empty"
-    return message.removeprefix("Value error, ").replace("Input should be", "must be")
+    return in_plain_words(message)
+
+
+def in_plain_words(message: str) -> str:
+    """Say as a person would what pydantic says of a value that was typed."""
+    for theirs, ours in PLAIN.items():
+        message = message.replace(theirs, ours)
+    return message

@@ -59,6 +59,9 @@ class Command(TyperCommand):
         try:
             return super().parse_args(ctx, list(_as_shown(args, also)))
         except TyperException as error:
+            from config.settings import in_plain_words
+
+            error.message = in_plain_words(error.message)
             named = vars(error)
             named["ctx"] = named.get("ctx") or ctx  # else it names no help to look into
             if "possibilities" in named:  # no such option, and not one without its value

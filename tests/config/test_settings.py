@@ -418,23 +418,30 @@ def test_a_database_password_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.mark.parametrize(
-    ("name", "value"),
+    ("name", "value", "wanted"),
     [
-        ("CANDIDATES_PER_REQUEST", "0"),
-        ("INVITES_IN_FLIGHT", "0"),
-        ("INVITES_IN_FLIGHT", "many"),
-        ("INVITES_PER_SECOND", "0"),
-        ("INVITES_PER_SECOND", "inf"),
-        ("REQUEST_DEADLINE", "30"),
-        ("REQUEST_DEADLINE", "nan"),
+        ("CANDIDATES_PER_REQUEST", "0", "at least 1"),
+        ("CANDIDATES_PER_REQUEST", "20000", "at most 10000"),
+        ("INVITES_IN_FLIGHT", "0", "at least 1"),
+        ("INVITES_IN_FLIGHT", "many", "a whole number"),
+        ("INVITES_PER_SECOND", "0", "more than 0"),
+        ("INVITES_PER_SECOND", "few", "a number"),
+        ("INVITES_PER_SECOND", "inf", "a finite number"),
+        ("REQUEST_DEADLINE", "30", "more than 30"),
+        ("REQUEST_DEADLINE", "nan", "a finite number"),
+        ("KEEP", "soon", "a time between a day and ten years, written like 180 days"),
+        ("KEEP", "1 hour", "a time between a day and ten years, written like 180 days"),
     ],
 )
-def test_bounds_are_kept(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
+def test_bounds_are_kept(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str, wanted: str
+) -> None:
     """At least one at a time, a real rate, and a deadline beyond a gateway's own 29 s."""
     monkeypatch.setenv(f"CAMPAIGN_{name}", value)
     with pytest.raises(BadSettings) as raised:
         load_local()
     assert raised.value.variables == (f"CAMPAIGN_{name}",)
+    assert f"  CAMPAIGN_{name} must be {wanted}\n" in str(raised.value)
 
 
 def test_defaults() -> None:
