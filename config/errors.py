@@ -23,7 +23,7 @@ class BadInput(CampaignError):
 
     The text names files and a count only; `problems` holds the places and what was found there,
     and `warnings` what a person should check while fixing them. `then` is set if the same command
-    could never succeed.
+    could never succeed; `so` says what is safe.
     """
 
     exit_code = 2
@@ -33,13 +33,14 @@ class BadInput(CampaignError):
         problems: Iterable[Mistake],
         warnings: Iterable[Mistake] = (),
         then: str | None = None,
+        so: str = "nothing was sent",
     ) -> None:
         self.then = then
         self.problems: tuple[Mistake, ...] = tuple(problems)
         self.warnings: tuple[Mistake, ...] = tuple(warnings)
         files = " and ".join(dict.fromkeys(problem.place.file for problem in self.problems))
         count = len(self.problems)
-        super().__init__(f"{files}: {count:,} mistake{'' if count == 1 else 's'}; nothing was sent")
+        super().__init__(f"{files}: {count:,} mistake{'' if count == 1 else 's'}; {so}")
 
     @classmethod
     def at(cls, place: Place, message: str, then: str | None = None) -> "BadInput":

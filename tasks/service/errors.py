@@ -3,7 +3,7 @@
 from config.errors import CampaignError
 from tasks.service.evidence import CERTIFICATES, ENCODED, GLUED, SPOKE_FIRST, TOO_LONG
 
-_CONTINUES = "Nothing is lost: the same command continues."
+_AGAIN = "Then type the same command again: nothing is lost."
 
 
 _IN_WORDS = {
@@ -33,7 +33,7 @@ class Unreachable(CampaignError):
         self.why = _IN_WORDS.get(why, why)
         super().__init__(
             f"The address in {variable} does not answer as it should ({self.why})."
-            f" Check the network and the address. {_CONTINUES}"
+            f" Check the network and the address. {_AGAIN}"
         )
 
 
@@ -45,7 +45,7 @@ class CredentialsRefused(CampaignError):
         super().__init__(
             f"The credentials were refused ({why}). Check ASSESSMENT_CLIENT_ID,"
             " ASSESSMENT_CLIENT_SECRET, ASSESSMENT_AUDIENCE and ASSESSMENT_AUTH_URL."
-            f" {_CONTINUES}"
+            f" {_AGAIN}"
         )
 
 
@@ -56,5 +56,5 @@ class NotTheService(CampaignError):
         self.why = why
         super().__init__(
             f"The server at ASSESSMENT_BASE_URL does not give the list of problems ({why}). Check "
-            f"ASSESSMENT_BASE_URL and what the credentials may do. {_CONTINUES}"
+            f"ASSESSMENT_BASE_URL and what the credentials may do. {_AGAIN}"
         )

@@ -95,17 +95,27 @@ def settle(
                 _answer(key, unsure)
                 return
         if typed or source is not None:
-            decided = _Judge(standing, why, now).verdicts(typed, source)
+            decided = _decided(_Judge(standing, why, now), typed, source)
             ledger.write(settling.settle, campaign.id, decided, by(who, why), soon=now)
             counts = Counter(str(verdict.word) for verdict in decided)
             by_word = ", ".join(f"{number:,} {word}" for word, number in counts.items())
             recorded = f"{counted(len(decided), 'verdict')} recorded ({by_word})"
-            say(f"{key}: {recorded if decided else 'no verdicts'}")
+            say(f"{key}: {recorded if decided else 'no verdicts'}", "")
         elif unsure and not manner().as_json:
             _list(campaign, unsure)
             one_by_one.ask(ledger, campaign, by(who, why).who, why, soon=now)
+            say("")
         code = _close(ledger, key)
     raise typer.Exit(code)
+
+
+def _decided(judge: "_Judge", typed: Typed, source: Path | None) -> list[Decided]:
+    """Find the verdicts. Raises NotDecided, or BadInput that says that nothing was decided."""
+    try:
+        return judge.verdicts(typed, source)
+    except BadInput as error:
+        so = "nothing was decided"
+        raise BadInput(error.problems, error.warnings, error.then, so) from None
 
 
 def _list(campaign: "Campaign", unsure: Sequence[Doubt]) -> None:
@@ -302,7 +312,7 @@ def _close(ledger: "Ledger", key: str) -> int:
     _answer(key, left)
     status = in_short(ledger, campaign)
     unsure = f"{in_calls(left)} unsure" if left else "nothing is unsure"
-    say("", f"{key}: {unsure}; {summary(status)}")
+    say(f"{key}: {unsure}; {summary(status)}")
     steps = next_steps(status, *run_again(campaign), instead=before_a_run(ledger, campaign))
     say(*(f"  {step}" for step in steps))
     return 3 if left else 0

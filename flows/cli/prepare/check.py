@@ -310,8 +310,9 @@ def _hand_back(
             f"a copy of {named.path.name} must end in {wanted}", param_hint="--mark"
         )
     write_whole(mark, made.content)
-    each = "each" if made.notes == made.cells else f"the first {made.notes:,}"
-    lines = [f"{mark} has {counted(made.cells, 'cell')} marked, {each} with a note that says why."]
+    each = "each " if made.notes == made.cells else f"the first {made.notes:,} "
+    which = "" if made.cells == 1 else each
+    lines = [f"{mark} has {counted(made.cells, 'cell')} marked, {which}with a note that says why."]
     if made.anew:
         lines.append(f"It has the values of {named.path.name}, without its formatting.")
     if made.elsewhere:

@@ -97,7 +97,7 @@ def schedule_of(cron: str | None, every: int | None, timezone: str | None) -> "S
             wrong = f"{timezone} is not a time zone; write it like Europe/Paris"
             raise BadSchedule(wrong) from None
     if cron is not None and every is not None:
-        raise BadSchedule("give --cron or --every, not both")
+        raise BadSchedule("Give --cron or --every, not both")
     if cron is not None:
         try:
             return Schedule(cron=read_cron(cron), timezone=timezone or "UTC")

@@ -980,7 +980,7 @@ def test_check_marks_what_to_look_at(typed: Typed, tmp_path: Path) -> None:
     """A likely slip is no mistake: the answer is 0, and the copy shows where to look."""
     write_book(tmp_path / "people.xlsx", *PEOPLE, ("Bob", "Byte", "bob@gmial.com"))
     answer = typed("check", "people.xlsx", "--mark", "out.xlsx")
-    assert answer.code == 0 and "out.xlsx has 1 cell marked" in answer.out
+    assert answer.code == 0 and "out.xlsx has 1 cell marked, with a note that" in answer.out
     assert openpyxl.load_workbook(tmp_path / "out.xlsx")["Candidates"]["C4"].comment
 
 

@@ -137,14 +137,14 @@ def test_an_answer_that_was_cut_off_is_asked_for_again() -> None:
 
 @pytest.mark.parametrize("status", PASSING)
 def test_a_provider_that_stays_away_is_unreachable(status: int | None) -> None:
-    """After a handful of tries: exit 1, one line, and the same command continues."""
+    """After a handful of tries: exit 1, one line, and what to type."""
     provider = Provider(said(status))
     with pytest.raises(Unreachable) as stopped:
         asyncio.run(provider.tokens().current())
     assert len(provider.asked) == 3
     text = str(stopped.value)
     assert "ASSESSMENT_AUTH_URL" in text
-    assert "the same command continues" in text
+    assert "type the same command again" in text
     assert stopped.value.exit_code == 1
 
 
