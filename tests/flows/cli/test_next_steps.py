@@ -191,6 +191,8 @@ def written(place: Place) -> Sequence[First]:
         *("up nothere", f"up {FILE}", "serve .", "credentials 'Not A Name'", f"up . --port {port}"),
         *("run nothere.yaml", "plan hirign.yaml", f"run {FILE} bda.yaml"),
         *("rehearse hiring.yaml --faults", f"sandbox --port {port}", "plan letter.doc"),
+        *("new y.yaml --from people.csv --sheet People", f"plan {FILE} --only hirign"),
+        f"sandbox --folder {FILE}",
     ]
 
 
@@ -460,9 +462,10 @@ def at_work(place: Place) -> Sequence[First]:
 
 # Why no situation here prints them. Whoever adds one here can as well add a situation.
 UNREACHED = {
+    "config/reading/own_tables.py: command(TYPED, '--help')": "a help is examples of other files",
     "data/moving/ledger_copy.py: command('status', moving)": "the run that sends has just died",
     "flows/cli/run/demo.py: command(*words)": "a demo of its own, tests/flows/cli/run/test_demo.py",
-    "flows/cli/run/sandbox.py: command('sandbox', '--port', 0)": "a port that others took",
+    "flows/cli/run/sandbox.py: command('sandbox', '--folder', 'FOLDER', '--port', 0)": "in use",
     "flows/cli/see/findings.py: command('up')": "messages that nobody took",
     "flows/cli/serve/deploy.py: command('deploy', *(places or []), '--prune')": "a Prefect server",
     "flows/cli/serve/deploy.py: command('worker', '--pool', pool)": "a Prefect server",
