@@ -28,4 +28,5 @@ def test_only_names_that_occur_are_kept() -> None:
     """Of 100,000 people hardly one is named."""
     people = [("Ada", "Lovelace"), ("Grace", "Hopper"), ("明", "李")]
     assert names_in(["Grace is away", "李明已确认"], people) == {"grace", "明", "李"}
+    assert names_in(["without Grace", "Hopper stays"], people) == {"grace", "hopper"}
     assert names_in([], people) == set()

@@ -58,3 +58,21 @@ def test_so_often_and_no_more(error: Exception, tries: int) -> None:
     with pytest.raises(type(error)):
         asyncio.run(call())
     assert begun == tries
+
+
+def test_who_has_no_patience_waits_for_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor is a wait spread over more time than the first one takes."""
+    waited: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        waited.append(seconds)
+
+    async def call() -> None:
+        async for one in Patience(attempts=9, first=0.0).tries():
+            with one:
+                raise TryAgain("late")
+
+    monkeypatch.setattr(asyncio, "sleep", sleep)
+    with pytest.raises(TryAgain):
+        asyncio.run(call())
+    assert waited == [0.0] * 8
