@@ -17,6 +17,7 @@ from data.sending import runs
 from data.store.states import By, Ending
 from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
+from tasks.sending.sender import Sender
 from tests.support.campaigns import Heard, Office, people
 from tests.support.ledgers.small_ledger import Small
 from tests.wording import CHECK_SERVICE
@@ -145,8 +146,20 @@ def test_a_run_sends_what_was_approved_and_nothing_that_came_later(office: Offic
     assert office.emails() == {"ada@example.com": 1, "mallory@example.com": 1}
 
 
-def test_the_problem_at_the_service_is_the_one_in_the_ledger(office: Office) -> None:
-    """A call that had to wait is sent as the newest version says, or not at all."""
+def test_the_problem_at_the_service_is_the_one_in_the_ledger(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A call that had to wait is sent as the newest version says, or not at all.
+
+    The first answer is in the ledger by then: whoever reads before would find the call under way.
+    """
+    may_leave = Sender._may_leave
+
+    async def once_it_is_recorded(sender: Sender, *what: Any) -> bool:
+        await sender._group_commit.flush()
+        return await may_leave(sender, *what)
+
+    monkeypatch.setattr(Sender, "_may_leave", once_it_is_recorded)
     office.service.faults.add(Fault("status", "attach_problem", status=429, retry_after="2"))
     path = office.write("spring", people("ada"), problem="42")
 
