@@ -53,14 +53,20 @@ def stands_in_the_way(ledger: Ledger, campaign: Campaign) -> str | None:
     pilot = timetable(campaign.timetable).pilot
     if pilot is None or ledger.read(send_progress.confirmation, campaign.id, pilot):
         return None
-    why = awaited(ledger, campaign, pilot)
-    return None if why == _TO_INVITE else why
+    return _in_the_way(ledger, campaign, pilot)
 
 
 def awaited(ledger: Ledger, campaign: Campaign, pilot: str) -> str:
     """Say what a campaign waits for while its `pilot` (an email key) is not confirmed, and what to
     type for it. Names nobody.
     """
+    return _in_the_way(ledger, campaign, pilot) or (
+        f"The pilot has not been invited yet, {_NOBODY}. Run the campaign; then check the email."
+    )
+
+
+def _in_the_way(ledger: Ledger, campaign: Campaign, pilot: str) -> str | None:
+    """The same; None if the next run invites the pilot."""
     person = ledger.read(intake.everybody, campaign.id).get(pilot)
     if person is None:
         return f"The pilot was forgotten, {_NOBODY}. Give another address {_THERE}"
@@ -85,7 +91,7 @@ def _listed(ledger: Ledger, row: int) -> bool:
     return hold is not None and hold.cause is Cause.LISTED
 
 
-def _awaited(step: Step, key: str, *, added: bool, held: bool) -> str:
+def _awaited(step: Step, key: str, *, added: bool, held: bool) -> str | None:
     """`step` is the invitation's, or the add's of a pilot who is not yet `added`."""
     why = ("--why", "TEXT")
     again = command("resend", key, "EMAIL", *why)
@@ -115,12 +121,9 @@ def _awaited(step: Step, key: str, *, added: bool, held: bool) -> str:
             f"The pilot is held, {_NOBODY}: {command('status', key)} says why. "
             f"To invite it anyway: {allow}. {_OR}"
         )
-    return _TO_INVITE
+    return None
 
 
 _NOBODY = "so nobody else is invited"
-_TO_INVITE = (
-    f"The pilot has not been invited yet, {_NOBODY}. Run the campaign; then check the email."
-)
 _THERE = "as invites.pilot, then run the campaign again."
 _OR = "Or give another address as invites.pilot. Then run the campaign again."

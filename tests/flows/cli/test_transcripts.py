@@ -61,8 +61,10 @@ def _said(command: Command, shell: Shell) -> Iterator[str]:
 def _shown(line: str, before: Sequence[str], shell: Shell) -> str:
     """How a transcript shows a line: as before if it fits, else without what changes."""
     kept = next((old for old in before if fits(old, line)), None)
-    plain = line.replace(str(shell.folder), "…").replace(str(ROOT), "…").rstrip()
-    return CHANGING.sub("…", plain) if kept is None else kept
+    plain = line
+    for place in (shell.folder / "work", shell.folder, ROOT):
+        plain = plain.replace(str(place), "…")
+    return CHANGING.sub("…", plain.rstrip()) if kept is None else kept
 
 
 def test_every_command_has_a_transcript() -> None:
