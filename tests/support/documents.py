@@ -173,7 +173,9 @@ class Shell:
     def prepare(self, block: Block) -> None:
         """Write the file of a block, or set the fault it speaks of."""
         if name := block.prepared.get("file"):
-            (self.folder / "work" / name).write_text(block.text + "\n", encoding="utf-8")
+            file = self.folder / "work" / name
+            file.parent.mkdir(exist_ok=True)
+            file.write_text(block.text + "\n", encoding="utf-8")
         # A sandbox that did not start was told at its command.
         if self._open and (described := block.prepared.get("sandbox")):
             self._set_fault(json.loads(described))

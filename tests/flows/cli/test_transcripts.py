@@ -1,8 +1,10 @@
-"""What each command says, held word for word by one transcript of it.
+"""What each command says, held word for word by a transcript of it.
 
-A transcript is read as a document is (tests/support/documents.py): its console blocks are typed in
-their order. After a change of wording, `make transcripts` writes down what they say now, and a
-person reads the difference. A line that still fits keeps its `…`.
+`check.md` is the transcript of `check`; a command with more to say has others beside it, each named
+after what it is about, such as `check.cells.md`. One is read as a document is
+(tests/support/documents.py): its console blocks are typed in their order. After a change of
+wording, `make transcripts` writes down what they say now, and a person reads the difference. A line
+that still fits keeps its `…`.
 """
 
 import os
@@ -70,7 +72,7 @@ def _shown(line: str, before: Sequence[str], shell: Shell) -> str:
 def test_every_command_has_a_transcript() -> None:
     """`ledger` is one, with the commands below it. Hidden are the names of old."""
     shown = {name.split()[0] for name, each in product_commands().items() if not each.hidden}
-    assert {path.stem for path in transcripts()} == shown
+    assert {path.name.partition(".")[0] for path in transcripts()} == shown
 
 
 @pytest.mark.xdist_group("transcripts")
