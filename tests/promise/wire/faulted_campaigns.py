@@ -8,7 +8,6 @@ the end the service behaves: then everybody has exactly one invitation.
 import asyncio
 from collections import Counter
 from contextlib import suppress
-from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -40,6 +39,7 @@ class Faulted:
 
     def __init__(self, place: Workshop, seed: int) -> None:
         self.ledger, self.tally = place.ledger, Tally(campaigns=1)
+        self.file = place.folder / "faulted.yaml"  # its receipt goes with the ledger
         self.dice = dice = Random(f"{seed}, the campaign")
         self.people = dice.choice((2, 12, 120, 120, 120))
         self.trust = dice.choice((Trust.STATUS, Trust.WIRE))
@@ -50,7 +50,7 @@ class Faulted:
         unwelcome = frozenset(each for each in emails if truthful and dice.random() < 0.02)
         self.service = FaultingService(Random(f"{seed}, the service"), lies, unwelcome)
         notes = "x" * dice.choice((0, 0, 0, 0, 0, 50_000 if self.people < 20 else 0))
-        at = Place("faulted.yaml")
+        at = Place(str(self.file))
         self.definition = Definition(
             campaign=KEY,
             project=Project(None, "Backend", "", "open", None, None, None),
@@ -124,9 +124,9 @@ class Faulted:
         settings = settings_for(self.service.url, self.service.url)
         faults, before = self.service.doubtful, self.doubts()
         requests = len(self.service.record.requests)
-        asked = CampaignSource(Path("faulted.yaml"), KEY)
         with suppress(CampaignError):  # it stopped with words; what it did is judged all the same
-            await conduct(asked, RunContext(self.ledger, settings, self.local))
+            source = CampaignSource(self.file, KEY)
+            await conduct(source, RunContext(self.ledger, settings, self.local))
         await asyncio.sleep(2000)
         self.check()
         unsure, faults = self.doubts() - before, self.service.doubtful - faults
