@@ -254,18 +254,6 @@ def test_a_campaign_goes_on_at_its_service_spelled_otherwise(
     assert len(office.service.projects) == 1
 
 
-def test_a_token_of_two_seconds_is_renewed_in_time(tmp_path: Path) -> None:
-    """A run longer than its token's life sees no refusal (interface 5.3)."""
-    with Sandbox(token_lifetime=2, latency=0.05) as service:
-        office = Office.at(tmp_path, service, invites_in_flight=1, candidates_per_request=50)
-        names = [f"person{number}" for number in range(50)]
-        assert office.run(office.write("short", people(*names))).ending is Ending.COMPLETED
-        assert all(request.status != 401 for request in service.record.requests)
-        tokens = len(service.record.of("token"))
-        assert 2 <= tokens <= 5
-        assert len(office.emails()) == 50
-
-
 @pytest.mark.usefixtures("hasty")
 def test_a_refused_token_is_renewed_once_for_all_in_flight(office: Office) -> None:
     """401 to everything in flight costs one refresh; the replays show in the journal."""
