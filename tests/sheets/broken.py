@@ -110,7 +110,10 @@ BROKEN: dict[str, tuple[Callable[[], bytes], str]] = {
     "cut.ods": (lambda: by_hand(PLAIN)[:900], ONLY_PART),
     "archive.xlsx": (lambda: zipped(**{"letter.txt": "x"}), NO_PART_OF_ONE),
     "letter.ods": (lambda: zipped(**{"word/document.xml": "<x/>"}), FOREIGN["word/document.xml"]),
-    "binary.xlsx": (lambda: zipped(**{"xl/workbook.bin": "x"}), FOREIGN["xl/workbook.bin"]),
+    "binary.xlsx": (
+        lambda: zipped(**{"[Content_Types].xml": "", "xl/workbook.bin": ""}),
+        FOREIGN["xl/workbook.bin"],
+    ),
     "bare.xlsx": (lambda: zipped(**{"[Content_Types].xml": "<x/>"}), DAMAGED),
     "no-main.xlsx": (without("workbook.xml"), DAMAGED),
     "no-sheet.xlsx": (without("sheet2.xml"), DAMAGED),
