@@ -120,13 +120,12 @@ def _differing(first: Candidate, again: Candidate, unknown: frozenset[str]) -> l
 def _again(typed: str, place: Place, first: Place, differing: list[str], alike: bool) -> Mistake:
     """Report a second row for one person; `alike`: the addresses are equal only after folding."""
     sentence = f"found {shown(typed)}, the same person as {first}"
+    if alike:
+        sentence += " if letters such as ß and ss count as the same"
     if others := ", ".join(name for name in differing if name != "email1"):
         sentence += f", but with a different {others}"
     if alike:
-        sentence += (
-            " if letters such as ß and ss count as the same; if these are two people, put one of "
-            "them into a separate campaign"
-        )
+        sentence += "; if these are two people, put one of them into a separate campaign"
     cause = "each person only once"
     return Mistake(place, "email1", found=shown(typed), message=sentence, cause=cause)
 

@@ -11,6 +11,14 @@ from functools import lru_cache
 
 from config.mistakes import Doubt, shown
 
+# The kinds of doubt, as they are summed up where many are alike.
+TYPO = "a likely typo"
+SHARED = "an address that several people may read"
+APOSTROPHE = "an apostrophe in front"
+LOST_CHARACTER = "a lost character"
+LOOK_ALIKES = "letters that look like others"
+WRONG_ENCODING = "a name read in the wrong encoding"
+
 # The domains of most private addresses; one that differs by one typo is rarely meant.
 PROVIDERS = (
     *("gmail.com", "googlemail.com", "yahoo.com", "yahoo.co.uk", "yahoo.fr", "yahoo.de"),
@@ -68,16 +76,16 @@ def email_doubts(typed: str, key: str) -> Iterator[Doubt]:
     """Say what may be wrong with an address that has this key; usually nothing."""
     local, _, domain = key.rpartition("@")
     if slip := likely_slip(domain):
-        yield Doubt("a likely typo", f"{domain} may be a typo for {slip}")
+        yield Doubt(TYPO, f"{domain} may be a typo for {slip}")
     if local.partition("+")[0] in ROLES:
         yield Doubt(
-            "an address that several people may read",
+            SHARED,
             "several people may read this mailbox, and whoever logs in with it is the candidate",
         )
     if local.startswith("'"):
-        yield Doubt("an apostrophe in front", "some programs put an apostrophe in front of text")
+        yield Doubt(APOSTROPHE, "some programs put an apostrophe in front of text")
     if "?" in local:
-        yield Doubt("a lost character", "a ? often replaces a character that a program lost")
+        yield Doubt(LOST_CHARACTER, "a ? often replaces a character that a program lost")
     if not typed.isascii() or "xn--" in domain:
         yield from _look_alikes(local)
         # The domain as typed, because the key has every letter in its plainest form.
@@ -153,7 +161,7 @@ def _look_alikes(text: str) -> Iterator[Doubt]:
     if len(alphabets) > 1 or not others:
         names = ", ".join(dict.fromkeys(unicodedata.name(c, "?") for c in foreign))
         sentence = f"some letters only look like Latin letters: {names}"
-        yield Doubt("letters that look like others", sentence)
+        yield Doubt(LOOK_ALIKES, sentence)
 
 
 def _drawn_as(character: str) -> str:
@@ -184,10 +192,10 @@ def name_doubts(name: str) -> Iterator[Doubt]:
     for character in LOST:
         if character in name:
             sentence = f"a {character} often replaces a character that a program lost"
-            yield Doubt("a lost character", sentence)
+            yield Doubt(LOST_CHARACTER, sentence)
     if not name.isascii() and (meant := _read_as_bytes(name)):
         sentence = f"probably {shown(meant)}, read by some program in the wrong encoding"
-        yield Doubt("a name read in the wrong encoding", sentence)
+        yield Doubt(WRONG_ENCODING, sentence)
 
 
 def _read_as_bytes(name: str) -> str | None:

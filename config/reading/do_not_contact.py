@@ -12,10 +12,10 @@ from config.reading.sources import MARKUP, ONLY_TABLES, WORKBOOKS, suffix_of
 from config.tables.address_cells import Linked, addresses_in
 from config.tables.cells import as_text
 from config.tables.csv_file import ENCODINGS
-from config.tables.file_bytes import decoded, file_bytes
+from config.tables.file_bytes import EMPTY, decoded, file_bytes
 
 COMMENT = "#"
-EMPTY = "the file is empty; if nobody is on the list, say so in a line that begins with #"
+EMPTY_LIST = f"{EMPTY}; if nobody is on the list, say so in a line that begins with #"
 NOT_TAKEN = (
     "there is an address here that is not on the list, because only the cells below the header of "
     "the email column are; move it there, or remove it"
@@ -30,7 +30,7 @@ def read_do_not_contact(path: Path) -> dict[str, str]:
     too, because its content may have been lost.
     """
     if path.is_file() and path.stat().st_size == 0:
-        raise BadInput.at(Place(str(path)), EMPTY)
+        raise BadInput.at(Place(str(path)), EMPTY_LIST)
     addresses: dict[str, str] = {}
     problems: list[Mistake] = []
     entries, tables = _entries(path)

@@ -25,6 +25,7 @@ HIDDEN = (".", "~", "#")
 NEIGHBOURS, SMALL = 50, 2**20  # how many campaigns beside one are read; how many bytes at most
 MAY_HOLD_PEOPLE = (*MARKUP, ".xlsb", ".numbers", ".json", ".pdf", ".doc", ".docx")
 TEXT = ".txt"  # or anything else: a note
+NO_CAMPAIGNS = "this folder has no campaigns in it (.yaml, .yml or workbooks)"
 # Part of the names of files that are written beside a bad file.
 OURS = ".problems."
 
@@ -61,8 +62,7 @@ def campaigns_at(place: Path) -> list[Entry]:
     """
     entries = campaigns_among([place])
     if not entries:
-        message = "this folder has no campaigns in it (.yaml, .yml or workbooks)"
-        raise BadInput.at(Place(str(place)), message)
+        raise BadInput.at(Place(str(place)), NO_CAMPAIGNS)
     return entries
 
 

@@ -11,7 +11,7 @@ from config.command_line import TYPED, command
 from config.errors import BadInput
 from config.mistakes import Mistake, Place, shown
 from config.reading.yaml_file import YamlDocument, read_yaml
-from config.tables.file_bytes import file_bytes
+from config.tables.file_bytes import FOLDER, file_bytes
 from config.workbooks.content import is_text, is_workbook
 
 # Increased with every change of the rules that could give the same bytes another meaning.
@@ -108,7 +108,7 @@ def _sources_of(path: Path, campaign: Path | None) -> Sources:
     try:
         if path.is_dir():
             then = f"Then type: {command('check', path)}, or {command(TYPED, 'FILE')}"
-            raise BadInput.at(Place(str(path)), "this is a folder, wanted a file", then)
+            raise BadInput.at(Place(str(path)), FOLDER, then)
         data = file_bytes(path)
         _check_kinds(path, data, campaign)
         if campaign is not None:

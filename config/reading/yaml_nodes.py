@@ -17,7 +17,7 @@ from ruamel.yaml.resolver import Resolver
 
 from config.errors import BadInput
 from config.mistakes import Mistake, Place
-from config.tables.file_bytes import decoded
+from config.tables.file_bytes import EMPTY, decoded
 
 # Excludes whatever the two parsers read differently: tabs, unusual line ends, directives, tags,
 # anchors, block scalars, escapes, question marks, the end of a document.
@@ -54,7 +54,7 @@ def read_nodes(data: bytes, file: str) -> MappingNode:
     except RecursionError:
         raise BadInput.at(Place(file), "lists or mappings are nested too deeply") from None
     if root is None:
-        raise BadInput.at(Place(file), "the file is empty, wanted a campaign definition")
+        raise BadInput.at(Place(file), f"{EMPTY}, wanted a campaign definition")
     if not isinstance(root, MappingNode):
         place = place_of(file, root)
         raise BadInput.at(place, "wanted a mapping, with campaign, project, problem and candidates")

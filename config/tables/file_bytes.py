@@ -16,6 +16,11 @@ LARGEST = 48 * 2**20
 REST = 0.5
 PATIENCE = 5.0
 NO_SUCH_FILE = "there is no such file"
+EMPTY = "the file is empty"
+FOLDER = "this is a folder, wanted a file"
+NOT_ORDINARY = "this is not an ordinary file"
+BINARY = "this is a binary file, wanted text; save it as UTF-8"
+NOT_TEXT = "this is not text in UTF-8; save the file as UTF-8"
 WRITTEN_NOW = "this file is being written right now, so it was not read; save it first"
 # A settings file begins with NAME=value, perhaps after comments; our own settings may be anywhere
 # in it. A table may begin with SEP=.
@@ -37,12 +42,12 @@ def file_bytes(path: Path) -> bytes:
     place = Place(str(path))
     try:
         if path.is_dir():
-            raise BadInput.at(place, "this is a folder, wanted a file")
+            raise BadInput.at(place, FOLDER)
         if not path.exists():
             raise BadInput.at(place, NO_SUCH_FILE)
         if not path.is_file():
             # Reading a device or a pipe might never end.
-            raise BadInput.at(place, "this is not an ordinary file")
+            raise BadInput.at(place, NOT_ORDINARY)
         if path.stat().st_size > LARGEST:
             raise BadInput.at(place, f"this file is larger than {LARGEST // 2**20} MB")
         data = _read_at_rest(path)
@@ -52,7 +57,7 @@ def file_bytes(path: Path) -> bytes:
             place, f"this file cannot be read: {reason or 'not a file name'}"
         ) from None
     if not data.strip():
-        raise BadInput.at(place, "the file is empty")
+        raise BadInput.at(place, EMPTY)
     return data
 
 
@@ -92,7 +97,7 @@ def decoded(data: bytes, file: str, encodings: Sequence[str]) -> str:
     """
     marked = list(filter(None, [encoding_of(data)]))
     if not marked and b"\0" in data:
-        raise BadInput.at(Place(file), "this is a binary file, wanted text; save it as UTF-8")
+        raise BadInput.at(Place(file), BINARY)
     line = 1
     for encoding in marked or encodings:
         try:
@@ -103,4 +108,4 @@ def decoded(data: bytes, file: str, encodings: Sequence[str]) -> str:
         if SECRETS.search(text, 0, 65536):
             raise BadInput.at(Place(file), HOLDS_SECRETS)
         return text
-    raise BadInput.at(Place(file, line), "this is not text in UTF-8; save the file as UTF-8")
+    raise BadInput.at(Place(file, line), NOT_TEXT)

@@ -315,7 +315,7 @@ def find_table(rows: Rows, grid: Grid, wishes: Wishes, needed: Sequence[str]) ->
         for row, (column, text) in islice(sums.items(), TOTALS_NAMED)
     ]
     if (more := len(sums) - TOTALS_NAMED) > 0:
-        remarks.append(f"{grid.whole}: {more:,} more rows are totals, not people")
+        remarks.append(f"{grid.whole}: more rows that are totals, not people: {more:,}")
     above = [_texts(row) for row in top[:at]]
     return PeopleTable(columns, below, grid, number, header, wishes, tuple(remarks), above)
 

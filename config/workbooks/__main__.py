@@ -25,6 +25,7 @@ from config.workbooks.shapes import (
 CELLS_IN_A_PIECE = 10_000
 FAR_AWAY = "this cell lies far outside any table; delete what is in it"
 TOO_LARGE = "this workbook is larger than any campaign needs; copy its candidates to a new one"
+NO_PART_OF_ONE = "this is an archive without a workbook in it"
 
 # Files of other programs in the same packaging, by a part that only they have.
 FOREIGN = {
@@ -89,7 +90,7 @@ def book_of(data: bytes) -> Book:
         from config.workbooks.ods import Ods  # noqa: PLC0415
 
         return Ods(archive)
-    raise Unfit("this is an archive without a workbook in it")
+    raise Unfit(NO_PART_OF_ONE)
 
 
 def send(book: Book, wanted: Sequence[str], answer: IO[bytes]) -> None:

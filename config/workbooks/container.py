@@ -17,6 +17,11 @@ LARGEST_UNPACKED = 256 * 2**20
 MOST_MEMBERS = 10_000
 XML = (".xml", ".rels", ".vml")
 Event = Literal["start", "end"]
+ONLY_PART = "this is only part of a workbook; copy or download it again"
+ENTITIES = "this workbook declares XML entities, which no spreadsheet program writes"
+ARCHIVED_PAGE = "this is an archived web page (.mht); open it in Excel and save it as .xlsx"
+PDF = "this is a PDF; export the table as .xlsx or .csv instead"
+NO_WORKBOOK = "this is not a workbook, or it is damaged; save it as .xlsx"
 
 # The errors that a damaged archive raises while it is unpacked.
 BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, KeyError, NotImplementedError, RuntimeError)
@@ -38,7 +43,7 @@ def archive_of(data: bytes) -> zipfile.ZipFile:
     try:
         archive = zipfile.ZipFile(io.BytesIO(data))
     except BROKEN:
-        raise Unfit("this is only part of a workbook; copy or download it again") from None
+        raise Unfit(ONLY_PART) from None
     members = archive.infolist()
     unpacked = sum(member.file_size for member in members)
     if unpacked > LARGEST_UNPACKED or len(members) > MOST_MEMBERS:
@@ -62,7 +67,7 @@ def refuse_document_type(stream: IO[bytes]) -> None:
     begun = False
 
     def refuse(*_: object) -> None:
-        raise Unfit("this workbook declares XML entities, which no spreadsheet program writes")
+        raise Unfit(ENTITIES)
 
     def begin(*_: object) -> None:
         nonlocal begun
@@ -77,12 +82,12 @@ def refuse_document_type(stream: IO[bytes]) -> None:
 
 def _instead(data: bytes) -> str:
     if is_archived_page(data):
-        return "this is an archived web page (.mht); open it in Excel and save it as .xlsx"
+        return ARCHIVED_PAGE
     if data.startswith(b"%PDF"):
-        return "this is a PDF; export the table as .xlsx or .csv instead"
+        return PDF
     if is_text(data):
         return "this is text, not a workbook with a sheet campaign"
-    return "this is not a workbook, or it is damaged; save it as .xlsx"
+    return NO_WORKBOOK
 
 
 def elements(archive: zipfile.ZipFile, part: str, *events: Event) -> Iterator[tuple[str, Element]]:

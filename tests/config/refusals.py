@@ -1,11 +1,13 @@
 """What a person has to fix, when something cannot be read."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import zip_longest
 
 import pytest
 
 from config.errors import BadInput
 from config.mistakes import Mistake
+from tests.support.documents import fits
 
 
 def mistakes(read: Callable[..., object], *given: object) -> tuple[Mistake, ...]:
@@ -19,3 +21,9 @@ def mistakes(read: Callable[..., object], *given: object) -> tuple[Mistake, ...]
 def messages(read: Callable[..., object], *given: object) -> list[str]:
     """The same in words."""
     return list(map(str, mistakes(read, *given)))
+
+
+def shortened(said: Sequence[str], shown: Sequence[str]) -> tuple[str, ...]:
+    """Write what was said as it is shown, with `…` for words that are not compared, if it fits."""
+    pairs = zip_longest(said, shown[: len(said)], fillvalue="")
+    return tuple(short if fits(short, whole) else whole for whole, short in pairs)

@@ -1,4 +1,4 @@
-"""Files that are no table at all, and what is said about each."""
+"""Files that are no table at all, and why."""
 
 import io
 import struct
@@ -6,21 +6,14 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
+from config.tables.file_bytes import BINARY, EMPTY, NOT_TEXT
+from config.workbooks import xml_2003
+from config.workbooks.__main__ import FAR_AWAY, FOREIGN, NO_PART_OF_ONE, TOO_LARGE
+from config.workbooks.container import ENTITIES, NO_WORKBOOK, ONLY_PART, PDF
+from config.workbooks.shapes import DAMAGED, PROTECTED
+from config.workbooks.web_page import NO_TABLE
 from tests.sheets.books import PLAIN
 from tests.sheets.writers import by_hand, by_openpyxl, by_xlsxwriter
-from tests.wording import (
-    BINARY,
-    CANNOT_SEPARATE,
-    DAMAGED,
-    EMPTY_FILE,
-    NO_TABLE,
-    NO_WORKBOOK,
-    NOT_TEXT,
-    ONLY_PEOPLE,
-    PART_OF_WORKBOOK,
-    TEXT_DOCUMENT,
-    TOO_WIDE,
-)
 
 OLD = bytes.fromhex("d0cf11e0a1b11ae1")
 
@@ -98,19 +91,29 @@ def torn_texts() -> bytes:
     return whole.replace(b"project.name\x01", b"project.name\x41")
 
 
-ENTITIES = b'<!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/hostname">]><sst '
+DECLARED = b'<!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/hostname">]><sst '
+
+# One more person, in the last cell that there is.
+FAR = b'<row r="1048576"><c r="XFD1048576"><v>1</v></c></row></sheetData>'
+AREAS = b"".join(b'<mergeCell ref="%b1:%b1048576"/>' % (c, c) for c in [b"H", b"I"] * 5000)
+MERGED = b"<mergeCells>" + AREAS + b"</mergeCells>"
 
 BROKEN: dict[str, tuple[Callable[[], bytes], str]] = {
-    "empty.xlsx": (lambda: b"", EMPTY_FILE),
-    "blank.csv": (lambda: b"\n \n", EMPTY_FILE),
-    "text.xlsx": (lambda: b"first_name,last_name\n", ONLY_PEOPLE),
+    "empty.xlsx": (lambda: b"", EMPTY),
+    "blank.csv": (lambda: b"\n \n", EMPTY),
+    "text.xlsx": (lambda: b"first_name,last_name\n", "file: text.xlsx"),
     "web.xls": (lambda: b"\xef\xbb\xbf<HTML><table>", NO_TABLE),
-    "xml.xls": (lambda: b'<?xml version="1.0"?><Workbook/>', "this XML is not a workbook"),
+    "xml.xls": (lambda: b'<?xml version="1.0"?><Workbook/>', xml_2003.NO_WORKBOOK),
+    "print.xlsx": (lambda: b"%PDF-1.7", PDF),
     "picture.xlsx": (lambda: b"\x89PNG\r\n\0\0\0", NO_WORKBOOK),
-    "cut.xlsx": (lambda: by_openpyxl(PLAIN)[:3000], PART_OF_WORKBOOK),
-    "cut.ods": (lambda: by_hand(PLAIN)[:900], PART_OF_WORKBOOK),
-    "archive.xlsx": (lambda: zipped(**{"letter.txt": "x"}), "an archive without a workbook"),
-    "letter.ods": (lambda: zipped(**{"word/document.xml": "<x/>"}), TEXT_DOCUMENT),
+    "cut.xlsx": (lambda: by_openpyxl(PLAIN)[:3000], ONLY_PART),
+    "cut.ods": (lambda: by_hand(PLAIN)[:900], ONLY_PART),
+    "archive.xlsx": (lambda: zipped(**{"letter.txt": "x"}), NO_PART_OF_ONE),
+    "letter.ods": (lambda: zipped(**{"word/document.xml": "<x/>"}), FOREIGN["word/document.xml"]),
+    "binary.xlsx": (
+        lambda: zipped(**{"[Content_Types].xml": "", "xl/workbook.bin": ""}),
+        FOREIGN["xl/workbook.bin"],
+    ),
     "bare.xlsx": (lambda: zipped(**{"[Content_Types].xml": "<x/>"}), DAMAGED),
     "no-main.xlsx": (without("workbook.xml"), DAMAGED),
     "no-sheet.xlsx": (without("sheet2.xml"), DAMAGED),
@@ -119,22 +122,24 @@ BROKEN: dict[str, tuple[Callable[[], bytes], str]] = {
     "row-0.xlsx": (replaced(b'<row r="2"', b'<row r="0"', "sheet2"), DAMAGED),
     "column.xlsx": (replaced(b'r="A2"', b'r="ZZZZ2"', "sheet2"), DAMAGED),
     "encoding.xlsx": (replaced(b'"UTF-8"', b'"UTF-2"', "sheet2"), DAMAGED),
-    "entities.xlsx": (replaced(b"<sst ", ENTITIES, "sharedStrings"), "declares XML entities"),
-    "protected.xlsx": (lambda: compound("EncryptedPackage"), "protected by a password"),
-    "protected.ods": (protected_ods, "protected by a password"),
+    "entities.xlsx": (replaced(b"<sst ", DECLARED, "sharedStrings"), ENTITIES),
+    "far.xlsx": (replaced(b"</sheetData>", FAR, "sheet2"), FAR_AWAY),
+    "merged.xlsx": (replaced(b"</sheetData>", b"</sheetData>" + MERGED), TOO_LARGE),
+    "protected.xlsx": (lambda: compound("EncryptedPackage"), PROTECTED),
+    "protected.ods": (protected_ods, PROTECTED),
     "header-only.xls": (lambda: OLD + bytes(600), DAMAGED),
     "circular.xls": (circular, DAMAGED),
     "texts.xls": (torn_texts, DAMAGED),
     "letter.xls": (lambda: compound("WordDocument"), DAMAGED),
     "binary.csv": (lambda: b"\x7fELF\0\0\0", BINARY),
-    "cut.csv": (lambda: b"PK\x03\x04\0\0\0", PART_OF_WORKBOOK),
+    "cut.csv": (lambda: b"PK\x03\x04\0\0\0", ONLY_PART),
     "half.csv": (lambda: b"\xff\xfeA\0B", NOT_TEXT),
     "quote.csv": (
         lambda: b'first name,last name,email\nA,B,"a@x.org\n',
-        f"{CANNOT_SEPARATE} from here on",
+        "(unexpected end of data)",
     ),
     "wide.csv": (
         lambda: b"first name,last name,email\nA,B,C,a@x.org\n",
-        f"this row has 4 {TOO_WIDE} 3",
+        "4 columns",
     ),
 }

@@ -3,8 +3,11 @@
 from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
+from config.workbooks.container import ARCHIVED_PAGE, ENTITIES
+from config.workbooks.shapes import DAMAGED
+from config.workbooks.web_page import NO_TABLE
+from config.workbooks.xml_2003 import NO_WORKBOOK
 from tests.sheets.writers import workbook
-from tests.wording import DAMAGED, HIDDEN, NO_TABLE, SHEET_USED
 
 PEOPLE = [
     ("Ada", "Lovelace", "ada@mail.example"),
@@ -18,7 +21,7 @@ HEADER = ("First name", "Last name", "E-mail")
 class Export:
     """A file, and where each of the three people stands in it; or what is said about the file.
 
-    `remark` is part of a note that `check` must have; `options` stand beside `file`.
+    `remark` is the end of a note that `check` must have; `options` stand beside `file`.
     """
 
     content: bytes
@@ -176,13 +179,13 @@ EXPORTS = {
         ROWS,
     ),
     "page-by-excel.xls": Export(
-        BY_EXCEL.encode("latin-1"), ("C3", "C4", "C5"), remark=f"1 row is {HIDDEN}"
+        BY_EXCEL.encode("latin-1"), ("C3", "C4", "C5"), remark="1 row is hidden, …"
     ),
     "page-with-spans.xls": Export(SPANS, ("C3", "C4", "C5")),
     "page-of-two.xls": Export(
         page(f"<table><tr><td>Report</td></tr></table><table>{rows_in_html()}</table>"),
         ROWS,
-        remark=f"Table 2: {SHEET_USED}",
+        remark="Table 2: … used, …",
     ),
     "page-in-page.xls": Export(NESTED, ROWS),
     "page.html": Export(page(f"<table>{rows_in_html()}</table>"), ROWS),
@@ -190,12 +193,12 @@ EXPORTS = {
     "login.xls": Export(page("<h1>Log in</h1><form>E-mail</form>"), complaint=NO_TABLE),
     "archive-of-page.xls": Export(
         b"MIME-Version: 1.0\r\nContent-Type: multipart/related; boundary=x\r\n\r\n--x\r\n",
-        complaint="save it as .xlsx",
+        complaint=ARCHIVED_PAGE,
     ),
     # Text under the name of a workbook.
     "tabs.xls": Export(text("\t").encode(), LINES),
     "tabs-in-utf-16.xls": Export(text("\t").encode("utf-16"), LINES),
-    "tabs-in-1252.xls": Export(text("\t").encode("cp1252"), LINES, remark="Windows-1252"),
+    "tabs-in-1252.xls": Export(text("\t").encode("cp1252"), LINES, remark="… Windows-1252; …"),
     "commas.xlsx": Export(text(",").encode("utf-8-sig"), LINES),
     # XML of Excel 2003.
     "book-2003.xls": Export(PLAIN_2003.encode(), ROWS),
@@ -206,7 +209,7 @@ EXPORTS = {
     "book-2003-rich.xls": Export(
         RICH_2003.encode(),
         ("D4", "D5", "D6"),
-        remark=f"1 row is {HIDDEN} other: 5",
+        remark="1 row is hidden, …: 5",
         options=", columns: {notes: Notes}",
     ),
     "book-2003-wrong.xls": Export(
@@ -215,9 +218,9 @@ EXPORTS = {
     "book-2003-cut.xls": Export(PLAIN_2003[:900].encode(), complaint=DAMAGED),
     "book-2003-entities.xml": Export(
         PLAIN_2003.replace("<Workbook", '<!DOCTYPE x [<!ENTITY a "b">]><Workbook').encode(),
-        complaint="declares XML entities",
+        complaint=ENTITIES,
     ),
-    "feed.xml": Export(b'<?xml version="1.0"?><rss><x/></rss>', complaint="is not a workbook"),
+    "feed.xml": Export(b'<?xml version="1.0"?><rss><x/></rss>', complaint=NO_WORKBOOK),
     # A line that only Excel understands.
     "sep.csv": Export(text(";", "sep=;").encode(), (":3", ":4", ":5")),
     "sep-marked.csv": Export(text(";", "sep=;").encode("utf-8-sig"), (":3", ":4", ":5")),
@@ -242,17 +245,17 @@ EXPORTS = {
     "totals.xlsx": Export(
         workbook({"Report": TOTALS}),
         ROWS,
-        remark='Report!A6: "Total" is a total, so this row is not a person',
+        remark='Report!A6: "Total" …',
     ),
     "totals.csv": Export(
         text(",", below=(",,", "Total,,3", "Grand Total:,3,")).encode(),
         LINES,
-        remark=':6: "Total" is a total',
+        remark=':6: "Total" …',
     ),
     "totals-in-german.csv": Export(
         text(";", below=("Summe;3;", "Anzahl: 3;;")).encode(),
         LINES,
-        remark=':5: "Summe" is a total',
+        remark=':5: "Summe" …',
     ),
     "total-of-a-person.csv": Export(
         text(",", below=("Total,Sum,",)).encode(), complaint=":5, email1: missing"
@@ -266,7 +269,7 @@ EXPORTS = {
             }
         ),
         ("C3", "C4", "C5"),
-        remark=f"Sheet 1 - Candidates: {SHEET_USED}",
+        remark="Sheet 1 - Candidates: … used, …",
     ),
     "numbers.csv": Export(text(";", "Candidates;;").encode(), (":3", ":4", ":5")),
 }

@@ -29,7 +29,8 @@ class Outcome:
     """What reading must come to: the people of each campaign, or every complaint in order.
 
     A person is written as texts: first and last name, address, source, notes, stage, cell. In
-    complaints and remarks {file} stands for the file. `look_at` are the warnings.
+    complaints and remarks {file} stands for the file and … for any words. `look_at` are the
+    warnings.
     """
 
     people: dict[str, list[tuple[str, ...]]] = field(default_factory=dict)

@@ -26,10 +26,7 @@ def _guessed(locale: str, line: int) -> tuple[str, ...]:
     """Only the German files are in the encoding of old Windows."""
     if locale != "de-DE":
         return ()
-    return (
-        f"{{file}}:{line}: this file is not in UTF-8 and was read as Windows-1252; "
-        'if "Zoë" looks wrong there, save the file as UTF-8',
-    )
+    return (f'{{file}}:{line}: … Windows-1252; … "Zoë" …',)
 
 
 def _people(book: Book, locale: str) -> Outcome:

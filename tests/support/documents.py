@@ -5,9 +5,12 @@ stands for any text in a line, and alone on a line for any lines. A command must
 `$ echo $?` shows another number. A comment in front of a block may prepare it:
 
     <!-- file: autumn.yaml -->            the block is the content of this file
+    <!-- workbook: people.xlsx -->        the block is its sheets, each below its [name]
+    <!-- sheets: cut.xlsx old/cut.ods --> these files of tests/sheets lie in the folder
     <!-- sandbox: {"kind": "lost"} -->    the service meets this fault (sandbox/faults/faults.py)
 """
 
+import csv
 import json
 import os
 import re
@@ -74,7 +77,7 @@ def blocks(file: Path) -> list[Block]:
                 inside.append(line)
         elif line.lstrip().startswith("```"):
             opened = (number, line.strip().removeprefix("```"))
-        elif comment := re.fullmatch(r"<!-- (file|sandbox): (.*) -->", line):
+        elif comment := re.fullmatch(r"<!-- (file|workbook|sheets|sandbox): (.*) -->", line):
             prepared[comment[1]] = comment[2]
         elif line:
             prepared = {}
@@ -116,6 +119,25 @@ def fits(shown: str, printed: str) -> bool:
 
 def lines(printed: str) -> list[str]:
     return printed.rstrip().splitlines()
+
+
+def _workbook(text: str) -> bytes:
+    from tests.sheets.writers import workbook
+
+    sheets: dict[str, list[list[str | None]]] = {}
+    for row in csv.reader(text.splitlines()):
+        if len(row) == 1 and row[0].startswith("["):
+            rows = sheets.setdefault(row[0].strip("[]"), [])
+        else:
+            rows.append([cell or None for cell in row])
+    return workbook(sheets)
+
+
+def _sheets(name: str) -> bytes:
+    from tests.sheets.broken import BROKEN
+    from tests.sheets.formats import EXPORTS
+
+    return BROKEN[name][0]() if name in BROKEN else EXPORTS[name].content
 
 
 class Shell:
@@ -171,14 +193,21 @@ class Shell:
         return self.run(command.typed)
 
     def prepare(self, block: Block) -> None:
-        """Write the file of a block, or set the fault it speaks of."""
+        """Write the files of a block, or set the fault it speaks of."""
         if name := block.prepared.get("file"):
-            file = self.folder / "work" / name
-            file.parent.mkdir(exist_ok=True)
-            file.write_text(block.text + "\n", encoding="utf-8")
+            self._write(name, f"{block.text}\n".encode())
+        if name := block.prepared.get("workbook"):
+            self._write(name, _workbook(block.text))
+        for name in block.prepared.get("sheets", "").split():
+            self._write(name, _sheets(Path(name).name))
         # A sandbox that did not start was told at its command.
         if self._open and (described := block.prepared.get("sandbox")):
             self._set_fault(json.loads(described))
+
+    def _write(self, name: str, content: bytes) -> None:
+        file = self.folder / "work" / name
+        file.parent.mkdir(exist_ok=True)
+        file.write_bytes(content)
 
     def run(self, typed: str) -> tuple[int, str]:
         """Type one line and wait for its end; answers its exit code and what it printed."""

@@ -6,7 +6,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from config.people.email_address import LONGEST, LONGEST_LOCAL, WANTED, NotAnEmail, email_address
-from tests.wording import BEFORE_AT, BETWEEN_BRACKETS, KEEP_ONE
+from tests.support.documents import fits
 
 LOCALS = ("ada", "a.b", "a+b", "a..b", ".a", "a.", "a-", "_", "o'neil", "zoë", '"a b"', "", "a b")
 DOMAINS = (
@@ -70,36 +70,34 @@ def test_the_longest_address_is_one() -> None:
     assert email_address(longest) == longest
 
 
-TWO = (
-    f"an email address, not 2: {KEEP_ONE} with, or put  several: first  under "
-    "candidates to use the first in each cell"
-)
-TOO_LONG = f"an email address of at most 254 characters, 64 {BEFORE_AT}"
+TWO = "…, not 2: …"
+TOO_LONG = "… 254 characters, 64 …"
+INSIDE = "…: {}"
 
 
 @pytest.mark.parametrize(
     ("typed", "why"),
     [
-        ("ana@", "an email address (there must be something after the @-sign)"),
-        ("ana", "an email address (an email address must have an @-sign)"),
-        ("Ana Lee <ana@b.org>", f"an email address, {BETWEEN_BRACKETS}: ana@b.org"),
-        ("Ana <", f"an email address, {BETWEEN_BRACKETS}: "),
-        ("<ana@b.org> or <eve", f"an email address, {BETWEEN_BRACKETS}: eve"),
-        ("<ana@b.org> at home", "an email address"),
-        ("ana@b.org,", "an email address without the comma at its end"),
-        ("ana@b.org;", "an email address without the semicolon at its end"),
-        ("ana@b\n.org", "an email address on one line"),
-        ("ana@@b.org", "an email address with one @ in it"),
-        ("ana@b\r.org", "an email address on one line"),
+        ("ana@", "… (…)"),
+        ("ana", "… (…)"),
+        ("Ana Lee <ana@b.org>", INSIDE.format("ana@b.org")),
+        ("Ana <", INSIDE.format("")),
+        ("<ana@b.org> or <eve", INSIDE.format("eve")),
+        ("<ana@b.org> at home", WANTED),
+        ("ana@b.org,", "… comma …"),
+        ("ana@b.org;", "… semicolon …"),
+        ("ana@b\n.org", "… line"),
+        ("ana@@b.org", "… @ …"),
+        ("ana@b\r.org", "… line"),
         ("ana@b.org, eve@b.org", TWO),
-        ("ana@b.org <ana@b.org>", f"an email address, {BETWEEN_BRACKETS}: ana@b.org"),
+        ("ana@b.org <ana@b.org>", INSIDE.format("ana@b.org")),
         (f"ana@b.org,{' ' * 981}eve@b.org", TWO),
-        (f"ana@b.org,{' ' * 982}eve@b.org", "an email address with one @ in it"),
-        ("an\U000e0100a@b.org", "an email address without the invisible VARIATION SELECTOR-17"),
-        ("an\u2065a@b.org", "an email address without the invisible U+2065"),
-        ("an\u200ba@b.org", "an email address without the invisible ZERO WIDTH SPACE"),
-        ("an\u00ada@b.org", "an email address without the invisible SOFT HYPHEN"),
-        ("an\u3164a@b.org", "an email address without the invisible HANGUL FILLER"),
+        (f"ana@b.org,{' ' * 982}eve@b.org", "… @ …"),
+        ("an\U000e0100a@b.org", "… VARIATION SELECTOR-17"),
+        ("an\u2065a@b.org", "… U+2065"),
+        ("an\u200ba@b.org", "… ZERO WIDTH SPACE"),
+        ("an\u00ada@b.org", "… SOFT HYPHEN"),
+        ("an\u3164a@b.org", "… HANGUL FILLER"),
         (f"{LONG_LOCAL}a@b.org", TOO_LONG),
         (f"{LONG_LOCAL}@b{LONG_DOMAIN[1:]}s", TOO_LONG),
         ("a" * 255, TOO_LONG),
@@ -109,7 +107,7 @@ def test_what_is_no_address_is_told_in_words(typed: str, why: str) -> None:
     """Nothing is repaired in silence; where the address can be seen, it is pointed to."""
     with pytest.raises(NotAnEmail) as refused:
         email_address(typed)
-    assert str(refused.value) == why
+    assert fits(why, str(refused.value))
 
 
 def test_nobody_is_asked_about_an_address() -> None:

@@ -1,11 +1,13 @@
 """A corpus of spreadsheets, good and bad: the people read from each, or every complaint."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from config.errors import BadInput
 from config.reading.reading import read_campaigns
+from tests.config.refusals import shortened
 from tests.sheets import texts, writers
 from tests.sheets.books import BOOKS, EMPTY_TEXT_MISSING, FORMULAS, WITHOUT_RESULTS
 from tests.sheets.broken import BROKEN
@@ -62,6 +64,17 @@ def expected(outcome: Outcome, file: str, sheet: str = "") -> Outcome:
     )
 
 
+def assert_read(file: Path, wanted: Outcome) -> None:
+    """Compare all but the words for which an outcome has `…`."""
+    found = read(file)
+    assert wanted == replace(
+        found,
+        complaints=shortened(found.complaints, wanted.complaints),
+        remarks=shortened(found.remarks, wanted.remarks),
+        look_at=shortened(found.look_at, wanted.look_at),
+    )
+
+
 def outcome_of(book: Book, writer: str) -> Outcome:
     """What a program that calculates nothing stores, is not what a spreadsheet program does."""
     if writer == "xlsxwriter" and book is FORMULAS:
@@ -82,7 +95,7 @@ def test_a_workbook_reads_the_same_whoever_wrote_it(book: Book, writer: str) -> 
     write, suffix = WRITERS[writer]
     file = Path(f"book{suffix}")
     file.write_bytes(write(book))
-    assert read(file) == expected(outcome_of(book, writer), file.name, book.sheets[-1].name)
+    assert_read(file, expected(outcome_of(book, writer), file.name, book.sheets[-1].name))
 
 
 @pytest.mark.parametrize("kind", ["xlsx", "xls", "ods"])
@@ -91,7 +104,7 @@ def test_a_workbook_from_libreoffice(book: Book, kind: str) -> None:
     """Its three formats, saved in three locales, hold the same people and the same mistakes."""
     file = Path(f"{book.name}.{kind}")
     file.write_bytes((LIBREOFFICE / file).read_bytes())
-    assert read(file) == expected(book.outcome, file.name, book.sheets[-1].name)
+    assert_read(file, expected(book.outcome, file.name, book.sheets[-1].name))
 
 
 @pytest.mark.parametrize("name", sorted(texts.FROM_LIBREOFFICE))
@@ -99,7 +112,7 @@ def test_a_text_table_from_libreoffice(name: str) -> None:
     """Numbers and dates are as the locale shows them; everything else is the same."""
     Path(name).write_bytes((LIBREOFFICE / name).read_bytes())
     Path("c.yaml").write_text(DEFINITION.format(name, ""))
-    assert read(Path("c.yaml")) == expected(texts.FROM_LIBREOFFICE[name], name)
+    assert_read(Path("c.yaml"), expected(texts.FROM_LIBREOFFICE[name], name))
 
 
 @pytest.mark.parametrize(
@@ -117,19 +130,16 @@ def test_a_text_table(table: "texts.Table", encoding: str, delimiter: str) -> No
     Path(name).write_bytes(texts.written(table, encoding, delimiter))
     options = f", {table.options}" if table.options else ""
     Path("c.yaml").write_text(DEFINITION.format(name, options))
-    found = read(Path("c.yaml"))
-    wanted = expected(table.outcome, name)
-    assert (found.people, found.complaints) == (wanted.people, wanted.complaints)
-    assert found.look_at == wanted.look_at
-    guessed = tuple(remark for remark in found.remarks if "Windows-1252" in remark)
-    assert tuple(remark for remark in found.remarks if remark not in guessed) == wanted.remarks
+    outcome = table.outcome
     accents = any(not cell.isascii() for row in table.rows for cell in row)
-    assert bool(guessed) == (encoding == "cp1252" and accents and not found.complaints)
+    if encoding == "cp1252" and accents and not outcome.complaints:
+        outcome = replace(outcome, remarks=(*outcome.remarks, "{file}:…: … Windows-1252; …"))
+    assert_read(Path("c.yaml"), expected(outcome, name))
 
 
 @pytest.mark.parametrize("name", BROKEN)
 def test_a_file_that_is_no_table(name: str) -> None:
-    """One sentence that says what it is instead."""
+    """One complaint, which says what it is instead."""
     content, said = BROKEN[name]
     file = Path(name)
     file.write_bytes(content())

@@ -1,5 +1,7 @@
 """Starters: what `campaign new` writes passes `check`, and nothing is ever overwritten."""
 
+import errno
+import os
 from pathlib import Path
 
 import openpyxl
@@ -55,9 +57,9 @@ def test_a_starter_that_cannot_be_written(tmp_path: Path) -> None:
     """A folder that is missing, or another kind of file, is a sentence."""
     (tmp_path / "file").write_text("")
     for path, said in [
-        (tmp_path / "missing" / "new.yaml", "there is no folder"),
-        (tmp_path / "file" / "new.yaml", "cannot be written"),
-        (tmp_path / "new.csv", "wanted a name that ends in .yaml or .xlsx"),
+        (tmp_path / "missing" / "new.yaml", f" {tmp_path / 'missing'};"),
+        (tmp_path / "file" / "new.yaml", os.strerror(errno.ENOTDIR)),
+        (tmp_path / "new.csv", 'found "new.csv", '),
     ]:
         assert said in messages(write_starter, path)[0]
         assert not path.exists()

@@ -14,13 +14,14 @@ from config.mistakes import Mistake
 from config.reading.own_tables import Named, own_tables, people_at
 from config.reading.reading import read_campaigns
 from config.tables.workbook import read_sheets
+from config.workbooks.__main__ import TOO_LARGE
 from config.workbooks.shapes import Layout, mailto_in
 from config.workbooks.xls import HYPERLINK, take
 from tests.config.refusals import messages
 from tests.sheets.broken import changed
 from tests.sheets.shapes import Book, Formula, Outcome, Sheet
 from tests.sheets.writers import by_hand
-from tests.wording import KEEP_ONE, TOO_LARGE
+from tests.support.documents import fits
 
 HEAD = "campaign: a\nproject: {name: A}\nproblem: 42\n"
 HEADER = ("First name", "Last name", "Email", "Source")
@@ -163,12 +164,10 @@ def test_a_cell_that_shows_another_address_than_its_link_is_a_mistake(
     )
     mistakes = messages(read_campaigns, Path("a.yaml"))
     sheet = next(iter(read_sheets(file.read_bytes(), str(file)).values())).name
-    assert mistakes[0] == (
-        f'{file}, {sheet}!C2, email1: found "ada@work.org" with a link to "grace@work.org", '
-        "wanted an email address"
-    )
+    shown = f'{file}, {sheet}!C2, email1: found "ada@work.org" … "grace@work.org", …'
+    assert fits(shown, mistakes[0])
     assert "C3" in mistakes[1] and "Ada" in mistakes[1]
-    assert "C4" in mistakes[2] and f"not 2: {KEEP_ONE}" in mistakes[2]
+    assert "C4" in mistakes[2] and "not 2: " in mistakes[2]
 
 
 def test_a_link_over_many_cells_is_that_of_each() -> None:

@@ -13,27 +13,17 @@ from config.reading.folder import stray_tables
 from config.reading.reading import Reading, read_campaigns
 from config.tables.address_cells import plain_address
 from config.tables.cells import as_text, as_whole_number, as_yes_or_no
+from config.tables.file_bytes import BINARY, EMPTY, NO_SUCH_FILE, NOT_TEXT
 from config.tables.headers import find_columns
-from tests.config.refusals import messages, mistakes
+from config.tables.unread import ABOVE, BESIDE, PERHAPS, SECOND, SWALLOWED
+from config.workbooks.container import ONLY_PART
+from tests.config.refusals import messages, mistakes, shortened
 from tests.support import yaml_definition as sample
-from tests.wording import (
-    BINARY,
-    BUT_DIFFERENT,
-    CANNOT_SEPARATE,
-    EMPTY_FILE,
-    KEEP_ONE,
-    NO_FILE,
-    NO_STAGE_ID,
-    NOT_TEXT,
-    ONE_OF_THESE,
-    PART_OF_WORKBOOK,
-    SAME_PERSON,
-    TOO_WIDE,
-    UNUSED,
-)
+from tests.support.documents import fits
 
 ADA = "Ada,Lovelace,ada@example.com\n"
 HEADER = "first_name,last_name,email1\n"
+UNUSED = "people.csv: …: {}"
 
 
 @pytest.fixture(autouse=True)
@@ -88,59 +78,51 @@ SHIFTED = "first_name,last_name,email1,a,b,c\nAda,A,ada@corp.org,,,{}\n,,,Bob,B,
 
 
 @pytest.mark.parametrize(
-    ("table", "line", "part"),
+    ("table", "line", "what"),
     [
         (
             "Email,First name,Last name\nada@corp.org,Ada,A\n\nSecond batch\n"
             "First name,Last name,Email,Source\nCid,C,cid@corp.org,web\n",
             2,
-            "above the header",
+            ABOVE,
         ),
-        (SHIFTED.format(""), 3, "nobody is invited"),
-        (SHIFTED.format("").replace("a,b,c", ",,"), 3, "nobody is invited"),
-        ("email1,Name,,\na@corp.org,A B,,\n,,b@corp.org,Bob B\n", 3, "nobody is invited"),
+        (SHIFTED.format(""), 3, BESIDE),
+        (SHIFTED.format("").replace("a,b,c", ",,"), 3, BESIDE),
+        ("email1,Name,,\na@corp.org,A B,,\n,,b@corp.org,Bob B\n", 3, BESIDE),
         (
             "first_name,last_name,email1,a,b,c\nA,B,a@corp.org,,,\n,,,Surname,First name,Mail\n",
             3,
-            "a second table begins here",
+            SECOND,
         ),
         (
             "first_name,last_name,email1,,,\nA,B,a@corp.org,First name,Surname,E-mail\n",
             2,
-            "a second table begins here",
+            SECOND,
         ),
-        (LOST.format('"see\nBob,B,bob@corp.org,ok\nCid,C,cid@corp.org,mail"'), 2, "stray quote"),
-        (LOST.format('"see\r\nBob,B,bob@corp.org,mail"'), 2, "stray quote"),
+        (LOST.format('"see\nBob,B,bob@corp.org,ok\nCid,C,cid@corp.org,mail"'), 2, SWALLOWED),
+        (LOST.format('"see\r\nBob,B,bob@corp.org,mail"'), 2, SWALLOWED),
         (
             'Remark,First name,Surname,Email\n"see,Ada,A,ada@corp.org\nmail",Bob,B,bob@corp.org\n',
             2,
-            "stray quote",
+            SWALLOWED,
         ),
     ],
 )
-def test_people_whom_nobody_would_read_are_mistakes(table: str, line: int, part: str) -> None:
+def test_people_whom_nobody_would_read_are_mistakes(table: str, line: int, what: str) -> None:
     """Above the header, in other columns, or inside a cell: nobody is left out in silence."""
     if "Name," in table:
         Path("campaign.yaml").write_text(f"{sample.HEAD}candidates: {{split_name: true}}\n")
-    (complaint,) = complaints(table)
-    assert complaint.startswith(f"people.csv:{line}: ")
-    assert part in complaint
-    assert "@" not in complaint
+    assert complaints(table) == [f"people.csv:{line}: {what}"]
 
 
 def test_a_header_that_was_sorted_among_the_people_is_a_mistake() -> None:
     """Everybody above it is named; of a single row a person has to say who that is."""
     above = "Ada,A,ada@corp.org\nBob,B,bob@corp.org\n"
     found = complaints(above + HEADER + "Eve,E,eve@corp.org\n")
-    assert [each[:33] for each in found] == [
-        "people.csv:1: this address is abo",
-        "people.csv:2: this address is abo",
-    ]
+    assert found == [f"people.csv:1: {ABOVE}", f"people.csv:2: {ABOVE}"]
     reading = read("Ada,A,ada@corp.org\n" + HEADER + "Eve,E,eve@corp.org\n")
     assert [each.email1 for each in reading.definitions[0].candidates] == ["eve@corp.org"]
-    assert any(
-        note.startswith("people.csv:1: this row is above the header") for note in reading.notes
-    )
+    assert f"people.csv:1: {PERHAPS}" in reading.notes
 
 
 REFERRED = "first_name,last_name,email1,Referred by,{}\nAda,A,ada@corp.org,mia@corp.org,{}\n"
@@ -204,10 +186,8 @@ def test_quotes_line_breaks_and_blank_rows() -> None:
         "C,D,c@example.com\n"
         "E,F,bad,\n"
     )
-    assert complaints(table) == [
-        'people.csv:9, email1: found "bad", wanted an email address '
-        "(an email address must have an @-sign)"
-    ]
+    (complaint,) = complaints(table)
+    assert complaint.startswith('people.csv:9, email1: found "bad", ')
     first, second = people(table.replace("E,F,bad,\n", ""))
     assert first.notes == 'one, "two"\nthree'
     assert (str(first.place), str(second.place)) == ("people.csv:4", "people.csv:8")
@@ -216,62 +196,58 @@ def test_quotes_line_breaks_and_blank_rows() -> None:
 @pytest.mark.parametrize(
     ("table", "said"),
     [
-        (HEADER + "A,B,C,a@example.com\n", f":2: this row has 4 {TOO_WIDE} 3"),
-        (HEADER + '"A"x,B,a@example.com\n', f":2: {CANNOT_SEPARATE}"),
-        (HEADER + ADA + 'A,B,"a@example.com\n', f":3: {CANNOT_SEPARATE}"),
-        ("first,last_name,email1\n" + ADA, ":1: no column for first_name; found first, last_name"),
-        ("first_name,last_name,Email,E-mail\n", ":1: 2 columns for email1: Email, E-mail"),
-        (ADA, ":1: no column for first_name"),
-        (HEADER, ", candidates: found no candidates, wanted at least one"),
-        (HEADER + "A,,a@example.com\n", ":2, last_name: missing, wanted a last name"),
-        (HEADER + ADA + ADA.replace("Ada", "Eda"), ":3, email1: found"),
+        (HEADER + "A,B,C,a@example.com\n", ":2: … 4 columns, … 3; … comma"),
+        (HEADER + '"A"x,B,a@example.com\n', ":2: … (',' expected after '\"')"),
+        (HEADER + ADA + 'A,B,"a@example.com\n', ":3: … (unexpected end of data)"),
+        ("first,last_name,email1\n" + ADA, ":1: … first_name; found first, last_name, email1; …"),
+        ("first_name,last_name,Email,E-mail\n", ":1: 2 … email1: Email, E-mail; …"),
+        (ADA, ":1: … first_name; found Ada, …"),
+        (HEADER, ", candidates: found no candidates, …"),
+        (HEADER + "A,,a@example.com\n", ":2, last_name: missing, …"),
+        (HEADER + ADA + ADA.replace("Ada", "Eda"), ':3, email1: found "ada@example.com", …'),
         (
             HEADER + "A,B,straße@example.com\nA,B,STRASSE@example.com\n",
-            f':3, email1: found "STRASSE@example.com", {SAME_PERSON} people.csv:2 if '
-            "letters such as ß and ss count as the same; if these are two people, put one of "
-            "them into a separate campaign",
+            ':3, email1: found "STRASSE@example.com", … people.csv:2 … ß …',
         ),
         (
             HEADER + "Ad\u202ea,B,a@example.com\n",
-            ':2, first_name: found "Ad\\u202ea", wanted text without the invisible '
-            "RIGHT-TO-LEFT OVERRIDE",
+            ':2, first_name: found "Ad\\u202ea", … RIGHT-TO-LEFT OVERRIDE',
         ),
-        (b"PK\x03\x04\x00\x00", f": this is {PART_OF_WORKBOOK}"),
+        (b"PK\x03\x04\x00\x00", f": {ONLY_PART}"),
         (b"\x7fELF\x00\x00", f": {BINARY}"),
         (b"\x81\x8d\n", f":1: {NOT_TEXT}"),
-        ("", f": {EMPTY_FILE}"),
+        ("", f": {EMPTY}"),
         (
             HEADER.replace("\n", ",stage_id\n") + "A,B,a@example.com,2.5\n",
-            ':2, stage_id: found "2.5"',
+            ':2, stage_id: found "2.5", …',
         ),
     ],
 )
 def test_what_is_wrong_with_a_table_is_told_at_its_line(table: str | bytes, said: str) -> None:
     """No row is shifted, dropped or guessed at in silence."""
-    assert complaints(table)[0].startswith("people.csv" + said)
+    assert fits(f"people.csv{said}", complaints(table)[0])
 
 
 def test_a_duplicate_names_both_lines() -> None:
     """One address, one invitation."""
     (said,) = complaints(HEADER + ADA + ADA.upper())
-    assert said.startswith("people.csv:3, email1:")
-    end = f"{SAME_PERSON} people.csv:2, {BUT_DIFFERENT} first_name, last_name"
-    assert said.endswith(end)
+    assert fits("people.csv:3, email1: … people.csv:2, … first_name, last_name", said)
 
 
 def test_a_spoilt_name_is_pointed_at_and_sent_as_it_is() -> None:
     """The service has no update (interface 4): better seen before it is sent than after."""
     reading = read(HEADER + "JosÃ©,Jos?,a@example.com\n")
     first, last = map(str, reading.warnings)
-    assert first.startswith('people.csv:2, first_name: "JosÃ©": probably "José", read')
-    assert last.startswith('people.csv:2, last_name: "Jos?": a ? often replaces')
+    assert fits('people.csv:2, first_name: "JosÃ©": … "José", …', first)
+    assert fits('people.csv:2, last_name: "Jos?": …', last)
     assert reading.definitions[0].candidates[0].first_name == "JosÃ©"
 
 
 def test_unused_columns_are_remarked_on_and_never_sent() -> None:
     """A salary in the sheet stays in the sheet."""
     reading = read("first_name,salary,last_name,email1,\nAda,100,Lovelace,ada@example.com,\n")
-    assert reading.notes == (f"people.csv: {UNUSED}: salary",)
+    (note,) = reading.notes
+    assert fits(UNUSED.format("salary"), note)
 
 
 def test_stages_are_whole_numbers_however_a_spreadsheet_writes_them() -> None:
@@ -301,10 +277,8 @@ def test_words_under_stage_are_no_stage_id(words: list[str], numbers: list[str],
         reading = read(table)
         assert {person.stage_id for person in reading.definitions[0].candidates} == {1}
         line, cell = named[0]
-        assert reading.notes == (
-            f"people.csv: {UNUSED}: Stage",
-            f'people.csv: column Stage {NO_STAGE_ID}, e.g. line {line} "{cell}"',
-        )
+        shown = (UNUSED.format("Stage"), f'people.csv: … Stage … stage_id: … line {line} "{cell}"')
+        assert shortened(reading.notes, shown) == shown
     elif wrong:
         places = {said.partition(",")[0] for said in complaints(table)}
         assert places == {f"people.csv:{line}" for line in wrong}
@@ -330,12 +304,12 @@ def test_columns_say_that_a_field_has_none_or_which_it_is(
     Path("campaign.yaml").write_text(sample.HEAD + f"candidates: {{columns: {columns}}}\n")
     table = f"first_name,last_name,email1,{header}\n{ADA[:-1]},Applied\n"
     if wrong:
-        assert complaints(table) == [
-            'people.csv:2, stage_id: found "Applied", wanted a whole number'
-        ]
+        (complaint,) = complaints(table)
+        assert complaint.startswith('people.csv:2, stage_id: found "Applied", ')
     else:
         reading = read(table)
-        assert reading.notes == (f"people.csv: {UNUSED}: {header}",)
+        (note,) = reading.notes
+        assert fits(UNUSED.format(header), note)
 
 
 def test_a_stage_of_words_beside_one_of_numbers_is_no_second_column() -> None:
@@ -349,7 +323,7 @@ def test_a_needed_field_without_a_column_is_a_mistake_and_says_why() -> None:
     text = sample.HEAD + "candidates: {columns: {first_name: null}}\n"
     Path("campaign.yaml").write_text(text)
     (said,) = complaints(HEADER + ADA)
-    assert said.startswith("people.csv:1: no column for first_name, because columns says so; found")
+    assert fits("people.csv:1: … first_name, … columns …; found …", said)
 
 
 @pytest.mark.parametrize(
@@ -384,14 +358,14 @@ def test_several_addresses_in_a_cell_are_a_mistake_or_the_first_counts(cell: str
     table = f'{HEADER}Ada,Lovelace,"{cell}"\n'
     [said] = complaints(table)
     assert said.startswith("people.csv:2, email1: found ")
-    assert f"wanted an email address, not 2: {KEEP_ONE} with" in said
+    assert ", not 2: " in said
     Path("campaign.yaml").write_text(sample.HEAD + "candidates: {several: first}\n")
     [ada] = people(table)
     assert ada.email1 == ("b@y.org" if cell.startswith("b") else "a@x.org")
     Path("campaign.yaml").write_text(sample.HEAD + "candidates: {several: last}\n")
     with pytest.raises(BadInput, match="mistake") as raised:
         read(table)
-    assert 'candidates.several: found "last", wanted first' in str(raised.value.problems[0])
+    assert 'candidates.several: found "last", ' in str(raised.value.problems[0])
 
 
 ADDRESS = st.from_regex(r"[a-z]{1,4}@[a-z]{1,3}\.(org|com)", fullmatch=True)
@@ -416,11 +390,12 @@ def test_rows_that_say_the_same_are_one_person(rows: list[tuple[int, str]]) -> N
         first.setdefault(who, at)
     wrong = [at for at, (who, source) in enumerate(rows) if rows[first[who]][1] != source]
     if wrong:
-        assert complaints(table) == [
-            f'people.csv:{at + 2}, email1: found "p{rows[at][0]}@x.org", {SAME_PERSON} '
-            f"people.csv:{first[rows[at][0]] + 2}, {BUT_DIFFERENT} source"
+        shown = [
+            f'people.csv:{at + 2}, email1: found "p{rows[at][0]}@x.org", … '
+            f"people.csv:{first[rows[at][0]] + 2}, … source"
             for at in wrong
         ]
+        assert shortened(complaints(table), shown) == tuple(shown)
         return
     [definition] = read(table).definitions
     assert [person.email1 for person in definition.candidates] == [f"p{n}@x.org" for n in first]
@@ -464,7 +439,7 @@ def test_who_stands_twice_in_a_definition_is_told_beside_another_mistake(wrong: 
 def test_capitals_make_another_address_to_log_in_with() -> None:
     """One person at two spellings: nobody guesses which one is sent (interface 4.7)."""
     [said] = complaints(HEADER + ADA + ADA.replace("ada@", "Ada@"))
-    assert said.startswith('people.csv:3, email1: found "Ada@example.com", the same person')
+    assert fits('people.csv:3, email1: found "Ada@example.com", … people.csv:2', said)
 
 
 def test_people_of_another_campaign_are_refused() -> None:
@@ -485,7 +460,7 @@ def test_a_definition_names_its_table_beside_itself(tmp_path: Path) -> None:
     reading = read_campaigns(definition)
     (ada,) = reading.definitions[0].candidates
     assert (ada.first_name, ada.email1) == ("Ada", "ada@x.org")
-    assert reading.notes[0].endswith("never sent: First name, E-mail")
+    assert reading.notes[0].endswith(": First name, E-mail")
 
 
 def test_a_named_table_that_is_missing_is_told_in_the_definition() -> None:
@@ -495,20 +470,21 @@ def test_a_named_table_that_is_missing_is_told_in_the_definition() -> None:
     )
     problem, missing = messages(read_campaigns, Path("campaign.yaml"))
     assert "problem: found 0" in problem
-    assert missing == f"campaign.yaml:4:20, candidates.file: nope.csv: {NO_FILE}"
+    assert missing == f"campaign.yaml:4:20, candidates.file: nope.csv: {NO_SUCH_FILE}"
 
 
 def test_a_table_alone_asks_for_its_definition() -> None:
     """A table holds people only; the complaint says how to name the campaign."""
     Path("people.csv").write_text(HEADER + ADA)
-    for path, campaign, said in [
-        ("people.csv", None, "--campaign definition.yaml"),
-        ("campaign.yaml", "other.yaml", "only with a table of candidates"),
-        ("people.csv", "people.txt", "wanted a definition in YAML"),
+    for path, campaign, found, then in [
+        ("people.csv", None, None, "new people.yaml --from people.csv"),
+        ("campaign.yaml", "other.yaml", None, "%TYPED% campaign.yaml"),
+        ("people.csv", "people.txt", '"people.txt"', "%TYPED% people.csv --campaign DEFINITION"),
     ]:
         with pytest.raises(BadInput, match="1 mistake") as raised:
             read_campaigns(Path(path), Path(campaign) if campaign else None)
-        assert said in str(raised.value.problems[0])
+        assert raised.value.problems[0].found == found
+        assert raised.value.then == f"Then type: campaign {then}"
 
 
 @pytest.mark.parametrize(
@@ -520,7 +496,6 @@ def test_one_file_in_both_places_is_said(path: str, then: str) -> None:
     Path("people.csv").write_text(HEADER + ADA)
     with pytest.raises(BadInput, match="1 mistake") as raised:
         read_campaigns(Path(path), Path.cwd() / path)
-    assert str(raised.value.problems[0]).startswith(f"{path}: this is the same file twice; ")
     assert raised.value.then == f"Then type: campaign %TYPED% {then}"
 
 
@@ -529,7 +504,7 @@ def test_a_table_that_is_given_replaces_the_definition_s_own_people() -> None:
     Path("campaign.yaml").write_text(sample.MINIMAL)
     reading = read(HEADER + "B,B,b@example.com\n")
     assert [person.email1 for person in reading.definitions[0].candidates] == ["b@example.com"]
-    assert "are ignored; " in reading.notes[0]
+    assert fits("… campaign.yaml …; people.csv …", reading.notes[0])
 
 
 def test_columns_of_a_header() -> None:
@@ -537,11 +512,8 @@ def test_columns_of_a_header() -> None:
     columns = find_columns(["Email", "x", "", "First name"], {})
     assert columns.by_field == {"email1": 0, "first_name": 3}
     assert columns.unused == ("x",)
-    assert columns.complaints == (
-        "no column for last_name; found Email, x, First name; "
-        + ONE_OF_THESE
-        + ' {last_name: "…"}',
-    )
+    (complaint,) = columns.complaints
+    assert fits("… last_name; found Email, x, First name; … {last_name: …}", complaint)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """Campaigns in workbooks: every complaint at the true name of its cell."""
 
 import asyncio
-import io
 import zipfile
 from collections.abc import Sequence
 from datetime import date, datetime
@@ -15,30 +14,16 @@ from config.definition.model import ProblemById
 from config.reading.own_tables import named_table, own_tables, people_at
 from config.reading.reading import Reading, read_campaigns
 from config.reading.sources import sources_of
+from config.tables.unread import ABOVE
 from config.workbooks.shapes import column_letters
 from flows.run.order import RunContext, conduct
 from sandbox.server import Sandbox
 from tasks.plan.target import CampaignSource
-from tests.config.refusals import messages, mistakes
+from tests.config.refusals import messages, mistakes, shortened
 from tests.sheets.writers import workbook
 from tests.support import yaml_definition as sample
 from tests.support.campaigns import Office, settings_of
-from tests.wording import (
-    BUT_DIFFERENT,
-    DAMAGED,
-    NAME_DEFINITION,
-    NO_FIELD,
-    NO_STAGE_ID,
-    NO_TABLE,
-    NO_WORKBOOK,
-    ONLY_PEOPLE,
-    PART_OF_WORKBOOK,
-    SAME_PERSON,
-    SHEET_USED,
-    TEXT_DOCUMENT,
-    UNUSED,
-    WITHOUT_RESULT,
-)
+from tests.support.documents import fits
 
 Rows = Sequence[Sequence[Any]]
 CAMPAIGN: Rows = [["field", "value"], ["campaign", "a "], ["name", "A"], ["problem", 42.0]]
@@ -118,33 +103,35 @@ def test_mistakes_are_told_at_their_cells() -> None:
         [None, *ADA],
         [None, *ADA[:3], 4],
     ]
-    assert complaints(book(campaign=CAMPAIGN, Candidates=people)) == [
-        'people.xlsx, Candidates!D3, email1: found "ana@", wanted an email address '
-        "(there must be something after the @-sign)",
-        "people.xlsx, Candidates!E3, stage_id: found 2.5, wanted a whole number",
-        "people.xlsx, Candidates!B5, first_name: found the error #N/A, wanted a first name",
-        f"people.xlsx, Candidates!C6, last_name: found {WITHOUT_RESULT} "
-        "in a spreadsheet program and save it), wanted a last name",
-        'people.xlsx, Candidates!D8, email1: found "ada@example.com", '
-        f"{SAME_PERSON} people.xlsx, Candidates!D7, {BUT_DIFFERENT} stage_id",
-    ]
+    shown = (
+        'people.xlsx, Candidates!D3, email1: found "ana@", …',
+        "people.xlsx, Candidates!E3, stage_id: found 2.5, …",
+        "people.xlsx, Candidates!B5, first_name: found the error #N/A, …",
+        "people.xlsx, Candidates!C6, last_name: found a formula …",
+        'people.xlsx, Candidates!D8, email1: found "ada@example.com", … people.xlsx, Candidates!D7,'
+        " … stage_id",
+    )
+    assert shortened(complaints(book(campaign=CAMPAIGN, Candidates=people)), shown) == shown
 
 
 @pytest.mark.parametrize(
     ("row", "said"),
     [
-        (["nmae", "x"], f"campaign!A5, nmae: {NO_FIELD} nmae; did you mean project.name?"),
-        (["project.name", "B"], "campaign!B5, project.name: project.name is written twice"),
-        (["endtime", date(2026, 12, 2)], "campaign!B5, project.endtime: found"),
-        (["problem.title", "x"], "campaign!B5, problem.title: give a problem by its id or"),
-        (["invites.send", "maybe"], 'campaign!B5, invites.send: found "maybe", wanted true or'),
-        (["stage_id", "first"], 'campaign!B5, stage_id: found "first", wanted a whole number'),
+        (["nmae", "x"], "campaign!A5, nmae: … nmae; … project.name?"),
+        (
+            ["project.name", "B"],
+            "campaign!B5, project.name: … campaign!B3",
+        ),
+        (["endtime", date(2026, 12, 2)], 'campaign!B5, project.endtime: found "2026-12-02", …'),
+        (["problem.title", "x"], "campaign!B5, problem.title: …"),
+        (["invites.send", "maybe"], 'campaign!B5, invites.send: found "maybe", …'),
+        (["stage_id", "first"], 'campaign!B5, stage_id: found "first", …'),
     ],
 )
 def test_a_wrong_field_of_the_campaign_sheet(row: Sequence[Any], said: str) -> None:
     """The same rules as in YAML, told at the cell."""
     (complaint,) = complaints(book(campaign=[*CAMPAIGN, row], candidates=[HEADER, ADA]))
-    assert complaint.startswith(f"people.xlsx, {said}")
+    assert fits(f"people.xlsx, {said}", complaint)
 
 
 CAMPAIGNS: Rows = [["campaign", "name", "problem"], ["a", "A", 1], ["b", "B", 2]]
@@ -165,13 +152,16 @@ def test_nobody_in_a_batch_is_dropped_in_silence() -> None:
     people = [[*HEADER, "campaign"], [*ADA, "a"], [*BOB, None], [*BOB, "z"]]
     rows = [*CAMPAIGNS, ["a", "again", 1]]
     said = complaints(book(campaigns=rows, candidates=people))
-    assert any("candidates!E3, campaign: missing" in c for c in said)
-    assert any('candidates!E4, campaign: found "z", wanted one of a, b' in c for c in said)
-    assert any('campaigns!A4, campaign: found "a", the same campaign as' in c for c in said)
-    assert any("campaigns!A3, candidates: found no candidates" in c for c in said)
-    without = complaints(book(campaigns=CAMPAIGNS, candidates=[HEADER, ADA]))
+    for shown in (
+        "candidates!E3, campaign: missing, …",
+        'candidates!E4, campaign: found "z", … a, b',
+        'campaigns!A4, campaign: found "a", … people.xlsx, campaigns!A2',
+        "campaigns!A3, candidates: found no candidates, …",
+    ):
+        assert any(fits(f"people.xlsx, {shown}", each) for each in said), shown
+    (without,) = complaints(book(campaigns=CAMPAIGNS, candidates=[HEADER, ADA]))
     found = "found First name, Surname, E-mail, Stage"
-    assert without == [f"people.xlsx, candidates!A1: no column for campaign; {found}"]
+    assert fits(f"people.xlsx, candidates!A1: … campaign; {found}", without)
 
 
 def test_fields_beside_those_of_a_campaign_are_never_left_out() -> None:
@@ -183,7 +173,7 @@ def test_fields_beside_those_of_a_campaign_are_never_left_out() -> None:
     said = complaints(book(campaign=fields, candidates=[HEADER, ADA]))
     cells = [each.partition(": ")[0] for each in said]
     assert cells == [f"people.xlsx, campaign!D{row}" for row in (1, 2, len(fields))]
-    assert "move it and its value to the other fields" in said[0]
+    assert '"invites.approval"' in said[0]
 
 
 @pytest.mark.parametrize(
@@ -206,7 +196,7 @@ def test_a_value_that_is_not_beside_its_field_is_never_left_out(
     """Without a word, the campaign would be sent at once, or without an approval."""
     said = complaints(book(campaign=[titles, *CAMPAIGN[1:], row], candidates=[HEADER, ADA]))
     assert [each.partition(": ")[0] for each in said] == [f"people.xlsx, campaign!{cell}, {row[0]}"]
-    assert "move it to B5" in said[0]
+    assert " B5;" in said[0]
 
 
 def test_values_may_all_be_further_to_the_right() -> None:
@@ -269,7 +259,7 @@ def test_campaigns_that_read_one_table_differently_are_told(
     people = [["a", *ADA, "a@w.org", "a@p.org"], ["b", *BOB, "b@w.org", "b@p.org"]]
     path = book(campaigns=rows, candidates=[[*header[:3], "E-mail", *header[4:]], *people])
     (said,) = complaints(path)
-    assert said.startswith(f"people.xlsx, campaigns!{cell}, candidates: all campaigns share")
+    assert fits(f"people.xlsx, campaigns!{cell}, candidates: … candidates, …", said)
 
 
 def test_campaigns_that_agree_how_to_read_one_table_are_sent() -> None:
@@ -293,7 +283,7 @@ def test_a_second_table_in_the_sheet_of_people_is_never_left_out() -> None:
     assert cells == ["people.xlsx, candidates!H3", "people.xlsx, candidates!H4"]
     above = [HEADER[:3], ADA[:3], [], HEADER, BOB]
     (complaint,) = complaints(book(campaign=CAMPAIGN, candidates=above))
-    assert complaint.startswith("people.xlsx, candidates!C2: this address is above the header")
+    assert complaint == f"people.xlsx, candidates!C2: {ABOVE}"
     remark = [HEADER, [*ADA, None, "mia@corp.org"], [*BOB, "referred by noa@corp.org"]]
     assert keys(read_campaigns(book(campaign=CAMPAIGN, candidates=remark)))
 
@@ -313,18 +303,18 @@ def test_mistakes_come_in_the_order_of_the_sheet() -> None:
 def test_sheets_that_are_missing_are_named() -> None:
     """The complaint lists the sheets there are."""
     (said,) = complaints(book(Tabelle1=[HEADER, ADA]))
-    assert "found the sheets Tabelle1, wanted a sheet campaign" in said
-    assert said.endswith(NAME_DEFINITION)
-    assert "no candidates" in complaints(book(campaign=CAMPAIGN, candidates=[HEADER]))[0]
-    assert "the table is empty" in complaints(book(campaign=CAMPAIGN, candidates=[]))[0]
+    assert fits("people.xlsx, sheets: found the sheets Tabelle1, … candidates; …", said)
+    (said,) = complaints(book(campaign=CAMPAIGN, candidates=[HEADER]))
+    assert said.startswith("people.xlsx, candidates, candidates: found no candidates, ")
+    (said,) = complaints(book(campaign=CAMPAIGN, candidates=[]))
+    assert said.startswith("people.xlsx, candidates!A1: ")
 
 
 def test_two_sheets_of_one_name_are_told() -> None:
     """Only a space tells them apart: one of them would be forgotten."""
     path = book(**{"campaign": CAMPAIGN, "candidates": [HEADER, ADA], "Candidates ": [HEADER, BOB]})
-    assert complaints(path) == [
-        "people.xlsx: two sheets have the name candidates; rename one of them"
-    ]
+    (said,) = complaints(path)
+    assert fits("people.xlsx: … candidates; …", said)
 
 
 def test_a_definition_may_name_a_sheet_of_a_workbook() -> None:
@@ -339,7 +329,7 @@ def test_a_definition_may_name_a_sheet_of_a_workbook() -> None:
     ]
     definition.write_text(sample.HEAD + "candidates: {file: people.xlsx}\n")
     [said] = complaints(definition)
-    assert "the sheets Other, Leute all have email addresses" in said and 'sheet: "Other"' in said
+    assert fits('people.xlsx, sheet: the sheets Other, Leute …, sheet: "Other"}', said)
     book(Leute=[HEADER, BOB])
     assert keys(read_campaigns(definition)) == {"a": ["bob@example.com"]}
     definition.write_text(sample.HEAD)
@@ -350,13 +340,12 @@ def test_words_under_stage_are_shown_by_their_cell() -> None:
     """They are no mistake; `null` in a campaign sheet leaves out any column."""
     candidates = [HEADER, [*BOB[:3], " "], [*ADA[:3], "Take Home Test"]]
     [note] = read_campaigns(book(campaign=CAMPAIGN, Candidates=candidates)).notes[1:]
-    assert note == (
-        f'people.xlsx, Candidates: column Stage {NO_STAGE_ID}, e.g. D3 "Take Home Test"'
-    )
+    assert fits('people.xlsx, Candidates: … Stage … stage_id: … D3 "Take Home Test"', note)
     fields = [*CAMPAIGN, ["columns.stage_id", "null"], ["columns.source", None]]
     candidates[1][3] = 3
     reading = read_campaigns(book(campaign=fields, Candidates=candidates))
-    assert reading.notes == (f"people.xlsx, Candidates: {UNUSED}: Stage",)
+    (note,) = reading.notes
+    assert fits("people.xlsx, Candidates: …: Stage", note)
 
 
 def test_a_campaign_sheet_says_that_the_first_of_several_addresses_counts() -> None:
@@ -375,12 +364,10 @@ def test_blank_sheets_and_pivots_are_not_in_the_way() -> None:
     book(Sheet1=[], Leute=[["Our people"], HEADER, ADA], Pivot=[["Stage", "Number"], [1, 1]])
     reading = read_campaigns(definition)
     assert keys(reading) == {"a": ["ada@example.com"]}
-    assert any(f"people.xlsx, Leute: {SHEET_USED}" in note for note in reading.notes)
+    assert any(note.startswith("people.xlsx, Leute: ") for note in reading.notes)
     book(Sheet1=[], Sheet2=[["x"]])
-    assert complaints(definition) == [
-        "people.xlsx, sheet: found the sheets Sheet1, Sheet2, "
-        "wanted one with a column of email addresses"
-    ]
+    (said,) = complaints(definition)
+    assert said.startswith("people.xlsx, sheet: found the sheets Sheet1, Sheet2, ")
 
 
 OPEN_DOCUMENT = (
@@ -420,52 +407,12 @@ def test_open_documents_have_the_same_cells() -> None:
     """The other engine counts rows and columns from A1 as well, blank ones included."""
     people = [[None], [None, *HEADER], [None], [None, *ADA], [None, "B", None, "bad", 2]]
     open_document(Path("people.ods"), campaign=CAMPAIGN, candidates=people)
-    assert complaints(Path("people.ods")) == [
-        "people.ods, candidates!C5, last_name: missing, wanted a last name",
-        'people.ods, candidates!D5, email1: found "bad", wanted an email address '
-        "(an email address must have an @-sign)",
-    ]
+    name, email = complaints(Path("people.ods"))
+    assert name.startswith("people.ods, candidates!C5, last_name: missing, ")
+    assert email.startswith('people.ods, candidates!D5, email1: found "bad", ')
     open_document(Path("people.ods"), campaign=CAMPAIGN, candidates=people[:4])
     (ada,) = read_campaigns(Path("people.ods")).definitions[0].candidates
     assert (ada.stage_id, str(ada.place)) == (3, "people.ods, candidates!D4")
-
-
-def packed(part: str) -> bytes:
-    """What another program packs in the way of a workbook."""
-    content = io.BytesIO()
-    with zipfile.ZipFile(content, "w") as archive:
-        archive.writestr("[Content_Types].xml", "<Types/>")
-        archive.writestr(part, "x")
-    return content.getvalue()
-
-
-def torn(workbook: bytes) -> bytes:
-    """Cut the text of each sheet off in the middle."""
-    content = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(workbook)) as whole, zipfile.ZipFile(content, "w") as parts:
-        for name in whole.namelist():
-            data = whole.read(name)
-            parts.writestr(name, data[: len(data) // 2] if "sheets/" in name else data)
-    return content.getvalue()
-
-
-def test_what_is_no_workbook(tmp_path: Path) -> None:
-    """Damaged, protected, renamed or far too large: a sentence, before anything unpacks it."""
-    whole = book(campaign=CAMPAIGN, candidates=[HEADER, ADA]).read_bytes()
-    for name, data, said in [
-        ("a.xlsx", b"hello", ONLY_PEOPLE),
-        ("b.xlsx", whole[:2000], PART_OF_WORKBOOK),
-        ("c.xlsx", bytes.fromhex("d0cf11e0a1b11ae1") + b"x" * 999, DAMAGED),
-        ("d.xls", b"<html><table>", f"this is {NO_TABLE}"),
-        ("e.ods", b"\0" * 99, NO_WORKBOOK),
-        ("f.xlsx", torn(whole), DAMAGED),
-        ("g.xlsx", b"%PDF-1.7", "this is a PDF; export the table"),
-        ("h.xlsx", packed("word/document.xml"), f"{TEXT_DOCUMENT}; save its table as"),
-        ("i.xlsx", packed("xl/workbook.bin"), "of the binary kind (.xlsb); save its table as"),
-    ]:
-        (tmp_path / name).write_bytes(data)
-        (complaint,) = complaints(tmp_path / name)
-        assert said in complaint, name
 
 
 def test_the_content_counts_and_not_the_name(tmp_path: Path) -> None:
@@ -518,7 +465,7 @@ def test_a_workbook_is_the_definition_of_a_table() -> None:
     (campaign,) = reading.definitions
     assert (campaign.campaign, campaign.place.file) == ("a", "hiring.xlsx")
     assert [person.email1 for person in campaign.candidates] == ["a@home.org"]
-    assert any("are ignored; export" in n for n in reading.notes)
+    assert any(fits("… hiring.xlsx …; export.csv …", note) for note in reading.notes)
     named = named_table(Path("export.csv"), Path("hiring.xlsx"))
     assert named is not None
     rows = list(people_at(named, own_tables(named)[1]).people())
@@ -530,15 +477,15 @@ def test_what_is_wrong_in_it_or_in_its_table_is_told_at_its_place() -> None:
     Path("export.csv").write_text(EXPORT.format("Bob Lee,Test,b@,\n"))
     says = [("split_name", True), ("columns.full_name", "Who"), ("columns.email1", "Mail")]
     told = complaints(Path("export.csv"), definition(*says, ("where.Stage", "Tst")))
-    assert told[0].startswith("hiring.xlsx, campaign!B8, candidates.where.Stage: no row has")
+    assert fits('hiring.xlsx, campaign!B8, candidates.where.Stage: … "Tst" …', told[0])
     told = complaints(Path("export.csv"), definition(*says))
     assert told[0].startswith('export.csv:2, email1: found "b@"')
     told = complaints(Path("export.csv"), definition())
-    assert told[0].startswith("export.csv:1: no column for first_name")
+    assert fits("export.csv:1: … first_name; found Who, …", told[0])
     book(campaigns=CAMPAIGNS, candidates=[HEADER, ADA]).rename("hiring.xlsx")
     for path in (Path("hiring.xlsx"), book(people=[HEADER, ADA])):
         (told,) = complaints(Path("export.csv"), path)
-        assert told.endswith("wanted one sheet campaign")
+        assert fits(f"{path}, sheets: found the sheets …, … campaign", told)
 
 
 def test_a_workbook_and_its_table_are_sent_once(

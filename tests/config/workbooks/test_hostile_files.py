@@ -13,14 +13,17 @@ from pathlib import Path
 
 import pytest
 
-from config.workbooks.process import received
-from config.workbooks.shapes import Unfit
+from config.reading.folder import NO_CAMPAIGNS
+from config.tables.file_bytes import NOT_ORDINARY
+from config.workbooks.__main__ import FAR_AWAY, TOO_LARGE
+from config.workbooks.container import ENTITIES
+from config.workbooks.process import SHORT_OF_MEANS, received
+from config.workbooks.shapes import DAMAGED, Unfit
 from tests.sheets.books import PLAIN
-from tests.sheets.broken import changed, replaced
+from tests.sheets.broken import BROKEN, changed, replaced
 from tests.sheets.shapes import Book
 from tests.sheets.writers import by_hand, by_openpyxl, by_xlsxwriter
 from tests.support.session import PATIENCE
-from tests.wording import NOT_ORDINARY, TOO_LARGE
 
 pytestmark = pytest.mark.skipif(
     not Path("/proc/self/status").exists(), reason="memory is told in /proc only"
@@ -41,12 +44,6 @@ finally:
     own = re.search(r"VmHWM:\\s*(\\d+)", Path("/proc/self/status").read_text())[1]
     print(int(own) + resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, file=sys.stderr)
 """
-
-
-def far_away() -> bytes:
-    """One more person, in the last cell that there is."""
-    cell = b'<row r="1048576"><c r="XFD1048576"><v>1</v></c></row></sheetData>'
-    return replaced(b"</sheetData>", cell, "sheet2")()
 
 
 def far_away_ods() -> bytes:
@@ -161,11 +158,6 @@ def one_text_a_million_times() -> bytes:
     return changed(text, change)
 
 
-def merged_everywhere() -> bytes:
-    areas = b"".join(b'<mergeCell ref="%b1:%b1048576"/>' % (c, c) for c in [b"H", b"I"] * 5000)
-    return replaced(b"</sheetData>", b"</sheetData><mergeCells>" + areas + b"</mergeCells>")()
-
-
 def wide_text() -> bytes:
     return b"first name,last name,email\n" + b",".join([b"x"] * 5_000_000)
 
@@ -186,21 +178,21 @@ def many_rows() -> bytes:
 
 
 HOSTILE: dict[str, tuple[Callable[[], bytes], str]] = {
-    "far-away.xlsx": (far_away, "Candidates!XFD1048576: this cell lies far outside"),
-    "far-away.ods": (far_away_ods, "Candidates!XFD5: this cell lies far outside"),
+    "far.xlsx": (BROKEN["far.xlsx"][0], f"Candidates!XFD1048576: {FAR_AWAY}"),
+    "far-away.ods": (far_away_ods, f"Candidates!XFD5: {FAR_AWAY}"),
     "bomb.xlsx": (bomb, "unpacks to 1,536 MB"),
-    "lying-bomb.xlsx": (lying_bomb, "damaged"),
-    "entity.xlsx": (foreign_entity, "declares XML entities"),
-    "laughs.xlsx": (billion_laughs, "declares XML entities"),
-    "late-laughs.xlsx": (late_document_type, "declares XML entities"),
-    "long-cell.xlsx": (long_cell, "Candidates!A2, first_name: found a text of 10,000,000"),
+    "lying-bomb.xlsx": (lying_bomb, DAMAGED),
+    "entity.xlsx": (foreign_entity, ENTITIES),
+    "laughs.xlsx": (billion_laughs, ENTITIES),
+    "late-laughs.xlsx": (late_document_type, ENTITIES),
+    "long-cell.xlsx": (long_cell, "Candidates!A2, first_name: found a text of 10,000,000 "),
     "long-cell.csv": (
         lambda: b"first name,last name,email\nA,B," + b"x" * 10_000_000,
-        "a cell has more than 131,072 characters",
+        "131,072 characters",
     ),
     "repeated.xlsx": (one_text_a_million_times, ""),
-    "merged.xlsx": (merged_everywhere, TOO_LARGE),
-    "wide.csv": (wide_text, "this row has 5,000,000 columns"),
+    "merged.xlsx": (BROKEN["merged.xlsx"][0], TOO_LARGE),
+    "wide.csv": (wide_text, "5,000,000 columns"),
     "many.csv": (many_rows, "more than 250,000 rows"),
     "spans.xls": (spans_without_end, TOO_LARGE),
     "tags.xls": (tags_without_end, ""),
@@ -264,7 +256,7 @@ def test_a_document_type_is_refused_wherever_it_stands(
     parts = [name for name in zipfile.ZipFile(io.BytesIO(whole)).namelist() if is_xml(name)]
     assert "xl/workbook.xml" in parts or "content.xml" in parts
     for part in parts:
-        with pytest.raises(Unfit, match="declares XML entities"):
+        with pytest.raises(Unfit, match=ENTITIES):
             received(late_and_harmless(part, whole, encoding), ())
 
 
@@ -297,7 +289,7 @@ def test_the_process_that_reads_has_a_limit_of_work() -> None:
 def test_a_reading_that_gets_nowhere_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a machine that gives it no time to work there is a sentence as well."""
     monkeypatch.setattr("config.workbooks.process.PATIENCE", 0.3)
-    with pytest.raises(Unfit, match="takes more time or memory to read than any campaign needs"):
+    with pytest.raises(Unfit, match=SHORT_OF_MEANS):
         received(busy(), ())
 
 
@@ -316,7 +308,7 @@ def test_what_is_no_file_is_not_read() -> None:
     for name, wanted in [
         ("d.yaml", "d.yaml:4:"),
         ("loop.yaml", "loop.yaml: "),
-        ("folder.xlsx", "this folder has no campaigns in it"),
+        ("folder.xlsx", NO_CAMPAIGNS),
         ("pipe.xlsx", NOT_ORDINARY),
         ("c.yaml", f"endless.csv: {NOT_ORDINARY}"),
         ("/dev/zero", NOT_ORDINARY),

@@ -208,7 +208,7 @@ MADE = {
         LEVER.format("email"),
         "csv",
         SPLIT + "where: {Job: Backend Enginer}\n",
-        complaint='no row has "Backend Enginer" under Job; the values are "Backend Engineer"',
+        complaint='candidates.where.Job: … "Backend Enginer" … "Backend Engineer"',
     ),
     "ashby-candidates.csv": Made(
         "Candidate Name=full | Primary Email Address=email | Job=job | Current stage=stage",
@@ -376,6 +376,6 @@ MADE = {
         f"{NAMES} | Phone=phone | Job=job | Stage=stage",
         "xlsx",
         JOB_STAGE,
-        complaint="Candidates!A1: no column for email1",
+        complaint="Candidates!A1: … email1; ",
     ),
 }
