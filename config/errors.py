@@ -1,6 +1,6 @@
 """Errors that a person can cause or fix. Each carries the exit code of the command line."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from config.mistakes import Mistake, Place
 
@@ -23,7 +23,7 @@ class BadInput(CampaignError):
 
     The text names files and a count only; `problems` holds the places and what was found there,
     and `warnings` what a person should check while fixing them. `then` is set if the same command
-    could never succeed; `so` says what is safe.
+    could never succeed, `more` if it could with a few more words; `so` says what is safe.
     """
 
     exit_code = 2
@@ -34,13 +34,16 @@ class BadInput(CampaignError):
         warnings: Iterable[Mistake] = (),
         then: str | None = None,
         so: str = "nothing was sent",
+        more: Sequence[str] = (),
     ) -> None:
-        self.then = then
+        self.then, self.more = then, tuple(more)
         self.problems: tuple[Mistake, ...] = tuple(problems)
         self.warnings: tuple[Mistake, ...] = tuple(warnings)
-        files = " and ".join(dict.fromkeys(problem.place.file for problem in self.problems))
+        first, *others = dict.fromkeys(problem.place.file for problem in self.problems)
+        rest = f" and {others[0] if len(others) == 1 else f'{len(others):,} more files'}"
         count = len(self.problems)
-        super().__init__(f"{files}: {count:,} mistake{'' if count == 1 else 's'}; {so}")
+        mistakes = f"{count:,} mistake{'' if count == 1 else 's'}"
+        super().__init__(f"{first}{rest if others else ''}: {mistakes}; {so}")
 
     @classmethod
     def at(cls, place: Place, message: str, then: str | None = None) -> "BadInput":

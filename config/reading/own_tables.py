@@ -204,6 +204,7 @@ def people_in(named: Named, tables: tuple[OwnTable, ...]) -> PeopleAt:
         meant = list(by_sheet.values())
     if len(meant) == 1:
         return meant[0]
+    more = ("--sheet", next(iter(by_sheet))) if meant and sheet is None else ()
     if meant:
         names = ", ".join(by_sheet)
         message = (
@@ -214,7 +215,7 @@ def people_in(named: Named, tables: tuple[OwnTable, ...]) -> PeopleAt:
         message = f"no column for email1 in the sheet {shown(wanted)}; found the sheets {names}"
         if tables and tables[0].delimiter:
             message = "no column for email1"
-    raise BadInput([Mistake(Place(str(named.path)), "email1", message=message)])
+    raise BadInput([Mistake(Place(str(named.path)), "email1", message=message)], more=more)
 
 
 def header_in(named: Named, table: OwnTable) -> PeopleAt | None:

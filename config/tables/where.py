@@ -12,6 +12,7 @@ from config.tables.cells import as_text, is_error
 
 WANTED = "a mapping of a column to a value or a list of values, as in where: {Job: Engineer}"
 NOTHING = "nothing"
+ERROR = "the error "  # of a spreadsheet, as #N/A
 # How many values or columns are named in one line; how many are compared with a misspelled one.
 NAMED = 8
 COMPARED = 1_000
@@ -193,7 +194,7 @@ def _text_at(cells: Sequence[Any], column: int) -> tuple[str, bool]:
         return str(cell), False
     text = "" if cell is None else str(as_text(cell))
     if is_error(text.strip()):
-        return f"the error {text.strip()}", False
+        return ERROR + text.strip(), False
     return text, True
 
 
@@ -219,4 +220,6 @@ def _listed(counts: Mapping[str, int]) -> str:
 
 
 def _quoted(value: str) -> str:
+    if value.startswith(ERROR):
+        return value
     return shown(value) if value else NOTHING

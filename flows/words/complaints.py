@@ -9,7 +9,7 @@ from string import ascii_uppercase
 from config.command_line import TYPED, command
 from config.errors import BadInput, BadSettings, CampaignError
 from config.mistakes import Mistake, Place
-from flows.words.speech import complain, counted, quoted
+from flows.words.speech import complain, quoted
 
 # A wrong column repeats its mistake on every row. Up to the first number, each mistake is shown;
 # if there are more, the second number of them are, and one line says where all of them are.
@@ -78,18 +78,23 @@ def explain(error: CampaignError) -> None:
     lines = complaint_of(error) if isinstance(error, BadInput) else [str(error)]
     then = [error.then.replace(TYPED, " ".join(sys.argv[1:2]))] if error.then else []
     if not then and isinstance(error, BadInput | BadSettings):
-        then = [_again(getattr(error, "problems", ()))]
+        then = [_again(getattr(error, "problems", ()), getattr(error, "more", ()))]
     complain(*lines, *([f"  {quoted(error.wrote)}"] if error.wrote else []), *then)
 
 
-def _again(problems: Iterable[Mistake]) -> str:
-    """Say what to type once it is fixed; if a file does not exist, what to type instead."""
+def _again(problems: Iterable[Mistake], more: Iterable[str]) -> str:
+    """Say what to type once it is fixed; if a file does not exist, what to type instead.
+
+    `more`: words with which what was typed would succeed.
+    """
     from config.reading.folder import nearest
     from config.reading.sources import TABLES, WORKBOOKS, YAML
     from config.reading.starter import free
     from config.tables.file_bytes import NO_SUCH_FILE
 
     words = sys.argv[1:]
+    if more:
+        return f"Then type: {command(*words, *more)}"
     gone = {Path(problem.place.file) for problem in problems if problem.message == NO_SUCH_FILE}
     typed = set(map(Path, words))
     missing = gone & typed
@@ -145,7 +150,7 @@ def _summary(cause: tuple[str | None, ...], alike: Sequence[Mistake]) -> str:
     places = ranges([problem.place for problem in alike])
     where = ", ".join(part for part in (file, sheet, field) if part)
     what = f"wanted {wanted}" if wanted else sentence or "the same kind"
-    return f"{where}: {counted(len(alike), 'mistake')} in all: {what}; at {places}"
+    return f"{where}: {len(alike):,} times in all: {what}; at {places}"
 
 
 def ranges(places: Sequence[Place]) -> str:

@@ -104,9 +104,11 @@ def test_a_proposed_value_is_the_one_of_the_table(tmp_path: Path, value: str) ->
 
 
 def test_a_sheet_can_be_named_and_goes_into_the_definition(typed: Typed, tmp_path: Path) -> None:
-    """Where two have addresses."""
+    """Where two have addresses, the first is proposed for what was typed."""
     write_book(tmp_path / "two.xlsx", others=True)
-    assert "all have emails" in typed("check", "two.xlsx").err
+    answer = typed("new", "two.yaml", "--from", "two.xlsx")
+    named = "campaign new two.yaml --from two.xlsx --sheet 'Candidates Report'"
+    assert answer.err.splitlines()[-1] == f"Then type: {named}"
     answer = typed("check", "two.xlsx", "--sheet", "rejected")
     then = answer.err.splitlines()[-1]
     assert then == "Then type: campaign new two.yaml --from two.xlsx --sheet rejected"
