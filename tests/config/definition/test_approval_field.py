@@ -8,7 +8,7 @@ import pytest
 from config.definition.model import Approval
 from config.reading.reading import read_campaigns
 from config.timetable.spans import NotASpan, in_words, span
-from tests.config.refusals import messages
+from tests.config.refusals import mistakes
 from tests.sheets.writers import workbook
 
 HEAD = """\
@@ -69,23 +69,25 @@ def test_approval_is_read(tmp_path: Path, invites: str, approval: Approval | Non
 
 
 @pytest.mark.parametrize(
-    ("invites", "told"),
+    ("invites", "where", "value"),
     [
-        ("{approval: maybe}", '5:21, invites.approval: found "maybe", wanted required, or'),
-        ("{approval: true}", "5:21, invites.approval: found true, wanted required, or"),
-        ("{approval: {within: 2}}", "invites.approval.within: found 2, wanted a span of time"),
-        ("{approval: within long}", "wanted a span of time"),
-        ("{approval: {witin: 2 days}}", "did you mean"),
-        ("{aproval: required}", "did you mean approval"),
+        ("{approval: maybe}", "5:21, invites.approval", '"maybe"'),
+        ("{approval: true}", "5:21, invites.approval", "true"),
+        ("{approval: {within: 2}}", "5:30, invites.approval.within", "2"),
+        ("{approval: within long}", "5:21, invites.approval.within", '"long"'),
+        ("{approval: {witin: 2 days}}", "5:22, invites.approval.witin", "within?"),
+        ("{aproval: required}", "5:11, invites.aproval", "approval?"),
     ],
 )
 def test_what_is_no_approval_is_told_with_its_place(
-    tmp_path: Path, invites: str, told: str
+    tmp_path: Path, invites: str, where: str, value: str
 ) -> None:
     """A limit that cannot be read must not become a run that waits for nobody."""
     path = tmp_path / "asked.yaml"
     path.write_text(f"{HEAD}invites: {invites}\n")
-    assert told in "\n".join(messages(read_campaigns, path))
+    (mistake,) = mistakes(read_campaigns, path)
+    assert f"{mistake.place}, {mistake.field}" == f"{path}:{where}"
+    assert value == mistake.found or value in str(mistake.message)
 
 
 def test_a_workbook_asks_for_approval_too(tmp_path: Path) -> None:
