@@ -1,4 +1,4 @@
-"""`invites: {approval: …}` in a definition, and spans of time as people write them."""
+"""`invites: {approval: …}` in a definition."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -7,7 +7,6 @@ import pytest
 
 from config.definition.model import Approval
 from config.reading.reading import read_campaigns
-from config.timetable.spans import NotASpan, in_words, span
 from tests.config.refusals import mistakes
 from tests.sheets.writers import workbook
 
@@ -17,37 +16,6 @@ project: {name: Engineers}
 problem: 42
 candidates: [{first_name: Ada, last_name: Lovelace, email1: ada@example.com}]
 """
-
-
-@pytest.mark.parametrize(
-    ("typed", "found"),
-    [
-        ("2 days", timedelta(days=2)),
-        ("1 day", timedelta(days=1)),
-        ("36 hours", timedelta(hours=36)),
-        (" 90 Minutes ", timedelta(minutes=90)),
-        ("3weeks", timedelta(weeks=3)),
-    ],
-)
-def test_a_span_is_read(typed: str, found: timedelta) -> None:
-    """A whole number and a unit, in any capitals."""
-    assert span(typed) == found
-
-
-@pytest.mark.parametrize(
-    "typed",
-    ["", "2", "days", "2 fortnights", "-1 day", "1.5 hours", "0 days", "367 days", "٢ days"],
-)
-def test_what_is_no_span_is_refused(typed: str) -> None:
-    """A unit is never guessed, and neither nothing nor more than a year is a time to wait."""
-    with pytest.raises(NotASpan):
-        span(typed)
-
-
-@pytest.mark.parametrize("words", ["1 week", "2 days", "36 hours", "90 minutes"])
-def test_a_span_is_written_as_it_was_read(words: str) -> None:
-    """In the largest unit that fits it."""
-    assert in_words(span(words)) == words
 
 
 @pytest.mark.parametrize(
