@@ -90,8 +90,8 @@ def test_the_pilot_is_invited_alone_until_somebody_confirms(judged: Judged) -> N
     path = judged.write(TEN, "{pilot: me@example.com}")
     assert judged.run(path).ending is Ending.AWAITS_APPROVAL
     assert judged.invited() == ["me"]
-    said = next_steps(judged.office.status(KEY), "judged.yaml")
-    assert said == [f"pilot: check its invitation, then campaign confirm {KEY}"]
+    [step] = next_steps(judged.office.status(KEY), "judged.yaml")
+    assert step.startswith("pilot: ") and step.endswith(f" campaign confirm {KEY}")
     requests = len(judged.office.changing())
     again = judged.run(path)
     assert again.ending is Ending.AWAITS_APPROVAL
