@@ -6,6 +6,8 @@ from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 WANTED = "days and times of the clock, such as Mon-Fri 09:00-18:00"
+IN_ORDER = "an end after the start, within one day, such as 09:00-18:00 or 18:00-24:00"
+IN_A_DAY = "times from 00:00 to 24:00"
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 EVERY_DAY = frozenset(range(7))
 MIDNIGHT = time(0)
@@ -82,9 +84,9 @@ def hours(typed: str) -> tuple[frozenset[int], time, time]:
     days, *clock = written.groups()
     begins, ends = _clock(*clock[:2]), _clock(*clock[2:])
     if begins >= ends:
-        raise NotHours("an end after the start, within one day, such as 09:00-18:00 or 18:00-24:00")
+        raise NotHours(IN_ORDER)
     if ends > timedelta(days=1):
-        raise NotHours("times from 00:00 to 24:00")
+        raise NotHours(IN_A_DAY)
     return _days(days) if days else EVERY_DAY, _time(begins), _time(ends)
 
 
@@ -94,7 +96,7 @@ def _time(since_midnight: timedelta) -> time:
 
 def _clock(hour: str, minute: str | None) -> timedelta:
     if int(minute or 0) > 59:
-        raise NotHours("times from 00:00 to 24:00")
+        raise NotHours(IN_A_DAY)
     return timedelta(hours=int(hour), minutes=int(minute or 0))
 
 

@@ -6,6 +6,9 @@ from difflib import get_close_matches
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 WANTED = "a date and time such as 2026-12-01 09:00"
+NO_SUCH = f"{WANTED}; there is no such date or time"
+NO_OFFSET = "no offset; name the place instead, as in timezone: Europe/Paris"
+NO_SECONDS = "a whole minute, without seconds"
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 
 _ISO = re.compile(
@@ -54,7 +57,7 @@ def wall_time(typed: str) -> datetime:
     except NotAMoment:
         raise
     except ValueError:
-        raise NotAMoment(f"{WANTED}; there is no such date or time") from None
+        raise NotAMoment(NO_SUCH) from None
     raise NotAMoment(WANTED)
 
 
@@ -62,16 +65,16 @@ def _from_iso(match: re.Match[str]) -> datetime:
     if match["clock"] is None:
         raise NotAMoment(f"a time of day as well, as in {match['date']} 09:00")
     if match["offset"]:
-        raise NotAMoment("no offset; name the place instead, as in timezone: Europe/Paris")
+        raise NotAMoment(NO_OFFSET)
     if match["seconds"] and float(match["seconds"][1:]) != 0:
-        raise NotAMoment("a whole minute, without seconds")
+        raise NotAMoment(NO_SECONDS)
     return datetime.fromisoformat(f"{match['date']}T{match['clock']:0>5}")
 
 
 def _from_service(match: re.Match[str]) -> datetime:
     month, hour = match["month"].lower(), int(match["hour"])
     if month not in MONTHS or not 1 <= hour <= 12:
-        raise NotAMoment(f"{WANTED}; there is no such date or time")
+        raise NotAMoment(NO_SUCH)
     hour = hour % 12 + (12 if match["half"] in "Pp" else 0)
     date = f"{match['year']}-{MONTHS.index(month) + 1:02}-{int(match['day']):02}"
     return datetime.fromisoformat(f"{date}T{hour:02}:{match['minute']}")
@@ -80,11 +83,11 @@ def _from_service(match: re.Match[str]) -> datetime:
 def whole_minute(cell: datetime) -> datetime:
     """Read a date-time cell as a wall time. Raises NotAMoment for an offset or for seconds."""
     if cell.tzinfo is not None:
-        raise NotAMoment("no offset; name the place instead, as in timezone: Europe/Paris")
+        raise NotAMoment(NO_OFFSET)
     # Spreadsheets keep times as fractions of a day, so they are a few microseconds off.
     nearest = (cell + timedelta(milliseconds=500)).replace(microsecond=0)
     if nearest.second:
-        raise NotAMoment("a whole minute, without seconds")
+        raise NotAMoment(NO_SECONDS)
     return nearest
 
 

@@ -4,6 +4,7 @@ import re
 from datetime import timedelta
 
 WANTED = "a span of time, such as 2 days, 36 hours or 90 minutes"
+IN_A_YEAR = "a span of time from a minute to a year"
 LONGEST = timedelta(days=366)
 
 _UNITS = {
@@ -27,7 +28,7 @@ def span(typed: str, longest: timedelta = LONGEST) -> timedelta:
         raise NotASpan(WANTED)
     length = int(written[1]) * unit
     if not timedelta(0) < length <= longest:
-        raise NotASpan("a span of time from a minute to a year")
+        raise NotASpan(IN_A_YEAR)
     return length
 
 

@@ -90,8 +90,8 @@ def test_the_pilot_is_invited_alone_until_somebody_confirms(judged: Judged) -> N
     path = judged.write(TEN, "{pilot: me@example.com}")
     assert judged.run(path).ending is Ending.AWAITS_APPROVAL
     assert judged.invited() == ["me"]
-    said = next_steps(judged.office.status(KEY), "judged.yaml")
-    assert said == [f"pilot: check its invitation, then campaign confirm {KEY}"]
+    [step] = next_steps(judged.office.status(KEY), "judged.yaml")
+    assert step.startswith("pilot: ") and step.endswith(f" campaign confirm {KEY}")
     requests = len(judged.office.changing())
     again = judged.run(path)
     assert again.ending is Ending.AWAITS_APPROVAL
@@ -107,10 +107,10 @@ def test_there_is_nothing_to_confirm_before_the_pilot_got_its_invitation(judged:
     """A word given too early would let an unseen email through."""
     path = judged.write(TEN, "{pilot: me@example.com, not_before: 2025-12-02 09:00}")
     assert judged.run(path).ending is Ending.NOT_YET
-    with pytest.raises(NothingToConfirm, match="has not been invited yet"):
+    with pytest.raises(NothingToConfirm, match=f"^{KEY}: "):
         judged.confirm()
     judged.run(judged.write(TEN))
-    with pytest.raises(NothingToConfirm, match="has no pilot"):
+    with pytest.raises(NothingToConfirm, match=r"\(invites\.pilot\)"):
         judged.confirm()
 
 

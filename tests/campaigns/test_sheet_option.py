@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from config.reading.sources import sources_of
+from config.reading.sources import NO_SHEET, NO_SHEETS, sources_of
 from config.settings import load_local, load_service
 from data.campaigns import approvals
 from data.campaigns.approvals import Answer, NotAnswered
@@ -128,17 +128,17 @@ def test_where_there_is_no_sheet_to_choose_the_option_is_refused(desk: DoubtfulC
     """A text, a list in the definition, a workbook with its own campaign; and a slip."""
     (desk.folder / "people.csv").write_text("First name,Last name,Email\nAnn,E,ann@mail.example\n")
     answer = desk.type("check", "people.csv", *TABLE[1:], *SECOND)
-    assert (answer.code, "this is a text file, which has no sheets" in answer.err) == (2, True)
+    assert (answer.code, NO_SHEETS in answer.err) == (2, True)
     assert "campaign check people.csv --campaign hiring.yaml\n" in answer.err  # without it
     answer = desk.type("plan", "people.xlsx", *TABLE[1:], "--sheet", "second")
     assert (answer.code, "Second Round" in answer.err) == (2, True)
     one = "{first_name: A, last_name: B, email1: ann@mail.example}"
     desk.file.write_text(f"{DEFINITION}candidates: [{one}]\n")
     answer = desk.type("plan", desk.file.name, *SECOND)
-    assert (answer.code, "this file lists the people itself" in answer.err) == (2, True)
+    assert (answer.code, f"{desk.file.name}: {NO_SHEET}" in answer.err) == (2, True)
     assert desk.type("new", "own.xlsx").code == 0
     answer = desk.type("check", "own.xlsx", *SECOND)
-    assert (answer.code, "this file lists the people itself" in answer.err) == (2, True)
+    assert (answer.code, f"own.xlsx: {NO_SHEET}" in answer.err) == (2, True)
     assert desk.type("check", ".", *SECOND).code == 2
 
 

@@ -237,8 +237,9 @@ def test_a_file_where_one_types_leads_nothing_elsewhere(
         monkeypatch.setenv(name, value)
     near = write(Path(".env").resolve(), **line)
     for load in (load_service, load_local, load_address, service_source):
-        with pytest.raises(BadSettings, match="is used only if it has all six") as raised:
+        with pytest.raises(BadSettings) as raised:
             load()
+        assert set(raised.value.variables) >= SIX - line.keys()
         assert str(near) in str(raised.value)
     near.unlink()
     load_local()
@@ -255,8 +256,9 @@ def test_a_whole_file_where_one_types_counts_alone(
     assert load_local().invites_in_flight == 8
     assert settings_named() == f"Settings: {near}"
     monkeypatch.setenv("ASSESSMENT_CLIENT_ID", "other")
-    with pytest.raises(BadSettings, match="The environment also sets ASSESSMENT_CLIENT_ID"):
+    with pytest.raises(BadSettings) as raised:
         load_service()
+    assert raised.value.variables == ("ASSESSMENT_CLIENT_ID",)
     monkeypatch.chdir(home)
     monkeypatch.delenv("ASSESSMENT_CLIENT_ID")
     assert load_service().client_id == "client"
@@ -384,8 +386,9 @@ def test_only_what_a_ledger_can_be_in_is_accepted(
 ) -> None:
     """Another database or driver keeps no promise, and installing it would not help."""
     monkeypatch.setenv("CAMPAIGN_DATABASE_URL", url)
-    with pytest.raises(BadSettings, match="must begin with sqlite:/// or postgresql://"):
+    with pytest.raises(BadSettings) as raised:
         load_local()
+    assert raised.value.variables == ("CAMPAIGN_DATABASE_URL",)
 
 
 @pytest.mark.parametrize(
@@ -418,30 +421,27 @@ def test_a_database_password_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "wanted"),
+    ("name", "value"),
     [
-        ("CANDIDATES_PER_REQUEST", "0", "at least 1"),
-        ("CANDIDATES_PER_REQUEST", "20000", "at most 10000"),
-        ("INVITES_IN_FLIGHT", "0", "at least 1"),
-        ("INVITES_IN_FLIGHT", "many", "a whole number"),
-        ("INVITES_PER_SECOND", "0", "more than 0"),
-        ("INVITES_PER_SECOND", "few", "a number"),
-        ("INVITES_PER_SECOND", "inf", "a finite number"),
-        ("REQUEST_DEADLINE", "30", "more than 30"),
-        ("REQUEST_DEADLINE", "nan", "a finite number"),
-        ("KEEP", "soon", "a time between a day and ten years, written like 180 days"),
-        ("KEEP", "1 hour", "a time between a day and ten years, written like 180 days"),
+        ("CANDIDATES_PER_REQUEST", "0"),
+        ("CANDIDATES_PER_REQUEST", "20000"),
+        ("INVITES_IN_FLIGHT", "0"),
+        ("INVITES_IN_FLIGHT", "many"),
+        ("INVITES_PER_SECOND", "0"),
+        ("INVITES_PER_SECOND", "few"),
+        ("INVITES_PER_SECOND", "inf"),
+        ("REQUEST_DEADLINE", "30"),
+        ("REQUEST_DEADLINE", "nan"),
+        ("KEEP", "soon"),
+        ("KEEP", "1 hour"),
     ],
 )
-def test_bounds_are_kept(
-    monkeypatch: pytest.MonkeyPatch, name: str, value: str, wanted: str
-) -> None:
+def test_bounds_are_kept(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
     """At least one at a time, a real rate, and a deadline beyond a gateway's own 29 s."""
     monkeypatch.setenv(f"CAMPAIGN_{name}", value)
     with pytest.raises(BadSettings) as raised:
         load_local()
     assert raised.value.variables == (f"CAMPAIGN_{name}",)
-    assert f"  CAMPAIGN_{name} must be {wanted}\n" in str(raised.value)
 
 
 def test_defaults() -> None:

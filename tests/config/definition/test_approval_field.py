@@ -1,4 +1,4 @@
-"""`invites: {approval: …}` in a definition, and spans of time as people write them."""
+"""`invites: {approval: …}` in a definition."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -7,8 +7,7 @@ import pytest
 
 from config.definition.model import Approval
 from config.reading.reading import read_campaigns
-from config.timetable.spans import NotASpan, in_words, span
-from tests.config.refusals import messages
+from tests.config.refusals import mistakes
 from tests.sheets.writers import workbook
 
 HEAD = """\
@@ -17,37 +16,6 @@ project: {name: Engineers}
 problem: 42
 candidates: [{first_name: Ada, last_name: Lovelace, email1: ada@example.com}]
 """
-
-
-@pytest.mark.parametrize(
-    ("typed", "found"),
-    [
-        ("2 days", timedelta(days=2)),
-        ("1 day", timedelta(days=1)),
-        ("36 hours", timedelta(hours=36)),
-        (" 90 Minutes ", timedelta(minutes=90)),
-        ("3weeks", timedelta(weeks=3)),
-    ],
-)
-def test_a_span_is_read(typed: str, found: timedelta) -> None:
-    """A whole number and a unit, in any capitals."""
-    assert span(typed) == found
-
-
-@pytest.mark.parametrize(
-    "typed",
-    ["", "2", "days", "2 fortnights", "-1 day", "1.5 hours", "0 days", "367 days", "٢ days"],
-)
-def test_what_is_no_span_is_refused(typed: str) -> None:
-    """A unit is never guessed, and neither nothing nor more than a year is a time to wait."""
-    with pytest.raises(NotASpan):
-        span(typed)
-
-
-@pytest.mark.parametrize("words", ["1 week", "2 days", "36 hours", "90 minutes"])
-def test_a_span_is_written_as_it_was_read(words: str) -> None:
-    """In the largest unit that fits it."""
-    assert in_words(span(words)) == words
 
 
 @pytest.mark.parametrize(
@@ -69,23 +37,25 @@ def test_approval_is_read(tmp_path: Path, invites: str, approval: Approval | Non
 
 
 @pytest.mark.parametrize(
-    ("invites", "told"),
+    ("invites", "where", "value"),
     [
-        ("{approval: maybe}", '5:21, invites.approval: found "maybe", wanted required, or'),
-        ("{approval: true}", "5:21, invites.approval: found true, wanted required, or"),
-        ("{approval: {within: 2}}", "invites.approval.within: found 2, wanted a span of time"),
-        ("{approval: within long}", "wanted a span of time"),
-        ("{approval: {witin: 2 days}}", "did you mean"),
-        ("{aproval: required}", "did you mean approval"),
+        ("{approval: maybe}", "5:21, invites.approval", '"maybe"'),
+        ("{approval: true}", "5:21, invites.approval", "true"),
+        ("{approval: {within: 2}}", "5:30, invites.approval.within", "2"),
+        ("{approval: within long}", "5:21, invites.approval.within", '"long"'),
+        ("{approval: {witin: 2 days}}", "5:22, invites.approval.witin", "within?"),
+        ("{aproval: required}", "5:11, invites.aproval", "approval?"),
     ],
 )
 def test_what_is_no_approval_is_told_with_its_place(
-    tmp_path: Path, invites: str, told: str
+    tmp_path: Path, invites: str, where: str, value: str
 ) -> None:
     """A limit that cannot be read must not become a run that waits for nobody."""
     path = tmp_path / "asked.yaml"
     path.write_text(f"{HEAD}invites: {invites}\n")
-    assert told in "\n".join(messages(read_campaigns, path))
+    (mistake,) = mistakes(read_campaigns, path)
+    assert f"{mistake.place}, {mistake.field}" == f"{path}:{where}"
+    assert value == mistake.found or value in str(mistake.message)
 
 
 def test_a_workbook_asks_for_approval_too(tmp_path: Path) -> None:

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from config.definition.invite_fields import InvitesFields
+from config.definition.invite_fields import WITH_WAVES, InvitesFields
 from config.errors import BadInput
+from config.people import email_address
 from config.reading.reading import read_campaigns
 from tests.config.definition.drawn_definitions import BASES, REFUSED
 from tests.support.documents import BIN
 from tests.support.editor.language_server import LanguageServer, installed, server
-from tests.wording import DAYS_AND_TIMES
 
 __all__ = ["installed", "server"]
 
@@ -57,12 +57,12 @@ def test_a_mistake_is_underlined_where_check_finds_it(
     underlined = server.underlined(definition)
     assert underlined.pop((invites, 1)) == (
         "invites",  # what is missing has no place of its own; check points at between
-        "between goes with waves: give  waves: [5, 50, rest]  as well",
+        WITH_WAVES,
     )
     assert dict(underlined.values()) == {
         "colour": "Property colour is not allowed.",
-        "maybe": "wanted true or false",
-        "grace": "wanted an email address",
+        "maybe": f"wanted {InvitesFields.model_fields['send'].description}",
+        "grace": f"wanted {email_address.WANTED}",
     }
     places = [mistake.place for mistake in complained.value.problems]
     assert underlined.keys() < {(place.line, place.column) for place in places}
@@ -85,8 +85,8 @@ def test_fields_and_values_are_completed(server: LanguageServer, definition: Pat
     last = next(n for n, line in enumerate(lines, start=1) if line.startswith("  ho"))
     server.underlined(definition)
     fields = server.completed(definition, (last, len("  ho") + 1))
-    assert fields["hours"].startswith("Working hours for invitations")
-    assert f"Give {DAYS_AND_TIMES}" in fields["hours"]
+    rule = InvitesFields.model_fields["hours"]
+    assert str(rule.title) in fields["hours"] and str(rule.description) in fields["hours"]
     assert fields.keys() < InvitesFields.model_fields.keys()
     assert server.completed(definition, (last - 1, len("  trust: ") + 1)).keys() > {
         "status",

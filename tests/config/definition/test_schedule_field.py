@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from config.definition.fields import CRON_NEEDS_A_ZONE, ONE_OF_BOTH
 from config.definition.model import Schedule
 from config.reading.reading import read_campaigns
 from config.timetable.schedule import NotACron, read_cron
-from tests.config.refusals import messages
+from tests.config.refusals import mistakes
 from tests.sheets.writers import workbook
-from tests.wording import PUT_QUOTES
 
 HEAD = """\
 campaign: planned
@@ -26,10 +26,6 @@ def schedule_of(folder: Path, text: str) -> Schedule | None:
     path.write_text(HEAD + text)
     [definition] = read_campaigns(path).definitions
     return definition.schedule
-
-
-def complaints(folder: Path, text: str) -> str:
-    return "\n".join(messages(schedule_of, folder, text))
 
 
 @pytest.mark.parametrize(
@@ -94,41 +90,42 @@ def test_a_schedule_is_read(tmp_path: Path, text: str, schedule: Schedule | None
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "where", "value"),
     [
-        (
-            NOWHERE + 'schedule: {cron: "0 9 * * *"}',
-            "5:18, schedule.cron: a cron line needs a timezone",
-        ),
+        (NOWHERE + 'schedule: {cron: "0 9 * * *"}', "5:18, schedule.cron", CRON_NEEDS_A_ZONE),
         (
             HERE + 'schedule: {cron: "0 9 * * *", every: 1 hour}',
-            "schedule.every: a schedule has either",
+            "5:38, schedule.every",
+            ONE_OF_BOTH,
         ),
-        (HERE + "schedule: {}", "a schedule has either"),
+        (HERE + "schedule: {}", "5:11, schedule.every", ONE_OF_BOTH),
+        (HERE + "schedule: daily", "5:11, schedule", '"daily"'),
+        (HERE + "schedule: {cron: 9}", "5:18, schedule.cron", "9"),
+        (HERE + "schedule: {cron: tomorrow}", "5:18, schedule.cron", '"tomorrow"'),
+        (HERE + "schedule: {every: 1}", "5:19, schedule.every", "1"),
+        (HERE + "schedule: {every: 1 hour, corn: x}", "5:27, schedule.corn", "cron?"),
+        (HERE + "cron: 1 hour", "5:1, cron", "schedule.cron?"),
         (
-            HERE + "schedule: daily",
-            '5:11, schedule: found "daily", wanted a mapping, as in schedule:',
+            HERE + 'schedule: {cron: "0 9 * * *", timezone: Paris}',
+            "5:41, schedule.timezone",
+            "Europe/Paris?",
         ),
-        (HERE + "schedule: {cron: 9}", PUT_QUOTES),
-        (
-            HERE + "schedule: {cron: tomorrow}",
-            'found "tomorrow", wanted a cron line of five fields',
-        ),
-        (HERE + "schedule: {every: 1}", "schedule.every: found 1, wanted a span of time"),
-        (HERE + "schedule: {corn: 1 hour}", "did you mean cron?"),
-        (HERE + "cron: 1 hour", "did you mean schedule.cron?"),
-        (HERE + 'schedule: {cron: "0 9 * * *", timezone: Paris}', "did you mean Europe/Paris?"),
     ],
 )
-def test_what_is_no_schedule_is_told_with_its_place(tmp_path: Path, text: str, told: str) -> None:
+def test_what_is_no_schedule_is_told_with_its_place(
+    tmp_path: Path, text: str, where: str, value: str
+) -> None:
     """A schedule that cannot be read must not become a campaign that nobody runs."""
-    assert told in complaints(tmp_path, text)
+    (mistake,) = mistakes(schedule_of, tmp_path, text)
+    assert f"{mistake.place}, {mistake.field}" == f"{tmp_path / 'planned.yaml'}:{where}"
+    assert value == mistake.found or value in (mistake.message or mistake.wanted or "")
 
 
 def test_a_bad_timezone_is_told_once(tmp_path: Path) -> None:
     """The project's zone is what is wrong; that the schedule would need it is no second mistake."""
     text = 'project: {name: Engineers, timezone: Pariss}\nschedule: {cron: "0 9 * * *"}'
-    assert complaints(tmp_path, text).count("\n") == 0
+    (mistake,) = mistakes(schedule_of, tmp_path, text)
+    assert mistake.field == "project.timezone"
 
 
 def test_a_workbook_has_a_schedule_too(tmp_path: Path) -> None:

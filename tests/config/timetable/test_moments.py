@@ -8,9 +8,6 @@ from hypothesis import strategies as st
 
 from config.timetable import moments
 
-NO_OFFSET = r"^no offset; name the place instead, as in timezone: Europe/Paris$"
-NO_SECONDS = r"^a whole minute, without seconds$"
-
 
 @pytest.mark.parametrize(
     ("typed", "wall"),
@@ -34,35 +31,27 @@ def test_a_wall_time_is_read_as_written(typed: str, wall: str) -> None:
 @pytest.mark.parametrize(
     ("typed", "why"),
     [
-        ("2026-12-01", "time of day"),
-        (
-            "2026-12-01 09:00+01:00",
-            NO_OFFSET,
-        ),
-        (
-            "2026-12-01T09:00:00Z",
-            NO_OFFSET,
-        ),
-        (
-            "2026-12-01 09:00 -0500",
-            NO_OFFSET,
-        ),
-        ("2026-12-01 09:00:30", NO_SECONDS),
-        ("2026-02-30 09:00", "no such date"),
-        ("2026-12-01 24:00", "no such date"),
-        ("Feb 30, 2026 9:00 am", "no such date"),
-        ("Dec 1, 2026 13:00 pm", "no such date"),
-        ("Dec 1, 2026 0:30 am", "no such date"),
-        ("Dez 1, 2026 9:00 am", "no such date"),
-        ("01.12.2026 09:00", "such as 2026-12-01 09:00"),
-        ("12/1/2026 9:00", "such as 2026-12-01 09:00"),
-        ("tomorrow", "such as 2026-12-01 09:00"),
+        ("2026-11-30", "2026-11-30 09:00"),  # what to write instead
+        ("2026-12-01 09:00+01:00", moments.NO_OFFSET),
+        ("2026-12-01T09:00:00Z", moments.NO_OFFSET),
+        ("2026-12-01 09:00 -0500", moments.NO_OFFSET),
+        ("2026-12-01 09:00:30", moments.NO_SECONDS),
+        ("2026-02-30 09:00", moments.NO_SUCH),
+        ("2026-12-01 24:00", moments.NO_SUCH),
+        ("Feb 30, 2026 9:00 am", moments.NO_SUCH),
+        ("Dec 1, 2026 13:00 pm", moments.NO_SUCH),
+        ("Dec 1, 2026 0:30 am", moments.NO_SUCH),
+        ("Dez 1, 2026 9:00 am", moments.NO_SUCH),
+        ("01.12.2026 09:00", moments.WANTED),
+        ("12/1/2026 9:00", moments.WANTED),
+        ("tomorrow", moments.WANTED),
     ],
 )
 def test_what_could_be_misread_is_refused(typed: str, why: str) -> None:
     """Nothing is guessed: not the order of day and month, not a missing time, not an offset."""
-    with pytest.raises(moments.NotAMoment, match=why):
+    with pytest.raises(moments.NotAMoment) as refused:
         moments.wall_time(typed)
+    assert str(refused.value).endswith(why)
 
 
 @given(st.datetimes(min_value=datetime(1000, 1, 1), max_value=datetime(9999, 12, 30)))  # noqa: DTZ001
@@ -137,10 +126,7 @@ def test_a_date_time_cell_is_a_wall_time() -> None:
     assert moments.whole_minute(half) == datetime.fromisoformat("2026-12-01T09:00")
     nearly = datetime.fromisoformat("2026-12-01T08:59:59.999995")
     assert moments.whole_minute(nearly) == datetime.fromisoformat("2026-12-01T09:00")
-    with pytest.raises(moments.NotAMoment, match=NO_SECONDS):
+    with pytest.raises(moments.NotAMoment, match=moments.NO_SECONDS):
         moments.whole_minute(datetime.fromisoformat("2026-12-01T09:00:30"))
-    with pytest.raises(
-        moments.NotAMoment,
-        match=NO_OFFSET,
-    ):
+    with pytest.raises(moments.NotAMoment, match=moments.NO_OFFSET):
         moments.whole_minute(datetime(2026, 12, 1, 9, tzinfo=UTC))
