@@ -292,7 +292,7 @@ def test_a_campaign_that_is_over_is_forgotten(
     desk.later(31 * 24 * 60)
     with desk.ledger() as ledger:
         told = forget_due(ledger, load_local(), clock.now())
-        assert [line.partition(" forgotten")[0] for line in told] == [f"{KEY}: 3"]
+        assert told == [f"{KEY}: 3 forgotten, as their time was over (CAMPAIGN_KEEP)"]
         assert forget_due(ledger, load_local(), clock.now()) == []
     assert all(holding(desk.folder, word) == {"hiring.yaml"} for word in WORDS)
     edit(desk)

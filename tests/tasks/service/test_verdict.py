@@ -19,7 +19,7 @@ from tasks.service.verdict import (
     used_up,
     verdict,
 )
-from tests.wording import FOUND_ELSEWHERE, MAY_BE_SENT, NO_ANSWER
+from tests.wording import MAY_BE_SENT, NO_ANSWER
 
 CREATE, ATTACH, ADD, INVITE = Operation
 NOT_SENT, REFUSED, UNSURE, DONE = Proof.NOT_SENT, Proof.REFUSED, Proof.UNSURE, Proof.DONE
@@ -380,7 +380,7 @@ REASONS: list[tuple[Operation, Exchange, str]] = [
         CREATE,
         answered(200, body=b'{"projectId": 7}'),
         "The service said yes but gave no usable project id: the project was probably created, "
-        f"perhaps as 7, an id {FOUND_ELSEWHERE}.",
+        "perhaps as 7, an id found elsewhere in the answer.",
     ),
     (
         INVITE,
