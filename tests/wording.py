@@ -21,22 +21,16 @@ WHILE_UP = "while campaign up, serve or a worker is running"
 
 # -- what was sent, and what is unsure (tasks, data)
 
-CHECK_SERVICE = "check the service and the problem"
 NO_ANSWER = "no answer came back"
 SENT_NO_ANSWER = "sent completely, no answer"
 MAY_BE_SENT = "the invitation may have been sent"
-MAY_BE_ADDED = "may have been added to project"
-FOUND_ELSEWHERE = "found elsewhere in the answer"
 SAME_WORDS = "with the same words"
 STILL_WORKING = "may still be working on"
 ONLY_UNSURE = "only what is unsure"
 ID_TAKEN = "another candidate of this campaign already has the id"
 SECOND_PROJECT = "there may be a second project"
-NO_SIGN_OF_LIFE = "gave no sign of life"
-TAKEN_OVER = "another run took over"
 ON_THE_LIST = "on the do-not-contact list since"
 SYMBOLIC_LINK = "is a symbolic link"
-NOT_IN_CAMPAIGN = "not in the campaign"
 
 # -- what a person reads at the end (flows)
 

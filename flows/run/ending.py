@@ -15,7 +15,7 @@ from data.store.clock import now
 from data.store.ledger import Ledger
 from data.store.states import Ending, Step
 from data.store.tables import Approval
-from tasks.plan.timing import Later
+from tasks.plan.timing import WAITING, Later
 from tasks.status.standing import counts_of, tally
 
 NOBODY = Holds()
@@ -137,5 +137,5 @@ def judge(
         asks = early.wait is Wait.PILOT
         return Ending.AWAITS_APPROVAL if asks else Ending.NOT_YET, early.reason
     if waiting:
-        return Ending.STOPPED, "Some candidates are still waiting."
+        return Ending.STOPPED, WAITING
     return Ending.COMPLETED, None

@@ -153,9 +153,10 @@ def _reason(wait: Wait, answer: Turn, table: Timetable, clock: str | None) -> st
             return "invites.hours has no hours within a year, so nobody can be invited."
         case Wait.HELD:
             return f"{answer.why}, so nobody else is invited until a person resumes it"
-    return "Some candidates are still waiting."
+    return WAITING
 
 
+WAITING = "Some candidates are still waiting."
 _THEN = "Then run the same command, or let a schedule do it."
 _PREPARED = "Everything is prepared; invitations go out"
 

@@ -20,6 +20,7 @@ from data.sending.runs import Begun
 from data.store.clock import Moment, now
 from data.store.states import AttemptState, Operation, Step
 from tasks.sending.gate import Gate
+from tasks.service.added_ids import NO_ID
 from tasks.service.client import Service
 from tasks.service.evidence import Exchange, HeldBack, Phase
 from tasks.service.messages import Request
@@ -106,7 +107,7 @@ def outcome_of(
             step, why = Step.WAITING, None
     elif judged.proof is Proof.DONE and operation is Operation.ADD:
         # Only rows that got an id are done; for the others the answer proves nothing.
-        step, why = Step.UNSURE, "Probably added, but the answer gave no usable candidate id."
+        step, why = Step.UNSURE, NO_ID
     evidence = None
     if judged.proof is not Proof.DONE or judged.then is not Then.GO_ON:
         evidence = judged.reason + (f" [{seen.failure}]" if seen.failure else "")

@@ -11,6 +11,8 @@ from tasks.service.answer import parsed, read_id
 # Fields in which other services have an id. An id from there is shown to a person, never believed.
 _CANDIDATE_ID_ELSEWHERE = ("candidate_id", "candidateId", "id")
 
+NO_ID = "Probably added, but the answer gave no usable candidate id."
+
 Names = tuple[str, str]
 """First and last name."""
 
@@ -115,4 +117,4 @@ def _without(renamed: int | None, elsewhere: int | None) -> str:
             f"Probably added, perhaps as candidate {elsewhere}, an id found elsewhere in the "
             "answer."
         )
-    return "Probably added, but the answer gave no usable candidate id."
+    return NO_ID

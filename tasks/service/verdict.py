@@ -95,7 +95,7 @@ ASKED = {
     Operation.INVITE: "the invitation",
 }
 
-_MAYBE = {
+MAYBE = {
     Operation.CREATE: "the project may have been created",
     Operation.ATTACH: "the problem may have been added",
     Operation.ADD: "the candidates may have been added",
@@ -158,7 +158,7 @@ def _doubted(operation: Operation, judged: Verdict, why: str) -> Verdict:
     made.
     """
     answered = judged.reason.removesuffix(NOTHING)
-    reason = f"{answered}. {why}: {_MAYBE[operation]}."
+    reason = f"{answered}. {why}: {MAYBE[operation]}."
     then = Then.STOP if judged.then is Then.STOP else Then.GO_ON
     return Verdict(Proof.UNSURE, then, reason, judged.pause)
 
@@ -184,7 +184,7 @@ def _answered(
             Proof.UNSURE,
             Then.STOP,
             f"The service pointed to another address (status {status}), which is never"
-            f" followed: {_MAYBE[operation]}.",
+            f" followed: {MAYBE[operation]}.",
         )
     if 400 <= status < 500:
         return _client_error(operation, seen, status, rows)
@@ -235,7 +235,7 @@ def _accepted(operation: Operation, seen: Exchange) -> Verdict:
         return Verdict(
             Proof.UNSURE,
             Then.STOP,
-            f"A web page answered instead of the service: {_MAYBE[operation]}.",
+            f"A web page answered instead of the service: {MAYBE[operation]}.",
         )
     if seen.early:
         return _unsure(operation, "The service said yes before it had the whole request")
@@ -297,7 +297,7 @@ def _after_bad_request(operation: Operation, rows: int) -> Then:
 
 
 def _unsure(operation: Operation, what: str) -> Verdict:
-    return Verdict(Proof.UNSURE, Then.GO_ON, f"{what}: {_MAYBE[operation]}.")
+    return Verdict(Proof.UNSURE, Then.GO_ON, f"{what}: {MAYBE[operation]}.")
 
 
 def _refused(operation: Operation, status: int, then: Then) -> Verdict:

@@ -5,7 +5,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from tests.wording import CHECK_SERVICE
+from flows.run.order import CHECK_SERVICE
 
 SOME = re.compile(r"(?P<what>.*) (?P<first>[\d,]+)-(?P<last>[\d,]+) of (?P<all>[\d,]+)")
 

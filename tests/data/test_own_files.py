@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from data.own_files import CannotWrite, write_whole
-from tests.wording import SYMBOLIC_LINK
 
 
 def test_a_file_is_for_its_owner_alone_and_replaces_the_one_before(tmp_path: Path) -> None:
@@ -76,8 +75,9 @@ def test_nothing_is_written_through_a_link(tmp_path: Path, leads: str) -> None:
     targets = {"somewhere": "own", "nowhere": "new", "to a folder": "folder"}
     link = tmp_path / "links.csv"
     link.symlink_to(tmp_path / targets[leads] if leads in targets else "/dev/null")
-    with pytest.raises(CannotWrite, match=SYMBOLIC_LINK):
+    with pytest.raises(CannotWrite) as refused:
         write_whole(link, b"links")
+    assert "link" in refused.value.why
     assert link.is_symlink()
     assert (tmp_path / "own").read_text() == "mine"
     assert {one.name for one in tmp_path.iterdir()} == {"own", "folder", "links.csv"}

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
+from flows.run.order import CHECK_SERVICE
 from sandbox.faults.faults import Fault
 from tests.support.prefects.prefect_home import Desk, PrefectServer, answer, kept
 from tests.support.prefects.workers import wait_until
 from tests.support.session import PATIENCE
-from tests.wording import CHECK_SERVICE
 
 pytestmark = pytest.mark.xdist_group("prefect")
 

@@ -167,7 +167,7 @@ def _until_it_answers(address: str, server: "subprocess.Popen[bytes]") -> None:
                 return
         except (urllib.error.URLError, ConnectionError):
             time.sleep(0.1)  # nothing can be awaited before there is a socket
-    raise RuntimeError("the Prefect server did not start")
+    raise RuntimeError(f"no answer from {address}")
 
 
 @contextmanager

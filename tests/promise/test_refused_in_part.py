@@ -4,6 +4,7 @@ The interface shows no error (interface 7), so a service may say no to an add af
 """
 
 import asyncio
+import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,7 +24,6 @@ from tests.support.doubtful_campaign import (
     DoubtfulCampaign,
     doubtful_campaign,
 )
-from tests.wording import MAY_BE_ADDED
 
 ADA, ZOE, GRACE = EMAILS
 pytestmark = pytest.mark.usefixtures("hasty")
@@ -93,12 +93,10 @@ def test_who_may_have_been_added_twice_is_listed_once(
     assert {(one["what"], one["certain"]) for one in items} == {("double", False)}
     project = desk.service.record.projects[0].id
     said = desk.type("clean-up", KEY).out
-    for email, number in in_use.items():
-        assert (
-            f"  {email}: {MAY_BE_ADDED} {project} more than once, because an add "
-            "was "
-            f"refused and sent again; candidate {number} is in use\n"
-        ) in said
+    for item in items:
+        assert f"  {item['email1']}: {item['why']}\n" in said
+        named = re.findall(r"(project|candidate) (\d+)", str(item["why"]))
+        assert dict(named) == {"project": str(project), "candidate": str(item["candidate_id"])}
     assert desk.type("clean-up", KEY, "--done").code == 0
     run(desk)
     assert listed(desk) == []
@@ -117,10 +115,10 @@ def test_what_is_perhaps_there_of_the_forgotten_is_told_while_it_is_known(
 ) -> None:
     """By `forget` itself: afterwards no list can name them."""
     run(desk, Fault("status", "add_candidates", count=None, status=422, email=ZOE))
+    [why] = [item["why"] for item in listed(desk) if item["email1"] == ADA]
     forgotten = desk.type("forget", ADA.upper(), "--why", "asked", "--yes")
     assert forgotten.code == 0
-    assert forgotten.out.count("may have been added") == 1
-    assert f"({KEY})" in forgotten.out
+    assert forgotten.out.count(f"  {why} ({KEY})") == 1
     assert {item["email1"] for item in listed(desk)} == {GRACE}
 
 

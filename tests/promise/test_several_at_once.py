@@ -14,18 +14,18 @@ from config.email_key import email_key
 from data.campaigns import queries
 from data.sending import runs
 from data.sending.processes import HEARTBEAT_EXPIRES
-from data.sending.recovery import OWN_RUNS
+from data.sending.recovery import OWN_RUNS, TakenOver
 from data.store import tables
 from data.store.ledger import Ledger
 from data.store.states import Ending, Step
-from flows.run.ending import finish
+from flows.run.ending import BESIDE, finish
 from sandbox.server import Sandbox
 from sandbox.service.record import Record
+from tasks.plan.timing import WAITING
 from tests.promise.crashes.child_runs import ChildRuns
 from tests.promise.crashes.crash_cases import Crashes, child_run, crashes
 from tests.promise.crashes.small_campaigns import KEY, Place, Scenario
 from tests.support.ledgers.small_ledger import Small
-from tests.wording import NO_SIGN_OF_LIFE
 
 MANY = Scenario("many", people=12, per_request=3, in_flight=4)
 # Of several in flight one may be in the middle of a commit when its run is stopped, and would keep
@@ -165,7 +165,7 @@ def test_a_late_answer_clears_the_doubt_of_a_run_taken_for_dead(tried: Crashes) 
         os.kill(first, signal.SIGCONT)
         woken = tried.runs.wait(first)
         assert woken.finish["ending"] == Ending.STOPPED
-        assert f"{NO_SIGN_OF_LIFE} for 3 minutes" in woken.finish["reason"]
+        assert woken.finish["reason"] == str(TakenOver(timedelta(minutes=3)))
         assert steps(place)[Step.UNSURE] == 0
         assert tried.runs.run(child_run(place, service)).as_asked
     assert place.check_in_the_end(service) == 0
@@ -224,7 +224,6 @@ def test_a_run_with_nothing_to_do_beside_another_says_so(tmp_path: Path) -> None
     with small.ledger as ledger:
         OWN_RUNS.discard(small.begun.run)  # as another process has it
         told = finish(ledger, "a", None)
-        assert told.reason is not None
-        assert told.reason.startswith("Another run of this campaign is still in progress")
+        assert (told.ending, told.reason) == (Ending.STOPPED, BESIDE)
         runs.end(ledger, small.begun.run, Ending.STOPPED, None)
-        assert finish(ledger, "a", None).reason == "Some candidates are still waiting."
+        assert finish(ledger, "a", None).reason == WAITING

@@ -17,6 +17,7 @@ from config.email_key import email_key
 from config.mistakes import Place
 from data.store.states import Ending
 from flows.run.ending import Finish
+from tasks.sending.gate import PAUSES
 from tasks.service.evidence import Exchange, HeldBack, Last, Operation, Phase
 from tasks.service.messages import Request
 from tests.promise.histories.simulated_service import Assessment, Client
@@ -224,7 +225,7 @@ def test_a_service_that_never_stops_throttling_ends_the_run(in_flight: int) -> N
     how = {"limit": Never(20), "header": staticmethod(HEADERS["no header"])}
     world, [end] = lived(60, in_flight, **how)
     assert end.ending is Ending.STOPPED
-    assert end.reason and "asked for a pause" in end.reason
+    assert end.reason and f" {PAUSES} times" in end.reason
     assert (world.times.total(), len(world.times)) == (20, 20)
     assert world.unsure <= 1
     assert end.counts["waiting"] == 40 - world.unsure

@@ -11,11 +11,13 @@ import openpyxl
 import pytest
 
 from config.errors import BadInput, CampaignError
+from config.mistakes import Place
 from config.reading import sources
 from config.reading.reading import read_campaigns
 from config.tables import file_bytes as reader
-from config.tables.file_bytes import file_bytes
+from config.tables.file_bytes import WRITTEN_NOW, file_bytes
 from sandbox.server import Sandbox
+from tasks.plan.target import Rewritten
 from tests.support.campaigns import Office
 
 PEOPLE = 8
@@ -189,7 +191,7 @@ def test_a_file_that_is_written_all_the_time_is_refused(
     with pytest.raises(BadInput) as caught:
         file_bytes(table)
     [problem] = caught.value.problems
-    assert "being written right now, so it was not read" in problem.clause
+    assert problem.clause == WRITTEN_NOW
     assert sum(clock.slept) == 5
 
 
@@ -211,10 +213,10 @@ def test_a_run_carries_out_what_was_shown_or_nothing(tmp_path: Path) -> None:
     with Sandbox() as service:
         office = Office.at(tmp_path, service)
         path.write_bytes(half(data))
-        with pytest.raises(CampaignError) as caught:
+        with pytest.raises(Rewritten) as caught:
             office.run(path, digest=seen)
         assert caught.value.exit_code == 2
-        assert "has changed since it was read" in str(caught.value.problems[0])  # type: ignore[attr-defined]
+        assert [problem.place for problem in caught.value.problems] == [Place(str(path))]
         path.write_bytes(b"campaign: [")
         with pytest.raises(CampaignError, match=r"c.yaml: 1 mistake; nothing was sent"):
             office.run(path, digest=seen)

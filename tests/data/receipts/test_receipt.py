@@ -41,6 +41,7 @@ from flows.run.ending import Finish
 from flows.run.order import RunContext, conduct
 from sandbox.server import Sandbox
 from tasks.plan.receipts import (
+    ANOTHER_CAMPAIGN,
     AnotherLedger,
     NoReceipt,
     OlderLedger,
@@ -118,9 +119,7 @@ class Office:
 
     def accept(self, ledger: str, key: str = KEY) -> int:
         with self.ledger(ledger) as opened:
-            return opened.write(
-                receipt_doubts.accept, key, By("ann", "looked in the web application")
-            )
+            return opened.write(receipt_doubts.accept, key, By("ann", "looked there"))
 
     @property
     def receipt(self) -> Path:
@@ -435,7 +434,7 @@ def test_an_acceptance_goes_on_and_shuts_the_other_ledger_out(office: Office) ->
         table = tables.decision
         [decision] = connection.execute(select(table)).all()
     assert (decision.campaign_id, decision.who) == (None, "ann")
-    assert (decision.verdict, decision.why) == ("accept-ledger", "looked in the web application")
+    assert (decision.verdict, decision.why) == ("accept-ledger", "looked there")
     assert "entry no. 9" in decision.value and str(office.receipt) in decision.value
 
 
@@ -659,8 +658,8 @@ def test_what_is_said_fits_what_may_have_happened(office: Office) -> None:
     office.run()
     ledger, file = copied(office)
     said = office.stopped(ledger, AnotherLedger, file)
-    assert "give it its own key" in said
-    assert f"if {office.service.base_url} is a new sandbox" in said
+    assert ANOTHER_CAMPAIGN in said
+    assert f"\n  if {office.service.base_url} is" in said
     real = misfits(
         Path("x"), Receipt(campaigns=(entry(),)), KEY, "https://api.example.com", Reach("", 0)
     )

@@ -92,7 +92,7 @@ def test_a_failure_is_explained_and_nothing_of_it_stays(small: Small, change: st
     ada, bo, _ = small.rows().values()
     statement = Prepared(ENTRY) if change == "rows" else Prepared(insert(attempt))
     run = getattr(statement, change)
-    with pytest.raises(LedgerUnusable, match="could not be written") as failed:
+    with pytest.raises(LedgerUnusable, match=" written: ") as failed:
         small.ledger.write_beside(run, *(entry(small, row) for row in (bo, ada, ada)))
     assert small.attempts() == []
     assert isinstance(failed.value.__context__, IntegrityError)

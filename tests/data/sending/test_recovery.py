@@ -20,7 +20,6 @@ from data.store.ledger import Ledger
 from data.store.states import AttemptState, Ending, Operation, Step
 from tests.support.ledgers.databases import ledger_at
 from tests.support.ledgers.small_ledger import Small, definition, intent, outcome
-from tests.wording import NO_SIGN_OF_LIFE, TAKEN_OVER
 
 pytestmark = pytest.mark.usefixtures("each_database")
 
@@ -161,7 +160,7 @@ def test_a_run_that_was_taken_for_dead_claims_nothing_more(
         with pytest.raises(TakenOver) as over:
             look(small.begun.run)
         assert str(over.value) == (
-            f"This run {NO_SIGN_OF_LIFE} for 14 minutes, and {TAKEN_OVER}. This one "
+            "This run gave no sign of life for 14 minutes, and another run took over. This one "
             "sends nothing more. Run the same command again."
         )
     campaign_runs.end(small.ledger, small.begun.run, Ending.STOPPED, "woke")

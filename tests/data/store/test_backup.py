@@ -49,8 +49,9 @@ def test_nothing_is_written_over(desk: DoubtfulCampaign) -> None:
     (desk.folder / "kept.db").write_bytes(b"mine")
     for target in ("kept.db", "nowhere/kept.db"):
         answer = desk.type("ledger", "backup", desk.folder / target)
-        assert (answer.code, "The ledger is unchanged" in answer.err) == (2, True)
+        assert (answer.code, str(desk.folder / target) in answer.err) == (2, True)
     assert (desk.folder / "kept.db").read_bytes() == b"mine"
+    assert invited(desk.folder / "ledger.db") == set(EMAILS)
 
 
 def test_a_copy_that_was_put_back_invites_nobody_again(desk: DoubtfulCampaign) -> None:

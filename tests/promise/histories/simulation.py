@@ -56,7 +56,6 @@ from tests.promise.promise import (
     check_promise,
     open_books,
 )
-from tests.wording import NO_SIGN_OF_LIFE
 
 KEY = "sim"
 SERVICE = ServiceSettings(
@@ -215,7 +214,7 @@ class World:
                 raise
             self.situations["settled too early"] += 1
         else:
-            assert not early, "sent again while the service may still be at work"
+            assert not early, "sent again too early"
             self.situations["settled meanwhile" if soon else "settled"] += 1
 
     def _verdict(self, doubt: Doubt) -> Decided:
@@ -356,7 +355,8 @@ class World:
             self.situations[type(error).__name__] += 1
             return None
         if finish is not None:
-            taken_over = (finish.reason or "").startswith(f"This run {NO_SIGN_OF_LIFE}")
+            ended = "SELECT 1 FROM run WHERE pid = ? AND ending = ?"
+            taken_over = self.workshop.ask(ended, program.pid, Ending.DIED)
             self.situations["taken over" if taken_over else finish.ending] += 1
         return finish
 
@@ -521,7 +521,8 @@ class World:
         for _ in range(40):
             before = self.made()
             finish = await self.run(self.program(mishaps=False))
-            if finish is not None and "probably not in their rows" in (finish.reason or ""):
+            stopped = finish is not None and finish.ending is Ending.STOPPED
+            if stopped and self.assessment.unwelcome:
                 self.situations["refused alike"] += 1
                 self.assessment.unwelcome.clear()  # somebody mends what the service told them
             if self.made() == before:

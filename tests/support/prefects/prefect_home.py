@@ -340,4 +340,4 @@ def wait_for_server(address: str, server: "subprocess.Popen[bytes] | Warm") -> N
                 return
         except httpx.TransportError:
             time.sleep(0.1)  # nothing can be awaited before there is a socket
-    raise RuntimeError("the Prefect server did not start")
+    raise RuntimeError(f"no answer from {address}")

@@ -54,7 +54,7 @@ def rehearse(service: Sandbox, workers: list[Service], folder: Path, people: int
     run = prefect.start("campaign/first")
     service.wait_for(lambda record: len(record.invitations) >= 10, timeout=PATIENCE)
     kept = [one for worker in workers for one in worker.temporary.glob(f"{FOLDERS}/{FILE}")]
-    assert kept, "the worker keeps a run's environment elsewhere"
+    assert kept, "a worker's files of its runs are elsewhere"
     assert not any(left_in(worker.temporary) for worker in workers), "a secret is on the disk"
     state = wait_until(partial(ended, prefect, run), workers[0].log)
     assert state["type"] == "COMPLETED", state["message"]

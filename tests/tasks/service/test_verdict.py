@@ -8,6 +8,7 @@ import pytest
 from config.definition.model import Trust
 from tasks.service.evidence import ENCODED, GLUED, HeldBack
 from tasks.service.verdict import (
+    MAYBE,
     Exchange,
     Operation,
     Phase,
@@ -19,7 +20,6 @@ from tasks.service.verdict import (
     used_up,
     verdict,
 )
-from tests.wording import FOUND_ELSEWHERE, MAY_BE_SENT, NO_ANSWER
 
 CREATE, ATTACH, ADD, INVITE = Operation
 NOT_SENT, REFUSED, UNSURE, DONE = Proof.NOT_SENT, Proof.REFUSED, Proof.UNSURE, Proof.DONE
@@ -27,6 +27,7 @@ GO_ON, RETRY, RENEW, HALVE = Then.GO_ON, Then.RETRY, Then.RENEW, Then.HALVE
 PAUSE, ROW, STOP = Then.PAUSE, Then.ROW, Then.STOP
 
 ONE_ADDED = b'[{"email1": "ada@example.com", "candidate_id": 5001}]'
+MAY_BE_SENT = MAYBE[INVITE]
 USABLE = {CREATE: b'{"id": 101}', ATTACH: b"", ADD: ONE_ADDED, INVITE: b""}
 
 
@@ -298,12 +299,12 @@ REASONS: list[tuple[Operation, Exchange, str]] = [
     (
         INVITE,
         Exchange(Phase.SENDING),
-        f"The request was partly sent, but {NO_ANSWER}: {MAY_BE_SENT}.",
+        f"The request was partly sent, but no answer came back: {MAY_BE_SENT}.",
     ),
     (
         ATTACH,
         Exchange(Phase.SENT),
-        f"The request was sent, but {NO_ANSWER}: the problem may have been added.",
+        "The request was sent, but no answer came back: the problem may have been added.",
     ),
     (CREATE, answered(401), "The access token was not accepted; nothing happened."),
     (
@@ -380,7 +381,7 @@ REASONS: list[tuple[Operation, Exchange, str]] = [
         CREATE,
         answered(200, body=b'{"projectId": 7}'),
         "The service said yes but gave no usable project id: the project was probably created, "
-        f"perhaps as 7, an id {FOUND_ELSEWHERE}.",
+        "perhaps as 7, an id found elsewhere in the answer.",
     ),
     (
         INVITE,

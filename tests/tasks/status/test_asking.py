@@ -27,7 +27,12 @@ def desk(
     ("invites", "faults", "typed", "step"),
     [
         ("{approval: required}", (), (), f"campaign approve {KEY}"),
-        ("{approval: required}", (), ("approve", KEY, "--reject", *WHY), "approve the plan after"),
+        (
+            "{approval: required}",
+            (),
+            ("approve", KEY, "--reject", *WHY),
+            f"campaign approve {KEY} --plan",
+        ),
         (
             "{not_before: 2100-01-01 09:00, not_after: 2100-01-02 09:00}",
             (),
