@@ -46,14 +46,11 @@ WHILE_UP = "while campaign up, serve or a worker is running"
 
 # -- what was sent, and what is unsure (tasks, data)
 
-CHECK_SERVICE = "check the service and the problem"
 NO_ANSWER = "no answer came back"
-SENT_NO_ANSWER = "sent completely, no answer"
 MAY_BE_SENT = "the invitation may have been sent"
 MAY_BE_ADDED = "may have been added to project"
 FOUND_ELSEWHERE = "found elsewhere in the answer"
 SAME_WORDS = "with the same words"
-STILL_WORKING = "may still be working on"
 ONLY_UNSURE = "only what is unsure"
 ID_TAKEN = "another candidate of this campaign already has the id"
 SECOND_PROJECT = "there may be a second project"
@@ -63,15 +60,3 @@ SAME_PROBLEM = "invited to the same problem by"
 ON_THE_LIST = "on the do-not-contact list since"
 SYMBOLIC_LINK = "is a symbolic link"
 NOT_IN_CAMPAIGN = "not in the campaign"
-
-# -- what a person reads at the end (flows)
-
-INTERRUPTED = "The run was interrupted."
-ANOTHER_GOES_ON = "Another run goes on"
-WITHDRAWN_SINCE = "of them withdrawn since"
-IN_HIDDEN_ROWS = "of them to people in hidden rows"
-IN_NO_ROW = "not in any row of"
-IF_RIGHT = "if the row is right: campaign"
-ROW_WAS_RIGHT = "if the row was right"
-NO_SUCH_CANDIDATE = "no candidate with this address"
-PILOT_CONFIRMED = "confirmed the pilot's invitation"

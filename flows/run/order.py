@@ -55,6 +55,7 @@ MEND_LINKS = (
     "the same command again: it writes the links."
 )
 ADDS = 10  # bulk adds in one step
+CHECKS_SERVICE = "check the service and the problem"
 
 
 async def conduct(source: CampaignSource, context: RunContext) -> Finish:
@@ -157,9 +158,7 @@ async def _ask_the_service(
     plan: Plan, source: CampaignSource, context: RunContext, service: Service
 ) -> Plan:
     """Check the credentials and the problem, which may have been known by its title alone."""
-    look = await context.perform(
-        "check the service and the problem", partial(preflight, service, plan)
-    )
+    look = await context.perform(CHECKS_SERVICE, partial(preflight, service, plan))
     if look.doubt:
         context.observer.on_warning(look.doubt)
     intent = None

@@ -5,7 +5,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from tests.wording import CHECK_SERVICE
+from flows.run.order import CHECKS_SERVICE
 
 SOME = re.compile(r"(?P<what>.*) (?P<first>[\d,]+)-(?P<last>[\d,]+) of (?P<all>[\d,]+)")
 
@@ -30,7 +30,7 @@ def missing(names: list[str], people: int) -> list[str]:
             reached = last
         if reached != people:
             gaps.append(f"{what} {reached + 1:,}-{people:,}")
-    single = (CHECK_SERVICE, "create the project", "write the links")
+    single = (CHECKS_SERVICE, "create the project", "write the links")
     return gaps + [name for name in single if name not in names]
 
 

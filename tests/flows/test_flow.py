@@ -14,7 +14,6 @@ from sandbox.faults.faults import Fault
 from tests.support.prefects.prefect_home import Desk, PrefectServer, answer, kept
 from tests.support.prefects.workers import wait_until
 from tests.support.session import PATIENCE
-from tests.wording import CHECK_SERVICE
 
 pytestmark = pytest.mark.xdist_group("prefect")
 
@@ -57,7 +56,7 @@ def test_the_run_is_seen_with_its_steps(desk: Desk, prefect: PrefectServer) -> N
     wanted = {
         "read the definition",
         "check the receipt",
-        CHECK_SERVICE,
+        "check the service and the problem",
         "create the project",
         "add the problem",
         "add candidates 1-120 of 120",

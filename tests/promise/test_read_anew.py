@@ -15,17 +15,17 @@ from data.campaigns.intake import ReadAnew
 from data.privacy import forgetting
 from data.sending import runs
 from data.store.states import By, Ending
+from flows.run.order import CHECKS_SERVICE
 from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
 from tasks.sending.sender import Sender
 from tests.support.campaigns import Heard, Office, people
 from tests.support.ledgers.small_ledger import Small
-from tests.wording import CHECK_SERVICE
 
 APPROVED = "invites: {approval: required}\n"
 READ, LOOKED, CREATED = (
     "read the definition",
-    CHECK_SERVICE,
+    CHECKS_SERVICE,
     "create the project",
 )
 
