@@ -154,7 +154,7 @@ def test_who_is_there_twice_is_used_once_and_the_other_is_to_be_removed(
 @pytest.mark.parametrize(
     ("rows", "complaint"),
     [
-        ([["email", "a", "b"], [ADA, 1, 5], [ZOE, 2, 6]], "both a and b may be the ids; name the"),
+        ([["email", "a", "b"], [ADA, 1, 5], [ZOE, 2, 6]], "list.csv, candidate_id: both a and b "),
         ([["email", "name"], [ADA, "Ada"]], "list.csv, candidate_id: no column"),
         ([["name", "id"], ["Ada", 1]], f"list.csv: {NO_LIST}\n"),
         ([["email", "id"], [ADA, "none"], [ZOE, 5]], 'list.csv:2, id: found "none", wanted an id'),
