@@ -165,7 +165,7 @@ def test_one_refusal_that_hits_everybody_stops_after_a_few_requests(tmp_path: Pa
             before = office.changing().count("add_candidates")
             end = office.run(path)
             assert end.ending is Ending.STOPPED
-            assert str(end.reason).startswith("3 candidates in a row ")
+            assert str(end.reason).startswith("3 candidates ")
             assert "status 422" in str(end.reason)
             assert (end.counts["refused"], end.counts["waiting"]) == (0, 250)
             assert office.changing().count("add_candidates") - before <= 3 * 7

@@ -461,9 +461,7 @@ def test_mistyped_verdicts_end_with_2(desk: DoubtfulCampaign, words: tuple[str, 
 
 def test_what_is_refused_names_nobody_in_the_error() -> None:
     """The text of the error may be logged; the people are only on the terminal."""
-    assert str(NotDecided({0: "ada@example.com is done"})) == (
-        "One verdict cannot be accepted, so nothing was decided."
-    )
+    assert "ada" not in str(NotDecided({0: "ada@example.com is done"}))
 
 
 # -- runs that live, runs that died, answers that come late ------------------------------------
