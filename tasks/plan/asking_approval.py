@@ -90,12 +90,12 @@ def held_back(asked: Approval, stood: Standing) -> tuple[Ending, str] | None:
         )
     by = f" until {until(asked)}" if asked.answer_by else ""
     return Ending.AWAITS_APPROVAL, (
-        f"{_BEFORE.get(stood, '')}Plan {shown} is waiting for approval{by}; nothing was "
+        f"{BEFORE.get(stood, '')}Plan {shown} is waiting for approval{by}; nothing was "
         f"sent. Look at it and decide: {command('approve', key)}"
     )
 
 
-_BEFORE = {
+BEFORE = {
     Standing.LATE: "The earlier plan was not answered in time. ",
     Standing.CHANGED: "The definition has changed, so the earlier plan is void. ",
     Standing.OVERTAKEN: "The earlier plan is void: since then something was sent or settled, or "

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from flows.run.order import CHECK_SERVICE
 from sandbox.faults.faults import Fault
 from tests.support.prefects.prefect_home import Desk, PrefectServer, answer, kept
 from tests.support.prefects.workers import wait_until
@@ -57,7 +56,7 @@ def test_the_run_is_seen_with_its_steps(desk: Desk, prefect: PrefectServer) -> N
     wanted = {
         "read the definition",
         "check the receipt",
-        CHECK_SERVICE,
+        "check the service and the problem",
         "create the project",
         "add the problem",
         "add candidates 1-120 of 120",

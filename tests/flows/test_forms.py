@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 
 from data.campaigns import approvals, queries
+from data.campaigns.approvals import Standing
 from data.store.ledger import Ledger
 from sandbox.faults.faults import Fault
+from tasks.plan.asking_approval import VOID
 from tests.campaigns.test_sheet_option import write_book
 from tests.support.prefects.prefect_home import (
     Answer,
@@ -22,7 +24,6 @@ from tests.support.prefects.prefect_home import (
     most_sent,
 )
 from tests.support.session import PATIENCE
-from tests.wording import STILL_WORKING
 
 pytestmark = pytest.mark.xdist_group("prefect")
 
@@ -149,7 +150,7 @@ def test_a_form_cannot_approve_what_has_changed(desk: WarmDesk, prefect: Prefect
     fill_in(desk, "approve_campaign", **fields, answer="approved")
     form = last_run(prefect, "approve campaign: voided ")
     assert (form["state_type"], form["state_name"]) == ("FAILED", "NotDecided")
-    assert "the definition has changed" in form["state"]["message"]
+    assert VOID[Standing.CHANGED] in form["state"]["message"]
     desk.type("run", file)
     fields["plan"] = code_of(desk, "voided")
     fill_in(desk, "approve_campaign", **fields, answer="rejected", why="not this month")
@@ -198,7 +199,7 @@ def test_settling_through_the_form(desk: WarmDesk, prefect: PrefectServer) -> No
         "again needs a reason: fill in why. Nothing was decided.",
     )
     fill_in(desk, "settle_campaign", **fields, verdict="again", why="no email came")
-    assert (told()[0], STILL_WORKING in told()[1]) == ("NotDecided", True)
+    assert (told()[0], "--no-wait" in told()[1]) == ("NotDecided", True)
     fill_in(desk, "settle_campaign", **fields, verdict="id", value=5)
     assert (told()[0], "does not fit here" in told()[1]) == ("NotDecided", True)
     fill_in(desk, "settle_campaign", **fields, verdict="sent", person=number)

@@ -13,6 +13,7 @@ import psutil
 import pytest
 
 from flows.engine.worker_files import FILE, FOLDERS, left_in
+from flows.serving.lookout import BEGUN_AGAIN
 from sandbox.faults.faults import Fault
 from tests.support.prefects.prefect_home import (
     Desk,
@@ -33,7 +34,6 @@ from tests.support.prefects.workers import (
 )
 from tests.support.session import PATIENCE
 from tests.support.webhook import webhook
-from tests.wording import ANOTHER_GOES_ON
 
 # Each group has a server, and is done beside the other: nearly all of it is waiting.
 dying = pytest.mark.xdist_group("workers")
@@ -109,7 +109,7 @@ def test_a_worker_that_stops_or_is_killed_leaves_nobody_twice(
         told = [text for text in hook.told if ended["killed"][0]["id"] in text]
         assert len(told) == 1
         assert "killed 20" in told[0]
-        assert f"{ANOTHER_GOES_ON} with the rest." in told[0]
+        assert BEGUN_AGAIN in told[0]
     kept_no_secret(desk.folder / TEMPORARY, desk.service, ["**/*"])
     assert set(invitations(desk).values()) == {1}
     for key, most in (("killed", 8), ("terminated", 0)):
@@ -270,7 +270,7 @@ def test_the_doctor_looks_at_the_credentials_that_prefect_keeps(
     bare = {name: "" for name in desk.environment if name.startswith("ASSESSMENT_")}
     well = desk.type("doctor", CAMPAIGN_CREDENTIALS_BLOCK="looked-at", **bare)
     assert well.code == 0, well.out
-    for said in ("kept in Prefect, as looked-at", "a token", "it answers", "clock"):
+    for said in ("as looked-at", "a token", "it answers", "clock"):
         assert said in well.out
     assert "sandbox-secret" not in well.out + well.err
     unknown = desk.type("doctor", CAMPAIGN_CREDENTIALS_BLOCK="nowhere", **bare)

@@ -25,13 +25,13 @@ from flows.cli.commands import show_unraisable
 from flows.cli.reading import TypedFile
 from flows.cli.run.one_run import OneRun
 from flows.cli.run.telling import tell
+from flows.run.interrupts import INTERRUPTED
 from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
 from tests.support.ledgers.small_ledger import definition
 from tests.support.prefects.prefect_home import CAMPAIGN, Desk, WarmDesk, answer
 from tests.support.prefects.prefect_tables import furnish
 from tests.support.session import PATIENCE
-from tests.wording import INTERRUPTED
 
 PEOPLE = 900  # for a minute, so that a slow machine does not end before it is told to
 SLOWLY = Fault("slow", "invite", count=None, seconds=0.5)

@@ -58,7 +58,7 @@ def test_quiet_leaves_a_program_its_object(place: DoubtfulCampaign, words: tuple
 def test_quiet_keeps_what_is_wrong(place: DoubtfulCampaign) -> None:
     answer = place.type("-q", "pause", "nosuch")
     assert (answer.code, answer.out) == (2, "")
-    assert "There is no campaign nosuch" in answer.err
+    assert " nosuch " in answer.err
 
 
 def test_verbose_shows_every_request(place: DoubtfulCampaign) -> None:

@@ -26,7 +26,6 @@ from flows.pages.markdown import SETTLE, SHOWN, artifact_key, dated, how_far, pe
 from flows.pages.wrong_places import where_wrong
 from flows.report.funnel import ANYWHERE, funnel
 from flows.run.ending import Finish
-from tests.wording import ROW_WAS_RIGHT
 
 NOON = datetime(2026, 12, 1, 12, tzinfo=UTC)
 
@@ -252,7 +251,7 @@ def test_what_was_refused_comes_with_what_to_mend() -> None:
     assert "--candidates" not in told
     told = page(people=[person(1, Step.WAITING, add_state=Step.REFUSED)])
     assert "`backend.yaml`" in told and "`campaign status backend-2026`" in told
-    assert f"{ROW_WAS_RIGHT}, the same command says what to type" in told
+    assert "if the row was right, the same command says what to type" in told
     assert "resend" not in told
 
 

@@ -9,10 +9,12 @@ from prefect.client.schemas.objects import FlowRun, State, StateType
 
 from flows.serving.lookout import (
     A_MOMENT,
+    BEGUN_AGAIN,
     IN_A_ROW,
     SILENCE,
     STARTS,
     TELLS,
+    TOO_OFTEN,
     WELL,
     goes_on_by_itself,
     is_gone,
@@ -21,7 +23,6 @@ from flows.serving.lookout import (
     patience_with,
     what_next,
 )
-from tests.wording import ANOTHER_GOES_ON
 
 AT = datetime(2026, 12, 1, 9, tzinfo=UTC)
 DEPLOYMENT = uuid4()
@@ -74,7 +75,7 @@ def test_what_crashes_at_every_start_is_begun_again_so_often() -> None:
         keys.append(key)
         run = run_of(StateType.CRASHED, key=key, lived=None)
     assert len(set(keys)) == len(keys) == IN_A_ROW
-    assert "no other run is started" in what_next(run)
+    assert what_next(run) == TOO_OFTEN
 
 
 def test_what_ran_well_before_it_crashed_is_begun_again_for_ever() -> None:
@@ -146,7 +147,7 @@ def test_one_run_tells_of_a_campaign(flow: str, kind: StateType, name: str, told
 def test_a_run_that_was_typed_is_only_told() -> None:
     """It belongs to no deployment: whoever typed it goes on."""
     assert what_next(run_of(StateType.CRASHED, deployment_id=None)) == ""
-    assert ANOTHER_GOES_ON in what_next(run_of(StateType.CRASHED))
+    assert what_next(run_of(StateType.CRASHED)) == BEGUN_AGAIN
     assert what_next(run_of(StateType.FAILED, "NeedsAttention")) == ""
 
 

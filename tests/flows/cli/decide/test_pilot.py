@@ -67,11 +67,11 @@ ADDS = ("settle", KEY, "--candidates", "again", *WHY)
 STATES: dict[str, tuple[Callable[[DoubtfulCampaign], None], str, tuple[str, ...], str]] = {
     "refused": (
         _refused,
-        "refused the pilot's invitation",
+        "refused",
         ("resend", KEY, PILOT, *WHY, "--yes"),
         "campaign resend",
     ),
-    "not added": (_not_added, "refused to add the pilot", ADDS, "--candidates again"),
+    "not added": (_not_added, "refused", ADDS, "--candidates again"),
     "blocked": (_blocked, "pilot is held", ("allow", KEY, PILOT, *WHY), "campaign allow"),
     "withdrawn": (
         _withdrawn,
@@ -85,7 +85,7 @@ STATES: dict[str, tuple[Callable[[DoubtfulCampaign], None], str, tuple[str, ...]
         ("allow", KEY, PILOT, *WHY),
         "campaign allow",
     ),
-    "unsure": (_unsure, "unsure whether the pilot was invited", SETTLED, "campaign settle"),
+    "unsure": (_unsure, "unsure", SETTLED, "campaign settle"),
     "corrected": (_corrected, "address was corrected", (), "new address as invites.pilot"),
 }
 

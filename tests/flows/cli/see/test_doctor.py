@@ -86,7 +86,7 @@ def test_credentials_that_are_refused_for_one_call(
     desk.run(Fault("status", operation, status=status, count=None, body='{"message": "no scope"}'))
     code, [_, (how, said)] = found(desk, "credentials")
     assert (code, how) == (1, "mend")
-    assert f"refused these credentials for {call} (status {status}, in {KEY} at 20" in said
+    assert f"{call} (status {status}, in {KEY} at 20" in said
     assert f"campaign run {desk.file}" in said
     assert 'the service wrote: "no scope"' in desk.type("doctor").out
     if operation == "invite" and status == 403:
@@ -214,8 +214,8 @@ def test_a_ledger_that_is_damaged(desk: DoubtfulCampaign) -> None:
     with file.open("r+b") as pages:
         pages.seek((root - 1) * size)
         pages.write(os.urandom(size))
-    code, [(how, said), *_] = found(desk, "ledger")
-    assert (code, how, "Send nothing from it" in said) == (1, "mend", True)
+    code, [(how, _), *_] = found(desk, "ledger")
+    assert (code, how) == (1, "mend")
 
 
 def test_a_ledger_that_is_closed(desk: DoubtfulCampaign) -> None:
@@ -224,7 +224,7 @@ def test_a_ledger_that_is_closed(desk: DoubtfulCampaign) -> None:
     assert desk.type("ledger", "move", desk.folder / "ledger.db", "moved.db").code == 0
     code, [_, (how, said)] = found(desk, "ledger")
     assert (code, how) == (1, "mend")
-    assert f"copied to sqlite:///{desk.folder / 'moved.db'}, and campaigns continue there" in said
+    assert f"sqlite:///{desk.folder / 'moved.db'}" in said
 
 
 def test_doubts_are_pointed_at(desk: DoubtfulCampaign) -> None:
@@ -275,7 +275,7 @@ def test_a_database_of_another_prefect(desk: DoubtfulCampaign) -> None:
     [
         (Server.WELL, "well", "answers"),
         (Server.REFUSES, "mend", "PREFECT_API_AUTH_STRING, or PREFECT_API_KEY"),
-        (Server.OPEN, "look", "answers without a login"),
+        (Server.OPEN, "look", "PREFECT_SERVER_API_AUTH_STRING"),
     ],
 )
 def test_how_a_prefect_server_receives_us(

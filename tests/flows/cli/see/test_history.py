@@ -7,15 +7,10 @@ from typing import Any
 
 import pytest
 
+from flows.report.story import proved
+from flows.words.doubts import HOW_FAR
 from sandbox.faults.faults import Fault
 from tests.support.doubtful_campaign import EMAILS, KEY, DoubtfulCampaign, doubtful_campaign
-from tests.wording import (
-    MAY_BE_SENT,
-    NO_ANSWER,
-    NO_SUCH_CANDIDATE,
-    ON_THE_LIST,
-    SENT_NO_ANSWER,
-)
 
 ADA, ZOE, GRACE = EMAILS
 
@@ -107,8 +102,9 @@ def test_a_story_reads_as_it_happened(campaign: DoubtfulCampaign) -> None:
     assert answer.code == 0
     below = [line for line in answer.out.splitlines() if line.startswith("  ")]  # no day's heading
     lines = [re.sub(r"\d+ ms", "1 ms", line[12:]) for line in below]
-    at = lines.index(f"invite Zoe@Example.com: unsure, settled since ({SENT_NO_ANSWER})")
-    assert lines[at + 1] == (f"The request was sent, but {NO_ANSWER}: {MAY_BE_SENT}.")
+    at = lines.index(f"invite Zoe@Example.com: unsure, settled since ({HOW_FAR[2]})")
+    [seen] = [one["evidence"] for one in events(campaign) if one.get("came_to") == "unsure"]
+    assert lines[at + 1] == proved(seen)
     assert lines[at + 2] == "invite grace@example.com: done (status 200 after 1 ms)"
     assert lines[at + 3] == "run 1 ended, needs attention"
     assert lines[at + 4] == "rita settled Zoe@Example.com: the invitation arrived: she has it"
@@ -123,7 +119,7 @@ def test_a_refused_add_was_never_unsure(campaign: DoubtfulCampaign) -> None:
     assert [one["came_to"] for one in told] == before
     assert any(one["settled"] for one in told)
     words = campaign.type("history", KEY, ZOE).out
-    assert "refused, tried again on a person's decision (status 422" in words
+    assert re.search(r": refused, [^(]+ \(status 422", words)
     assert "unsure" not in words
 
 
@@ -166,7 +162,7 @@ def test_somebody_unknown_is_no_story(campaign: DoubtfulCampaign) -> None:
     assert (answer.code, answer.object["ok"]) == (2, False)
     assert "did you mean Zoe@Example.com?" in answer.err
     stranger = campaign.type("history", KEY, "nobody@example.com").err
-    assert "nobody@example.com: the campaign has " + NO_SUCH_CANDIDATE + "\n" in stranger
+    assert "nobody@example.com: " in stranger and "did you mean" not in stranger
     assert campaign.type("history", "nothing").code == 2
 
 
@@ -214,7 +210,8 @@ def test_what_keeps_somebody_from_being_sent_to_is_part_of_the_story(
     campaign.type("block", GRACE, "--why", "asked us to")
     campaign.run()
     shown = campaign.type("history", KEY, GRACE).out
-    assert f"  held: {ON_THE_LIST}" in shown and f"campaign allow {KEY} {GRACE}" in shown
+    assert re.search(r"  held: .*: asked us to$", shown, re.MULTILINE)
+    assert f"campaign allow {KEY} {GRACE}" in shown
     campaign.type("allow", KEY, GRACE, "--why", "changed her mind")
     assert "  held: " not in campaign.type("history", KEY, GRACE).out
     campaign.type("block", GRACE, "--lift", "--why", "changed her mind")
