@@ -114,9 +114,9 @@ def shown(value: object) -> str:
     if isinstance(value, Unusable):
         return value.what
     if isinstance(value, Mapping):
-        return "a mapping"
+        return "a mapping" if value else "an empty mapping"
     if isinstance(value, list | tuple):
-        return "a list"
+        return "a list" if value else "an empty list"
     return _cut(str(value))
 
 

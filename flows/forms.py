@@ -21,6 +21,7 @@ from data.campaigns.approvals import CODE, Answer
 from data.decisions import adding_again, settling
 from data.decisions.verdicts import (
     NEED_A_REASON,
+    OR_AT_ONCE,
     Decided,
     Doubt,
     Doubts,
@@ -208,7 +209,8 @@ async def settle_campaign(  # noqa: PLR0913, PLR0917 - the fields of the form
             end = finish(ledger, campaign, None)
             await _show(ledger, local, end)
     except NotDecided as error:
-        return Failed(name=NOT_DECIDED, message="; ".join(dict.fromkeys(error.objections.values())))
+        objections = [each.replace(OR_AT_ONCE, "") for each in error.objections.values()]
+        return Failed(name=NOT_DECIDED, message="; ".join(dict.fromkeys(objections)))
     except Exception as error:  # noqa: BLE001 - a traceback in Prefect may name people
         return Failed(name=NOT_DECIDED, message=in_words(error))
     left = end.counts["unsure"]

@@ -19,6 +19,7 @@ from config.definition.invite_fields import (
     needs_a_zone,
 )
 from config.definition.kinds import (
+    STAGE_WANTED,
     TIMEZONE_WANTED,
     CronLine,
     Email,
@@ -210,7 +211,7 @@ class DefinitionFields(Fields):
         "The people, or the table that has them; needed", PEOPLE_WANTED
     )
     stage_id: StageId = optional(
-        "The stage of everybody who has none of their own", "a whole number", 1
+        "The stage of everybody who has none of their own", STAGE_WANTED, 1
     )
     invites: InvitesFields = Field(
         default_factory=InvitesFields,
@@ -239,9 +240,7 @@ class CandidateFields(Fields):
         "",
     )
     notes: Text = optional("A remark, sent to the service", "text", "")
-    stage_id: StageId | None = optional(
-        "The person's stage; default: the campaign's", "a whole number"
-    )
+    stage_id: StageId | None = optional("The person's stage; default: the campaign's", STAGE_WANTED)
     timezone: Timezone | None = optional(
         "The person's own clock for invites.hours; never sent", TIMEZONE_WANTED
     )

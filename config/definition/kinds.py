@@ -31,6 +31,7 @@ LONGEST_TEXT = 10_000
 DIRECTIONS = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 LARGEST_ID = 2**63 - 1
 ID_WANTED = "a whole number above 0"
+STAGE_WANTED = "a whole number, 0 or more"
 TIMEZONE_WANTED = "a timezone such as Europe/Paris"
 
 

@@ -102,8 +102,11 @@ def timezone_known(name: str) -> bool:
 
 
 def nearest_timezone(name: str) -> str | None:
-    """Guess which zone was meant: `paris` or `Europe/Pariss` is Europe/Paris."""
-    zones = sorted(available_timezones())
+    """Guess which zone was meant: `paris` or `Europe/Pariss` is Europe/Paris.
+
+    Abbreviations are no guess: CEST is not nearly EST, which is American.
+    """
+    zones = sorted(zone for zone in available_timezones() if "/" in zone or zone == "UTC")
     by_spelling = {zone.casefold(): zone for zone in zones}
     by_city = {zone.rpartition("/")[2].casefold(): zone for zone in reversed(zones)}
     typed = name.strip().replace(" ", "_").casefold()

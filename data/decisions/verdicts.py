@@ -25,6 +25,7 @@ WORDS: Mapping[Operation, tuple[Word, ...]] = {
     Operation.ADD: (Word.ID, Word.AGAIN, Word.WITHDRAW),
     Operation.INVITE: (Word.SENT, Word.AGAIN, Word.WITHDRAW),
 }
+OR_AT_ONCE = ", or at once with --no-wait"  # where it can be typed
 # These may cause more or fewer emails than the service has confirmed, so they need a reason.
 NEED_A_REASON = (Word.AGAIN, Word.WITHDRAW)
 # The state of the step after each word, and of the request.
@@ -232,7 +233,8 @@ def _objection(doubt: Doubt, verdict: Decided, at: datetime, *, soon: bool) -> s
     if verdict.word is Word.ID and not (
         verdict.value is not None and 0 < verdict.value <= LARGEST_ID
     ):
-        return f"an id is a whole number from 1 to {LARGEST_ID}"
+        but = "" if verdict.value is None else f", not {verdict.value}"
+        return f"an id is a whole number from 1 to {LARGEST_ID}{but}"
     if verdict.word is not Word.ID and verdict.value is not None:
         return f"the verdict {verdict.word} takes no id"
     if doubt.typed is not None and doubt.alive:
@@ -252,6 +254,6 @@ def too_early(doubt: Doubt, at: datetime, *, soon: bool = False) -> str | None:
     if at < doubt.again_from and not soon:
         return (
             "the service may still be working on this; you can send it again from "
-            f"{in_zone(doubt.again_from, doubt.timezone)}, or at once with --no-wait"
+            f"{in_zone(doubt.again_from, doubt.timezone)}{OR_AT_ONCE}"
         )
     return None

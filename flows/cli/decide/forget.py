@@ -122,7 +122,7 @@ def _forget(
     ledger.rewrite()
     unwritten = list(_links_anew(ledger, local, every))
     for file in naming(every, _places(ledger, local)):
-        say(f"  still named in {file}: this is your own file, so remove it there")
+        say(f"  still named in {file}: remove it there yourself")
     if unwritten:
         each_once = {email_key(address): address for address in sorted(every)}
         again = command("forget", *each_once.values(), "--why", person.why)

@@ -206,7 +206,7 @@ class _Judge:
             raise typer.BadParameter(
                 "--candidates goes with a list of candidates, not with verdicts"
             )
-        return self._from_file(source, *verdicts_file.read(source, self.standing))
+        return self._from_file(source, "verdict", *verdicts_file.read(source, self.standing))
 
     def _from_list(self, path: Path, typed: Typed) -> list[Decided]:
         """Read the web application's list as verdicts on all unsure adds, and show what it says."""
@@ -222,7 +222,8 @@ class _Judge:
             wrong = f"--candidates: not what was listed any more. Look again: {again}"
             complain(wrong)
             raise NotDecided({0: wrong})
-        decided = self._from_file(path, people.verdicts(doubts, others), people.elsewhere(doubts))
+        verdicts, elsewhere = people.verdicts(doubts, others), people.elsewhere(doubts)
+        decided = self._from_file(path, "id", verdicts, elsewhere)
         counts = Counter(verdict.word for verdict in decided)
         complain(f"{path} has ids for {counts[Word.ID]:,} of {counted(len(adds), 'unsure add')}")
         if counts[Word.DOUBLE]:
@@ -241,15 +242,22 @@ class _Judge:
         return decided
 
     def _from_file(
-        self, path: Path, rows: Sequence[tuple[int, Decided]], problems: list[Mistake]
+        self,
+        path: Path,
+        column: str,
+        rows: Sequence[tuple[int, Decided]],
+        problems: list[Mistake],
     ) -> list[Decided]:
-        """Judge the verdicts of a file, each with its line (0: none). Raises BadInput with all."""
+        """Judge the verdicts of a file, each with its line (0: none). Raises BadInput with all.
+
+        `column` is the one that says them.
+        """
         decided = [verdict for _, verdict in rows]
         refused = self._refused(decided)
         then = self._instead(decided, refused, more=bool(problems))
         for position, objection in refused.items():
             place = Place(str(path), rows[position][0] or None)
-            problems.append(Mistake(place, "verdict", message=objection))
+            problems.append(Mistake(place, column, message=objection))
         if problems:
             raise BadInput(sorted(problems, key=lambda problem: problem.place.line or 0), then=then)
         return self._with_reason(decided)

@@ -82,7 +82,7 @@ def test_a_timetable_is_read(tmp_path: Path, invites: str, found: Timetable) -> 
         ("{waves: 5}", "invites.waves", "5"),
         ("{waves: [rest, 5]}", "invites.waves", "a list"),
         ("{between: 1 hour}", "invites.between", WITH_WAVES),
-        ("{hold_on: {}}", "invites.hold_on", "a mapping"),
+        ("{hold_on: {}}", "invites.hold_on", "an empty mapping"),
         ("{hold_on: {refused: 2}}", "invites.hold_on.refused", "2"),
         ("{hold_on: {unsure: 0}}", "invites.hold_on.unsure", "0"),
         ("{hold_on: {lost: 1}}", "invites.hold_on.lost", '"lost"'),

@@ -248,7 +248,7 @@ def test_applications_are_folded_into_people_or_told(
             '"Take Home Test" 1',
         ),
         ("", "hiring.yaml:6:3, candidates.where: missing, …"),
-        ("{}", "hiring.yaml:6:10, candidates.where: found a mapping, …"),
+        ("{}", "hiring.yaml:6:10, candidates.where: found an empty mapping, …"),
         ("Job", 'hiring.yaml:6:10, candidates.where: found "Job", …'),
         ("{Job: }", "hiring.yaml:6:10, candidates.where: found a mapping, …"),
         ("{Job: []}", "hiring.yaml:6:10, candidates.where: found a mapping, …"),

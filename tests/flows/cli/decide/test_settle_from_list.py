@@ -158,7 +158,7 @@ def test_who_is_there_twice_is_used_once_and_the_other_is_to_be_removed(
         ([["email", "name"], [ADA, "Ada"]], "list.csv, candidate_id: no column"),
         ([["name", "id"], ["Ada", 1]], f"list.csv: {NO_LIST}\n"),
         ([["email", "id"], [ADA, "none"], [ZOE, 5]], 'list.csv:2, id: found "none", wanted an id'),
-        ([["email", "id"], [ADA, 0], [ZOE, 5]], f" 1 to {LARGEST_ID}\n"),
+        ([["email", "id"], [ADA, 0], [ZOE, 5]], f" 1 to {LARGEST_ID}, not 0\n"),
         ([["email", "id"], [ADA, 5], [ZOE, 5]], " the id 5\n"),
     ],
 )
