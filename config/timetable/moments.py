@@ -104,14 +104,15 @@ def timezone_known(name: str) -> bool:
 def nearest_timezone(name: str) -> str | None:
     """Guess which zone was meant: `paris` or `Europe/Pariss` is Europe/Paris.
 
-    Abbreviations are no guess: CEST is not nearly EST, which is American.
+    Nothing is near capitals: CEST is not EST.
     """
-    zones = sorted(zone for zone in available_timezones() if "/" in zone or zone == "UTC")
+    zones = sorted(available_timezones())
+    least = 1.0 if name.isupper() else 0.75
     by_spelling = {zone.casefold(): zone for zone in zones}
     by_city = {zone.rpartition("/")[2].casefold(): zone for zone in reversed(zones)}
     typed = name.strip().replace(" ", "_").casefold()
     for spellings in (by_spelling, by_city):
-        if close := get_close_matches(typed, spellings, n=1, cutoff=0.75):
+        if close := get_close_matches(typed, spellings, n=1, cutoff=least):
             return spellings[close[0]]
     return None
 

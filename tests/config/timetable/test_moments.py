@@ -105,6 +105,9 @@ def test_a_moment_is_written_by_the_clocks_of_a_zone() -> None:
         ("Paros", "Europe/Paris"),
         ("Indianapolis", "America/Indianapolis"),
         ("Monticello", "America/Kentucky/Monticello"),
+        ("utc", "UTC"),
+        ("PARIS", "Europe/Paris"),
+        ("CEST", None),  # and not EST, which is American
         ("qqqqqqq", None),
     ],
 )
