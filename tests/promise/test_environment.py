@@ -248,7 +248,7 @@ def test_a_ledger_that_fails_once_while_people_are_invited_breaks_nothing_off(
         with office_at(tmp_path / f"{number}") as office:
             # Somebody of the second part is on the way while the first part is recorded.
             office.service.faults.add(
-                Fault("slow", "invite", count=None, email="p2@example.com", seconds=0.2),
+                Fault("slow", "invite", count=None, email="p2@example.com", seconds=0.1),
                 Fault("slow", "invite", count=None, seconds=0.02),
             )
             file = campaign_in(office, MANY[:5])

@@ -29,12 +29,14 @@ def test_no_verdict_is_contradicted_by_what_was_done() -> None:
     assert len(together.kinds) > 80
 
 
-@pytest.mark.parametrize("rule", ["GLUED", "ENCODED"])
-def test_a_rule_that_is_not_kept_is_found(rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("rule", "first"), [("GLUED", 0), ("ENCODED", 14)])
+def test_a_rule_that_is_not_kept_is_found(
+    rule: str, first: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """An answer with another behind it, or in an encoding, that is believed: calls show it."""
     monkeypatch.setattr(f"tasks.service.verdict.{rule}", "never")
     with pytest.raises(BrokenPromise), place() as here:
-        for seed in range(40):
+        for seed in range(first, 40):
             faulted_calls.play(here, seed)
 
 
