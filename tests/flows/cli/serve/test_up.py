@@ -98,6 +98,7 @@ def cut_power(process: "subprocess.Popen[bytes]") -> None:
         with suppress(psutil.NoSuchProcess):
             child.kill()
     process.wait(timeout=PATIENCE)
+    psutil.wait_procs(children, timeout=PATIENCE)  # until then, the server's port is taken
 
 
 def is_server(child: psutil.Process) -> bool:
