@@ -24,7 +24,7 @@ demo: $(VENV)/.ready   ## the sample campaign, end to end, against the sandbox
 test: setup-tests      ## what every change needs, three minutes on two cores
 	@$(COMPILING) $(BIN)/pytest $(if $(filter tests,$(TESTS)),-m "not journey") $(TESTS)
 
-journeys: setup-tests  ## the rest of it: Prefect, PostgreSQL, a browser and LibreOffice, eight minutes
+journeys: setup-tests  ## the rest of it: Prefect, PostgreSQL, a browser and LibreOffice, ten minutes
 	@$(COMPILING) $(BIN)/pytest -m journey $(TESTS)
 
 steady: setup-tests    ## RUNS=20 of the tests and JOURNEYS=10, every second beside a load: is one ever red by chance?
