@@ -11,6 +11,7 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from socket import gethostname
 
 import pytest
 
@@ -66,6 +67,7 @@ def _shown(line: str, before: Sequence[str], shell: Shell) -> str:
     plain = line
     for place in (shell.folder / "work", shell.folder, ROOT):
         plain = plain.replace(str(place), "…")
+    plain = plain.replace(f" on {gethostname()}", " on …")
     return CHANGING.sub("…", plain.rstrip()) if kept is None else kept
 
 
