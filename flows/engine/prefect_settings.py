@@ -3,6 +3,7 @@
 Prefect reads its settings from the environment at import, so this module must be called first.
 """
 
+import logging
 import os
 from contextlib import suppress
 from datetime import timedelta
@@ -50,6 +51,9 @@ QUIET = {
     "PREFECT_SERVER_LOGGING_LEVEL": "CRITICAL",
 }
 
+# What sends events and logs, and says at the end, past Prefect's settings, what it still has.
+SENDERS = ("EventsWorker", "APILogWorker")
+
 # Campaigns of many timezones write into one log, so its times are this machine's, with the zone.
 LINES = {
     "DATEFMT": "%H:%M:%S %Z",
@@ -72,6 +76,8 @@ def prepare(*, quiet: bool) -> None:
     named = os.environ.get("PREFECT_HOME") or chosen.get("PREFECT_HOME") or OURS
     home = Path(named).expanduser().absolute()
     wanted = RUNS | SERVER | SAFE | (QUIET if quiet else LOUD)
+    for name in SENDERS if quiet else ():
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     # Another Prefect, of a newer version, may have changed the database of the usual home.
     wanted["PREFECT_HOME"] = str(home)
     # Else Prefect looks for both in the working folder too, and executes what the second one names.

@@ -35,7 +35,7 @@ from prefect.events.filters import EventFilter, EventOccurredFilter, EventResour
 from prefect.events.worker import EventsWorker
 from prefect.exceptions import TerminationSignal
 from prefect.logging.configuration import DEFAULT_LOGGING_SETTINGS_PATH, load_logging_config
-from prefect.logging.handlers import APILogHandler
+from prefect.logging.handlers import APILogHandler, APILogWorker
 from prefect.runner import Runner, _workspace_starter, _workspace_supervisor
 from prefect.runner._workspace_runtime import PreparedWorkspaceManifest
 from prefect.settings import PREFECT_API_URL, Settings, temporary_settings
@@ -182,6 +182,23 @@ def test_what_waits_to_be_told_can_be_sent_before_the_end() -> None:
 
     with temporary_settings({PREFECT_API_URL: NOWHERE}):
         assert asyncio.run(tell()) == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("sender", "given"), [(EventsWorker, (AssertingEventsClient, ())), (APILogWorker, ())]
+)
+def test_what_sends_says_what_is_left_by_a_logger_of_its_name(
+    sender: type[Any], given: tuple[Any, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """flows/engine/prefect_settings.py keeps it from having the last word of a command."""
+    monkeypatch.setattr(os, "environ", dict(os.environ))
+    logger = sender(*given)._logger
+    assert (logger.name, logger.name in prefect_settings.SENDERS) == (sender.__name__, True)
+    try:
+        prefect_settings.prepare(quiet=True)
+        assert logger.level == logging.CRITICAL
+    finally:
+        logger.setLevel(logging.NOTSET)
 
 
 def test_a_runner_takes_sigterm_before_its_first_pause() -> None:
