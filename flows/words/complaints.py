@@ -78,21 +78,19 @@ def explain(error: CampaignError) -> None:
     lines = complaint_of(error) if isinstance(error, BadInput) else [str(error)]
     then = [error.then.replace(TYPED, " ".join(sys.argv[1:2]))] if error.then else []
     if not then and isinstance(error, BadInput | BadSettings):
-        then = [_again(getattr(error, "problems", ()), getattr(error, "more", ()))]
+        then = [_again(error)]
     complain(*lines, *([f"  {quoted(error.wrote)}"] if error.wrote else []), *then)
 
 
-def _again(problems: Iterable[Mistake], more: Iterable[str]) -> str:
-    """Say what to type once it is fixed; if a file does not exist, what to type instead.
-
-    `more`: words with which what was typed would succeed.
-    """
+def _again(error: BadInput | BadSettings) -> str:
+    """Say what to type once it is fixed; if a file does not exist, what to type instead."""
     from config.reading.folder import nearest
     from config.reading.sources import TABLES, WORKBOOKS, YAML
     from config.reading.starter import free
     from config.tables.file_bytes import NO_SUCH_FILE
 
     words = sys.argv[1:]
+    problems, more = (error.problems, error.more) if isinstance(error, BadInput) else ((), ())
     if more:
         return f"Then type: {command(*words, *more)}"
     gone = {Path(problem.place.file) for problem in problems if problem.message == NO_SUCH_FILE}
