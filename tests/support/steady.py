@@ -43,7 +43,8 @@ def _run(part: str, marked: str, number: int, tests: list[str]) -> bool:
     kept = OUT / f"{part}-{number:02}.txt"
     began = time.monotonic()
     with kept.open("w") as printed, load(BUSY if busy else 0):
-        pytest = [sys.executable, "-m", "pytest", "-m", marked, *tests]
+        # Each result on a line of its own: a run that is broken off has named its failures.
+        pytest = [sys.executable, "-m", "pytest", "-vv", "-m", marked, *tests]
         code = subprocess.run(pytest, stdout=printed, stderr=printed, check=False).returncode
     minutes = (time.monotonic() - began) / 60
     words = kept.read_text()
