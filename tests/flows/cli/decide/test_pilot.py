@@ -53,6 +53,11 @@ def _withdrawn_and_blocked(doubtful: DoubtfulCampaign) -> None:
     doubtful.type("block", PILOT, *WHY)
 
 
+def _refused_and_blocked(doubtful: DoubtfulCampaign) -> None:
+    _refused(doubtful)
+    doubtful.type("block", PILOT, *WHY)
+
+
 def _unsure(doubtful: DoubtfulCampaign) -> None:
     doubtful.run(Fault("lost", "invite"))
 
@@ -85,6 +90,12 @@ STATES: dict[str, tuple[Callable[[DoubtfulCampaign], None], str, tuple[str, ...]
         ("allow", KEY, PILOT, *WHY),
         "campaign allow",
     ),
+    "refused and blocked": (
+        _refused_and_blocked,
+        "do-not-contact list",
+        ("allow", KEY, PILOT, *WHY),
+        "campaign allow",
+    ),
     "unsure": (_unsure, "unsure", SETTLED, "campaign settle"),
     "corrected": (_corrected, "address was corrected", (), "new address as invites.pilot"),
 }
@@ -109,7 +120,7 @@ def test_a_pilot_who_was_not_invited_is_never_called_sent(
     assert doubtful.emails() == before
     if typed:
         assert doubtful.type(*typed).code == 0
-        if state == "withdrawn and blocked":
+        if "and blocked" in state:
             assert doubtful.type("resend", KEY, PILOT, *WHY, "--yes").code == 0
     else:
         _name(doubtful, "new@example.com")
