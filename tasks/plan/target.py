@@ -156,7 +156,8 @@ def only_problem(definition: Definition, ledger: Ledger) -> None:
                 f"project {project} already has its problem, from the campaign {other.key}; leave "
                 "out problem to use the project as it is"
             )
-            raise BadInput([Mistake(definition.place, "problem", message=message)])
+            place = definition.problem.place or definition.place
+            raise BadInput([Mistake(place, "problem", message=message)])
 
 
 def _same_service(campaign: Campaign, service: str) -> None:
