@@ -7,7 +7,6 @@ sheet is read. Without arguments every sheet is wanted.
 import sys
 from collections.abc import Iterator, Sequence
 from typing import IO, Any
-from xml.etree.ElementTree import ParseError
 
 from config.workbooks import frames
 from config.workbooks.content import is_markup, is_xml
@@ -35,28 +34,18 @@ FOREIGN = {
     "Index/Document.iwa": "a document of Numbers, Pages or Keynote",
 }
 
-# Errors that damaged files cause in the readers, besides the readers' own.
-BROKEN = (
-    *(ParseError, ValueError, LookupError, TypeError, AttributeError, StopIteration),
-    AssertionError,  # of html.parser
-)
-
 
 def main(wanted: Sequence[str], source: IO[bytes], answer: IO[bytes]) -> None:
-    """Write the wanted sheets of a workbook."""
-    from config.workbooks.container import BROKEN as BROKEN_ARCHIVE  # noqa: PLC0415
-
+    """Write the wanted sheets of a workbook, or why it cannot be read."""
     try:
-        try:
-            send(book_of(source.read()), wanted, answer)
-        except MemoryError:
-            raise Unfit(TOO_LARGE) from None
-        except (*BROKEN, *BROKEN_ARCHIVE):
-            raise Unfit(DAMAGED) from None
+        send(book_of(source.read()), wanted, answer)
+        frames.write(answer, frames.END)
     except Unfit as error:
         frames.write(answer, frames.UNFIT, str(error), error.sheet, error.cell)
-    else:
-        frames.write(answer, frames.END)
+    except MemoryError:
+        frames.write(answer, frames.UNFIT, TOO_LARGE)
+    except Exception:  # noqa: BLE001 - whatever a library meets in a damaged file
+        frames.write(answer, frames.UNFIT, DAMAGED)
     answer.flush()
 
 

@@ -13,14 +13,10 @@ LISTED_IN_HEADER = 109
 
 
 def stream_of(data: bytes, *names: str) -> bytes:
-    """Return the first stream with one of these names. Raises Unfit if there is none."""
-    try:
-        return _stream(data, names)
-    except (struct.error, IndexError):
-        raise Unfit(DAMAGED) from None
+    """Return the first stream with one of these names.
 
-
-def _stream(data: bytes, names: tuple[str, ...]) -> bytes:
+    Raises Unfit if there is none; struct.error or IndexError for a damaged file.
+    """
     size = 1 << struct.unpack_from("<H", data, 30)[0]
     if size not in {512, 4096}:
         raise Unfit(DAMAGED)

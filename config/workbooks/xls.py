@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from datetime import date, datetime, time, timedelta
 from typing import Any
 
-from python_calamine import CalamineError, CalamineWorkbook, SheetVisibleEnum
+from python_calamine import CalamineWorkbook, SheetVisibleEnum
 
 from config.workbooks.compound import stream_of
 from config.workbooks.shapes import (
@@ -59,10 +59,7 @@ class Xls:
                 self.from_1904 = content[:2] == b"\1\0"
             if kind == BOUND_SHEET and content[5] == WORKSHEET:
                 self._starts.append(struct.unpack_from("<I", content)[0])
-        try:
-            self._book = CalamineWorkbook.from_filelike(io.BytesIO(data))
-        except CalamineError:
-            raise Unfit(DAMAGED) from None
+        self._book = CalamineWorkbook.from_filelike(io.BytesIO(data))
         sheets = [s for s in self._book.sheets_metadata if str(s.typ).endswith("WorkSheet")]
         self.names = [(s.name, s.visible != SheetVisibleEnum.Visible) for s in sheets]
 
@@ -83,10 +80,7 @@ class Xls:
         if sheet >= len(self._starts):
             raise Unfit(DAMAGED)
         for kind, content in _records(self._stream, self._starts[sheet]):
-            try:
-                take(errors, layout, kind, content)
-            except struct.error:
-                raise Unfit(DAMAGED) from None
+            take(errors, layout, kind, content)
         return errors
 
 

@@ -10,6 +10,7 @@ import csv
 import json
 import math
 import os
+import struct
 import tempfile
 import zipfile
 from collections.abc import Callable
@@ -144,7 +145,7 @@ def workbooks(data: bytes) -> None:
     whole = _with(made, part, content) if made and part else content
     if whole.startswith(OLD_FORMAT):
         # The library that reads its cells breaks, which is why it has a process of its own.
-        with contextlib.suppress(Unfit):
+        with contextlib.suppress(Unfit, struct.error, IndexError):
             stream_of(whole, "Workbook", "Book")
         return
     answer = BytesIO()
