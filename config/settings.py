@@ -25,7 +25,7 @@ from pydantic import (
 from config.env_files import SettingsFile, set_here, settings_file, the_six
 from config.errors import BadSettings
 from config.service_address import is_loopback
-from config.timetable.spans import NotASpan, span
+from config.timetable.spans import span
 
 # A gateway may finish the work after its own limit of 29 s, so no call gives up before 30 s.
 GATEWAY_LIMIT = 30.0
@@ -149,7 +149,7 @@ def _kept_for(typed: object) -> object:
         return typed
     try:
         kept_for = span(typed, longest=timedelta(days=3660))
-    except NotASpan:
+    except ValueError:
         kept_for = timedelta(0)
     if kept_for < timedelta(days=1):
         raise ValueError("must be a time between a day and ten years, written like 180 days")

@@ -70,7 +70,7 @@ def _sizes(typed: Any) -> tuple[int, ...]:
         listed = [int(part) if part.strip().isdecimal() else part for part in listed]
     try:
         return waves.sizes(listed if isinstance(listed, list) else [])
-    except waves.NotWaves as error:
+    except ValueError as error:
         raise wanted(str(error)) from None
 
 
@@ -91,7 +91,7 @@ def _least_time(typed: Any) -> tuple[timedelta, bool]:
     text = typed.strip() if isinstance(typed, str) else ""
     try:
         return spans.span(text.removeprefix(WARN)), not text.startswith(WARN)
-    except spans.NotASpan:
+    except ValueError:
         raise wanted(LEAST_TIME_WANTED) from None
 
 

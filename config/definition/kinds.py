@@ -104,7 +104,7 @@ def _moment(typed: Any) -> datetime | None:
             return moments.whole_minute(typed)
         if isinstance(typed, str):
             return moments.wall_time(typed) if typed.strip() else None
-    except moments.NotAMoment as error:
+    except ValueError as error:
         raise wanted(str(error)) from None
     raise wanted(moments.WANTED)
 

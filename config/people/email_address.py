@@ -25,35 +25,31 @@ _BRACKETS = re.compile(r"<([^<>]*)>?\s*$")
 _PLAIN = re.compile(r"[A-Z0-9_+-]+(?:\.[A-Z0-9_+-]+)*@(?!.*xn--)([A-Z0-9.-]+)", re.ASCII | re.I)
 
 
-class NotAnEmail(ValueError):
-    """A text that is not an email address; the message says what was wanted instead."""
-
-
 def email_address(typed: str) -> str:
     """Return the address as typed, without spaces around it (non-breaking ones included).
 
     The login must equal this email (interface 4.7), so nothing is silently repaired.
-    Raises NotAnEmail.
+    Raises ValueError.
     """
     address = typed.strip()
     if unseen := _UNSEEN.search(address):
         name = unicodedata.name(unseen[0], f"U+{ord(unseen[0]):04X}")
-        raise NotAnEmail(f"{WANTED} without the invisible {name}")
+        raise ValueError(f"{WANTED} without the invisible {name}")
     listed = _LISTED.search(address) and len(address) <= LONGEST_LIST
     if listed and len(several := addresses_in(address)) > 1:
-        raise NotAnEmail(
+        raise ValueError(
             f"{WANTED}, not {len(several)}: keep the one the person logs in with, or put  several: "
             "first  under candidates to use the first in each cell"
         )
     if "<" in address:
         inside = _BRACKETS.search(address)
         hint = f", only what is between < and >: {inside[1].strip()}" if inside else ""
-        raise NotAnEmail(WANTED + hint)
+        raise ValueError(WANTED + hint)
     if slip := _slip(address):
-        raise NotAnEmail(f"{WANTED} {slip}")
+        raise ValueError(f"{WANTED} {slip}")
     # Checked first, because checking the syntax of a very long text takes long.
     if len(address) > LONGEST or address.find("@") > LONGEST_LOCAL:
-        raise NotAnEmail(
+        raise ValueError(
             f"{WANTED} of at most {LONGEST} characters, {LONGEST_LOCAL} of them before the @"
         )
     try:
@@ -62,7 +58,7 @@ def email_address(typed: str) -> str:
         else:
             _judge(address)
     except EmailNotValidError as error:
-        raise NotAnEmail(f"{WANTED} ({_reason(str(error))})") from None
+        raise ValueError(f"{WANTED} ({_reason(str(error))})") from None
     return address
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from config.email_key import email_key
 from config.errors import BadInput
 from config.mistakes import Mistake, Place, shown
-from config.people.email_address import NotAnEmail, email_address
+from config.people.email_address import email_address
 from config.reading.own_tables import Named, OwnTable, own_tables, people_at
 from config.reading.sources import MARKUP, ONLY_TABLES, WORKBOOKS, suffix_of
 from config.tables.address_cells import Linked, addresses_in
@@ -37,7 +37,7 @@ def read_do_not_contact(path: Path) -> dict[str, str]:
     for place, typed in entries:
         try:
             addresses.setdefault(email_key(typed), email_address(typed))
-        except NotAnEmail as error:
+        except ValueError as error:
             problems.append(Mistake(place, "email1", shown(typed), str(error)))
     wrong = {problem.place for problem in problems}
     lost = dict.fromkeys(at for each in tables for at in _not_taken(path, each, addresses))
@@ -71,7 +71,7 @@ def _plain(lines: list[tuple[Place, str]]) -> bool:
     """Whether the first line is an address already, as in a table without a header."""
     try:
         return not lines or bool(email_address(lines[0][1]))
-    except NotAnEmail:
+    except ValueError:
         return False
 
 

@@ -68,25 +68,21 @@ class Hours:
         return f"{_in_words(self.days)} {self.begins:%H:%M}-{until} ({self.timezone}){but}"
 
 
-class NotHours(ValueError):
-    """The text is not working hours; the message says what was wanted."""
-
-
 _CLOCK = r"(\d{1,2})(?::(\d{2}))?"
 _WRITTEN = re.compile(rf"(?:(.+?)\s+)?{_CLOCK}\s*-\s*{_CLOCK}", re.ASCII)
 
 
 def hours(typed: str) -> tuple[frozenset[int], time, time]:
-    """Read `Mon-Fri 09:00-18:00`: days, begin and end. No days: every day. Raises NotHours."""
+    """Read `Mon-Fri 09:00-18:00`: days, begin and end. No days: every day. Raises ValueError."""
     written = _WRITTEN.fullmatch(" ".join(typed.replace("\u2013", "-").split()))
     if written is None:
-        raise NotHours(WANTED)
+        raise ValueError(WANTED)
     days, *clock = written.groups()
     begins, ends = _clock(*clock[:2]), _clock(*clock[2:])
     if begins >= ends:
-        raise NotHours(IN_ORDER)
+        raise ValueError(IN_ORDER)
     if ends > timedelta(days=1):
-        raise NotHours(IN_A_DAY)
+        raise ValueError(IN_A_DAY)
     return _days(days) if days else EVERY_DAY, _time(begins), _time(ends)
 
 
@@ -96,7 +92,7 @@ def _time(since_midnight: timedelta) -> time:
 
 def _clock(hour: str, minute: str | None) -> timedelta:
     if int(minute or 0) > 59:
-        raise NotHours(IN_A_DAY)
+        raise ValueError(IN_A_DAY)
     return timedelta(hours=int(hour), minutes=int(minute or 0))
 
 
@@ -105,7 +101,7 @@ def _days(typed: str) -> frozenset[int]:
     for part in re.split(r"\s*,\s*", typed):
         first, *last = (_day(name) for name in re.split(r"\s*-\s*", part))
         if len(last) > 1:
-            raise NotHours(WANTED)
+            raise ValueError(WANTED)
         end = last[0] if last else first
         # Sat-Mon crosses the end of the week.
         days.update(day % 7 for day in range(first, end + 1 if end >= first else end + 8))
@@ -117,7 +113,7 @@ def _day(name: str) -> int:
     for number, day in enumerate(DAYS):
         if len(short) >= 3 and day.startswith(short):
             return number
-    raise NotHours(WANTED)
+    raise ValueError(WANTED)
 
 
 def _moment(day: date, clock: time, place: ZoneInfo) -> datetime:

@@ -25,10 +25,6 @@ _SERVICE = re.compile(
 )
 
 
-class NotAMoment(ValueError):
-    """A text that is not a wall time; the message says what was wanted instead."""
-
-
 def in_zone(at: datetime, zone: str | None, *, seconds: bool = False) -> str:
     """Write an aware moment in the zone of a campaign, with the zone's name; None means this
     machine's zone.
@@ -46,48 +42,48 @@ def on_the_wall(at: datetime, zone: str | None) -> datetime:
 def wall_time(typed: str) -> datetime:
     """Read `2026-12-01 09:00`, also with `T` or `:00`, or `Dec 1, 2026 9:00 am`, as a naive time.
 
-    Raises NotAMoment for anything else: no time of day, an offset, seconds, no such date.
+    Raises ValueError for anything else: no time of day, an offset, seconds, no such date.
     """
     text = " ".join(typed.split())
+    if match := _ISO.fullmatch(text):
+        written = _from_iso(match)
+    elif match := _SERVICE.fullmatch(text):
+        written = _from_service(match)
+    else:
+        raise ValueError(WANTED)
     try:
-        if match := _ISO.fullmatch(text):
-            return _from_iso(match)
-        if match := _SERVICE.fullmatch(text):
-            return _from_service(match)
-    except NotAMoment:
-        raise
+        return datetime.fromisoformat(written)
     except ValueError:
-        raise NotAMoment(NO_SUCH) from None
-    raise NotAMoment(WANTED)
+        raise ValueError(NO_SUCH) from None
 
 
-def _from_iso(match: re.Match[str]) -> datetime:
+def _from_iso(match: re.Match[str]) -> str:
     if match["clock"] is None:
-        raise NotAMoment(f"a time of day as well, as in {match['date']} 09:00")
+        raise ValueError(f"a time of day as well, as in {match['date']} 09:00")
     if match["offset"]:
-        raise NotAMoment(NO_OFFSET)
+        raise ValueError(NO_OFFSET)
     if match["seconds"] and float(match["seconds"][1:]) != 0:
-        raise NotAMoment(NO_SECONDS)
-    return datetime.fromisoformat(f"{match['date']}T{match['clock']:0>5}")
+        raise ValueError(NO_SECONDS)
+    return f"{match['date']}T{match['clock']:0>5}"
 
 
-def _from_service(match: re.Match[str]) -> datetime:
+def _from_service(match: re.Match[str]) -> str:
     month, hour = match["month"].lower(), int(match["hour"])
     if month not in MONTHS or not 1 <= hour <= 12:
-        raise NotAMoment(NO_SUCH)
+        raise ValueError(NO_SUCH)
     hour = hour % 12 + (12 if match["half"] in "Pp" else 0)
     date = f"{match['year']}-{MONTHS.index(month) + 1:02}-{int(match['day']):02}"
-    return datetime.fromisoformat(f"{date}T{hour:02}:{match['minute']}")
+    return f"{date}T{hour:02}:{match['minute']}"
 
 
 def whole_minute(cell: datetime) -> datetime:
-    """Read a date-time cell as a wall time. Raises NotAMoment for an offset or for seconds."""
+    """Read a date-time cell as a wall time. Raises ValueError for an offset or for seconds."""
     if cell.tzinfo is not None:
-        raise NotAMoment(NO_OFFSET)
+        raise ValueError(NO_OFFSET)
     # Spreadsheets keep times as fractions of a day, so they are a few microseconds off.
     nearest = (cell + timedelta(milliseconds=500)).replace(microsecond=0)
     if nearest.second:
-        raise NotAMoment(NO_SECONDS)
+        raise ValueError(NO_SECONDS)
     return nearest
 
 

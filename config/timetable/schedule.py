@@ -60,23 +60,19 @@ class Schedule:
         yield "", f"next {', '.join(f'{wall:%Y-%m-%d %H:%M}' for wall in walls)}"
 
 
-class NotACron(ValueError):
-    """The text is not a cron line; the message says what was wanted."""
-
-
 def read_cron(typed: str) -> str:
-    """Read a cron line: minute, hour, day, month, weekday (0 and 7 are Sunday). Raises NotACron."""
+    """Read a cron line: minute, hour, day, month, weekday (0 and 7: Sunday). Raises ValueError."""
     # Imported here: few definitions carry a schedule.
     from cronsim import CronSim, CronSimError  # noqa: PLC0415
 
     fields = typed.split()
     if len(fields) != 5 or not all(map(_plain, fields)):
-        raise NotACron(WANTED)
+        raise ValueError(WANTED)
     line = " ".join(fields)
     try:
         next(CronSim(line, datetime(2026, 1, 1, tzinfo=UTC)))
     except (CronSimError, StopIteration):  # it never comes due
-        raise NotACron(WANTED) from None
+        raise ValueError(WANTED) from None
     return line
 
 

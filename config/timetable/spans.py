@@ -16,19 +16,15 @@ _UNITS = {
 _WRITTEN = re.compile(r"([0-9]{1,6})\s*([a-z]+?)s?", re.ASCII | re.IGNORECASE)
 
 
-class NotASpan(ValueError):
-    """The text is not a span of time; the message says what was wanted."""
-
-
 def span(typed: str, longest: timedelta = LONGEST) -> timedelta:
-    """Read a span of at least a minute and at most `longest` (a year). Raises NotASpan."""
+    """Read a span of at least a minute and at most `longest` (a year). Raises ValueError."""
     written = _WRITTEN.fullmatch(typed.strip())
     unit = _UNITS.get(written[2].lower()) if written else None
     if written is None or unit is None:
-        raise NotASpan(WANTED)
+        raise ValueError(WANTED)
     length = int(written[1]) * unit
     if not timedelta(0) < length <= longest:
-        raise NotASpan(IN_A_YEAR)
+        raise ValueError(IN_A_YEAR)
     return length
 
 

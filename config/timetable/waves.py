@@ -55,26 +55,22 @@ class Waves:
         return len(self.sizes) + 1, None, tried == end and bool(self.sizes)
 
 
-class NotWaves(ValueError):
-    """The text is not sizes of waves, or not a share; the message says what was wanted."""
-
-
 def sizes(typed: Sequence[object]) -> tuple[int, ...]:
-    """Read `[5, 50, rest]` as (5, 50): whatever comes last, the rest follows. Raises NotWaves."""
+    """Read `[5, 50, rest]` as (5, 50): whatever comes last, the rest follows. Raises ValueError."""
     parts = list(typed)
     if parts and isinstance(parts[-1], str) and parts[-1].strip().casefold() == REST:
         parts.pop()
     numbers = [part for part in parts if isinstance(part, int) and not isinstance(part, bool)]
     if len(numbers) != len(parts) or not numbers or min(numbers) < 1:
-        raise NotWaves(f"{WANTED}, whole numbers above 0")
+        raise ValueError(f"{WANTED}, whole numbers above 0")
     return tuple(numbers)
 
 
 def share(typed: str) -> float:
-    """Read `2%` as 0.02. Raises NotWaves."""
+    """Read `2%` as 0.02. Raises ValueError."""
     written = _SHARE.fullmatch(typed.strip())
     if written is None or not 0 < float(written[1]) <= 100:
-        raise NotWaves(SHARE_WANTED)
+        raise ValueError(SHARE_WANTED)
     return float(written[1]) / 100
 
 

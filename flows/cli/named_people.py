@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from config.email_key import email_key
 from config.errors import CampaignError
-from config.people.email_address import NotAnEmail, email_address
+from config.people.email_address import email_address
 from data.decisions.verdicts import NotDecided
 from flows.words.doubts import Standing, standing_of
 from flows.words.speech import complain, counted
@@ -38,7 +38,7 @@ def addresses(emails: Sequence[str]) -> dict[str, str]:
     for typed in emails:
         try:
             by_key[email_key(typed)] = email_address(typed)
-        except NotAnEmail as error:
+        except ValueError as error:
             wrong.append(f"{typed}: wanted {error}")
     if wrong:
         complain(*wrong)

@@ -9,7 +9,7 @@ from typing import Any
 from config.email_key import email_key
 from config.errors import BadInput
 from config.mistakes import Mistake, Place, Unusable
-from config.people.email_address import NotAnEmail, email_address
+from config.people.email_address import email_address
 from config.reading.own_tables import OwnTable, PeopleAt
 from config.tables.cells import as_text, is_blank
 from config.tables.cells import guarded as guarded_cell
@@ -62,7 +62,7 @@ def _unknown(typed: str, campaign: str) -> Result:
     try:
         email_address(typed)
         why = f"no run of {campaign} has included this address yet"
-    except NotAnEmail as error:
+    except ValueError as error:
         why = f"email1: wanted {error}"
     return Result(None, None, NOT_HERE, why, finished=False)
 

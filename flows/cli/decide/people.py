@@ -7,7 +7,7 @@ import typer
 
 from config.command_line import command
 from config.email_key import email_key
-from config.people.email_address import NotAnEmail, email_address
+from config.people.email_address import email_address
 from data.decisions.verdicts import NotDecided
 from flows.cli.arguments import Key, Who, Why, by, confirmed, given
 from flows.cli.ledgers import known_campaign
@@ -140,7 +140,7 @@ def _agreed(emails: Sequence[str]) -> bool:
 def _right(typed: str) -> tuple[str, str]:
     try:
         return email_address(typed), email_key(typed)
-    except NotAnEmail as error:
+    except ValueError as error:
         raise typer.BadParameter(f"{typed}: wanted {error}") from None
 
 

@@ -87,7 +87,7 @@ def schedule_of(cron: str | None, every: int | None, timezone: str | None) -> "S
 
     from prefect.schedules import Schedule
 
-    from config.timetable.schedule import NotACron, read_cron
+    from config.timetable.schedule import read_cron
     from flows.serving.deployments import every as so_often
 
     if timezone is not None:
@@ -101,7 +101,7 @@ def schedule_of(cron: str | None, every: int | None, timezone: str | None) -> "S
     if cron is not None:
         try:
             return Schedule(cron=read_cron(cron), timezone=timezone or "UTC")
-        except NotACron as error:
+        except ValueError as error:
             raise BadSchedule(f'--cron: found "{cron}", wanted {error}') from None
     if every is not None:
         return so_often(timedelta(minutes=every), timezone)

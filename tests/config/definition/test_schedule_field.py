@@ -8,7 +8,7 @@ import pytest
 from config.definition.fields import CRON_NEEDS_A_ZONE, ONE_OF_BOTH
 from config.definition.model import Schedule
 from config.reading.reading import read_campaigns
-from config.timetable.schedule import NotACron, read_cron
+from config.timetable.schedule import read_cron
 from tests.config.refusals import mistakes
 from tests.sheets.writers import workbook
 
@@ -52,7 +52,7 @@ def test_a_cron_line_is_read(typed: str, line: str) -> None:
 )
 def test_what_is_no_cron_line_is_refused(typed: str) -> None:
     """Neither what only some schedulers understand, nor what never comes due."""
-    with pytest.raises(NotACron):
+    with pytest.raises(ValueError, match="a cron line"):
         read_cron(typed)
 
 

@@ -49,7 +49,7 @@ def test_a_wall_time_is_read_as_written(typed: str, wall: str) -> None:
 )
 def test_what_could_be_misread_is_refused(typed: str, why: str) -> None:
     """Nothing is guessed: not the order of day and month, not a missing time, not an offset."""
-    with pytest.raises(moments.NotAMoment) as refused:
+    with pytest.raises(ValueError) as refused:
         moments.wall_time(typed)
     assert str(refused.value).endswith(why)
 
@@ -129,7 +129,7 @@ def test_a_date_time_cell_is_a_wall_time() -> None:
     assert moments.whole_minute(half) == datetime.fromisoformat("2026-12-01T09:00")
     nearly = datetime.fromisoformat("2026-12-01T08:59:59.999995")
     assert moments.whole_minute(nearly) == datetime.fromisoformat("2026-12-01T09:00")
-    with pytest.raises(moments.NotAMoment, match=moments.NO_SECONDS):
+    with pytest.raises(ValueError, match=moments.NO_SECONDS):
         moments.whole_minute(datetime.fromisoformat("2026-12-01T09:00:30"))
-    with pytest.raises(moments.NotAMoment, match=moments.NO_OFFSET):
+    with pytest.raises(ValueError, match=moments.NO_OFFSET):
         moments.whole_minute(datetime(2026, 12, 1, 9, tzinfo=UTC))
