@@ -26,8 +26,7 @@ from config.reading.folder import (
     campaigns_of,
     once_each,
     sources,
-    stray_tables,
-    unread_files,
+    stray_files,
 )
 from config.reading.sources import sources_of
 from config.settings import load_local
@@ -148,7 +147,7 @@ async def _look(place: Path, ledger: Ledger, quiet: timedelta, stop: Stop) -> Lo
 
 
 def _found(place: Path) -> list[Path]:
-    return [*campaign_files(place), *stray_tables(place), *unread_files(place)]
+    return [*campaign_files(place), *stray_files(place)]
 
 
 def _files(place: Path, ledger: Ledger) -> dict[Path, Traces | None]:

@@ -152,20 +152,17 @@ def nearest(missing: Path, kinds: tuple[str, ...], typed: Collection[Path] = ())
     return next((beside[stem] for stem in get_close_matches(missing.stem.casefold(), beside)), None)
 
 
-def stray_tables(folder: Path) -> list[Path]:
-    """Text tables of people that no definition in the folder names. Raises BadInput."""
-    named = _tables(folder)
-    return [file for file in _visible(folder, ONLY_TABLES) if file not in named]
+def stray_files(folder: Path) -> list[Path]:
+    """Files that no definition in the folder names: text tables of people, then files that may hold
+    people but are of kinds that no campaign lies in, a text only if it has an address in it.
 
-
-def unread_files(folder: Path) -> list[Path]:
-    """Files that may hold people but are of kinds that no campaign lies in; a text only if it has
-    an address in it. Raises BadInput.
+    Raises BadInput.
     """
     named = _tables(folder)
     return [
         file
-        for file in _visible(folder, (*MAY_HOLD_PEOPLE, TEXT))
+        for kinds in (ONLY_TABLES, (*MAY_HOLD_PEOPLE, TEXT))
+        for file in _visible(folder, kinds)
         if file not in named and (suffix_of(file) != TEXT or b"@" in sources_of(file, None).data)
     ]
 

@@ -15,7 +15,7 @@ import pytest
 
 from config.errors import BadInput
 from config.mistakes import Mistake, Place
-from config.reading.folder import Entry, campaign_files, campaigns_at, stray_tables
+from config.reading.folder import Entry, campaign_files, campaigns_at, stray_files
 from flows import side_by_side
 from flows.run.observer import Observers, RunObserver
 from flows.side_by_side import Outcome, page, run_all, state_of_all
@@ -68,7 +68,7 @@ def test_a_table_of_people_is_no_campaign(tmp_path: Path) -> None:
         (tmp_path / name).write_bytes(b"")
     names = [file.name for file in campaign_files(tmp_path)]
     assert names == ["own.xlsx", "spring.yaml", "summer.yaml"]
-    assert [file.name for file in stray_tables(tmp_path)] == ["other.csv"]
+    assert [file.name for file in stray_files(tmp_path)] == ["other.csv"]
 
 
 def test_one_campaign_in_two_files_is_run_from_neither(tmp_path: Path) -> None:

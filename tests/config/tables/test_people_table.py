@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from config.definition.model import Candidate
 from config.errors import BadInput
-from config.reading.folder import stray_tables
+from config.reading.folder import stray_files
 from config.reading.reading import Reading, read_campaigns
 from config.tables.address_cells import plain_address
 from config.tables.cells import as_text, as_whole_number, as_yes_or_no
@@ -570,4 +570,4 @@ def test_the_unicode_text_of_excel_is_a_table(tmp_path: Path) -> None:
     Path("named.yaml").write_text(sample.HEAD + "candidates: {file: export.txt}\n")
     assert len(read_campaigns(Path("named.yaml")).definitions[0].candidates) == 1
     Path("README.txt").write_text("What is in this folder.")
-    assert stray_tables(tmp_path) == []
+    assert stray_files(tmp_path) == []
