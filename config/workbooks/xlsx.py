@@ -22,7 +22,6 @@ from config.workbooks.shapes import (
     MAILTO,
     ROWS,
     Layout,
-    Link,
     RowOfCells,
     Unfit,
     mailto_in,
@@ -81,8 +80,7 @@ class Xlsx:
                 number = int(element.get("r", number + 1))
                 if not 0 < number <= ROWS:
                     raise Unfit(DAMAGED)
-                cells = self._cells(element, dialect)
-                layout.links += _links_by_formula(element, number, dialect)
+                cells = self._cells(element, number, dialect, layout)
                 if element.get("hidden") in TRUE:
                     layout.hidden.append(number)
                 element.clear()
@@ -98,7 +96,7 @@ class Xlsx:
                     right, bottom = column_of(area[3] or area[1]), int(area[4] or top)
                     layout.links.append((top, bottom, left, right, target))
 
-    def _cells(self, row: Element, dialect: str) -> list[Any]:
+    def _cells(self, row: Element, number: int, dialect: str, layout: Layout) -> list[Any]:
         cells: list[Any] = []
         for element in row:
             place = element.get("r")
@@ -109,6 +107,9 @@ class Xlsx:
             elif value is not None:
                 cells.extend([None] * (column + 1 - len(cells)))
                 cells[column] = value
+            formula = element.findtext(f"{dialect}f") if element.get("t") == "str" else None
+            if formula and (target := mailto_in(formula)):
+                layout.links.append((number, number, column, column, target))
         return cells
 
     def _value(self, cell: Element, dialect: str) -> Any:
@@ -133,15 +134,6 @@ class Xlsx:
         if kind == "d":
             return moment(datetime.fromisoformat(stored.strip()).replace(tzinfo=None))
         return (ERROR, stored)
-
-
-def _links_by_formula(row: Element, number: int, dialect: str) -> Iterator[Link]:
-    """Return the cells that a HYPERLINK formula links to a mailto address."""
-    for at, cell in enumerate(row):
-        if cell.get("t") == "str" and (target := mailto_in(cell.findtext(f"{dialect}f") or "")):
-            place = cell.get("r")
-            column = column_of(place.rstrip("0123456789")) if place else at
-            yield number, number, column, column, target
 
 
 @cache
