@@ -80,7 +80,7 @@ def layout_of(text: str, wishes: Wishes) -> Layout:
         at = header_among(rows, wishes)
         if at is None or isinstance(header := rows[at], Mistake):
             return 0, 0, Layout(delimiter, first, first)
-        fields = matches(header[1], wishes.named, wishes.split_name)
+        fields = matches(header[1], wishes)
         return fields, len(header[1]), Layout(delimiter, first, header[0])
 
     return max(map(fit, delimiters), key=lambda fitting: fitting[:2])[2]

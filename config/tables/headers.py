@@ -111,12 +111,9 @@ def wishes_of(options: Any) -> Wishes:
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """The column (from 0) and header of each field, the headers that are not used, and what is
-    wrong.
-    """
+    """The column (from 0) of each field, the headers that are not used, and what is wrong."""
 
     by_field: Mapping[str, int]
-    names: Mapping[str, str]
     unused: tuple[str, ...]
     complaints: tuple[str, ...]
 
@@ -160,8 +157,7 @@ def find_columns(
     ]
     complaints += about_names
     by_field = {field: columns[0] for field, columns in columns_of.items()}
-    names = {field: header[column].strip() for field, column in by_field.items()}
-    return Columns(by_field, names, tuple(unused), tuple(complaints))
+    return Columns(by_field, tuple(unused), tuple(complaints))
 
 
 def fields_meant(
@@ -235,9 +231,7 @@ def _about_names(
     return []
 
 
-def matches(
-    header: Sequence[str], chosen: Mapping[str, str | None], split_name: bool = False
-) -> int:
+def matches(header: Sequence[str], wishes: Wishes) -> int:
     """Count the fields that a header row names: how well a row, or a guessed delimiter, fits."""
-    needed = (FULL_NAME,) if split_name else ()
-    return len(find_columns(header, chosen, needed).by_field)
+    needed = (FULL_NAME,) if wishes.split_name else ()
+    return len(find_columns(header, wishes.named, needed).by_field)

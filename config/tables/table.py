@@ -179,7 +179,8 @@ class PeopleTable:
 
     def _sent_from(self) -> dict[str, str]:
         """The headers of the columns that are sent; both names may come from one column."""
-        names = self.columns.names
+        by_field = self.columns.by_field
+        names = {field: self.titles[column].strip() for field, column in by_field.items()}
         return {
             field: name
             for field in ("first_name", "last_name", "email1", "source", "notes", "stage_id")
@@ -362,7 +363,7 @@ def words_in_numbers(
 def header_among(rows: Sequence[TableRow | Mistake], wishes: Wishes) -> int | None:
     """Return the header row: the first of those that name the most fields."""
     fits = [
-        (matches(_texts(row)[1], wishes.named, wishes.split_name), -at)
+        (matches(_texts(row)[1], wishes), -at)
         for at, row in enumerate(rows)
         if not isinstance(row, Mistake)
     ]
