@@ -374,17 +374,13 @@ def _load(settings: type[Settings], values: Mapping[str, str], source: str) -> S
     try:
         return settings.model_validate(values)
     except ValidationError as error:
-        raise _bad_settings(error, source) from None
-
-
-def _bad_settings(error: ValidationError, source: str) -> BadSettings:
-    complaints = {
-        str(problem["loc"][0]): _complaint(problem["type"], problem["msg"])
-        for problem in error.errors(include_input=False, include_url=False)
-    }
-    listed = "\n".join(f"  {variable} {complaint}" for variable, complaint in complaints.items())
-    message = f"Settings to fix:\n{listed}\nSet them in {source}."
-    return BadSettings(message, variables=complaints)
+        complaints = {
+            str(problem["loc"][0]): _complaint(problem["type"], problem["msg"])
+            for problem in error.errors(include_input=False, include_url=False)
+        }
+        listed = "\n".join(f"  {name} {complaint}" for name, complaint in complaints.items())
+        message = f"Settings to fix:\n{listed}\nSet them in {source}."
+        raise BadSettings(message, variables=complaints) from None
 
 
 def _complaint(kind: str, message: str) -> str:
