@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from config.definition.model import Candidate, Definition
 from config.mistakes import shown
@@ -21,8 +20,8 @@ class Sent:
     everybody gets.
     """
 
-    column: str | None
     field: str
+    column: str | None
     examples: tuple[str | int, ...]
 
     def __str__(self) -> str:
@@ -46,7 +45,7 @@ def sent(definition: Definition) -> list[Sent]:
                 if len(examples) == EXAMPLES:
                     break
         if examples:
-            listed.append(Sent(definition.columns.get(field), field, tuple(examples)))
+            listed.append(Sent(field, definition.columns.get(field), tuple(examples)))
     return listed
 
 
@@ -54,14 +53,6 @@ def as_json(definition: Definition) -> list[dict[str, str | int | None]]:
     """Return the objects that `campaign check --json` and `plan --json` have as `sent`."""
     return [
         {"column": each.column, "field": each.field, "example": each.examples[0]}
-        for each in sent(definition)
-    ]
-
-
-def understood(definition: Definition) -> list[dict[str, Any]]:
-    """Return the objects that `campaign check --json` has as `understood`."""
-    return [
-        {"field": each.field, "column": each.column, "examples": list(each.examples)}
         for each in sent(definition)
     ]
 

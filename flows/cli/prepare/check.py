@@ -3,7 +3,7 @@ wrong marked in it.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -90,14 +90,14 @@ def check(
 
 
 def _answer(reading: "Reading", notes: tuple[str, ...]) -> dict[str, Any]:
-    from config.definition import sent_fields
+    from config.definition.sent_fields import sent
 
     campaigns = [
         {
             "campaign": definition.campaign,
             "candidates": len(definition.candidates),
             **table_as_json(definition),
-            "understood": sent_fields.understood(definition),
+            "understood": list(map(asdict, sent(definition))),
         }
         for definition in reading.definitions
     ]
