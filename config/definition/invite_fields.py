@@ -34,6 +34,7 @@ NEED_A_ZONE = ("not_before", "not_after", "hours")
 NEEDS_AN_END = "least_time needs the project's endtime and timezone"
 WITH_HOURS = "holidays go with hours: give  hours: Mon-Fri 09:00-18:00  as well"
 WITH_WAVES = "between goes with waves: give  waves: [5, 50, rest]  as well"
+GO_WITH = {"holidays": ("hours", WITH_HOURS), "between": ("waves", WITH_WAVES)}
 RATE_WANTED = "a number above 0"
 LARGEST_RATE = schema_parts.LARGEST_RATE
 WARN = "warn "
@@ -146,8 +147,10 @@ class InvitesFields(Fields):
     """Whether invitations are sent, who is asked first, and when they may go out."""
 
     model_config = together(
-        {"if": given("holidays"), "then": given("hours", WITH_HOURS)},
-        {"if": given("between"), "then": given("waves", WITH_WAVES)},
+        *(
+            {"if": given(name), "then": given(other, why_not)}
+            for name, (other, why_not) in GO_WITH.items()
+        )
     )
 
     send: bool = optional(
@@ -198,16 +201,16 @@ class InvitesFields(Fields):
         strict=False,
     )
 
-    @validates("not_before", "not_after")
+    @validates(*NEED_A_ZONE)
     @classmethod
-    def _one_moment(cls, wall: datetime | None, info: ValidationInfo) -> datetime | None:
+    def _on_some_clock(cls, value: Any, info: ValidationInfo) -> Any:
         """This program, not the service, decides whether it is time: each needs a timezone."""
         zone = zone_of(info)
-        if wall and zone is None:
+        if value is not None and zone is None:
             raise sentence(needs_a_zone(info.field_name))
-        if wall and zone and (why_not := moments.clock_change(wall, zone)):
+        if isinstance(value, datetime) and zone and (why_not := moments.clock_change(value, zone)):
             raise wanted(why_not)
-        return wall
+        return value
 
     @validates("not_after")
     @classmethod
@@ -217,25 +220,12 @@ class InvitesFields(Fields):
             raise wanted(f"a time after not_before, which is {begin:%Y-%m-%d %H:%M}")
         return end
 
-    @validates("hours")
+    @validates(*GO_WITH)
     @classmethod
-    def _on_some_clock(cls, value: Any, info: ValidationInfo) -> Any:
-        if value is not None and zone_of(info) is None:
-            raise sentence(needs_a_zone(info.field_name))
-        return value
-
-    @validates("holidays")
-    @classmethod
-    def _from_hours(cls, value: Any, info: ValidationInfo) -> Any:
-        if value is not None and "hours" in info.data and info.data["hours"] is None:
-            raise sentence(WITH_HOURS)
-        return value
-
-    @validates("between")
-    @classmethod
-    def _of_waves(cls, value: Any, info: ValidationInfo) -> Any:
-        if value is not None and "waves" in info.data and info.data["waves"] is None:
-            raise sentence(WITH_WAVES)
+    def _beside_another(cls, value: Any, info: ValidationInfo) -> Any:
+        other, why_not = GO_WITH[str(info.field_name)]
+        if value is not None and other in info.data and info.data[other] is None:
+            raise sentence(why_not)
         return value
 
 
