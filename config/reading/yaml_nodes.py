@@ -1,27 +1,14 @@
-"""The text of a definition as nodes, each with its line and column. YAML 1.2: `NO` is text.
-
-There are two parsers: libyaml, which is eight times as fast, and ruamel's own. Most files mean the
-same to both. Every other file is left to ruamel's parser, and so is every message about what is
-wrong.
-"""
-
-import re
+"""The text of a definition as nodes, each with its line and column. YAML 1.2: `NO` is text."""
 
 from ruamel.yaml import YAML
-from ruamel.yaml.composer import Composer
 from ruamel.yaml.error import MarkedYAMLError, StringMark, YAMLError
-from ruamel.yaml.main import CParser  # type: ignore[attr-defined]  # None without libyaml
 from ruamel.yaml.nodes import MappingNode, Node, SequenceNode
 from ruamel.yaml.reader import ReaderError
-from ruamel.yaml.resolver import Resolver
 
 from config.errors import BadInput
 from config.mistakes import Mistake, Place
 from config.tables.file_bytes import EMPTY, decoded
 
-# Excludes whatever the two parsers read differently: tabs, unusual line ends, directives, tags,
-# anchors, block scalars, escapes, question marks, the end of a document.
-READ_ALIKE = re.compile(r"""(?!(?s:.*\n)?\.\.\.)[\w \n{}\[\],:"'#.@+/()<=~;$…-]*""")
 PLAIN_WORDS = (
     ("'\\t' that cannot start", "this line is indented with a tab; use spaces"),
     ("mapping values are not allowed", "put quotes around text that contains a colon"),
@@ -41,8 +28,10 @@ OPENINGS = ("while scanning a quoted", "while scanning a simple key", "while par
 def read_nodes(data: bytes, file: str) -> MappingNode:
     """Read a definition. Raises BadInput if it is not text, not YAML or not a mapping."""
     text = decoded(data, file, ("utf-8",))
+    ruamel = YAML(typ="safe", pure=True)
+    ruamel.composer.warn_double_anchors = False  # each is refused, at its place
     try:
-        root = _composed(text)
+        root: Node | None = ruamel.compose(text)
     except MarkedYAMLError as error:
         raise BadInput.at(_marked(error, file), _plainly(error)) from None
     except ReaderError as error:
@@ -62,33 +51,6 @@ def read_nodes(data: bytes, file: str) -> MappingNode:
         message = "anchors (&) are not supported; write the value out wherever you need it"
         raise BadInput(Mistake(place_of(file, node), message=message) for node in anchored)
     return root
-
-
-def _composed(text: str) -> Node | None:
-    if CParser is not None and READ_ALIKE.fullmatch(text):
-        try:
-            root = Composer(_Libyaml(text)).get_single_node()
-        except YAMLError:
-            root = None
-        if isinstance(root, MappingNode):
-            return root
-    ruamel = YAML(typ="safe", pure=True)
-    ruamel.composer.warn_double_anchors = False  # each is refused, at its place
-    by_ruamel: Node | None = ruamel.compose(text)
-    return by_ruamel
-
-
-class _Libyaml:
-    """Gives a composer its events from libyaml, and its tags by the rules of YAML 1.2.
-
-    libyaml's own composer would overflow the stack if lists are nested too deeply.
-    """
-
-    max_depth = 0  # as deep as Python goes
-
-    def __init__(self, text: str) -> None:
-        self._parser = CParser(text)
-        self._resolver = Resolver(self)
 
 
 def _anchored(root: Node) -> list[Node]:

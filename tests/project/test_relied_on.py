@@ -43,11 +43,7 @@ from prefect.settings.legacy import _get_valid_setting_names
 from prefect.utilities.engine import capture_sigterm
 from prefect.workers.base import BaseWorker
 from python_calamine import CalamineWorkbook, SheetTypeEnum, SheetVisibleEnum
-from ruamel.yaml.composer import Composer
-from ruamel.yaml.main import CParser  # type: ignore[attr-defined]
-from ruamel.yaml.nodes import MappingNode
 
-from config.reading.yaml_nodes import _Libyaml
 from flows.cli.see.findings import installed
 from flows.engine import prefect_settings
 from flows.engine.login import OF_CLIENTS, OF_SERVERS, guarded
@@ -97,9 +93,6 @@ ELSEWHERE = {
     ),
     "test_yaml_file::test_a_broken_file_gets_one_plain_sentence": (
         "the words in which ruamel.yaml complains (config/reading/yaml_nodes.py)"
-    ),
-    "test_yaml_nodes::test_whatever_is_written_is_read_alike": (
-        "both parsers of ruamel.yaml give the same nodes (config/reading/yaml_nodes.py)"
     ),
     "test_new_tables::test_a_new_ledger_is_as_one_that_was_migrated": (
         "how Alembic notes a version (data/store/opening.py)"
@@ -326,16 +319,6 @@ def test_uvicorn_hands_its_connections_to_who_looks_for_them() -> None:
 # -- smaller ones ---------------------------------------------------------------------------------
 
 
-def test_a_composer_of_ruamel_takes_what_libyaml_reads() -> None:
-    """By three names that it looks for on its loader; without libyaml definitions are read slowly
-    (config/reading/yaml_nodes.py)."""
-    assert CParser is not None
-    node = Composer(_Libyaml("a: 1\nb:\n- c\n")).get_single_node()
-    assert isinstance(node, MappingNode)
-    places = [(name.start_mark.line, name.start_mark.column) for name, _ in node.value]
-    assert places == [(0, 0), (1, 0)]
-
-
 def test_dotenv_says_which_lines_it_could_not_read() -> None:
     """Else a setting would be missing unnoticed (config/env_files.py)."""
     lines = [*parse_stream(StringIO("A=1\nB='2\nC=3\n"))]
@@ -403,10 +386,7 @@ INSIDE = {
     "prefect.server.database.dependencies": {"flows/engine/prefect_database.py"},
     "prefect.server.utilities.database": {"flows/engine/prefect_database.py"},
     "prefect.types.names": {"flows/engine/credentials.py"},
-    "ruamel.yaml.composer": {"config/reading/yaml_nodes.py"},
-    "ruamel.yaml.main": {"config/reading/yaml_nodes.py"},
     "ruamel.yaml.reader": {"config/reading/yaml_nodes.py"},
-    "ruamel.yaml.resolver": {"config/reading/yaml_nodes.py"},
     "dotenv.parser": {"config/env_files.py"},
 }
 # What their references describe.

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from config.reading.reading import read_campaigns
-from config.reading.yaml_nodes import PLAIN_WORDS
+from config.reading.yaml_nodes import PLAIN_WORDS, read_nodes
 from config.tables.file_bytes import FOLDER, NO_SUCH_FILE, NOT_ORDINARY
 from tests.config.refusals import mistakes
 from tests.support import yaml_definition as sample
@@ -77,6 +77,21 @@ def test_anchors_and_tags_are_refused(tmp_path: Path) -> None:
     assert any(said.startswith(":2:17: anchors ") for said in complaints(path))
     path.write_text(sample.MINIMAL.replace("A}", "!!python/object:os.system A}"))
     assert any("python/object:os.system" in said for said in complaints(path))
+
+
+def test_an_anchor_that_is_used_twice_is_told_once_each() -> None:
+    """In the words of a complaint alone: no warning of a library stands beside them."""
+    assert [
+        problem.place.line
+        for problem in mistakes(read_nodes, b"a: &x 1\nb: &x 2\n", "campaign.yaml")
+    ] == [1, 2]
+
+
+@pytest.mark.parametrize("opening", ["- ", "{a: "])
+def test_what_is_nested_without_end_is_refused(opening: str) -> None:
+    """It is a mistake in the file, however deep it goes."""
+    (mistake,) = mistakes(read_nodes, (opening * 100_000).encode(), "campaign.yaml")
+    assert mistake.message == "lists or mappings are nested too deeply"
 
 
 def test_a_tower_of_aliases_costs_nothing(tmp_path: Path) -> None:
