@@ -98,7 +98,6 @@ class Unusable:
     error: str = field(default="#VALUE!", compare=False)
 
     def __str__(self) -> str:
-        """Show it."""
         return self.what
 
 

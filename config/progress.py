@@ -10,6 +10,5 @@ follower: ContextVar[Follower | None] = ContextVar("follower", default=None)
 
 
 def tell(doing: str, rows: int) -> None:
-    """Tell the follower, if there is one."""
     if (follow := follower.get()) is not None:
         follow(doing, rows)

@@ -16,7 +16,6 @@ ENDS = r"\z"  # of pydantic's regular expressions; editors write it $
 
 
 def schema() -> dict[str, Any]:
-    """Make the schema of a definition in YAML."""
     made = DefinitionFields.model_json_schema(ref_template="#/$defs/{model}")
     parts = made["$defs"]
     person = CandidateFields.model_json_schema()

@@ -230,7 +230,6 @@ class InvitesFields(Fields):
 
 
 def needs_a_zone(name: str | None) -> str:
-    """Say that a time of `invites` needs a timezone."""
     verb = "need" if name == "hours" else "needs"
     return f"{name} {verb} a timezone: the project's, or  timezone: Europe/Paris  beside it"
 

@@ -9,7 +9,6 @@ from config.mistakes import Place
 from config.tables.where import Selection
 from config.timetable.schedule import Schedule
 from config.timetable.timetable import Timetable
-from config.timetable.window import Window
 
 # First name, last name and source of a pilot who is not in the definition's table.
 PILOT = ("Pilot", "Invitation", "pilot")
@@ -100,10 +99,6 @@ class Invites:
     cooldown: timedelta | None = None
     trust: Trust = Trust.STATUS
 
-    @property
-    def window(self) -> Window | None:
-        return self.timetable.window
-
 
 @dataclass(frozen=True, slots=True)
 class Guard:
@@ -140,7 +135,7 @@ class Definition:
     @property
     def timezone(self) -> str | None:
         """The zone its people use: the project's, or else that of its times."""
-        window, schedule = self.invites.window, self.schedule
+        window, schedule = self.invites.timetable.window, self.schedule
         return (
             self.project.timezone
             or (window.timezone if window else None)

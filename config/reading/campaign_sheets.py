@@ -301,7 +301,7 @@ def _shared_out(campaigns: list[CampaignFields], table: PeopleTable) -> list[Wri
     people, problems = table.people_by_campaign(
         {each.key: wishes_of(each.options).where for each in campaigns}
     )
-    nobody = table.nobody()
+    nobody = People((), table.place)
     written = []
     seen: dict[str, Place] = {}
     for campaign in campaigns:

@@ -34,11 +34,9 @@ class YamlDocument:
         self.fields: dict[str, Any] = self._mapping(root, ())
 
     def value(self, location: Location) -> Place:
-        """Find a value, or the nearest thing around it that exists."""
         return place_of(self._file, self._walk(location)[1])
 
     def name(self, location: Location) -> Place:
-        """Find the name of a field."""
         return place_of(self._file, self._walk(location)[0])
 
     def _walk(self, location: Location) -> tuple[Node, Node]:

@@ -88,6 +88,5 @@ def _plainly(error: MarkedYAMLError) -> str:
 
 
 def place_of(file: str, node: Node) -> Place:
-    """Find a node."""
     mark: StringMark = node.start_mark
     return Place(file, mark.line + 1, mark.column + 1)

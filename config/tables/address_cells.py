@@ -25,7 +25,6 @@ class Linked(str):
     target: str
 
     def __new__(cls, text: str, target: str) -> "Linked":
-        """Keep both."""
         self = super().__new__(cls, text)
         self.target = target
         return self

@@ -33,7 +33,6 @@ class Grid:
 
     @property
     def whole(self) -> Place:
-        """Find the table."""
         return Place(self.file, sheet=self.sheet)
 
     def cell(self, number: int, column: int = 0) -> Place:

@@ -93,10 +93,6 @@ class PeopleTable:
             key: self._with_rows(rows.get(key, ()), selections.get(key)) for key in keys
         }, problems
 
-    def nobody(self) -> People:
-        """Return no people, for a campaign that has nobody in the table."""
-        return People((), self.place)
-
     def _with_rows(self, rows: Iterable[Row | Mistake], selection: Selection | None) -> People:
         people = People(rows, self.place, self.grid.whole, self._notes(), self._sent_from())
         if selection is None:
@@ -140,7 +136,6 @@ class PeopleTable:
                 yield email_key(str(self.address(cells[column])))
 
     def address(self, cell: Any) -> Any:
-        """Return the address of a cell."""
         return address_of(cell, first=self.wishes.first_address)
 
     def _unclear(self, selection: Selection) -> Iterator[Mistake]:

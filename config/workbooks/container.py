@@ -91,7 +91,6 @@ def _instead(data: bytes) -> str:
 
 
 def elements(archive: zipfile.ZipFile, part: str, *events: Event) -> Iterator[tuple[str, Element]]:
-    """Go through the XML of a part."""
     # No other file is ever read, and an archive that declares anything has been refused.
     with archive.open(part) as stream:
         yield from iterparse(stream, events=events or ("end",))  # noqa: S314

@@ -17,7 +17,6 @@ _LENGTH = struct.Struct("<I")
 
 
 def write(stream: IO[bytes], *piece: Any) -> None:
-    """Send one piece."""
     packed = marshal.dumps(piece)
     stream.write(_LENGTH.pack(len(packed)))
     stream.write(packed)

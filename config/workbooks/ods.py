@@ -41,8 +41,6 @@ _CLOCK = re.compile(r"PT0*(\d+)H0*(\d+)M0*(\d+)(?:[.,]\d+)?S")
 
 
 class Ods:
-    """A workbook of the OpenDocument kind."""
-
     def __init__(self, archive: zipfile.ZipFile) -> None:
         self._archive = archive
         if "META-INF/manifest.xml" in archive.namelist():
@@ -68,7 +66,6 @@ class Ods:
                 self.names.append((name, element.get(f"{TABLE}style-name", "") in hidden))
 
     def rows(self, sheet: int, layout: Layout) -> Iterator[RowOfCells]:
-        """Go through the rows of a sheet, and fill in its layout on the way."""
         number = 0
         events = elements(self._archive, "content.xml", "start", "end")
         for row in rows_of(events, f"{TABLE}table", f"{TABLE}table-row", sheet):

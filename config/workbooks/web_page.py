@@ -62,7 +62,6 @@ class WebPage(HTMLParser):
         self.names = [(f"Table {number}", False) for number in range(1, len(self._tables) + 1)]
 
     def rows(self, sheet: int, layout: Layout) -> Iterator[RowOfCells]:
-        """Go through the rows of a table, and fill in its layout."""
         table = self._tables[sheet]
         last = len(table.rows)
         layout.hidden = table.layout.hidden
@@ -75,7 +74,6 @@ class WebPage(HTMLParser):
         yield from enumerate(table.rows, start=1)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Begin a table, a row or a cell."""
         attributes = {name: value or "" for name, value in attrs}
         self._unseen += tag in _UNSEEN
         if tag == "table":
@@ -96,7 +94,6 @@ class WebPage(HTMLParser):
                 self._open[-1].target += f",{attributes['href'].strip()}"
 
     def handle_endtag(self, tag: str) -> None:
-        """End a cell, and a table."""
         if tag in _UNSEEN:
             self._unseen = max(self._unseen - 1, 0)
         elif tag in {"td", "th", "tr", "table"} and self._open:
@@ -105,7 +102,6 @@ class WebPage(HTMLParser):
                 self._open.pop()
 
     def handle_data(self, data: str) -> None:
-        """Take the text of a cell."""
         if self._open and not self._unseen and (cell := self._open[-1].cell) is not None:
             cell.append(_SPACE.sub(" ", data))
 

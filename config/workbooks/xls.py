@@ -46,8 +46,6 @@ Errors = dict[int, dict[int, str]]
 
 
 class Xls:
-    """A workbook of the kind that Excel wrote until 2003."""
-
     def __init__(self, data: bytes) -> None:
         self._stream = stream_of(data, "Workbook", "Book")
         self.from_1904 = False
@@ -64,7 +62,6 @@ class Xls:
         self.names = [(s.name, s.visible != SheetVisibleEnum.Visible) for s in sheets]
 
     def rows(self, sheet: int, layout: Layout) -> Iterator[RowOfCells]:
-        """Go through the rows of a sheet, and fill in its layout on the way."""
         errors = self._errors(sheet, layout)
         values = self._book.get_sheet_by_name(self.names[sheet][0]).to_python(skip_empty_area=False)
         for row in range(max(len(values), max(errors, default=-1) + 1)):

@@ -37,8 +37,6 @@ _LINKED = re.compile(r"([A-Z]+)(\d+)(?::([A-Z]+)(\d+))?")
 
 
 class Xlsx:
-    """A workbook of the Office Open XML kind."""
-
     def __init__(self, archive: zipfile.ZipFile) -> None:
         self._archive = archive
         main = _first(_related(archive, ""), "officeDocument")
@@ -65,7 +63,6 @@ class Xlsx:
         self._dates = date_styles(archive, styles) if styles else frozenset()
 
     def rows(self, sheet: int, layout: Layout) -> Iterator[RowOfCells]:
-        """Go through the rows of a sheet, and fill in its layout on the way."""
         if self._strings is None:
             part = self._strings_part
             self._strings = list(_strings(self._archive, part)) if part else []

@@ -30,8 +30,6 @@ NO_WORKBOOK = "this XML is not a workbook; export the table as .xlsx or .csv ins
 
 
 class Xml2003:
-    """A workbook of this kind."""
-
     def __init__(self, data: bytes) -> None:
         with suppress(expat.ExpatError):  # reported when the elements are read
             refuse_document_type(BytesIO(data))
@@ -51,7 +49,6 @@ class Xml2003:
                 element.clear()
 
     def rows(self, sheet: int, layout: Layout) -> Iterator[RowOfCells]:
-        """Go through the rows of a sheet, and fill in its layout on the way."""
         number = 0
         for row in rows_of(self._elements(), f"{SHEET}Worksheet", f"{SHEET}Row", sheet):
             number = int(row.get(f"{SHEET}Index", number + 1))

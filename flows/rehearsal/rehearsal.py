@@ -214,7 +214,7 @@ def stage(folder: Path, definitions: Sequence[Definition], local: LocalSettings)
 
 def clocks(definitions: Sequence[Definition]) -> dict[str, datetime]:
     """A moment at which invitations may go out, for each campaign that says when they may."""
-    windows = {each.campaign: each.invites.window for each in definitions}
+    windows = {each.campaign: each.invites.timetable.window for each in definitions}
     return {
         key: moment
         for key, window in windows.items()

@@ -110,7 +110,7 @@ def read(
         "candidates: [{first_name: Ada, last_name: Lovelace, email1: ada@example.com}]\n"
     )
     reading = read_campaigns(path)
-    return reading.definitions[0].invites.window, reading.warnings
+    return reading.definitions[0].invites.timetable.window, reading.warnings
 
 
 def test_times_are_read_in_the_zone_of_the_project_or_their_own(tmp_path: Path) -> None:
