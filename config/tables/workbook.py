@@ -15,7 +15,6 @@ from config.workbooks.process import Received, ReceivedBook, received
 from config.workbooks.shapes import (
     CLOCK,
     ERROR,
-    FORMULA,
     MOMENT,
     TOO_LONG,
     Link,
@@ -102,13 +101,10 @@ def _opened(cell: Any) -> Any:
     if kind == ERROR:
         shown = f"the error {content}"
         return Unusable(shown, content) if is_error(content) else Unusable(shown)
-    return Unusable(
-        {
-            FORMULA: "a formula without its result (open the file in a spreadsheet program and "
-            "save it)",
-            TOO_LONG: f"a text of {content:,} characters" if kind == TOO_LONG else "",
-        }[kind]
-    )
+    if kind == TOO_LONG:
+        return Unusable(f"a text of {content:,} characters")
+    without = "a formula without its result (open the file in a spreadsheet program and save it)"
+    return Unusable(without)
 
 
 @dataclass(frozen=True, slots=True)
