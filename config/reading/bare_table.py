@@ -4,7 +4,7 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -14,7 +14,7 @@ from config.command_line import command
 from config.definition.sent_fields import EXAMPLES, FIELDS
 from config.errors import BadInput
 from config.mistakes import Mistake
-from config.reading.own_tables import Named, PeopleAt, own_tables, people_in
+from config.reading.own_tables import Named, own_tables, people_in
 from config.reading.sources import TEXT_TABLES, suffix_of
 from config.reading.starter import free
 from config.tables.address_cells import addresses_in
@@ -94,7 +94,7 @@ def understood(path: Path, sheet: str | None = None) -> Understood:
     if not {"first_name", "last_name"} & columns.keys():
         full = [number for number, title in enumerate(titles) if meaning(title) == FULL_NAME]
         columns |= {FULL_NAME: full[0]} if len(full) == 1 else {}
-    rows = list(_rows(at, columns))
+    rows = [cells for _, cells in at.body.filled(columns.values())]
     fields = tuple(
         (field, titles[column], tuple(islice(dict.fromkeys(_texts(rows, column)), EXAMPLES)))
         for field in (FULL_NAME, *FIELDS)
@@ -115,22 +115,13 @@ def understood(path: Path, sheet: str | None = None) -> Understood:
     return Understood(path, sheet, fields, dict(islice(few, COLUMNS)), several)
 
 
-def _rows(at: PeopleAt, columns: Mapping[str, int]) -> Iterator[tuple[Any, ...]]:
-    """Go through the rows of people: those with something in a column that is understood."""
-    for row in at.body.rows():
-        if not isinstance(row, Mistake):
-            here = [row[1][column] for column in columns.values() if column < len(row[1])]
-            if not all(map(is_blank, here)):
-                yield tuple(row[1])
-
-
-def _texts(rows: list[tuple[Any, ...]], column: int) -> Iterator[str]:
+def _texts(rows: list[Sequence[Any]], column: int) -> Iterator[str]:
     for cells in rows:
         if column < len(cells) and not is_blank(cells[column]):
             yield str(as_text(cells[column])).strip()
 
 
-def _few(rows: list[tuple[Any, ...]], column: int) -> dict[str, int]:
+def _few(rows: list[Sequence[Any]], column: int) -> dict[str, int]:
     """Count the values of a column that groups people: there are few, and most occur more than
     once.
     """

@@ -1,6 +1,6 @@
 """People in rows and columns, whatever file the table came from."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import chain, islice
@@ -120,9 +120,9 @@ class PeopleTable:
                 rows[key].append((number, cells))
         return {key: self._selection(wheres[key], each) for key, each in rows.items()}
 
-    def filled(self) -> Iterator[TableRow]:
-        """Go through the rows with something in a known column."""
-        columns = self.columns.by_field.values()
+    def filled(self, columns: Collection[int] = ()) -> Iterator[TableRow]:
+        """Go through the rows with something in one of these columns, or else in a known one."""
+        columns = columns or self.columns.by_field.values()
         for row in self.rows():
             if not isinstance(row, Mistake):
                 width = len(row[1])
