@@ -51,9 +51,7 @@ def _sendable(text: str, allowed: str = "") -> str:
     """
     text = text.strip()
     if is_error(text):
-        raise PydanticCustomError(
-            "cell_error", "is the error that a spreadsheet shows for a cell it could not calculate"
-        )
+        raise ValueError("an error of a spreadsheet")
     if len(text) > LONGEST_TEXT:
         raise wanted(f"at most {LONGEST_TEXT:,} characters, not {len(text):,}")
     if not text.isprintable():
@@ -77,7 +75,7 @@ def _note(typed: str) -> str:
 def _name(typed: str) -> str:
     text = _sendable(typed)
     if not any(c.isprintable() and not c.isspace() for c in text):
-        raise PydanticCustomError("blank", "is blank")
+        raise ValueError("blank")
     return text
 
 

@@ -162,12 +162,8 @@ def _plain(rich: Element | None, dialect: str) -> str:
     """Join the runs of a text, without its pronunciation (rPh)."""
     if rich is None:
         return ""
-    runs = (t for run in rich for t in ([run] if run.tag == f"{dialect}t" else _text_of(run)))
-    return _unescaped("".join(t.text or "" for t in runs))
-
-
-def _text_of(run: Element) -> list[Element]:
-    return [t for t in run if _local(t) == "t"] if _local(run) == "r" else []
+    runs = (rich, *rich.iterfind(f"{dialect}r"))
+    return _unescaped("".join(run.findtext(f"{dialect}t") or "" for run in runs))
 
 
 def _strings(archive: zipfile.ZipFile, part: str) -> Iterator[Any]:
