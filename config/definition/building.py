@@ -26,7 +26,6 @@ from config.definition.model import (
     Approval,
     Candidate,
     Definition,
-    Guard,
     Invites,
     ProblemById,
     ProblemByTitle,
@@ -181,7 +180,7 @@ def _definition(
         schedule=Schedule(runs.cron, runs.every, runs.timezone or project.timezone)
         if runs
         else None,
-        guard=Guard(head.guard.removed if head.guard else None),
+        guard=head.guard.removed if head.guard else None,
         columns=written.people.columns if written.people else {},
         rows=counted[0],
         people=counted[1],

@@ -101,21 +101,15 @@ class Invites:
 
 
 @dataclass(frozen=True, slots=True)
-class Guard:
-    """What stops a run before it sends anything: this share (0 to 1) of people who are gone."""
-
-    removed: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Definition:
     """One campaign: its key, project, problem and people.
 
-    `problem` is None only for a project that exists and already has its problem. `columns` are
-    the headers of a table by the fields that are sent from them. `add_again`: people who may or may
-    not have been added are added once more, without asking. `selection` is what `where` made of the
-    table; None if there is no `where`. `rows` is how many rows were read, and `people` how many
-    people they are.
+    `problem` is None only for a project that exists and already has its problem. `guard` is the
+    share (0 to 1) of people gone from the file at which a run stops before it sends anything.
+    `columns` are the headers of a table by the fields that are sent from them. `add_again`: people
+    who may or may not have been added are added once more, without asking. `selection` is what
+    `where` made of the table; None if there is no `where`. `rows` is how many rows were read, and
+    `people` how many people they are.
     """
 
     campaign: str
@@ -125,7 +119,7 @@ class Definition:
     invites: Invites
     place: Place
     schedule: Schedule | None = None
-    guard: Guard = field(default_factory=Guard)
+    guard: float | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
     add_again: bool = False
     rows: int = field(default=0, compare=False)

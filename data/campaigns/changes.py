@@ -6,7 +6,7 @@ And whether more people are gone than it allows.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from config.definition.model import Candidate, Definition, Guard
+from config.definition.model import Candidate, Definition
 from config.timetable.waves import in_percent
 from data.store.states import Step
 
@@ -123,7 +123,7 @@ def meant(
 
 
 def too_many_gone(
-    guard: Guard, changes: Changes, in_ledger: Mapping[str, Known], finished: int = 0
+    guard: float | None, changes: Changes, in_ledger: Mapping[str, Known], finished: int = 0
 ) -> str | None:
     """Say that more people are gone than a definition allows; None if it allows this.
 
@@ -131,9 +131,9 @@ def too_many_gone(
     """
     listed = finished + sum(1 for person in in_ledger.values() if person.listed)
     gone = len(changes.removed)
-    if guard.removed is None or not gone or gone < guard.removed * listed:
+    if guard is None or not gone or gone < guard * listed:
         return None
     return (
         f"{gone:,} of {listed:,} people are gone from the definition "
-        f"(guard removed: {in_percent(guard.removed)})"
+        f"(guard removed: {in_percent(guard)})"
     )

@@ -130,7 +130,7 @@ def test_a_guard_and_the_clock_of_a_person(tmp_path: Path) -> None:
     """A share of removed people, and a timezone that is never sent."""
     text = HEAD.replace("email1:", "timezone: Asia/Tokyo, email1:")
     definition = read(tmp_path, f"{text}guard: {{removed: 20%}}\n")
-    assert definition.guard.removed == 0.2
+    assert definition.guard == 0.2
     assert definition.candidates[0].timezone == "Asia/Tokyo"
     [mistake] = mistakes(read, tmp_path, text.replace("Asia/Tokyo", "Tokyo"))
     assert (mistake.field, mistake.found) == ("timezone", '"Tokyo"')
@@ -169,7 +169,7 @@ def test_a_workbook_says_it_in_cells(tmp_path: Path) -> None:
         waves=Waves((5, 50), timedelta(hours=1)),
         hold_on=HoldOn(0.02, 1),
     )
-    assert definition.guard.removed == 0.2
+    assert definition.guard == 0.2
 
 
 def test_the_rules_are_told_in_words() -> None:

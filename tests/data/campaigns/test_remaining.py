@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from config.definition.model import Guard
 from data.campaigns.changes import Known, compare, fields_of, meant, too_many_gone
 from data.campaigns.remaining import Due, Remaining, by_row, due, remaining
 from data.store.states import Step
@@ -217,11 +216,11 @@ def test_a_share_of_those_who_are_listed(removed: float | None, gone: int, stops
     """The share itself is too many; who left earlier counts neither way."""
     there = beside(*TEN, known("kim", listed=False))
     changes = compare(definition(*NAMES[gone:]), there)
-    assert bool(too_many_gone(Guard(removed), changes, there)) is stops
+    assert bool(too_many_gone(removed, changes, there)) is stops
 
 
 def test_whoever_is_asked_sees_how_many_are_gone() -> None:
     """Whoever is asked sees how many of how many, and what was allowed."""
     there = beside(*TEN)
-    said = too_many_gone(Guard(0.2), compare(definition("ada"), there), there)
+    said = too_many_gone(0.2, compare(definition("ada"), there), there)
     assert re.findall(r"\d+%?", said or "") == ["9", "10", "20%"]

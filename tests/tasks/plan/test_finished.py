@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Connection, update
 
-from config.definition.model import Definition, Guard, Invites
+from config.definition.model import Definition, Invites
 from data.campaigns import intake
 from data.campaigns.changes import Unfinished, compare
 from data.campaigns.intake import KEPT, SENT, everybody
@@ -52,7 +52,7 @@ def definitions(draw: st.DrawFn) -> Definition:
     return replace(
         asked,
         candidates=tuple(replace(person, timezone=zone) for person, zone in rows),
-        guard=Guard(draw(st.sampled_from((None, 0.2, 0.5)))),
+        guard=draw(st.sampled_from((None, 0.2, 0.5))),
         add_again=draw(st.booleans()),
     )
 
