@@ -49,14 +49,6 @@ def sent(definition: Definition) -> list[Sent]:
     return listed
 
 
-def as_json(definition: Definition) -> list[dict[str, str | int | None]]:
-    """Return the objects that `campaign check --json` and `plan --json` have as `sent`."""
-    return [
-        {"column": each.column, "field": each.field, "example": each.examples[0]}
-        for each in sent(definition)
-    ]
-
-
 def notes(definition: Definition, *, creates: bool = True) -> Iterator[str]:
     """Say what a person should know about a definition before it is sent, each kind once.
 

@@ -112,14 +112,17 @@ def _answer(reading: "Reading", notes: tuple[str, ...]) -> dict[str, Any]:
 
 def table_as_json(definition: "Definition") -> dict[str, Any]:
     """What programs are told of a definition's table: its rows, and what of them is sent."""
-    from config.definition import sent_fields
+    from config.definition.sent_fields import sent
     from config.tables import where
 
     return {
         "rows": definition.rows,
         "people": definition.people,
         "where": where.as_json(definition.selection),
-        "sent": sent_fields.as_json(definition),
+        "sent": [
+            {"column": each.column, "field": each.field, "example": each.examples[0]}
+            for each in sent(definition)
+        ],
     }
 
 
