@@ -4,7 +4,6 @@ Reading for a campaign checks and leaves out rows; this reads a table to write i
 """
 
 import csv
-import io
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,7 +15,7 @@ from config.mistakes import Mistake, Place, shown
 from config.reading.sources import TABLES, YAML, Sources, is_text_table, sources_of, suffix_of
 from config.reading.yaml_file import read_yaml
 from config.tables.cells import as_text, is_blank, unguarded
-from config.tables.csv_file import ENCODINGS, Layout, layout_of
+from config.tables.csv_file import ENCODINGS, Layout, layout_of, lines_of
 from config.tables.file_bytes import decoded, file_bytes
 from config.tables.grid import Grid, TableRow
 from config.tables.headers import Wishes, wishes_of
@@ -234,16 +233,12 @@ def header_in(named: Named, table: OwnTable) -> PeopleAt | None:
 
 def _text_rows(text: str, layout: Layout, file: str, *, strict: bool) -> Iterator[TableRow]:
     """Go through a text row by row; rows that are too wide are returned as well."""
-    lines = io.StringIO(text, newline="")
-    start = layout.first - 1
-    for _ in range(start):
-        lines.readline()
-    reader = csv.reader(lines, delimiter=layout.delimiter, strict=strict)
+    reader = csv.reader(lines_of(text, layout), delimiter=layout.delimiter, strict=strict)
     begins = layout.first
     try:
         for row in reader:
             yield begins, unguarded(row)
-            begins = start + reader.line_num + 1
+            begins = layout.first + reader.line_num
     except csv.Error as error:
         raise BadInput.at(
             Place(file, begins),

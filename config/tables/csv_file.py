@@ -86,14 +86,18 @@ def layout_of(text: str, wishes: Wishes) -> Layout:
     return max(map(fit, delimiters), key=lambda fitting: fitting[:2])[2]
 
 
+def lines_of(text: str, layout: Layout) -> Iterator[str]:
+    """Go through the lines from the first to read on, each with its end."""
+    every = (line[0] for line in LINE.finditer(text) if line[0])
+    return islice(every, layout.first - 1, None)
+
+
 def _rows(text: str, layout: Layout, file: str) -> Iterator[TableRow | Mistake]:
     """Go through the rows, each with the line it begins on; a row that cannot be read is a mistake.
 
     No program has to read what is above the header: a stray quote there is part of the text.
     """
-    every = (line[0] for line in LINE.finditer(text) if line[0])
-    lines = islice(every, layout.first - 1, None)
-    begins = layout.first
+    lines, begins = lines_of(text, layout), layout.first
     for strict in (False, True):
         reader = csv.reader(lines, delimiter=layout.delimiter, strict=strict)
         top = begins
