@@ -12,6 +12,7 @@ from typing import Any
 from config.command_line import TYPED, command
 from config.errors import BadInput
 from config.mistakes import Mistake, Place, shown
+from config.reading.campaign_sheets import SHEETS, campaign_alone, campaigns_in, says_how_to_read
 from config.reading.sources import TABLES, YAML, Sources, is_text_table, sources_of, suffix_of
 from config.reading.yaml_file import read_yaml
 from config.tables.cells import as_text, is_blank, unguarded
@@ -21,6 +22,7 @@ from config.tables.grid import Grid, TableRow
 from config.tables.headers import Wishes, wishes_of
 from config.tables.table import PeopleTable, find_table
 from config.tables.where import conditions, select
+from config.tables.workbook import read_book, read_sheets
 
 ONE_TABLE = "candidates"
 
@@ -126,24 +128,12 @@ def _fields(sources: Sources) -> Mapping[str, Any]:
     """The fields of a definition whose people are in another file. Raises BadInput."""
     file = str(sources.definition)
     if suffix_of(sources.definition) not in YAML:
-        # Imported here: a definition in YAML needs no workbooks.
-        from config.reading.campaign_sheets import SHEETS, campaign_alone  # noqa: PLC0415
-        from config.tables.workbook import read_book  # noqa: PLC0415
-
         return campaign_alone(read_book(sources.data, file, SHEETS), file).fields
     return read_yaml(sources.data, file).fields
 
 
 def _own_table(file: Path, key: str | None) -> Named:
     """What a workbook's own sheet of campaigns says about its people."""
-    # Imported here: a definition in YAML needs no workbooks.
-    from config.reading.campaign_sheets import (  # noqa: PLC0415
-        SHEETS,
-        campaigns_in,
-        says_how_to_read,
-    )
-    from config.tables.workbook import read_book  # noqa: PLC0415
-
     try:
         campaigns = campaigns_in(read_book(file_bytes(file), str(file), SHEETS), str(file))
     except BadInput:
@@ -173,9 +163,6 @@ def own_tables(named: Named, *, strict: bool = False) -> tuple[bytes, tuple[OwnT
         layout = layout_of(text, named.wishes)
         rows = tuple(_text_rows(text, layout, str(path), strict=strict))
         return data, (OwnTable(ONE_TABLE, rows, layout.delimiter),)
-    # Imported here: a text file needs no workbooks.
-    from config.tables.workbook import read_sheets  # noqa: PLC0415
-
     sheets = read_sheets(data, str(path)).values()
     return data, tuple(OwnTable(sheet.name, tuple(sheet.rows())) for sheet in sheets)
 

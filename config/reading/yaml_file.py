@@ -109,7 +109,7 @@ def _says_something(location: Location, nothing: Node) -> bool:
 
 
 def _unwritten(node: Node) -> bool:
-    # Each parser places an empty value differently: after the colon, or at whatever comes next.
+    # An empty value has a place and no text.
     return isinstance(node, ScalarNode) and node.start_mark.index == node.end_mark.index
 
 
