@@ -5,15 +5,15 @@ from difflib import SequenceMatcher, get_close_matches
 from typing import TYPE_CHECKING
 
 from config.email_key import email_key
-from config.errors import CampaignError
 from config.people.email_address import email_address
 from data.decisions.verdicts import NotDecided
-from flows.words.doubts import Standing, standing_of
+from flows.words.complaints import Mistyped
 from flows.words.speech import complain, counted
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
+    from data.campaigns.changes import Known
     from data.store.ledger import Ledger
     from data.store.tables import Campaign
 
@@ -22,18 +22,8 @@ if TYPE_CHECKING:
 ALIKE = 0.7  # of two parts of an address: one letter of three may be another one
 
 
-class NotAnAddress(CampaignError):
-    """Something was typed in the place of an address; what is wrong with it was said already."""
-
-    exit_code = 2
-
-    def __init__(self, number: int) -> None:
-        words = counted(number, "word is not an address", "words are not addresses")
-        super().__init__(f"{words}, so nothing was done. Correct this and run the command again.")
-
-
 def addresses(emails: Sequence[str]) -> dict[str, str]:
-    """The addresses as typed, by email key. Raises NotAnAddress, after saying what is wrong."""
+    """The addresses as typed, by email key. Raises Mistyped, after saying what is wrong."""
     by_key, wrong = {}, []
     for typed in emails:
         try:
@@ -42,7 +32,8 @@ def addresses(emails: Sequence[str]) -> dict[str, str]:
             wrong.append(f"{typed}: wanted {error}")
     if wrong:
         complain(*wrong)
-        raise NotAnAddress(len(wrong))
+        words = counted(len(wrong), "word is not an address", "words are not addresses")
+        raise Mistyped(f"{words}, so nothing was done. Correct this and run the command again.")
     return by_key
 
 
@@ -64,7 +55,7 @@ def rows_of(
     people = {key: everybody[key].row for key in chosen if key in everybody}
     rows = list(people.values())
     wrong = [
-        f"{typed}: {unknown(typed, standing_of(ledger, campaign))}"
+        f"{typed}: {unknown(typed, emails_of(everybody))}"
         for key, typed in chosen.items()
         if key not in everybody
     ]
@@ -85,10 +76,15 @@ def refuse(wrong: Sequence[str]) -> None:
         raise NotDecided(dict(enumerate(wrong)), "address", "addresses")
 
 
-def unknown(typed: str, standing: Standing) -> str:
-    """Say that nobody has this address, and whose is nearest."""
-    near = nearest(email_key(typed), list(standing.emails))
-    hint = f"; did you mean {standing.emails[near]}?" if near else ""
+def emails_of(people: "Mapping[str, Known]") -> dict[str, str]:
+    """The addresses as they were typed, by email key."""
+    return {key: person.fields[2] for key, person in people.items()}
+
+
+def unknown(typed: str, emails: Mapping[str, str]) -> str:
+    """Say that nobody has this address, and whose of `emails` (by email key) is nearest."""
+    near = nearest(email_key(typed), list(emails))
+    hint = f"; did you mean {emails[near]}?" if near else ""
     return f"the campaign has no candidate with this address{hint}"
 
 

@@ -8,34 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from config.errors import BadInput, CampaignError
+from config.errors import BadInput
 from flows.cli.ledgers import files_read
+from flows.words.complaints import Mistyped
 
 if TYPE_CHECKING:
     from data.store.ledger import Ledger
 
 DATABASE = b"SQLite format 3\0"  # how each of its files begins
 PARTS = ("-wal", "-shm", "-journal")  # what SQLite keeps beside a database, in its name
-
-
-class Irreplaceable(CampaignError):
-    """At the place that was named lies something that must stay."""
-
-    exit_code = 2
-
-    def __init__(self, place: Path, what: str) -> None:
-        super().__init__(f"{place} is {what}, so nothing was written. Name another place with -o.")
-
-
-class NotOurs(CampaignError):
-    """There is a file already, and it is no such page of this campaign."""
-
-    exit_code = 2
-
-    def __init__(self, place: Path, what: str, instead: str) -> None:
-        super().__init__(
-            f"{place} already exists and is not a {what}, so nothing was written. {instead}"
-        )
 
 
 def output_option(what: str, metavar: str = "FILE") -> Any:
@@ -52,18 +33,18 @@ def output_option(what: str, metavar: str = "FILE") -> Any:
 def check_output(place: Path | None, ledger: "Ledger") -> None:
     """Refuse to write over what nobody could put back; None is standard output.
 
-    Raises Irreplaceable.
+    Raises Mistyped.
     """
     if place is None:
         return
     if (what := irreplaceable(place, Path(ledger.place), files_read(ledger))) is not None:
-        raise Irreplaceable(place, what)
+        raise Mistyped(f"{place} is {what}, so nothing was written. Name another place with -o.")
 
 
 def check_page(place: Path, kind: str, key: str, *, what: str, instead: str) -> None:
     """Refuse to write over a page that the same command did not write about the same campaign.
 
-    `kind` is the command. Raises NotOurs, CannotWrite.
+    `kind` is the command. Raises Mistyped, CannotWrite.
     """
     from data.own_files import CannotWrite
     from tasks.outputs.page_mark import is_marked
@@ -75,7 +56,9 @@ def check_page(place: Path, kind: str, key: str, *, what: str, instead: str) -> 
     except OSError as error:
         raise CannotWrite(place, error.strerror or "it cannot be read") from None
     if not ours:
-        raise NotOurs(place, what, instead)
+        raise Mistyped(
+            f"{place} already exists and is not a {what}, so nothing was written. {instead}"
+        )
 
 
 def irreplaceable(place: Path, ledger: Path, definitions: Iterable[Path]) -> str | None:

@@ -1,6 +1,6 @@
 """What a campaign's report says, assembled from the ledger. Pure."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +13,10 @@ from data.store.tables import Campaign
 from flows.report import report_sections as sections
 from flows.report.contents import Report
 from flows.report.discretion import discreet, discretion
-from flows.report.story import Teller, zone_of
+from flows.report.story import Teller
 from flows.report.timeline import Point
-from flows.words.closing import counted_out, next_steps, summary
+from flows.words.closing import COUNTED, counted_out, next_steps, summary
 from flows.words.speech import as_typed_for
-
-COUNTED = (
-    *("candidates", "added", "invited", "waiting", "held", "removed", "sending"),
-    *("unsure", "refused", "withdrawn"),
-)
 
 
 def report(
@@ -35,7 +30,7 @@ def report(
     """Assemble the report. `stand` is the status object, `doubts` what is unsure now, `instead`
     what a person must do before another run can send.
     """
-    campaign, people, zone = records.campaign, records.people, zone_of(records.campaign.timezone)
+    campaign, people, zone = records.campaign, records.people, records.campaign.timezone
     facts = list(_facts(records, Teller(str, zone)))
     steps = next_steps(stand, *_typed(campaign), instead=instead)
     left = (item["why"] for item in stand.get("clean_up", ()))
@@ -45,7 +40,9 @@ def report(
         event if isinstance(event, Request) else discreet(event, how) for event in story(records)
     ]
     requests = [event for event in events if isinstance(event, Request)]
-    kind = Operation.INVITE if _invited(requests) else Operation.ADD
+    invited = any(request.operation is Operation.INVITE for request in requests)
+    kind = Operation.INVITE if invited else Operation.ADD
+    tried = [request for request in requests if request.operation is kind]
     what = "Invitations" if kind is Operation.INVITE else "People added to the project"
     return Report(
         key=campaign.key,
@@ -56,7 +53,7 @@ def report(
         send=bool(campaign.send_invites),
         facts=[(label, how.text(fact)) for label, fact in facts],
         steps=[how.text(step) for step in steps],
-        points=list(_points(requests, kind)),
+        points=[Point(each.at, each.came_to, len(each.people)) for each in tried],
         zone=zone,
         sent=f"{what}, by the time and result of each request.",
         sections=[
@@ -85,16 +82,6 @@ def _counts(stand: Mapping[str, Any]) -> dict[str, int]:
     counts = counted_out(stand)
     since = {"withdrawn after the invitation": stand["withdrawn_since"]}
     return {name: counts[name] for name in COUNTED} | since
-
-
-def _invited(requests: Iterable[Request]) -> bool:
-    return any(request.operation is Operation.INVITE for request in requests)
-
-
-def _points(requests: Iterable[Request], kind: Operation) -> Iterator[Point]:
-    for request in requests:
-        if request.operation is kind:
-            yield Point(request.at, request.came_to, len(request.people))
 
 
 def _facts(records: Records, teller: Teller) -> Iterator[tuple[str, str]]:

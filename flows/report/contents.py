@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import tzinfo
 
 from flows.report.timeline import Point
 
@@ -18,13 +17,12 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of the report: a sentence, then a table or lines. Without both, `nothing` is said."""
+    """A part of the report: a sentence and a table. Without rows, `nothing` is said."""
 
     title: str
+    table: Table
+    nothing: str
     lead: str = ""
-    table: Table | None = None
-    lines: Sequence[str] = ()
-    nothing: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +42,7 @@ class Report:
     facts: Sequence[tuple[str, str]]
     steps: Sequence[str]
     points: Sequence[Point]
-    zone: tzinfo | None
+    zone: str | None
     sent: str
     sections: Sequence[Section]
     about_names: str

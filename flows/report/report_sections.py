@@ -27,8 +27,8 @@ from data.history.stretches import waves as in_waves
 from data.store.states import Operation, Step
 from flows.report.contents import Section, Table
 from flows.report.discretion import Discretion
-from flows.report.story import VERDICTS, Teller, came_to, decided, proved, words
-from flows.words.doubts import STEPS, meaning, reached
+from flows.report.story import VERDICTS, Teller, came_to, decided, words
+from flows.words.doubts import STEPS, meaning, proved, reached
 
 OTHERS = (Paused, Resumed, Blocked, Unblocked, ReceiptDoubted, ReceiptAccepted)
 SHOWN = 200  # rows of one table

@@ -1,12 +1,10 @@
 """The events of a campaign in words, for a terminal and for a report. Pure."""
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime, tzinfo
-from functools import singledispatch
-from zoneinfo import ZoneInfo
+from datetime import datetime
 
+from config.timetable.moments import on_the_wall
 from data.campaigns.approvals import Answer
 from data.history.events import (
     Blocked,
@@ -27,9 +25,11 @@ from data.history.events import (
 )
 from data.history.records import CORRECTED
 from data.store.states import AttemptState, Operation, Word
-from flows.words.doubts import HOW_FAR
+from flows.words.doubts import HOW_FAR, proved
 from flows.words.speech import counted, most_quoted, quoted
 
+Act = Decided | PlanAnswered | Paused | Resumed | Blocked | Unblocked | ReceiptAccepted
+"""What somebody did, with `who` and `why`."""
 NAMED = 5  # of the people that one verdict is about
 
 COME_TO: Mapping[AttemptState, str] = {
@@ -71,10 +71,10 @@ class Teller:
     """How people are named and where clocks stand: `person` names a candidate by their row."""
 
     person: Callable[[int], str]
-    zone: tzinfo | None = None  # None: that of this machine
+    zone: str | None = None  # None: that of this machine
 
     def local(self, at: datetime) -> datetime:
-        return at.astimezone(self.zone)
+        return on_the_wall(at, self.zone)
 
     def time(self, at: datetime) -> str:
         return f"{self.local(at):%H:%M:%S}"
@@ -89,37 +89,37 @@ class Teller:
         return counted(len(rows), "candidate")
 
 
-def zone_of(name: str | None) -> tzinfo | None:
-    """The zone in which the people of a campaign read; None: that of this machine."""
-    return ZoneInfo(name) if name else None
-
-
-@singledispatch
 def words(event: Event, teller: Teller) -> Iterator[str]:
     """Tell one event: a line, and lines that belong to it."""
-    raise TypeError(type(event).__name__)
+    match event:
+        case CameIn(file=file):
+            yield "the campaign was " + (f"read from {file}" if file else "added to the ledger")
+        case RunBegan():
+            under = f", with the approved plan {event.plan}" if event.plan else ""
+            yield f"run {event.run} started on {event.host}{under}"
+        case RunEnded():
+            why = f": {event.reason}" if event.reason else ""
+            yield f"run {event.run} ended, {event.ending.replace('_', ' ')}{why}"
+        case Request():
+            yield from _request(event, teller)
+        case Wave():
+            yield from _wave(event, teller)
+        case PlanShown():
+            at = event.answer_by
+            by = f", to be answered by {teller.moment(at)}" if at else ""
+            yield f"the plan {event.plan} was shown for approval{by}"
+            # Masked names are of no use to a reader who may see the names.
+            yield from (line for line in event.told.splitlines() if not line.startswith("people: "))
+        case ReceiptDoubted(file=file):
+            yield f"the receipt {file} did not match this ledger, so a run stopped"
+        case _ if isinstance(event, Act):
+            because = f": {event.why}" if event.why else ""
+            yield f"{event.who} {_did(event, teller)}{because}"
+        case _:
+            raise TypeError(type(event).__name__)
 
 
-@words.register
-def _(event: CameIn, teller: Teller) -> Iterator[str]:
-    read = f"was read from {event.file}" if event.file else "was added to the ledger"
-    yield f"the campaign {read}"
-
-
-@words.register
-def _(event: RunBegan, teller: Teller) -> Iterator[str]:
-    under = f", with the approved plan {event.plan}" if event.plan else ""
-    yield f"run {event.run} started on {event.host}{under}"
-
-
-@words.register
-def _(event: RunEnded, teller: Teller) -> Iterator[str]:
-    why = f": {event.reason}" if event.reason else ""
-    yield f"run {event.run} ended, {event.ending.replace('_', ' ')}{why}"
-
-
-@words.register
-def _(event: Request, teller: Teller) -> Iterator[str]:
+def _request(event: Request, teller: Teller) -> Iterator[str]:
     settled = ""
     if event.settled:
         refused = event.came_to is AttemptState.REFUSED
@@ -131,8 +131,7 @@ def _(event: Request, teller: Teller) -> Iterator[str]:
         yield quoted(event.service_wrote)
 
 
-@words.register
-def _(event: Wave, teller: Teller) -> Iterator[str]:
+def _wave(event: Wave, teller: Teller) -> Iterator[str]:
     what = "invite" if event.operation is Operation.INVITE else "add"
     ended = f"ended {teller.time(event.until)}"
     more = event.requests - event.people if event.operation is Operation.INVITE else 0
@@ -145,55 +144,23 @@ def _(event: Wave, teller: Teller) -> Iterator[str]:
     yield from most_quoted(event.service_wrote)
 
 
-@words.register
-def _(event: Decided, teller: Teller) -> Iterator[str]:
-    yield f"{event.who} {decided(event, teller)}{_because(event.why)}"
-
-
-@words.register
-def _(event: PlanShown, teller: Teller) -> Iterator[str]:
-    by = f", to be answered by {teller.moment(event.answer_by)}" if event.answer_by else ""
-    yield f"the plan {event.plan} was shown for approval{by}"
-    # Masked names are of no use to a reader who may see the names.
-    yield from (line for line in event.told.splitlines() if not line.startswith("people: "))
-
-
-@words.register
-def _(event: PlanAnswered, teller: Teller) -> Iterator[str]:
-    did = "approved" if event.answer is Answer.APPROVED else "rejected"
-    yield f"{event.who} {did} the plan {event.plan}{_because(event.why)}"
-
-
-@words.register
-def _(event: Paused, teller: Teller) -> Iterator[str]:
-    yield f"{event.who} paused the campaign{_because(event.why)}"
-
-
-@words.register
-def _(event: Resumed, teller: Teller) -> Iterator[str]:
-    yield f"{event.who} resumed the campaign{_because(event.why)}"
-
-
-@words.register
-def _(event: Blocked, teller: Teller) -> Iterator[str]:
-    who = teller.people(event.people)
-    yield f"{event.who} put {who} on the do-not-contact list{_because(event.why)}"
-
-
-@words.register
-def _(event: Unblocked, teller: Teller) -> Iterator[str]:
-    who = teller.people(event.people)
-    yield f"{event.who} took {who} off the do-not-contact list{_because(event.why)}"
-
-
-@words.register
-def _(event: ReceiptDoubted, teller: Teller) -> Iterator[str]:
-    yield f"the receipt {event.file} did not match this ledger, so a run stopped"
-
-
-@words.register
-def _(event: ReceiptAccepted, teller: Teller) -> Iterator[str]:
-    yield f"{event.who} accepted this ledger despite {event.file}{_because(event.why)}"
+def _did(event: Act, teller: Teller) -> str:
+    match event:
+        case Decided():
+            return decided(event, teller)
+        case PlanAnswered():
+            did = "approved" if event.answer is Answer.APPROVED else "rejected"
+            return f"{did} the plan {event.plan}"
+        case Paused():
+            return "paused the campaign"
+        case Resumed():
+            return "resumed the campaign"
+        case Blocked():
+            return f"put {teller.people(event.people)} on the do-not-contact list"
+        case Unblocked():
+            return f"took {teller.people(event.people)} off the do-not-contact list"
+        case ReceiptAccepted():
+            return f"accepted this ledger despite {event.file}"
 
 
 def asked(event: Request, teller: Teller) -> str:
@@ -237,12 +204,6 @@ def came_to(counts: Mapping[AttemptState, int]) -> str:
     return ", ".join(f"{number:,} {word}" for word, number in numbers.items() if number)
 
 
-def proved(evidence: str) -> str:
-    """Say what was seen, without the technical name that the journal keeps in brackets."""
-    seen = re.sub(r" \[\w+\]$", "", evidence)
-    return seen[:1].upper() + seen[1:] + ("" if seen.endswith(".") else ".")
-
-
 def _how(event: Request) -> str:
     """Say how far a request got, and how long it took."""
     if event.status is not None:
@@ -250,13 +211,8 @@ def _how(event: Request) -> str:
     elif event.came_to is AttemptState.NOT_SENT:
         far = "nothing was sent"
     else:
-        far = HOW_FAR.get(event.phase, "not known")
-        far = "nobody knows how far it got" if far == "not known" else far
+        far = HOW_FAR.get(event.phase, "nobody knows how far it got")
     if event.ended_at is None or event.status is None:
         return far
     took = (event.ended_at - event.at).total_seconds()
     return f"{far} after " + (f"{took:.1f} s" if took >= 1 else f"{took * 1000:.0f} ms")
-
-
-def _because(why: str) -> str:
-    return f": {why}" if why else ""

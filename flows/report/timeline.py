@@ -6,10 +6,11 @@ there would be nothing to see but two thin lines. Many sittings share one pictur
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, datetime, timedelta
 from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from config.timetable.moments import on_the_wall
 from data.store.states import AttemptState
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ class Picture:
     said: str
 
 
-def pictures(points: Sequence[Point], zone: tzinfo | None) -> list[Picture]:
+def pictures(points: Sequence[Point], zone: str | None) -> list[Picture]:
     """Draw every sitting, or all of them in one picture; clocks are those of `zone`."""
     if not points:
         return []
@@ -79,27 +80,24 @@ class Scale:
     step: int
     number: int
 
-    def begins(self, place: int) -> datetime:
-        return self.start + timedelta(seconds=self.step * place)
 
-
-def scale(first: datetime, last: datetime, zone: tzinfo | None) -> Scale:
+def scale(first: datetime, last: datetime, zone: str | None) -> Scale:
     """Choose round stretches of time, so that at most BARS of them hold it all."""
     span = (last - first).total_seconds()
     step = next((seconds for seconds in (*STEPS, *DAYS) if span / seconds < BARS - 1), DAYS[-1])
     if step >= _DAY:
-        midnight = first.astimezone(zone).replace(hour=0, minute=0, second=0, microsecond=0)
+        midnight = on_the_wall(first, zone).replace(hour=0, minute=0, second=0, microsecond=0)
         start = midnight.astimezone(UTC)
     else:
         # By the wall's clock: there are zones that are half an hour off.
-        away = (first.astimezone(zone).utcoffset() or timedelta()).total_seconds()
+        away = (on_the_wall(first, zone).utcoffset() or timedelta()).total_seconds()
         wall = first.timestamp() + away
         start = datetime.fromtimestamp(wall // step * step - away, UTC)
     needed = int((last - start).total_seconds()) // step + 1
     return Scale(start, step, max(needed, LEAST))
 
 
-def _picture(tried: "DataFrame", zone: tzinfo | None) -> Picture:
+def _picture(tried: "DataFrame", zone: str | None) -> Picture:
     first, last = (tried["at"].iloc[end].to_pydatetime() for end in (0, -1))
     chosen = scale(first, last, zone)
     place = (tried["at"] - chosen.start) // timedelta(seconds=chosen.step)
@@ -115,7 +113,7 @@ def _svg(
     chosen: Scale,
     bars: Mapping[Any, Bar],
     highest: int,
-    zone: tzinfo | None,
+    zone: str | None,
     label: str,
 ) -> str:
     width = (WIDE - LEFT) / chosen.number
@@ -161,16 +159,18 @@ def _counted(bar: Bar) -> str:
     return ", ".join(f"{bar[word]:,} {word}" for _, word, _ in KINDS if bar.get(word))
 
 
-def _clock(chosen: Scale, place: int, zone: tzinfo | None) -> str:
+def _clock(chosen: Scale, place: int, zone: str | None) -> str:
     # A step of days may be an hour too short or too long, because of a clock change.
-    wall = (chosen.begins(place) + timedelta(hours=2 * (chosen.step >= _DAY))).astimezone(zone)
-    if chosen.step >= _DAY:
+    in_days = chosen.step >= _DAY
+    begins = chosen.start + timedelta(seconds=chosen.step * place, hours=2 * in_days)
+    wall = on_the_wall(begins, zone)
+    if in_days:
         return f"{wall:%Y-%m-%d}"
     return f"{wall:%H:%M:%S}" if chosen.step < 60 else f"{wall:%H:%M}"
 
 
-def _title(begin: datetime, end: datetime, zone: tzinfo | None) -> str:
-    first, last = begin.astimezone(zone), end.astimezone(zone)
+def _title(begin: datetime, end: datetime, zone: str | None) -> str:
+    first, last = on_the_wall(begin, zone), on_the_wall(end, zone)
     if first.date() == last.date():
         clocks = dict.fromkeys(f"{moment:%H:%M:%S}" for moment in (first, last))
         return f"{first:%Y-%m-%d}, {' to '.join(clocks)}"
@@ -179,10 +179,9 @@ def _title(begin: datetime, end: datetime, zone: tzinfo | None) -> str:
 
 def in_words(seconds: int) -> str:
     """Write a step for people: `10 seconds`, `a minute`, `2 hours`, `7 days`."""
-    for unit, name in ((_DAY, "day"), (3600, "hour"), (60, "minute"), (1, "second")):
-        if seconds % unit == 0:
-            number = seconds // unit
-            if number == 1:
-                return f"an {name}" if name == "hour" else f"a {name}"
-            return f"{number} {name}s"
-    return f"{seconds} seconds"
+    units = ((_DAY, "day"), (3600, "hour"), (60, "minute"), (1, "second"))
+    unit, name = next((unit, name) for unit, name in units if seconds % unit == 0)
+    number = seconds // unit
+    if number == 1:
+        return f"an {name}" if name == "hour" else f"a {name}"
+    return f"{number} {name}s"

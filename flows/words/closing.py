@@ -24,6 +24,10 @@ TOLD = (
     "refused",
     "unsure",
 )
+COUNTED = (
+    *("candidates", "added", "invited", "waiting", "held", "removed", "sending"),
+    *("unsure", "refused", "withdrawn"),
+)
 REMOVED = "removed from the file before being invited"
 
 

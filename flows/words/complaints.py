@@ -20,13 +20,16 @@ NAMES_A_TABLE = {"--campaign", "--from", "--into"}
 OF_CAMPAIGNS = {"check", "plan", "run", "rehearse", "new"}  # `campaign new` writes what they read
 
 
-class UnknownCampaign(CampaignError):
-    """The ledger at `place` knows no campaign with this key, or there is no ledger there."""
+class Mistyped(CampaignError):
+    """What was typed cannot be done, so nothing was; the text says what to type instead."""
 
     exit_code = 2
 
+
+class UnknownCampaign(Mistyped):
+    """The ledger at `place` knows no campaign with this key, or there is no ledger there."""
+
     def __init__(self, key: str, keys: Sequence[str], place: str) -> None:
-        self.key = key
         if not keys:
             hint = (
                 f"This ledger has no campaigns yet. Start with: {command('run', 'FILE')}; if you "
@@ -42,35 +45,15 @@ class UnknownCampaign(CampaignError):
         super().__init__(f"There is no campaign {key} in the ledger {place}. {hint}")
 
 
-class UnknownPerson(CampaignError):
-    """The campaign has no candidate with the address that was typed; that was said already."""
-
-    exit_code = 2
-
-    def __init__(self, key: str) -> None:
-        super().__init__(
-            f"Nobody in {key} has this address. To see everybody: {command('links', key)}"
-        )
-
-
-class NoFolder(CampaignError):
-    """The folder in which the command was typed is not there any more."""
-
-    exit_code = 2
-
-    def __init__(self) -> None:
-        super().__init__(
-            "The folder that you are in was deleted or moved. Nothing was done. Go to another one "
-            "(cd ~), and type the command again there."
-        )
-
-
 def stand_somewhere() -> None:
-    """Raise NoFolder where relative paths would lead nowhere."""
+    """Raise Mistyped where relative paths would lead nowhere."""
     try:
         Path.cwd()
     except OSError:
-        raise NoFolder from None
+        raise Mistyped(
+            "The folder that you are in was deleted or moved. Nothing was done. Go to another one "
+            "(cd ~), and type the command again there."
+        ) from None
 
 
 def explain(error: CampaignError) -> None:

@@ -24,16 +24,14 @@ STEPS = {
     Operation.ADD: "add",
     Operation.INVITE: "invite",
 }
-# By tasks/service/evidence.py, Phase; None was never recorded. What programs read.
-REACHED: Mapping[int | None, str] = {
-    None: "not known",
-    0: "not known",
-    1: "began to leave",
-    2: "left whole",
-    3: "was answered",
-}
+# By tasks/service/evidence.py, Phase. What programs read.
+REACHED: Mapping[int | None, str] = {1: "began to leave", 2: "left whole", 3: "was answered"}
 # The same for people.
-HOW_FAR = {**REACHED, 1: "partly sent", 2: "sent completely, no answer", 3: "answered"}
+HOW_FAR: Mapping[int | None, str] = {
+    1: "partly sent",
+    2: "sent completely, no answer",
+    3: "answered",
+}
 MEANS = {
     (Operation.CREATE, Word.ID): "the project exists; put its id into value",
     (Operation.CREATE, Word.AGAIN): "there is no project; the next run creates one",
@@ -96,15 +94,20 @@ def what(doubt: Doubt) -> str:
 
 
 def reached(doubt: Doubt) -> str:
-    """Say how far the request got: `began to leave`, `was answered, status 504`."""
+    """Say how far the request got: `partly sent`, `answered, status 504`."""
     status = f", status {doubt.status}" if doubt.status is not None else ""
     return HOW_FAR.get(doubt.phase, "not known") + status
 
 
 def meaning(doubt: Doubt) -> str:
+    """Say what was seen of it."""
+    return proved(doubt.evidence or "no answer was recorded")
+
+
+def proved(evidence: str) -> str:
     """Say what was seen, without the technical name that the journal keeps in brackets."""
-    seen = re.sub(r" \[\w+\]$", "", doubt.evidence or "no answer was recorded")
-    return seen[0].upper() + seen[1:] + ("" if seen.endswith(".") else ".")
+    seen = re.sub(r" \[\w+\]$", "", evidence)
+    return seen[:1].upper() + seen[1:] + ("" if seen.endswith(".") else ".")
 
 
 def words(doubt: Doubt) -> str:

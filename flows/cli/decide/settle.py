@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from config.command_line import command
-from config.errors import BadInput, CampaignError
+from config.errors import BadInput
 from config.mistakes import Mistake, Place
 from config.timetable.moments import in_zone
 from data.decisions.verdicts import NEED_A_REASON, Decided, Doubt, NotDecided, listed, objections
@@ -24,6 +24,7 @@ from flows.cli.decide.typed_verdicts import Typed, meant
 from flows.cli.ledgers import find_campaign, known_campaign, open_ledger
 from flows.cli.outputs import check_output
 from flows.words.closing import next_steps, summary
+from flows.words.complaints import Mistyped
 from flows.words.doubts import Standing, in_calls, show, standing_of
 from flows.words.doubts import as_json as doubt_as_json
 from flows.words.speech import (
@@ -41,19 +42,6 @@ from flows.words.speech import (
 if TYPE_CHECKING:
     from data.store.ledger import Ledger
     from data.store.tables import Campaign
-
-
-class NothingToAccept(CampaignError):
-    """No run has stopped because of a receipt, and nothing can be accepted in advance."""
-
-    exit_code = 2
-
-    def __init__(self, key: str, place: str) -> None:
-        super().__init__(
-            f"The ledger {place} has no run of {key} that stopped because of a receipt, so there "
-            "is nothing to accept. If you saw a run stop, CAMPAIGN_DATABASE_URL named another "
-            "ledger then."
-        )
 
 
 def settle(
@@ -168,7 +156,7 @@ def _export(standing: Standing, output: Path | None) -> None:
 def _accept_ledger(key: str, who: str | None, why: str | None) -> None:
     """Accept what stopped runs found in receipts: a person says that this ledger is the right one.
 
-    Raises NothingToAccept, LedgerUnusable.
+    Raises Mistyped where no run has stopped because of one; LedgerUnusable.
     """
     from data.receipts import receipt_doubts
 
@@ -176,7 +164,11 @@ def _accept_ledger(key: str, who: str | None, why: str | None) -> None:
     with open_ledger() as ledger:
         accepted = ledger.write(receipt_doubts.accept, key, by(who, reason))
         if not accepted:
-            raise NothingToAccept(key, ledger.place)
+            raise Mistyped(
+                f"The ledger {ledger.place} has no run of {key} that stopped because of a receipt, "
+                "so there is nothing to accept. If you saw a run stop, CAMPAIGN_DATABASE_URL named "
+                "another ledger then."
+            )
     answer_program({"campaign": key, "accepted": accepted})
     say(
         f"{key}: {counted(accepted, 'receipt')} accepted; the campaign's ledger is now "

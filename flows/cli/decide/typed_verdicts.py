@@ -195,4 +195,4 @@ def _named(pairs: Sequence[str], standing: Standing, wrong: list[str]) -> Iterat
             stands = standing.steps[place]
             wrong.append(f"{option}: the add is {stands}; only what is unsure can be settled")
         else:
-            wrong.append(f"{option}: {unknown(typed, standing)}")
+            wrong.append(f"{option}: {unknown(typed, standing.emails)}")

@@ -1,10 +1,9 @@
 """A plan in words: what a run would do and when, and whom it would leave alone."""
 
 from collections.abc import Iterator, Sequence
-from datetime import tzinfo
 
 from config.definition.model import Definition
-from config.timetable.moments import in_zone
+from config.timetable.moments import in_zone, on_the_wall
 from config.timetable.timetable import Timetable
 from data.campaigns.forecast import Leg
 from data.campaigns.whose_turn import Wait
@@ -17,7 +16,6 @@ from flows.cli.prepare.check import (
     sent_in_words,
 )
 from flows.cli.prepare.forecast import Forecast, differing, email1_of
-from flows.report.story import zone_of
 from flows.words.speech import counted
 from tasks.plan.foreseen import Foreseen
 from tasks.plan.target import left_out
@@ -165,8 +163,7 @@ def _when(table: Timetable, zone: str | None, seen: Foreseen | None) -> Iterator
     """
     if seen is None or table == Timetable():
         return
-    name = clock_of(table, zone)
-    place = zone_of(name)
+    clock = clock_of(table, zone)
     legs = seen.legs.legs
     for number, leg in enumerate(legs):
         if number == seen.legs.asked:
@@ -175,11 +172,11 @@ def _when(table: Timetable, zone: str | None, seen: Foreseen | None) -> Iterator
                 "the pilot's invitation; the times below assume that you confirm it at once",
             )
         if number < SHOWN or number == len(legs) - 1:
-            yield "sending", _leg(leg, table, place)
+            yield "sending", _leg(leg, table, clock)
         elif number == SHOWN:
             yield "sending", f"and {len(legs) - SHOWN - 1:,} more times"
     if legs:
-        yield "ends", in_zone(legs[-1].ends, name)
+        yield "ends", in_zone(legs[-1].ends, clock)
     if seen.legs.left:
         yield "not invited", f"{counted(len(seen.legs.left), 'person', 'people')}: {_why(seen)}"
     if seen.hurried:
@@ -187,13 +184,13 @@ def _when(table: Timetable, zone: str | None, seen: Foreseen | None) -> Iterator
         yield "short time", f"{who} with less time left than invites.least_time advises"
 
 
-def _leg(leg: Leg, table: Timetable, zone: tzinfo | None) -> str:
+def _leg(leg: Leg, table: Timetable, clock: str | None) -> str:
     what = counted(len(leg.rows), "invitation")
     if leg.wave == 0:
         what = "the pilot's invitation"
     elif table.waves is not None:
         what = f"wave {leg.wave}, {what}"
-    begins, ends = (at.astimezone(zone) for at in (leg.begins, leg.ends))
+    begins, ends = (on_the_wall(at, clock) for at in (leg.begins, leg.ends))
     until = f" to {ends:%H:%M}" if ends.date() == begins.date() else f" to {ends:%Y-%m-%d %H:%M}"
     span = until if (begins.hour, begins.minute) != (ends.hour, ends.minute) else ""
     return f"{begins:%Y-%m-%d %H:%M}{span}: {what}"

@@ -7,13 +7,14 @@ from config.command_line import command
 from config.errors import CampaignError
 from config.people.doubts import is_sample
 from config.reading.reading import Reading
+from data.campaigns.remaining import Remaining
 from data.campaigns.same_campaign import AnotherCampaign
 from flows.cli.prepare.check import notes_of
 from flows.cli.prepare.forecast import Forecast
 from flows.cli.prepare.plan import forecasts_of
 from flows.cli.prepare.plan_checks import check_same, created
 from flows.cli.prepare.plan_words import lines_of
-from flows.cli.run.one_run import Agreed, OneRun
+from flows.cli.run.one_run import OneRun
 from flows.words.speech import agrees, complain, counted
 
 WRITTEN_OUT = 3  # up to so many campaigns, each plan is shown; with more, a line for each
@@ -45,9 +46,9 @@ def ask(runs: Sequence[OneRun]) -> None:
     asked: list[tuple[OneRun, Forecast]] = []
     for run, seen in zip(free, forecasts, strict=True):
         if seen.nothing or seen.stop is not None or _is_another(run):
-            run.agreed = Agreed(run.digest)
+            run.agreed = Remaining()
         else:
-            run.agreed = Agreed(run.digest, seen.add, seen.invite)
+            run.agreed = Remaining(add=seen.add, invite=seen.invite)
             asked.append((run, seen))
     if not asked:
         return

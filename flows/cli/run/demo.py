@@ -4,7 +4,7 @@ import os
 import shlex
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from shutil import which
 from typing import TYPE_CHECKING
@@ -87,18 +87,15 @@ def _sandbox() -> "Iterator[tuple[Sandbox, Path]]":
     from sandbox.service.journal import FolderInUse
 
     everything = load_local().output_dir / "demo"
-    for port in sorted(PORTS, key=lambda port: not (everything / str(port) / LEDGER).exists()):
-        folder = everything / str(port)
-        service = Sandbox(folder / "sandbox", port=port)
-        try:
-            service.__enter__()
-        except (FolderInUse, OSError):
-            continue
-        try:
+    with ExitStack() as stack:
+        for port in sorted(PORTS, key=lambda port: not (everything / str(port) / LEDGER).exists()):
+            folder = everything / str(port)
+            try:
+                service = stack.enter_context(Sandbox(folder / "sandbox", port=port))
+            except (FolderInUse, OSError):
+                continue
             yield service, folder
-        finally:
-            service.__exit__(None, None, None)
-        return
+            return
     raise DemoFailed(
         f"The demo needs a free port from {PORTS[0]} to {PORTS[-1]}, and a folder at {everything} "
         "that it may write to. You can name another folder in CAMPAIGN_OUTPUT_DIR."

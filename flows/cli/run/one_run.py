@@ -1,5 +1,6 @@
 """One campaign of one file, on its way through `campaign run`."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -21,21 +22,13 @@ class NotAsAsked(CampaignError):
     """A run would send something else than the person was asked about."""
 
 
-@dataclass(frozen=True, slots=True)
-class Agreed:
-    """What a person was asked about: the file as it was read then, and at most so many people."""
-
-    digest: str
-    add: int = 0
-    invite: int = 0
-
-
 @dataclass(slots=True)
 class OneRun:
     """What is run, as it was typed, and how it came out: an end, an error, or neither yet.
 
     `definition`, `digest` and `doubtful` (the places of addresses to look at) are of one reading.
-    `agreed` is None where nobody was asked. `wrote` is what the service wrote where it gave no
+    `agreed` is what a person was asked about: at most so many people, of the file as it was read;
+    None where nobody was asked. `wrote` is what the service wrote where it gave no
     token or no list of problems.
     """
 
@@ -43,7 +36,7 @@ class OneRun:
     definition: "Definition"
     digest: str = ""
     doubtful: "frozenset[Place]" = frozenset()
-    agreed: Agreed | None = None
+    agreed: "Remaining | None" = None
     end: "Finish | None" = None
     error: Exception | None = None
     wrote: str | None = None
@@ -58,7 +51,7 @@ class OneRun:
         if agreed is None:
             return
         then = f"Nothing was sent. To see it as it is now: {command('run', *self.typed.words)}"
-        if digest != agreed.digest:
+        if digest != self.digest:
             raise NotAsAsked(f"{self.key} has changed since you were asked. {then}")
         if left.add > agreed.add or left.invite > agreed.invite:
             raise NotAsAsked(
@@ -71,7 +64,6 @@ def through_prefect(
     runs: Iterable[OneRun], prefect: "TemporaryServer", send: Callable[[], Awaitable[None]]
 ) -> None:
     """Send the runs under one Prefect server; where it fails, that is the error of each of them."""
-    import asyncio
 
     async def sent() -> None:
         import flows.campaign  # noqa: F401 - what is imported until now is never garbage

@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -34,22 +33,20 @@ def paused(until: datetime) -> str:
     return f"the service asked for a pause: sending continues at {until:%H:%M:%S} ({clock})"
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """Shows the runs of one command: `starting` while Prefect starts, which takes some seconds.
-
-    `of` makes an observer for one of the runs, which also keeps how it ended.
-    """
-
-    starting: Callable[[], None]
-    of: Callable[[OneRun], RunObserver]
+Progress = Callable[[OneRun], RunObserver]
+"""Makes an observer for one of the runs of a command, which also keeps how it ended."""
 
 
 @contextmanager
-def progress() -> Iterator[Progress]:
-    """A bar where people look at a terminal, lines where the output goes to a file or a pipe."""
+def progress(*, starts: bool) -> Iterator[Progress]:
+    """A bar where people look at a terminal, lines where the output goes to a file or a pipe.
+
+    `starts`: Prefect starts first, which takes some seconds.
+    """
     if not sys.stderr.isatty():
-        yield Progress(lambda: say(STARTING), LineObserver)
+        if starts:
+            say(STARTING)
+        yield LineObserver
         return
     from rich.console import Console
     from rich.progress import BarColumn, SpinnerColumn, TextColumn
@@ -58,10 +55,8 @@ def progress() -> Iterator[Progress]:
     count = TextColumn("{task.fields[count]}")
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), count)
     with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
-        start = bar.add_task(STARTING, total=None, count="", visible=False)
-        yield Progress(
-            lambda: bar.update(start, visible=True), lambda run: _BarObserver(run, bar, start)
-        )
+        start = bar.add_task(STARTING, total=None, count="", visible=starts)
+        yield lambda run: _BarObserver(run, bar, start)
 
 
 class _Keeping(RunObserver):

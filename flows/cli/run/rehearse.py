@@ -49,7 +49,10 @@ def rehearse(
     from flows.cli.run.sandbox import tidily_stopped
     from flows.rehearsal.rehearsal import stage
 
-    runs = _read(TypedFile(file, campaign, sheet, only or ()))
+    typed = TypedFile(file, campaign, sheet, only or ())
+    reading, definitions = typed.read_picked()
+    complain(*doubtful(reading.warnings))
+    runs = [OneRun(typed, definition) for definition in definitions]
     local = load_local()
     look_for_garbage()
     say(
@@ -57,14 +60,12 @@ def rehearse(
         "machine.",
         "",
     )
-    with tidily_stopped(), _folder() as folder:
-        definitions = [run.definition for run in runs]
-        with stage(folder, definitions, local) as set_up:
-            for run in runs:
-                _rehearse(run, set_up, with_troubles=faults)
-            _say_what_is_next(runs, local.invites_per_second)
-            if keep:
-                _leave_open(set_up)
+    with tidily_stopped(), _folder() as folder, stage(folder, definitions, local) as set_up:
+        for run in runs:
+            _rehearse(run, set_up, with_troubles=faults)
+        _say_what_is_next(runs, local.invites_per_second)
+        if keep:
+            _leave_open(set_up)
 
 
 @contextmanager
@@ -78,13 +79,6 @@ def _folder() -> Iterator[Path]:
     finally:
         with until_stopped():
             made.cleanup()
-
-
-def _read(typed: TypedFile) -> list[OneRun]:
-    """Read and check it all, as a run does. Raises BadInput."""
-    reading, definitions = typed.read_picked()
-    complain(*doubtful(reading.warnings))
-    return [OneRun(typed, definition) for definition in definitions]
 
 
 def _rehearse(run: OneRun, set_up: "Stage", *, with_troubles: bool) -> None:
@@ -167,10 +161,10 @@ def _run(run: OneRun, set_up: "Stage") -> None:
     from flows.run.interrupts import INTERRUPTED
     from tasks.plan.target import CampaignSource
 
-    with progress() as shown:
+    with progress(starts=False) as shown:
         typed = run.typed
         asked = CampaignSource(typed.file, run.key, typed.campaign, sheet=typed.sheet)
-        run.end = set_up.run(asked, shown.of(run))
+        run.end = set_up.run(asked, shown(run))
     say(f"{run.key}: {summary({'counts': run.end.counts})}")
     if run.end.reason == INTERRUPTED:
         raise RehearsalFailed("The rehearsal was interrupted. Nothing of it is kept.")

@@ -1,6 +1,6 @@
 """Running campaigns: those of some files one after the other, or those of a folder side by side."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +31,7 @@ def run_files(files: Sequence[TypedFile], *, asks: bool = False) -> int:
         runs = read_files(files, asks=asks)
         check_service()
         objects, codes = _send(
-            runs, lambda shown: _through_prefect(runs, shown, prefect), asks=asks
+            runs, prefect, lambda shown: _one_after_another(runs, shown), asks=asks
         )
     answer_program(objects)
     return worst(codes)
@@ -50,9 +50,8 @@ def run_folder(folder: Path, *, asks: bool = False) -> int:
         runs = _runs([entry for entry in entries if not entry.problems], asks=asks)
         objects, codes = _send(
             list(runs.values()),
-            lambda shown: _folder_through_prefect(
-                folder, runs, _Folder(runs, shown, asks=asks), prefect
-            ),
+            prefect,
+            lambda shown: _side_by_side(str(folder.resolve()), _Folder(runs, shown, asks=asks)),
             asks=asks,
         )
     for entry in (entry for entry in entries if entry.problems):
@@ -67,15 +66,18 @@ def run_folder(folder: Path, *, asks: bool = False) -> int:
 
 
 def _send(
-    runs: Sequence[OneRun], send: Callable[[Progress], None], *, asks: bool
+    runs: Sequence[OneRun],
+    prefect: TemporaryServer,
+    send: Callable[[Progress], Awaitable[None]],
+    *,
+    asks: bool,
 ) -> tuple[list[dict[str, Any]], list[int]]:
     """Ask, send and say how each ended; returns the status object and the exit code of each."""
     if asks:
         ask(runs)
     database = load_local().database_url
-    with progress() as shown:
-        shown.starting()
-        send(shown)
+    with progress(starts=True) as shown:
+        through_prefect(runs, prefect, lambda: send(shown))
     return tell(runs, database)
 
 
@@ -113,26 +115,21 @@ def read_files(files: Sequence[TypedFile], *, asks: bool) -> list[OneRun]:
     return runs
 
 
-def _through_prefect(runs: Sequence[OneRun], shown: Progress, prefect: TemporaryServer) -> None:
-    """Run each campaign as a flow run, one after the other, under one Prefect server."""
+async def _one_after_another(runs: Sequence[OneRun], shown: Progress) -> None:
+    from flows.campaign import run_campaign
 
-    async def one_after_another() -> None:
-        from flows.campaign import run_campaign
-
-        for run in runs:
-            observing.set(shown.of(run))
-            typed = run.typed
-            await run_campaign(
-                str(typed.file.resolve()),
-                run.key,
-                str(typed.campaign.resolve()) if typed.campaign else None,
-                typed.accept_removed,
-                typed.keep_project,
-                sheet=typed.sheet,
-                return_state=True,
-            )
-
-    through_prefect(runs, prefect, one_after_another)
+    for run in runs:
+        observing.set(shown(run))
+        typed = run.typed
+        await run_campaign(
+            str(typed.file.resolve()),
+            run.key,
+            str(typed.campaign.resolve()) if typed.campaign else None,
+            typed.accept_removed,
+            typed.keep_project,
+            sheet=typed.sheet,
+            return_state=True,
+        )
 
 
 class _Folder(RunObserver):
@@ -145,7 +142,7 @@ class _Folder(RunObserver):
 
     def of(self, file: Path, key: str | None) -> RunObserver:
         if (run := self._runs.get(key)) is not None:
-            return self._shown.of(run)
+            return self._shown(run)
         return _Unasked() if self._asks else RunObserver()
 
 
@@ -181,16 +178,8 @@ def _runs(entries: Sequence[Entry], *, asks: bool) -> dict[str | None, OneRun]:
     return runs
 
 
-def _folder_through_prefect(
-    folder: Path, runs: dict[str | None, OneRun], observer: _Folder, prefect: TemporaryServer
-) -> None:
-    """Run the batch under one Prefect server."""
-    place = str(folder.resolve())
+async def _side_by_side(folder: str, observer: _Folder) -> None:
+    from flows.batch import run_batch
 
-    async def batch() -> None:
-        from flows.batch import run_batch
-
-        observing.set(observer)
-        await run_batch(place, return_state=True)
-
-    through_prefect(runs.values(), prefect, batch)
+    observing.set(observer)
+    await run_batch(folder, return_state=True)

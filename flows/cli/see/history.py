@@ -11,7 +11,7 @@ import typer
 from config.command_line import command
 from flows.cli.arguments import Key
 from flows.cli.ledgers import campaign_as_it_is
-from flows.words.complaints import UnknownPerson
+from flows.words.complaints import Mistyped
 from flows.words.speech import answer_program, complain, counted, manner, say_at_length
 
 if TYPE_CHECKING:
@@ -41,14 +41,14 @@ def history(
     from data.history.history import numbers, story
     from data.history.stretches import summed_up
     from data.holds import reasons
-    from flows.report.story import Teller, zone_of
+    from flows.report.story import Teller
 
     with campaign_as_it_is(key) as (ledger, campaign):
         row = None if email is None else _row_of(ledger, campaign, email)
         records = ledger.read(campaign_records.read, campaign.id, row)
         held = None if row is None else ledger.read(reasons.held_in, campaign.id).get(row)
-    people, zone = records.people, zone_of(campaign.timezone)
-    teller = Teller(lambda number: str(people[number].email1), zone)
+    people = records.people
+    teller = Teller(lambda number: str(people[number].email1), campaign.timezone)
     events = story(records)
     if row is not None:  # when the campaign itself came in says nothing about one person
         events = [event for event in events if not isinstance(event, CameIn)]
@@ -61,16 +61,16 @@ def history(
 
 
 def _row_of(ledger: "Ledger", campaign: "Campaign", email: str) -> int:
-    """Find a person by the address. Raises UnknownPerson, which names the nearest one."""
+    """Find a person by the address. Raises Mistyped, having named the nearest one."""
     from config.email_key import email_key
     from data.campaigns import intake
-    from flows.cli.named_people import unknown
-    from flows.words.doubts import standing_of
+    from flows.cli.named_people import emails_of, unknown
 
-    person = ledger.read(intake.everybody, campaign.id).get(email_key(email))
-    if person is None:
-        complain(f"{email}: {unknown(email, standing_of(ledger, campaign))}")
-        raise UnknownPerson(campaign.key)
+    everybody = ledger.read(intake.everybody, campaign.id)
+    if (person := everybody.get(email_key(email))) is None:
+        complain(f"{email}: {unknown(email, emails_of(everybody))}")
+        to_see = f"To see everybody: {command('links', campaign.key)}"
+        raise Mistyped(f"Nobody in {campaign.key} has this address. {to_see}")
     return person.row
 
 

@@ -2,10 +2,9 @@
 
 import sys
 from collections.abc import Callable
-from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -19,15 +18,7 @@ if TYPE_CHECKING:
     from tasks.outputs.exports import Link
 
 
-class Format(StrEnum):
-    """How the links are written."""
-
-    CSV = "csv"
-    XLSX = "xlsx"
-    JSON = "json"
-    HTML = "html"
-
-
+Format = Literal["csv", "xlsx", "json", "html"]
 Form = Annotated[
     Format,
     typer.Option(
@@ -57,7 +48,7 @@ SheetOfTable = Annotated[
 
 def links(
     key: Key,
-    form: Form = Format.CSV,
+    form: Form = "csv",
     output: Output = None,
     into: Into = None,
     failed_only: FailedOnly = False,
@@ -87,7 +78,7 @@ def links(
     if failed_only or sheet:
         option = "--failed-only" if failed_only else "--sheet"
         raise typer.BadParameter("use this with --into TABLE", param_hint=option)
-    if form is Format.HTML and output is not None:
+    if form == "html" and output is not None:
         _write_pages(key, output)
         return
     with campaign_as_it_is(key) as (ledger, campaign):
@@ -97,7 +88,7 @@ def links(
     if output is None and manner().as_json:
         pass
     elif output is None:
-        if form is Format.XLSX and sys.stdout.isatty():
+        if form == "xlsx" and sys.stdout.isatty():
             raise typer.BadParameter("a workbook needs a file: -o links.xlsx")
         print_bytes(_writer(form, campaign, to_file=False)(people))
     else:
@@ -112,7 +103,7 @@ def _count_without(people: "list[Link]") -> None:
 
 
 def _write_pages(key: str, folder: Path) -> None:
-    """Write a page for each candidate, and an index of them. Raises NotOurs, CannotWrite."""
+    """Write a page for each candidate, and an index of them. Raises Mistyped, CannotWrite."""
     from tasks.outputs.embed_pages import write_pages
     from tasks.outputs.links import links_of
 
@@ -136,9 +127,9 @@ def _writer(
     from tasks.outputs.links import index_page
 
     writers: dict[Format, Callable[[list[Link]], bytes]] = {
-        Format.CSV: as_csv_file if to_file else as_csv,
-        Format.XLSX: as_xlsx,
-        Format.JSON: as_json,
-        Format.HTML: lambda people: index_page(campaign, people),
+        "csv": as_csv_file if to_file else as_csv,
+        "xlsx": as_xlsx,
+        "json": as_json,
+        "html": lambda people: index_page(campaign, people),
     }
     return writers[form]

@@ -12,6 +12,7 @@ from flows.cli.arguments import keys
 from flows.cli.ledgers import campaign_as_it_is, find_campaign, open_ledger
 from flows.cli.outputs import check_output, output_option
 from flows.words.closing import (
+    COUNTED,
     beside_a_run,
     clean_up_line,
     counted_out,
@@ -29,10 +30,6 @@ if TYPE_CHECKING:
 LISTED = 50
 CLEANED_SHOWN = 5
 Row = tuple[str, str, str, str | None]  # email1, a step of the person, its state, and why
-NUMBERS = (
-    *("candidates", "added", "invited", "waiting", "held", "removed", "sending"),
-    *("unsure", "refused", "withdrawn"),
-)
 
 
 def status(
@@ -89,7 +86,7 @@ def _show_all(ledger: "Ledger") -> None:
         answer_program({"campaigns": stand})
         return
     counts = [counted_out(of_one) for of_one in stand]
-    shown = [name for name in NUMBERS if any(numbers[name] for numbers in counts)]
+    shown = [name for name in COUNTED if any(numbers[name] for numbers in counts)]
     say_table(
         ["campaign", "service", "project", *shown],
         [

@@ -1,5 +1,6 @@
 """Campaigns on one machine or on many: `deploy`, `worker`, and `credentials` kept in Prefect."""
 
+import asyncio
 from pathlib import Path
 from typing import Annotated
 
@@ -43,8 +44,6 @@ def deploy(
     Needs a Prefect server (PREFECT_API_URL). Workers read the same files, ledger and settings;
     start one with campaign worker. You can safely type it again: it updates what is registered.
     """
-    import asyncio
-
     from config.settings import load_local
     from flows.engine.prefect_settings import prepare
 
@@ -92,8 +91,6 @@ def worker(
     flight finishes, and another worker, or this one at its next start, goes on with the rest. If
     the process of a run dies, you get a notice, and the run is started again.
     """
-    import asyncio
-
     from config.settings import check_service, load_local
     from flows.engine.prefect_settings import prepare
 
@@ -125,8 +122,6 @@ def credentials(
     Encrypted, in Prefect's database. Runs elsewhere use them when CAMPAIGN_CREDENTIALS_BLOCK
     is set to NAME and none of the six is set there.
     """
-    import asyncio
-
     from config.settings import load_service
     from flows.engine.prefect_settings import prepare
 

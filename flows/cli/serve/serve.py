@@ -1,5 +1,6 @@
 """`campaign serve`: schedules on one machine, beside a Prefect server that runs already."""
 
+import asyncio
 import os
 import time
 from enum import Enum, auto
@@ -11,6 +12,7 @@ import typer
 from config.command_line import command
 from config.errors import BadSettings, CampaignError
 from flows.cli.main import look_for_garbage
+from flows.words.complaints import Mistyped, lines_of
 from flows.words.speech import complain, counted, say
 
 if TYPE_CHECKING:
@@ -35,12 +37,6 @@ Every = Annotated[
 Timezone = Annotated[
     str | None, typer.Option(metavar="ZONE", help="Such as Europe/Paris; default: UTC.")
 ]
-
-
-class BadSchedule(CampaignError):
-    """The schedule that was typed cannot be read."""
-
-    exit_code = 2
 
 
 class NoServer(CampaignError):
@@ -81,7 +77,7 @@ def serve(
 
 
 def schedule_of(cron: str | None, every: int | None, timezone: str | None) -> "Schedule | None":
-    """The schedule that was typed; None when there was none. Raises BadSchedule."""
+    """The schedule that was typed; None when there was none. Raises Mistyped."""
     from datetime import timedelta
     from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -95,14 +91,14 @@ def schedule_of(cron: str | None, every: int | None, timezone: str | None) -> "S
             ZoneInfo(timezone)
         except (ZoneInfoNotFoundError, ValueError):
             wrong = f"{timezone} is not a time zone; write it like Europe/Paris"
-            raise BadSchedule(wrong) from None
+            raise Mistyped(wrong) from None
     if cron is not None and every is not None:
-        raise BadSchedule("Give --cron or --every, not both")
+        raise Mistyped("Give --cron or --every, not both")
     if cron is not None:
         try:
             return Schedule(cron=read_cron(cron), timezone=timezone or "UTC")
         except ValueError as error:
-            raise BadSchedule(f'--cron: found "{cron}", wanted {error}') from None
+            raise Mistyped(f'--cron: found "{cron}", wanted {error}') from None
     if every is not None:
         return so_often(timedelta(minutes=every), timezone)
     return None
@@ -117,7 +113,6 @@ def planned(
     """
     from config.errors import BadInput
     from flows.serving.deployments import forms, planned_of
-    from flows.words.complaints import lines_of
 
     deployments, problems = planned_of(places, schedule)
     if problems and not deployments:
@@ -136,8 +131,6 @@ def serve_all(
 
     With an `inbox` the server is our own, which has no runs of other machines.
     """
-    import asyncio
-
     from config.settings import check_service, load_local
 
     deployments, _ = planned(places, schedule, served=True)
@@ -222,23 +215,8 @@ def server_named(patience: float = 0.0) -> str:
     return api.removesuffix("/api")
 
 
-def answers(api: str) -> bool:
-    """Whether a Prefect server answers at this address."""
-    import asyncio
-
-    from prefect.client.orchestration import PrefectClient
-
-    async def healthy() -> bool:
-        async with PrefectClient(api) as client:
-            return await client.api_healthcheck() is None
-
-    return asyncio.run(healthy())
-
-
 def look_at(api: str) -> Server:
     """See how the server that Prefect's settings name receives us."""
-    import asyncio
-
     from prefect.client.orchestration import PrefectClient, get_client
 
     async def look() -> Server:

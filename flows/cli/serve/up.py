@@ -18,6 +18,7 @@ import typer
 
 from config.command_line import command, shell_word
 from config.errors import CampaignError
+from flows.words.complaints import Mistyped
 from flows.words.speech import complain, say
 
 STARTS = 600.0  # seconds; a fresh home took 24 s on a quiet machine, minutes on a busy one
@@ -29,17 +30,6 @@ RESTARTS, SHORT_TIME = 10, 600.0
 
 class CannotStart(CampaignError):
     """The port is taken, or the server did not come up, or it went away."""
-
-
-class NoFolder(CampaignError):
-    """There is no folder of that name: a slip, most likely; nothing was made or started."""
-
-    exit_code = 2
-
-    def __init__(self, typed: Path) -> None:
-        is_file = typed.is_file()
-        wrong = f"{typed} is a file, not a folder" if is_file else f"There is no folder {typed}"
-        super().__init__(f"{wrong}. Nothing was made or started. {_instead(typed)}")
 
 
 def _instead(typed: Path) -> str:
@@ -56,12 +46,6 @@ def _instead(typed: Path) -> str:
         "Correct the name of the folder, or create it: "
         f"{shlex.join(begun)}, then {command('up', folder)}"
     )
-
-
-class NoInbox(CampaignError):
-    """The folder that was named cannot hold an inbox; nothing was started."""
-
-    exit_code = 2
 
 
 def up(
@@ -87,7 +71,9 @@ def up(
     from flows.run.interrupts import as_ctrl_c
 
     if folder is not None and not folder.is_dir():
-        raise NoFolder(folder)
+        is_file = folder.is_file()
+        wrong = f"{folder} is a file, not a folder" if is_file else f"There is no folder {folder}"
+        raise Mistyped(f"{wrong}. Nothing was made or started. {_instead(folder)}")
     folder = folder or Path("campaigns")
     inbox = folder / "inbox"
     _make(inbox)
@@ -114,12 +100,12 @@ def up(
 
 
 def _make(inbox: Path) -> None:
-    """Make the inbox, and see that runs can write reports into it. Raises NoInbox."""
+    """Make the inbox, and see that runs can write reports into it. Raises Mistyped."""
     from config.reading.starter import free
 
     if inbox.is_file():
         away = shlex.join(["mv", *map(shell_word, (inbox, free(inbox)))])
-        raise NoInbox(
+        raise Mistyped(
             f"{inbox} is a file, but the inbox is a folder of this name. Nothing was started. "
             f"Rename the file: {away}, then {command('up', inbox.parent)}"
         )
@@ -129,7 +115,7 @@ def _make(inbox: Path) -> None:
             pass
     except OSError as error:
         why = error.strerror or "unknown cause"
-        raise NoInbox(
+        raise Mistyped(
             f"{inbox} cannot be the inbox ({why}). Nothing was started. Name a folder that you may "
             f"write to: {command('up', 'FOLDER')}"
         ) from None
@@ -215,11 +201,11 @@ class Server:
 
     def wait(self, address: str) -> None:
         """Wait until it answers. Raises CannotStart."""
-        from flows.cli.serve.serve import answers
+        from flows.cli.serve import serve
 
         ends = time.monotonic() + STARTS
         while not self.is_gone and time.monotonic() < ends:
-            if answers(f"{address}/api"):
+            if serve.look_at(f"{address}/api") is not serve.Server.SILENT:
                 return
             time.sleep(0.2)
         raise CannotStart(f"Prefect's server did not start; see {self._log}.")

@@ -38,9 +38,8 @@ from data.store.states import AttemptState, Ending, Operation, Step
 from flows.cli.commands import COMMANDS
 from flows.cli.main import main
 from flows.cli.prepare.problems import matching
-from flows.cli.see.status import NUMBERS
 from flows.run.interrupts import AT_ONCE
-from flows.words.closing import next_steps, summary
+from flows.words.closing import COUNTED, next_steps, summary
 from flows.words.complaints import FIRST_OF_MANY, SHOWN_OF_ONE_CAUSE, lines_of
 from sandbox.server import Sandbox
 from tasks.outputs.exports import COLUMNS
@@ -615,7 +614,7 @@ def test_what_a_run_did_is_told_from_what_there_was(
     counts: dict[str, int], since: int, now: int, line: str
 ) -> None:
     """The emails of this very run, and those of all."""
-    stand = {"counts": dict.fromkeys(NUMBERS, 0) | counts, "withdrawn_since": since}
+    stand = {"counts": dict.fromkeys(COUNTED, 0) | counts, "withdrawn_since": since}
     assert re.sub(r"\((\d+) of them [^)]+\)", r"(\1)", summary(stand, now)) == line
 
 
@@ -639,7 +638,7 @@ def test_the_last_line_says_what_to_type(
     person = {"add": "done", "invite": "done"} | ({refused: "refused"} if refused else {})
     status = {"campaign": "k", "project": "done", "problem": "done", "candidates": [person]}
     code = "0a1b2c3d" if refused == "add" else None
-    stand = status | {"counts": dict.fromkeys(NUMBERS, 0) | counts, "listed_refused": code}
+    stand = status | {"counts": dict.fromkeys(COUNTED, 0) | counts, "listed_refused": code}
     assert summary(stand) == line
     said = next_steps(stand, "my people.csv", "--campaign", "k.yaml")
     assert [step.partition(":")[0] for step in said] == steps
@@ -1057,7 +1056,7 @@ def test_only_picks_campaigns_of_a_batch(
     """The campaigns named, in the file's order, and no other; the next command names them too."""
     ran: list[str] = []
     monkeypatch.setattr(
-        "flows.cli.run.sending._through_prefect", lambda runs, *_: ran.extend(r.key for r in runs)
+        "flows.cli.run.sending.through_prefect", lambda runs, *_: ran.extend(r.key for r in runs)
     )
     for name in ("AUTH_URL", "BASE_URL", "APP_URL"):
         monkeypatch.setenv(f"ASSESSMENT_{name}", BASE_URL)

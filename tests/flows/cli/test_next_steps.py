@@ -103,10 +103,10 @@ class Place:
         shutil.copytree(kept, self.folder, dirs_exist_ok=True)
 
 
-def run_here(runs: Sequence[Any], shown: Any, _: object = None) -> None:
+def run_here(runs: Sequence[Any], shown: Any) -> None:
     """In the place of Prefect, which would take longer than all the rest; its pages are printed."""
     for run in runs:
-        observer, local = shown.of(run), load_local()
+        observer, local = shown(run), load_local()
         with Ledger.open(local.database_url) as ledger:
             rightly = "ada" if run.typed.accept_removed else None
             context = RunContext(
@@ -129,10 +129,11 @@ def places(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Iterator[Callable[[str], Place]]:
     """Answers a new place by its name, and stands in it."""
-    monkeypatch.setattr("flows.cli.run.sending._through_prefect", run_here)
+    monkeypatch.setattr("flows.cli.run.sending.through_prefect", lambda _, __, send: send())
+    monkeypatch.setattr("flows.cli.run.sending._one_after_another", run_here)
     monkeypatch.setattr(
-        "flows.cli.run.sending._folder_through_prefect",
-        lambda folder, runs, observer, prefect: run_here(list(runs.values()), observer._shown),
+        "flows.cli.run.sending._side_by_side",
+        lambda _, observer: run_here(list(observer._runs.values()), observer._shown),
     )
     monkeypatch.setattr("flows.engine.temporary_server.temporary_server", ExitStack)
     monkeypatch.setattr("flows.cli.run.sending.temporary_server", ExitStack)

@@ -24,11 +24,11 @@ from data.history.events import (
     Wave,
 )
 from data.store.states import AttemptState, Operation
-from flows.report.story import Teller, words, zone_of
+from flows.report.story import Teller, words
 from flows.words.doubts import HOW_FAR
 from tests.support.ledgers.small_ledger import NOON
 
-TELLER = Teller(lambda row: f"p{row}", zone_of("Europe/Paris"))
+TELLER = Teller(lambda row: f"p{row}", "Europe/Paris")
 INVITE, ADD = Operation.INVITE, Operation.ADD
 
 

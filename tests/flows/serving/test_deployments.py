@@ -11,7 +11,7 @@ from prefect.schedules import Schedule
 from prefect.settings import Settings
 
 from flows.cli.main import main
-from flows.cli.serve.serve import BadSchedule, schedule_of
+from flows.cli.serve.serve import schedule_of
 from flows.engine.prefect_settings import kept_for
 from flows.serving.deployments import (
     FLOWS,
@@ -22,6 +22,7 @@ from flows.serving.deployments import (
     planned_of,
     renew,
 )
+from flows.words.complaints import Mistyped
 
 WRITTEN = """\
 campaign: {key}
@@ -174,5 +175,5 @@ def test_a_schedule_that_cannot_be_read_is_told(
     cron: str | None, every: int | None, timezone: str | None, said: str
 ) -> None:
     """With what was found and what would do."""
-    with pytest.raises(BadSchedule, match=said):
+    with pytest.raises(Mistyped, match=said):
         schedule_of(cron, every, timezone)

@@ -9,10 +9,11 @@ import pytest
 
 from config.errors import CampaignError
 from data.campaigns import queries
+from data.campaigns.remaining import Remaining
 from data.store.states import Ending
 from flows.cli.reading import TypedFile
 from flows.cli.run.asking import ask
-from flows.cli.run.one_run import Agreed, NotAsAsked, OneRun
+from flows.cli.run.one_run import NotAsAsked, OneRun
 from flows.cli.run.sending import read_files
 from tests.campaigns.test_reused_key import FIRST, OTHERS, PEOPLE, Bench, bench, written
 from tests.config.definition.test_sent_fields import filtered
@@ -129,7 +130,7 @@ def test_nobody_is_asked_where_nothing_would_be_sent(
     bench.run(file)
     [run] = read_files([TypedFile(file)], asks=True)
     ask([run])
-    assert run.agreed == Agreed(run.digest, 0, 0)
+    assert run.agreed == Remaining()
     file.write_text(file.read_text() + OTHERS + "invites: {approval: required}\n")
     [run] = read_files([TypedFile(file)], asks=True)
     ask([run])
@@ -138,7 +139,7 @@ def test_nobody_is_asked_where_nothing_would_be_sent(
 
 def agreed_to(bench: Bench, file: Path, add: int, invite: int) -> OneRun:
     [run] = read_files([TypedFile(file)], asks=False)
-    run.agreed = Agreed(run.digest, add, invite)
+    run.agreed = Remaining(add=add, invite=invite)
     return run
 
 

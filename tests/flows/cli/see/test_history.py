@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from flows.report.story import proved
-from flows.words.doubts import HOW_FAR
+from flows.words.doubts import HOW_FAR, proved
 from sandbox.faults.faults import Fault
 from tests.support.doubtful_campaign import EMAILS, KEY, DoubtfulCampaign, doubtful_campaign
 

@@ -4,7 +4,7 @@ import re
 import shlex
 import stat
 from collections.abc import Iterator
-from datetime import UTC, timedelta
+from datetime import timedelta
 from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
@@ -264,7 +264,7 @@ def test_a_plan_that_was_shown_twice_was_answered_once() -> None:
     hour = timedelta(hours=1)
     shown = [PlanShown(NOON + n * 2 * hour, "c0de", "add: 1", NOON + hour) for n in (0, 1)]
     answer = PlanAnswered(NOON + 3 * hour, "c0de", Answer.APPROVED, "rita", "")
-    table = plans([*shown, answer], Teller(str, UTC)).table
+    table = plans([*shown, answer], Teller(str, "UTC")).table
     assert table is not None
     assert [row[2] for row in table.rows] == ["not answered", "approved by rita"]
 
