@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from config.command_line import command
@@ -22,14 +23,12 @@ from data.history.records import Person, Records
 from data.privacy.forgetting import GONE
 from data.privacy.masking import masked_email, masked_name, masked_text, names_in
 
-Named = Callable[[Person | Doubt], str]
-
 
 @dataclass(frozen=True, slots=True)
 class Discretion:
     """How people are named in a report, and what becomes of what somebody typed."""
 
-    person: Named
+    person: Callable[[Person | Doubt], str]
     text: Callable[[str], str]
     told: str
 
@@ -38,13 +37,14 @@ def discretion(records: Records, texts: Iterable[str], *, names: bool) -> Discre
     """Name everybody, or mask everybody. `texts` are what will be masked beside `records`: all are
     searched for names at once, and any other by itself.
     """
+    named = partial(_named, names=names)
     if names:
         notice = (
             "This report names candidates. Treat it as confidentially as the list of candidates."
         )
-        return Discretion(_or_forgotten(_named), str, notice)
+        return Discretion(named, str, notice)
     return Discretion(
-        _or_forgotten(_masked),
+        named,
         _Masker(records.people.values(), {*_typed(records), *texts}).masked,
         "Names and addresses are masked here, also in the reasons people wrote. "
         f"With names: {command('report', records.campaign.key, '--names')}",
@@ -81,15 +81,11 @@ def _typed(records: Records) -> Iterator[str]:
     yield from filter(None, texts)
 
 
-def _or_forgotten(name: Named) -> Named:
-    return lambda person: "a forgotten person" if person.email1 == GONE else name(person)
-
-
-def _named(person: Person | Doubt) -> str:
-    return f"{person.first_name} {person.last_name} <{person.email1}>"
-
-
-def _masked(person: Person | Doubt) -> str:
+def _named(person: Person | Doubt, *, names: bool) -> str:
+    if person.email1 == GONE:
+        return "a forgotten person"
+    if names:
+        return f"{person.first_name} {person.last_name} <{person.email1}>"
     return f"{masked_name(person.first_name, person.last_name)} ({masked_email(person.email1)})"
 
 

@@ -51,11 +51,10 @@ class Point(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A drawing with its title, and the same in a sentence for whoever cannot see it."""
+    """A drawing with its title; for whoever cannot see it, the SVG says the same in a sentence."""
 
     title: str
     svg: str
-    said: str
 
 
 def pictures(points: Sequence[Point], zone: str | None) -> list[Picture]:
@@ -106,7 +105,7 @@ def _picture(tried: "DataFrame", zone: str | None) -> Picture:
     highest = int(bars.sum(axis=1).max())
     title = _title(first, last, zone)
     label = f"{title}: {_counted(dict(bars.sum()))}; at most {highest:,} in {in_words(chosen.step)}"
-    return Picture(title, _svg(chosen, bars.to_dict("index"), highest, zone, label), label)
+    return Picture(title, _svg(chosen, bars.to_dict("index"), highest, zone, label))
 
 
 def _svg(

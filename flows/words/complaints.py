@@ -4,7 +4,6 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from string import ascii_uppercase
 
 from config.command_line import TYPED, command
 from config.errors import BadInput, BadSettings, CampaignError
@@ -138,8 +137,7 @@ def ranges(places: Sequence[Place]) -> str:
     """Write neighbouring cells of a column, or lines, as one: `C2:C9, C12`, `lines 2-9, 12`."""
     columns: dict[str, list[int]] = {}
     for place in places:
-        letters = (place.cell or "").rstrip("0123456789")
-        number = int((place.cell or "").lstrip(ascii_uppercase) or place.line or 0)
+        number, _, letters = place.order
         columns.setdefault(letters, []).append(number)
     runs: list[str] = []
     for letters, numbers in columns.items():

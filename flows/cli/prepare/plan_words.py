@@ -99,7 +99,11 @@ def _waits(state: str) -> str:
 
 def _left_alone(seen: Forecast, *, send: bool) -> Iterator[tuple[str, str]]:
     """Write people by kind: for each line its first word, and the rest."""
-    yield from _new_and_done(seen, send=send)
+    if seen.service is not None:  # before the first run everybody is new
+        new = [person.email1 for person in seen.changes.new]
+        yield from _first("new", [email1 for email1 in new if email1 not in seen.held])
+    if seen.done:
+        yield "done", f"{counted(seen.done, 'candidate')}, {'invited' if send else 'added'}"
     if seen.forgotten:
         yield "forgotten", left_out(seen.forgotten)
     yield from _first("held", [f"{email1}: {hold.why}" for email1, hold in seen.held.items()])
@@ -107,15 +111,6 @@ def _left_alone(seen: Forecast, *, send: bool) -> Iterator[tuple[str, str]]:
     for step, why in STANDING.items():
         if number := seen.standing[step]:
             yield step, f"{counted(number, 'candidate')}{why}"
-
-
-def _new_and_done(seen: Forecast, *, send: bool) -> Iterator[tuple[str, str]]:
-    """Name who came in since the last run; before the first one everybody is new."""
-    if seen.service is not None:
-        new = [person.email1 for person in seen.changes.new]
-        yield from _first("new", [email1 for email1 in new if email1 not in seen.held])
-    if seen.done:
-        yield "done", f"{counted(seen.done, 'candidate')}, {'invited' if send else 'added'}"
 
 
 def _changes(seen: Forecast) -> Iterator[tuple[str, str]]:

@@ -38,7 +38,7 @@ def test_many_sittings_share_one_picture() -> None:
     assert len(pictures(few, "UTC")) == MOST
     [one] = pictures([*few, at(days=MOST)], "UTC")
     assert one.title == "2026-12-01 12:00 to 2026-12-09 12:00"
-    assert "at most 1 in 6 hours" in one.said
+    assert "at most 1 in 6 hours" in one.svg
 
 
 @pytest.mark.parametrize(
