@@ -6,18 +6,13 @@ invisible character turns a line round.
 
 import re
 from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from flows.report.contents import Report
 from flows.report.funnel import Colours, funnel
 from flows.report.timeline import KINDS, pictures
 from tasks.outputs.embed_page import digest
 from tasks.outputs.page_mark import mark
-
-if TYPE_CHECKING:
-    from jinja2 import Template
 
 HERE = Path(__file__).parent
 ALWAYS = ("candidates", "added", "invited")  # counted on the page even where there are none
@@ -32,11 +27,15 @@ THEMED = Colours(
 
 def page(report: Report) -> bytes:
     """Write the report as one HTML page."""
+    from jinja2 import Environment  # noqa: PLC0415 - most commands write no page
+
     shown = {word: n for word, n in report.counts.items() if n or word in ALWAYS}
     bars = funnel(report.counts, send=report.send, colours=THEMED)
     style = (HERE / "style.css").read_text("utf-8")
+    template = (HERE / "page.html").read_text("utf-8")
     return (
-        _template()
+        Environment(autoescape=True, keep_trailing_newline=True, finalize=_shown)
+        .from_string(template)
         .render(
             report=report,
             pictures=pictures(report.points, report.zone),
@@ -50,16 +49,6 @@ def page(report: Report) -> bytes:
         )
         .encode()
     )
-
-
-@cache
-def _template() -> "Template":
-    from jinja2 import Environment  # noqa: PLC0415 - most commands write no page
-
-    text = (HERE / "page.html").read_text("utf-8")
-    return Environment(
-        autoescape=True, keep_trailing_newline=True, trim_blocks=False, finalize=_shown
-    ).from_string(text)
 
 
 def _label(counts: Mapping[str, int]) -> str:

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -61,11 +61,10 @@ class Standing:
     steps: Mapping[Place, str]
     emails: Mapping[str, str]  # email1 by email key
 
-    def by_place(self) -> dict[Place, Doubt]:
-        """The doubts by what they are about."""
-        return {
-            (STEPS[doubt.operation], email_key(doubt.email1)): doubt for doubt in self.doubts.steps
-        }
+
+def by_place(doubts: Iterable[Doubt]) -> dict[Place, Doubt]:
+    """Doubts by what they are about; of two about the same, the last."""
+    return {(STEPS[doubt.operation], email_key(doubt.email1)): doubt for doubt in doubts}
 
 
 def standing_of(ledger: "Ledger", campaign: "Campaign") -> Standing:
@@ -158,8 +157,8 @@ def show(campaign: "Campaign", doubts: Sequence[Doubt]) -> None:
     for operation in Operation:
         alike = [doubt for doubt in doubts if doubt.operation is operation]
         if alike:
-            say("", *_heading(alike))
-            _show_people(alike)
+            say("")
+            _show_alike(alike)
             say(*(f"  {line}" for line in wrote(alike)))
             say(f"  {look(operation, campaign)}")
             code = listed(doubts, operation)
@@ -179,16 +178,12 @@ def wrote(alike: Sequence[Doubt]) -> list[str]:
     return most_quoted(Counter(answers.values()))
 
 
-def _heading(alike: Sequence[Doubt]) -> list[str]:
+def _show_alike(alike: Sequence[Doubt]) -> None:
     first = alike[0]
     if first.row is None:
-        return [what(first), f"  {sent_at(first)}, {reached(first)}: {meaning(first)}"]
-    return [f"{STEPS[first.operation]} {counted(len(alike), 'candidate')}"]
-
-
-def _show_people(alike: Sequence[Doubt]) -> None:
-    if alike[0].row is None:
+        say(what(first), f"  {sent_at(first)}, {reached(first)}: {meaning(first)}")
         return
+    say(f"{STEPS[first.operation]} {counted(len(alike), 'candidate')}")
     say_table(
         ["sent", "email1", "how far it got", "evidence"],
         [(sent_at(doubt), doubt.email1, reached(doubt), meaning(doubt)) for doubt in alike[:SHOWN]],

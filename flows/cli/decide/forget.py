@@ -36,12 +36,6 @@ if TYPE_CHECKING:
     from data.store.states import By
 
 
-_TABLES = (
-    *(".csv", ".tsv", ".txt", ".xlsx", ".xlsm", ".xls", ".ods", ".xml", ".htm"),
-    *(".yaml", ".yml", ".html", ".json"),
-)
-
-
 def forget(
     emails: Annotated[
         list[str] | None, typer.Argument(metavar="EMAIL", help="Whom to forget.")
@@ -203,10 +197,12 @@ def _at_the_service(left: "Collection[AtTheService]") -> Iterator[str]:
 
 def _places(ledger: "Ledger", local: "LocalSettings") -> list[Path]:
     """Where files may name people: the results, the sheets, and copies beside the ledger."""
+    from config.reading.sources import TABLES, YAML
+
     read = files_read(ledger)
     places = [local.output_dir, *read]
     for folder in (file.parent for file in read if file.parent.is_dir()):
-        places += (near for near in folder.iterdir() if near.suffix in _TABLES)
+        places += (near for near in folder.iterdir() if near.suffix in (*TABLES, *YAML, ".json"))
     ledger_file = Path(ledger.place)
     if ledger_file.is_file():
         places += ledger_file.parent.glob(f"{ledger_file.stem}*")

@@ -14,7 +14,7 @@ from data.decisions.verdicts import Decided, Doubt, about, listed, listed_as
 from data.store.states import Operation, Word
 from flows.cli.named_people import unknown
 from flows.cli.outputs import output_option
-from flows.words.doubts import STEPS, Standing
+from flows.words.doubts import STEPS, Standing, by_place
 from flows.words.speech import counted
 
 ForProject = Annotated[
@@ -179,10 +179,7 @@ def _where(step: str, standing: Standing) -> str:
 
 def _named(pairs: Sequence[str], standing: Standing, wrong: list[str]) -> Iterator[Meant]:
     """Find the people of EMAIL=ID; whoever is unknown or not unsure goes to `wrong`."""
-    typed_before = {
-        (STEPS[doubt.operation], email_key(doubt.email1)): doubt for doubt in standing.doubts.typed
-    }
-    doubts = typed_before | standing.by_place()
+    doubts = by_place((*standing.doubts.typed, *standing.doubts.steps))
     for pair in pairs:
         typed, _, number = pair.rpartition("=")
         if not (typed and number.isascii() and number.isdigit()):

@@ -14,7 +14,7 @@ from config.mistakes import Mistake, Place, shown
 from config.tables.cells import as_text, guarded, is_blank
 from data.decisions.verdicts import WORDS, Decided, Doubt
 from data.store.states import Word
-from flows.words.doubts import STEPS, Standing, meaning, reached, sent_at, words
+from flows.words.doubts import STEPS, Standing, by_place, meaning, reached, sent_at, words
 
 COLUMNS = (
     *("call", "step", "email1", "first_name", "last_name"),
@@ -67,7 +67,7 @@ def read(path: Path, standing: Standing) -> tuple[list[tuple[int, Decided]], lis
 
     Rows without a verdict are left out. Raises BadInput for a file that `write` did not make.
     """
-    doubts = standing.by_place()
+    doubts = by_place(standing.doubts.steps)
     decided: list[tuple[int, Decided]] = []
     problems: list[Mistake] = []
     for line, row in _rows(path):

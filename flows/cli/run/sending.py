@@ -1,13 +1,15 @@
 """Running campaigns: those of some files one after the other, or those of a folder side by side."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from config.command_line import command
+from config.definition.model import Definition
 from config.errors import BadInput
 from config.mistakes import Mistake, Place
 from config.reading.folder import Entry, campaigns_at
+from config.reading.reading import Reading
 from config.settings import check_service, load_local
 from data.campaigns.remaining import Remaining
 from flows.cli.prepare.plan_checks import check_same
@@ -87,7 +89,6 @@ def read_files(files: Sequence[TypedFile], *, asks: bool) -> list[OneRun]:
     problems: list[Mistake] = []
     warnings: list[Mistake] = []
     then: str | None = None
-    places: dict[str, Path] = {}
     files_by_key: dict[str, Path] = {}
     for typed in files:
         try:
@@ -99,19 +100,26 @@ def read_files(files: Sequence[TypedFile], *, asks: bool) -> list[OneRun]:
             warnings += error.warnings
             then = error.then if len(files) == 1 else None
             continue
-        complain(*doubtful(reading.warnings))
         files_by_key |= {definition.campaign: typed.file for definition in reading.definitions}
-        for definition in definitions:
-            first = places.setdefault(definition.campaign, typed.file)
-            if any(earlier.key == definition.campaign for earlier in runs):
-                message = f"the campaign {definition.campaign} is already in {first}"
+        for run in _runs_of(typed, reading, definitions, asks=asks):
+            if first := next((earlier for earlier in runs if earlier.key == run.key), None):
+                message = f"the campaign {run.key} is already in {first.typed.file}"
                 problems.append(Mistake(Place(str(typed.file)), "campaign", message=message))
-            runs.append(OneRun(typed, definition, reading.digest, reading.doubtful))
-        if asks:
-            show_notes(reading, [run for run in runs if run.typed is typed])
+            runs.append(run)
     if problems:
         raise BadInput(problems, warnings, then)
     check_only(files[0].only, files_by_key, [typed.file for typed in files])
+    return runs
+
+
+def _runs_of(
+    typed: TypedFile, reading: Reading, definitions: Iterable[Definition], *, asks: bool
+) -> list[OneRun]:
+    """A run for each of these campaigns of a file; what a person should look at in it is said."""
+    complain(*doubtful(reading.warnings))
+    runs = [OneRun(typed, each, reading.digest, reading.doubtful) for each in definitions]
+    if asks:
+        show_notes(reading, runs)
     return runs
 
 
@@ -161,19 +169,13 @@ def shown_by(entry: Entry, folder: Path) -> Path:
 
 
 def _runs(entries: Sequence[Entry], *, asks: bool) -> dict[str | None, OneRun]:
-    """A run for each campaign; what a person should look at in the files is said."""
+    """A run for each campaign of these files, by its key."""
     runs: dict[str | None, OneRun] = {}
-    for reading in {entry.file: entry.reading for entry in entries}.values():
+    for file, reading in {entry.file: entry.reading for entry in entries}.items():
         if reading is None:
             continue
-        complain(*doubtful(reading.warnings))
-        of_file = [
-            OneRun(TypedFile(entry.file), entry.definition, reading.digest, reading.doubtful)
-            for entry in entries
-            if entry.reading is reading and entry.definition
-        ]
-        if asks:
-            show_notes(reading, of_file)
+        definitions = [e.definition for e in entries if e.reading is reading and e.definition]
+        of_file = _runs_of(TypedFile(file), reading, definitions, asks=asks)
         runs |= {run.key: run for run in of_file}
     return runs
 
