@@ -26,7 +26,6 @@ THEMED = Colours(
 
 
 def page(report: Report) -> bytes:
-    """Write the report as one HTML page."""
     from jinja2 import Environment  # noqa: PLC0415 - most commands write no page
 
     shown = {word: n for word, n in report.counts.items() if n or word in ALWAYS}

@@ -68,7 +68,6 @@ def by_place(doubts: Iterable[Doubt]) -> dict[Place, Doubt]:
 
 
 def standing_of(ledger: "Ledger", campaign: "Campaign") -> Standing:
-    """Read where a campaign stands."""
     from data.campaigns import queries
     from data.decisions import settling
 
@@ -99,7 +98,6 @@ def reached(doubt: Doubt) -> str:
 
 
 def meaning(doubt: Doubt) -> str:
-    """Say what was seen of it."""
     return proved(doubt.evidence or "no answer was recorded")
 
 

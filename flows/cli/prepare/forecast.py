@@ -108,22 +108,16 @@ class Forecast(Remaining):
             "differs": list(self.differs),
             "stops": {"cause": self.stop.cause, "why": self.stop.why} if self.stop else None,
             "never": self.never,
-            "invitations": _legs(self.ahead),
+            "invitations": [
+                {
+                    "wave": leg.wave,
+                    "count": len(leg.rows),
+                    "begins": leg.begins.isoformat(),
+                    "ends": leg.ends.isoformat(),
+                }
+                for leg in (self.ahead.legs.legs if self.ahead else ())
+            ],
         }
-
-
-def _legs(seen: Foreseen | None) -> list[dict[str, Any]]:
-    if seen is None:
-        return []
-    return [
-        {
-            "wave": leg.wave,
-            "count": len(leg.rows),
-            "begins": leg.begins.isoformat(),
-            "ends": leg.ends.isoformat(),
-        }
-        for leg in seen.legs.legs
-    ]
 
 
 def forecast(plan: Plan, *, per_request: int, ledger: Ledger | None) -> Forecast:

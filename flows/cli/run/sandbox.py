@@ -99,7 +99,6 @@ def sandbox(
 
 
 def _no_folder(place: Path, why: str) -> str:
-    """Say that the sandbox cannot keep anything there."""
     wrong = f"{place} is a file, not a folder" if place.is_file() else f"{place}: {why}"
     another = command("sandbox", "--folder", "FOLDER")
     return f"{wrong}. Nothing was started. Name a folder that you may write to: {another}"

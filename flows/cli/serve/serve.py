@@ -105,7 +105,7 @@ def schedule_of(cron: str | None, every: int | None, timezone: str | None) -> "S
 
 
 def planned(
-    places: "Sequence[Path]", schedule: "Schedule | None" = None, *, served: bool = False
+    places: "Sequence[Path]", schedule: "Schedule | None", *, served: bool = False
 ) -> "tuple[list[Planned], list[Mistake]]":
     """The deployments for these files and folders and the forms; bad files are left out.
 

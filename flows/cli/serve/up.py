@@ -176,7 +176,6 @@ class Server:
 
     @property
     def is_gone(self) -> bool:
-        """Whether its process has ended."""
         return self._process.poll() is not None
 
     def start(self) -> None:
