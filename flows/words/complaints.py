@@ -111,12 +111,11 @@ def lines_of(problems: Iterable[Mistake]) -> list[str]:
     causes: dict[tuple[str | None, ...], list[Mistake]] = {}
     for problem in problems:
         causes.setdefault(_cause(problem), []).append(problem)
-    # A cause that repeats just a little more is not worth a summary.
-    many = {cause for cause, alike in causes.items() if len(alike) > SHOWN_OF_ONE_CAUSE}
     lines: list[str] = []
     summed: list[str] = []
     for cause, alike in causes.items():
-        if cause in many:
+        # A cause that repeats just a little more is not worth a summary.
+        if len(alike) > SHOWN_OF_ONE_CAUSE:
             lines += map(str, alike[:FIRST_OF_MANY])
             summed.append(_summary(cause, alike))
         else:

@@ -223,13 +223,6 @@ def _example(value: str | int) -> str:
     return shown(text) if "," in text else text
 
 
-def sent_in_words(definition: "Definition") -> str:
-    """Name what leaves for the service: each field, its column, and the first of its values."""
-    from config.definition.sent_fields import sent
-
-    return ", ".join(map(str, sent(definition)))
-
-
 def project_in_words(definition: "Definition") -> str:
     """Name the project of a definition: the new one, or the one that exists."""
     project = definition.project

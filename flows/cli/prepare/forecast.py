@@ -120,7 +120,7 @@ class Forecast(Remaining):
         }
 
 
-def forecast(plan: Plan, *, per_request: int, ledger: Ledger | None) -> Forecast:
+def forecast(plan: Plan, per_request: int, ledger: Ledger | None) -> Forecast:
     """Count and name for people what a plan has. `ledger` is where its campaign is."""
     definition, campaign = plan.target.definition, plan.target.known
     if definition is None:

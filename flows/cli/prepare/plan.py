@@ -95,8 +95,7 @@ def forecasts_of(definitions: "list[Definition]") -> "list[Forecast]":
             else:
                 target = beside(definition, "", ledger, service)
             plan = make_plan(target, ledger, now(), listed=listed)
-            per_request = local.candidates_per_request
-            forecasts.append(forecast(plan, per_request=per_request, ledger=ledger))
+            forecasts.append(forecast(plan, local.candidates_per_request, ledger))
     return forecasts
 
 

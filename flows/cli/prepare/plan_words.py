@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from config.definition.model import Definition
+from config.definition.sent_fields import sent
 from config.timetable.moments import in_zone, on_the_wall
 from config.timetable.timetable import Timetable
 from data.campaigns.forecast import Leg
@@ -13,7 +14,6 @@ from flows.cli.prepare.check import (
     problem_in_words,
     project_in_words,
     scheduled,
-    sent_in_words,
 )
 from flows.cli.prepare.forecast import Forecast, differing, email1_of
 from flows.words.speech import counted
@@ -52,7 +52,7 @@ def _parts(definition: Definition, seen: Forecast) -> Iterator[tuple[str, str]]:
     if seen.add:
         people, requests = counted(seen.add, "candidate"), counted(seen.requests, "request")
         yield "add", f"{people} in {requests}"
-        yield "sent", sent_in_words(definition)
+        yield "sent", ", ".join(map(str, sent(definition)))
     else:
         yield "add", "nobody"
     if not definition.invites.send:
