@@ -39,7 +39,7 @@ from flows.pages.wrong_places import where_wrong
 from flows.run.ending import Finish
 from flows.run.idle import nothing_new
 from flows.run.interrupts import listen_again
-from flows.run.observer import Observers, RunObserver, observing
+from flows.run.observer import Observers, observing
 from flows.run.order import RunContext, conduct
 from flows.words.speech import as_typed
 from tasks.plan.target import CampaignSource
@@ -111,7 +111,7 @@ async def run_to_end(
                     service,
                     local,
                     as_task,
-                    observer=Observers(pages, _Log(), observer),
+                    observer=Observers(pages, observer),
                     stopped=pages.stopped_lately,
                     accept_removed=_who() if accept_removed else None,
                     shares=partial(ask_for_wave_runs, asked, most or local.wave_runs),
@@ -195,10 +195,3 @@ async def forget_whose_time_is_over(context: RunContext) -> None:
             context.observer.on_warning(line)
     except CampaignError as error:
         context.observer.on_warning(str(error))
-
-
-class _Log(RunObserver):
-    """Says in Prefect what a person should look at."""
-
-    def on_warning(self, warning: str) -> None:
-        get_run_logger().warning(warning)

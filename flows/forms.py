@@ -8,14 +8,13 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Annotated, Any
 
-from prefect.client.orchestration import get_client
 from prefect.client.schemas.objects import State
 from prefect.runtime import flow_run
 from prefect.states import Completed, Failed
 from pydantic import Field
 
 from config.errors import CampaignError
-from config.settings import LocalSettings, load_local
+from config.settings import load_local
 from data.campaigns import approvals, queries
 from data.campaigns.approvals import CODE, Answer
 from data.decisions import adding_again, settling
@@ -31,11 +30,10 @@ from data.decisions.verdicts import (
 )
 from data.store.ledger import Ledger
 from data.store.states import By, Operation, Word
-from data.store.tables import Approval
 from flows.campaign import run_campaign
 from flows.pages.notices import our_flow
 from flows.pages.seen import named_by_its_clock, show
-from flows.run.ending import Finish, finish
+from flows.run.ending import finish
 from flows.words.doubts import STEPS
 from tasks.plan.asking_approval import decide
 from tasks.plan.pilot import confirm
@@ -112,11 +110,17 @@ async def approve_campaign(
         why: Kept with the decision. A rejection needs it. Name no candidate here.
     """
     try:
-        asked = _answer(campaign, plan, answer, who, why)
+        if answer is Answer.REJECTED and not why.strip():
+            raise Nothing("A rejection needs a reason: fill in why. Nothing was decided.")
+        local = load_local()
+        with Ledger.open(local.database_url, create=False) as ledger:
+            asked = decide(ledger, campaign, answer, plan, who, why)
+            if answer is Answer.REJECTED:
+                answered = ledger.read(approvals.last, campaign)
+                await show(ledger, local, replace(finish(ledger, campaign, None), plan=answered))
     except Exception as error:  # noqa: BLE001 - a traceback in Prefect may name people
         return Failed(name=NOT_DECIDED, message=in_words(error))
     if answer is Answer.REJECTED:
-        await _show_answer(campaign)
         return Completed(message=f"{who} rejected the plan {plan}; nothing was sent.")
     return await _run(asked.file, campaign, asked.definition, asked.sheet)
 
@@ -125,25 +129,6 @@ async def _run(file: str, campaign: str, definition: str | None, sheet: str | No
     ran = await run_campaign(file, campaign, definition, sheet=sheet, return_state=True)
     # As a new state: Prefect would replace the message of a subflow's state with its own.
     return State(type=ran.type, name=ran.name, message=ran.message)
-
-
-def _answer(campaign: str, plan: str, answer: Answer, who: str, why: str) -> Approval:
-    if answer is Answer.REJECTED and not why.strip():
-        raise Nothing("A rejection needs a reason: fill in why. Nothing was decided.")
-    with Ledger.open(load_local().database_url, create=False) as ledger:
-        return decide(ledger, campaign, answer, plan, who, why)
-
-
-async def _show_answer(key: str) -> None:
-    local = load_local()
-    with Ledger.open(local.database_url, create=False) as ledger:
-        asked, _ = ledger.read(approvals.look, key)
-        await _show(ledger, local, replace(finish(ledger, key, None), plan=asked))
-
-
-async def _show(ledger: Ledger, local: LocalSettings, end: Finish) -> None:
-    async with get_client() as client:
-        await show(client, ledger, local, end)
 
 
 @our_flow("confirm pilot", _name, [NOT_DECIDED])
@@ -204,10 +189,10 @@ async def settle_campaign(  # noqa: PLR0913, PLR0917 - the fields of the form
             try:
                 number = _settle(ledger, campaign, filled, By(who, why))
             except NotListed:
-                await _show(ledger, local, finish(ledger, campaign, None))
+                await show(ledger, local, finish(ledger, campaign, None))
                 raise
             end = finish(ledger, campaign, None)
-            await _show(ledger, local, end)
+            await show(ledger, local, end)
     except NotDecided as error:
         objections = [each.replace(OR_AT_ONCE, "") for each in error.objections.values()]
         return Failed(name=NOT_DECIDED, message="; ".join(dict.fromkeys(objections)))

@@ -67,6 +67,9 @@ class Seen(RunObserver):
         if not self._key.done():
             self._key.set_result(key)
 
+    def on_warning(self, warning: str) -> None:
+        get_run_logger().warning(warning)
+
     async def stopped_lately(self) -> str | None:
         """The same as `stopped`, for whoever asks often: Prefect is asked once in LOOKS seconds."""
         if monotonic() - self._looked < LOOKS:
@@ -113,21 +116,18 @@ class Seen(RunObserver):
 
     async def _advance(self, key: str) -> None:
         async with self._one_look:  # else an earlier count may be shown after a later one
-            await self._look(key)
-
-    async def _look(self, key: str) -> None:
-        line, percent = await asyncio.to_thread(self._how_far, key)
-        if line == self._shown:
-            return
-        if self._progress is None:
-            shown = ProgressArtifact(
-                key=markdown.artifact_key("progress", key), description=line, progress=percent
-            )
-            self._progress = (await shown.acreate(self._client)).id
-        else:
-            update = ArtifactUpdate(data=percent, description=line)
-            await self._client.update_artifact(self._progress, update)
-        self._shown = line
+            line, percent = await asyncio.to_thread(self._how_far, key)
+            if line == self._shown:
+                return
+            if self._progress is None:
+                shown = ProgressArtifact(
+                    key=markdown.artifact_key("progress", key), description=line, progress=percent
+                )
+                self._progress = (await shown.acreate(self._client)).id
+            else:
+                update = ArtifactUpdate(data=percent, description=line)
+                await self._client.update_artifact(self._progress, update)
+            self._shown = line
 
     def _how_far(self, key: str) -> tuple[str, float]:
         """Say how far the campaign is, in words and in percent; nothing while it is unknown."""
@@ -147,9 +147,10 @@ class Seen(RunObserver):
         await _show(self._client, self._ledger, self._local, end)
 
 
-async def show(client: PrefectClient, ledger: Ledger, local: LocalSettings, end: Finish) -> None:
+async def show(ledger: Ledger, local: LocalSettings, end: Finish) -> None:
     """Write the campaign's page as it stands: a new version of its one artifact."""
-    await tolerantly(_show(client, ledger, local, end))
+    async with get_client() as client:
+        await tolerantly(_show(client, ledger, local, end))
 
 
 async def _show(client: PrefectClient, ledger: Ledger, local: LocalSettings, end: Finish) -> None:

@@ -3,7 +3,6 @@
 import asyncio
 import re
 from collections.abc import Iterator
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +30,7 @@ class Page:
         self.desk = desk
         self.newest = ""
 
-    async def show(self, _: object, ledger: Ledger, local: LocalSettings, end: Finish) -> None:
+    async def show(self, ledger: Ledger, local: LocalSettings, end: Finish) -> None:
         self.newest, _ = seen._page(ledger, local, end, {}) or ("", "")
 
     def code(self, what: str) -> str:
@@ -43,7 +42,7 @@ class Page:
         self.desk.run(*faults)
         with self.desk.ledger() as ledger:
             end = finish(ledger, KEY, None)
-            asyncio.run(self.show(None, ledger, LocalSettings(), end))
+            asyncio.run(self.show(ledger, LocalSettings(), end))
 
     def press(self, what: str = "invite", verdict: str = "sent", **fields: Any) -> tuple[str, str]:
         """Send the form; returns the name and the message of its run's final state."""
@@ -71,13 +70,8 @@ def page(
 ) -> Iterator[Page]:
     with doubtful_campaign(tmp_path, monkeypatch, capsys) as desk:
         page = Page(desk)
-        monkeypatch.setattr(forms, "get_client", nullcontext_client)
         monkeypatch.setattr(forms, "show", page.show)
         yield page
-
-
-def nullcontext_client() -> Any:
-    return nullcontext()
 
 
 def test_what_became_unsure_since_the_page_is_settled_by_nobodys_word(page: Page) -> None:
