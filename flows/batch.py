@@ -24,11 +24,12 @@ from flows.side_by_side import DEFAULT, Outcome, SideBySide, page, run_all, stat
 from tasks.shell import as_task, in_words
 
 
-def _name() -> str:
+def named_by_folder() -> str:
+    """The name of a run over a folder."""
     return name_of(Path(flow_run.parameters["folder"]).name)
 
 
-@our_flow("batch", _name)
+@our_flow("batch", named_by_folder)
 @dropped_beside_another
 async def run_batch(folder: str, side_by_side: SideBySide = DEFAULT) -> State[Any]:
     """Run every campaign of a folder (or of one workbook), some side by side.

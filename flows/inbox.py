@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from prefect.client.schemas.objects import State
-from prefect.runtime import flow_run
 from prefect.states import Completed, Failed
 from pydantic import Field
 
@@ -38,10 +37,9 @@ from data.store.ledger import Ledger
 from data.store.states import Ending
 from flows import reports
 from flows.at_work import NOTHING_NEW, dropped_beside_another
-from flows.batch import show
+from flows.batch import named_by_folder, show
 from flows.pages.final_states import BAD_INPUT, COMPLETED, STOPPED
 from flows.pages.notices import our_flow
-from flows.pages.seen import name_of
 from flows.run.interrupts import Stop, stopping_on_signals
 from flows.side_by_side import DEFAULT, Outcome, SideBySide, run_all, state_of_all
 from tasks.inbox import AS_FAR_AS_IT_GOES, Situation, Traces, at_rest, due, situation, traces
@@ -81,11 +79,7 @@ class Look:
     unfinished: list[Path] = field(default_factory=list)
 
 
-def _name() -> str:
-    return name_of(Path(flow_run.parameters["folder"]).name)
-
-
-@our_flow(NAME, _name)
+@our_flow(NAME, named_by_folder)
 @dropped_beside_another
 async def watch_inbox(
     folder: str, side_by_side: SideBySide = DEFAULT, quiet_for: Seconds = QUIET

@@ -92,7 +92,11 @@ class FolderChanges:
                 warned = False
             except Exception as error:  # noqa: BLE001 - Prefect may fail in ways of its own
                 if not warned:
-                    _not_registered(error)
+                    get_logger("campaign").warning(
+                        "Changed files could not be registered (%s). Trying again every few "
+                        "seconds.",
+                        type(error).__name__,
+                    )
                 warned = True
 
     async def look(self) -> None:
@@ -136,11 +140,6 @@ class FolderChanges:
             )
             await client.create_artifact(artifact)
         return gone
-
-
-def _not_registered(error: Exception) -> None:
-    words = "Changed files could not be registered (%s). Trying again every few seconds."
-    get_logger("campaign").warning(words, type(error).__name__)
 
 
 async def _let_go(client: PrefectClient, deployment: DeploymentResponse) -> str:

@@ -16,8 +16,10 @@ import pytest
 
 from config.settings import load_local, load_service
 from data.store.clock import now
-from flows import batch, forms, inbox
+from flows import batch, forms
+from flows.batch import run_batch
 from flows.cli.run.progress import paused
+from flows.inbox import watch_inbox
 from flows.pages.seen import _page
 from flows.run.order import RunContext, conduct
 from sandbox.faults.faults import Fault
@@ -142,10 +144,11 @@ def test_runs_in_prefect_have_the_campaigns_zone_or_the_machines(
     run(desk, KEY)
     asked = {"campaign": KEY, "folder": "hiring/inbox"}
     about = SimpleNamespace(flow_name="settle campaign", parameters=asked)
-    for module in (forms, inbox, batch):
+    for module in (forms, batch):
         monkeypatch.setattr(module, "flow_run", about)
     assert by_its_clock(forms._name()) == 1
-    for name in (inbox._name(), batch._name()):
+    for flow in (watch_inbox, run_batch):
+        name = flow.flow_run_name()
         assert name.startswith("inbox ") and name.endswith(f" ({time.strftime('%Z')})")
     monkeypatch.setenv("CAMPAIGN_DATABASE_URL", f"sqlite:///{desk.folder / 'none' / 'at-all.db'}")
     assert forms._name().endswith(f" ({time.strftime('%Z')})")
