@@ -22,7 +22,7 @@ from sandbox.service.outbox import Outbox
 from sandbox.service.problems import SAMPLE_PROBLEMS, Problem
 from sandbox.service.record import Candidate, Project, Record
 from sandbox.service.service import Service
-from sandbox.service.tokens import Credentials, Tokens
+from sandbox.service.tokens import Tokens
 
 Value = TypeVar("Value")
 
@@ -71,7 +71,7 @@ class Sandbox:
         self._host, self._port, self._keep_alive = host, port, keep_alive
         self._latency, self._arena_elsewhere = latency, arena_elsewhere
         self._logins = Logins(login_code_lifetime)
-        self._tokens = Tokens(Credentials(client_id, client_secret, audience), token_lifetime)
+        self._tokens = Tokens(client_id, client_secret, audience, token_lifetime)
         self._problems = problems
         self._limits = Limits(
             max_candidates_per_request,

@@ -18,13 +18,13 @@ def altered(fault: Fault, answer: Answer | None) -> Answer:
         case Kind.HTML:
             return Answer(200, _PAGE, {"content-type": "text/html; charset=utf-8"})
         case Kind.BODY:
-            status = answer.status if answer else 200
+            status = answer.status_code if answer else 200
             return Answer(status, fault.body, {"content-type": "application/json", **fault.headers})
     if answer is None:
         raise ValueError(f"{fault.kind} always does the work first: leave after_work out")
     if not answer.ok or not isinstance(answer.content, dict | list):
         return answer
-    return Answer(answer.status, misshapen(fault.kind, answer.content), answer.headers)
+    return Answer(answer.status_code, misshapen(fault.kind, answer.content))
 
 
 def _status(fault: Fault) -> Answer:

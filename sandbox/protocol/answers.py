@@ -1,44 +1,36 @@
 """What the sandbox answers: a status, headers and a body, before it goes on the wire."""
 
 import json
-from dataclasses import dataclass, field
 from typing import Any
 
+from starlette.responses import Response
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """One answer; `content` is JSON unless a content type says otherwise."""
 
-    status: int
-    content: Any = None
-    headers: dict[str, str] = field(default_factory=dict)
+class Answer(Response):
+    """One answer; `content` is JSON unless a content type says otherwise.
 
-    @property
-    def body(self) -> bytes:
-        """The bytes sent: nothing for None, text and bytes as they are, anything else as JSON."""
-        match self.content:
+    Nothing is sent for None, text and bytes as they are, anything else as JSON.
+    """
+
+    def __init__(
+        self, status: int, content: Any = None, headers: dict[str, str] | None = None
+    ) -> None:
+        self.content = content
+        super().__init__(content, status, headers, None if content is None else "application/json")
+
+    def render(self, content: Any) -> bytes:
+        match content:
             case None:
                 return b""
             case bytes():
-                return self.content
+                return content
             case str():
-                return self.content.encode()
-        return json.dumps(self.content).encode()
+                return content.encode()
+        return json.dumps(content).encode()
 
     @property
     def ok(self) -> bool:
-        return 200 <= self.status < 300
-
-    def all_headers(self, body: bytes) -> list[tuple[bytes, bytes]]:
-        """The headers sent with this body; the status 204 and 304 carry none."""
-        headers = dict(self.headers)
-        if self.content is not None:
-            headers.setdefault("content-type", "application/json")
-        if self.status not in (204, 304):
-            headers["content-length"] = str(len(body))
-        return [
-            (name.encode("latin-1"), value.encode("latin-1")) for name, value in headers.items()
-        ]
+        return 200 <= self.status_code < 300
 
 
 def refusal(status: int, message: str, **headers: str) -> Answer:

@@ -96,7 +96,7 @@ class Service:
             await wire.close()
         elif fault is None:
             answer = self._api.answer(received)
-            self._record.finished(request, answer.status)
+            self._record.finished(request, answer.status_code)
             await wire.answer(answer)
         else:
             await self._misbehave(fault, received, wire)
@@ -109,22 +109,18 @@ class Service:
             if not unanswered:
                 right = right or self._api.answer(received)
         answer = None if unanswered else altered(fault, right)
-        self._record.finished(received.request, answer.status if answer else None)
-        if answer is None:
-            await self._withhold(fault, wire)
-        else:
-            await self._deliver(fault, answer, wire)
+        self._record.finished(received.request, answer.status_code if answer else None)
+        await self._deliver(fault, answer, wire)
 
-    async def _withhold(self, fault: Fault, wire: Wire) -> None:
-        if fault.kind == Kind.RESET:
-            await wire.reset()
-            return
-        if fault.kind == Kind.HANG:
-            await self._pause(fault.seconds)
-        await wire.close()
-
-    async def _deliver(self, fault: Fault, answer: Answer, wire: Wire) -> None:
+    async def _deliver(self, fault: Fault, answer: Answer | None, wire: Wire) -> None:
         match fault.kind:
+            case Kind.RESET:
+                await wire.reset()
+            case Kind.HANG:
+                await self._pause(fault.seconds)
+                await wire.close()
+            case _ if answer is None:
+                await wire.close()
             case Kind.HALF:
                 await wire.half(answer)
             case Kind.CUT:

@@ -4,16 +4,6 @@ import hashlib
 import hmac
 import secrets
 import time
-from dataclasses import dataclass
-
-
-@dataclass(frozen=True, slots=True)
-class Credentials:
-    """What the service operator hands to a client."""
-
-    client_id: str
-    client_secret: str
-    audience: str
 
 
 class Tokens:
@@ -22,11 +12,11 @@ class Tokens:
     A token carries its own end and a signature, so that it outlives a restart of the sandbox.
     """
 
-    def __init__(self, credentials: Credentials, lifetime: int) -> None:
+    def __init__(self, client_id: str, client_secret: str, audience: str, lifetime: int) -> None:
         """`lifetime` in whole seconds, answered as expires_in."""
-        self.credentials = credentials
         self.lifetime = lifetime
-        self._key = hashlib.sha256(credentials.client_secret.encode()).digest()
+        self._client, self._audience = (client_id, client_secret), audience
+        self._key = hashlib.sha256(client_secret.encode()).digest()
 
     def issue(self) -> str:
         """Make a token that is good for `lifetime` seconds from now."""
@@ -45,12 +35,11 @@ class Tokens:
 
     def refusal(self, body: dict[str, str]) -> tuple[int, str] | None:
         """Say with which status and why these credentials are refused, or nothing."""
-        own = self.credentials
         if body["grant_type"] != "client_credentials":
             return 403, "this client may only use the grant client_credentials"
-        if (body["client_id"], body["client_secret"]) != (own.client_id, own.client_secret):
+        if (body["client_id"], body["client_secret"]) != self._client:
             return 401, "client_id or client_secret is wrong"
-        if body["audience"] != own.audience:
+        if body["audience"] != self._audience:
             return 403, "no such audience"
         return None
 

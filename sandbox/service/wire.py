@@ -15,6 +15,7 @@ from starlette.types import Message, Receive, Send
 from sandbox.protocol.answers import Answer
 
 _RESET_ON_CLOSE = struct.pack("ii", 1, 0)
+_LENGTH = b"content-length"
 _CORK: int | None = getattr(socket, "TCP_CORK", None)  # Linux alone has it
 
 
@@ -42,15 +43,7 @@ class Wire:
 
     async def answer(self, answer: Answer) -> None:
         """Send the whole answer."""
-        body = answer.body
-        await self._send(
-            {
-                "type": "http.response.start",
-                "status": answer.status,
-                "headers": answer.all_headers(body),
-            }
-        )
-        await self._send({"type": "http.response.body", "body": body})
+        await answer({"type": "http"}, self._receive, self._send)
 
     async def close(self) -> None:
         """Close the connection; the client sees its orderly end."""
@@ -67,7 +60,7 @@ class Wire:
     async def half(self, answer: Answer) -> None:
         """Announce the whole length, send half the body, close."""
         body = answer.body
-        self._transport.write(_head(answer, body) + body[: len(body) // 2])
+        self._transport.write(_head(answer, len(body)) + body[: len(body) // 2])
         await self.close()
 
     async def cut(self, answer: Answer) -> None:
@@ -78,17 +71,15 @@ class Wire:
 
     def headers_only(self, answer: Answer) -> None:
         """Send the status line and the headers, and leave the body open."""
-        body = answer.body
-        self._transport.write(_head(answer, body or b" "))
+        self._transport.write(_head(answer, len(answer.body) or 1))
 
     async def answer_and_close(self, answer: Answer) -> None:
         """Send the whole answer as if the connection stayed open, and close it."""
-        body = answer.body
         if _CORK is not None:
             # Both leave together: else a client that is quick sends its next request in between.
             connection: socket.socket = self._transport.get_extra_info("socket")
             connection.setsockopt(socket.IPPROTO_TCP, _CORK, 1)
-        self._transport.write(_head(answer, body) + body)
+        self._transport.write(_head(answer, len(answer.body)) + answer.body)
         await self.close()
 
     @property
@@ -103,10 +94,11 @@ class Wire:
             pass
 
 
-def _head(answer: Answer, body: bytes | None) -> bytes:
-    """The status line and headers as bytes; without a length when `body` is None."""
-    lines = [f"HTTP/1.1 {answer.status} {http.HTTPStatus(answer.status).phrase}".encode()]
-    for name, value in answer.all_headers(body or b""):
-        if name != b"content-length" or body is not None:
-            lines.append(name + b": " + value)
+def _head(answer: Answer, length: int | None) -> bytes:
+    """The status line and headers as bytes; without a length when it is None."""
+    status = http.HTTPStatus(answer.status_code)
+    lines = [f"HTTP/1.1 {status.value} {status.phrase}".encode()]
+    lines += [name + b": " + value for name, value in answer.raw_headers if name != _LENGTH]
+    if length is not None:
+        lines.append(_LENGTH + f": {length}".encode())
     return b"\r\n".join(lines) + b"\r\n\r\n"

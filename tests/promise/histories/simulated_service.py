@@ -24,7 +24,7 @@ from sandbox.service.outbox import Outbox
 from sandbox.service.problems import SAMPLE_PROBLEMS
 from sandbox.service.record import Record
 from sandbox.service.record import Request as Entry
-from sandbox.service.tokens import Credentials, Tokens
+from sandbox.service.tokens import Tokens
 from tasks.service.errors import CredentialsRefused, NotTheService, Unreachable
 from tasks.service.evidence import Exchange, HeldBack, Last, Phase
 from tasks.service.excerpt import excerpt
@@ -79,7 +79,7 @@ class Assessment:
     def __post_init__(self) -> None:
         limits = Limits(self.most, self.unwelcome, self.uninvitable)
         outbox = Outbox(self.record, None, "https://app.example.com")
-        tokens = Tokens(Credentials("id", "secret", "audience"), 86400)
+        tokens = Tokens("id", "secret", "audience", 86400)
         self._api = Api(self.record, outbox, tokens, limits)
 
     def trip(self, operation: Operation) -> Trip:
@@ -137,11 +137,11 @@ class Assessment:
             self.record.finished(entry, None)
             seen = Exchange(Phase.SENT, failure=trip.failure)
         else:
-            self.record.finished(entry, said.status)
-            headers = {name.decode(): value.decode() for name, value in said.all_headers(said.body)}
+            self.record.finished(entry, said.status_code)
+            headers = {name.decode(): value.decode() for name, value in said.raw_headers}
             seen = Exchange(
                 Phase.ANSWERED,
-                said.status,
+                said.status_code,
                 headers.get("content-type", ""),
                 said.body if trip.whole else None,
                 retry_after=headers.get("retry-after"),

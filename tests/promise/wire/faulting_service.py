@@ -20,7 +20,7 @@ from sandbox.protocol.operations import Call, Operation, recognise
 from sandbox.service.api import NOT_JSON, Api, Limits, Received
 from sandbox.service.outbox import Outbox
 from sandbox.service.record import Record, Request
-from sandbox.service.tokens import Credentials, Tokens
+from sandbox.service.tokens import Tokens
 from tests.promise.wire import wire_faults
 from tests.promise.wire.odd_answers import NO, PERHAPS, answer
 from tests.promise.wire.wire_faults import Reply
@@ -52,7 +52,7 @@ class FaultingService:
     url: str = ""
 
     def __post_init__(self) -> None:
-        tokens = Tokens(Credentials("client-7", SECRET, "https://api.example/audience"), 86400)
+        tokens = Tokens("client-7", SECRET, "https://api.example/audience", 86400)
         limits = Limits(None, self.unwelcome, frozenset())
         outbox = Outbox(self.record, None, "http://127.0.0.1:1")
         self._api = Api(self.record, outbox, tokens, limits)
@@ -141,7 +141,7 @@ class FaultingService:
             asyncio.get_running_loop().call_later(late, self._done, received)
         done = self._done(received) if works and not late else None
         if done is not None and (reply.status is None or (reply.yes and not done.ok)):
-            reply.takes(done.status, done.body, done.ok)
+            reply.takes(done.status_code, done.body, done.ok)
             script = reply.script(self.dice)
         await self._deliver(line, script, reply.end)
 
@@ -161,8 +161,8 @@ class FaultingService:
             token = {"access_token": f"token-{self._tokens}", "token_type": "Bearer"}
             done = Answer(200, {**token, "expires_in": self.dice.choice((86400, 300, 7))})
         elif not done.ok and received.call.operation in CHANGING:
-            self._count([f"refused by itself: {done.status}"], changing=True)
-        self.record.finished(received.request, done.status)
+            self._count([f"refused by itself: {done.status_code}"], changing=True)
+        self.record.finished(received.request, done.status_code)
         return done
 
     @staticmethod
@@ -200,4 +200,4 @@ def _half_closed(line: Line) -> None:
 
 
 def _written(done: Answer) -> bytes:
-    return answer(done.status, done.body)
+    return answer(done.status_code, done.body)
