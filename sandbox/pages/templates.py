@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from functools import cache
 from importlib import resources
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -50,21 +51,12 @@ def sorry(status: int, reason: str, *, framed: bool = False) -> Response:
 
 def file(name: str) -> Response:
     """Return a stylesheet or a script of the pages; 404 for any other name."""
-    entry = _files().get(name)
-    if entry is None:
+    place, kind = resources.files("sandbox") / "pages" / name, _TYPES.get(Path(name).suffix)
+    if kind is None or not place.is_file():
         return Response(status_code=404)
-    content, kind = entry
-    return Response(content, media_type=kind, headers={"x-content-type-options": "nosniff"})
-
-
-@cache
-def _files() -> dict[str, tuple[bytes, str]]:
-    return {
-        path.name: (path.read_bytes(), kind)
-        for path in (resources.files("sandbox") / "pages").iterdir()
-        for ending, kind in _TYPES.items()
-        if path.name.endswith(ending)
-    }
+    return Response(
+        place.read_bytes(), media_type=kind, headers={"x-content-type-options": "nosniff"}
+    )
 
 
 @cache

@@ -45,7 +45,13 @@ class WebApplication:
             given = await filled_in(request)
             wrong = wrong_problem(given)
             if wrong is None:
-                self._create_problem(given)
+                self._record.create_problem(
+                    given["title"].strip(),
+                    description=given["description"].strip(),
+                    difficulty=given["difficulty"],
+                    skills=given["skills"].strip(),
+                    time_limit=int(given["time_limit"]),
+                )
                 return RedirectResponse("/problems", 303)
         every = self._record.every_problem()
         return page(
@@ -56,15 +62,6 @@ class WebApplication:
             difficulties=DIFFICULTIES,
             given={name: given.get(name, "") for name in PROBLEM_FIELDS},
             wrong=wrong,
-        )
-
-    def _create_problem(self, given: Mapping[str, str]) -> None:
-        self._record.create_problem(
-            given["title"].strip(),
-            description=given["description"].strip(),
-            difficulty=given["difficulty"],
-            skills=given["skills"].strip(),
-            time_limit=int(given["time_limit"]),
         )
 
     async def interviews(self, request: Request) -> Response:
