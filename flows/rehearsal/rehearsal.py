@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from pydantic import SecretStr
-
 from config.definition.model import Definition, ProblemById, ProblemByTitle
 from config.email_key import email_key
 from config.settings import LocalSettings, ServiceSettings
@@ -242,14 +240,7 @@ def stand_ins(definitions: Sequence[Definition]) -> dict[str, Problem]:
 
 def settings_of(service: Sandbox) -> ServiceSettings:
     """The settings that lead to a sandbox."""
-    return ServiceSettings(
-        auth_url=service.auth_url,
-        base_url=service.base_url,
-        app_url=service.app_url,
-        client_id=service.client_id,
-        client_secret=SecretStr(service.client_secret),
-        audience=service.audience,
-    )
+    return ServiceSettings.model_validate(service.environment())
 
 
 @dataclass(frozen=True)
