@@ -12,7 +12,7 @@ Line = dict[str, Any]
 
 
 class Entry:
-    """What is kept in the journal and shown in GET /sandbox/record, field by field."""
+    """What is shown in GET /sandbox/record, field by field."""
 
     __slots__: tuple[str, ...] = ()
 
@@ -67,8 +67,9 @@ class Journal:
                 yield json.loads(line)
 
     def write(self, line: Line) -> None:
-        """Append one line."""
-        os.write(self._file, json.dumps(line, separators=(",", ":")).encode() + b"\n")
+        """Append one line; times become texts in ISO format."""
+        text = json.dumps(line, separators=(",", ":"), default=datetime.isoformat)
+        os.write(self._file, text.encode() + b"\n")
 
     def close(self) -> None:
         """Close the file and let another sandbox have the folder; safe to repeat."""

@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
@@ -93,7 +93,6 @@ class Record:
         self.projects: list[Project] = []
         self.candidates: list[Candidate] = []
         self.invitations: list[Invitation] = []
-        self.problems: list[Problem] = []  # those made in the web application
         self.submissions: list[Solution] = []
         self.drafts: dict[int, Solution] = {}  # the newest of each candidate, by candidate_id
         self._every_problem = {each["id"]: each for each in offered}
@@ -103,7 +102,9 @@ class Record:
         self._journal = journal
         if journal:
             for line in journal.lines():
-                self._replay(line)
+                if "at" in line:
+                    line["at"] = datetime.fromisoformat(line["at"])
+                self._apply(line.pop("what"), line.pop("by", None), line)
 
     def of(self, operation: str) -> list[Request]:
         """The requests of one operation, in order of arrival."""
@@ -150,7 +151,9 @@ class Record:
     ) -> Request:
         """Note a request the moment it has arrived."""
         with self._changed:
-            request = Request(
+            self._happens(
+                "received",
+                None,
                 number=len(self.requests) + 1,
                 at=datetime.now(UTC),
                 method=call.method,
@@ -162,15 +165,12 @@ class Record:
                 authorized=authorized,
                 fault=fault,
             )
-            self.requests.append(request)
-            self._write("received", **request.as_json())
-        return request
+            return self.requests[-1]
 
     def finished(self, request: Request, status: int | None) -> None:
         """Note what is about to be answered; None when no status line will be sent."""
         with self._changed:
-            request.status, request.finished = status, True
-            self._write("finished", number=request.number, status=status)
+            self._happens("finished", None, number=request.number, status=status)
 
     def create_project(
         self, fields: Mapping[str, Any], request: Request | None, *, project_id: int | None = None
@@ -178,33 +178,32 @@ class Record:
         """Create a project; `request` is None when a person made it in the web application."""
         with self._changed:
             free = max(self._projects, default=FIRST_PROJECT_ID - 1) + 1
-            project = Project(id=free if project_id is None else project_id, **fields)
-            self._keep_project(project)
-            self._done(request, "project", **project.as_json())
-        return project
+            number = free if project_id is None else project_id
+            self._happens("project", request, id=number, **fields)
+            return self.projects[-1]
 
     def attach_problem(self, project: Project, problem_id: int, request: Request | None) -> None:
         with self._changed:
-            project.problem_ids.append(problem_id)
-            self._done(request, "attached", project_id=project.id, problem_id=problem_id)
+            self._happens("attached", request, project_id=project.id, problem_id=problem_id)
 
     def add_candidates(
         self, project: Project, rows: Iterable[Mapping[str, Any]], request: Request | None
     ) -> list[Candidate]:
         """Add every row as a new candidate, whatever is there already; all or none."""
         with self._changed:
-            first = FIRST_CANDIDATE_ID + len(self.candidates)
+            before = len(self.candidates)
             added = [
-                Candidate(candidate_id=number, project_id=project.id, **row)
-                for number, row in enumerate(rows, first)
+                {"candidate_id": number, "project_id": project.id, **row}
+                for number, row in enumerate(rows, FIRST_CANDIDATE_ID + before)
             ]
-            self._keep_candidates(added)
-            self._done(request, "candidates", rows=[candidate.as_json() for candidate in added])
-        return added
+            self._happens("candidates", request, rows=added)
+            return self.candidates[before:]
 
     def invite(self, candidate: Candidate, link: str, request: Request | None) -> Invitation:
         with self._changed:
-            invitation = Invitation(
+            self._happens(
+                "invitation",
+                request,
                 number=len(self.invitations) + 1,
                 at=datetime.now(UTC),
                 email=candidate.email1,
@@ -212,30 +211,25 @@ class Record:
                 candidate_id=candidate.candidate_id,
                 link=link,
             )
-            self.invitations.append(invitation)
-            self._done(request, "invitation", **invitation.as_json())
-        return invitation
+            return self.invitations[-1]
 
     def create_problem(self, title: str, **fields: Any) -> None:
         """Create a problem as a person does in the web application (interface 1)."""
         with self._changed:
             made = problem(max(self._every_problem, default=0) + 1, title, **fields)
-            self._keep_problem(made)
-            self._done(None, "problem", problem=made)
+            self._happens("problem", None, problem=made)
 
     def save_draft(self, draft: Solution) -> None:
         """Keep what a candidate has written so far, in place of what was kept before."""
         with self._changed:
-            self.drafts[draft.candidate_id] = draft
-            self._done(None, "draft", **draft.as_json())
+            self._happens("draft", None, **asdict(draft))
 
     def submit(self, solution: Solution) -> Solution:
         """Keep what a candidate hands in; each submission is one more, none replaces another."""
         with self._changed:
-            submission = replace(solution, number=len(self.submissions) + 1)
-            self.submissions.append(submission)
-            self._done(None, "submission", **submission.as_json())
-        return submission
+            number = len(self.submissions) + 1
+            self._happens("submission", None, **asdict(solution) | {"number": number})
+            return self.submissions[-1]
 
     def as_json(self) -> Line:
         """Describe everything the API did, for GET /sandbox/record."""
@@ -246,51 +240,38 @@ class Record:
             "invitations": [invitation.as_json() for invitation in self.invitations],
         }
 
-    def _done(self, request: Request | None, what: str, **fields: Any) -> None:
-        if request:
-            request.effect = True
-        self._write(what, by=request.number if request else None, **fields)
-
-    def _write(self, what: str, **fields: Any) -> None:
+    def _happens(self, what: str, by: Request | None, **fields: Any) -> None:
+        """Have something happen, which this request did, and write it down."""
+        number = by.number if by else None
+        self._apply(what, number, fields)
         if self._journal:
-            self._journal.write({"what": what, **fields})
+            self._journal.write({"what": what, "by": number, **fields})
         self._changed.notify_all()
 
-    def _keep_problem(self, made: Problem) -> None:
-        self.problems.append(made)
-        self._every_problem[made["id"]] = made
-
-    def _keep_project(self, project: Project) -> None:
-        self.projects.append(project)
-        self._projects[project.id] = project
-
-    def _keep_candidates(self, candidates: list[Candidate]) -> None:
-        self.candidates.extend(candidates)
-        self._candidates.update((candidate.candidate_id, candidate) for candidate in candidates)
-
-    def _replay(self, line: Line) -> None:
-        what = line.pop("what")
-        if "at" in line:
-            line["at"] = datetime.fromisoformat(line["at"])
-        if (by := line.pop("by", None)) is not None:
+    def _apply(self, what: str, by: int | None, fields: Line) -> None:
+        if by is not None:
             self.requests[by - 1].effect = True
         match what:
             case "received":
-                self.requests.append(Request(**line))
+                self.requests.append(Request(**fields))
             case "finished":
-                request = self.requests[line["number"] - 1]
-                request.status, request.finished = line["status"], True
+                request = self.requests[fields["number"] - 1]
+                request.status, request.finished = fields["status"], True
             case "project":
-                self._keep_project(Project(**line))
+                project = Project(**fields)
+                self.projects.append(project)
+                self._projects[project.id] = project
             case "attached":
-                self._projects[line["project_id"]].problem_ids.append(line["problem_id"])
+                self._projects[fields["project_id"]].problem_ids.append(fields["problem_id"])
             case "candidates":
-                self._keep_candidates([Candidate(**row) for row in line["rows"]])
+                added = [Candidate(**row) for row in fields["rows"]]
+                self.candidates.extend(added)
+                self._candidates.update((each.candidate_id, each) for each in added)
             case "invitation":
-                self.invitations.append(Invitation(**line))
+                self.invitations.append(Invitation(**fields))
             case "problem":
-                self._keep_problem(line["problem"])
+                self._every_problem[fields["problem"]["id"]] = fields["problem"]
             case "draft":
-                self.drafts[line["candidate_id"]] = Solution(**line)
+                self.drafts[fields["candidate_id"]] = Solution(**fields)
             case "submission":
-                self.submissions.append(Solution(**line))
+                self.submissions.append(Solution(**fields))

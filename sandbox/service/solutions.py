@@ -5,7 +5,6 @@ from datetime import datetime
 from typing import Any
 
 from sandbox.protocol import bodies
-from sandbox.service.journal import Entry
 
 ENVIRONMENTS = ("full", "lightweight")
 """The two coding environments of the arena (interface 1)."""
@@ -30,7 +29,7 @@ LONGEST = 200_000
 
 
 @dataclass(frozen=True, slots=True)
-class Solution(Entry):
+class Solution:
     """One text a candidate wrote: a draft, kept as it is typed, or a submission.
 
     `number` is a submission's, from 1 in order of arrival; a draft has none.

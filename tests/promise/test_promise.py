@@ -5,7 +5,7 @@ A campaign is run as ever; then the ledger or the service's record is changed in
 
 from collections.abc import Callable, Iterator
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -75,8 +75,9 @@ def finished(run_once: Finished, tmp_path: Path) -> Iterator[Finished]:
     record = Record()
     record.requests = [copy(each) for each in run_once.record.requests]
     for project in run_once.record.projects:
-        record._keep_project(replace(project, problem_ids=[*project.problem_ids]))
-    record._keep_candidates(list(run_once.record.candidates))
+        record._apply("project", None, asdict(project))
+    rows = [asdict(candidate) for candidate in run_once.record.candidates]
+    record._apply("candidates", None, {"rows": rows})
     record.invitations = list(run_once.record.invitations)
     yield Finished(place, record)
 
