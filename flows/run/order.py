@@ -34,7 +34,7 @@ from flows.run.context import (
 from flows.run.ending import Finish, finish
 from flows.run.inviting import invite_people
 from flows.run.sibling_runs import SiblingRuns
-from flows.run.steps import in_parts
+from flows.run.steps import may_go_on, name_of
 from tasks.outputs.links import see_where_links_go, write_links
 from tasks.plan.asking_approval import held_back, in_words
 from tasks.plan.holds import follow_the_list
@@ -298,7 +298,12 @@ async def add_candidates(run: ActiveRun) -> None:
     again = True
     while again:
         rows = await asyncio.to_thread(ledger.read, queue.to_add, run.begun.campaign)
-        await in_parts(run, "add candidates", rows, size * ADDS, add_part)
+        for start in range(0, len(rows), size * ADDS):
+            if not await may_go_on(run):
+                break
+            part = rows[start : start + size * ADDS]
+            name = name_of("add candidates", start, len(part), len(rows))
+            await run.context.perform(name, partial(add_part, part))
         # A definition may say that people whose add is unsure are added once more.
         again = bool(await asyncio.to_thread(adding_again.add_again, ledger, run.begun.campaign))
         again = again and run.gate.stopped is None
@@ -330,8 +335,12 @@ async def _close_up(
 def _with_changes(end: Finish, changes: Changes | None) -> Finish:
     if changes is None:
         return end
-    counts = (len(changes.changed), len(changes.removed), len(changes.corrected))
-    return replace(end, changed=counts[0], removed=counts[1], corrected=counts[2])
+    return replace(
+        end,
+        changed=len(changes.changed),
+        removed=len(changes.removed),
+        corrected=len(changes.corrected),
+    )
 
 
 def _links(ledger: Ledger, key: str, output: Path) -> None:

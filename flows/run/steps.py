@@ -1,29 +1,10 @@
 """The parts of a run: the steps that a person watches, each a point where it may be stopped."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from functools import partial
-from typing import TypeVar
 
 from flows.run.context import ActiveRun, check_stop, keep_receipt
-
-T = TypeVar("T")
-
-
-async def in_parts(
-    work: ActiveRun,
-    what: str,
-    whole: Sequence[T],
-    size: int,
-    step: Callable[[Sequence[T]], Awaitable[None]],
-) -> None:
-    """Do one part after another, as far as the run may go on."""
-    for start in range(0, len(whole), size):
-        if not await may_go_on(work):
-            return
-        part = whole[start : start + size]
-        await work.context.perform(name_of(what, start, len(part), len(whole)), partial(step, part))
 
 
 async def may_go_on(work: ActiveRun) -> bool:
