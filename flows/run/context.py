@@ -148,7 +148,7 @@ async def working(
         await keep_receipt(work)
         with stopping_on_signals(gate), logs.about(campaign=target.key, run=begun.run):
             logs.say("the run began")
-            with stopping_where_unusable(gate):
+            with stopping_on(LedgerUnusable, gate):
                 yield work
     except BaseException as error:
         gate.stop(f"The run failed ({type(error).__name__}).")
@@ -159,17 +159,17 @@ async def working(
 
 
 @contextmanager
-def stopping_where_unusable(gate: Gate) -> Iterator[None]:
-    """Without the ledger nothing more leaves; what is in flight comes to its end all the same."""
+def stopping_on(kind: type[CampaignError], gate: Gate) -> Iterator[None]:
+    """After such an error nothing more leaves; what is in flight comes to its end all the same."""
     try:
         yield
-    except LedgerUnusable as error:
+    except kind as error:
         gate.stop(str(error))
 
 
 async def flush(work: ActiveRun) -> None:
     """Wait until all that was recorded so far is durable."""
-    with stopping_where_unusable(work.gate):
+    with stopping_on(LedgerUnusable, work.gate):
         await work.group_commit.flush()
 
 
@@ -204,24 +204,18 @@ def _rates(context: RunContext, key: str, table: Timetable) -> Iterator[Rate]:
 async def _beat(ledger: Ledger, run: int, gate: Gate) -> None:
     while True:
         await asyncio.sleep(HEARTBEAT_EVERY.total_seconds())
-        try:
+        with stopping_on(CampaignError, gate):
             await asyncio.to_thread(runs.heartbeat, ledger, run)
-        except CampaignError as error:
-            gate.stop(str(error))
 
 
 async def _end(work: ActiveRun) -> None:
-    try:
+    with stopping_on(CampaignError, work.gate):
         await work.group_commit.close()
-    except CampaignError as error:
-        work.gate.stop(str(error))
     await keep_receipt(work)
     ledger = work.context.ledger
-    try:
+    with stopping_on(CampaignError, work.gate):
         # If another run died meanwhile, what it was sending becomes unsure now.
         await asyncio.to_thread(adding_again.recover, ledger, work.begun.campaign)
-    except CampaignError as error:
-        work.gate.stop(str(error))
     ended = await asyncio.to_thread(finish, ledger, work.key, work.gate.stopped, work.early)
     await asyncio.to_thread(runs.end, ledger, work.begun.run, ended.ending, ended.reason)
     with logs.about(campaign=work.key, run=work.begun.run):
@@ -285,10 +279,8 @@ async def keep_receipt(work: ActiveRun) -> None:
 
     The ledger counts one step first, so that a copy made a moment ago is behind the receipt.
     """
-    try:
+    with stopping_on(CampaignError, work.gate):
         await asyncio.to_thread(
             work.context.ledger.write_beside, runs.begin_part, work.begun.campaign
         )
         await asyncio.to_thread(work.receipts.keep)
-    except CampaignError as error:
-        work.gate.stop(str(error))

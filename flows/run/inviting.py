@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 
@@ -10,16 +10,17 @@ from config.timetable.timetable import Timetable
 from data.campaigns import pauses
 from data.campaigns import send_progress as progress
 from data.campaigns.pauses import HOLD_ON, Paused
-from data.campaigns.whose_turn import SendProgress, Turn, Wait
+from data.campaigns.whose_turn import SendProgress, Wait
 from data.sending import queue, runs
 from data.sending.queue import ToInvite
+from data.store.errors import LedgerUnusable
 from data.store.states import By
 from flows.run.context import (
     ActiveRun,
     check_stop,
     flush,
     paused_by,
-    stopping_where_unusable,
+    stopping_on,
 )
 from flows.run.sibling_runs import SiblingRuns
 from flows.run.steps import around, at_once, may_go_on, name_of
@@ -69,7 +70,9 @@ async def invite_people(work: ActiveRun) -> None:
         if not begun:
             begun = True
             await work.context.shares(work.key, len(chosen))
-        seen |= await _Turn(work, project, table, slots, so_far, answer).take(chosen)
+        name = _name(table, answer.wave)
+        turn = _Turn(work, project, table, slots, so_far, dict(answer.now), name)
+        seen |= await turn.take(chosen)
 
 
 async def _stays(work: ActiveRun, seconds: float) -> bool:
@@ -95,26 +98,18 @@ async def _hold(work: ActiveRun, why: str) -> None:
     work.gate.stop(paused_by(work.key, paused))
 
 
+@dataclass(slots=True)
 class _Turn:
     """The people whose turn it is: each until their time is over, all until too much goes wrong."""
 
-    def __init__(
-        self,
-        work: ActiveRun,
-        project: int,
-        table: Timetable,
-        slots: Slots,
-        so_far: SendProgress,
-        answer: Turn,
-    ) -> None:
-        self._work = work
-        self._project = project
-        self._table = table
-        self._slots = slots
-        self._so_far = so_far
-        self._until: dict[int, datetime | None] = dict(answer.now)
-        self._name = _name(table, answer.wave)
-        self._held: str | None = None
+    _work: ActiveRun
+    _project: int
+    _table: Timetable
+    _slots: Slots
+    _so_far: SendProgress
+    _until: dict[int, datetime | None]
+    _name: str
+    _held: str | None = None
 
     async def take(self, people: Sequence[ToInvite]) -> set[int]:
         """Invite them in steps. Returns the ledger rows of the people whom this run came to: not of
@@ -186,7 +181,7 @@ class _Turn:
         rows, waiting = [person.row for person in part], set[int]()
         if self._work.gate.stopped is None:
             # An error would break off what other parts have in flight.
-            with stopping_where_unusable(self._work.gate):
+            with stopping_on(LedgerUnusable, self._work.gate):
                 read = self._work.context.ledger.read
                 waiting = await asyncio.to_thread(read, queue.still_waiting, rows)
         return [person for person in part if person.row in waiting]
