@@ -91,9 +91,7 @@ class Sandbox:
             outbox = Outbox(self.record, letters, self.app_url)
             api = Api(self.record, outbox, self._tokens, self._limits)
             pages = self._pages(outbox)
-            service = Service(
-                api, self.record, self.faults, pages, self._latency, listening=self._host
-            )
+            service = Service(api, self.record, self.faults, pages, self._latency, self._host)
             opened.enter_context(_Server(service, self._keep_alive).serving(listener))
             self._opened = opened.pop_all()
         return self

@@ -170,7 +170,6 @@ class Faults:
                 self._waiting.append(_Waiting(fault, dice=dice))
 
     def clear(self) -> None:
-        """Remove all faults."""
         with self._lock:
             self._waiting.clear()
 
@@ -179,8 +178,6 @@ class Faults:
 
         Every fault that matches counts the request, so `skip` counts requests, not faults.
         """
-        if not self._waiting:
-            return None
         with self._lock:
             due = [each for each in self._waiting if each.due(operation, emails)]
             if not due:

@@ -28,11 +28,6 @@ class Part(Generic[T]):
         """Where in the list this part begins, from 1."""
         return (self.number - 1) * AT_ONCE + 1
 
-    @property
-    def whole(self) -> bool:
-        """Whether this is all there is, so that nobody need search."""
-        return self.last == 1 and not self.sought
-
 
 def part(every: Sequence[T], query: Mapping[str, str], words: Callable[[T], str]) -> Part[T]:
     """Take the part that an address asks for: `?part=2`, of the rows whose words hold `?find=`."""

@@ -45,7 +45,10 @@ class Outbox:
         if folder:
             own_folder(folder)
             folder.chmod(0o700)  # an earlier version left it open, with all that is in it
-            self._write_missing(folder)
+            # A sandbox killed between its record and the file had sent the email nevertheless.
+            for invitation in record.invitations:
+                if not (path := self._path(folder, invitation)).exists():
+                    self._write(path, invitation)
 
     def send(self, candidate: Candidate, request: Request) -> None:
         """Send one more invitation, with a link to the candidate's page (interface 4.6, 4.7)."""
@@ -64,13 +67,6 @@ class Outbox:
         if not project or not candidate:
             raise LookupError(f"invitation {invitation.number} belongs to nobody in the record")
         return compose(invitation, candidate, project)
-
-    def _write_missing(self, folder: Path) -> None:
-        # A sandbox killed between its record and the file had sent the email nevertheless.
-        for invitation in self._record.invitations:
-            path = self._path(folder, invitation)
-            if not path.exists():
-                self._write(path, invitation)
 
     def _write(self, path: Path, invitation: Invitation) -> None:
         number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)

@@ -6,6 +6,7 @@ An ASGI application. The pages are served beside the API and are not recorded.
 import asyncio
 import json
 from collections.abc import Collection
+from dataclasses import dataclass, field
 from typing import Any
 
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -32,30 +33,21 @@ _PAGES = (
 )
 
 
+@dataclass(slots=True)
 class Service:
-    """Receives, records, works and answers, or misbehaves where a fault says so."""
+    """Receives, records, works and answers, or misbehaves where a fault says so.
 
-    def __init__(
-        self,
-        api: Api,
-        record: Record,
-        faults: Faults,
-        pages: ASGIApp,
-        latency: float,
-        *,
-        listening: str,
-    ) -> None:
-        """`latency`: seconds that pass between the arrival of an API call and its work.
+    `_latency`: seconds that pass between the arrival of an API call and its work; `_listening`: the
+    address that the sandbox listens on.
+    """
 
-        `listening`: the address that the sandbox listens on.
-        """
-        self.latency = latency
-        self._api = api
-        self._record = record
-        self._faults = faults
-        self._pages = pages
-        self._listening = listening
-        self._stopping = asyncio.Event()
+    _api: Api
+    _record: Record
+    _faults: Faults
+    _pages: ASGIApp
+    _latency: float
+    _listening: str
+    _stopping: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path: str = scope["path"]
@@ -91,7 +83,7 @@ class Service:
         )
         content_type = headers.get(b"content-type", b"").decode("latin-1")
         received = Received(call, content_type, body, request)
-        if self.latency and await self._pause(self.latency):
+        if self._latency and await self._pause(self._latency):
             self._record.finished(request, None)
             await wire.close()
         elif fault is None:

@@ -42,7 +42,6 @@ class Wire:
         return body
 
     async def answer(self, answer: Answer) -> None:
-        """Send the whole answer."""
         await answer({"type": "http"}, self._receive, self._send)
 
     async def close(self) -> None:
