@@ -31,13 +31,6 @@ class AssessmentCredentials(Block):
     client_secret: SecretStr = Field(description="Issued by the operator of the service.")
     audience: str = Field(description="The identifier of the API.")
 
-    @classmethod
-    def of(cls, service: ServiceSettings) -> "AssessmentCredentials":
-        """Keep these settings."""
-        return cls.model_validate(
-            {name: getattr(service, name) for name in ServiceSettings.model_fields}
-        )
-
     def settings(self) -> ServiceSettings:
         """Give them back, checked as if they came from the environment. Raises BadSettings."""
         try:
@@ -74,7 +67,8 @@ def check_name(name: str) -> None:
 async def keep(name: str, service: ServiceSettings) -> None:
     """Keep settings under a name, in place of what was kept there. Raises BadName."""
     check_name(name)
-    await AssessmentCredentials.of(service).asave(name, overwrite=True)
+    credentials = AssessmentCredentials.model_validate(dict(service))
+    await credentials.asave(name, overwrite=True)
 
 
 async def service_settings() -> ServiceSettings:

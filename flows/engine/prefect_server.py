@@ -42,7 +42,6 @@ class _Server(uvicorn.Server):
 
 
 def main() -> None:
-    """Serve until SIGTERM."""
     if len(sys.argv) > 1:
         with socket.create_server((HOST, int(sys.argv[1]))) as listener:
             _serve(listener, temporary=False)

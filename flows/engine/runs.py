@@ -48,7 +48,6 @@ async def find_runs(
 
 
 def flows_named(names: Sequence[str]) -> FlowFilter:
-    """The filter of flows by their names."""
     return FlowFilter(name=FlowFilterName(any_=[*names]))
 
 

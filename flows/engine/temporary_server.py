@@ -47,16 +47,12 @@ class TemporaryServer:
         self._process = process
         self._login = login
         self._read_ahead = b""
-        self._led = self._answers = False
-
-    @property
-    def is_led(self) -> bool:
-        """Whether Prefect is set to use it."""
-        return self._led
+        self._answers = False
+        self.is_led = False  # whether Prefect is set to use it
 
     def lead(self) -> None:
         """Set Prefect to use it; called before Prefect is imported. Raises NoPrefect."""
-        if self._process is None or self._led:
+        if self._process is None or self.is_led:
             return
         address = self._next_word(self._process)
         if address == NOT_NEEDED:
@@ -64,7 +60,7 @@ class TemporaryServer:
         else:
             os.environ[NAMED] = address
             os.environ[OF_CLIENTS] = self._login
-            self._led = True
+            self.is_led = True
 
     def awaited(self) -> None:
         """Wait until it answers. Raises NoPrefect."""

@@ -65,7 +65,6 @@ class Perform(Protocol):
 
 
 async def plainly(name: str, step: Callable[[], Awaitable[T]], /) -> T:
-    """Run a step directly."""
     return await step()
 
 

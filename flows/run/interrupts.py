@@ -90,7 +90,6 @@ class _Ears:
         return not self._under_way
 
     def stop(self) -> None:
-        """Stop everything under way."""
         self._heard = True
         for work in self._under_way:
             work.stop(INTERRUPTED)

@@ -40,7 +40,6 @@ class Given:
 
     @property
     def folders(self) -> list[Path]:
-        """The folders among them."""
         return [place.resolve() for place in self.places if place.is_dir()]
 
     def read(self) -> tuple[list[Planned], list[Mistake]]:

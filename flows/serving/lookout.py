@@ -164,7 +164,9 @@ class Lookout:
         async with get_client() as client:
             self._listening = self._listening or now()
             await self._mark(client)
-            for run in await _late(client):
+            late = {"before_": now() - A_MOMENT}  # nobody began these when they came due
+            scheduled = {"type": {"any_": [StateType.SCHEDULED]}}
+            for run in await find_runs(client, FLOWS, state=scheduled, expected_start_time=late):
                 await self._name(client, run)
             ended, flows = await _ended(client), await _flows(client)
             for run in ended:
@@ -249,16 +251,6 @@ async def begin_again(client: PrefectClient, run: FlowRun, flow: str, key: str |
         return
     await client.create_flow_run_from_deployment(
         deployment, parameters=parameters, state=Scheduled(), idempotency_key=key
-    )
-
-
-async def _late(client: PrefectClient) -> list[FlowRun]:
-    """The runs that nobody began when they came due."""
-    return await find_runs(
-        client,
-        FLOWS,
-        state={"type": {"any_": [StateType.SCHEDULED]}},
-        expected_start_time={"before_": now() - A_MOMENT},
     )
 
 

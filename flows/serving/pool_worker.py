@@ -32,7 +32,6 @@ class PoolWorker(ProcessWorker, abc.ABC):  # ABC: Prefect does not register it b
         self._sends_for: list[object] = []  # keys of the campaigns whose runs are under way here
 
     def close(self) -> None:
-        """Take no more runs."""
         self._closed = True
 
     async def run(

@@ -1,6 +1,7 @@
 """Telling a Prefect server all it needs: the work pool, deployments, block types, addresses."""
 
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from prefect.client.orchestration import PrefectClient, get_client
@@ -105,7 +106,5 @@ async def _pool(client: PrefectClient, name: str) -> None:
     pool = WorkPoolCreate(
         name=name, type=ProcessWorker.type, base_job_template=template, description="Campaigns."
     )
-    try:
+    with suppress(ObjectAlreadyExists):
         await client.create_work_pool(pool)
-    except ObjectAlreadyExists:
-        return
