@@ -79,7 +79,7 @@ class Stage:
         with Ledger.open(self.local.database_url) as ledger:
             context = RunContext(
                 ledger,
-                settings_of(self.service),
+                ServiceSettings.model_validate(self.service.environment()),
                 self.local,
                 observer=observer,
                 receipts=Places(self.folder / "own.receipt", self.folder / "copy.receipt"),
@@ -236,11 +236,6 @@ def stand_ins(definitions: Sequence[Definition]) -> dict[str, Problem]:
         made["description"] = "A rehearsal does not know the real text of this problem."
         problems[definition.campaign] = by_name.setdefault(name, made)
     return problems
-
-
-def settings_of(service: Sandbox) -> ServiceSettings:
-    """The settings that lead to a sandbox."""
-    return ServiceSettings.model_validate(service.environment())
 
 
 @dataclass(frozen=True)

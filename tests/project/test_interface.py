@@ -16,7 +16,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from config.errors import BadInput
-from config.settings import LocalSettings, ServiceSettings
+from config.settings import LocalSettings
 from data.campaigns import queries
 from data.campaigns.same_campaign import AnotherCampaign
 from data.store.ledger import Ledger
@@ -32,6 +32,7 @@ from tasks.service.auth import Tokens
 from tasks.service.client import Service
 from tasks.service.messages import CandidateBody, add_candidates, attach_problem, create_project
 from tasks.status.standing import standing
+from tests.support.campaigns import settings_of
 from tests.support.wire_server import Line, Received, always, listening, settings_for
 
 KEY = "backend-2026"
@@ -47,17 +48,6 @@ GRACE = (
 ZOE = "{first_name: Zoë, last_name: Müller, email1: zoe@example.com}"
 PEOPLE = (ADA, GRACE, ZOE)
 EMAILS = ["Grace.Hopper@Example.com", "ada@example.com", "zoe@example.com"]
-
-
-def settings(service: Sandbox) -> ServiceSettings:
-    return ServiceSettings(
-        auth_url=service.auth_url,
-        base_url=service.base_url,
-        app_url=service.app_url,
-        client_id=service.client_id,
-        client_secret=service.client_secret,  # type: ignore[arg-type]
-        audience=service.audience,
-    )
 
 
 class Hiring:
@@ -78,7 +68,7 @@ class Hiring:
     def run(self, service: Sandbox, *, keep_project: bool = False, **local: Any) -> Finish:
         here = LocalSettings(database_url=self.database, output_dir=self.folder / "out", **local)
         with Ledger.open(self.database) as ledger:
-            desk = RunContext(ledger, settings(service), here)
+            desk = RunContext(ledger, settings_of(service), here)
             asked = CampaignSource(self.file, KEY, keep_project=keep_project)
             return asyncio.run(conduct(asked, desk))
 
@@ -187,7 +177,7 @@ def test_a_project_is_created_as_it_was_written_down(hiring: Hiring) -> None:
 
 async def listed(service: Sandbox) -> list[dict[str, Any]]:
     """The problems as the client reads them, under the names of the interface."""
-    async with Service(settings(service)) as client:
+    async with Service(settings_of(service)) as client:
         return [one.model_dump(by_alias=True) for one in await client.problems()]
 
 

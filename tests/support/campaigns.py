@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pydantic import SecretStr
-
 from config.settings import LocalSettings, ServiceSettings
 from data.campaigns import queries
 from data.store.ledger import Ledger
@@ -26,14 +24,7 @@ PROJECT = "{name: Engineers}"
 
 def settings_of(service: Sandbox) -> ServiceSettings:
     """The settings that lead to a sandbox."""
-    return ServiceSettings(
-        auth_url=service.auth_url,
-        base_url=service.base_url,
-        app_url=service.app_url,
-        client_id=service.client_id,
-        client_secret=SecretStr(service.client_secret),
-        audience=service.audience,
-    )
+    return ServiceSettings.model_validate(service.environment())
 
 
 @dataclass
