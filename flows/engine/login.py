@@ -10,7 +10,7 @@ import os
 import re
 import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from urllib.parse import urlsplit
 
 from platformdirs import user_data_path
@@ -67,14 +67,11 @@ def of(api: str) -> str | None:
     Another program that has taken the port since does not get it: only `kept` holds the lock.
     """
     address = urlsplit(api)
-    try:
-        if address.hostname not in HOSTS:
-            return None
-        with (KEPT / str(address.port)).open(encoding="ascii") as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-            except BlockingIOError:
-                return file.read()
-    except (OSError, ValueError):
-        return None
+    with suppress(OSError, ValueError):
+        if address.hostname in HOSTS:
+            with (KEPT / str(address.port)).open(encoding="ascii") as file:
+                try:
+                    fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    return file.read()
     return None

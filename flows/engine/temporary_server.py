@@ -16,7 +16,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from config.errors import CampaignError
 from flows.engine.child_process import start_child
@@ -69,13 +69,11 @@ class TemporaryServer:
 
     def wait_until_recorded(self) -> None:
         """Wait until everything that Prefect has to tell it is in its database."""
-        try:
+        with suppress(Exception):  # the ledger has it all; Prefect's pages lack the end
             if self._answers:
                 from flows.engine.recorded import everything_recorded  # noqa: PLC0415 - imports Prefect
 
                 asyncio.run(everything_recorded())
-        except Exception:  # noqa: BLE001 - the ledger has it all; Prefect's pages lack the end
-            return
 
     def _next_word(self, process: "subprocess.Popen[bytes]") -> str:
         """Read one line of what it says."""

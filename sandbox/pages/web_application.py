@@ -16,7 +16,7 @@ from starlette.routing import Route
 from sandbox.pages.parts import Part, part
 from sandbox.pages.refusals import Refused, filled_in
 from sandbox.pages.templates import FORMS, page
-from sandbox.protocol.bodies import unwritable
+from sandbox.protocol.bodies import MONTHS, unwritable
 from sandbox.service.record import Candidate, Project, Record
 
 PROBLEM_FIELDS = ("title", "description", "difficulty", "skills", "time_limit")
@@ -187,6 +187,5 @@ def service_time(typed: str) -> str:
     at = moment(typed)
     if at is None:
         return ""
-    month = "JanFebMarAprMayJunJulAugSepOctNovDec"[3 * at.month - 3 : 3 * at.month]
     hour, half = at.hour % 12 or 12, "am" if at.hour < 12 else "pm"
-    return f"{month} {at.day}, {at.year} {hour}:{at.minute:02} {half}"
+    return f"{MONTHS[at.month - 1]} {at.day}, {at.year} {hour}:{at.minute:02} {half}"

@@ -22,9 +22,9 @@ CANDIDATE = {
     "stage_id": int,
 }
 
-_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _TIME = re.compile(
-    rf"({'|'.join(_MONTHS)}) ([1-9]\d?), (\d{{4}}) ([1-9]|1[0-2]):([0-5]\d) (am|pm)", re.ASCII
+    rf"({'|'.join(MONTHS)}) ([1-9]\d?), (\d{{4}}) ([1-9]|1[0-2]):([0-5]\d) (am|pm)", re.ASCII
 )
 _SURROGATE = re.compile("[\ud800-\udfff]")  # half a character, which JSON lets through
 _EMAIL = re.compile(r"[^\s@<>]+@[^\s@<>]+")
@@ -58,7 +58,7 @@ def wrong_time(text: str) -> str | None:
         return "wanted a time like Dec 1, 2026 9:00 am"
     month, day, year = match.group(1), int(match.group(2)), int(match.group(3))
     try:
-        datetime(year, _MONTHS.index(month) + 1, day)  # noqa: DTZ001 - only asks whether it exists
+        datetime(year, MONTHS.index(month) + 1, day)  # noqa: DTZ001 - only asks whether it exists
     except ValueError:
         return "no such day"
     return None

@@ -9,6 +9,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
 
+from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sandbox.faults.faults import Fault, Faults, Kind
@@ -18,7 +19,7 @@ from sandbox.protocol.operations import Call, Operation, recognise
 from sandbox.protocol.origins import asks_for_us
 from sandbox.service.api import NOT_JSON, Api, Received
 from sandbox.service.record import Record
-from sandbox.service.wire import ClientGone, Wire
+from sandbox.service.wire import Wire
 
 _PAGES = (
     "/outbox",
@@ -54,41 +55,39 @@ class Service:
         if path == "/" or path.startswith(_PAGES):
             await self._pages(scope, receive, send)
         else:
-            await self._call(scope, Wire(receive, send))
+            await self._call(Request(scope, receive), Wire(receive, send))
 
     def stop(self) -> None:
         """Let go of everything that waits; their clients get no answer."""
         self._stopping.set()
 
-    async def _call(self, scope: Scope, wire: Wire) -> None:
+    async def _call(self, request: Request, wire: Wire) -> None:
         # The path as it was sent: an escaped slash must not pass for one.
-        call = recognise(scope["method"], scope["raw_path"].decode("latin-1"))
-        headers: dict[bytes, bytes] = dict(scope["headers"])
-        if not asks_for_us(headers.get(b"host", b"").decode("latin-1"), self._listening):
+        call = recognise(request.method, request.scope["raw_path"].decode("latin-1"))
+        if not asks_for_us(request.headers.get("host", ""), self._listening):
             await wire.answer(refusal(421, "this address does not belong to the sandbox"))
             return
-        authorized = self._api.tokens.valid(headers.get(b"authorization", b"").decode("latin-1"))
+        authorized = self._api.tokens.valid(request.headers.get("authorization", ""))
         try:
-            body = parsed(await wire.whole_body())
-        except ClientGone:
+            body = parsed(await request.body())
+        except ClientDisconnect:
             unread = self._record.received(call, None, authorized=authorized)
             self._record.finished(unread, None)
             return
         fault = self._faults.next(call.operation, self._addressed(call, body))
-        request = self._record.received(
+        entry = self._record.received(
             call,
             for_the_record(body),
             authorized=authorized,
             fault=fault.kind if fault else None,
         )
-        content_type = headers.get(b"content-type", b"").decode("latin-1")
-        received = Received(call, content_type, body, request)
+        received = Received(call, request.headers.get("content-type", ""), body, entry)
         if self._latency and await self._pause(self._latency):
-            self._record.finished(request, None)
+            self._record.finished(entry, None)
             await wire.close()
         elif fault is None:
             answer = self._api.answer(received)
-            self._record.finished(request, answer.status_code)
+            self._record.finished(entry, answer.status_code)
             await wire.answer(answer)
         else:
             await self._misbehave(fault, received, wire)

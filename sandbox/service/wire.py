@@ -10,7 +10,7 @@ import socket
 import struct
 from typing import Any
 
-from starlette.types import Message, Receive, Send
+from starlette.types import Receive, Send
 
 from sandbox.protocol.answers import Answer
 
@@ -19,27 +19,12 @@ _LENGTH = b"content-length"
 _CORK: int | None = getattr(socket, "TCP_CORK", None)  # Linux alone has it
 
 
-class ClientGone(Exception):
-    """The client closed the connection before its request was whole."""
-
-
 class Wire:
     """The connection that one request came on."""
 
     def __init__(self, receive: Receive, send: Send) -> None:
         self._receive = receive
         self._send = send
-
-    async def whole_body(self) -> bytes:
-        """Read the request's body to its end; raises ClientGone if it never came."""
-        message: Message = await self._receive()
-        body: bytes = message.get("body", b"")
-        while message.get("more_body"):
-            message = await self._receive()
-            body += message.get("body", b"")
-        if message["type"] == "http.disconnect":
-            raise ClientGone
-        return body
 
     async def answer(self, answer: Answer) -> None:
         await answer({"type": "http"}, self._receive, self._send)
