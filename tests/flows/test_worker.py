@@ -28,7 +28,6 @@ from tests.support.prefects.workers import (
     entrusted,
     go_down,
     runs_of,
-    schedule_often,
     wait_until,
     worker,
 )
@@ -44,7 +43,10 @@ ENDED = {"COMPLETED", "FAILED", "CRASHED", "CANCELLED"}
 # So many invitations a second, in all of a ledger: who sends 300 is amid them for minutes, however
 # long it takes to begin another run or to stop this one, and no answer has long to come.
 PACE = {"CAMPAIGN_INVITES_PER_SECOND": "2"}
-MONTH = 30 * 24 * 3600
+
+
+# At an hour that has passed for the day, or is far off.
+DAILY = ("--cron", f"0 {(datetime.now(UTC).hour + 12) % 24} * * *", "--timezone", "UTC")
 
 
 @pytest.fixture
@@ -125,8 +127,7 @@ def test_a_worker_killed_as_it_begins_a_run_stands_in_nobodys_way(
     """Between Pending and Running, by SIGKILL: the next scheduled run goes, none is dropped."""
     desk = entrusted(desk)
     file = desk.campaign("slot", 3)
-    assert desk.type("deploy", file, "--pool", "slot").code == 0
-    schedule_often(prefect, "campaign/slot", MONTH)
+    assert desk.type("deploy", file, "--pool", "slot", *DAILY).code == 0
     log = desk.folder / "worker.log"
     deployment = prefect.call("GET", "deployments/name/campaign/slot")
     path = f"deployments/{deployment['id']}"
@@ -134,23 +135,17 @@ def test_a_worker_killed_as_it_begins_a_run_stands_in_nobodys_way(
     def in_state(*types: str) -> list[dict[str, Any]]:
         return [run for run in runs_of(prefect, "campaign:slot") if run["state_type"] in types]
 
-    def comes_due(months_ago: int) -> None:
-        """One run of the schedule that nobody has begun yet."""
-        ends = datetime.now(UTC) - timedelta(seconds=MONTH * (months_ago - 0.5))
-        one = {"start_time": str(ends - timedelta(seconds=MONTH)), "end_time": str(ends)}
-        prefect.call("POST", f"{path}/schedule", one)
-
     # A process that never says that it runs.
     asleep = deployment["job_variables"] | {"command": "sleep 3600"}
     prefect.call("PATCH", path, {"job_variables": asleep})
-    comes_due(2)
+    comes_due(prefect, "campaign/slot", 2)
     with worker(desk, "slot") as process:
         [killed] = wait_until(partial(in_state, "PENDING"), log)
         wait_until(lambda: psutil.Process(process.pid).children(recursive=True), log)
         go_down(process, signal.SIGKILL)
     assert [run["id"] for run in in_state("PENDING")] == [killed["id"]]
     prefect.call("PATCH", path, {"job_variables": deployment["job_variables"]})
-    comes_due(1)
+    comes_due(prefect, "campaign/slot", 1)
     with worker(desk, "slot"):
         wait_until(partial(in_state, "COMPLETED"), log)
     assert in_state("CANCELLED") == []
@@ -170,14 +165,11 @@ def test_a_schedule_fires_and_one_bad_campaign_stops_no_other(
         inside.campaign(key, 3, problem=problem)
     bad = (folder / "first.yaml").read_text().replace("first", "third").replace("42", "no number")
     (folder / "third.yaml").write_text(bad)
-    deployed = desk.type("deploy", folder, "--cron", "0 9 * * 1-5", "--timezone", "Europe/Paris")
-    assert deployed.code == 2, deployed.err
-    assert "batch/three: 0 9 * * 1-5 (Europe/Paris)" in deployed.out
-    assert f"campaign check {folder / 'third.yaml'}" in deployed.err
-    # More often, on a busy machine, and the server is at work with runs that come too early.
-    schedule_often(prefect, "batch/three", 60)
+    assert desk.type("deploy", folder, *DAILY).code == 2
     with worker(desk):
-        runs = wait_until(partial(batches, prefect, 2), desk.folder / "worker.log")
+        for number in (1, 2):
+            comes_due(prefect, "batch/three", 3 - number)
+            runs = wait_until(partial(batches, prefect, number), desk.folder / "worker.log")
     for run in runs:
         assert run["state_type"] == "FAILED"
         assert "third.yaml" in run["state"]["message"]
@@ -227,6 +219,13 @@ def at_rest(desk: Desk, key: str) -> dict[str, int] | None:
     """The counts of a campaign, once no run is sending anything of it."""
     counts: dict[str, int] = json.loads(desk.type("status", key, "--json").out)["counts"]
     return None if counts["sending"] else counts
+
+
+def comes_due(prefect: PrefectServer, deployment: str, days_ago: int) -> None:
+    """Have the run of a past day, which nobody has begun yet, made of a daily schedule."""
+    ends = datetime.now(UTC) - timedelta(days=days_ago - 1)
+    day = {"start_time": str(ends - timedelta(days=1)), "end_time": str(ends)}
+    prefect.call("POST", f"deployments/{prefect.deployment(deployment)}/schedule", day)
 
 
 def batches(prefect: PrefectServer, number: int) -> list[dict[str, Any]]:

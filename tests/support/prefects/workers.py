@@ -70,12 +70,6 @@ def runs_of(prefect: PrefectServer, tag: str) -> list[dict[str, Any]]:
     return sorted(found, key=lambda run: str(run["expected_start_time"]))
 
 
-def schedule_often(prefect: PrefectServer, deployment: str, seconds: int) -> None:
-    """Give a deployment a schedule that no campaign would want."""
-    often = [{"active": True, "schedule": {"interval": seconds}}]
-    prefect.call("POST", f"deployments/{prefect.deployment(deployment)}/schedules", often)
-
-
 def wait_until(is_so: Callable[[], Any], log: Path | None = None) -> Any:
     """Ask five times a second until the answer is true; answers it. `log` is shown else."""
     ends = time.monotonic() + PATIENCE
