@@ -183,18 +183,24 @@ def test_the_examples_work_one_after_the_other(tmp_path: Path, standing: Standin
             assert code == NOBODY_HELD.get(entry.name, 0), f"{entry.example}\n{printed}"
 
 
-def complete(line: str, **more: str) -> str:
-    """Ask bash what it would complete at the end of a line, with the product's own script."""
+@cache
+def completion() -> str:
+    """The product's own script for bash, as the product prints it."""
+    typed = f"PATH={CAMPAIGN.parent}:$PATH; campaign --show-completion; exit"
+    ended = subprocess.run(["bash", "-c", typed], capture_output=True, text=True, check=True)
+    return ended.stdout
+
+
+def complete(line: str) -> str:
+    """Ask bash what it would complete at the end of a line."""
     words = shlex.split(line) + ([""] if line.endswith(" ") else [])
     array = " ".join(map(shlex.quote, words))
     script = (
-        f"PATH={CAMPAIGN.parent}:$PATH; script=$(campaign --show-completion) || exit; "
-        f'eval "$script"; COMP_WORDS=({array}); COMP_CWORD={len(words) - 1}; '
+        f"PATH={CAMPAIGN.parent}:$PATH; {completion()}\n"
+        f"COMP_WORDS=({array}); COMP_CWORD={len(words) - 1}; "
         '_campaign_completion campaign; printf "%s\\n" "${COMPREPLY[@]}"'
     )
-    ended = subprocess.run(
-        ["bash", "-c", script], capture_output=True, text=True, check=True, env=os.environ | more
-    )
+    ended = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
     assert ended.stderr == ""
     return ended.stdout
 
