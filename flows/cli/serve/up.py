@@ -32,7 +32,7 @@ class CannotStart(CampaignError):
     """The port is taken, or the server did not come up, or it went away."""
 
 
-def _instead(typed: Path) -> str:
+def instead_of(typed: Path) -> str:
     """Say what fits: the folder around a file, or around what is called like one; else a folder of
     the right name, or one that is begun."""
     from config.reading.sources import TABLES, YAML, suffix_of
@@ -73,7 +73,7 @@ def up(
     if folder is not None and not folder.is_dir():
         is_file = folder.is_file()
         wrong = f"{folder} is a file, not a folder" if is_file else f"There is no folder {folder}"
-        raise Mistyped(f"{wrong}. Nothing was made or started. {_instead(folder)}")
+        raise Mistyped(f"{wrong}. Nothing was made or started. {instead_of(folder)}")
     folder = folder or Path("campaigns")
     inbox = folder / "inbox"
     _make(inbox)

@@ -199,56 +199,7 @@ def test_the_version_is_said(typed: Typed) -> None:
     assert answer.out.split()[1][0].isdigit()
 
 
-@pytest.mark.parametrize(
-    "words",
-    [("invite",), ("check",), ("check", "a", "--what"), ("links", "k", "--format", "pdf")],
-)
-def test_wrong_usage_ends_with_2(typed: Typed, words: tuple[str, ...]) -> None:
-    """A mistyped command does nothing and says how it is used."""
-    answer = typed(*words)
-    assert answer.code == 2
-    assert answer.out == ""
-    assert "Usage: campaign" in answer.err
-
-
 # -- new and check ------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("words", "then"),
-    [
-        ("check people.csv", "new people.yaml --from people.csv"),
-        ("plan people.csv", "new people.yaml --from people.csv"),
-        ("check people.csv --campaign people.csv", "check people.csv --campaign DEFINITION"),
-        ("check hiring.yaml --campaign hiring.yaml", "check hiring.yaml"),
-        ("plan .", "check ., or campaign plan FILE"),
-        ("plan letter.docx", "plan FILE"),
-        ("new x.txt", "new x.yaml"),
-        ("new hiring.yaml", "new hiring-2.yaml"),
-    ],
-)
-@pytest.mark.usefixtures("file")
-def test_what_can_never_succeed_is_not_to_be_typed_again(
-    typed: Typed, tmp_path: Path, words: str, then: str
-) -> None:
-    """The last line leads on: what it says is done, or has a word in capitals to be replaced."""
-    (tmp_path / "people.csv").write_text("first_name,last_name,email1\nAda,Lovelace,a@x.org\n")
-    (tmp_path / "head.yaml").write_text(DEFINITION.partition("candidates:")[0])
-    (tmp_path / "letter.docx").write_bytes(b"PK")
-    answer = typed(*words.split())
-    assert (answer.code, answer.err.splitlines()[-1]) == (2, f"Then type: campaign {then}")
-    if "FILE" not in then:
-        assert typed(*then.replace("DEFINITION", "head.yaml").split()).code == 0
-
-
-def test_a_folder_that_is_missing_is_named(typed: Typed, tmp_path: Path) -> None:
-    """Once it is there, the same command does it."""
-    answer = typed("new", "nod/x.yaml")
-    assert answer.code == 2
-    assert "nod; " in answer.err
-    assert answer.err.splitlines()[-1] == "Then run again: campaign new nod/x.yaml"
-    (tmp_path / "nod").mkdir()
-    assert typed("new", "nod/x.yaml").code == 0
 
 
 @pytest.mark.parametrize(
@@ -270,19 +221,6 @@ def test_check_says_ok_and_what_to_type_next(typed: Typed, file: Path, tmp_path:
     assert "OK" in answer.out
     assert answer.out.splitlines()[-1].endswith("campaign plan hiring.yaml")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["hiring.yaml"]
-
-
-def test_check_names_every_problem_at_its_place(typed: Typed, file: Path) -> None:
-    """All problems at once, one a line, on standard error; exit 2."""
-    file.write_text(DEFINITION.replace("ada@", "ada").replace("problem: 42", "problem: yes"))
-    answer = typed("check", file.name)
-    assert answer.code == 2
-    assert answer.out == ""
-    problems = [line for line in answer.err.splitlines() if line.startswith("hiring.yaml:")]
-    assert problems[0].startswith("hiring.yaml:3:10, problem:")
-    assert problems[1].startswith("hiring.yaml:5:") and ", email1:" in problems[1]
-    assert "2 mistakes; nothing was sent" in answer.err
-    assert answer.err.splitlines()[-1].endswith("campaign check hiring.yaml")
 
 
 def test_check_answers_a_program_with_one_object(typed: Typed, file: Path) -> None:
@@ -428,33 +366,6 @@ def test_what_a_dead_run_was_sending_is_unsure_in_a_plan(
     assert next(queries.candidates(ledger, run.campaign)).invite_state == Step.SENDING
 
 
-def test_a_plan_says_that_a_project_has_its_problem(typed: Typed, ledger: Ledger) -> None:
-    """A second one through another campaign is refused, as the run refuses it (interface 4.7)."""
-    adopted = DEFINITION.replace("{name: Backend engineer}", "{id: 123}")
-    first = Path("first.yaml")
-    first.write_text(adopted, encoding="utf-8")
-    run = begin(ledger, first)
-    send(ledger, run, Operation.ATTACH, Step.DONE)
-    second = adopted.replace("campaign: backend-2026", "campaign: second")
-    Path("second.yaml").write_text(second, encoding="utf-8")
-    answer = typed("plan", "second.yaml")
-    assert (answer.code, answer.out) == (2, "")
-    assert "project 123 " in answer.err and "campaign backend-2026" in answer.err
-
-
-def test_a_plan_for_another_service_stops(
-    typed: Typed, file: Path, half_done: Begun, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A campaign belongs to one service; with another in the settings nothing is planned."""
-    monkeypatch.setenv("ASSESSMENT_BASE_URL", BASE_URL + "/")
-    assert typed("plan", file.name).code == 0
-    monkeypatch.setenv("ASSESSMENT_BASE_URL", "https://other.example.com")
-    answer = typed("plan", file.name, "--json")
-    assert answer.code == 1
-    assert answer.object["ok"] is False
-    assert BASE_URL in answer.object["error"] and "https://other.example.com" in answer.err
-
-
 # -- status -------------------------------------------------------------------------------
 
 
@@ -465,40 +376,6 @@ def test_status_before_any_run(typed: Typed, tmp_path: Path) -> None:
     assert typed("status", "--json").object["campaigns"] == []
     assert typed("status", "backend-2026").code == 2
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize(
-    "words", [("status",), ("status", "a"), ("links", "a"), ("history", "a"), ("pause", "a")]
-)
-def test_a_mistyped_ledger_is_named(
-    typed: Typed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: Sequence[str]
-) -> None:
-    """It looks like a fresh start: where was looked is said, and which setting leads elsewhere."""
-    monkeypatch.setenv("CAMPAIGN_DATABASE_URL", f"sqlite:///{tmp_path}/nope/x.db")
-    answer = typed(*words)
-    said = answer.out + answer.err
-    assert f"{tmp_path}/nope/x.db" in said and "set CAMPAIGN_DATABASE_URL to" in said
-    assert answer.code == (0 if words == ("status",) else 2)
-
-
-def test_status_lists_the_campaigns(typed: Typed, half_done: Begun) -> None:
-    """Without a key every campaign is a row, or an object."""
-    answer = typed("status")
-    assert answer.code == 0
-    assert "backend-2026" in answer.out and BASE_URL in answer.out
-    [one] = typed("status", "--json").object["campaigns"]
-    assert one["campaign"] == "backend-2026"
-
-
-def test_status_of_one_shows_who_needs_a_person(typed: Typed, half_done: Begun) -> None:
-    """Unsure and refused candidates are named with the reason; the rest is a count."""
-    answer = typed("status", "backend-2026")
-    assert answer.code == 0
-    assert "zoe@example.com" in answer.out and "no answer came" in answer.out
-    assert "grace@example.com" in answer.out and "status 422" in answer.out
-    assert "ada@example.com" not in answer.out
-    assert "3 candidates: 1 invited, 3 added, 1 refused, 1 unsure" in answer.out
-    assert "unsure: campaign settle backend-2026" in answer.out
 
 
 def test_status_says_whose_clock_is_ahead(typed: Typed, ledger: Ledger, file: Path) -> None:
@@ -588,15 +465,6 @@ def test_an_unknown_key_names_the_nearest(typed: Typed, half_done: Begun, comman
     answer = typed(command, "backend-206")
     assert (answer.code, answer.out) == (2, "")
     assert "Did you mean backend-2026?" in answer.err
-
-
-def test_who_is_held_before_a_first_run_is_let_through_after_it(
-    typed: Typed, half_done: Begun
-) -> None:
-    """A campaign that was planned and never run has nobody yet: what to type first is told."""
-    answer = typed("allow", "zebra-1", "ada@example.com", "--why", "she asked")
-    assert (answer.code, answer.out) == (2, "")
-    assert "campaign run FILE. " in answer.err
 
 
 @pytest.mark.parametrize(

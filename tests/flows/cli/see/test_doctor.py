@@ -227,13 +227,6 @@ def test_a_ledger_that_is_closed(desk: DoubtfulCampaign) -> None:
     assert f"sqlite:///{desk.folder / 'moved.db'}" in said
 
 
-def test_doubts_are_pointed_at(desk: DoubtfulCampaign) -> None:
-    """Nothing is broken, and somebody has to look."""
-    desk.run(Fault("lost", "invite"))
-    code, [(how, said)] = found(desk, "doubts")
-    assert (code, how, f"campaign settle {KEY}" in said) == (0, "look", True)
-
-
 def test_doubts_are_counted_as_settle_counts_them(desk: DoubtfulCampaign) -> None:
     """An add of several people is one call."""
     desk.run(Fault("lost", "add_candidates", after_work=True))

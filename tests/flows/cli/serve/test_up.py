@@ -16,6 +16,7 @@ import psutil
 import pytest
 from playwright.sync_api import Page
 
+from flows.cli.serve.up import instead_of
 from flows.inbox import LEFT
 from flows.run.interrupts import INTERRUPTED
 from sandbox.faults.faults import Fault
@@ -404,29 +405,13 @@ def test_a_folder_that_cannot_hold_an_inbox_is_told(desk: Desk, laid: str, typed
     assert {one.name for one in (desk.folder.parent / ".prefect").iterdir()} == {"prefect.db"}
 
 
-def test_a_folder_that_is_not_there_is_a_slip(desk: Desk) -> None:
-    """Nothing is made and nothing started: whoever means it makes the folder."""
-    folder = desk.folder.parent / "hirng"
-    deep = folder / "spring"
-    cases = [(folder, folder, ""), (deep, deep, "-p "), (folder / "ours.yaml", folder, "")]
-    for typed, begun, option in cases:
-        end = desk.type("up", typed)
-        assert (end.code, "Traceback" in end.err) == (2, False), end.err
-
-        assert f"mkdir {option}{begun}, then campaign up {begun}\n" in end.err
-    assert not folder.exists()
-    assert {one.name for one in (desk.folder.parent / ".prefect").iterdir()} == {"prefect.db"}
-
-
-@pytest.mark.parametrize("there", [True, False])
-def test_a_file_in_place_of_a_folder_names_the_folder_around_it(desk: Desk, there: bool) -> None:
-    """Every other command takes a file; this one says which folder fits."""
-    file = desk.campaign("ours", 1) if there else desk.folder / "ours.yaml"
-    end = desk.type("up", file)
-    assert (end.code, "Traceback" in end.err) == (2, False), end.err
-    assert end.err.startswith(f"{file} ") is there
-    assert f": campaign up {desk.folder}\n" in end.err
-    assert not (desk.folder / "inbox").exists()
+def test_what_is_called_like_a_file_names_the_folder_around_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every other command takes a file; this one says which folder fits, or is to be made."""
+    monkeypatch.chdir(tmp_path)
+    assert instead_of(Path("ours.yaml")).endswith(": campaign up .")
+    assert instead_of(Path("new/ours.yaml")).endswith(": mkdir new, then campaign up new")
 
 
 def test_serving_needs_a_server(desk: Desk) -> None:
