@@ -180,11 +180,8 @@ def test_those_who_are_held_are_counted_by_who_must_look() -> None:
 # -- the claim --------------------------------------------------------------------------------
 
 
-pytestmark = pytest.mark.usefixtures("each_database")
-
-
 @pytest.fixture
-def small(tmp_path: Path) -> Iterator[Small]:
+def small(each_database: str, tmp_path: Path) -> Iterator[Small]:
     small = Small.at(tmp_path, "ada", "bo")
     with small.ledger:
         yield small

@@ -36,6 +36,9 @@ MONDAY = datetime(2025, 12, 1, 8, tzinfo=UTC)
 HOUR = timedelta(hours=1)
 KEY = "judged"
 
+# Where a ledger lies is all the same to what is only typed, shown or asked.
+on_each_database = pytest.mark.usefixtures("each_database")
+
 
 @dataclass
 class Clock:
@@ -75,7 +78,7 @@ class Judged:
 
 
 @pytest.fixture
-def judged(each_database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Judged]:
+def judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Judged]:
     clock = Clock()
     monkeypatch.setattr(sending, "now", clock)
     with Sandbox() as service:
@@ -85,6 +88,7 @@ def judged(each_database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 TEN = people(*(f"p{number}" for number in range(10)))
 
 
+@on_each_database
 def test_the_pilot_is_invited_alone_until_somebody_confirms(judged: Judged) -> None:
     """Everybody is added, one email goes to oneself, and no run sends another before the word."""
     path = judged.write(TEN, "{pilot: me@example.com}")
@@ -138,6 +142,7 @@ def test_waves_grow_and_wait_for_each_other(judged: Judged) -> None:
     assert len(set(judged.invited())) == 10
 
 
+@on_each_database
 def test_a_wave_with_too_many_refusals_holds_the_campaign(judged: Judged) -> None:
     """Nobody of the next wave is invited before a person has let it go on; then all are."""
     judged.office.service.faults.add(Fault("status", "invite", status=422))
@@ -177,6 +182,7 @@ def test_people_are_invited_by_their_own_clocks(judged: Judged) -> None:
     assert seen == [(8, ["ada", "bo"]), (14, ["ada", "bo", "cy"]), (14, ["ada", "bo", "cy"])]
 
 
+@on_each_database
 def test_a_shrunken_sheet_stops_the_run_and_asks(judged: Judged) -> None:
     """Nothing is sent and nobody is struck out, however often it is run, before the word."""
     judged.run(judged.write(TEN))
@@ -208,7 +214,6 @@ def test_whoever_would_have_too_little_time_is_not_invited(judged: Judged) -> No
 
 
 # A server goes by its own clock, which nobody can set: tests/data/sending/test_pace.py.
-@pytest.mark.parametrize("each_database", ["sqlite"], indirect=True)
 def test_the_rate_is_kept_from_one_run_to_the_next(
     judged: Judged, monkeypatch: pytest.MonkeyPatch
 ) -> None:

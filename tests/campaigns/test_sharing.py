@@ -25,13 +25,11 @@ from tests.support.campaigns import Heard, Office, people
 from tests.support.ledgers.journal import attempts
 from tests.support.session import PATIENCE
 
-pytestmark = pytest.mark.usefixtures("each_database")
-
 MANY = people(*(f"person{number}" for number in range(60)))
 
 
 @pytest.fixture
-def office(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Office]:
+def office(each_database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Office]:
     monkeypatch.setattr(inviting, "PART", 5)
     with Sandbox() as service:
         yield Office.at(tmp_path, service, invites_in_flight=2)

@@ -190,11 +190,13 @@ def on_both(cases: Sequence[ParameterSet], one_in: int) -> list[ParameterSet]:
 
 
 @pytest.fixture(autouse=True)
-def one_test_of_many() -> Iterator[None]:
-    """What one test made on the server goes with it."""
-    server = _Now.server
+def one_test_of_many(request: pytest.FixtureRequest) -> Iterator[None]:
+    """What one test made on the server goes with it. Who asks for no database has a file."""
+    there = _Now.server
+    server = _Now.server = there if "each_database" in request.fixturenames else None
     kept = set(server.made) if server else set()
     yield
+    _Now.server = there
     if server is not None:
         for what in server.made.keys() - kept:
             server.forget(what)
