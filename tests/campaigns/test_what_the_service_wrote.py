@@ -1,7 +1,6 @@
 """The service's own words, from its answer to the person who has to mend something."""
 
 import sqlite3
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,21 +14,16 @@ from flows.words.speech import QUOTED, most_quoted
 from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
 from tests.support.campaigns import Office, people
-from tests.support.doubtful_campaign import EMAILS, KEY, DoubtfulCampaign, doubtful_campaign
+from tests.support.doubtful_campaign import EMAILS, KEY, DoubtfulCampaign
+from tests.support.doubtful_campaign import doubtful as campaign
 from tests.support.ledgers.small_ledger import Small
 from tests.support.prefects.prefect_home import PrefectServer, WarmDesk, kept
+
+__all__ = ["campaign"]
 
 ADA, ZOE, GRACE = EMAILS
 STAGE = "stage_id 1 does not exist in this project"
 WROTE = f'the service wrote: "{STAGE}"'
-
-
-@pytest.fixture
-def campaign(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Iterator[DoubtfulCampaign]:
-    with doubtful_campaign(tmp_path, monkeypatch, capsys) as campaign:
-        yield campaign
 
 
 def refusing(operation: str, words: object, status: int = 422, **more: object) -> Fault:

@@ -179,3 +179,12 @@ def doubtful_campaign(
         for name, value in (service.environment() | here).items():
             monkeypatch.setenv(name, value)
         yield DoubtfulCampaign(service, folder, monkeypatch, capsys)
+
+
+@pytest.fixture
+def doubtful(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Iterator[DoubtfulCampaign]:
+    """Such a campaign in the test's own folder; a module may import it under a name of its own."""
+    with doubtful_campaign(tmp_path, monkeypatch, capsys) as set_up:
+        yield set_up

@@ -4,8 +4,6 @@ import ast
 import json
 import os
 import sys
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -13,16 +11,11 @@ from flows.cli.commands import EXIT_CODES
 from flows.words import speech
 from flows.words.speech import FORMAT_VERSION
 from tasks.status import logs
-from tests.support.doubtful_campaign import KEY, DoubtfulCampaign, doubtful_campaign
+from tests.support.doubtful_campaign import KEY, DoubtfulCampaign
+from tests.support.doubtful_campaign import doubtful as place
 from tests.support.printed_commands import sources
 
-
-@pytest.fixture
-def place(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Iterator[DoubtfulCampaign]:
-    with doubtful_campaign(tmp_path, monkeypatch, capsys) as campaign:
-        yield campaign
+__all__ = ["place"]
 
 
 @pytest.mark.parametrize("words", [("-q", "pause", KEY), ("pause", KEY, "--quiet")])

@@ -1,10 +1,5 @@
 """When a scheduled run may end at once: only where the last one completed and nothing is new."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
-import pytest
-
 from config.settings import load_service
 from data.sending import idle_runs
 from data.store.clock import now
@@ -12,15 +7,10 @@ from flows.run.ending import Finish
 from flows.run.idle import nothing_new
 from sandbox.faults.faults import Fault
 from tasks.plan.target import CampaignSource
-from tests.support.doubtful_campaign import KEY, DoubtfulCampaign, doubtful_campaign
+from tests.support.doubtful_campaign import KEY, DoubtfulCampaign
+from tests.support.doubtful_campaign import doubtful as desk
 
-
-@pytest.fixture
-def desk(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Iterator[DoubtfulCampaign]:
-    with doubtful_campaign(tmp_path, monkeypatch, capsys) as desk:
-        yield desk
+__all__ = ["desk"]
 
 
 def idle(desk: DoubtfulCampaign, key: str | None = KEY) -> Finish | None:

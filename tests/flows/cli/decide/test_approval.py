@@ -33,35 +33,30 @@ from tasks.plan.asking_approval import BEFORE, VOID, decide
 from tasks.plan.target import CampaignSource
 from tests.support.campaigns import Office, people
 from tests.support.doubtful_campaign import DEFINITION, KEY, DoubtfulCampaign
-from tests.support.ledgers.databases import empty_ledger_at
+from tests.support.doubtful_campaign import doubtful as unasked
 from tests.support.ledgers.small_ledger import definition, intent
+
+__all__ = ["unasked"]
 
 NOON = datetime(2026, 12, 1, 12, tzinfo=UTC)
 REQUIRED = "invites: {approval: required}\n"
 IN_TIME = "invites: {approval: {within: 2 days}}\n"
 
+# Where a ledger lies is all the same to what is only typed, shown or asked.
+on_each_database = pytest.mark.usefixtures("each_database")
+
 
 @pytest.fixture
-def office(each_database: str, tmp_path: Path) -> Iterator[Office]:
+def office(tmp_path: Path) -> Iterator[Office]:
     with Sandbox() as service:
         yield Office.at(tmp_path, service)
 
 
 @pytest.fixture
-def doubtful(
-    each_database: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> Iterator[DoubtfulCampaign]:
-    with Sandbox() as service:
-        for name, value in service.environment().items():
-            monkeypatch.setenv(name, value)
-        monkeypatch.setenv("CAMPAIGN_DATABASE_URL", empty_ledger_at(tmp_path))
-        monkeypatch.setenv("CAMPAIGN_OUTPUT_DIR", str(tmp_path / "out"))
-        doubtful = DoubtfulCampaign(service, tmp_path, monkeypatch, capsys)
-        doubtful.file.write_text(DEFINITION + IN_TIME, encoding="utf-8")
-        yield doubtful
+def doubtful(unasked: DoubtfulCampaign) -> DoubtfulCampaign:
+    """A campaign whose plan waits for two days."""
+    unasked.file.write_text(DEFINITION + IN_TIME, encoding="utf-8")
+    return unasked
 
 
 def answered(office: Office, given: Answer = Answer.APPROVED, code: str | None = None) -> Approval:
@@ -112,6 +107,7 @@ def test_where_a_plan_stands(
 # -- what a run does --------------------------------------------------------------------------
 
 
+@on_each_database
 def test_nothing_is_sent_before_a_person_approves(office: Office) -> None:
     """However often it is run; then the approved run does everything, once."""
     path = office.write("asked", people("ada", "grace"), more=REQUIRED)
@@ -151,6 +147,7 @@ def test_the_plan_names_the_project_that_newcomers_come_into(office: Office) -> 
     assert f"project: {project.id}, as it is" in end.plan.told
 
 
+@on_each_database
 def test_who_waits_for_an_approval_is_not_forgotten(office: Office) -> None:
     """The ledger has everyone, and who was taken out of the sheet; only nothing is sent."""
     office.run(office.write("asked", people("ada", "grace"), more=REQUIRED))
@@ -187,6 +184,7 @@ def test_a_rejected_plan_is_not_sent(office: Office) -> None:
     assert office.run(path).ending is Ending.COMPLETED
 
 
+@on_each_database
 def test_what_people_write_as_their_reason_does_not_reach_prefect(office: Office) -> None:
     """It may name a candidate: states and notices say who decided, and the ledger has the why."""
     why = "Ada Lovelace (ada@example.com) withdrew"
@@ -231,6 +229,7 @@ def test_what_has_changed_since_it_was_shown_cannot_be_approved(office: Office) 
     assert office.run(path).ending is Ending.COMPLETED
 
 
+@on_each_database
 def test_an_approval_is_void_once_a_person_settled_something(office: Office) -> None:
     """The ledger has moved since the plan was shown: another plan, another answer."""
     office.service.faults.add(Fault("lost", "invite", email="ada@example.com"))
@@ -258,6 +257,7 @@ def test_an_approval_is_void_once_a_person_settled_something(office: Office) -> 
     assert office.emails() == {"ada@example.com": 1, "grace@example.com": 1}
 
 
+@on_each_database
 def test_an_approval_that_becomes_void_at_the_last_moment_begins_no_run(office: Office) -> None:
     """Between the look at the answer and the begin of the run another plan was shown."""
     path = office.write("asked", people("ada"), more=REQUIRED)
@@ -270,6 +270,7 @@ def test_an_approval_that_becomes_void_at_the_last_moment_begins_no_run(office: 
         assert ledger.read(queries.last_run, 1) is None
 
 
+@on_each_database
 def test_an_answer_to_a_plan_that_is_no_longer_shown_is_not_taken(office: Office) -> None:
     """Between the look at the plan and the answer another plan was shown."""
     office.run(office.write("asked", people("ada"), more=REQUIRED))
@@ -283,6 +284,7 @@ def test_an_answer_to_a_plan_that_is_no_longer_shown_is_not_taken(office: Office
         assert ledger.read(approvals.look, "asked", "other") == (newer, Standing.OPEN)
 
 
+@on_each_database
 def test_what_a_run_has_begun_under_an_approval_it_may_end(office: Office) -> None:
     """A stop in the middle asks nobody again: the rest is part of what was approved."""
     names = [f"person{number}" for number in range(6)]
@@ -353,16 +355,7 @@ def test_approving_at_the_command_line(doubtful: DoubtfulCampaign) -> None:
     assert len(doubtful.emails()) == 3
 
 
-def test_rejecting_at_the_command_line(doubtful: DoubtfulCampaign) -> None:
-    """Needs a reason, which the next run repeats."""
-    doubtful.run()
-    assert doubtful.type("approve", KEY, "--reject").code == 2
-    assert doubtful.type("approve", KEY, "--reject", "--why", "wrong cohort").code == 0
-    end = doubtful.run()
-    assert (end.ending, "wrong cohort" in (end.reason or "")) == (Ending.STOPPED, True)
-    assert doubtful.requests() == []
-
-
+@on_each_database
 def test_a_plan_that_nobody_answers_in_time_is_void(doubtful: DoubtfulCampaign) -> None:
     """It cannot be approved any more, and the next run shows it anew with its own time."""
     doubtful.run()

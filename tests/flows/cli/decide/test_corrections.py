@@ -1,9 +1,5 @@
 """Addresses that were wrong, and people who are out: what is sent, and what a person cleans up."""
 
-import re
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 from sqlalchemy import select, update
 
@@ -13,27 +9,17 @@ from data.sending import runs
 from data.store.states import Ending
 from data.store.tables import candidate
 from sandbox.faults.faults import Fault
-from tests.support.doubtful_campaign import (
-    DEFINITION,
-    EMAILS,
-    KEY,
-    DoubtfulCampaign,
-    doubtful_campaign,
-)
+from tests.support.doubtful_campaign import DEFINITION, EMAILS, KEY, DoubtfulCampaign
+from tests.support.doubtful_campaign import doubtful as desk
+from tests.support.ledgers.databases import on_both
+
+__all__ = ["desk"]
 
 ADA, ZOE, GRACE = EMAILS
 RIGHT = "ada@right.example.com"
 
-
-@pytest.fixture
-def desk(
-    each_database: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> Iterator[DoubtfulCampaign]:
-    with doubtful_campaign(tmp_path, monkeypatch, capsys) as desk:
-        yield desk
+# Where a ledger lies is all the same to what is only typed, shown or asked.
+on_each_database = pytest.mark.usefixtures("each_database")
 
 
 def only_added(desk: DoubtfulCampaign) -> None:
@@ -71,6 +57,7 @@ ITS_OWN = {
 # -- corrections ------------------------------------------------------------------------------
 
 
+@on_each_database
 def test_a_corrected_person_is_invited_at_the_right_address(desk: DoubtfulCampaign) -> None:
     """Added under the same name, invited once; the wrong address gets nothing more, ever."""
     desk.run()
@@ -140,6 +127,7 @@ def _take_over(desk: DoubtfulCampaign, ledger: object) -> None:
     )  # type: ignore[attr-defined]
 
 
+@on_each_database
 def test_all_that_is_known_of_a_person_goes_with_the_new_address(desk: DoubtfulCampaign) -> None:
     """Also what the service is not told: without her time zone she was invited at night."""
     only_added(desk)
@@ -170,6 +158,7 @@ def test_who_was_never_sent_to_is_simply_replaced(desk: DoubtfulCampaign) -> Non
     assert desk.type("clean-up", KEY, "--json").object["clean_up"] == []
 
 
+@on_each_database
 def test_an_address_is_corrected_again_and_back(desk: DoubtfulCampaign) -> None:
     """The last one counts; an address that comes back is taken up where it was left."""
     desk.run()
@@ -185,12 +174,22 @@ def test_an_address_is_corrected_again_and_back(desk: DoubtfulCampaign) -> None:
     assert plan(desk)["corrected"] == []
 
 
+@on_each_database
 @pytest.mark.parametrize(
-    ("operation", "status"),
-    [
-        *(("invite", status) for status in (403, 404, None)),
-        *(("add_candidates", status) for status in (403, 400, None)),
-    ],
+    ("each_database", "operation", "status"),
+    on_both(
+        [
+            pytest.param(operation, status, id=f"{operation}-{status}")
+            for operation, statuses in (
+                ("add_candidates", (400, 403, None)),
+                ("invite", (403, 404, None)),
+            )
+            for status in statuses
+        ],
+        6,
+    ),
+    indirect=["each_database"],
+    scope="module",
 )
 def test_an_undone_correction_forgets_nobody(
     desk: DoubtfulCampaign, operation: str, status: int | None
@@ -210,6 +209,7 @@ def test_an_undone_correction_forgets_nobody(
     assert desk.emails()[ADA] == 1
 
 
+@on_each_database
 def test_an_undone_correction_sends_nothing_that_is_still_doubtful(desk: DoubtfulCampaign) -> None:
     """The doubt was given up with the correction, and nobody has said that nothing happened."""
     desk.run(Fault("lost", "invite", email=ADA, after_work=True))
@@ -265,15 +265,7 @@ def test_a_doubt_is_settled_by_a_correction(desk: DoubtfulCampaign) -> None:
     assert desk.emails() == {**dict.fromkeys(EMAILS, 1), RIGHT: 1}
 
 
-def test_the_right_address_may_be_held(desk: DoubtfulCampaign) -> None:
-    """Which is told at once."""
-    desk.run()
-    desk.type("block", RIGHT, "--why", "asked us to stop")
-    assert re.search(f"{RIGHT} is held: .*: asked us to stop", correct(desk))
-    assert desk.run().ending is Ending.COMPLETED
-    assert RIGHT not in desk.emails()
-
-
+@on_each_database
 def test_a_row_with_the_old_address_gets_what_came_of_the_person(desk: DoubtfulCampaign) -> None:
     """In a copy of the sheet the new address, its link and its status stand beside the row."""
     table = desk.folder / "people.csv"
@@ -296,6 +288,7 @@ def test_a_row_with_the_old_address_gets_what_came_of_the_person(desk: DoubtfulC
 # -- withdrawals --------------------------------------------------------------------------------
 
 
+@on_each_database
 def test_who_is_withdrawn_gets_nothing_more(desk: DoubtfulCampaign) -> None:
     """Added or not, invited or not; recorded with who and why; the others are invited."""
     only_added(desk)
@@ -325,20 +318,10 @@ def test_a_withdrawal_is_taken_back_by_name(desk: DoubtfulCampaign) -> None:
     assert desk.emails() == dict.fromkeys(EMAILS, 1)
 
 
-def test_everyone_is_checked_before_anyone_is_withdrawn(desk: DoubtfulCampaign) -> None:
-    """One who is already withdrawn, one unknown: each told, nothing changed."""
-    only_added(desk)
-    desk.type("withdraw", KEY, ADA, "--why", "x")
-    answer = desk.type("withdraw", KEY, ADA, ZOE, "grase@example.com", "--why", "x")
-    assert answer.code == 2
-    assert f"{ADA} is already withdrawn" in answer.err
-    assert f"did you mean {GRACE}?" in answer.err
-    assert desk.steps(ZOE) == ("done", "waiting")
-
-
 # -- what is left over ---------------------------------------------------------------------------
 
 
+@on_each_database
 def test_what_was_sent_again_after_doubt_may_be_there_twice(desk: DoubtfulCampaign) -> None:
     """A project, a problem and people: told as perhaps, with what is in use; then noted as done."""
     for operation in ("create_project", "attach_problem", "add_candidates"):
@@ -362,13 +345,6 @@ def test_what_was_sent_again_after_doubt_may_be_there_twice(desk: DoubtfulCampai
     said = desk.type("status", KEY).out
     assert 'project "Backend engineer": ' in said
     assert desk.type("clean-up", KEY, "--done", "--why", "looked").code == 0
-    assert desk.type("clean-up", KEY, "--json").object["clean_up"] == []
-    assert desk.type("status", KEY, "--json").object["clean_up"] == []
-
-
-def test_nothing_is_left_over_where_nothing_went_wrong(desk: DoubtfulCampaign) -> None:
-    """A campaign that went well has nothing to clean up."""
-    desk.run()
     assert desk.type("clean-up", KEY, "--json").object["clean_up"] == []
     assert desk.type("status", KEY, "--json").object["clean_up"] == []
 

@@ -18,31 +18,17 @@ from tasks.plan.target import CampaignSource
 from tasks.sending import pace
 from tasks.sending.sender import Sent
 from tests.support.campaigns import Heard, Office, people, settings_of
-from tests.support.doubtful_campaign import KEY, DoubtfulCampaign
-from tests.support.ledgers.databases import empty_ledger_at
 
 NAMES = [f"person{number}" for number in range(12)]
 
+# Where a ledger lies is all the same to what is only typed, shown or asked.
+on_each_database = pytest.mark.usefixtures("each_database")
+
 
 @pytest.fixture
-def office(each_database: str, tmp_path: Path) -> Iterator[Office]:
+def office(tmp_path: Path) -> Iterator[Office]:
     with Sandbox() as service:
         yield Office.at(tmp_path, service, candidates_per_request=3, invites_in_flight=2)
-
-
-@pytest.fixture
-def doubtful(
-    each_database: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> Iterator[DoubtfulCampaign]:
-    with Sandbox() as service:
-        for name, value in service.environment().items():
-            monkeypatch.setenv(name, value)
-        monkeypatch.setenv("CAMPAIGN_DATABASE_URL", empty_ledger_at(tmp_path))
-        monkeypatch.setenv("CAMPAIGN_OUTPUT_DIR", str(tmp_path / "out"))
-        yield DoubtfulCampaign(service, tmp_path, monkeypatch, capsys)
 
 
 def run_hearing(office: Office, path: Path, hears: Callable[[Ledger, Sent], None]) -> Finish:
@@ -63,6 +49,7 @@ def small_waves(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(inviting, "STEPS", 1)
 
 
+@on_each_database
 def test_a_pause_ends_a_run_amid_a_wave(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
     """Only what was on its way still arrives, however many the wave has left; all is recorded."""
     monkeypatch.setattr(pace, "LOOKS", 0)
@@ -84,6 +71,7 @@ def test_a_pause_ends_a_run_amid_a_wave(office: Office, monkeypatch: pytest.Monk
     assert (end.counts["invited"], end.counts["waiting"]) == (reached, len(NAMES) - reached)
 
 
+@on_each_database
 def test_a_pause_ends_a_run_before_the_next_bulk_add(office: Office) -> None:
     """People are added a request at a time: after the one under way no other leaves."""
 
@@ -96,6 +84,7 @@ def test_a_pause_ends_a_run_before_the_next_bulk_add(office: Office) -> None:
     assert office.changing() == ["create_project", "attach_problem", "add_candidates"]
 
 
+@on_each_database
 def test_while_paused_no_run_asks_the_service_anything(office: Office) -> None:
     """Not even a token; and once it is let go on, the same run does everything, once."""
     path = office.write("held", people("ada", "grace"))
@@ -147,6 +136,7 @@ def test_a_stop_from_outside_ends_a_run_within_one_wave(office: Office) -> None:
     assert set(office.emails().values()) == {1}
 
 
+@on_each_database
 def test_every_pause_is_kept(office: Office) -> None:
     """A second one changes neither who nor why of the first; one word to go on ends all."""
     asked = [By("grace", "first"), By("ada", "second"), By("ada", "second"), By(HOLD_ON, "third")]
@@ -162,36 +152,3 @@ def test_every_pause_is_kept(office: Office) -> None:
         assert [(paused.who, paused.why) for paused in ended] == both
         assert ledger.read(pauses.standing, "held") is None
         assert ledger.write(pauses.resume, "held", By("ada", "")) == []
-
-
-def test_who_resumes_reads_why_others_paused(doubtful: DoubtfulCampaign) -> None:
-    """Nobody's word is lost behind another's."""
-    doubtful.run()
-    doubtful.type("pause", KEY, "--by", "noah", "--why", "lunch")
-    second = doubtful.type("pause", KEY, "--by", "mia", "--why", "nobody may get it")
-    assert ("paused by noah" in second.out, "paused by mia" in second.out) == (True, True)
-    status = doubtful.type("status", KEY).out
-    assert ("by noah" in status, "by mia" in status) == (True, True)
-    resumed = doubtful.type("resume", KEY, "--by", "noah").out
-    assert ("by mia" in resumed, "nobody may get it" in resumed) == (True, True)
-
-
-def test_pause_and_resume_at_the_command_line(doubtful: DoubtfulCampaign) -> None:
-    """Each says what holds and what to type next; status tells who holds the campaign."""
-    doubtful.run()
-    paused = doubtful.type("pause", KEY, "--by", "grace", "--why", "too early")
-    assert (paused.code, f"campaign resume {KEY}" in paused.out) == (0, True)
-    assert "paused    by grace" in doubtful.type("status", KEY).out
-    resumed = doubtful.type("resume", KEY)
-    assert (resumed.code, ": resumed" in resumed.out) == (0, True)
-    assert "campaign run" in resumed.out
-    assert "paused" not in doubtful.type("status", KEY).out
-    assert "is not paused" in doubtful.type("resume", KEY).out
-
-
-@pytest.mark.parametrize("word", ["pause", "resume", "approve"])
-def test_a_key_that_nobody_knows_is_refused(doubtful: DoubtfulCampaign, word: str) -> None:
-    """A slip in the key must not leave the campaign that was meant unpaused."""
-    doubtful.run()
-    answer = doubtful.type(word, "backend-2027")
-    assert (answer.code, f"Did you mean {KEY}?" in answer.err) == (2, True)

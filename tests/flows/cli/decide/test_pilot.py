@@ -1,7 +1,6 @@
 """A pilot who was not invited is told apart from one who was, with what to type for each."""
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 
@@ -11,18 +10,12 @@ from data.history.history import numbers, story
 from data.history.records import read
 from data.store.states import Ending
 from sandbox.faults.faults import Fault
-from tests.support.doubtful_campaign import EMAILS, KEY, DoubtfulCampaign, doubtful_campaign
+from tests.support.doubtful_campaign import EMAILS, KEY, DoubtfulCampaign, doubtful
+
+__all__ = ["doubtful"]
 
 PILOT = "me@example.com"
 WHY = ("--why", "x")
-
-
-@pytest.fixture
-def doubtful(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Iterator[DoubtfulCampaign]:
-    with doubtful_campaign(tmp_path, monkeypatch, capsys) as table:
-        yield table
 
 
 def _name(doubtful: DoubtfulCampaign, pilot: str = PILOT) -> None:

@@ -1,9 +1,7 @@
 """Resending: one more invitation to named people, on purpose and never by accident."""
 
 import re
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 
@@ -17,29 +15,18 @@ from data.store.clock import now
 from data.store.states import AttemptState, By, Operation, Step
 from data.store.tables import Candidate
 from sandbox.faults.faults import Fault
-from tests.support.doubtful_campaign import (
-    DEFINITION,
-    EMAILS,
-    KEY,
-    DoubtfulCampaign,
-    doubtful_campaign,
-)
+from tests.support.doubtful_campaign import EMAILS, KEY, DoubtfulCampaign
+from tests.support.doubtful_campaign import doubtful as desk
+
+__all__ = ["desk"]
 
 ADA, ZOE, GRACE = EMAILS
 NOON = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 OPEN = (Step.WAITING, Step.SENDING, Step.UNSURE)
 CLOSED = (Step.DONE, Step.REFUSED, Step.WITHDRAWN)
 
-
-@pytest.fixture
-def desk(
-    each_database: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> Iterator[DoubtfulCampaign]:
-    with doubtful_campaign(tmp_path, monkeypatch, capsys) as set_up:
-        yield set_up
+# Where a ledger lies is all the same to what is only typed, shown or asked.
+on_each_database = pytest.mark.usefixtures("each_database")
 
 
 def person(add: Step, invite: Step, listed: bool = True) -> Candidate:
@@ -71,6 +58,7 @@ def test_withdrawing_and_resending_is_no_way_round_the_wait(
     assert (no_resend(person(Step.DONE, Step.WITHDRAWN), doubt, NOON) is None) is may
 
 
+@on_each_database
 def test_the_next_run_sends_exactly_one_more_email(desk: DoubtfulCampaign) -> None:
     """A new generation, recorded; the run after that sends nothing."""
     desk.run()
@@ -104,6 +92,7 @@ def test_a_refused_invitation_is_tried_once_more(desk: DoubtfulCampaign) -> None
     assert generations == {ADA: 1, ZOE: 2, GRACE: 1}
 
 
+@on_each_database
 def test_a_refused_add_is_tried_again_by_a_persons_word(desk: DoubtfulCampaign) -> None:
     """What was wrong may have been mended at the service: a resend says what to type, and it works.
 
@@ -130,6 +119,7 @@ def test_a_refused_add_is_tried_again_by_a_persons_word(desk: DoubtfulCampaign) 
     assert (answer.code, "no add is unsure" in answer.err) == (2, True)
 
 
+@on_each_database
 def test_who_was_withdrawn_comes_back(desk: DoubtfulCampaign) -> None:
     """Withdrawn before being added: added and invited, once each, after all."""
     desk.run(Fault("lost", "add_candidates"))
@@ -145,6 +135,7 @@ def test_who_was_withdrawn_comes_back(desk: DoubtfulCampaign) -> None:
     assert desk.emails() == {ADA: 1}
 
 
+@on_each_database
 def test_a_late_answer_to_the_first_invitation_does_not_settle_the_second(
     desk: DoubtfulCampaign,
 ) -> None:
@@ -171,17 +162,7 @@ def test_a_late_answer_to_the_first_invitation_does_not_settle_the_second(
     assert desk.emails() == {ADA: 1, ZOE: 2, GRACE: 1}
 
 
-def test_everyone_is_checked_before_anyone_is_resent(desk: DoubtfulCampaign) -> None:
-    """One wrong address: exit 2, each told where it stands, nothing changed."""
-    desk.run(Fault("lost", "invite", email=ZOE, after_work=True))
-    answer = desk.type("resend", KEY, ADA, ZOE, "grase@example.com", "--why", "x", "--yes")
-    assert answer.code == 2
-    assert f"{ZOE} " in answer.err
-    assert re.search(f"grase@example.com: .* did you mean {GRACE}?", answer.err)
-    assert desk.steps(ADA) == ("done", "done")
-    assert desk.decisions() == []
-
-
+@on_each_database
 def test_the_ledger_itself_refuses_what_is_not_settled(desk: DoubtfulCampaign) -> None:
     """Whatever a person saw before: when it is decided, each invitation must be settled."""
     desk.run(Fault("lost", "invite", email=ZOE, after_work=True))
@@ -194,16 +175,6 @@ def test_the_ledger_itself_refuses_what_is_not_settled(desk: DoubtfulCampaign) -
     assert list(refused.value.objections) == [1]
     assert [desk.steps(one)[1] for one in EMAILS] == ["done", "unsure", "done"]
     assert desk.decisions() == []
-
-
-def test_who_is_no_longer_in_the_definition_is_not_resent(desk: DoubtfulCampaign) -> None:
-    """Nobody is sent anything whom the definition no longer lists, so it is said at once."""
-    desk.run()
-    desk.file.write_text(DEFINITION.partition("  - {first_name: Grace")[0], encoding="utf-8")
-    desk.run()
-    answer = desk.type("resend", KEY, GRACE, "--why", "x", "--yes")
-    assert answer.code == 2
-    assert answer.err.startswith(f"{GRACE} ")
 
 
 @pytest.mark.parametrize(
@@ -225,17 +196,6 @@ def test_a_terminal_is_asked_first(desk: DoubtfulCampaign, typed: str, code: int
     assert answer.code == code
     assert f"One more invitation to {ADA}, {ZOE}? [y/N]" in answer.out
     assert desk.steps(ADA) == ("done", "done" if code else "waiting")
-
-
-def test_a_campaign_that_sends_no_invitations_says_so(desk: DoubtfulCampaign) -> None:
-    """A resend is recorded, but the definition still decides whether anything is sent."""
-    desk.run()
-    desk.file.write_text(DEFINITION + "invites: {send: false}\n", encoding="utf-8")
-    desk.run()
-    answer = desk.type("resend", KEY, ADA, "--why", "x", "--yes")
-    assert "\n  not yet: " in answer.out
-    desk.run()
-    assert desk.emails() == dict.fromkeys(EMAILS, 1)
 
 
 @pytest.mark.parametrize("state", OPEN)

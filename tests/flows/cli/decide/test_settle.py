@@ -8,7 +8,6 @@ import re
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from io import StringIO
@@ -47,15 +46,12 @@ from flows.words.doubts import HOW_FAR
 from sandbox.faults.faults import Fault
 from tasks.plan.target import CampaignSource, Target, intent_of
 from tests.support import session
-from tests.support.doubtful_campaign import (
-    DEFINITION,
-    EMAILS,
-    KEY,
-    DoubtfulCampaign,
-    doubtful_campaign,
-)
+from tests.support.doubtful_campaign import DEFINITION, EMAILS, KEY, DoubtfulCampaign
+from tests.support.doubtful_campaign import doubtful as desk
 from tests.support.ledgers.databases import ledger_at
 from tests.support.ledgers.journal import attempts
+
+__all__ = ["desk"]
 
 ADA, ZOE, GRACE = EMAILS
 ALL = ["create_project", "attach_problem", "add_candidates", "invite", "invite", "invite"]
@@ -66,17 +62,10 @@ LOST_INVITE = Fault("lost", "invite", email=ZOE, after_work=True)
 NEVER_CAME = Fault("lost", "invite", email=ZOE)
 
 
-pytestmark = pytest.mark.usefixtures("each_database")
+# Where a ledger lies is all the same to what is only typed, shown or asked.
+on_each_database = pytest.mark.usefixtures("each_database")
 
 NOTHING = {"format_version": 1, "campaign": KEY, "unsure": []}
-
-
-@pytest.fixture
-def desk(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Iterator[DoubtfulCampaign]:
-    with doubtful_campaign(tmp_path, monkeypatch, capsys) as set_up:
-        yield set_up
 
 
 # -- which verdicts can be taken, as a table ------------------------------------------------
@@ -174,6 +163,7 @@ def test_one_doubt_takes_one_verdict() -> None:
 # -- what the next run sends ----------------------------------------------------------------
 
 
+@on_each_database
 def test_a_project_seen_in_the_web_application_is_used(desk: DoubtfulCampaign) -> None:
     """The id a person read is adopted; the run goes on from there and creates nothing."""
     desk.run(LOST_PROJECT)
@@ -188,6 +178,7 @@ def test_a_project_seen_in_the_web_application_is_used(desk: DoubtfulCampaign) -
     assert desk.decisions() == [("id", "101", "rita", "")]
 
 
+@on_each_database
 def test_a_project_that_is_not_there_is_created_again(desk: DoubtfulCampaign) -> None:
     """Again: exactly one more create, and everything after it once."""
     desk.run(Fault("lost", "create_project"))
@@ -201,6 +192,7 @@ def test_a_project_that_is_not_there_is_created_again(desk: DoubtfulCampaign) ->
     assert desk.attempts("create_project") == ["overruled", "done"]
 
 
+@on_each_database
 @pytest.mark.parametrize(
     ("fault", "words", "attached"),
     [
@@ -222,6 +214,7 @@ def test_a_problem_is_attached_or_sent_again(
     assert desk.emails() == dict.fromkeys(EMAILS, 1)
 
 
+@on_each_database
 def test_people_are_adopted_by_id_and_the_others_added_again(desk: DoubtfulCampaign) -> None:
     """Ids seen in the web application are kept; whoever was not there is added alone."""
     desk.run(LOST_ADD)
@@ -243,6 +236,7 @@ def test_people_are_adopted_by_id_and_the_others_added_again(desk: DoubtfulCampa
     assert words == [("again", None), ("id", "5001"), ("id", "5002")]
 
 
+@on_each_database
 def test_who_was_withdrawn_before_being_added_is_never_invited(desk: DoubtfulCampaign) -> None:
     """Withdrawn adds stay out, also when the answer to the add arrives after all."""
     desk.run(LOST_ADD)
@@ -266,6 +260,7 @@ def test_who_was_withdrawn_before_being_added_is_never_invited(desk: DoubtfulCam
     assert desk.emails() == {}
 
 
+@on_each_database
 @pytest.mark.parametrize(
     ("fault", "words", "sent", "state"),
     [
@@ -302,19 +297,6 @@ def test_an_invitation_arrived_is_sent_again_or_withdrawn(
 
 
 # -- what is refused, and then nothing is changed --------------------------------------------
-
-
-def test_again_within_15_minutes_needs_now(desk: DoubtfulCampaign) -> None:
-    """A gateway may still be at work; the refusal says from when, and nothing is recorded."""
-    desk.run(NEVER_CAME)
-    desk.later(14)
-    answer = desk.settle("--invites", "again", "--why", "nothing came")
-    assert answer.code == 2
-    assert "--no-wait" in answer.err
-    assert desk.steps(ZOE) == ("done", "unsure")
-    assert desk.decisions() == []
-    assert desk.settle("--invites", "again", "--why", "nothing came", "--no-wait").code == 0
-    assert desk.steps(ZOE) == ("done", "waiting")
 
 
 def test_again_at_once_is_told_as_a_whole_line(desk: DoubtfulCampaign) -> None:
@@ -423,6 +405,7 @@ def test_a_project_of_another_campaign_is_refused(
     assert desk.type("settle", "frontend", "--project", "102").code == 0
 
 
+@on_each_database
 def test_an_id_of_another_campaigns_person_is_refused(desk: DoubtfulCampaign) -> None:
     """Nobody takes over the id of somebody who is a candidate elsewhere."""
     desk.run()
@@ -482,6 +465,7 @@ def outcome(attempt: int, row: int, state: AttemptState, step: Step) -> Outcome:
     return Outcome(attempt, Operation.INVITE, state, step, now(), (row,))
 
 
+@on_each_database
 def test_again_is_refused_while_the_run_lives(desk: DoubtfulCampaign) -> None:
     """However long ago and with --no-wait: the run may yet send what it has claimed."""
     with desk.ledger() as ledger:
@@ -497,6 +481,7 @@ def test_again_is_refused_while_the_run_lives(desk: DoubtfulCampaign) -> None:
         runs.end(ledger, begun.run, Ending.STOPPED, None)
 
 
+@on_each_database
 def test_what_a_dead_run_was_sending_is_unsure_when_listed(desk: DoubtfulCampaign) -> None:
     """Settling looks for dead runs first; until then nobody would know."""
     with desk.ledger() as ledger:
@@ -510,6 +495,7 @@ def test_what_a_dead_run_was_sending_is_unsure_when_listed(desk: DoubtfulCampaig
     assert desk.steps(ZOE) == ("done", "unsure")
 
 
+@on_each_database
 def test_what_was_answered_meanwhile_is_not_overruled(desk: DoubtfulCampaign) -> None:
     """Between looking and deciding the answer arrives: none of the verdicts is taken."""
     desk.run(LOST_INVITE, Fault("lost", "invite", email=GRACE))
@@ -533,6 +519,7 @@ def test_what_was_answered_meanwhile_is_not_overruled(desk: DoubtfulCampaign) ->
     assert desk.decisions() == []
 
 
+@on_each_database
 def test_a_late_yes_after_again_prevents_the_second_email(desk: DoubtfulCampaign) -> None:
     """Said again, and then the answer arrives after all: the run has nothing left to send."""
     desk.run(LOST_INVITE)
@@ -619,6 +606,7 @@ class Crowd:
             )
 
 
+@on_each_database
 def test_no_order_of_verdicts_and_late_answers_breaks_the_schema(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -705,6 +693,7 @@ def test_listing_says_what_happened_and_what_to_type(desk: DoubtfulCampaign) -> 
     assert desk.steps(ZOE) == ("done", "unsure")
 
 
+@on_each_database
 def test_a_printed_verdict_is_about_what_was_listed(desk: DoubtfulCampaign) -> None:
     """What became unsure between the listing and the command is settled by nobody's word."""
     desk.run(LOST_INVITE)
@@ -770,6 +759,7 @@ def test_a_list_of_unsure_adds_is_not_about_refused_ones(desk: DoubtfulCampaign)
     assert (desk.steps(ZOE)[0], desk.steps(TIM)[0]) == ("refused", "waiting")
 
 
+@on_each_database
 def test_again_that_may_mean_refused_or_unsure_adds_decides_nothing(
     desk: DoubtfulCampaign,
 ) -> None:
@@ -801,24 +791,6 @@ def test_listing_says_where_to_look(desk: DoubtfulCampaign, fault: Fault, shown:
     assert answer.code == 3
     assert shown in answer.out
     assert "campaign run" not in answer.out + desk.type("status", KEY).out
-
-
-def test_nothing_unsure_is_said_and_ends_with_0(desk: DoubtfulCampaign) -> None:
-    """A campaign without doubt: exit 0, and where the links are."""
-    desk.run()
-    answer = desk.settle()
-    assert answer.code == 0
-    assert "nothing is unsure; 3 invited" in answer.out
-    assert desk.settle("--json").object == NOTHING
-
-
-def test_an_unknown_campaign_is_named(desk: DoubtfulCampaign) -> None:
-    """Nothing to settle where nothing was run; with a ledger, the nearest key is told."""
-    assert desk.type("settle", "backend-2027").code == 2
-    desk.run()
-    answer = desk.type("settle", "backend-2027")
-    assert answer.code == 2
-    assert f"Did you mean {KEY}?" in answer.err
 
 
 def test_json_holds_every_doubt_and_nothing_else(desk: DoubtfulCampaign) -> None:
@@ -996,6 +968,7 @@ def test_no_cell_of_the_file_is_a_formula(desk: DoubtfulCampaign) -> None:
     assert desk.steps("+ada@example.com") == ("done", "waiting")
 
 
+@on_each_database
 def test_a_terminal_is_asked_one_by_one(desk: DoubtfulCampaign) -> None:
     """Each doubt is a question; an empty answer leaves it, and what is not yet allowed is said."""
     desk.run(LOST_ADD)

@@ -1,7 +1,7 @@
 """The web application's own list, taken as a verdict on all unsure adds at once."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,26 +13,14 @@ from data.decisions.verdicts import LARGEST_ID
 from flows.cli.decide import settle as command_line
 from flows.cli.decide.added_list import NO_LIST
 from sandbox.faults.faults import Fault
-from tests.support.doubtful_campaign import (
-    DEFINITION,
-    EMAILS,
-    KEY,
-    DoubtfulCampaign,
-    doubtful_campaign,
-)
+from tests.support.doubtful_campaign import DEFINITION, EMAILS, KEY, DoubtfulCampaign
+from tests.support.doubtful_campaign import doubtful as desk
+
+__all__ = ["desk"]
 
 ADA, ZOE, GRACE = EMAILS
 LOST = Fault("lost", "add_candidates", after_work=True)
 NEVER_CAME = Fault("lost", "add_candidates")
-
-
-@pytest.fixture
-def desk(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Iterator[DoubtfulCampaign]:
-    monkeypatch.chdir(tmp_path)
-    with doubtful_campaign(tmp_path, monkeypatch, capsys) as set_up:
-        yield set_up
 
 
 def there(desk: DoubtfulCampaign) -> dict[str, int]:

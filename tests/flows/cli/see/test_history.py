@@ -1,7 +1,6 @@
 """The story of a campaign: everything that was written down, in its order, in words."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,20 +8,15 @@ import pytest
 
 from flows.words.doubts import HOW_FAR, proved
 from sandbox.faults.faults import Fault
-from tests.support.doubtful_campaign import EMAILS, KEY, DoubtfulCampaign, doubtful_campaign
+from tests.support.doubtful_campaign import EMAILS, KEY, DoubtfulCampaign
+from tests.support.doubtful_campaign import doubtful as campaign
+
+__all__ = ["campaign"]
 
 ADA, ZOE, GRACE = EMAILS
 
-
-@pytest.fixture
-def campaign(
-    each_database: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> Iterator[DoubtfulCampaign]:
-    with doubtful_campaign(tmp_path, monkeypatch, capsys) as campaign:
-        yield campaign
+# Where a ledger lies is all the same to what is only typed, shown or asked.
+on_each_database = pytest.mark.usefixtures("each_database")
 
 
 def eventful(campaign: DoubtfulCampaign) -> None:
@@ -45,6 +39,7 @@ def events(campaign: DoubtfulCampaign, *words: str) -> list[dict[str, Any]]:
     return told
 
 
+@on_each_database
 def test_the_story_has_every_request_and_every_decision(campaign: DoubtfulCampaign) -> None:
     """Requests as in the service's own record; verdicts, resends, pauses with who and why."""
     eventful(campaign)
@@ -134,6 +129,7 @@ def test_times_are_those_of_the_campaign(campaign: DoubtfulCampaign) -> None:
     assert f"  {told[0]['at'][11:19]}  the campaign was read" in campaign.type("history", KEY).out
 
 
+@on_each_database
 def test_a_plan_and_its_answer_are_part_of_the_story(campaign: DoubtfulCampaign) -> None:
     """Who approved what, and the run that was under it, also in a person's story."""
     with campaign.file.open("a", encoding="utf-8") as file:
@@ -202,6 +198,7 @@ def test_a_correction_is_part_of_both_stories(campaign: DoubtfulCampaign) -> Non
     )
 
 
+@on_each_database
 def test_what_keeps_somebody_from_being_sent_to_is_part_of_the_story(
     campaign: DoubtfulCampaign,
 ) -> None:
@@ -224,6 +221,7 @@ def test_what_keeps_somebody_from_being_sent_to_is_part_of_the_story(
     assert "rita withdrew ada@example.com: took another job" in campaign.type("history", KEY).out
 
 
+@on_each_database
 def test_every_answer_to_a_plan_is_told_also_the_one_that_was_thought_better_of(
     campaign: DoubtfulCampaign,
 ) -> None:

@@ -3,7 +3,6 @@
 import re
 import shlex
 import stat
-from collections.abc import Iterator
 from datetime import timedelta
 from html import unescape
 from html.parser import HTMLParser
@@ -23,19 +22,14 @@ from flows.words.doubts import HOW_FAR
 from sandbox.faults.faults import Fault
 from tasks.outputs.page_mark import MARKED_WITHIN, mark
 from tasks.plan.pilot import confirm
-from tests.support.doubtful_campaign import EMAILS, KEY, DoubtfulCampaign, doubtful_campaign
+from tests.support.doubtful_campaign import EMAILS, KEY, DoubtfulCampaign
+from tests.support.doubtful_campaign import doubtful as campaign
 from tests.support.ledgers.small_ledger import NOON
+
+__all__ = ["campaign"]
 
 ADA, ZOE, GRACE = EMAILS
 HOSTILE = ("=cmd|' /C calc'!A1", "<script>alert(1)</script>", "x@example.com")
-
-
-@pytest.fixture
-def campaign(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Iterator[DoubtfulCampaign]:
-    with doubtful_campaign(tmp_path, monkeypatch, capsys) as campaign:
-        yield campaign
 
 
 class Text(HTMLParser):
