@@ -17,7 +17,7 @@ pytestmark = pytest.mark.xdist_group("prefect")
 HERE = uuid4()
 # Deploys a file, asks for a run of it, and executes that run as a worker does.
 DEPLOYED = """\
-import asyncio, os, sys
+import asyncio, os, runpy, sys
 from pathlib import Path
 from prefect.client.orchestration import get_client
 from flows.serving.deployments import planned_of, renew
@@ -29,7 +29,8 @@ async def deployed():
         return (await client.create_flow_run_from_deployment(await made.aapply())).id
 
 os.environ["PREFECT__FLOW_RUN_ID"] = str(asyncio.run(deployed()))
-os.execv(sys.executable, [sys.executable, "-m", "prefect.engine"])
+sys.argv.pop()
+runpy.run_module("prefect.engine", run_name="__main__")
 """
 
 

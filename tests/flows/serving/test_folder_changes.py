@@ -27,9 +27,9 @@ PARIS = "Europe/Paris"
 YEARLY = f'schedule: {{cron: "0 9 1 1 *", timezone: {PARIS}}}\n'
 # Executes a run of a deployment as a runner does.
 EXECUTE = """\
-import os, sys
-os.environ["PREFECT__FLOW_RUN_ID"] = sys.argv[1]
-os.execv(sys.executable, [sys.executable, "-m", "prefect.engine"])
+import os, runpy, sys
+os.environ["PREFECT__FLOW_RUN_ID"] = sys.argv.pop()
+runpy.run_module("prefect.engine", run_name="__main__")
 """
 
 
