@@ -18,6 +18,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import time
 import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -25,13 +26,15 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from tests.support.prefects.warm_start import WarmStart
+from tests.support.prefects.warm_start import Warm, WarmStart
 from tests.support.session import PATIENCE
 
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
 ANY = "…"
-PLAINLY = r"campaign [^|&;<>()$`*?#~]*"  # nothing that a shell would act upon
+QUOTED = re.compile(r"\"[^\"$`\\]*\"|'[^']*'")
+# Settings, and words that no shell would act upon; what Prefect reads it reads as it is imported.
+PLAINLY = re.compile(r"((?!PREFECT_)[A-Z_]+=[^\s|&;<>()$`]* )*campaign [^|&;<>()$`*?#~]*")
 
 
 @dataclass(frozen=True)
@@ -161,7 +164,7 @@ class Shell:
             "CAMPAIGN_OUTPUT_DIR": str(folder / "out"),
             **more,
         }
-        self._open: list[subprocess.Popen[str]] = []
+        self._open: list[Warm | subprocess.Popen[bytes]] = []
 
     def __enter__(self) -> Self:
         return self
@@ -214,8 +217,14 @@ class Shell:
         if typed.startswith("make "):
             # The environment of the tests is set up already; a test never changes it.
             typed = f"make -s -C '{ROOT}' -o setup -o setup-tests BIN='{BIN}' {typed[5:]}"
-        if self._warm is not None and re.fullmatch(PLAINLY, typed):
-            return self._run_warm(self._warm, shlex.split(typed)[1:])
+        plain = typed.replace("$PWD", str(self.folder / "work"))
+        if self._warm is not None and PLAINLY.fullmatch(QUOTED.sub("''", plain)):
+            said = self.folder / "said"
+            said.unlink(missing_ok=True)
+            ended = self._begin(self._warm, plain, said)
+            printed, _ = ended.communicate(PATIENCE)
+            assert ended.returncode is not None
+            return ended.returncode, printed
         ended = subprocess.run(
             ["bash", "-c", typed],
             cwd=self.folder / "work",
@@ -229,38 +238,39 @@ class Shell:
         )
         return ended.returncode, ended.stdout
 
-    def _run_warm(self, warm: WarmStart, words: list[str]) -> tuple[int, str]:
-        said = self.folder / "said"
-        said.unlink(missing_ok=True)
-        ended = warm.begin(words, self.folder / "work", self.environment, both=said)
-        printed, _ = ended.communicate(PATIENCE)
-        assert ended.returncode is not None
-        return ended.returncode, printed
+    def _begin(self, warm: WarmStart, typed: str, said: Path) -> Warm:
+        settings, words = {}, shlex.split(typed)
+        while words[0] != "campaign":
+            name, _, value = words.pop(0).partition("=")
+            settings[name] = value
+        return warm.begin(words[1:], self.folder / "work", self.environment | settings, both=said)
 
     def _start(self, command: Command) -> str:
         """Start the sandbox and wait for the last line that the document shows."""
-        process = subprocess.Popen(
-            ["campaign", *command.typed.split()[1:], "--port", "0"],
-            executable=str(BIN / "campaign"),
-            cwd=self.folder / "work",
-            env=self.environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        assert process.stdout is not None
-        printed, last = "", lines(command.shown)[-1]
-        for line in process.stdout:
-            printed += line
-            if fits(last, line):
+        typed, said = f"{command.typed} --port 0", self.folder / f"said-{len(self._open)}"
+        said.touch()
+        last = lines(command.shown)[-1]
+        process: Warm | subprocess.Popen[bytes]
+        if self._warm is not None:
+            process = self._begin(self._warm, typed, said)
+        else:
+            with said.open("wb") as into:
+                process = subprocess.Popen(
+                    typed.split(),
+                    executable=str(BIN / "campaign"),
+                    cwd=self.folder / "work",
+                    env=self.environment,
+                    stdin=subprocess.DEVNULL,
+                    stdout=into,
+                    stderr=into,
+                )
+        while process.poll() is None:
+            if any(fits(last, line) for line in lines(said.read_text())):
+                self._open.append(process)
                 break
-        exports = re.findall(r"^ *export (\w+)=(.*)$", printed, re.MULTILINE)
-        if not exports:
-            process.kill()
-            return printed + process.communicate()[0]
-        self._open.append(process)
-        self.environment |= dict(exports)
+            time.sleep(0.02)  # another process writes it
+        printed = said.read_text()
+        self.environment |= dict(re.findall(r"^ *export (\w+)=(.*)$", printed, re.MULTILINE))
         return printed
 
     def _set_fault(self, described: dict[str, Any]) -> None:
