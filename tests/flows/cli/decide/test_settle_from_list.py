@@ -9,9 +9,7 @@ import openpyxl
 import pytest
 
 from data.campaigns import queries
-from data.decisions.verdicts import LARGEST_ID
 from flows.cli.decide import settle as command_line
-from flows.cli.decide.added_list import NO_LIST
 from sandbox.faults.faults import Fault
 from tests.support.doubtful_campaign import DEFINITION, EMAILS, KEY, DoubtfulCampaign
 from tests.support.doubtful_campaign import doubtful as desk
@@ -142,11 +140,7 @@ def test_who_is_there_twice_is_used_once_and_the_other_is_to_be_removed(
 @pytest.mark.parametrize(
     ("rows", "complaint"),
     [
-        ([["email", "a", "b"], [ADA, 1, 5], [ZOE, 2, 6]], "list.csv, candidate_id: both a and b "),
-        ([["email", "name"], [ADA, "Ada"]], "list.csv, candidate_id: no column"),
-        ([["name", "id"], ["Ada", 1]], f"list.csv: {NO_LIST}\n"),
         ([["email", "id"], [ADA, "none"], [ZOE, 5]], 'list.csv:2, id: found "none", wanted an id'),
-        ([["email", "id"], [ADA, 0], [ZOE, 5]], f" 1 to {LARGEST_ID}, not 0\n"),
         ([["email", "id"], [ADA, 5], [ZOE, 5]], " the id 5\n"),
     ],
 )
