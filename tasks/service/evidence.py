@@ -4,21 +4,6 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from enum import IntEnum
 
-from data.store.states import Operation
-
-__all__ = [
-    "CERTIFICATES",
-    "ENCODED",
-    "GLUED",
-    "SPOKE_FIRST",
-    "TOO_LONG",
-    "Exchange",
-    "HeldBack",
-    "Last",
-    "Operation",
-    "Phase",
-]
-
 # Failures that are not exceptions. The first: nothing was sent. The second: nobody can tell which
 # of two answers belongs to the request. With the others the status is valid, but the body is lost.
 SPOKE_FIRST = "AnswerBeforeRequest"

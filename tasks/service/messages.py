@@ -10,24 +10,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TypedDict
 
+from data.store.states import Operation
 from tasks.service.answer import parsed, read_id
-from tasks.service.evidence import Operation
-from tasks.service.problem import Problem, read_problems
-
-__all__ = [
-    "CandidateBody",
-    "Operation",
-    "Problem",
-    "Request",
-    "add_candidates",
-    "attach_problem",
-    "create_project",
-    "id_elsewhere",
-    "invite",
-    "read_problems",
-    "read_project_id",
-    "service_date",
-]
 
 # The service names months in English whatever the locale of this machine.
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")

@@ -13,6 +13,7 @@ from email.utils import parsedate_to_datetime
 from enum import StrEnum
 
 from config.definition.model import Trust
+from data.store.states import Operation
 from tasks.service import added_ids, answer, messages
 from tasks.service.evidence import (
     CERTIFICATES,
@@ -21,11 +22,8 @@ from tasks.service.evidence import (
     SPOKE_FIRST,
     Exchange,
     HeldBack,
-    Operation,
     Phase,
 )
-
-__all__ = ["Exchange", "Operation", "Phase", "Proof", "Then", "Verdict", "pause_of", "verdict"]
 
 
 class Proof(StrEnum):

@@ -36,11 +36,12 @@ from config.workbooks.compound import stream_of
 from config.workbooks.container import OLD_FORMAT
 from config.workbooks.shapes import Unfit
 from data.privacy.masking import masked_text
+from data.store.states import Operation
 from flows.words.speech import printable
 from tasks.outputs.exports import Link, as_csv, as_json
 from tasks.service.added_ids import match_answer
 from tasks.service.auth import read_token
-from tasks.service.evidence import Exchange, Operation, Phase
+from tasks.service.evidence import Exchange, Phase
 from tasks.service.messages import id_elsewhere, read_project_id
 from tasks.service.problem import read_problems
 from tasks.service.verdict import Proof, verdict

@@ -15,10 +15,10 @@ import pytest
 from config.definition.model import Candidate, Definition, Invites, ProblemById, Project, Trust
 from config.email_key import email_key
 from config.mistakes import Place
-from data.store.states import Ending
+from data.store.states import Ending, Operation
 from flows.run.ending import Finish
 from tasks.sending.gate import PAUSES
-from tasks.service.evidence import Exchange, HeldBack, Last, Operation, Phase
+from tasks.service.evidence import Exchange, HeldBack, Last, Phase
 from tasks.service.messages import Request
 from tests.promise.histories.simulated_service import Assessment, Client
 from tests.promise.histories.simulation import KEY, World

@@ -15,10 +15,11 @@ from typing import Any
 from config.definition.model import Trust
 from config.email_key import email_key
 from config.errors import CampaignError
+from data.store.states import Operation
 from sandbox.service.record import Record
 from tasks.service.added_ids import match_answer
 from tasks.service.client import Service
-from tasks.service.evidence import Exchange, Operation
+from tasks.service.evidence import Exchange
 from tasks.service.messages import (
     CandidateBody,
     Request,

@@ -4,8 +4,9 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
+from data.store.states import Operation
 from tasks.service.client import Service
-from tasks.service.evidence import Exchange, Operation
+from tasks.service.evidence import Exchange
 from tasks.service.messages import (
     CandidateBody,
     Request,

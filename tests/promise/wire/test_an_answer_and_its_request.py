@@ -17,9 +17,10 @@ from dataclasses import dataclass, field
 import pytest
 
 from config.errors import CampaignError
+from data.store.states import Operation
 from tasks.service import connection
 from tasks.service.client import Service
-from tasks.service.evidence import ENCODED, GLUED, TOO_LONG, Exchange, Operation
+from tasks.service.evidence import ENCODED, GLUED, TOO_LONG, Exchange
 from tasks.service.harmless_retries import Patience
 from tasks.service.messages import Request, add_candidates, invite
 from tasks.service.verdict import Proof, Then, verdict

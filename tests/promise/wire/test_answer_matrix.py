@@ -9,8 +9,9 @@ from itertools import product
 
 import pytest
 
+from data.store.states import Operation
 from tasks.service.client import Service
-from tasks.service.evidence import Exchange, Operation, Phase
+from tasks.service.evidence import Exchange, Phase
 from tasks.service.verdict import Proof, Then, verdict
 from tests.promise.wire.test_wire_matrix import ONE_BY_ONE, REQUESTS, candidate
 from tests.support.wire_server import Line, Received, always, give_token, listening, settings_for

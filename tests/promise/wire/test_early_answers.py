@@ -14,10 +14,11 @@ from pathlib import Path
 import pytest
 from cryptography import x509
 
+from data.store.states import Operation
 from tasks.service import channel
 from tasks.service.client import Service
 from tasks.service.connection import Conversation
-from tasks.service.evidence import GLUED, SPOKE_FIRST, Exchange, Operation, Phase
+from tasks.service.evidence import GLUED, SPOKE_FIRST, Exchange, Phase
 from tasks.service.messages import add_candidates
 from tasks.service.verdict import Proof, Then, verdict
 from tests.promise.wire.early_service import EarlyService, End

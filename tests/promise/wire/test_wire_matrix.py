@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
+from data.store.states import Operation
 from tasks.service import channel
 from tasks.service.client import Service
-from tasks.service.evidence import Exchange, Operation, Phase
+from tasks.service.evidence import Exchange, Phase
 from tasks.service.messages import (
     CandidateBody,
     Request,

@@ -9,12 +9,13 @@ from typing import Any, TypeVar
 
 import pytest
 
+from data.store.states import Operation
 from tasks.service import channel, connection
 from tasks.service.channel import exchange
 from tasks.service.client import Service
 from tasks.service.connection import Asked, Conversation
 from tasks.service.errors import CredentialsRefused, NotTheService, Unreachable
-from tasks.service.evidence import Exchange, HeldBack, Operation, Phase
+from tasks.service.evidence import Exchange, HeldBack, Phase
 from tasks.service.harmless_retries import Patience
 from tasks.service.messages import Request, attach_problem, invite
 from tasks.service.verdict import Proof, Then, verdict

@@ -8,19 +8,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from data.store.states import Operation
 from tasks.service.added_ids import NO_ID, Matched, match_answer, read_added
 from tasks.service.messages import (
     CandidateBody,
-    Operation,
     add_candidates,
     attach_problem,
     create_project,
     id_elsewhere,
     invite,
-    read_problems,
     read_project_id,
     service_date,
 )
+from tasks.service.problem import read_problems
 
 ADA: CandidateBody = {
     "first_name": "Ada",

@@ -10,10 +10,11 @@ from cryptography import x509
 
 from config.errors import BadSettings
 from config.settings import load_local
+from data.store.states import Operation
 from tasks.service.channel import trust
 from tasks.service.client import Service
 from tasks.service.errors import Unreachable
-from tasks.service.evidence import CERTIFICATES, Exchange, Operation, Phase
+from tasks.service.evidence import CERTIFICATES, Exchange, Phase
 from tasks.service.harmless_retries import Patience
 from tasks.service.messages import invite
 from tasks.service.verdict import Proof, Then, verdict

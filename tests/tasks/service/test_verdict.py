@@ -6,12 +6,10 @@ from email.utils import format_datetime
 import pytest
 
 from config.definition.model import Trust
-from tasks.service.evidence import ENCODED, GLUED, HeldBack
+from data.store.states import Operation
+from tasks.service.evidence import ENCODED, GLUED, Exchange, HeldBack, Phase
 from tasks.service.verdict import (
     MAYBE,
-    Exchange,
-    Operation,
-    Phase,
     Proof,
     Then,
     Verdict,
