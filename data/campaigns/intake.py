@@ -21,6 +21,7 @@ from sqlalchemy import (
 from sqlmodel import select as whole
 
 from config.definition.model import Candidate, Definition
+from config.definition.sent_fields import FIELDS
 from config.errors import CampaignError
 from config.mistakes import Place
 from data.campaigns import forgotten
@@ -34,12 +35,7 @@ from data.store.tables import Campaign, Reading, campaign, candidate, readings, 
 COLUMNS = (
     candidate.c.id,
     candidate.c.email_key,
-    candidate.c.first_name,
-    candidate.c.last_name,
-    candidate.c.email1,
-    candidate.c.source,
-    candidate.c.notes,
-    candidate.c.stage_id,
+    *(candidate.c[name] for name in FIELDS),
     candidate.c.add_state,
     candidate.c.invite_state,
     candidate.c.listed,
@@ -72,7 +68,6 @@ CHANGED_SINCE = (
     .label("changed_since")
 )
 AT_ONCE = 5_000  # how many new people are prepared at a time; there is still only one commit
-SENT = ("first_name", "last_name", "email1", "source", "notes", "stage_id")
 KEPT = ("timezone",)  # what a definition says of a person, and the service is not told
 # What of a campaign always follows its definition; project and problem only until they are sent.
 _OF_DEFINITION = (
@@ -296,14 +291,14 @@ def _write_people(connection: Connection, campaign_row: int, changes: Changes) -
                 {
                     "campaign_id": campaign_row,
                     "email_key": person.key,
-                    **{name: getattr(person, name) for name in (*SENT, *KEPT)},
+                    **{name: getattr(person, name) for name in (*FIELDS, *KEPT)},
                 }
                 for person in changes.new[start : start + AT_ONCE]
             ],
         )
     waits_again = {"add_state": Step.WAITING, "why": None}
     for others, names, also in (
-        (changes.reworded, SENT, waits_again),
+        (changes.reworded, FIELDS, waits_again),
         (changes.noted, KEPT, {}),
     ):
         if others:

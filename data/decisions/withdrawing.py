@@ -12,8 +12,9 @@ from sqlalchemy import ColumnElement, Connection, case, exists, insert, update
 from sqlmodel import select
 
 from config.command_line import command
+from config.definition.sent_fields import FIELDS
 from data.campaigns import forgotten
-from data.campaigns.intake import KEPT, SENT
+from data.campaigns.intake import KEPT
 from data.campaigns.queries import people_in
 from data.decisions.settling import find, reason, settle, write_down
 from data.decisions.verdicts import Decided, NotDecided
@@ -141,7 +142,7 @@ def correct(
 
 def _insert(connection: Connection, campaign_row: int, row: int, email1: str, key: str) -> int:
     old = people_in(connection, campaign_row, [row])[row]
-    values = {name: getattr(old, name) for name in (*SENT, *KEPT)} | {
+    values = {name: getattr(old, name) for name in (*FIELDS, *KEPT)} | {
         "campaign_id": campaign_row,
         "email_key": key,
         "email1": email1,

@@ -4,9 +4,9 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from config.definition.sent_fields import FIELDS
 from config.errors import CampaignError
 from data.campaigns import intake
-from data.campaigns.changes import Known
 from data.sending import queue
 from data.sending.claims import Claimed
 from data.store.ledger import Ledger
@@ -15,7 +15,6 @@ from tasks.sending.breaker import IN_A_ROW
 from tasks.sending.sender import Learned, Prepared, Sender, Sent
 from tasks.service import added_ids, messages
 from tasks.service.evidence import Exchange
-from tasks.service.messages import CandidateBody
 from tasks.service.verdict import Proof, Then
 
 
@@ -41,8 +40,8 @@ class AddCandidates:
                 strangers=self._strangers(matched.strangers),
             )
 
-        request = messages.add_candidates(self.project_id, [_body(person) for person in people])
-        return Prepared(request, read)
+        bodies = [dict(zip(FIELDS, person.fields, strict=True)) for person in people]
+        return Prepared(messages.add_candidates(self.project_id, bodies), read)
 
     def _strangers(self, answered: Mapping[str, Collection[int]]) -> int:
         """How many people in the answer were not sent, and are not in the project by the ledger
@@ -56,18 +55,6 @@ class AddCandidates:
             return self.ledger.read(queue.strangers, self.rows[0], answered)
         except CampaignError:  # the outcome of this request is recorded first
             return len(answered)
-
-
-def _body(person: Known) -> CandidateBody:
-    first_name, last_name, email1, source, notes, stage_id = person.fields
-    return {
-        "first_name": first_name,
-        "last_name": last_name,
-        "email1": email1,
-        "source": source,
-        "notes": notes,
-        "stage_id": stage_id,
-    }
 
 
 @dataclass(slots=True)

@@ -5,11 +5,11 @@ leaves status codes and most bodies open, and an unknown extra field is never an
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TypedDict
 
+from config.definition.sent_fields import FIELDS
 from data.store.states import Operation
 from tasks.service.answer import parsed, read_id
 
@@ -22,26 +22,11 @@ _PROJECT_ID_ELSEWHERE = ("id", "projectId", "project_id")
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One changing request: a path below the base URL, and its body (None: no body at all).
-
-    `rows` is the number of candidates the request is about (0 for the project's own calls).
-    """
+    """One changing request: a path below the base URL, and its body (None: no body at all)."""
 
     operation: Operation
     path: str
     body: bytes | None = field(repr=False)
-    rows: int
-
-
-class CandidateBody(TypedDict):
-    """A candidate as the service wants one (interface 2, 4.5)."""
-
-    first_name: str
-    last_name: str
-    email1: str
-    source: str
-    notes: str
-    stage_id: int
 
 
 def create_project(
@@ -55,37 +40,27 @@ def create_project(
         "starttime": starttime,
         "endtime": endtime,
     }
-    return Request(Operation.CREATE, "/api/projects", _json(body), 0)
+    return Request(Operation.CREATE, "/api/projects", _json(body))
 
 
 def attach_problem(project_id: int, problem_id: int) -> Request:
     """Add a problem to a project (interface 4.4)."""
     path = f"/api/projects/{project_id}/problems"
-    return Request(Operation.ATTACH, path, _json({"problemid": problem_id}), 0)
+    return Request(Operation.ATTACH, path, _json({"problemid": problem_id}))
 
 
-def add_candidates(project_id: int, rows: Sequence[CandidateBody]) -> Request:
+def add_candidates(project_id: int, rows: Sequence[Mapping[str, object]]) -> Request:
     """Add candidates to a project in one request (interface 4.5)."""
     path = f"/api/projects/{project_id}/candidates"
-    # Spelled out, so that nothing else in a row is ever sent.
-    body = [
-        {
-            "first_name": row["first_name"],
-            "last_name": row["last_name"],
-            "email1": row["email1"],
-            "source": row["source"],
-            "notes": row["notes"],
-            "stage_id": row["stage_id"],
-        }
-        for row in rows
-    ]
-    return Request(Operation.ADD, path, _json(body), len(body))
+    # Nothing else in a row is ever sent.
+    body = [{name: row[name] for name in FIELDS} for row in rows]
+    return Request(Operation.ADD, path, _json(body))
 
 
 def invite(project_id: int, candidate_id: int) -> Request:
     """Ask the service to send one invitation email (interface 4.6)."""
     path = f"/api/projects/{project_id}/candidates/{candidate_id}/invite"
-    return Request(Operation.INVITE, path, None, 1)
+    return Request(Operation.INVITE, path, None)
 
 
 def service_date(when: datetime | None) -> str:

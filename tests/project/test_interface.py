@@ -30,7 +30,7 @@ from tasks.outputs.links import index_page, links_of
 from tasks.plan.target import CampaignSource
 from tasks.service.auth import Tokens
 from tasks.service.client import Service
-from tasks.service.messages import CandidateBody, add_candidates, attach_problem, create_project
+from tasks.service.messages import add_candidates, attach_problem, create_project
 from tasks.status.standing import standing
 from tests.support.campaigns import settings_of
 from tests.support.wire_server import Line, Received, always, listening, settings_for
@@ -366,7 +366,7 @@ def test_after_an_unclear_answer_the_list_is_asked_for_first(hiring: Hiring) -> 
 
 def test_every_body_is_said_to_be_json() -> None:
     """Interface 4.3 to 4.5: the header Content-Type: application/json with each of the bodies."""
-    person: CandidateBody = {
+    person = {
         "first_name": "Ada",
         "last_name": "Lovelace",
         "email1": "ada@example.com",

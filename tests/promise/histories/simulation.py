@@ -10,6 +10,7 @@ person who looks at the service's record settles doubts and sends invitations on
 
 import asyncio
 import hashlib
+import json
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from contextvars import copy_context
@@ -373,8 +374,8 @@ class World:
         if not found:
             raise BrokenPromise(f"a request left without a claim: {request.path}")
         [(attempt, state, rows)] = found
-        if request.operation is Operation.ADD and rows != request.rows:
-            raise BrokenPromise(f"{request.rows} people left, {rows} were claimed")
+        if request.operation is Operation.ADD and rows != (left := len(json.loads(request.body))):
+            raise BrokenPromise(f"{left} people left, {rows} were claimed")
         if state != AttemptState.SENDING:
             raise BrokenPromise(f"a request left whose attempt {attempt} is {state}")
         others = {pid for pid, operation in self._open_calls() if operation == request.operation}

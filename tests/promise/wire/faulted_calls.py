@@ -21,7 +21,6 @@ from tasks.service.added_ids import match_answer
 from tasks.service.client import Service
 from tasks.service.evidence import Exchange
 from tasks.service.messages import (
-    CandidateBody,
     Request,
     add_candidates,
     attach_problem,
@@ -42,15 +41,15 @@ DEADLINE = 45.0
 PROJECT, CANDIDATE = 101, 5001  # the first ids that the service gives
 
 
-def person(number: int, notes: str = "") -> CandidateBody:
-    return CandidateBody(
-        first_name=f"F{number}",
-        last_name=f"L{number}",
-        email1=f"p{number}@example.com",
-        source="",
-        notes=notes,
-        stage_id=1,
-    )
+def person(number: int, notes: str = "") -> dict[str, str | int]:
+    return {
+        "first_name": f"F{number}",
+        "last_name": f"L{number}",
+        "email1": f"p{number}@example.com",
+        "source": "",
+        "notes": notes,
+        "stage_id": 1,
+    }
 
 
 class Calls:
@@ -77,7 +76,7 @@ class Calls:
             case Operation.INVITE:
                 return invite(PROJECT, CANDIDATE + number)
 
-    def people(self, number: int) -> list[CandidateBody]:
+    def people(self, number: int) -> list[dict[str, str | int]]:
         notes = self.notes if number % 5 == 0 else ""
         return [person(1000 + 10 * number + n, notes) for n in range(self.longest)]
 

@@ -8,7 +8,6 @@ from data.store.states import Operation
 from tasks.service.client import Service
 from tasks.service.evidence import Exchange
 from tasks.service.messages import (
-    CandidateBody,
     Request,
     add_candidates,
     attach_problem,
@@ -31,15 +30,15 @@ STATUSES = (200, 201, 204, 400, 401, 404, 422, 425, 429, 500)
 DEADLINE = PATIENCE  # nobody waits for it, and half of it is left to connect on a busy machine
 
 
-def person(number: int) -> CandidateBody:
-    return CandidateBody(
-        first_name="Ada",
-        last_name="Lovelace",
-        email1=f"ada{number}@example.com",
-        source="",
-        notes="",
-        stage_id=1,
-    )
+def person(number: int) -> dict[str, str | int]:
+    return {
+        "first_name": "Ada",
+        "last_name": "Lovelace",
+        "email1": f"ada{number}@example.com",
+        "source": "",
+        "notes": "",
+        "stage_id": 1,
+    }
 
 
 def request_of(operation: Operation, number: int) -> Request:

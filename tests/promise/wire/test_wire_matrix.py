@@ -16,7 +16,6 @@ from tasks.service import channel
 from tasks.service.client import Service
 from tasks.service.evidence import Exchange, Phase
 from tasks.service.messages import (
-    CandidateBody,
     Request,
     add_candidates,
     attach_problem,
@@ -43,15 +42,15 @@ CREATE, ATTACH, ADD, INVITE = Operation
 NOT_SENT, REFUSED, UNSURE, DONE = Proof.NOT_SENT, Proof.REFUSED, Proof.UNSURE, Proof.DONE
 
 
-def candidate(n: int, notes: str = "") -> CandidateBody:
-    return CandidateBody(
-        first_name="Ada",
-        last_name="Lovelace",
-        email1=f"ada{n}@example.com",
-        source="referral",
-        notes=notes,
-        stage_id=1,
-    )
+def candidate(n: int, notes: str = "") -> dict[str, str | int]:
+    return {
+        "first_name": "Ada",
+        "last_name": "Lovelace",
+        "email1": f"ada{n}@example.com",
+        "source": "referral",
+        "notes": notes,
+        "stage_id": 1,
+    }
 
 
 REQUESTS = {

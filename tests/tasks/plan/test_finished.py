@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from sqlalchemy import Connection, update
 
 from config.definition.model import Definition, Invites
+from config.definition.sent_fields import FIELDS
 from data.campaigns import intake
 from data.campaigns.changes import Unfinished, compare
-from data.campaigns.intake import KEPT, SENT, everybody
+from data.campaigns.intake import KEPT, everybody
 from data.store.states import Step
 from data.store.tables import candidate
 from flows.cli.prepare.forecast import Forecast, forecast
@@ -106,9 +107,15 @@ def test_a_plan_says_what_it_would_say_with_everybody(
 
 def test_who_is_finished(tmp_path: Path) -> None:
     """Invited people just as the definition has them; added ones are, once nobody is invited."""
-    names = ("same", *SENT, *KEPT, "removed", "added")  # one differs in each field, as it is called
+    names = (
+        "same",
+        *FIELDS,
+        *KEPT,
+        "removed",
+        "added",
+    )  # one differs in each field, as it is called
     small = Small.at(tmp_path, *names)
-    other = {name: 7 if name == "stage_id" else "Asia/Tokyo" for name in (*SENT, *KEPT)}
+    other = {name: 7 if name == "stage_id" else "Asia/Tokyo" for name in (*FIELDS, *KEPT)}
     states = {name: {name: value} for name, value in other.items()}
     states |= {"removed": {"listed": False}, "added": {"invite_state": W}}
     with small.ledger:

@@ -525,7 +525,7 @@ def test_a_renewed_token_is_the_one_the_next_call_carries() -> None:
 
 def test_nothing_secret_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     """At the most talkative level: no secret, no token, no body, no email."""
-    request = Request(Operation.ADD, "/api/projects/1/candidates", b'[{"email1":"ada@x.org"}]', 1)
+    request = Request(Operation.ADD, "/api/projects/1/candidates", b'[{"email1":"ada@x.org"}]')
 
     async def do(service: Service) -> None:
         await service.problems()
@@ -541,7 +541,7 @@ def test_nothing_secret_is_logged(caplog: pytest.LogCaptureFixture) -> None:
 
 def test_what_is_printed_of_an_exchange_names_nobody() -> None:
     """A request and its answer repeat names and addresses of candidates; their repr does not."""
-    request = Request(Operation.ADD, "/api/projects/1/candidates", b"ada@x.org", 1)
+    request = Request(Operation.ADD, "/api/projects/1/candidates", b"ada@x.org")
     seen = Exchange(Phase.ANSWERED, 200, body=b"ada@x.org")
     assert "ada@x.org" not in repr(request) + repr(seen)
 

@@ -3,7 +3,8 @@
 import pytest
 from sqlalchemy import select, update
 
-from data.campaigns.intake import KEPT, SENT
+from config.definition.sent_fields import FIELDS
+from data.campaigns.intake import KEPT
 from data.decisions import withdrawing
 from data.sending import runs
 from data.store.states import Ending
@@ -132,7 +133,9 @@ def test_all_that_is_known_of_a_person_goes_with_the_new_address(desk: DoubtfulC
     """Also what the service is not told: without her time zone she was invited at night."""
     only_added(desk)
     of_her = {"source": "fair", "notes": "left-handed", "stage_id": 7, "timezone": "Asia/Tokyo"}
-    assert {*of_her, "first_name", "last_name", "email1"} == {*SENT, *KEPT}, "give it a value above"
+    assert {*of_her, "first_name", "last_name", "email1"} == {*FIELDS, *KEPT}, (
+        "give it a value above"
+    )
     with desk.ledger() as ledger, ledger._transactions.writing() as connection:
         hers = candidate.c.email1 == ADA
         connection.execute(update(candidate).where(hers).values(of_her))
