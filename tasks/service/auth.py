@@ -54,26 +54,23 @@ class Tokens:
         token = self._token
         if token is not None and self._clock() < token.renew_at:
             return token
-        return await self._fetched(instead_of=token.number if token else 0)
+        return await self.renew(token.number if token else 0)
 
     async def renew(self, used: int) -> Token:
         """Return a newer token than number `used`, fetched only if nobody has done so already.
 
         Raises Unreachable, CredentialsRefused.
         """
-        return await self._fetched(instead_of=used)
-
-    async def _fetched(self, *, instead_of: int) -> Token:
         fetches = self._fetches
         async with self._one_at_a_time:
-            if self._token is not None and self._token.number != instead_of:
+            if self._token is not None and self._token.number != used:
                 return self._token
             if self._fetches != fetches and self._failed is not None:
                 # Those who waited while this one failed have waited long enough.
                 raise self._failed
             self._failed = None
             try:
-                self._token = await self._fetch(number=instead_of + 1)
+                self._token = await self._fetch(number=used + 1)
             except CampaignError as error:
                 self._failed = error
                 raise

@@ -37,19 +37,11 @@ _CERTIFICATES = {
 
 
 class NoWay(Exception):
-    """No connection that could carry a request. `why` is a name without an address in it."""
-
-    def __init__(self, why: str) -> None:
-        self.why = why
-        super().__init__(why)
+    """No connection that could carry a request. Its text is a name without an address in it."""
 
 
 class UnusableProxy(Exception):
-    """The environment names a proxy that is not one. Holds the variable, not the address."""
-
-    def __init__(self, variable: str) -> None:
-        self.variable = variable
-        super().__init__(variable)
+    """The environment names a proxy that is not one. Its text is the variable, not the address."""
 
 
 @cache
@@ -243,7 +235,7 @@ async def exchange(
             await talk.ask(asked, last)
             failure = talk.failure
     except NoWay as error:
-        failure = error.why
+        failure = str(error)
     except Exception as error:  # noqa: BLE001 - what it proves depends on the phase, not its class
         failure = type(error).__name__
     finally:

@@ -4,7 +4,6 @@ import asyncio
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 import httpx
@@ -81,12 +80,7 @@ class Service:
         self._auth = self._way("ASSESSMENT_AUTH_URL", self._settings.auth_url)
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         """End; each call has closed what it opened."""
 
     async def ready(self) -> None:
@@ -177,10 +171,10 @@ class Service:
             return Way(url, deadline=self._deadline, ca_file=self._ca_file)
         except httpx.InvalidURL:
             raise Unreachable(variable, "it is not an address") from None
-        except UnusableProxy as proxy:
+        except UnusableProxy as named:
             # The address stays out of it: it may hold a password.
             why = "it is not that of an http or https proxy"
-            raise Unreachable(proxy.variable, why) from None
+            raise Unreachable(str(named), why) from None
 
 
 def _is_yes(seen: Exchange) -> bool:

@@ -29,10 +29,8 @@ class Unreachable(CampaignError):
     """
 
     def __init__(self, variable: str, why: str) -> None:
-        self.variable = variable
-        self.why = _IN_WORDS.get(why, why)
         super().__init__(
-            f"The address in {variable} does not answer as it should ({self.why})."
+            f"The address in {variable} does not answer as it should ({_IN_WORDS.get(why, why)})."
             f" Check the network and the address. {_AGAIN}"
         )
 
@@ -41,7 +39,6 @@ class CredentialsRefused(CampaignError):
     """No access token was issued, or the service does not accept it. The text holds no secret."""
 
     def __init__(self, why: str) -> None:
-        self.why = why
         super().__init__(
             f"The credentials were refused ({why}). Check ASSESSMENT_CLIENT_ID,"
             " ASSESSMENT_CLIENT_SECRET, ASSESSMENT_AUDIENCE and ASSESSMENT_AUTH_URL."
@@ -53,7 +50,6 @@ class NotTheService(CampaignError):
     """Something answers at the base URL, but not with the list of problems (interface 4.2)."""
 
     def __init__(self, why: str) -> None:
-        self.why = why
         super().__init__(
             f"The server at ASSESSMENT_BASE_URL does not give the list of problems ({why}). Check "
             f"ASSESSMENT_BASE_URL and what the credentials may do. {_AGAIN}"

@@ -40,7 +40,6 @@ def outcome(judged: Verdict) -> tuple[Proof, Then]:
 NETWORK = [
     "ConnectError",
     "ConnectTimeout",
-    "PoolTimeout",
     "ProxyError",
     "TimeoutError",
     "RemoteProtocolError",
