@@ -55,6 +55,12 @@ def _time(nullable: bool = True) -> Any:
     return Field(default=None, sa_column=Column(UtcTime, nullable=nullable))
 
 
+class _Numbered(SQLModel):
+    """A row with a number, which the database gives it."""
+
+    id: int = Field(default=None, primary_key=True)
+
+
 class Identity(SQLModel, table=True):
     """The ledger itself: one row with the UUID that receipts name.
 
@@ -74,12 +80,11 @@ class Identity(SQLModel, table=True):
     move: str | None = None
 
 
-class Campaign(SQLModel, table=True):
+class Campaign(_Numbered, table=True):
     """One campaign at one service, with its two single calls: project and problem."""
 
     __tablename__ = "campaign"
 
-    id: int = Field(default=None, primary_key=True)
     key: str = Field(unique=True)
     service: str  # base URL; a run against another service stops
     app_url: str
@@ -117,7 +122,7 @@ class Campaign(SQLModel, table=True):
     created_at: datetime = _time(nullable=False)
 
 
-class Reading(SQLModel, table=True):
+class Reading(_Numbered, table=True):
     """A definition as it was stored: its file, the sheet that a person named, and the digest of its
     bytes.
 
@@ -126,7 +131,6 @@ class Reading(SQLModel, table=True):
 
     __tablename__ = "reading"
 
-    id: int = Field(default=None, primary_key=True)
     campaign_id: int = Field(foreign_key="campaign.id", index=True)
     file: str
     digest: str
@@ -136,7 +140,7 @@ class Reading(SQLModel, table=True):
 _ID_KNOWN = text("candidate_id IS NOT NULL")
 
 
-class Candidate(SQLModel, table=True):
+class Candidate(_Numbered, table=True):
     """One person within a campaign, known by the email key, with two steps: add and invite."""
 
     __tablename__ = "candidate"
@@ -154,7 +158,6 @@ class Candidate(SQLModel, table=True):
         Index("same_person", "email_key"),
     )
 
-    id: int = Field(default=None, primary_key=True)
     campaign_id: int = Field(foreign_key="campaign.id")
     email_key: str
     first_name: str
@@ -182,7 +185,7 @@ class Candidate(SQLModel, table=True):
 _STANDS = text("lifted_at IS NULL")
 
 
-class DoNotContact(SQLModel, table=True):
+class DoNotContact(_Numbered, table=True):
     """One entry of the do-not-contact list: an address that no campaign may send to.
 
     `file` is where it was read; "" if a person typed it. Lifted entries stay, as history.
@@ -201,7 +204,6 @@ class DoNotContact(SQLModel, table=True):
         {"sqlite_autoincrement": True},
     )
 
-    id: int = Field(default=None, primary_key=True)
     email_key: str
     email1: str
     file: str = ""
@@ -213,7 +215,7 @@ class DoNotContact(SQLModel, table=True):
     lifted_why: str | None = None
 
 
-class Forgotten(SQLModel, table=True):
+class Forgotten(_Numbered, table=True):
     """One address that was forgotten on request: only a keyed hash of it is left.
 
     The hash replaces the address in this table and, after `forgotten:`, the email key of its former
@@ -222,14 +224,13 @@ class Forgotten(SQLModel, table=True):
 
     __tablename__ = "forgotten"
 
-    id: int = Field(default=None, primary_key=True)
     hash: str = Field(unique=True)
     who: str
     why: str
     forgotten_at: datetime = _time(nullable=False)
 
 
-class Approval(SQLModel, table=True):
+class Approval(_Numbered, table=True):
     """A plan that was shown before anything was sent, and what a person answered to it.
 
     A campaign's newest plan counts. `read` is the digest of the definition's bytes, `digest` that
@@ -239,7 +240,6 @@ class Approval(SQLModel, table=True):
 
     __tablename__ = "approval"
 
-    id: int = Field(default=None, primary_key=True)
     campaign_key: str = Field(index=True)
     digest: str
     read: str
@@ -258,12 +258,11 @@ class Approval(SQLModel, table=True):
     answered_at: datetime | None = _time()
 
 
-class Pause(SQLModel, table=True):
+class Pause(_Numbered, table=True):
     """A person's decision that nothing of a campaign is sent until a person resumes it."""
 
     __tablename__ = "pause"
 
-    id: int = Field(default=None, primary_key=True)
     campaign_key: str
     who: str
     why: str
@@ -273,7 +272,7 @@ class Pause(SQLModel, table=True):
     resumed_why: str | None = None
 
 
-class Pace(SQLModel, table=True):
+class Pace(_Numbered, table=True):
     """What all runs that send to one service, or all runs of one campaign, share
     (data/sending/pace.py).
 
@@ -283,19 +282,17 @@ class Pace(SQLModel, table=True):
 
     __tablename__ = "pace"
 
-    id: int = Field(default=None, primary_key=True)
     name: str = Field(unique=True)
     turn_at: datetime | None = _time()
     paused_until: datetime | None = _time()
     paused_for: float = 0
 
 
-class Run(SQLModel, table=True):
+class Run(_Numbered, table=True):
     """One run of one campaign, and how to tell whether its process still lives."""
 
     __tablename__ = "run"
 
-    id: int = Field(default=None, primary_key=True)
     campaign_id: int = Field(foreign_key="campaign.id", index=True)
     host: str
     pid: int
@@ -315,7 +312,7 @@ _ONE_PROJECT_ONE_PROBLEM = text(f"operation IN ('create_project', 'attach_proble
 _STILL_SENDING = text("state = 'sending'")
 
 
-class Attempt(SQLModel, table=True):
+class Attempt(_Numbered, table=True):
     """The journal: one row per request that may have an effect."""
 
     __tablename__ = "attempt"
@@ -346,7 +343,6 @@ class Attempt(SQLModel, table=True):
         {"sqlite_autoincrement": True},
     )
 
-    id: int = Field(default=None, primary_key=True)
     campaign_id: int = Field(foreign_key="campaign.id")
     candidate_row: int | None = Field(default=None, foreign_key="candidate.id")  # of an invite
     generation: int = 1
@@ -364,7 +360,7 @@ class Attempt(SQLModel, table=True):
     answer: str | None = None
 
 
-class Decision(SQLModel, table=True):
+class Decision(_Numbered, table=True):
     """A person's verdict: who decided what on which attempt, when and why.
 
     `campaign_id` is None if this ledger does not know the campaign yet (a receipt accepted).
@@ -372,7 +368,6 @@ class Decision(SQLModel, table=True):
 
     __tablename__ = "decision"
 
-    id: int = Field(default=None, primary_key=True)
     campaign_id: int | None = Field(default=None, foreign_key="campaign.id", index=True)
     attempt_id: int | None = Field(default=None, foreign_key="attempt.id")
     candidate_row: int | None = Field(default=None, foreign_key="candidate.id")
@@ -383,7 +378,7 @@ class Decision(SQLModel, table=True):
     decided_at: datetime = _time(nullable=False)
 
 
-class InboxContent(SQLModel, table=True):
+class InboxContent(_Numbered, table=True):
     """One campaign in a file from a watched folder, and how its last run ended.
 
     A file is identified by its content (`digest`), whatever its place and name.
@@ -392,7 +387,6 @@ class InboxContent(SQLModel, table=True):
     __tablename__ = "inbox"
     __table_args__ = (UniqueConstraint("digest", "campaign_key"),)
 
-    id: int = Field(default=None, primary_key=True)
     digest: str
     campaign_key: str  # "" for content that cannot be read
     file: str
@@ -400,7 +394,7 @@ class InboxContent(SQLModel, table=True):
     seen_at: datetime = _time(nullable=False)
 
 
-class InboxPlace(SQLModel, table=True):
+class InboxPlace(_Numbered, table=True):
     """Which content a look last took from a place: from a file, or from a folder for a campaign.
 
     `campaign_key` is "" for a file. Another content there is a change, also if it was there before.
@@ -409,13 +403,12 @@ class InboxPlace(SQLModel, table=True):
     __tablename__ = "inbox_place"
     __table_args__ = (UniqueConstraint("place", "campaign_key"),)
 
-    id: int = Field(default=None, primary_key=True)
     place: str
     campaign_key: str
     digest: str
 
 
-class Notice(SQLModel, table=True):
+class Notice(_Numbered, table=True):
     """A notice about one state of a run, by the state's id in Prefect; `says` names nobody.
 
     `told_at` is None until the notice was delivered.
@@ -424,7 +417,6 @@ class Notice(SQLModel, table=True):
     __tablename__ = "notice"
     __table_args__ = (UniqueConstraint("flow_run", "state"),)
 
-    id: int = Field(default=None, primary_key=True)
     flow_run: str
     state: str
     says: str
@@ -432,7 +424,7 @@ class Notice(SQLModel, table=True):
     told_at: datetime | None = _time()
 
 
-class ReceiptDoubt(SQLModel, table=True):
+class ReceiptDoubt(_Numbered, table=True):
     """A receipt that did not fit this ledger, and who accepted it after a check, when and why.
 
     `says` is what the receipt said, word for word: an acceptance covers nothing else. After it,
@@ -442,7 +434,6 @@ class ReceiptDoubt(SQLModel, table=True):
 
     __tablename__ = "receipt_doubt"
 
-    id: int = Field(default=None, primary_key=True)
     campaign_key: str = Field(index=True)
     file: str
     says: str
