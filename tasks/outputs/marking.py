@@ -1,7 +1,8 @@
 """The marked workbook: a copy with the bad cells coloured, and a note on what is wrong."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from config.mistakes import Mistake
 from config.reading.own_tables import Named, OwnTable, header_in, own_tables
@@ -24,6 +25,7 @@ class Mark:
 
 
 Marks = dict[str, dict[Spot, Mark]]
+Vary = Callable[[bytes, set[int]], tuple[bytes, dict[int, int]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,33 +118,27 @@ def _top_or(cell: str | None) -> Spot:
 def _clear(book: Package, part: str) -> None:
     """Remove the marks of an earlier copy from one sheet: corrected cells must not look bad."""
     marked = take_notes_away(book, part)
-    styles = book.part_of_kind("styles")
-    if marked and styles is not None:
-        formats = styles_of(book[part], marked)
-        colours = (LIGHT_RED, LIGHT_YELLOW)
-        book[styles], plain = without_fill(book[styles], set(formats.values()), colours)
-        changes = {at: Cell(style=plain[old]) for at, old in formats.items() if old in plain}
-        book[part] = with_cells(book[part], changes)
+    _restyle(book, part, marked, partial(without_fill, colours=(LIGHT_RED, LIGHT_YELLOW)))
 
 
 def _mark(book: Package, sheet: str, marks: Mapping[Spot, Mark]) -> int:
     """Colour the cells of one sheet and put notes on them; returns the number of notes."""
     part = book.sheet(sheet)
     for colour in (LIGHT_RED, LIGHT_YELLOW):
-        _colour(book, part, [at for at, mark in marks.items() if mark.colour == colour], colour)
+        spots = [at for at, mark in marks.items() if mark.colour == colour]
+        _restyle(book, part, spots, partial(with_fill, colour=colour))
     worst_first = sorted(marks, key=lambda at: (marks[at].colour != LIGHT_RED, at))
     noted = sorted(worst_first[:MOST_NOTES])
     add_notes(book, part, {at: "\n".join(marks[at].texts) for at in noted})
     return len(noted)
 
 
-def _colour(book: Package, part: str, spots: Sequence[Spot], colour: str) -> None:
+def _restyle(book: Package, part: str, spots: Sequence[Spot], vary: Vary) -> None:
+    """Give cells the variants of their formats that `vary` adds to the workbook."""
     styles = book.part_of_kind("styles")
     if styles is None or not spots:
         return
     formats = styles_of(book[part], spots)
-    book[styles], coloured = with_fill(book[styles], set(formats.values()), colour)
-    changes = {
-        at: Cell(style=coloured[style]) for at, style in formats.items() if style in coloured
-    }
+    book[styles], variants = vary(book[styles], set(formats.values()))
+    changes = {at: Cell(style=variants[old]) for at, old in formats.items() if old in variants}
     book[part] = with_cells(book[part], changes)
