@@ -7,17 +7,15 @@ a tag.
 import csv
 import json
 from codecs import BOM_UTF8
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from io import BytesIO, StringIO
-from types import MappingProxyType
 from typing import NamedTuple
 
 from config.tables.cells import guarded
-from tasks.outputs.workbook_copy.cells import MOST_LINKS
+from tasks.outputs.workbook_copy.cells import LARGEST_EXACT, MOST_LINKS
+from tasks.service.embed import iframe
 
-# Beyond 15 digits a spreadsheet rounds a number, and an id would be another id.
-LARGEST_EXACT_IN_A_CELL = 10**15
 PIECE = 1 << 16  # characters of a CSV that are written at a time
 
 
@@ -129,7 +127,7 @@ def as_xlsx(links: Sequence[Link]) -> bytes:
 
 
 def _exact(cell: object) -> object:
-    if isinstance(cell, int) and cell >= LARGEST_EXACT_IN_A_CELL:
+    if isinstance(cell, int) and cell >= LARGEST_EXACT:
         return str(cell)
     return cell
 
@@ -192,24 +190,18 @@ of your own. Put only the folder “pages” on a web server: this list names ev
 """
 
 
-def as_html(
-    links: Sequence[Link],
-    *,
-    title: str,
-    mark: str,
-    snippet: Callable[[str], str],
-    pages: Mapping[int, str] = MappingProxyType({}),
-) -> bytes:
-    """Write one page with a row per candidate; `snippet` makes the iframe of an embed URL.
+def as_html(links: Sequence[Link], *, title: str, mark: str, pages: Mapping[int, str]) -> bytes:
+    """Write one page with a row per candidate, and the iframe of each embed URL (interface 4.7).
 
-    `mark` is the tag that identifies the page as ours (tasks/outputs/page_mark.py). `pages` maps a
-    candidate_id to that candidate's own page, if there is one.
+    `title` is that of the assessment, `mark` the tag that identifies the page as ours
+    (tasks/outputs/page_mark.py). `pages` maps a candidate_id to that candidate's own page, if there
+    is one.
     """
     from jinja2 import Environment  # noqa: PLC0415 - most commands write no page
 
     from tasks.outputs.embed_page import digest  # noqa: PLC0415
 
     page = Environment(autoescape=True, keep_trailing_newline=True).from_string(PAGE)
-    rows = [(link, snippet(link.embed_url) if link.embed_url else None) for link in links]
-    shown = {"title": title, "mark": mark, "rows": rows, "pages": pages}
+    rows = [(link, iframe(link.embed_url, title) if link.embed_url else None) for link in links]
+    shown = {"title": f"{title}: links", "mark": mark, "rows": rows, "pages": pages}
     return page.render(shown, style=STYLE, digest=digest(STYLE)).encode()

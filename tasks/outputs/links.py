@@ -4,7 +4,6 @@ import tempfile
 from codecs import BOM_UTF8
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
-from functools import partial
 from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
@@ -21,7 +20,6 @@ from data.store.states import Step
 from data.store.tables import Campaign, Candidate
 from tasks.outputs.exports import Link, Result, as_html, csv_pieces, json_pieces
 from tasks.outputs.page_mark import mark
-from tasks.service.embed import iframe
 from tasks.status.standing import furthest, link, why_still
 
 WRITTEN_BY_RUNS = ("links.csv", "links.json")
@@ -147,19 +145,9 @@ def write_links(ledger: Ledger, campaign: Campaign, output_dir: Path) -> Path:
 def index_page(
     campaign: Campaign, links: list[Link], pages: Mapping[int, str] = MappingProxyType({})
 ) -> bytes:
-    """One page of all candidates with their iframe snippets (interface 4.7).
-
-    `pages` maps a candidate_id to the address of that candidate's own page.
-    """
-    title = title_of(campaign)
-    snippet = partial(iframe, title=title)
-    return as_html(
-        links,
-        title=f"{title}: links",
-        mark=mark("links", campaign.key),
-        snippet=snippet,
-        pages=pages,
-    )
+    """One page of all candidates; `pages` maps a candidate_id to that candidate's own page."""
+    ours = mark("links", campaign.key)
+    return as_html(links, title=title_of(campaign), mark=ours, pages=pages)
 
 
 def title_of(campaign: Campaign) -> str:

@@ -8,14 +8,11 @@ from typing import Any
 
 from config.mistakes import Unusable
 from tasks.outputs.exports import WebLink
-from tasks.outputs.workbook_copy.cells import MOST_LINKS
+from tasks.outputs.workbook_copy.cells import LARGEST_EXACT, LONGEST_TEXT, MOST_LINKS
 
-LONGEST_TEXT = 32_767
 LONGEST_NAME = 31
 NOT_IN_A_NAME = str.maketrans("[]:*?/\\", "       ")
 RESERVED = "history"
-# Beyond 15 digits a spreadsheet rounds a number.
-LARGEST_EXACT = 10**15
 FIRST_DATE = datetime(1900, 1, 1)  # noqa: DTZ001 - cells have no timezone
 
 # The number of a row, from 1, and its cells.

@@ -2,6 +2,7 @@
 
 import csv
 import re
+from codecs import BOM_UTF8
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from io import StringIO
 from typing import Any
@@ -23,7 +24,6 @@ from tasks.outputs.workbook_copy.package import Package
 # What the column with a campaign's key is called in a sheet of campaigns.
 KEY_NAMES = ("campaign", "key")
 NOT_HERE = "not in the campaign"
-MARK = b"\xef\xbb\xbf"
 # Texts that begin like a formula but are not: a number, a telephone number, a dash for "none".
 NO_FORMULA = re.compile(r"[+-]?\d+(?:[.,]\d+)?|\+\d[\d ]*|[+-]+")
 
@@ -151,7 +151,7 @@ def as_text_file(table: OwnTable) -> tuple[bytes, int]:
         written = ["" if cell is None else _harmless(cell) for cell in cells]
         guarded += sum(new is not old for new, old in zip(written, cells, strict=True) if old)
         writer.writerow(written)
-    return MARK + text.getvalue().encode("utf-8", "replace"), guarded
+    return BOM_UTF8 + text.getvalue().encode("utf-8", "replace"), guarded
 
 
 def _harmless(cell: Any) -> Any:

@@ -20,7 +20,6 @@ from tasks.outputs.exports import (
     as_xlsx,
     csv_pieces,
 )
-from tasks.service.embed import iframe
 
 URL = "https://app.example.com/embedded/welcome?projectId=101&candidateId=5001"
 ADA = Link("Zoë", "O'Brien; Ph.D.", "zoe@example.com", 5001, URL, "done")
@@ -115,9 +114,7 @@ def test_json_holds_texts_exactly_and_null_for_the_unknown() -> None:
 def test_a_page_shows_the_snippet_and_runs_nothing() -> None:
     """Names are text, and an iframe is shown to be copied instead of being loaded."""
     evil = Link("<script>alert(1)</script>", '"><img src=x>', "ada@example.com", 5001, URL, "done")
-    page = as_html(
-        [evil, WAITING], title="A <b> & co", mark="", snippet=lambda url: iframe(url, "A & B")
-    ).decode()
+    page = as_html([evil, WAITING], title="A <b> & co", mark="", pages={}).decode()
     assert "<script" not in page and "<img" not in page and "<iframe" not in page
     assert "A &lt;b&gt; &amp; co" in page
     assert page.count("&lt;iframe ") == 1
