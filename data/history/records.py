@@ -18,7 +18,7 @@ from data.history.events import Request
 from data.history.requests import journal_of, requests_of
 from data.sending.row_ranges import read as rows_in
 from data.store import clock
-from data.store.states import Operation
+from data.store.states import Operation, Word
 from data.store.tables import (
     Approval,
     Attempt,
@@ -33,8 +33,6 @@ from data.store.tables import (
     candidate,
     rows_of,
 )
-
-CORRECTED = "correct"  # a decision's verdict whose value is the row of the right address
 
 
 class Person(NamedTuple):
@@ -155,7 +153,7 @@ def _about(records: Records, person: int) -> Records:
 
 
 def _concerns(decision: Decision, person: int) -> bool:
-    corrected_to = decision.value if decision.verdict == CORRECTED else None
+    corrected_to = decision.value if decision.verdict == Word.CORRECT else None
     return bool(decision.candidate_row == person or corrected_to == str(person))
 
 

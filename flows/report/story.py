@@ -23,7 +23,6 @@ from data.history.events import (
     Unblocked,
     Wave,
 )
-from data.history.records import CORRECTED
 from data.store.states import AttemptState, Operation, Word
 from flows.words.doubts import HOW_FAR, proved
 from flows.words.speech import counted, most_quoted, quoted
@@ -185,7 +184,7 @@ def asked(event: Request, teller: Teller) -> str:
 def decided(event: Decided, teller: Teller) -> str:
     """Say what a person decided, to be read after their name."""
     who = teller.people(event.people)
-    if event.verdict == CORRECTED and event.value:
+    if event.verdict == Word.CORRECT and event.value:
         return f"corrected {who} to {teller.person(int(event.value))}"
     if (event.operation, event.verdict) not in VERDICTS and event.verdict in OTHERS:
         return OTHERS[event.verdict].format(who=who).rstrip()

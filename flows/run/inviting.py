@@ -10,7 +10,7 @@ from config.timetable.timetable import Timetable
 from data.campaigns import pauses
 from data.campaigns import send_progress as progress
 from data.campaigns.pauses import HOLD_ON, Paused
-from data.campaigns.whose_turn import SendProgress, Wait
+from data.campaigns.whose_turn import SendProgress, Wait, timetable
 from data.sending import queue, runs
 from data.sending.queue import ToInvite
 from data.store.errors import LedgerUnusable
@@ -25,7 +25,7 @@ from flows.run.context import (
 from flows.run.sibling_runs import SiblingRuns
 from flows.run.steps import around, at_once, may_go_on, name_of
 from tasks.plan.pilot import explained
-from tasks.plan.timing import kept_timetable, later, over, whose_turn
+from tasks.plan.timing import later, over, whose_turn
 from tasks.sending.invitations import Slots, invite
 from tasks.sending.sender import Sent
 from tasks.service.verdict import Proof
@@ -37,7 +37,7 @@ STEPS = 10  # of one turn: each costs Prefect's server as much as it costs to in
 async def invite_people(work: ActiveRun) -> None:
     """Take turn after turn, as long as there is one; `work.early` says why others wait."""
     ledger, campaign = work.context.ledger, work.campaign()
-    row, table, project = work.begun.campaign, kept_timetable(campaign), campaign.project_id
+    row, table, project = work.begun.campaign, timetable(campaign.timetable), campaign.project_id
     if project is None:
         raise LookupError(work.key)
     slots = Slots.of(work.context.local.invites_in_flight)

@@ -43,11 +43,6 @@ def timetable_of(wanted: Target) -> Timetable:
     return timetable(wanted.known.timetable) if wanted.known else Timetable()
 
 
-def kept_timetable(campaign: Campaign) -> Timetable:
-    """The timetable that the ledger has from the definition it stored last."""
-    return timetable(campaign.timetable)
-
-
 def over(table: Timetable, at: datetime) -> str | None:
     """Say that the time for invitations is over; None if it is not."""
     end, window = ended(table, at), table.window
@@ -69,7 +64,7 @@ def over(table: Timetable, at: datetime) -> str | None:
 
 def over_for(campaign: Campaign, at: datetime) -> str | None:
     """Say that the time for a campaign's invitations is over, if it sends any."""
-    return over(kept_timetable(campaign), at) if campaign.send_invites else None
+    return over(timetable(campaign.timetable), at) if campaign.send_invites else None
 
 
 def before_it_begins(wanted: Target, ledger: Ledger | None, at: datetime) -> Later | None:

@@ -4,13 +4,14 @@ from typing import Any
 
 from data.campaigns import approvals, intake, pauses, send_progress
 from data.campaigns.approvals import Standing
+from data.campaigns.whose_turn import timetable
 from data.store import clock
 from data.store.ledger import Ledger
 from data.store.states import Step
 from data.store.tables import Campaign
 from tasks.plan.asking_approval import held_back
 from tasks.plan.pilot import stands_in_the_way
-from tasks.plan.timing import kept_timetable, over_for
+from tasks.plan.timing import over_for
 
 
 def asked_of_a_person(ledger: Ledger, campaign: Campaign) -> dict[str, Any]:
@@ -48,7 +49,7 @@ def before_a_run(ledger: Ledger, campaign: Campaign) -> str | None:
 
 def _to_confirm(ledger: Ledger, campaign: Campaign) -> bool:
     """Whether the pilot's invitation was sent, and nobody has confirmed it."""
-    key = kept_timetable(campaign).pilot
+    key = timetable(campaign.timetable).pilot
     if key is None or not campaign.send_invites:
         return False
     pilot = ledger.read(intake.everybody, campaign.id).get(key)

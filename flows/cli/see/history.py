@@ -152,7 +152,7 @@ def _object(
 
 
 def _plain(event: "Event", teller: "Teller") -> dict[str, Any]:
-    from data.history.records import CORRECTED
+    from data.store.states import Word
 
     name = type(event).__name__
     what = name[0].lower() + "".join(f" {c.lower()}" if c.isupper() else c for c in name[1:])
@@ -165,6 +165,6 @@ def _plain(event: "Event", teller: "Teller") -> dict[str, Any]:
             plain[each.name] = teller.local(value).isoformat()
         else:
             plain[each.name] = value.value if isinstance(value, Enum) else value
-    if plain.get("verdict") == CORRECTED and plain["value"]:
+    if plain.get("verdict") == Word.CORRECT and plain["value"]:
         plain["value"] = teller.person(int(plain["value"]))
     return plain

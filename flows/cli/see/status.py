@@ -174,14 +174,14 @@ def _held(ledger: "Ledger", campaign: "Campaign") -> Iterator[tuple[str, str]]:
     from config.timetable.moments import in_zone
     from data.campaigns import approvals, pauses
     from data.campaigns.approvals import Standing, code_of
-    from tasks.plan.timing import kept_timetable
+    from data.campaigns.whose_turn import timetable
 
     key = campaign.key
     for paused in ledger.read(pauses.all_standing, key):
         since = in_zone(paused.since, paused.timezone)
         yield "paused", f"by {paused.who} since {since}; to resume: {command('resume', key)}"
     if campaign.send_invites:
-        yield from kept_timetable(campaign).in_words()
+        yield from timetable(campaign.timetable).in_words()
     asked, stands = ledger.read(approvals.look, key)
     if asked is not None and stands is Standing.OPEN:
         yield "approval", f"plan {code_of(asked)} is waiting: {command('approve', key)}"
