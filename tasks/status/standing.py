@@ -71,12 +71,7 @@ def removed(people: Mapping[tuple[bool, Step, Step], int], *, send: bool) -> int
 
 def standing(ledger: Ledger, campaign: Campaign) -> dict[str, Any]:
     """The status object of one campaign (`campaign status KEY --json`)."""
-    return _standing(
-        ledger,
-        campaign,
-        ledger.read(reasons.held_in, campaign.id),
-        queries.candidates(ledger, campaign.id),
-    )
+    return _standing(ledger, campaign, everybody=True)
 
 
 def in_short(ledger: Ledger, campaign: Campaign) -> dict[str, Any]:
@@ -84,18 +79,16 @@ def in_short(ledger: Ledger, campaign: Campaign) -> dict[str, Any]:
 
     Of 100,000 people only a handful has to be read from the ledger then.
     """
+    return _standing(ledger, campaign, everybody=False)
+
+
+def _standing(ledger: Ledger, campaign: Campaign, *, everybody: bool) -> dict[str, Any]:
     held = ledger.read(reasons.held_in, campaign.id)
-    rows = (
+    rows: Iterable[Candidate] = (
         queries.candidates(ledger, campaign.id)
-        if held
+        if everybody or held
         else ledger.read(queries.in_need, campaign.id)
     )
-    return _standing(ledger, campaign, held, rows)
-
-
-def _standing(
-    ledger: Ledger, campaign: Campaign, held: Mapping[int, Held], rows: Iterable[Candidate]
-) -> dict[str, Any]:
     counts = counts_of(ledger, campaign)
     apart = {name: counts.pop(name) for name in ("withdrawn_since", "removed")}
     answers = ledger.read(service_answers.of, campaign.id)
