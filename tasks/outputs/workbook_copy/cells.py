@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
+from config.workbooks.shapes import column_letters
 from tasks.outputs.workbook_copy.splicing import (
     Element,
     Places,
@@ -55,12 +56,7 @@ def spot(name: str) -> Spot:
 def name_of(at: Spot) -> str:
     """Write the name of a cell."""
     row, column = at
-    letters = ""
-    column += 1
-    while column:
-        column, letter = divmod(column - 1, 26)
-        letters = chr(ord("A") + letter) + letters
-    return f"{letters}{row}"
+    return f"{column_letters(column)}{row}"
 
 
 class _Rows(Places):
