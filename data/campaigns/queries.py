@@ -10,7 +10,6 @@ from sqlalchemy import (
     bindparam,
     exists,
     func,
-    literal_column,
     or_,
     select,
     update,
@@ -23,6 +22,7 @@ from data.store import clock
 from data.store.ledger import Ledger
 from data.store.states import SENT_NOTHING, AttemptState, Operation, Step
 from data.store.tables import (
+    INVITATION_STANDS,
     Attempt,
     Campaign,
     Candidate,
@@ -55,10 +55,7 @@ _WITHDRAWN_SINCE = select(func.count()).where(
     candidate.c.invite_state == Step.WITHDRAWN,
     exists().where(
         attempt.c.candidate_row == candidate.c.id,
-        # Written out, because only then does the database use the index over invitations.
-        literal_column(
-            "attempt.operation = 'invite' AND attempt.state IN ('sending', 'done', 'unsure')"
-        ),
+        INVITATION_STANDS,
         attempt.c.state == AttemptState.DONE,
     ),
 )
@@ -72,6 +69,11 @@ _LAST_RUN = select(runs).where(runs.c.campaign_id == bindparam("of")).order_by(*
 
 def find_campaign(connection: Connection, key: str) -> Campaign | None:
     return cast(Campaign | None, connection.execute(_CAMPAIGN, {"wanted": key}).first())
+
+
+def the_campaign(connection: Connection, key: str) -> Campaign:
+    """The campaign that a run is about: the ledger has it."""
+    return cast(Campaign, connection.execute(_CAMPAIGN, {"wanted": key}).one())
 
 
 def every_campaign(connection: Connection) -> Sequence[Campaign]:

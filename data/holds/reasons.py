@@ -19,7 +19,6 @@ from sqlalchemy import (
     Select,
     bindparam,
     exists,
-    literal_column,
     or_,
     select,
     union_all,
@@ -34,6 +33,7 @@ from data.holds.second_addresses import TO_COME, held_seconds
 from data.store import clock
 from data.store.states import AttemptState, Step
 from data.store.tables import (
+    INVITATION_STANDS,
     Campaign,
     DoNotContact,
     attempt,
@@ -50,10 +50,6 @@ other = candidate.alias("other")
 
 def _evidence(keys: Any) -> tuple[CompoundSelect[Any], Select[Any]]:
     """For these email keys: invitations that count in any campaign, and entries on the list."""
-    # Written out, because only then does the database use the index over invitations.
-    stands: ColumnElement[bool] = literal_column(
-        "attempt.operation = 'invite' AND attempt.state IN ('sending', 'done', 'unsure')"
-    )
     seen = (
         other.c.email_key,
         attempt.c.id.label("number"),
@@ -64,7 +60,7 @@ def _evidence(keys: Any) -> tuple[CompoundSelect[Any], Select[Any]]:
     standing = (
         select(*seen)
         .join(other, attempt.c.candidate_row == other.c.id)
-        .where(other.c.email_key.in_(keys), stands)
+        .where(other.c.email_key.in_(keys), INVITATION_STANDS)
     )
     # Withdrawn while it was unsure: nobody ever said that it did not arrive.
     given_up = (

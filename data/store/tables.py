@@ -11,6 +11,7 @@ from typing import Any, TypeVar, cast
 from sqlalchemy import (
     BigInteger,
     Column,
+    ColumnElement,
     Connection,
     DateTime,
     Dialect,
@@ -19,6 +20,7 @@ from sqlalchemy import (
     TypeDecorator,
     UniqueConstraint,
     false,
+    literal_column,
     text,
 )
 from sqlmodel import Field, SQLModel
@@ -468,6 +470,11 @@ inbox_places = _table_of(InboxPlace)
 forgotten = _table_of(Forgotten)
 approvals = _table_of(Approval)
 notices = _table_of(Notice)
+
+# Written out, because only then does the database use the index over invitations.
+INVITATION_STANDS: ColumnElement[bool] = literal_column(
+    f"attempt.operation = 'invite' AND attempt.{_TAKEN}"
+)
 
 
 Model = TypeVar("Model", bound=SQLModel)

@@ -113,10 +113,7 @@ class ActiveRun:
 
     def campaign(self) -> Campaign:
         """The campaign as the ledger has it now."""
-        row = self.context.ledger.read(queries.find_campaign, self.key)
-        if row is None:
-            raise LookupError(self.key)
-        return row
+        return self.context.ledger.read(queries.the_campaign, self.key)
 
 
 @asynccontextmanager

@@ -11,7 +11,6 @@ from data.campaigns import queries
 from data.sending.claims import Claimed
 from data.store.ledger import Ledger
 from data.store.states import Operation
-from data.store.tables import Campaign
 from tasks.sending.sender import Learned, Prepared
 from tasks.service import messages
 
@@ -30,7 +29,7 @@ class CreateProject:
     rows: tuple[int, ...] = ()
 
     def prepare(self, claimed: Claimed) -> Prepared:
-        asked = _campaign(self.ledger, self.key)
+        asked = self.ledger.read(queries.the_campaign, self.key)
         request = messages.create_project(
             asked.name, asked.description, asked.state, asked.starttime, asked.endtime
         )
@@ -48,17 +47,10 @@ class AttachProblem:
 
     def prepare(self, claimed: Claimed) -> Prepared:
         """Build the request. Raises ProblemChanged."""
-        asked = _campaign(self.ledger, self.key)
+        asked = self.ledger.read(queries.the_campaign, self.key)
         if asked.project_id is None or asked.problem_id is None:
             raise ProblemChanged(
                 "The definition's problem changed during this run. Nothing more was sent; the same "
                 "command continues from there."
             )
         return Prepared(messages.attach_problem(asked.project_id, asked.problem_id))
-
-
-def _campaign(ledger: Ledger, key: str) -> Campaign:
-    campaign = ledger.read(queries.find_campaign, key)
-    if campaign is None:
-        raise LookupError(key)
-    return campaign
