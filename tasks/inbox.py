@@ -20,9 +20,7 @@ TRY_AGAIN = timedelta(minutes=15)
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """What shows that a file is being written: its size, and when it was last written (ns since
-    1970).
-    """
+    """What shows that a file is being written: its size, and its last change (ns since 1970)."""
 
     size: int
     changed: int

@@ -114,9 +114,7 @@ def standing(asked: Approval | None, read: str, digest: str, at: datetime) -> St
 
 
 def digest_of(read: str, service: str, reached: str, held: str = "") -> str:
-    """Digest everything that a plan depends on, in hex digits; `reached` is the result of
-    `reached`.
-    """
+    """Digest everything that a plan depends on, in hex digits."""
     return sha256("\n".join((read, canonical(service), reached, held)).encode()).hexdigest()
 
 

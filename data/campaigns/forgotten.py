@@ -33,9 +33,7 @@ def hashes(connection: Connection, keys: Iterable[str]) -> dict[str, str]:
 
 
 def among(connection: Connection, keys: Iterable[str], campaign_row: int | None = None) -> set[str]:
-    """Which of these email keys must not be added: they were forgotten everywhere, or by this
-    campaign.
-    """
+    """Which of these email keys must not be added: forgotten everywhere, or by this campaign."""
     gone = set(connection.scalars(_HASHES))
     if campaign_row is not None:
         left = connection.scalars(_FORGOTTEN_BY, {"of": campaign_row})

@@ -85,9 +85,7 @@ class ReadAnew(CampaignError):
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """Which version of a definition a run carries out; `since` is the `latest_reading` when the run
-    began.
-    """
+    """Which version a run carries out; `since` is the `latest_reading` when the run began."""
 
     key: str
     digest: str

@@ -96,8 +96,7 @@ def people_in(
 
 
 def whom_to_link(ledger: Ledger, campaign_row: int) -> Iterator[Row[Any]]:
-    """Row, first name, last name, address, candidate_id and invitation of everyone, read lazily
-    too.
+    """Row, first name, last name, address, candidate_id and invitation of everyone, read lazily.
 
     People who were forgotten are left out.
     """
@@ -202,8 +201,6 @@ def runs_by_ending(connection: Connection) -> Sequence[tuple[str, str | None, in
 
 
 def saw_problem(connection: Connection, key: str, doubt: str | None) -> None:
-    """Record what speaks against a campaign's problem in the service's list, and when that was
-    seen.
-    """
+    """Record what now speaks against a campaign's problem in the service's list."""
     values = {"problem_doubt": doubt, "problem_seen_at": clock.now()}
     connection.execute(update(campaign).where(campaign.c.key == key).values(values))

@@ -62,9 +62,7 @@ def refuse_another(
 
 
 def same_project(definition: Definition, campaign: Campaign) -> bool:
-    """Whether a definition names a campaign's project; before the campaign has one, any project
-    does.
-    """
+    """Whether a definition names a campaign's project; before it has one, any project does."""
     if campaign.project_state in OPEN:
         return True
     if definition.project.id is not None:

@@ -82,9 +82,7 @@ def _step_back(connection: Connection, campaign_row: int, rows: Sequence[int], b
 def against_correcting(
     connection: Connection, campaign_row: int, row: int, key: str
 ) -> dict[int, str]:
-    """Say why a candidate's address cannot become `key` now: by 0 for the old address, 1 for the
-    new.
-    """
+    """Say why an address cannot become `key` now: by 0 for the old address, 1 for the new."""
     old = people_in(connection, campaign_row, [row])[row]
     if old.corrected_to is not None:
         return {0: CORRECTED}

@@ -94,8 +94,7 @@ class Wave(Event):
 
 @dataclass(frozen=True, slots=True)
 class Decided(Event):
-    """A person's verdict (data/decisions/verdicts.py, Word) on some people, or on the campaign
-    itself.
+    """A person's verdict (data/store/states.py, Word) on some people, or on the campaign itself.
 
     `operation` is that of the request it settles, None if it settles none. `value` is the id
     that was read, or the row of the candidate with the right address.

@@ -124,8 +124,7 @@ def _runs_ended(records: Records) -> Iterator[Event]:
 
 
 def _runs_that_sent(records: Records) -> Iterator[Run]:
-    """Runs that opened a row of their own: of the others only the last is kept
-    (data/sending/idle_runs.py)."""
+    """Runs with a row of their own: of the others the last is kept (data/sending/idle_runs.py)."""
     return (run for run in records.runs if run.process_start != SENT_NOTHING)
 
 

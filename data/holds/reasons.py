@@ -184,9 +184,7 @@ def assessment_of(row: Campaign) -> Assessment:
 
 
 def _anything(connection: Connection, own: int | None) -> bool:
-    """Whether anybody can be held at all: only if there is another campaign, or the list has
-    entries.
-    """
+    """Whether anybody can be held at all: by another campaign, or by the list."""
     return bool(connection.scalar(_ANYTHING, {"own": own or 0}))
 
 

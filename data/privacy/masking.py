@@ -21,8 +21,7 @@ _EMAIL = re.compile(r"[^\s<>()\[\]{}\"',;:@]+@[^\s<>()\[\]{}\"',;:@]+")
 
 
 def masked_text(text: str, names: Collection[str]) -> str:
-    """Mask every address in a text that a person typed, and every word in it that is one of
-    `names`.
+    """Mask every address in a text that a person typed, and every word that is one of `names`.
 
     `names` come from `words_of_names`. A word in small letters does not count as a name; in a
     script without capitals, and perhaps without spaces, a name is masked wherever it occurs.

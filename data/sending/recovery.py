@@ -52,9 +52,7 @@ LEFT_BY_OWN_RUN = "the run ended before this request's answer could be recorded"
 
 
 class TakenOver(CampaignError):
-    """Another run took this one for dead: its open requests are unsure, and the rest is the
-    other's.
-    """
+    """Another run took this one for dead: its open requests are unsure, the rest is the other's."""
 
     def __init__(self, silent: timedelta) -> None:
         minutes = round(silent / timedelta(minutes=1))

@@ -65,9 +65,7 @@ class _Patience:
 
 
 class ServerTransactions(Transactions):
-    """Transactions of a ledger on a server: each is repeated until it is known to have happened
-    once.
-    """
+    """Transactions on a server: each is repeated until it is known to have happened once."""
 
     def look(self, work: Work[T]) -> T:
         patience: _Patience | None = None

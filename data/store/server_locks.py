@@ -75,9 +75,7 @@ def no_claims(connection: Connection) -> None:
 def for_claims(
     connection: Connection, campaigns: Collection[int], attempts: Collection[int]
 ) -> None:
-    """Claims of these campaigns and outcomes of these attempts, at the same time as everybody
-    else's.
-    """
+    """Claims of these campaigns and outcomes of these attempts, beside everybody else's."""
     if not _on_a_server(connection):
         return
     of = set(campaigns)

@@ -38,9 +38,7 @@ FORGOTTEN = Result(
 
 
 def see_where_links_go(output_dir: Path, key: str) -> None:
-    """Make sure that a campaign's results can be written, before anything is sent. Raises
-    BadSettings.
-    """
+    """See that a campaign's results can be written before anything is sent. Raises BadSettings."""
     try:
         make_folder(output_dir)
         with tempfile.TemporaryFile(dir=output_dir):

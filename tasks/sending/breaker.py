@@ -14,9 +14,7 @@ IN_A_ROW = 3
 
 @dataclass(slots=True)
 class Breaker:
-    """`doubt` holds back new requests until a probe has succeeded; `stop` ends the run, with the
-    reason.
-    """
+    """`doubt` holds back new requests until a probe succeeds; `stop` is why the run ends."""
 
     doubt: bool = False
     stop: str | None = None

@@ -59,8 +59,7 @@ class AddCandidates:
 
 @dataclass(slots=True)
 class Refusals:
-    """Single candidates that were refused in the same way, one after another, with nobody added in
-    between.
+    """Single candidates that were refused alike, one after another, with nobody added in between.
 
     After a number of these, the cause is probably not in their rows: adding stops, and they wait
     like everybody else. `reason` is ours, `wrote` what the service wrote about it, without what
@@ -101,9 +100,7 @@ _VARIES = re.compile(r"\S*[@\d]\S*")  # an address, a number of a row or of a re
 
 
 def alike(excerpt: str | None, own: Iterable[str]) -> str:
-    """Reduce the service's words to what it would also write about others; `own` are the person's
-    fields.
-    """
+    """Reduce the service's words to what it writes about anybody; `own` are the person's fields."""
     words = excerpt or ""
     for text in filter(None, own):
         words = re.sub(rf"(?<!\w){re.escape(text)}(?!\w)", "…", words)

@@ -135,9 +135,7 @@ class Gate:
         self._back = asyncio.Event()
 
     def nothing_left(self, operation: Operation) -> None:
-        """Note that a request that was let through did not leave, for example because another run
-        claimed it.
-        """
+        """Note that a request let through did not leave: perhaps another run claimed it."""
         if operation is Operation.INVITE:
             for turns in self._together.turns:
                 turns.give_back()
@@ -150,9 +148,7 @@ class Gate:
             return
 
     async def _its_turn(self) -> None:
-        """Wait for a turn at every rate that is set, or for the stop: the turn may be a long time
-        away.
-        """
+        """Wait for a turn at every rate that is set, or for the stop: a turn may be far away."""
         async with self._turning:  # no turn is taken before the one before it has come
             for turns in self._together.turns:
                 if not self.stopped and (wait := await self._unless_it_fails(turns.wait())):

@@ -34,9 +34,7 @@ class Turns:
         self._next = 0.0  # by the event loop's clock
 
     async def wait(self) -> float:
-        """How many seconds until the next turn, which then belongs to the caller; one asks at a
-        time.
-        """
+        """How many seconds until the next turn, which is then the caller's; one asks at a time."""
         now = asyncio.get_running_loop().time()
         if not self._left or now - self._next > LATE:
             first = await asyncio.to_thread(

@@ -24,9 +24,7 @@ def parsed(body: bytes | None) -> Any:
 
 
 def is_page(body: bytes | None) -> bool:
-    """Whether this is a web page or other markup: after blanks and a byte-order mark it begins with
-    <.
-    """
+    """Whether this is markup: after blanks and a byte-order mark it begins with <."""
     start = body or b""
     for mark in _MARKS:
         start = start.removeprefix(mark)

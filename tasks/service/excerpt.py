@@ -84,9 +84,7 @@ def _sentences(answer: Any) -> Iterator[str]:
 
 
 def _words(value: Any, depth: int, *, named: bool) -> Iterator[str]:
-    """The texts under names that usually hold words, but not those of people who are repeated in an
-    answer.
-    """
+    """The texts under names that usually hold words, without those of people in the answer."""
     if isinstance(value, str) and named:
         yield value
     elif isinstance(value, list) and depth < _DEEP:
@@ -113,9 +111,7 @@ def _place(value: Any) -> str:
 
 
 def _one_line(text: str) -> str:
-    """Keep printable characters, turn every kind of blank into a space, and remove our quotation
-    marks.
-    """
+    """Keep what is printable, make every blank a space, and remove our quotation marks."""
     kept = "".join(c if c.isprintable() else " " if c.isspace() else "" for c in text)
     return " ".join(kept.split()).translate(_OWN_QUOTES)
 

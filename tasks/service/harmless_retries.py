@@ -17,9 +17,7 @@ _PASSING = frozenset({408, 421, 425, 429, 500, 502, 503, 504})
 
 
 class TryAgain(Exception):
-    """A harmless call failed in a way that may be temporary. `after`: seconds the service asked
-    for.
-    """
+    """A harmless call failed, perhaps only for now. `after`: seconds the service asked for."""
 
     def __init__(self, why: str, after: float | None = None) -> None:
         self.why = why
@@ -37,9 +35,7 @@ class Patience:
     in_all: float = 45.0
 
     def tries(self) -> AsyncIterator[stamina.Attempt]:
-        """Iterate over tries; a TryAgain raised in one leads to the next; in the last it is raised
-        on.
-        """
+        """Iterate over tries: a TryAgain in one leads to the next, and is raised on in the last."""
         return stamina.retry_context(
             on=_wait,
             attempts=self.attempts,

@@ -38,8 +38,7 @@ def _number(value: Any) -> Any:
 
 
 class Problem(BaseModel):
-    """One problem. `id` and `title` are certain; everything else is as the service sent it, or
-    None.
+    """One problem. `id` and `title` are certain; all else is as the service sent it, or None.
 
     The interface leaves open the values of difficulty, the unit of time_limit, and the elements of
     open_events and submissions. The two meanings of public have the names `public` (0 or 1) and

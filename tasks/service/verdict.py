@@ -146,9 +146,7 @@ def last_chance(before: Sequence[int]) -> bool:
 
 
 def _doubted(operation: Operation, judged: Verdict, why: str) -> Verdict:
-    """The verdict on an answer that is not believed to mean that nothing happened; a pause is still
-    made.
-    """
+    """The verdict on an answer that is not believed; a pause is still made."""
     answered = judged.reason.removesuffix(NOTHING)
     reason = f"{answered}. {why}: {MAYBE[operation]}."
     then = Then.STOP if judged.then is Then.STOP else Then.GO_ON

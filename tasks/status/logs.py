@@ -50,9 +50,7 @@ class InWords(logging.Formatter):
 
 
 def listen(form: logging.Formatter | None = None) -> None:
-    """Write lines on standard error from now on, as JSON unless there is a `form`; once in each
-    form.
-    """
+    """Write lines on standard error from now on, once in each `form`; without one, as JSON."""
     form = form or AsJson()
     if any(type(handler.formatter) is type(form) for handler in log.handlers):
         return

@@ -62,9 +62,7 @@ def counts_of(ledger: Ledger, campaign: Campaign) -> dict[str, int]:
 
 
 def removed(people: Mapping[tuple[bool, Step, Step], int], *, send: bool) -> int:
-    """Count people who still wait although no run will take them: the definition no longer lists
-    them.
-    """
+    """Count people who wait though no run will take them: the definition no longer lists them."""
     unlisted = {kind: number for kind, number in people.items() if not kind[0]}
     return tally(unlisted, send=send)["waiting"]
 

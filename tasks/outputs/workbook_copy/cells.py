@@ -32,8 +32,7 @@ _ESCAPED = re.compile(r"_(?=x[0-9A-Fa-f]{4}_)")
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """The new state of a cell. `value` or `style` None: unchanged; texts stay texts, never
-    formulas.
+    """The new state of a cell. `value` or `style` None: unchanged; texts stay texts, not formulas.
 
     `style` is the number of a format in the workbook's list (`cellXfs`).
     """

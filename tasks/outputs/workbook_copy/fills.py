@@ -35,9 +35,7 @@ def with_fill(styles: bytes, formats: Collection[int], colour: str) -> tuple[byt
 def without_fill(
     styles: bytes, formats: Collection[int], colours: Collection[str]
 ) -> tuple[bytes, dict[int, int]]:
-    """Add a variant without colour of each format that has one of these fills; returns the same as
-    `with_fill`.
-    """
+    """Add a plain variant of each format that has one of these fills, as `with_fill` does."""
     parts = elements(styles, "fill", "cellXfs", "xf")
     fills = [styles[e.start : e.end] for e in parts if e.name == "fill" and e.around == "fills"]
     coloured = {
