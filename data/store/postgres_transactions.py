@@ -6,8 +6,7 @@ asked by the transaction's number what became of it.
 """
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -18,7 +17,7 @@ from data.store import server_locks
 from data.store.closed import refuse
 from data.store.errors import LedgerUnusable
 from data.store.postgres import Session, is_lost, was_in_the_way
-from data.store.transactions import Transactions, Work, explained, unusable
+from data.store.transactions import Transactions, Work, unusable
 
 T = TypeVar("T")
 
@@ -85,15 +84,7 @@ class ServerTransactions(Transactions):
         return self._see_through(work, server_locks.alone)
 
     def write_beside(self, work: Work[T]) -> T:
-        return self._see_through(work, _no_lock)
-
-    @contextmanager
-    def writing(self) -> Iterator[Connection]:
-        """One transaction that is not tried again."""
-        with explained("written"), self.engine.begin() as connection:
-            server_locks.alone(connection)
-            yield connection
-            _last_word(connection)
+        return self._see_through(work, lambda _: None)
 
     def _looking(self) -> Connection:
         return self.engine.connect().execution_options(
@@ -155,10 +146,6 @@ class ServerTransactions(Transactions):
         if became not in ("committed", "aborted"):
             raise _unknown()
         return bool(became == "committed")
-
-
-def _no_lock(connection: Connection) -> None:
-    """The function takes the locks that it needs itself."""
 
 
 def _last_word(connection: Connection) -> str | None:
