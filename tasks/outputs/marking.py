@@ -100,7 +100,7 @@ def _marks(
     for colour, problem in coloured:
         place = problem.place
         if place.sheet is not None and place.sheet.casefold() in sheets:
-            sheet, at = sheets[place.sheet.casefold()], _top_or(place.cell)
+            sheet, at = sheets[place.sheet.casefold()], spot(place.cell or "A1")
         elif place.line is not None and first.delimiter:
             sheet = first.name
             at = lines.get(place.line, 1), columns.get(problem.field or "", 0)
@@ -109,10 +109,6 @@ def _marks(
         text = f"{problem.field}: {problem.clause}" if problem.field else problem.clause
         marks.setdefault(sheet, {}).setdefault(at, Mark(colour, [])).texts.append(text)
     return marks
-
-
-def _top_or(cell: str | None) -> Spot:
-    return spot(cell) if cell else (1, 0)
 
 
 def _clear(book: Package, part: str) -> None:

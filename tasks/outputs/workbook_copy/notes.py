@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from tasks.outputs.workbook_copy.cells import Spot, name_of, spot
 from tasks.outputs.workbook_copy.package import Package
-from tasks.outputs.workbook_copy.splicing import Element, Splice, content, elements
+from tasks.outputs.workbook_copy.splicing import Splice, content, elements
 
 AUTHOR = "campaign check"
 # The author is in the text as well: not every program keeps the authors of notes.
@@ -184,15 +184,9 @@ def _drawing(book: Package, sheet: str) -> str:
     book[part] = DRAWING.encode()
     book.declare(part, DRAWING_TYPE)
     number = book.relate(sheet, "vmlDrawing", part)
-    splice = Splice(xml)
-    splice.insert(_place(parts[0], of_sheet), _mention(parts[0].prefix, book, number))
+    root, splice = parts[0], Splice(xml)
+    at = next((e.start for e in of_sheet if e.name in AFTER_DRAWING), root.closed)
+    mention = f'<{root.prefix}legacyDrawing xmlns:r="{book.relation_types}" r:id="{number}"/>'
+    splice.insert(at, mention.encode())
     book[sheet] = splice.done()
     return part
-
-
-def _place(root: Element, of_sheet: list[Element]) -> int:
-    return next((e.start for e in of_sheet if e.name in AFTER_DRAWING), root.closed)
-
-
-def _mention(prefix: str, book: Package, number: str) -> bytes:
-    return f'<{prefix}legacyDrawing xmlns:r="{book.relation_types}" r:id="{number}"/>'.encode()
