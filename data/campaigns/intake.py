@@ -191,11 +191,6 @@ def _is_finished(row: Row[Any], candidate: Candidate, *, send: bool) -> bool:
     return done and zone == candidate.timezone and tuple(fields) == fields_of(candidate)
 
 
-def row_of(connection: Connection, key: str) -> int:
-    """The row of a campaign that the ledger knows."""
-    return int(connection.execute(select(campaign.c.id).where(campaign.c.key == key)).scalar_one())
-
-
 def take_over(
     connection: Connection, definition: Definition, intent: Intent
 ) -> tuple[int, Changes]:

@@ -79,7 +79,7 @@ def _request(attempt: Row[Any], everybody: Container[int], settled: _Settled) ->
     number, run, at, ended_at, operation, state, person, carried, rows, *others = attempt
     generation, phase, status, evidence, answer = others
     kind, came_to = _OPERATIONS[operation], _STATES[state]
-    candidates = _carried(carried) if person is None else (person,)
+    candidates = chain.from_iterable(rows_in(carried)) if person is None else (person,)
     people = tuple(row for row in candidates if row in everybody)
     decided = came_to is AttemptState.OVERRULED or (
         number in settled.requests and not (came_to is AttemptState.DONE and evidence is None)
@@ -105,7 +105,3 @@ def _request(attempt: Row[Any], everybody: Container[int], settled: _Settled) ->
         evidence,
         answer or None,
     )
-
-
-def _carried(carried: str | None) -> Iterator[int]:
-    return chain.from_iterable(rows_in(carried))

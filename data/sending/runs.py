@@ -11,7 +11,7 @@ from datetime import timedelta
 from sqlalchemy import Connection, bindparam, insert, select, update
 
 from config.definition.model import Definition, Trust
-from data.campaigns import approvals, intake
+from data.campaigns import approvals, intake, queries
 from data.campaigns.changes import Changes
 from data.sending import claims, recovery
 from data.sending.claims import Claim
@@ -97,7 +97,7 @@ def _begin(
     if definition is not None and intent is not None:
         row, changes = _take_over(connection, definition, intent)
     else:
-        row, changes = intake.row_of(connection, key), None
+        row, changes = queries.the_campaign(connection, key).id, None
         if digest is not None:
             intake.carries_out(connection, key, digest)
     version = intake.version(connection, key, digest)
