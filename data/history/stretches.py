@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
-from types import MappingProxyType
 
 from config.timetable.waves import Waves
 from data.history.events import Decided, Event, Request, Wave
@@ -12,11 +11,10 @@ from data.store.states import AttemptState, Operation
 
 # How many people go in one line, if there are too many requests for a line each.
 WAVE = {Operation.ADD: 1000, Operation.INVITE: 100}
-ALL_AT_ONCE: Mapping[int, int] = MappingProxyType({})
 FEW = 25  # up to this many requests of one run and kind are shown singly
 
 
-def summed_up(events: Sequence[Event], numbers: Mapping[int, int] = ALL_AT_ONCE) -> list[Event]:
+def summed_up(events: Sequence[Event], numbers: Mapping[int, int]) -> list[Event]:
     """Summarise long parts of one kind by wave, and simultaneous verdicts in one line.
 
     `numbers` are those of `wave_numbers`.
@@ -49,7 +47,7 @@ def wave_numbers(
     }
 
 
-def waves(requests: Sequence[Request], numbers: Mapping[int, int] = ALL_AT_ONCE) -> list[Wave]:
+def waves(requests: Sequence[Request], numbers: Mapping[int, int]) -> list[Wave]:
     """Summarise requests of one run and one kind, by as many people as go in one step.
 
     A person who was tried again counts in the wave of the first try, with the outcome of the last.

@@ -53,13 +53,13 @@ def invitations(number: int) -> list[Request]:
 )
 def test_a_wave_is_a_hundred_invitations(number: int, sizes: list[int]) -> None:
     """As many as a run sends between two looks at whether somebody wants it to stop."""
-    assert [wave.people for wave in waves(invitations(number))] == sizes
+    assert [wave.people for wave in waves(invitations(number), {})] == sizes
 
 
 def test_a_second_try_belongs_to_the_wave_of_the_first() -> None:
     """Whoever came to nothing and then was invited is one person, who is invited."""
     some = [*invitations(99), request(100, 100, came_to=NOT_SENT), request(101, 101)]
-    first, second = waves([*some, request(102, 100)])
+    first, second = waves([*some, request(102, 100)], {})
     assert (first.people, first.requests, first.came_to) == (100, 101, {DONE: 100})
     assert first.reasons == {(NOT_SENT, "not_sent"): 1}
     assert (second.people, second.requests) == (1, 1)
@@ -79,7 +79,7 @@ def test_people_of_a_request_that_was_halved_are_counted_once() -> None:
             ]
         )
     ]
-    [wave] = waves(adds)
+    [wave] = waves(adds, {})
     assert (wave.people, wave.came_to) == (100, {DONE: 99, REFUSED: 1})
 
 
@@ -106,8 +106,8 @@ def test_the_waves_of_a_definition_are_told_as_they_are() -> None:
 def test_a_few_requests_are_told_one_by_one() -> None:
     """A small campaign is told to the request; a long one keeps its runs and loses no order."""
     few: Sequence[Event] = [RunBegan(NOON, 1, "host", None), *invitations(FEW)]
-    assert summed_up(few) == few
-    many = summed_up([RunBegan(NOON, 1, "host", None), *invitations(FEW + 1)])
+    assert summed_up(few, {}) == few
+    many = summed_up([RunBegan(NOON, 1, "host", None), *invitations(FEW + 1)], {})
     assert [type(event) for event in many] == [RunBegan, Wave]
 
 
@@ -124,7 +124,8 @@ def test_the_same_verdict_for_many_at_once_is_one_line() -> None:
             verdict(3, Word.ID, "5003"),
             verdict(4, Word.ID, "5004"),
             verdict(5, Word.WITHDRAW),
-        ]
+        ],
+        {},
     )
     assert [one.people for one in told if isinstance(one, Decided)] == [(1, 2), (3,), (4,), (5,)]
 
@@ -148,7 +149,7 @@ def test_no_request_is_lost_and_none_is_counted_twice(
         request(number, row, came_to=came_to, run=run, operation=operation)
         for number, (row, operation, run, came_to) in enumerate(drawn)
     ]
-    told = summed_up(some)
+    told = summed_up(some, {})
     summed = [one for one in told if isinstance(one, Wave)]
     single = [one for one in told if isinstance(one, Request)]
     assert sum(one.requests for one in summed) + len(single) == len(some)
