@@ -61,23 +61,19 @@ COLUMNS = Link._fields
 RESULT_COLUMNS = ("candidate_id", "embed_url", "status", "why")
 
 
-def as_csv(links: Iterable[Link]) -> bytes:
-    """Write UTF-8 without a byte-order mark, for a pipe; every text is quoted."""
-    return b"".join(csv_pieces(links))
-
-
-def as_csv_file(links: Iterable[Link]) -> bytes:
+def as_csv_file(links: Iterable[Link]) -> Iterator[bytes]:
     """Write the CSV with a byte-order mark: without one, Excel does not recognise UTF-8.
 
     LibreOffice and this program's readers recognise the mark and leave it out.
     """
-    return BOM_UTF8 + as_csv(links)
+    yield BOM_UTF8
+    yield from as_csv(links)
 
 
-def csv_pieces(links: Iterable[Link]) -> Iterator[bytes]:
-    """Write `as_csv` piece by piece, as the links come: only a few of 100,000 are in memory.
+def as_csv(links: Iterable[Link]) -> Iterator[bytes]:
+    """Write UTF-8 without a byte-order mark, as the links come: few of 100,000 are in memory.
 
-    Quoted, because a spreadsheet that splits at semicolons would otherwise find new cells.
+    Every text is quoted: a spreadsheet that splits at semicolons would otherwise find new cells.
     """
     text = StringIO(newline="")
     csv.writer(text, lineterminator="\n").writerow(COLUMNS)
@@ -91,13 +87,8 @@ def csv_pieces(links: Iterable[Link]) -> Iterator[bytes]:
     yield text.getvalue().encode()
 
 
-def as_json(links: Iterable[Link]) -> bytes:
-    """Write a list of objects, one on each line, texts exactly as they are."""
-    return b"".join(json_pieces(links))
-
-
-def json_pieces(links: Iterable[Link]) -> Iterator[bytes]:
-    """Write `as_json` piece by piece, as the links come."""
+def as_json(links: Iterable[Link]) -> Iterator[bytes]:
+    """Write a list of objects, one on each line, texts exactly as they are; as the links come."""
     write = json.JSONEncoder(ensure_ascii=False).encode
     yield b"[\n"
     before = b""

@@ -1,10 +1,8 @@
 """The links of a campaign: where each candidate takes the assessment, for people and programs."""
 
 import tempfile
-from codecs import BOM_UTF8
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
 
@@ -18,7 +16,7 @@ from data.own_files import CannotWrite, make_folder, refuse_link, write_pieces
 from data.store.ledger import Ledger
 from data.store.states import Step
 from data.store.tables import Campaign, Candidate
-from tasks.outputs.exports import Link, Result, as_html, csv_pieces, json_pieces
+from tasks.outputs.exports import Link, Result, as_csv_file, as_html, as_json
 from tasks.outputs.page_mark import mark
 from tasks.status.standing import furthest, link, why_still
 
@@ -134,9 +132,8 @@ def write_links(ledger: Ledger, campaign: Campaign, output_dir: Path) -> Path:
     """
     folder = output_dir / campaign.key
     refuse_link(folder)
-    write_pieces(folder / "links.json", json_pieces(each_link(ledger, campaign)))
-    marked = chain([BOM_UTF8], csv_pieces(each_link(ledger, campaign)))
-    write_pieces(folder / "links.csv", marked)
+    write_pieces(folder / "links.json", as_json(each_link(ledger, campaign)))
+    write_pieces(folder / "links.csv", as_csv_file(each_link(ledger, campaign)))
     return folder / "links.csv"
 
 

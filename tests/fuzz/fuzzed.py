@@ -220,9 +220,9 @@ def shown(data: bytes) -> None:
     assert all(one.isprintable() or one in "\n\t" for one in printable(text))
     masked_text(text, {"ada", "lovelace", "李"})
     link = Link(text, text, text, 1, None, text)
-    [_, row] = csv.reader(StringIO(as_csv([link]).decode(), newline=""))
+    [_, row] = csv.reader(StringIO(b"".join(as_csv([link])).decode(), newline=""))
     assert not any(cell.startswith(cells.STARTS) for cell in row)
-    assert json.loads(as_json([link]))[0]["first_name"] == text
+    assert json.loads(b"".join(as_json([link])))[0]["first_name"] == text
 
 
 _MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None

@@ -1,7 +1,7 @@
 """`campaign links`: where each candidate takes the assessment."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -61,7 +61,7 @@ def links(
     In csv, a text that a spreadsheet would take for a formula has an apostrophe in front; json has
     every text unchanged.
     """
-    from data.own_files import write_whole
+    from data.own_files import write_pieces
     from tasks.outputs.links import forgotten_among, links_of, results_of
 
     if into is not None:
@@ -90,9 +90,9 @@ def links(
     elif output is None:
         if form == "xlsx" and sys.stdout.isatty():
             raise typer.BadParameter("a workbook needs a file: -o links.xlsx")
-        print_bytes(_writer(form, campaign, to_file=False)(people))
+        print_bytes(b"".join(_written(people, form, campaign, to_file=False)))
     else:
-        write_whole(output, _writer(form, campaign, to_file=True)(people))
+        write_pieces(output, _written(people, form, campaign, to_file=True))
         complain(f"{counted(len(people), 'candidate')} in {output}")
     _count_without(people)
 
@@ -120,16 +120,18 @@ def _write_pages(key: str, folder: Path) -> None:
     _count_without(people)
 
 
-def _writer(
-    form: Format, campaign: "Campaign", *, to_file: bool
-) -> "Callable[[list[Link]], bytes]":
+def _written(
+    people: "list[Link]", form: Format, campaign: "Campaign", *, to_file: bool
+) -> Iterable[bytes]:
     from tasks.outputs.exports import as_csv, as_csv_file, as_json, as_xlsx
     from tasks.outputs.links import index_page
 
-    writers: dict[Format, Callable[[list[Link]], bytes]] = {
-        "csv": as_csv_file if to_file else as_csv,
-        "xlsx": as_xlsx,
-        "json": as_json,
-        "html": lambda people: index_page(campaign, people),
-    }
-    return writers[form]
+    match form:
+        case "csv":
+            return as_csv_file(people) if to_file else as_csv(people)
+        case "xlsx":
+            return [as_xlsx(people)]
+        case "json":
+            return as_json(people)
+        case "html":
+            return [index_page(campaign, people)]

@@ -9,7 +9,7 @@ from pathlib import Path
 import openpyxl
 import pytest
 
-from data.own_files import write_pieces, write_whole
+from data.own_files import write_pieces
 from tasks.outputs.exports import (
     COLUMNS,
     Link,
@@ -18,7 +18,6 @@ from tasks.outputs.exports import (
     as_html,
     as_json,
     as_xlsx,
-    csv_pieces,
 )
 
 URL = "https://app.example.com/embedded/welcome?projectId=101&candidateId=5001"
@@ -45,7 +44,7 @@ def rows_of(content: bytes) -> list[dict[str, str]]:
 
 def test_a_csv_says_what_the_ledger_says() -> None:
     """Every candidate has a row, with empty cells for what is not known yet."""
-    first, second = rows_of(as_csv([ADA, WAITING]))
+    first, second = rows_of(b"".join(as_csv([ADA, WAITING])))
     assert tuple(first) == COLUMNS
     assert list(first.values()) == ["Zoë", "O'Brien; Ph.D.", "zoe@example.com", "5001", URL, "done"]
     assert list(second.values()) == ["Grace", "Hopper", "grace@example.com", "", "", "waiting"]
@@ -53,20 +52,22 @@ def test_a_csv_says_what_the_ledger_says() -> None:
 
 def test_a_csv_file_opens_as_utf8_and_a_pipe_gets_no_mark() -> None:
     """Excel needs a byte-order mark to read accents; a program that reads a pipe does not."""
-    assert as_csv_file([ADA]) == "\ufeff".encode() + as_csv([ADA])
-    assert not as_csv([ADA]).startswith("\ufeff".encode())
+    plain, marked = (b"".join(write([ADA])) for write in (as_csv, as_csv_file))
+    assert marked == "\ufeff".encode() + plain
+    assert not plain.startswith("\ufeff".encode())
 
 
 @pytest.mark.parametrize("typed", FORMULAS[:-1])
 def test_no_cell_of_a_csv_is_a_formula(typed: str) -> None:
     """A name that begins like a formula is text, in each of the text columns."""
-    [row] = rows_of(as_csv([Link(typed, typed, typed, 1, None, "done")]))
+    [row] = rows_of(b"".join(as_csv([Link(typed, typed, typed, 1, None, "done")])))
     assert {row["first_name"], row["last_name"], row["email1"]} == {"'" + typed}
 
 
 def test_no_cell_begins_where_a_semicolon_is() -> None:
     """A spreadsheet that splits at semicolons finds no formula inside a name."""
-    content = as_csv([Link("Ada;=1+1", "Lovelace", "ada@example.com", 1, None, "done")])
+    ada = Link("Ada;=1+1", "Lovelace", "ada@example.com", 1, None, "done")
+    content = b"".join(as_csv([ada]))
     cells = next(csv.reader([content.decode().splitlines()[1]], delimiter=";"))
     assert not any(cell.startswith("=") for cell in cells)
 
@@ -99,7 +100,7 @@ def test_a_large_id_keeps_every_digit_in_a_workbook() -> None:
 def test_json_holds_texts_exactly_and_null_for_the_unknown() -> None:
     """A program gets what was typed, guarded by nothing."""
     formula = Link("=1+1", "Zoë", "-ada@example.com", None, None, "waiting")
-    assert json.loads(as_json([formula])) == [
+    assert json.loads(b"".join(as_json([formula]))) == [
         {
             "first_name": "=1+1",
             "last_name": "Zoë",
@@ -126,13 +127,13 @@ def test_a_page_shows_the_snippet_and_runs_nothing() -> None:
 def test_links_that_break_off_leave_the_file_before(tmp_path: Path) -> None:
     """They are written as they are read: a ledger that cannot be read further costs no link."""
     path = tmp_path / "links.csv"
-    write_whole(path, as_csv([ADA]))
+    write_pieces(path, as_csv([ADA]))
 
     def broken() -> Iterator[Link]:
         yield from [WAITING] * 5_000  # more than one piece
         raise LookupError
 
     with pytest.raises(LookupError):
-        write_pieces(path, csv_pieces(broken()))
-    assert path.read_bytes() == as_csv([ADA])
+        write_pieces(path, as_csv(broken()))
+    assert path.read_bytes() == b"".join(as_csv([ADA]))
     assert [file.name for file in tmp_path.iterdir()] == ["links.csv"]
