@@ -170,24 +170,6 @@ def test_no_redirect_gets_the_credentials(status: int) -> None:
     assert (len(auth.received), there.connections) == (1, 0)
 
 
-@pytest.mark.parametrize("status", [401, 408, 421, 425, 429, 500, 503])
-def test_a_changing_request_is_sent_once(status: int) -> None:
-    """Never retried here: whether it may be sent again is for the ledger and the verdict."""
-    seen, auth, api = using(saying((status, b"")), lambda service: service.call(invite(1, 2)))
-    assert (seen.status, len(api.received), len(auth.received)) == (status, 1, 1)
-
-
-def test_every_request_has_a_connection_of_its_own() -> None:
-    """What a connection brings after its answer is nobody's: nobody uses it again."""
-
-    async def do(service: Service) -> None:
-        for _ in range(20):
-            await service.call(invite(1, 2))
-
-    *_, api = using(saying((200, b"")), do)
-    assert (len(api.received), api.connections) == (20, 20)
-
-
 def test_a_call_leaves_nothing_that_has_to_be_looked_for() -> None:
     """Its request and its answer go with it: else the interpreter looks through everything that a
     large campaign holds for what each invitation left behind."""
@@ -246,12 +228,6 @@ def test_an_exchange_records_what_came() -> None:
     assert (seen.content_type, seen.retry_after, seen.token) == ("text/plain", "7", 1)
     assert (seen.failure, seen.body_failed) == (None, False)
     assert 0 < seen.seconds < 45
-
-
-def test_a_complete_empty_body_is_not_a_lost_one() -> None:
-    """b"" came whole; None did not come."""
-    seen, *_ = using(saying((202, b"")), lambda service: service.call(invite(1, 2)))
-    assert seen.body == b""
 
 
 def test_an_endless_answer_counts_as_lost(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -362,12 +338,6 @@ def test_a_header_that_cannot_be_written_sends_nothing() -> None:
 
 
 # --- the list of problems -------------------------------------------------------------------------
-
-
-def test_problems_are_listed() -> None:
-    """Interface 4.2."""
-    problems, *_ = using(saying((200, LIST)), Service.problems)
-    assert [(one.id, one.title) for one in problems] == [(42, "Two sum")]
 
 
 def in_pages(*pages: tuple[str, list[int]]) -> Act:
