@@ -57,15 +57,16 @@ CASES = [
 # And of those that others must have taken for dead: where it is stopped, to wake in the end. From
 # there to the first byte it waits for nothing; a new connection may take too long when it wakes.
 SHOWN_BY_WAKING = {
-    "old_claims_are_sent": [f"{operation} connected" for operation in Operation],
+    "old_claims_are_sent": [f"{operation} connected" for operation in reversed(Operation)],
 }
-WAKING = [(name, stop) for name, stops in SHOWN_BY_WAKING.items() for stop in stops]
+WAKING = [
+    pytest.param(name, stop, id=f"{name}, {stop}")
+    for name, stops in SHOWN_BY_WAKING.items()
+    for stop in stops
+]
 
 # Without the mutant some of them are the same case, which is tried once.
 UNBROKEN = list({(case.values[1].name, case.values[2]): case for case in CASES}.values())
-
-
-pytestmark = pytest.mark.usefixtures("each_database")
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +80,12 @@ def test_every_mutant_is_tried() -> None:
     assert SHOWN_BY.keys() | SHOWN_BY_WAKING.keys() == MUTANTS.keys()
 
 
-@pytest.mark.parametrize(("name", "scenario", "deaths"), CASES)
+@pytest.mark.parametrize(
+    ("each_database", "name", "scenario", "deaths"),
+    on_both(CASES, 3),
+    indirect=["each_database"],
+    scope="module",
+)
 def test_a_broken_rule_breaks_the_promise(
     place: Crashes, name: str, scenario: Scenario, deaths: tuple[str, ...]
 ) -> None:
@@ -88,7 +94,12 @@ def test_a_broken_rule_breaks_the_promise(
         place.case(scenario, *deaths, mutant=name)
 
 
-@pytest.mark.parametrize(("name", "stop"), WAKING)
+@pytest.mark.parametrize(
+    ("each_database", "name", "stop"),
+    on_both(WAKING, len(WAKING)),
+    indirect=["each_database"],
+    scope="module",
+)
 def test_a_broken_rule_breaks_the_promise_when_a_run_wakes(
     place: Crashes, name: str, stop: str
 ) -> None:

@@ -38,8 +38,6 @@ class Finished:
         """Change the ledger behind everybody's back."""
         engine = create_engine(self.place.url, poolclass=NullPool)
         with engine.begin() as connection:
-            if engine.name == "postgresql":  # a server would hold it to its foreign keys
-                connection.exec_driver_sql("SET session_replication_role = replica")
             connection.execute(text(statement))
 
     def check(self) -> None:
@@ -54,11 +52,8 @@ class Finished:
         self.check()
 
 
-pytestmark = pytest.mark.usefixtures("each_database")
-
-
 @pytest.fixture(scope="module")
-def run_once(each_database: str, tmp_path_factory: pytest.TempPathFactory) -> Finished:
+def run_once(tmp_path_factory: pytest.TempPathFactory) -> Finished:
     folder = tmp_path_factory.mktemp("promise")
     place = Place(folder, Scenario("all goes well", in_flight=1))
     place.set_up(new_ledger(folder))
