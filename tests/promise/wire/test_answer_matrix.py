@@ -14,7 +14,8 @@ from data.store.states import Operation
 from tasks.service.client import Service
 from tasks.service.evidence import Exchange, Phase
 from tasks.service.verdict import Proof, Then, verdict
-from tests.promise.wire.test_wire_matrix import ONE_BY_ONE, REQUESTS, candidate
+from tests.promise.wire.raw_answers import person
+from tests.promise.wire.test_wire_matrix import ONE_BY_ONE, REQUESTS
 from tests.support.wire_server import Line, Received, always, give_token, listening, settings_for
 
 CREATE, ATTACH, ADD, INVITE = Operation
@@ -44,7 +45,7 @@ A_NO: Outcomes = (UNSURE,) * 4
 
 
 def added(**more: object) -> bytes:
-    return json.dumps([{**candidate(1), **more}]).encode()
+    return json.dumps([{**person(1), **more}]).encode()
 
 
 BODIES: dict[str, tuple[bytes, Outcomes]] = {

@@ -2,7 +2,6 @@
 
 import asyncio
 import errno
-import json
 import os
 import socket
 import ssl
@@ -15,14 +14,9 @@ from data.store.states import Operation
 from tasks.service import channel
 from tasks.service.client import Service
 from tasks.service.evidence import Exchange, Phase
-from tasks.service.messages import (
-    Request,
-    add_candidates,
-    attach_problem,
-    create_project,
-    invite,
-)
+from tasks.service.messages import Request, add_candidates
 from tasks.service.verdict import Proof, Then, verdict
+from tests.promise.wire.raw_answers import body_of, person, request_of, seen_of
 from tests.promise.wire.socket_time import in_socket_time
 from tests.support.ports import free_port
 from tests.support.session import PATIENCE
@@ -42,45 +36,10 @@ CREATE, ATTACH, ADD, INVITE = Operation
 NOT_SENT, REFUSED, UNSURE, DONE = Proof.NOT_SENT, Proof.REFUSED, Proof.UNSURE, Proof.DONE
 
 
-def candidate(n: int, notes: str = "") -> dict[str, str | int]:
-    return {
-        "first_name": "Ada",
-        "last_name": "Lovelace",
-        "email1": f"ada{n}@example.com",
-        "source": "referral",
-        "notes": notes,
-        "stage_id": 1,
-    }
-
-
-REQUESTS = {
-    CREATE: create_project("Backend", "", "open", "Dec 1, 2026 9:00 am", "Dec 14, 2026 6:00 pm"),
-    ATTACH: attach_problem(101, 42),
-    ADD: add_candidates(101, [candidate(1)]),
-    INVITE: invite(101, 5001),
-}
+REQUESTS = {operation: request_of(operation, 1) for operation in Operation}
 ONE_BY_ONE = pytest.mark.parametrize("operation", list(Operation))
 
 HANG = 45.0  # seconds, of a time that passes only while everybody waits, until a call is given up
-
-# What a service that works answers to each call.
-GOOD = {
-    CREATE: b'{"id": 101}',
-    ATTACH: b"{}",
-    ADD: json.dumps([{**candidate(1), "candidate_id": 5001}]).encode(),
-    INVITE: b"",
-}
-
-
-async def seen_from(act: Act, request: Request, deadline: float = 45.0) -> Exchange:
-    """Make one call to a service that does `act`."""
-    async with (
-        listening(always(give_token)) as auth,
-        listening(act) as api,
-        Service(settings_for(auth.url, api.url), deadline=deadline) as service,
-    ):
-        await service.ready()
-        return await service.call(request)
 
 
 async def for_each_operation(
@@ -89,13 +48,6 @@ async def for_each_operation(
     """Make the four calls at the same time, each in a world of its own; for what takes time."""
     seen = await asyncio.gather(*(see(request) for request in REQUESTS.values()))
     return dict(zip(REQUESTS, seen, strict=True))
-
-
-def answering(status: int, body: bytes, kind: str = "application/json", **headers: str) -> Act:
-    async def reply(line: Line, _: Received) -> None:
-        await line.answer(status, body, kind, **headers)
-
-    return always(reply)
 
 
 # --- before an answer -----------------------------------------------------------------------------
@@ -163,7 +115,7 @@ def test_a_tls_refusal_sent_nothing(operation: Operation) -> None:
     async def run() -> tuple[Exchange, int]:
         # Without a certificate of its own a server has no cipher to agree on.
         refusing = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        async with listening(answering(200, GOOD[operation]), tls=refusing) as api:
+        async with listening(always(give_token), tls=refusing) as api:
             seen = await seen_at(api.url, REQUESTS[operation])
             return seen, len(api.received)
 
@@ -271,7 +223,7 @@ def test_no_token_sent_nothing() -> None:
 
         async with (
             listening(always(silent)) as auth,
-            listening(answering(200, b"")) as api,
+            listening(always(give_token)) as api,
             Service(settings_for(auth.url, api.url), deadline=HANG) as service,
         ):
             seen = await service.call(request)
@@ -287,7 +239,7 @@ def test_this_machine_is_reached_without_a_proxy(monkeypatch: pytest.MonkeyPatch
     for variable in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
         monkeypatch.setenv(variable, f"http://127.0.0.1:{free_port()}")
     monkeypatch.delenv("NO_PROXY", raising=False)
-    seen = asyncio.run(seen_from(answering(200, b""), REQUESTS[INVITE]))
+    seen = asyncio.run(seen_of(always(give_token), REQUESTS[INVITE]))
     assert seen.status == 200
 
 
@@ -366,7 +318,7 @@ def assert_unsure(operation: Operation, seen: Exchange) -> None:
 @ONE_BY_ONE
 def test_a_request_that_was_cut_off_is_unsure(operation: Operation, act: Act) -> None:
     """Sending started: how much of it arrived is not ours to know."""
-    seen = asyncio.run(seen_from(act, REQUESTS[operation]))
+    seen = asyncio.run(seen_of(act, REQUESTS[operation]))
     assert seen.reached in {Phase.SENDING, Phase.SENT}
     assert_unsure(operation, seen)
 
@@ -375,7 +327,7 @@ def test_a_request_that_was_cut_off_is_unsure(operation: Operation, act: Act) ->
 @ONE_BY_ONE
 def test_a_request_without_an_answer_is_unsure(operation: Operation, act: Act) -> None:
     """The request left whole and no status line came: it may have happened, whatever broke."""
-    seen = asyncio.run(seen_from(act, REQUESTS[operation]))
+    seen = asyncio.run(seen_of(act, REQUESTS[operation]))
     assert seen.reached is Phase.SENT
     assert_unsure(operation, seen)
 
@@ -387,7 +339,7 @@ def test_a_service_that_hangs_is_given_up_and_unsure(act: Act) -> None:
     async def see(request: Request) -> Exchange:
         clock = asyncio.get_running_loop().time
         began = clock()
-        seen = await seen_from(act, request, HANG)
+        seen = await seen_of(act, request, HANG)
         assert HANG <= clock() - began < HANG + 1
         return seen
 
@@ -403,8 +355,8 @@ def test_a_body_that_never_left_whole_is_seen_as_sending() -> None:
         await line.head()
         await hang()
 
-    large = add_candidates(101, [candidate(1, notes="x" * 20_000_000)])
-    seen = in_socket_time(seen_from(only_the_head, large, HANG))
+    large = add_candidates(101, [{**person(1), "notes": "x" * 20_000_000}])
+    seen = in_socket_time(seen_of(only_the_head, large, HANG))
     assert (seen.reached, seen.status) == (Phase.SENDING, None)
     assert verdict(ADD, seen).proof is UNSURE
 
@@ -415,7 +367,7 @@ def test_a_connection_carries_one_request(operation: Operation) -> None:
 
     async def run() -> tuple[Exchange, WireServer]:
         async def reply(line: Line, _: Received) -> None:
-            await line.answer(200, GOOD[operation], Connection="keep-alive")
+            await line.answer(200, body_of(operation, 1), Connection="keep-alive")
 
         async with (
             listening(always(give_token)) as auth,
@@ -531,14 +483,14 @@ def assert_judged_by_status(operation: Operation, seen: Exchange) -> None:
 @ONE_BY_ONE
 def test_a_lost_body_leaves_the_status_to_judge_by(operation: Operation, act: Act) -> None:
     """A status line came, then the body was lost: an invitation is done, a missing id is unsure."""
-    assert_judged_by_status(operation, asyncio.run(seen_from(act, REQUESTS[operation])))
+    assert_judged_by_status(operation, asyncio.run(seen_of(act, REQUESTS[operation])))
 
 
 def test_a_body_that_hangs_leaves_the_status_to_judge_by() -> None:
     """The deadline ends the reading of a body as well; the status line came before."""
 
     async def see(request: Request) -> Exchange:
-        return await seen_from(body_that_hangs, request, HANG)
+        return await seen_of(body_that_hangs, request, HANG)
 
     for operation, seen in in_socket_time(for_each_operation(see)).items():
         assert seen.body is None
@@ -554,7 +506,7 @@ def test_a_lost_body_of_a_no_changes_nothing(operation: Operation, status: int) 
         await line.request()
         await line.say(f"HTTP/1.1 {status} No\r\nContent-Length: 50\r\n\r\n{{".encode())
 
-    seen = asyncio.run(seen_from(act, REQUESTS[operation]))
+    seen = asyncio.run(seen_of(act, REQUESTS[operation]))
     assert (seen.status, seen.body) == (status, None)
     judged = verdict(operation, seen)
     assert (judged.proof, judged.then) == expected(operation, status)
