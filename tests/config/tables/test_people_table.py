@@ -13,10 +13,7 @@ from config.reading.folder import stray_files
 from config.reading.reading import Reading, read_campaigns
 from config.tables.address_cells import plain_address
 from config.tables.cells import as_text, as_whole_number, as_yes_or_no
-from config.tables.file_bytes import BINARY, EMPTY, NO_SUCH_FILE, NOT_TEXT
-from config.tables.headers import find_columns
 from config.tables.unread import ABOVE, BESIDE, PERHAPS, SECOND, SWALLOWED
-from config.workbooks.container import ONLY_PART
 from tests.config.refusals import messages, mistakes, shortened
 from tests.support import yaml_definition as sample
 from tests.support.documents import fits
@@ -44,33 +41,6 @@ def people(table: str | bytes) -> tuple[Candidate, ...]:
 
 
 complaints = partial(messages, people)
-
-
-@pytest.mark.parametrize(
-    "header",
-    [
-        "first_name,last_name,email1",
-        "First Name,Last-Name,E-Mail",
-        " FIRSTNAME ,Surname,Email address",
-        "Vorname,Nachname,E-Mail",
-        "Prénom,Family name,mail",
-    ],
-)
-@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
-def test_columns_are_known_by_their_meaning(header: str, delimiter: str) -> None:
-    """Obvious names, in any case and punctuation, with any usual delimiter."""
-    (ada,) = people((header + "\n" + ADA).replace(",", delimiter))
-    assert (ada.first_name, ada.last_name, ada.email1) == ("Ada", "Lovelace", "ada@example.com")
-    assert str(ada.place) == "people.csv:2"
-
-
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
-@pytest.mark.parametrize("newline", ["\n", "\r\n"])
-def test_names_survive_the_usual_encodings(encoding: str, newline: str) -> None:
-    """Excel writes cp1252, UTF-8 with a mark, or UTF-16, depending on where it runs."""
-    text = (HEADER + "Zoë,Müller-Ñandú,zoe@example.com\n").replace("\n", newline)
-    (zoe,) = people(text.encode(encoding))
-    assert (zoe.first_name, zoe.last_name) == ("Zoë", "Müller-Ñandú")
 
 
 LOST = "first_name,last_name,email1,Remark\nAda,A,ada@corp.org,{}\nEve,E,eve@corp.org,ok\n"
@@ -196,15 +166,10 @@ def test_quotes_line_breaks_and_blank_rows() -> None:
 @pytest.mark.parametrize(
     ("table", "said"),
     [
-        (HEADER + "A,B,C,a@example.com\n", ":2: … 4 columns, … 3; … comma"),
         (HEADER + '"A"x,B,a@example.com\n', ":2: … (',' expected after '\"')"),
-        (HEADER + ADA + 'A,B,"a@example.com\n', ":3: … (unexpected end of data)"),
         ("first,last_name,email1\n" + ADA, ":1: … first_name; found first, last_name, email1; …"),
         ("first_name,last_name,Email,E-mail\n", ":1: 2 … email1: Email, E-mail; …"),
-        (ADA, ":1: … first_name; found Ada, …"),
-        (HEADER, ", candidates: found no candidates, …"),
         (HEADER + "A,,a@example.com\n", ":2, last_name: missing, …"),
-        (HEADER + ADA + ADA.replace("Ada", "Eda"), ':3, email1: found "ada@example.com", …'),
         (
             HEADER + "A,B,straße@example.com\nA,B,STRASSE@example.com\n",
             ':3, email1: found "STRASSE@example.com", … people.csv:2 … ß …',
@@ -213,10 +178,6 @@ def test_quotes_line_breaks_and_blank_rows() -> None:
             HEADER + "Ad\u202ea,B,a@example.com\n",
             ':2, first_name: found "Ad\\u202ea", … RIGHT-TO-LEFT OVERRIDE',
         ),
-        (b"PK\x03\x04\x00\x00", f": {ONLY_PART}"),
-        (b"\x7fELF\x00\x00", f": {BINARY}"),
-        (b"\x81\x8d\n", f":1: {NOT_TEXT}"),
-        ("", f": {EMPTY}"),
         (
             HEADER.replace("\n", ",stage_id\n") + "A,B,a@example.com,2.5\n",
             ':2, stage_id: found "2.5", …',
@@ -226,12 +187,6 @@ def test_quotes_line_breaks_and_blank_rows() -> None:
 def test_what_is_wrong_with_a_table_is_told_at_its_line(table: str | bytes, said: str) -> None:
     """No row is shifted, dropped or guessed at in silence."""
     assert fits(f"people.csv{said}", complaints(table)[0])
-
-
-def test_a_duplicate_names_both_lines() -> None:
-    """One address, one invitation."""
-    (said,) = complaints(HEADER + ADA + ADA.upper())
-    assert fits("people.csv:3, email1: … people.csv:2, … first_name, last_name", said)
 
 
 def test_a_spoilt_name_is_pointed_at_and_sent_as_it_is() -> None:
@@ -463,30 +418,6 @@ def test_a_definition_names_its_table_beside_itself(tmp_path: Path) -> None:
     assert reading.notes[0].endswith(": First name, E-mail")
 
 
-def test_a_named_table_that_is_missing_is_told_in_the_definition() -> None:
-    """The place to mend is the line that names the file; other mistakes are told as well."""
-    Path("campaign.yaml").write_text(
-        sample.HEAD.replace("problem: 1", "problem: 0") + "candidates: {file: nope.csv}\n"
-    )
-    problem, missing = messages(read_campaigns, Path("campaign.yaml"))
-    assert "problem: found 0" in problem
-    assert missing == f"campaign.yaml:4:20, candidates.file: nope.csv: {NO_SUCH_FILE}"
-
-
-def test_a_table_alone_asks_for_its_definition() -> None:
-    """A table holds people only; the complaint says how to name the campaign."""
-    Path("people.csv").write_text(HEADER + ADA)
-    for path, campaign, found, then in [
-        ("people.csv", None, None, "new people.yaml --from people.csv"),
-        ("campaign.yaml", "other.yaml", None, "%TYPED% campaign.yaml"),
-        ("people.csv", "people.txt", '"people.txt"', "%TYPED% people.csv --campaign DEFINITION"),
-    ]:
-        with pytest.raises(BadInput, match="1 mistake") as raised:
-            read_campaigns(Path(path), Path(campaign) if campaign else None)
-        assert raised.value.problems[0].found == found
-        assert raised.value.then == f"Then type: campaign {then}"
-
-
 @pytest.mark.parametrize(
     ("path", "then"),
     [("campaign.yaml", "campaign.yaml"), ("people.csv", "people.csv --campaign DEFINITION")],
@@ -505,15 +436,6 @@ def test_a_table_that_is_given_replaces_the_definition_s_own_people() -> None:
     reading = read(HEADER + "B,B,b@example.com\n")
     assert [person.email1 for person in reading.definitions[0].candidates] == ["b@example.com"]
     assert fits("… campaign.yaml …; people.csv …", reading.notes[0])
-
-
-def test_columns_of_a_header() -> None:
-    """A needed column that is absent, or there twice, lists what was found."""
-    columns = find_columns(["Email", "x", "", "First name"], {})
-    assert columns.by_field == {"email1": 0, "first_name": 3}
-    assert columns.unused == ("x",)
-    (complaint,) = columns.complaints
-    assert fits("… last_name; found Email, x, First name; … {last_name: …}", complaint)
 
 
 @pytest.mark.parametrize(
@@ -536,29 +458,6 @@ def test_cells_mean_what_a_person_sees(
     assert repr(as_text(cell)) == repr(text)
     assert repr(as_whole_number(cell)) == repr(number)
     assert repr(as_yes_or_no(cell)) == repr(truth)
-
-
-NAMES = st.text(
-    st.characters(categories=("L", "N", "P", "S", "Zs"), exclude_characters='"'), min_size=1
-)
-
-
-@given(
-    st.lists(
-        st.tuples(NAMES, NAMES).map(lambda two: [f"x{n}" for n in two]), min_size=1, max_size=5
-    ),
-    st.sampled_from(",;\t"),
-    st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]),
-)
-def test_whoever_is_written_is_read(rows: list[list[str]], delimiter: str, encoding: str) -> None:
-    """Reading a table gives the people that were written to it, whatever their names hold."""
-    lines = [["First name", "Last name", "E-mail"]]
-    lines += [[*names, f"p{n}@example.com"] for n, names in enumerate(rows)]
-    quoted = "\r\n".join(delimiter.join(f'"{cell}"' for cell in line) for line in lines)
-    found = people(quoted.encode(encoding))
-    assert [[p.first_name, p.last_name] for p in found] == [
-        [name.strip() for name in names] for names in rows
-    ]
 
 
 def test_the_unicode_text_of_excel_is_a_table(tmp_path: Path) -> None:

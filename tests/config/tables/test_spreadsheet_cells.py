@@ -11,11 +11,10 @@ from config.tables.workbook import read_book, read_sheets
 from config.workbooks.compound import stream_of
 from config.workbooks.shapes import DAMAGED, Unfit
 from config.workbooks.xlsx_dates import moment_of, shows_a_date
-from tests.sheets.books import DATES_1900, MERGED, PLAIN, TITLE
+from tests.sheets.books import DATES_1900, PLAIN
 from tests.sheets.broken import changed
 from tests.sheets.shapes import Book, Formula, Outcome, Sheet
 from tests.sheets.writers import by_hand, by_openpyxl, by_xlsxwriter
-from tests.support.documents import fits
 
 MAIN = b"http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 LINKS = b"http://schemas.openxmlformats.org/officeDocument/2006/relationships"
@@ -102,23 +101,6 @@ def test_both_dialects_and_any_prefix_are_read() -> None:
         assert altered != whole
         found = [list(sheet.rows()) for sheet in read_sheets(altered, "a.xlsx").values()]
         assert found == wanted
-
-
-def test_what_is_merged_downwards_is_in_each_row() -> None:
-    """Only downwards: a title across the table is not the name of every column."""
-    rows = dict(read_sheets(by_openpyxl(MERGED), "a.xlsx")["candidates"].rows())
-    assert rows[4][3:] == ("job fair", None, 3)
-    assert rows[5][3] == "job fair"
-    assert rows[6][3] == "web"
-    assert rows[2][:3] == ("First name", "Last name", "E-mail")
-
-
-def test_hidden_rows_are_known() -> None:
-    """They are read, and said to be hidden."""
-    sheet = read_sheets(by_openpyxl(TITLE), "a.xlsx")["candidates"]
-    assert sheet.grid.hidden == {1, 5, 8}
-    (remark,) = sheet.grid.remarks(header=4)
-    assert fits("a.xlsx, Candidates: 2 …: 5, 8", remark)
 
 
 @pytest.mark.parametrize(
