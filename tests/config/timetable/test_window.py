@@ -207,7 +207,7 @@ class Clock:
 
 
 @pytest.fixture
-def office(each_database: str, tmp_path: Path) -> Iterator[Office]:
+def office(tmp_path: Path) -> Iterator[Office]:
     with Sandbox() as service:
         yield Office.at(tmp_path, service)
 

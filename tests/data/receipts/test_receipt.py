@@ -117,6 +117,14 @@ class Office:
         assert self.service.api_requests() == before
         return str(stop.value)
 
+    def die_before_the_wave(self) -> None:
+        """Run with the first ledger in a process of its own, which ends as people are invited."""
+        environment = os.environ | self.service.environment()
+        environment["CAMPAIGN_DATABASE_URL"] = f"sqlite:///{self.database('first')}"
+        environment["CAMPAIGN_OUTPUT_DIR"] = str(self.folder / "out")
+        command = [sys.executable, "-c", DIES_BEFORE_THE_WAVE, str(self.file)]
+        assert subprocess.run(command, env=environment, check=False).returncode == 9
+
     def accept(self, ledger: str, key: str = KEY) -> int:
         with self.ledger(ledger) as opened:
             return opened.write(receipt_doubts.accept, key, By("ann", "looked there"))
@@ -362,31 +370,6 @@ def test_a_receipt_holds_no_password() -> None:
 # -- another ledger -----------------------------------------------------------------------
 
 
-def test_an_empty_ledger_stops_before_any_request(office: Office) -> None:
-    """It would invite everybody again; what is said names both ledgers and what to type."""
-    office.run()
-    said = office.stopped("second", AnotherLedger)
-    assert str(office.database("first")) in said and str(office.database("second")) in said
-    assert "entry no. 9" in said and "has sent nothing for backend-2026" in said
-    assert f"{office.entry().written.astimezone():%Y-%m-%d %H:%M}" in said
-    assert f"campaign settle {KEY} --accept-ledger --why" in said
-    assert "CAMPAIGN_DATABASE_URL" in said
-    assert office.emails() == Counter([ADA, ZOE])
-
-
-def test_an_old_copy_stops_before_any_request(office: Office) -> None:
-    """A ledger put back from a copy does not know whom it invited since."""
-    office.run()
-    shutil.copy(office.database("first"), office.database("copy"))
-    office.write("backend.yaml", KEY, ADA, ZOE, GRACE)
-    office.run()
-    office.database("first").unlink()
-    shutil.copy(office.database("copy"), office.database("first"))
-    said = office.stopped("first", OlderLedger)
-    assert "entry no. 15" in said and "entry no. 9" in said
-    assert office.emails() == Counter([ADA, ZOE, GRACE])
-
-
 def test_an_old_copy_that_sent_another_campaign_since_is_still_old(office: Office) -> None:
     """How far a ledger is gets counted for each campaign by itself."""
     office.run()
@@ -407,11 +390,7 @@ def test_a_copy_from_just_before_a_wave_that_died_is_old(office: Office) -> None
     office.run()
     shutil.copy(office.database("first"), office.database("copy"))
     office.file.write_text(text)
-    environment = os.environ | office.service.environment()
-    environment["CAMPAIGN_DATABASE_URL"] = f"sqlite:///{office.database('first')}"
-    environment["CAMPAIGN_OUTPUT_DIR"] = str(office.folder / "out")
-    command = [sys.executable, "-c", DIES_BEFORE_THE_WAVE, str(office.file)]
-    assert subprocess.run(command, env=environment, check=False).returncode == 9
+    office.die_before_the_wave()
     office.stopped("copy", OlderLedger)
     assert office.run().ending is Ending.COMPLETED
     assert office.emails() == Counter([ADA, ZOE])
@@ -722,20 +701,6 @@ def typed(
     return type_it
 
 
-def test_what_a_person_types_lets_the_same_command_go_on(office: Office, typed: Typed) -> None:
-    """`settle KEY --accept-ledger --why` names no file: the stopped run noted what it found."""
-    office.run()
-    office.stopped("second", AnotherLedger)
-    accept = ("settle", KEY, "--accept-ledger", "--by", "ann", "--why", "looked")
-    code, out, err = typed(*accept)
-    assert (code, err) == (0, "")
-    assert "1 receipt accepted" in out and str(office.database("second")) in out
-    assert office.run("second").ending is Ending.COMPLETED
-    code, out, err = typed(*accept)
-    assert (code, out) == (2, "")
-    assert "nothing to accept" in err
-
-
 @pytest.mark.parametrize("beside", [True, False])
 def test_a_plan_says_that_a_run_would_stop(
     office: Office, typed: Typed, monkeypatch: pytest.MonkeyPatch, beside: bool
@@ -905,11 +870,7 @@ asyncio.run(conduct(CampaignSource(Path(sys.argv[1])), context))
 
 def test_a_crash_between_the_receipt_and_the_wave(office: Office) -> None:
     """The ledger that wrote the receipt goes on; an empty one beside it does not."""
-    environment = os.environ | office.service.environment()
-    environment["CAMPAIGN_DATABASE_URL"] = f"sqlite:///{office.database('first')}"
-    environment["CAMPAIGN_OUTPUT_DIR"] = str(office.folder / "out")
-    command = [sys.executable, "-c", DIES_BEFORE_THE_WAVE, str(office.file)]
-    assert subprocess.run(command, env=environment, check=False).returncode == 9
+    office.die_before_the_wave()
     assert (len(office.service.candidates), office.emails()) == (2, Counter())
     assert office.entry().attempt == 3 + 3
     office.stopped("second", AnotherLedger)

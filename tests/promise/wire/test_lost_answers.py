@@ -157,6 +157,10 @@ CASES = [
 ]
 
 
+# What is decided from answers alone, before any statement: the table is on the server as well.
+IN_A_FILE = pytest.mark.parametrize("each_database", ["sqlite"], indirect=True, scope="module")
+
+
 @pytest.fixture(scope="module")
 def template(each_database: str, tmp_path_factory: pytest.TempPathFactory) -> str:
     return new_ledger(tmp_path_factory.mktemp("ledger"))
@@ -270,6 +274,7 @@ def test_an_answer_means_what_the_table_says(
         place.hold_in_the_end(ledger, service.record)
 
 
+@IN_A_FILE
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_a_second_401_stops_the_campaign(tmp_path: Path, template: str, operation: str) -> None:
     """One refresh of the token, one replay, each in the journal; then it is in doubt."""
@@ -282,6 +287,7 @@ def test_a_second_401_stops_the_campaign(tmp_path: Path, template: str, operatio
         check(place, ledger, service)
 
 
+@IN_A_FILE
 @pytest.mark.parametrize(("status", "runs"), [(401, 1), (403, 3)])
 def test_a_no_to_these_credentials_names_the_next_step(
     tmp_path: Path, template: str, status: int, runs: int
@@ -297,6 +303,7 @@ def test_a_no_to_these_credentials_names_the_next_step(
         assert "doctor" not in (doubt.evidence or "")
 
 
+@IN_A_FILE
 @pytest.mark.parametrize("fault", [{"kind": "lost"}, {"kind": "status", "status": 504}])
 def test_three_unclear_answers_in_a_row_end_the_run(
     tmp_path: Path, template: str, fault: dict[str, Any]
@@ -313,6 +320,7 @@ def test_three_unclear_answers_in_a_row_end_the_run(
         check(place, ledger, service)
 
 
+@IN_A_FILE
 def test_a_clear_answer_ends_the_row_of_unclear_ones(tmp_path: Path, template: str) -> None:
     """Two unclear, one clear, two unclear: that is not three in a row."""
     lost = [Fault("lost", INVITE, skip=skip) for skip in (0, 1, 3, 4)]
@@ -323,6 +331,7 @@ def test_a_clear_answer_ends_the_row_of_unclear_ones(tmp_path: Path, template: s
         check(place, ledger, service)
 
 
+@IN_A_FILE
 @pytest.mark.parametrize("status", [404, 405, 400, 422])
 def test_three_refused_invitations_in_a_row_end_the_run(
     tmp_path: Path, template: str, status: int
