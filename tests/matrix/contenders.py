@@ -7,17 +7,15 @@ reads whom a program itself shows as unsure from what `shown` prints.
 
 import json
 import os
-import socket
 import subprocess
 import sys
-import time
-import urllib.error
-import urllib.request
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+from tests.support.prefects.prefect_home import prefect_server
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
@@ -107,8 +105,6 @@ BY_NAME = {each.name: each for each in CONTENDERS}
 
 # -- the servers that stand while it runs -------------------------------------------------------
 
-LONGEST_START = 600.0  # seconds; a busy machine makes the tables of a fresh home in minutes
-
 # Nothing may ask another machine, and what programs log is not kept.
 QUIET = {
     "DO_NOT_TRACK": "1",
@@ -132,42 +128,9 @@ def standing(contenders: Collection[Contender], folder: Path) -> Iterator[dict[s
 
 @contextmanager
 def _prefect(home: Path) -> Iterator[Mapping[str, str]]:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    environment = {
-        **QUIET,
-        "PREFECT_HOME": str(home),
-        "PREFECT_API_URL": f"http://127.0.0.1:{port}/api",
-    }
-    words = ["-m", "prefect", "server", "start", "--host", "127.0.0.1", "--port", str(port)]
     home.mkdir()
-    with (home / "server.log").open("w") as log:
-        server = subprocess.Popen(
-            [str(OWN), *words],
-            cwd=home,
-            env={"PATH": os.environ["PATH"], "HOME": str(home), **environment},
-            stdout=log,
-            stderr=log,
-            start_new_session=True,
-        )
-    try:
-        _until_it_answers(f"{environment['PREFECT_API_URL']}/health", server)
-        yield environment
-    finally:
-        server.terminate()
-        server.wait()
-
-
-def _until_it_answers(address: str, server: "subprocess.Popen[bytes]") -> None:
-    ends = time.monotonic() + LONGEST_START
-    while time.monotonic() < ends and server.poll() is None:
-        try:
-            with urllib.request.urlopen(address):
-                return
-        except (urllib.error.URLError, ConnectionError):
-            time.sleep(0.1)  # nothing can be awaited before there is a socket
-    raise RuntimeError(f"no answer from {address}")
+    with prefect_server(home) as server:
+        yield {**QUIET, "PREFECT_HOME": str(home / ".prefect"), "PREFECT_API_URL": server.api}
 
 
 @contextmanager

@@ -13,8 +13,7 @@ from tests.bench.contenders import KEY, OURS
 from tests.bench.place import Place, Wrong, sent
 from tests.bench.recorded import missing
 from tests.bench.service import service
-from tests.bench.standing import prefect_server
-from tests.support.prefects.prefect_home import PrefectServer
+from tests.support.prefects.prefect_home import PrefectServer, prefect_server
 
 MEGABYTE = 1e6
 PAGE = 200  # steps that Prefect's API tells at once

@@ -6,8 +6,8 @@ from pathlib import Path
 from tests.bench.contenders import CAMPAIGN, HERE, KEY, OURS, Office
 from tests.bench.place import Place, Round, Sample, empty, in_the_middle, sample, send, sent
 from tests.bench.service import service
-from tests.bench.standing import prefect_server
 from tests.bench.weighing import weigh
+from tests.support.prefects.prefect_home import prefect_server
 
 PEOPLE = 100
 FEW = 10

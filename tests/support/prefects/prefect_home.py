@@ -285,6 +285,23 @@ def standing_in(folder: Path) -> Iterator[Standing]:
         knows_nobody(server)
 
 
+@contextmanager
+def prefect_server(home: Path) -> Iterator[PrefectServer]:
+    """A server that starts as on anybody's machine, in an empty home, and is ended again."""
+    port = free_port()
+    server = PrefectServer(f"http://127.0.0.1:{port}/api", home)
+    command = [str(Path(sys.executable).parent / "prefect"), "server", "start", "--port", str(port)]
+    with (home / "server.log").open("wb") as log:
+        environment = of_the_server(server, port)
+        process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
+        try:
+            wait_for_server(f"{server.api}/health", process)
+            yield server
+        finally:
+            process.terminate()
+            process.wait(timeout=100)
+
+
 def of_the_server(server: PrefectServer, port: int) -> dict[str, str]:
     """The environment of a server itself."""
     return led_to(server) | {
