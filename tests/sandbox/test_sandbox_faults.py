@@ -115,10 +115,7 @@ def test_an_unfinished_request_does_not_keep_the_sandbox_from_stopping():
 
 
 @pytest.mark.parametrize("after_work", [False, True])
-@pytest.mark.parametrize(
-    "status",
-    [204, 302, 400, 401, 403, 404, 405, 408, 409, 413, 421, 425, 429, 500, 501, 502, 503, 504, 505],
-)
+@pytest.mark.parametrize("status", [204, 302, 404, 503])
 def test_any_status_before_or_after_the_work(service, client, status, after_work):
     """A status says nothing about the work; the record does."""
     service.faults.add(Fault("status", "invite", status=status, after_work=after_work))

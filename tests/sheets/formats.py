@@ -31,18 +31,17 @@ class Export:
     options: str = ""
 
 
-def rows_in_html(tag: str = "td") -> str:
+def rows_in_html() -> str:
     header = "".join(f"<th>{name}</th>" for name in HEADER)
     rows = "".join(
-        f"<tr>{''.join(f'<{tag}>{escape(cell)}</{tag}>' for cell in person)}</tr>\n"
-        for person in PEOPLE
+        f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in person)}</tr>\n" for person in PEOPLE
     )
     return f"<tr>{header}</tr>\n{rows}"
 
 
-def page(body: str, charset: str = "utf-8", head: str = "") -> bytes:
+def page(body: str, charset: str = "utf-8") -> bytes:
     meta = f'<meta http-equiv="Content-Type" content="text/html; charset={charset}">'
-    text = f"<html><head>{meta}{head}</head><body>{body}</body></html>"
+    text = f"<html><head>{meta}</head><body>{body}</body></html>"
     return text.encode(charset)
 
 
@@ -82,7 +81,7 @@ NESTED = page(
 )
 
 
-def written_2003(rows: str, more: str = "", options: str = "", sheet: str = "Candidates") -> str:
+def written_2003(rows: str, options: str = "") -> str:
     return (
         '<?xml version="1.0"?>\n<?mso-application progid="Excel.Sheet"?>\n'
         '<Workbook xmlns="urn:schemas-microsoft-com:office:spreadsheet" '
@@ -90,8 +89,8 @@ def written_2003(rows: str, more: str = "", options: str = "", sheet: str = "Can
         'xmlns:x="urn:schemas-microsoft-com:office:excel" '
         'xmlns:ss="urn:schemas-microsoft-com:office:spreadsheet" '
         'xmlns:html="http://www.w3.org/TR/REC-html40">\n'
-        f'<Styles><Style ss:ID="Default" ss:Name="Normal"/></Styles>{more}'
-        f'<Worksheet ss:Name="{sheet}"><Table ss:ExpandedColumnCount="3" x:FullColumns="1">'
+        '<Styles><Style ss:ID="Default" ss:Name="Normal"/></Styles>'
+        '<Worksheet ss:Name="Candidates"><Table ss:ExpandedColumnCount="3" x:FullColumns="1">'
         f'<Column ss:Width="80"/>{rows}</Table>{options}</Worksheet></Workbook>'
     )
 
@@ -135,9 +134,9 @@ WRONG_2003 = written_2003(
 )
 
 
-def text(delimiter: str, *above: str, below: tuple[str, ...] = (), end: str = "\r\n") -> str:
+def text(delimiter: str, *above: str, below: tuple[str, ...] = ()) -> str:
     rows = [delimiter.join(row) for row in (HEADER, *PEOPLE)]
-    return end.join((*above, *rows, *below, ""))
+    return "\r\n".join((*above, *rows, *below, ""))
 
 
 LINES = (":2", ":3", ":4")

@@ -50,12 +50,12 @@ def ids(desk: DoubtfulCampaign) -> dict[str, int]:
     return {one.email: one.candidate_id for one in desk.service.record.invitations}
 
 
-def everybody_once(desk: DoubtfulCampaign, project: int = 101) -> bool:
+def everybody_once(desk: DoubtfulCampaign) -> bool:
     """The service's own record: one email each, under the person's own id, in this project."""
     there = {one.email1: one.candidate_id for one in desk.service.record.candidates}
     projects = {one.project_id for one in desk.service.record.invitations}
     once = desk.emails() == dict.fromkeys(EMAILS, 1)
-    return once and ids(desk) == there and projects == {project}
+    return once and ids(desk) == there and projects == {101}
 
 
 def test_a_mistyped_project_takes_another_id(desk: DoubtfulCampaign) -> None:

@@ -12,7 +12,7 @@ import os
 import shutil
 import signal
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -245,35 +245,15 @@ def crashes(runs: ChildRuns) -> Iterator[Crashes]:
         yield place
 
 
-def once(
-    crashes: Crashes, scenario: Scenario, *, start: int = 1, every: int = 1
-) -> Iterator[Outcome]:
-    """Crash at every boundary of the first run, or at every k-th from `start`."""
-    death = start
-    while not (outcome := crashes.case(scenario, death)).lived:
-        yield outcome
-        death += every
+def sample(case: Callable[[int], Outcome], *, start: int, every: int) -> int:
+    """Make the case of boundary `start` and of every k-th after it, until a run never reaches it.
 
-
-def again(crashes: Crashes, scenario: Scenario, first: int, *, every: int = 1) -> Iterator[Outcome]:
-    """Crash at boundary `first`, then at every boundary of the run after that, or at every k-th.
-
-    Nothing at all once the first run has fewer boundaries than `first`.
+    Answers how many were made.
     """
-    second = 1 + first % every  # other ones for each `first`, so that a sample meets all
-    while not (outcome := crashes.case(scenario, first, second)).lived:
-        yield outcome
-        second += every
-
-
-def asleep(
-    crashes: Crashes, scenario: Scenario, machines: Machines, *, start: int = 1, every: int = 1
-) -> Iterator[Outcome]:
-    """Stop the first run at every boundary, or every k-th from `start`; wake it in the end."""
-    stop = start
-    while not (outcome := crashes.wakes(scenario, stop, machines)).lived:
-        yield outcome
-        stop += every
+    made = 0
+    while not case(start + made * every).lived:
+        made += 1
+    return made
 
 
 SCENARIOS = (

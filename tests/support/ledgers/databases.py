@@ -82,11 +82,11 @@ def ledger_at(folder: Path, name: str = "ledger") -> str:
     return _Now.server.ledger_of(str(folder / name))
 
 
-def empty_ledger_at(folder: Path, name: str = "ledger") -> str:
-    """The address of a ledger that has its tables, and no identity yet."""
-    if _Now.server is None or str(folder / name) in _Now.server.made:
-        return ledger_at(folder, name)
-    return _Now.server.ledger_of(str(folder / name), TEMPLATE)
+def empty_ledger_at(folder: Path) -> str:
+    """The address of a folder's ledger that has its tables, and no identity yet."""
+    if _Now.server is None or str(folder / "ledger") in _Now.server.made:
+        return ledger_at(folder)
+    return _Now.server.ledger_of(str(folder / "ledger"), TEMPLATE)
 
 
 def copy_at(folder: Path, original: str) -> str:

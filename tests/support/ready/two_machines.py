@@ -128,8 +128,8 @@ class Ground:
     scenes: int = 0
     said: list[str] = field(default_factory=list)
 
-    def url(self, database: str, driver: str = "psycopg") -> str:
-        return f"postgresql+{driver}://postgres@/{database}?host={self.folder / 'postgres'}"
+    def url(self, database: str) -> str:
+        return f"postgresql+psycopg://postgres@/{database}?host={self.folder / 'postgres'}"
 
     def machine(self, name: str, **more: str) -> Desk:
         """A home and a folder of a worker's own; campaigns, ledger and service are everybody's."""

@@ -57,16 +57,16 @@ def everything_else(book: Any, sheet: Any) -> None:
     sheet.freeze_panes(1, 0)
 
 
-def problems_of(path: Path, campaign: Path | None = None) -> tuple[Mistake, ...]:
+def problems_of(path: Path) -> tuple[Mistake, ...]:
     with pytest.raises(BadInput) as raised:
-        read_campaigns(path, campaign)
+        read_campaigns(path)
     return raised.value.problems
 
 
-def marked(path: Path, campaign: Path | None = None) -> Marked:
-    named = named_table(path, campaign)
+def marked(path: Path) -> Marked:
+    named = named_table(path, None)
     assert named is not None
-    copy = marked_copy(named, problems_of(path, campaign))
+    copy = marked_copy(named, problems_of(path))
     assert copy is not None
     return copy
 

@@ -142,9 +142,9 @@ def test_what_the_service_said_is_no_formula(tmp_path: Path) -> None:
     assert {cell.data_type for cell in new} == {"s", "n"}
 
 
-def clicked(sheet: Any, name: str = "embed_url") -> list[str | None]:
-    """Where the cells of a column lead to when they are clicked."""
-    (at,) = [cell.column for cell in sheet[1] if cell.value == name]
+def clicked(sheet: Any) -> list[str | None]:
+    """Where the links lead to when they are clicked."""
+    (at,) = [cell.column for cell in sheet[1] if cell.value == "embed_url"]
     links = (sheet.cell(row, at).hyperlink for row in range(2, sheet.max_row + 1))
     return [link and link.target for link in links]
 
