@@ -20,6 +20,7 @@ from tasks.sending import sender, throttle
 from tasks.service import channel, client, verdict
 from tests.promise.crashes.child_runs import ChildRuns
 from tests.sheets.reader import read_here
+from tests.support.campaigns import office
 from tests.support.ledgers.compiled_once import compile_once
 from tests.support.ledgers.databases import each_database, end_postgres, one_test_of_many, postgres
 from tests.support.prefects.prefect_home import automated, desk, plain, prefect, standing
@@ -29,6 +30,7 @@ __all__ = [
     "automated",
     "desk",
     "each_database",
+    "office",
     "one_test_of_many",
     "plain",
     "postgres",

@@ -17,7 +17,6 @@ from data.sending import runs
 from data.store.states import By, Ending
 from flows.run.order import CHECK_SERVICE
 from sandbox.faults.faults import Fault
-from sandbox.server import Sandbox
 from tasks.sending.sender import Sender
 from tests.support.campaigns import Heard, Office, people
 from tests.support.ledgers.small_ledger import Small
@@ -35,12 +34,6 @@ class Died(Exception):
 
 
 pytestmark = pytest.mark.usefixtures("each_database")
-
-
-@pytest.fixture
-def office(tmp_path: Path):
-    with Sandbox() as service:
-        yield Office.at(tmp_path, service)
 
 
 def meanwhile(step: str, act: Callable[[], object]) -> Any:

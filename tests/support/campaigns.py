@@ -2,10 +2,12 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from config.settings import LocalSettings, ServiceSettings
 from data.campaigns import queries
@@ -87,6 +89,13 @@ class Office:
         harmless = {"token", "list_problems"}
         operations = (request.operation for request in self.service.record.requests)
         return [str(operation) for operation in operations if str(operation) not in harmless]
+
+
+@pytest.fixture
+def office(tmp_path: Path) -> Iterator[Office]:
+    """An office in an empty folder, and its service."""
+    with Sandbox() as service:
+        yield Office.at(tmp_path, service)
 
 
 def people(*names: str) -> str:

@@ -1,7 +1,7 @@
 """`invites: {not_before, not_after}`: read at their place, kept whenever a run starts."""
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -19,7 +19,6 @@ from data.store.states import By, Ending
 from flows.run.ending import Finish
 from flows.run.order import CampaignSource, RunContext, conduct
 from sandbox.faults.faults import Fault
-from sandbox.server import Sandbox
 from tests.config.refusals import mistakes
 from tests.support.campaigns import Heard, Office, people, settings_of
 
@@ -204,12 +203,6 @@ class Clock:
 
     def __call__(self) -> datetime:
         return self.at
-
-
-@pytest.fixture
-def office(tmp_path: Path) -> Iterator[Office]:
-    with Sandbox() as service:
-        yield Office.at(tmp_path, service)
 
 
 def write(office: Office, *names: str, more: str = "") -> Path:

@@ -20,7 +20,6 @@ from data.sending import recovery, runs
 from data.store import tables
 from data.store.states import AttemptState, By, Ending, Operation, Step, Word
 from sandbox.faults.faults import Fault
-from sandbox.server import Sandbox
 from tasks.plan.plan import make_plan
 from tasks.plan.target import beside
 from tests.support.campaigns import Office, people
@@ -178,12 +177,6 @@ def test_an_approval_holds_although_its_run_died_while_adding(small: Small) -> N
     die_while_adding(small, "ada", "bo")
     assert verdicts(small)[-1] == (Word.ADD_AGAIN, "the definition")
     assert small.ledger.read(approvals.look, "a")[1] is Standing.APPROVED
-
-
-@pytest.fixture
-def office(tmp_path: Path):
-    with Sandbox() as service:
-        yield Office.at(tmp_path, service)
 
 
 @pytest.mark.parametrize("lost", [1, ADDS - 1])

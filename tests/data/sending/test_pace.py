@@ -14,7 +14,6 @@ from data.store import clock
 from data.store.ledger import Ledger
 from data.store.states import Ending
 from sandbox.faults.faults import Fault
-from sandbox.server import Sandbox
 from tasks.sending.pace import Rate, Turns
 from tests.support.campaigns import Office, people, settings_of
 from tests.support.ledgers.databases import ledger_at
@@ -29,12 +28,6 @@ SECOND = timedelta(seconds=1)
 def ledger(tmp_path: Path) -> Iterator[Ledger]:
     with Ledger.open(ledger_at(tmp_path)) as ledger:
         yield ledger
-
-
-@pytest.fixture
-def office(tmp_path: Path) -> Iterator[Office]:
-    with Sandbox() as service:
-        yield Office.at(tmp_path, service)
 
 
 @pytest.mark.parametrize(
