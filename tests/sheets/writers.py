@@ -4,6 +4,7 @@ import io
 import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
+from itertools import groupby
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
@@ -87,20 +88,14 @@ def _at(sheet: Sheet, row: int, column: int) -> Any:
     return cells[column] if column < len(cells) else None
 
 
-SPACES = {
-    "office": "office",
-    "table": "table",
-    "text": "text",
-    "style": "style",
-}
+SPACES = ("office", "table", "text", "style")
 CALCEXT = "urn:org:documentfoundation:names:experimental:calc:xmlns:calcext:1.0"
 
 
 def by_hand(book: Book) -> bytes:
     """An OpenDocument spreadsheet with nothing in it but what its format asks for."""
     spaces = " ".join(
-        f'xmlns:{short}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
-        for short, name in SPACES.items()
+        f'xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"' for name in SPACES
     )
     tables = "".join(map(_table, book.sheets))
     day_0 = '<table:calculation-settings><table:null-date table:date-value="1904-01-01"/>'
@@ -133,11 +128,16 @@ def _table(sheet: Sheet) -> str:
     for number, row in enumerate(sheet.rows):
         cells = "".join(_cell(value, spans.get((number, at))) for at, value in enumerate(row))
         gone = ' table:visibility="collapse"' if number + 1 in sheet.hidden else ""
-        rows.append(f"<table:table-row{gone}>{cells}</table:table-row>")
+        rows.append(f"{gone}>{cells}</table:table-row>")
+    # Equal rows that follow one another are written once, as by LibreOffice.
+    table = "".join(
+        f'<table:table-row table:number-rows-repeated="{len([*equal])}"{row}'
+        for row, equal in groupby(rows)
+    )
     style = ' table:style-name="gone"' if sheet.concealed else ""
     blank = '<table:table-row table:number-rows-repeated="1048000"><table:table-cell/>'
     name = f"table:name={quoteattr(sheet.name)}{style}"
-    return f"<table:table {name}>{''.join(rows)}{blank}</table:table-row></table:table>"
+    return f"<table:table {name}>{table}{blank}</table:table-row></table:table>"
 
 
 def _cell(value: Any, span: tuple[int, int] | None) -> str:
