@@ -10,18 +10,16 @@ from typing import Any
 from prefect.artifacts import MarkdownArtifact
 from prefect.client.schemas.objects import State
 from prefect.runtime import flow_run
-from prefect.states import Failed
 
-from config.errors import BadInput
 from config.reading.folder import campaigns_at
 from flows.at_work import dropped_beside_another
-from flows.pages.final_states import BAD_INPUT, STOPPED
+from flows.pages.final_states import broken_off
 from flows.pages.markdown import artifact_key
 from flows.pages.notices import our_flow
 from flows.pages.seen import name_of
 from flows.run.interrupts import Stop, stopping_on_signals
 from flows.side_by_side import DEFAULT, Outcome, SideBySide, page, run_all, state_of_all
-from tasks.shell import as_task, in_words
+from tasks.shell import as_task
 
 
 def named_by_folder() -> str:
@@ -48,8 +46,7 @@ async def run_batch(folder: str, side_by_side: SideBySide = DEFAULT) -> State[An
             await show("batch", place, outcomes)
         return state_of_all(outcomes)
     except Exception as error:  # noqa: BLE001 - a traceback in Prefect may name people
-        name = BAD_INPUT if isinstance(error, BadInput) else STOPPED
-        return Failed(name=name, message=in_words(error))
+        return broken_off(error)
 
 
 async def show(kind: str, place: Path, outcomes: list[Outcome]) -> None:

@@ -5,6 +5,7 @@ Prefect runs, schedules and shows; it never guards. The ledger decides what may 
 
 import asyncio
 import os
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -32,7 +33,7 @@ from flows.engine.next_run import schedule_next
 from flows.engine.runs import leave_its_stack_out, this_run
 from flows.engine.sharing import ask_for_wave_runs
 from flows.engine.worker_files import written_down
-from flows.pages.final_states import BAD_INPUT, STOPPED, state_of
+from flows.pages.final_states import BAD_INPUT, broken_off, state_of
 from flows.pages.notices import OF_CAMPAIGN, our_flow
 from flows.pages.seen import Seen, named_by_its_clock, seen
 from flows.pages.wrong_places import where_wrong
@@ -44,7 +45,7 @@ from flows.run.order import RunContext, conduct
 from flows.words.speech import as_typed
 from tasks.plan.target import CampaignSource
 from tasks.retention import forget_due
-from tasks.shell import as_task, in_words
+from tasks.shell import as_task
 from tasks.status import logs
 
 # How many seconds a run of a shared campaign waits for other runs that make no progress: longer
@@ -119,7 +120,7 @@ async def run_to_end(
                 )
                 end = await _conducted(asked, context, pages)
                 await pages.ended(end)
-                await forget_whose_time_is_over(context)
+                await _forget_due(ledger, local, context.observer.on_warning)
         if end.again is not None:
             await schedule_next(end.campaign, end.again)
         observer.on_end(end)
@@ -132,8 +133,7 @@ async def run_to_end(
             typed = as_typed(asked.file, asked.definition, sheet=asked.sheet)
             where = where_wrong(error.problems, *typed)
             return Failed(name=BAD_INPUT, message=where)
-        input_is_bad = getattr(error, "exit_code", 1) == 2
-        return Failed(name=BAD_INPUT if input_is_bad else STOPPED, message=in_words(error))
+        return broken_off(error)
 
 
 async def _done_already(
@@ -147,8 +147,7 @@ async def _done_already(
     if end is not None:
         note = partial(idle_runs.note, reason=None)
         await asyncio.to_thread(ledger.write, note, end.campaign, since, end.ending)
-        for line in await asyncio.to_thread(forget_due, ledger, local, now()):
-            get_run_logger().warning(line)
+        await _forget_due(ledger, local, get_run_logger().warning)
     return end
 
 
@@ -188,10 +187,11 @@ def _who() -> str:
         return "somebody"
 
 
-async def forget_whose_time_is_over(context: RunContext) -> None:
+async def _forget_due(ledger: Ledger, local: LocalSettings, warn: Callable[[str], None]) -> None:
     """Keep people no longer than CAMPAIGN_KEEP; where that fails, the next run does it."""
     try:
-        for line in await asyncio.to_thread(forget_due, context.ledger, context.local, now()):
-            context.observer.on_warning(line)
+        lines = await asyncio.to_thread(forget_due, ledger, local, now())
     except CampaignError as error:
-        context.observer.on_warning(str(error))
+        lines = [str(error)]
+    for line in lines:
+        warn(line)

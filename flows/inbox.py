@@ -38,13 +38,13 @@ from data.store.states import Ending
 from flows import reports
 from flows.at_work import NOTHING_NEW, dropped_beside_another
 from flows.batch import named_by_folder, show
-from flows.pages.final_states import BAD_INPUT, COMPLETED, STOPPED
+from flows.pages.final_states import COMPLETED, STOPPED, broken_off
 from flows.pages.notices import our_flow
 from flows.run.interrupts import Stop, stopping_on_signals
 from flows.side_by_side import DEFAULT, Outcome, SideBySide, run_all, state_of_all
 from tasks.inbox import AS_FAR_AS_IT_GOES, Situation, Traces, at_rest, due, situation, traces
 from tasks.plan.target import Rewritten
-from tasks.shell import as_task, in_words
+from tasks.shell import as_task
 
 Seconds = Annotated[
     float,
@@ -104,8 +104,7 @@ async def watch_inbox(
             await show("inbox", place, outcomes)
         return _state(outcomes, look.unfinished)
     except Exception as error:  # noqa: BLE001 - a traceback in Prefect may name people
-        name = BAD_INPUT if isinstance(error, BadInput) else STOPPED
-        return Failed(name=name, message=in_words(error))
+        return broken_off(error)
 
 
 def is_due(place: Path) -> bool:

@@ -6,9 +6,11 @@ from prefect.client.schemas.objects import State
 from prefect.states import Cancelled, Completed, Failed
 
 from config.command_line import command
+from config.errors import CampaignError
 from data.store.states import Ending
 from flows.pages.seen import CANCELLED
 from flows.run.ending import Finish
+from tasks.shell import in_words
 
 # Only a finished campaign reads as success; the others
 # are Failed, so that a person is told of them.
@@ -41,3 +43,9 @@ def state_of(end: Finish) -> State[Any]:
     if end.reason == CANCELLED:
         return Cancelled(message=f"{invited}. {end.reason} What was recorded is safe.")
     return Failed(name=STOPPED, message=f"{invited}. {end.public_reason}")
+
+
+def broken_off(error: Exception) -> State[Any]:
+    """The final state of a run that an error ended: what a person typed wrong is bad input."""
+    input_is_bad = isinstance(error, CampaignError) and error.exit_code == 2
+    return Failed(name=BAD_INPUT if input_is_bad else STOPPED, message=in_words(error))

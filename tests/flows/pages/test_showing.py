@@ -14,6 +14,7 @@ from xml.etree import ElementTree
 import pytest
 from prefect.states import Cancelling
 
+from config.errors import BadInput, BadSettings, CampaignError
 from config.mistakes import Mistake, Place
 from data.campaigns.approvals import Answer
 from data.decisions.verdicts import Doubt, listed
@@ -22,6 +23,7 @@ from data.store.states import Ending, Operation, Step
 from data.store.tables import Approval, Campaign, Candidate
 from flows.campaign import _name
 from flows.pages import seen
+from flows.pages.final_states import broken_off
 from flows.pages.markdown import SETTLE, SHOWN, artifact_key, dated, how_far, percent, plan, summary
 from flows.pages.wrong_places import where_wrong
 from flows.report.funnel import ANYWHERE, funnel
@@ -259,6 +261,19 @@ def test_why_a_run_stopped_is_on_top() -> None:
     """Whoever opens the page reads it first."""
     lines = page(reason="It was paused by grace.").split("\n\n")
     assert lines[1] == "**Stopped.** It was paused by grace."
+
+
+@pytest.mark.parametrize(
+    ("error", "name"),
+    [
+        (BadInput.at(Place("a.yaml"), "a mistake"), "BadInput"),
+        (BadSettings("a setting"), "BadInput"),
+        (CampaignError("the service"), "Stopped"),
+        (ValueError("a fault of ours"), "Stopped"),
+    ],
+)
+def test_what_was_typed_wrong_is_bad_input_in_every_flow(error: Exception, name: str) -> None:
+    assert broken_off(error).name == name
 
 
 def test_a_page_stays_small() -> None:
