@@ -9,6 +9,7 @@ from config.errors import BadInput
 from config.mistakes import Mistake, Place
 from config.tables.file_bytes import EMPTY, decoded
 
+TOO_DEEP = "lists or mappings are nested too deeply"
 PLAIN_WORDS = (
     ("'\\t' that cannot start", "this line is indented with a tab; use spaces"),
     ("mapping values are not allowed", "put quotes around text that contains a colon"),
@@ -41,7 +42,7 @@ def read_nodes(data: bytes, file: str) -> MappingNode:
     except YAMLError:
         raise BadInput.at(Place(file), "this is not YAML") from None
     except RecursionError:
-        raise BadInput.at(Place(file), "lists or mappings are nested too deeply") from None
+        raise BadInput.at(Place(file), TOO_DEEP) from None
     if root is None:
         raise BadInput.at(Place(file), f"{EMPTY}, wanted a campaign definition")
     if not isinstance(root, MappingNode):

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from config.reading.reading import read_campaigns
-from config.reading.yaml_nodes import PLAIN_WORDS, read_nodes
+from config.reading.yaml_nodes import PLAIN_WORDS, TOO_DEEP, read_nodes
 from config.tables.file_bytes import FOLDER, NO_SUCH_FILE, NOT_ORDINARY
 from tests.config.refusals import mistakes
 from tests.support import yaml_definition as sample
@@ -91,7 +91,7 @@ def test_an_anchor_that_is_used_twice_is_told_once_each() -> None:
 def test_what_is_nested_without_end_is_refused(opening: str) -> None:
     """It is a mistake in the file, however deep it goes."""
     (mistake,) = mistakes(read_nodes, (opening * 100_000).encode(), "campaign.yaml")
-    assert mistake.message == "lists or mappings are nested too deeply"
+    assert mistake.message == TOO_DEEP
 
 
 def test_a_tower_of_aliases_costs_nothing(tmp_path: Path) -> None:
