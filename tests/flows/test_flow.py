@@ -1,15 +1,20 @@
 """Campaigns as people run them: the real command, a real Prefect server, the sandbox as judge."""
 
+import asyncio
 import csv
 import io
 import json
 import os
 import signal
 from collections import Counter
+from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
+from data.store.errors import LedgerUnusable
+from flows import campaign
 from sandbox.faults.faults import Fault
 from tests.support.prefects.prefect_home import Desk, PrefectServer, answer, kept
 from tests.support.prefects.workers import wait_until
@@ -165,3 +170,16 @@ def test_prefect_knows_nobody(desk: Desk, prefect: PrefectServer) -> None:
     for path, content in found.items():
         assert [word for word in words if word in content] == [], path.name
     assert b"secret 20" in b"".join(found.values())  # the run's name is there
+
+
+def test_a_run_with_nothing_to_do_is_not_failed_by_people_it_could_not_forget(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The next run forgets them; Prefect's log says why this one did not."""
+    end, log = SimpleNamespace(campaign="hiring", ending="completed"), Mock()
+    monkeypatch.setattr(campaign, "this_run", lambda: SimpleNamespace(auto_scheduled=True))
+    monkeypatch.setattr(campaign, "nothing_new", lambda *_: end)
+    monkeypatch.setattr(campaign, "get_run_logger", lambda: log)
+    monkeypatch.setattr(campaign, "forget_due", Mock(side_effect=LedgerUnusable("no space")))
+    assert asyncio.run(campaign._done_already(Mock(), Mock(), Mock(), Mock())) is end
+    log.warning.assert_called_once_with("no space")
