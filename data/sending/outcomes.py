@@ -41,6 +41,22 @@ _INVITES_STANDING = (
     .order_by(candidate.c.id)
     .with_for_update(of=candidate, key_share=True)
 )
+# Done, by answers that came while a later request for the same invitation was on its way. What is
+# not a plain yes has evidence.
+_ANSWERED_BEFORE = (
+    select(attempt.c.candidate_row, attempt.c.id)
+    .join(candidate, candidate.c.id == attempt.c.candidate_row)
+    .where(
+        attempt.c.candidate_row.in_(bindparam("rows", expanding=True)),
+        attempt.c.operation == Operation.INVITE,
+        attempt.c.generation == candidate.c.generation,
+        attempt.c.state == AttemptState.OVERRULED,
+        attempt.c.status.between(200, 299),
+        attempt.c.evidence.is_(None),
+    )
+    .order_by(attempt.c.id)
+)
+_COUNTS = update(attempt).where(attempt.c.id == bindparam("number")).values(state=AttemptState.DONE)
 _ADDS_STANDING = (
     select(
         candidate.c.id,
@@ -201,6 +217,23 @@ def _land_invites(connection: Connection, outcomes: Sequence[Outcome]) -> None:
                 for o in moving
             ),
         )
+        _let_earlier_yes_count(
+            connection, [o.rows[0] for o in moving if o.step in (Step.WAITING, Step.REFUSED)]
+        )
+
+
+def _let_earlier_yes_count(connection: Connection, without_effect: Sequence[int]) -> None:
+    """Nobody whose earlier invitation was done is sent another, after one that had no effect."""
+    if not without_effect:
+        return
+    earlier = connection.execute(_ANSWERED_BEFORE, {"rows": without_effect}).all()
+    done = [
+        {"row": row, "number": number, "step": Step.DONE, "reason": None}
+        for row, number in dict(earlier).items()
+    ]
+    if done:
+        connection.execute(_COUNTS, done)
+        _MOVE_INVITE.change(connection, *done)
 
 
 def _still_moving(connection: Connection, outcomes: Sequence[Outcome]) -> list[Outcome]:

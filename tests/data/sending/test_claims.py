@@ -184,6 +184,37 @@ def test_a_late_yes_lands_where_the_later_request_had_no_effect(
     assert small.claim(operation, *([row] if row else [])) is None
 
 
+@pytest.mark.parametrize("proven", [Step.WAITING, Step.REFUSED, Step.UNSURE])
+def test_a_late_yes_counts_once_the_request_under_way_had_no_effect(
+    small: Small, proven: Step
+) -> None:
+    """The yes to a doubted invitation comes while it is sent again: nobody gets a third request."""
+    small.add_everybody()
+    ada, bo = small.rows()["ada"], small.rows()["bo"]
+    doubted = {row: small.claim(Operation.INVITE, row) for row in (ada, bo)}
+    for row, first in doubted.items():
+        assert first is not None
+        small.land(Operation.INVITE, first, Step.UNSURE)
+        put(small, JOURNAL, first.attempt, state=AttemptState.OVERRULED)
+        stand(small, Operation.INVITE, row, Step.WAITING)  # a person said: again
+    again = {row: small.claim(Operation.INVITE, row) for row in (ada, bo)}
+    late_yes, late_doubt = doubted[ada], doubted[bo]
+    assert late_yes is not None
+    assert late_doubt is not None
+    small.land(Operation.INVITE, late_yes, Step.DONE, status=200)
+    small.land(Operation.INVITE, late_doubt, Step.UNSURE, status=200, evidence="half an answer")
+    for second in again.values():
+        assert second is not None
+        small.land(Operation.INVITE, second, proven)
+    stands = Step.UNSURE if proven is Step.UNSURE else Step.DONE
+    assert (small.end_of("ada")[1], small.end_of("bo")[1]) == (stands, proven)
+    [yes] = [entry for entry in small.attempts() if entry.id == late_yes.attempt]
+    assert yes.state == (AttemptState.OVERRULED if proven is Step.UNSURE else AttemptState.DONE)
+    if stands is Step.DONE:
+        assert small.claim(Operation.INVITE, ada) is None
+        assert next(p for p in small.people() if p.id == ada).invite_attempt == late_yes.attempt
+
+
 @pytest.mark.parametrize("second", [Step.DONE, Step.UNSURE])
 def test_late_yeses_to_both_invitations_of_somebody_withdrawn_count_once(
     small: Small, second: Step
