@@ -126,8 +126,12 @@ class Way:
         if self._url.scheme == "https":
             await self._secure(conversation, self._host)
         if place is None:
+            peer = transport.get_extra_info("peername")
+            if peer is None:  # the connection was reset as soon as it was there
+                transport.abort()
+                raise NoWay("ConnectError")
             until = asyncio.get_running_loop().time() + _PLACE_KEPT_SECONDS
-            self._place = transport.get_extra_info("peername")[0], until
+            self._place = peer[0], until
         return conversation
 
     async def _through(self, proxy: httpx.URL) -> Conversation:

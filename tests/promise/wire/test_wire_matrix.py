@@ -77,6 +77,27 @@ def test_a_refused_connection_sent_nothing(operation: Operation) -> None:
 
 
 @ONE_BY_ONE
+def test_a_connection_that_is_reset_as_soon_as_it_is_there_sent_nothing(
+    operation: Operation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody can say any more who was at its other end: not sent, and no fault of ours."""
+
+    def gone(_: socket.socket) -> object:
+        raise OSError(errno.ENOTCONN, "Transport endpoint is not connected")
+
+    async def seen() -> Exchange:
+        async with listening(always(give_token)) as service_and_auth:
+            settings = settings_for(service_and_auth.url, service_and_auth.url)
+            async with Service(settings, deadline=45.0) as service:
+                await service.ready()
+                monkeypatch.setattr(socket.socket, "getpeername", gone)
+                return await service.call(REQUESTS[operation])
+
+    assert_not_sent(operation, found := asyncio.run(seen()))
+    assert found.failure == "ConnectError"
+
+
+@ONE_BY_ONE
 def test_an_unknown_host_sent_nothing(
     operation: Operation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
