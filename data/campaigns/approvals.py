@@ -171,6 +171,12 @@ def _shown_last(connection: Connection, key: str) -> Sequence[Approval]:
     return rows_of(connection, shown.order_by(col(Approval.id).desc()).limit(1))
 
 
+def reasons(connection: Connection, key: str) -> list[str]:
+    """What people wrote with their answers to a campaign's plans."""
+    theirs = select(approvals.c.why).where(approvals.c.campaign_key == key, approvals.c.why != "")
+    return list(connection.scalars(theirs))
+
+
 def seek(connection: Connection, plan: PlanInWords) -> tuple[Approval, Standing]:
     """Find the answer to a plan; if it was not shown yet, or its time is over, ask.
 

@@ -41,6 +41,14 @@ def all_standing(connection: Connection, key: str) -> list[Paused]:
     return [Paused(*row) for row in connection.execute(_STANDING, {"wanted": key})]
 
 
+def reasons(connection: Connection, key: str) -> list[str]:
+    """What people wrote with a campaign's pauses, also with those that are over."""
+    theirs = select(pauses.c.why).where(
+        pauses.c.campaign_key == key, pauses.c.who != HOLD_ON, pauses.c.why != ""
+    )
+    return list(connection.scalars(theirs))
+
+
 def pause(connection: Connection, key: str, by: By) -> list[Paused]:
     """Pause a campaign; returns all pauses that stand, oldest first. Each person's is kept, once
     with the same reason; `invites.hold_on` pauses only what nobody has paused.

@@ -23,6 +23,7 @@ from data.receipts.receipt_file import Places
 from data.sending import runs
 from data.sending.group_commit import GroupCommit
 from data.sending.processes import HEARTBEAT_EVERY
+from data.sending.recovery import OWN_RUNS
 from data.sending.runs import Begun
 from data.store.clock import now
 from data.store.errors import LedgerUnusable
@@ -151,7 +152,12 @@ async def working(
         raise
     finally:
         heartbeat.cancel()
-        await _end(work)
+        try:
+            await _end(work)
+        finally:
+            # Even if its end could not be recorded: nothing of it leaves any more, and the next run
+            # in this process may take what it has SENDING for unsure.
+            OWN_RUNS.discard(begun.run)
 
 
 @contextmanager

@@ -1,11 +1,9 @@
 """How a run ended: one decision from what the ledger holds, for state, exit code and words."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
 from data.campaigns import approvals, pauses, queries
-from data.campaigns.pauses import HOLD_ON
 from data.campaigns.whose_turn import Wait
 from data.holds import reasons
 from data.holds.rule import Holds
@@ -89,18 +87,18 @@ def finish(ledger: Ledger, key: str, stopped: str | None, early: Later | None = 
     ending, reason = judge(calls, open_now, stopped, early, held, beside=beside)
     again = early.again if early is not None and ending in GOES_ON else None
     counts = counts_of(ledger, campaign)
-    typed = tuple(_typed(ledger, key)) if stopped else ()
+    typed = _typed(ledger, key) if stopped else ()
     return Finish(key, ending, reason, counts, held=held, again=again, typed=typed)
 
 
-def _typed(ledger: Ledger, key: str) -> Iterator[str]:
-    """What people wrote who paused a campaign, or rejected its plan."""
-    paused = ledger.read(pauses.standing, key)
-    asked, _ = ledger.read(approvals.look, key)
-    if paused is not None and paused.who != HOLD_ON and paused.why:
-        yield paused.why
-    if asked is not None and asked.why:
-        yield asked.why
+def _typed(ledger: Ledger, key: str) -> tuple[str, ...]:
+    """What people ever wrote who paused a campaign, or answered its plans; the longest first, as
+    one may begin like another.
+
+    Not only what stands: a pause that stopped a run may be over before the run is.
+    """
+    written = {*ledger.read(pauses.reasons, key), *ledger.read(approvals.reasons, key)}
+    return tuple(sorted(written, key=len, reverse=True))
 
 
 def _another_at_work(ledger: Ledger, row: int) -> bool:
