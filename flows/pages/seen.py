@@ -149,8 +149,12 @@ class Seen(RunObserver):
 
 async def show(ledger: Ledger, local: LocalSettings, end: Finish) -> None:
     """Write the campaign's page as it stands: a new version of its one artifact."""
+    await tolerantly(_show_alone(ledger, local, end))
+
+
+async def _show_alone(ledger: Ledger, local: LocalSettings, end: Finish) -> None:
     async with get_client() as client:
-        await tolerantly(_show(client, ledger, local, end))
+        await _show(client, ledger, local, end)
 
 
 async def _show(client: PrefectClient, ledger: Ledger, local: LocalSettings, end: Finish) -> None:

@@ -427,3 +427,14 @@ def test_how_far_a_run_is_never_goes_back(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(seen, "ProgressArtifact", Artifact)
     asyncio.run(looks())
     assert shown == [50.0, 100.0]
+
+
+def test_a_page_that_prefect_does_not_take_undoes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A form has decided by then: it may not say that nothing was."""
+
+    def away() -> None:
+        raise ConnectionError
+
+    monkeypatch.setattr(seen, "get_client", away)
+    monkeypatch.setattr(seen, "get_run_logger", Mock())
+    asyncio.run(seen.show(Mock(), Mock(), Finish("backend-2026", Ending.COMPLETED, None, {})))
