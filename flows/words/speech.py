@@ -116,11 +116,20 @@ def _print(lines: Iterable[str], stream: TextIO) -> None:
         try:
             print(printable(line), file=stream, flush=True)
         except OSError:
-            from flows.run.interrupts import nobody_reads
-
-            if not nobody_reads():
+            if not goes_on_unread(stream):
                 raise
-            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def goes_on_unread(stream: TextIO) -> bool:
+    """Nobody reads a stream any more: let a run under way end, and print nothing. False where none
+    is under way.
+    """
+    from flows.run.interrupts import nobody_reads
+
+    under_way = nobody_reads()
+    if under_way:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    return under_way
 
 
 def say_at_length(lines: Sequence[str]) -> None:

@@ -11,7 +11,7 @@ from data.store.states import Ending, Operation
 from flows.cli.run.one_run import OneRun
 from flows.run.ending import Finish
 from flows.run.observer import RunObserver
-from flows.words.speech import printable, say
+from flows.words.speech import goes_on_unread, printable, say
 from tasks.sending.sender import Sent
 
 if TYPE_CHECKING:
@@ -151,7 +151,12 @@ class _BarObserver(_Keeping):
 
     def _tell(self, line: str) -> None:
         # Through the bar, which draws itself anew below it.
-        self._bar.console.print(printable(f"{self.key}: {line}"), markup=False)
+        console = self._bar.console
+        try:
+            console.print(printable(f"{self.key}: {line}"), markup=False)
+        except OSError:  # the terminal is closed: that may not tear the others in flight away
+            if not goes_on_unread(console.file):
+                raise
 
     def on_sent(self, sent: Sent) -> None:
         shown = self._bars.get(sent.operation)

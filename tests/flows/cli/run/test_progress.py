@@ -1,5 +1,10 @@
-"""What `campaign run` says on the way, where its output goes to a file or a pipe."""
+"""What `campaign run` says on the way, where its output goes to a file or a pipe, or to nobody."""
 
+import asyncio
+import os
+import pty
+import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -8,8 +13,9 @@ from data.campaigns.remaining import Remaining
 from data.store.states import Ending
 from flows.cli.reading import TypedFile
 from flows.cli.run.one_run import OneRun
-from flows.cli.run.progress import LineObserver
+from flows.cli.run.progress import LineObserver, progress
 from flows.run.ending import Finish
+from flows.run.interrupts import Stop, stopping_on_signals
 from flows.run.observer import RunObserver
 from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
@@ -51,3 +57,21 @@ def test_nothing_to_send_is_said_once_it_is_so(
     assert capsys.readouterr().out == ""
     observer.on_end(Finish("said", ending, None, {}))
     assert ("nothing to send" in capsys.readouterr().out) is said
+
+
+def test_a_terminal_that_is_closed_tears_no_request_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is in flight gets its answer; the run ends, and nothing more is written."""
+    ours, theirs = pty.openpty()
+    run, gate = OneRun(TypedFile(Path("said.yaml")), definition(key="said")), Stop()
+
+    async def pause() -> None:
+        with stopping_on_signals(gate), progress(starts=False) as observers:
+            bar = observers(run)
+            os.close(ours)
+            for _ in range(2):
+                bar.on_pause(datetime(2026, 12, 1, 12, tzinfo=UTC))
+
+    with os.fdopen(theirs, "w") as terminal:
+        monkeypatch.setattr(sys, "stderr", terminal)
+        asyncio.run(pause())
+    assert gate.reason is not None
