@@ -226,10 +226,10 @@ def _let_earlier_yes_count(connection: Connection, without_effect: Sequence[int]
     """Nobody whose earlier invitation was done is sent another, after one that had no effect."""
     if not without_effect:
         return
-    earlier = connection.execute(_ANSWERED_BEFORE, {"rows": without_effect}).all()
+    earlier = connection.execute(_ANSWERED_BEFORE, {"rows": without_effect})
     done = [
         {"row": row, "number": number, "step": Step.DONE, "reason": None}
-        for row, number in dict(earlier).items()
+        for row, number in {person.candidate_row: person.id for person in earlier}.items()
     ]
     if done:
         connection.execute(_COUNTS, done)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from io import TextIOWrapper
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import IO, TYPE_CHECKING, Any, TextIO
 
 from config.command_line import shell_word
 from config.errors import BadInput, CampaignError
@@ -120,7 +120,7 @@ def _print(lines: Iterable[str], stream: TextIO) -> None:
                 raise
 
 
-def goes_on_unread(stream: TextIO) -> bool:
+def goes_on_unread(stream: IO[str]) -> bool:
     """Nobody reads a stream any more: let a run under way end, and print nothing. False where none
     is under way.
     """
