@@ -162,8 +162,9 @@ def _plain(rich: Element | None, dialect: str) -> str:
     """Join the runs of a text, without its pronunciation (rPh)."""
     if rich is None:
         return ""
-    runs = (rich, *rich.iterfind(f"{dialect}r"))
-    return _unescaped("".join(run.findtext(f"{dialect}t") or "" for run in runs))
+    run, written = f"{dialect}r", f"{dialect}t"
+    parts = (part for each in rich for part in (each if each.tag == run else (each,)))
+    return _unescaped("".join(part.text or "" for part in parts if part.tag == written))
 
 
 def _strings(archive: zipfile.ZipFile, part: str) -> Iterator[Any]:

@@ -64,7 +64,7 @@ def _parts(definition: Definition, seen: Forecast) -> Iterator[tuple[str, str]]:
         yield from definition.invites.timetable.in_words()
         yield from _when(definition.invites.timetable, definition.timezone, seen.ahead)
     if definition.invites.approval is not None and not seen.nothing:
-        yield "approval", "a run shows this plan, and sends nothing until a person approves it"
+        yield "approval", "if nobody has approved this plan yet, a run shows it and sends nothing"
     yield from _left_alone(seen, send=definition.invites.send)
     yield from scheduled(definition)
 

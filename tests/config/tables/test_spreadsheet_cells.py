@@ -50,6 +50,7 @@ def with_cells(xml: str, strings: str = "") -> list[Any]:
         ('<c t="d"><v>2026-12-01T09:00:00Z</v></c>', "2026-12-01 09:00:00"),
         ('<c t="inlineStr"><is><t>plain</t></is></c>', "plain"),
         ('<c t="inlineStr"><is><r><t>ri</t></r><r><rPr/><t>ch</t></r></is></c>', "rich"),
+        ('<c t="inlineStr"><is><t>a</t><t>b</t><r><t>c</t><t>d</t></r><t>e</t></is></c>', "abcde"),
         ('<c t="e"><f>1/0</f><v>#DIV/0!</v></c>', Unusable("the error #DIV/0!")),
     ],
 )
