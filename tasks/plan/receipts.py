@@ -45,7 +45,8 @@ STOPS = {
 WAYS_ON = """\
   if another ledger is right: restore it, or name it in CAMPAIGN_DATABASE_URL; then run the same
     command again
-  if this one is right, look at the project in the web application first, then:
+  if this one is right, look at the project in the web application first. Take everybody who is
+    invited there, and not here, out of the file; then:
     {accept}
     and run the same command again"""
 ANOTHER_CAMPAIGN = """\
