@@ -190,24 +190,27 @@ def test_a_late_yes_counts_once_the_request_under_way_had_no_effect(
 ) -> None:
     """The yes to a doubted invitation comes while it is sent again: nobody gets a third request."""
     small.add_everybody()
-    ada, bo = small.rows()["ada"], small.rows()["bo"]
-    doubted = {row: small.claim(Operation.INVITE, row) for row in (ada, bo)}
+    ada, bo, cy = (small.rows()[name] for name in ("ada", "bo", "cy"))
+    doubted = {row: small.claim(Operation.INVITE, row) for row in (ada, bo, cy)}
     for row, first in doubted.items():
         assert first is not None
         small.land(Operation.INVITE, first, Step.UNSURE)
         put(small, JOURNAL, first.attempt, state=AttemptState.OVERRULED)
         stand(small, Operation.INVITE, row, Step.WAITING)  # a person said: again
-    again = {row: small.claim(Operation.INVITE, row) for row in (ada, bo)}
-    late_yes, late_doubt = doubted[ada], doubted[bo]
+    put(small, PEOPLE, cy, generation=2)  # a resend: another invitation
+    again = {row: small.claim(Operation.INVITE, row) for row in (ada, bo, cy)}
+    late_yes, late_doubt, of_another = doubted[ada], doubted[bo], doubted[cy]
     assert late_yes is not None
     assert late_doubt is not None
+    assert of_another is not None
     small.land(Operation.INVITE, late_yes, Step.DONE, status=200)
+    small.land(Operation.INVITE, of_another, Step.DONE, status=200)
     small.land(Operation.INVITE, late_doubt, Step.UNSURE, status=200, evidence="half an answer")
     for second in again.values():
         assert second is not None
         small.land(Operation.INVITE, second, proven)
     stands = Step.UNSURE if proven is Step.UNSURE else Step.DONE
-    assert (small.end_of("ada")[1], small.end_of("bo")[1]) == (stands, proven)
+    assert [small.end_of(name)[1] for name in ("ada", "bo", "cy")] == [stands, proven, proven]
     [yes] = [entry for entry in small.attempts() if entry.id == late_yes.attempt]
     assert yes.state == (AttemptState.OVERRULED if proven is Step.UNSURE else AttemptState.DONE)
     if stands is Step.DONE:
