@@ -44,7 +44,7 @@ def in_words(plan: Plan, source: CampaignSource, terms: Campaign) -> PlanInWords
 
 def _lines(plan: Plan, terms: Campaign) -> Iterator[tuple[str, str]]:
     left, campaign = plan.left, plan.target.known
-    window = timetable_of(plan.target).window
+    table = timetable_of(plan.target)
     # A definition names the project that was created for it, but does not have its id.
     project = (campaign and campaign.project_id) or terms.project_id
     yield "project", f'create "{terms.name}"' if left.create else f"{project}, as it is"
@@ -60,8 +60,10 @@ def _lines(plan: Plan, terms: Campaign) -> Iterator[tuple[str, str]]:
         yield "people", _named(plan.people)
     if terms.starttime or terms.endtime:
         yield "open", f"{terms.starttime or 'at once'} to {terms.endtime or 'no end'}"
-    by_email = f"; emails {window}" if window is not None and left.invite else ""
+    by_email = f"; emails {table.window}" if table.window is not None and left.invite else ""
     yield "when", f"with the first run after the approval{by_email}"
+    if left.invite:
+        yield from ((word, rule) for word, rule in table.in_words() if word != "when")
 
 
 def _named(people: Sequence[Due]) -> str:

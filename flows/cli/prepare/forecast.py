@@ -43,7 +43,7 @@ class Forecast(Remaining):
     of the campaign that were sent with other values. `held` are those who are left out, by address
     as typed; `forgotten` counts people of the definition who were forgotten. `going` are the email
     keys of those who would be invited (or added, if nobody is invited); `hidden` counts those of
-    them who are in hidden rows of the sheet.
+    them who are in hidden rows of the sheet. `adding` are the keys of those who would be added.
     """
 
     campaign: str
@@ -65,6 +65,7 @@ class Forecast(Remaining):
     stop: Stop | None = None
     forgotten: int = 0
     going: Collection[str] = ()
+    adding: Collection[str] = ()
     hidden: int = 0
 
     @property
@@ -147,6 +148,7 @@ def forecast(plan: Plan, per_request: int, ledger: Ledger | None) -> Forecast:
         problem_doubt=kept_doubt(definition, campaign),
         ahead=ahead,
         going=going,
+        adding={person.key for person in plan.people if person.add},
         hidden=sum(person.hidden and person.key in going for person in definition.candidates),
         stop=plan.stop,
         forgotten=plan.target.forgotten,

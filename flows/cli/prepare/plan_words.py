@@ -52,7 +52,7 @@ def _parts(definition: Definition, seen: Forecast) -> Iterator[tuple[str, str]]:
     if seen.add:
         people, requests = counted(seen.add, "candidate"), counted(seen.requests, "request")
         yield "add", f"{people} in {requests}"
-        yield "sent", ", ".join(map(str, sent(definition)))
+        yield "sent", ", ".join(map(str, sent(definition, seen.adding)))
     else:
         yield "add", "nobody"
     if not definition.invites.send:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 import xlsxwriter
 
+from config.definition.sent_fields import sent
 from config.reading.folder import campaigns_at
 from config.reading.reading import read_campaigns
 from flows.cli.run.sending import shown_by
@@ -95,6 +96,15 @@ def test_people_in_the_definition_and_split_names_are_listed_too(
     Path("full.yaml").write_text(full, "utf-8")
     told = typed("plan", "full.yaml").out
     assert "Name as first_name (Ada), Name as last_name (Lovelace), Email as email1" in told
+
+
+def test_a_plan_names_somebody_who_is_to_be_added(typed: Typed, tmp_path: Path) -> None:
+    """Of a definition whose first people were added long ago."""
+    table(tmp_path / "people.csv")
+    [definition] = read_campaigns(tmp_path / "people.yaml").definitions
+    grace = definition.candidates[1]
+    assert sent(definition, {grace.key})[0].examples == (grace.first_name,)
+    assert sent(definition)[0].examples[0] != grace.first_name
 
 
 REMARKS = ["Bemerkungen", "Comments", "REMARKS", "Note", "Notes (internal)"]

@@ -162,13 +162,14 @@ def test_who_waits_for_an_approval_is_not_forgotten(office: Office) -> None:
 def test_the_plan_says_when_emails_go_out(office: Office) -> None:
     """Whoever approves people for a window knows the window."""
     more = (
-        "invites: {approval: required, not_before: 2020-01-01 09:00, not_after: 2050-01-01 18:00}\n"
+        "invites: {approval: required, not_before: 2020-01-01 09:00, "
+        "not_after: 2050-01-01 18:00, waves: [1]}\n"
     )
     project = "{name: Engineers, timezone: Europe/Paris}"
     end = office.run(office.write("asked", people("ada"), project=project, more=more))
     assert end.plan is not None
     window = "from 2020-01-01 09:00 until 2050-01-01 18:00 (Europe/Paris)"
-    assert f"after the approval; emails {window}" in end.plan.told
+    assert f"after the approval; emails {window}\nwaves: 1, rest" in end.plan.told
 
 
 def test_a_rejected_plan_is_not_sent(office: Office) -> None:
