@@ -160,15 +160,18 @@ class WritingBack:
         return f"{rows} of {self.campaign.key} in {self.output}: {in_words or 'nobody'}"
 
     def _again(self) -> str:
-        """Run the fixed rows: a workbook with its own campaign, or a table with its definition."""
+        """Run the fixed rows: a workbook with its own campaign, or a table with its definition.
+
+        Everybody who is done is not in it, on purpose.
+        """
         definition, sheet = self._as_last_time()
         kind = self.output.suffix.lower()
         # A text has only people in it, and so has a workbook made of one.
         if definition is None and TEXTS & {kind, Path(self.campaign.definition).suffix}:
-            return command("run", self.output, "--campaign", "DEFINITION")
+            return command("run", self.output, "--campaign", "DEFINITION", "--accept-removed")
         if definition is None or kind in TEXTS:
             sheet = None
-        return command("run", *as_typed(self.output, definition, sheet=sheet))
+        return command("run", *as_typed(self.output, definition, sheet=sheet), "--accept-removed")
 
 
 def _next(unfinished: "Iterable[Result]", campaign: "Campaign", again: str) -> Iterator[str]:

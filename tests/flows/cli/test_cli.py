@@ -528,7 +528,10 @@ def test_a_bare_table_is_run_again_with_its_definition(
     )
     assert f"next: {again}\n" in typed("resume", "backend-2026").out
     words = ("links", "backend-2026", "--into", people, "--failed-only", "-o", "failed.csv")
-    assert f"Fix it, then: campaign run failed.csv --campaign {file}\n" in typed(*words).err
+    assert (
+        f"Fix it, then: campaign run failed.csv --campaign {file} --accept-removed\n"
+        in typed(*words).err
+    )
 
 
 # -- links --------------------------------------------------------------------------------
@@ -882,7 +885,7 @@ def test_only_the_rows_to_mend_come_back(typed: Typed, tmp_path: Path, half_done
     new = write_book(tmp_path / "new.xlsx", *PEOPLE, ("Bo", "Bit", "bo@example.com"))
     answer = typed(*words[:3], new, *words[4:-1], "others.xlsx")
     # The last run of this campaign was of a definition in YAML.
-    again = f"campaign run others.xlsx --campaign {tmp_path}/hiring.yaml"
+    again = f"campaign run others.xlsx --campaign {tmp_path}/hiring.yaml --accept-removed"
     assert answer.err.endswith(f"Fix it, then: {again}\n")
     [definition] = read_campaigns(tmp_path / "failed.xlsx").definitions
     assert len(definition.candidates) == 2
