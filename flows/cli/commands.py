@@ -123,10 +123,10 @@ WITHOUT_JSON = ("demo", "sandbox", "schema", "up", "serve", "metrics")
 EXIT_CODES = {
     0: "all done; a command that only shows something has shown it",
     1: "stopped, or not yet time for invitations: the service was not reached, it refused the "
-    "credentials, a rule stopped the campaign, or you answered no",
+    "credentials, a rule or Ctrl-C stopped the campaign, or you answered no",
     2: "a mistake in a file, a setting or what was typed; found before any request",
     3: "finished, and a person must look: something is unsure, refused or waiting for approval",
-    130: "interrupted with Ctrl-C; run the same command again",
+    130: "ended at once by Ctrl-C; run the same command again",
 }
 WITHOUT_SETTINGS = ("demo", "rehearse", "sandbox", "new", "schema", "check")
 
