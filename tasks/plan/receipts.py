@@ -48,13 +48,14 @@ WAYS_ON = """\
   if this one is right, look at the project in the web application first. Take everybody who is
     invited there, and not here, out of the file; then:
     {accept}
-    and run the same command again"""
+    {then}"""
 ANOTHER_CAMPAIGN = """\
   if this is another campaign that happens to have the same key: give it its own key"""
 NEW_SANDBOX = """\
   if {service} is a new sandbox, it has invited nobody yet:
     {accept}
-    and run the same command again"""
+    {then}"""
+HOW = "which stops as well, and says how to accept this ledger"
 NO_COPY = (
     "its copy, {copy}, cannot be written ({why}). Without it, no run notices if ledger and "
     "receipt are lost or restored together. Make that folder writable, or name another one in "
@@ -155,13 +156,8 @@ class Receipts:
         return None
 
     def _reach_if_fitting(self, receipts: ReceiptFiles) -> Reach:
-        reach = self.ledger.read(
-            receipt_doubts.reach, self.campaign
-        )  # after the receipts: it only ever grows
-        doubts = doubts_of(receipts, self.campaign, self.service, reach)
-        if doubts:
-            accepted = self.ledger.read(receipt_doubts.accepted, self.campaign)
-            doubts = [misfit for misfit in doubts if misfit.says not in accepted]
+        # After the receipts: a ledger's reach only ever grows.
+        reach, doubts = in_doubt(receipts, self.campaign, self.service, self.ledger)
         for misfit in doubts:
             self.ledger.write(receipt_doubts.note, self.campaign, str(misfit.file), misfit.says)
         if doubts:
@@ -183,24 +179,49 @@ def doubts_of(receipts: ReceiptFiles, campaign: str, service: str, reach: Reach)
     return list(doubts.values())
 
 
+def in_doubt(
+    receipts: ReceiptFiles, campaign: str, service: str, ledger: Ledger
+) -> tuple[Reach, list[Misfit]]:
+    """How far this ledger has got, and what in the receipts speaks against sending from it, but for
+    what a person has accepted.
+    """
+    reach = ledger.read(receipt_doubts.reach, campaign)
+    doubts = doubts_of(receipts, campaign, service, reach)
+    if doubts:
+        accepted = ledger.read(receipt_doubts.accepted, campaign)
+        doubts = [misfit for misfit in doubts if misfit.says not in accepted]
+    return reach, doubts
+
+
 def refusal(
-    doubts: list[Misfit], campaign: str, place: str, reach: Reach, zone: str | None
+    doubts: list[Misfit],
+    campaign: str,
+    place: str,
+    reach: Reach,
+    zone: str | None,
+    run: str | None = None,
 ) -> CampaignError:
-    """Say why nothing may be sent from the ledger at `place`, and what to type next."""
+    """Say why nothing may be sent from the ledger at `place`, and what to type next: to `run` it,
+    where no run has met these doubts yet, as only what a run has met can be accepted.
+    """
     got = f"reached entry no. {reach.attempt}" if reach.attempt else "sent nothing"
-    accept = ("settle", campaign, "--accept-ledger", "--why")
+    then = "and run the same command again" if run is None else HOW
+
+    def accept(why: str) -> str:
+        return run or command("settle", campaign, "--accept-ledger", "--why", why)
+
     lines = [
         *(_in_words(misfit, place, zone) for misfit in doubts),
         f"The ledger you use now, {place}, has {got} for {campaign}. Nothing is sent until this "
         "is resolved: people could be invited twice.",
-        WAYS_ON.format(accept=command(*accept, "TEXT")),
+        WAYS_ON.format(accept=accept("TEXT"), then=then),
     ]
     if any(misfit.fit is Fit.ANOTHER_LEDGER for misfit in doubts):
         lines.append(ANOTHER_CAMPAIGN)
     tried = [misfit.entry.service for misfit in doubts if misfit.entry]
     if tried and on_this_machine(tried[0]):
-        anew = command(*accept, "a new sandbox")
-        lines.append(NEW_SANDBOX.format(accept=anew, service=tried[0]))
+        anew = accept("a new sandbox")
+        lines.append(NEW_SANDBOX.format(accept=anew, service=tried[0], then=then))
     return STOPS[doubts[0].fit]("\n".join(lines))
 
 

@@ -158,6 +158,7 @@ def _accept_ledger(key: str, who: str | None, why: str | None) -> None:
 
     Raises Mistyped where no run has stopped because of one; LedgerUnusable.
     """
+    from data.campaigns import queries
     from data.receipts import receipt_doubts
 
     reason = given(why, "--accept-ledger")
@@ -169,11 +170,14 @@ def _accept_ledger(key: str, who: str | None, why: str | None) -> None:
                 "so there is nothing to accept. If you saw a run stop, CAMPAIGN_DATABASE_URL named "
                 "another ledger then."
             )
+        campaign = ledger.read(queries.find_campaign, key)
+    again = run_again(campaign) if campaign else ["FILE"]
     answer_program({"campaign": key, "accepted": accepted})
     say(
         f"{key}: {counted(accepted, 'receipt')} accepted; the campaign's ledger is now "
         f"{ledger.place}",
-        "  next: run the stopped command again",
+        f"  next: see whom a run would add or invite: {command('plan', *again)}",
+        f"    then: {command('run', *again)}",
     )
 
 

@@ -44,7 +44,8 @@ def plan(
     reading, definitions = typed.read_picked()
     check_same(definitions, reading.digest, typed)
     forecasts = forecasts_of(definitions)
-    check_ahead(definitions, forecasts, campaign or file)
+    run = typed.words + ["--keep-project"] * keep_project
+    check_ahead(definitions, forecasts, campaign or file, command("run", *run))
     if look:
         forecasts = list(looked(definitions, forecasts))
     created = [seen.campaign for seen in forecasts if not seen.create]
@@ -57,7 +58,7 @@ def plan(
         answer_program(_answer(reading, definitions, forecasts, notes))
     for definition, seen in zip(definitions, forecasts, strict=True):
         say(*lines_of(definition, seen))
-    say(*_next(forecasts, typed.words + ["--keep-project"] * keep_project))
+    say(*_next(forecasts, run))
 
 
 def _answer(

@@ -12,11 +12,10 @@ from sqlalchemy.engine import make_url
 
 from config.definition.model import Definition, ProblemById, ProblemByTitle
 from config.mistakes import Mistake
-from config.settings import LocalSettings, load_address, load_local
+from config.settings import load_address, load_local
 from config.timetable.moments import in_zone
 from data.campaigns import queries
 from data.campaigns.same_campaign import AnotherCampaign, refuse_another
-from data.receipts import receipt_doubts
 from data.receipts.receipt import Reach
 from data.receipts.receipt_file import places
 from data.store.ledger import Ledger
@@ -27,7 +26,7 @@ from flows.cli.ledgers import ledger_if_any
 from flows.cli.prepare.problems import list_problems
 from flows.cli.reading import TypedFile
 from tasks.plan.problem_doubts import doubt_about
-from tasks.plan.receipts import doubts_of, receipts_at, refusal
+from tasks.plan.receipts import doubts_of, in_doubt, receipts_at, refusal
 from tasks.plan.target import only_problem
 from tasks.service.problem import Problem
 
@@ -75,12 +74,12 @@ def _in_ledger(definitions: Sequence[Definition]) -> list[Campaign]:
 
 
 def check_ahead(
-    definitions: Sequence[Definition], forecasts: "Sequence[Forecast]", beside: Path
+    definitions: Sequence[Definition], forecasts: "Sequence[Forecast]", beside: Path, run: str
 ) -> None:
     """Look at the receipt beside a file, and for a second problem of one project.
 
-    Unlike a run, this records nothing. Raises BadInput, AnotherLedger, OlderLedger,
-    UnreadableReceipt, BadSettings, LedgerUnusable.
+    `run` is the command that runs them. Unlike a run, this records nothing. Raises BadInput,
+    AnotherLedger, OlderLedger, UnreadableReceipt, BadSettings, LedgerUnusable.
     """
     local, service = load_local(), load_address()
     with ledger_if_any(local.database_url) as ledger:
@@ -88,30 +87,23 @@ def check_ahead(
             if ledger is not None:
                 only_problem(definition, ledger)
             if service is not None and not seen.nothing:
-                _receipts(beside, definition, service, ledger, local)
+                _receipts(beside, definition, service, ledger, run)
 
 
 def _receipts(
-    beside: Path,
-    definition: Definition,
-    service: str,
-    ledger: Ledger | None,
-    local: LocalSettings,
+    beside: Path, definition: Definition, service: str, ledger: Ledger | None, run: str
 ) -> None:
     key = definition.campaign
     receipts = receipts_at(places(beside, key, service).every)
     if ledger is None:
         # A ledger that does not exist yet has no name that a receipt could know.
-        place, reach = place_of(make_url(local.database_url)), Reach("", 0)
-        accepted = set[str]()
+        place, reach = place_of(make_url(load_local().database_url)), Reach("", 0)
+        doubts = doubts_of(receipts, key, service, reach)
     else:
-        place, reach = ledger.place, ledger.read(receipt_doubts.reach, key)
-        accepted = ledger.read(receipt_doubts.accepted, key)
-    doubts = [
-        misfit for misfit in doubts_of(receipts, key, service, reach) if misfit.says not in accepted
-    ]
+        place = ledger.place
+        reach, doubts = in_doubt(receipts, key, service, ledger)
     if doubts:
-        raise refusal(doubts, key, place, reach, definition.timezone)
+        raise refusal(doubts, key, place, reach, definition.timezone, run)
 
 
 def kept_doubt(definition: Definition, campaign: Campaign | None) -> str | None:

@@ -30,6 +30,8 @@ from config.settings import (
 from config.timetable.moments import in_zone
 from data.campaigns import notices, queries, service_words
 from data.decisions import settling
+from data.receipts.receipt import Fit
+from data.receipts.receipt_file import places
 from data.store import closed
 from data.store.backup import complaints
 from data.store.clock import now
@@ -40,6 +42,7 @@ from flows.engine.prefect_settings import prepare
 from flows.engine.worker_files import ELSEWHERE, left_in
 from flows.words.doubts import in_calls
 from flows.words.speech import counted, run_again
+from tasks.plan.receipts import in_doubt, receipts_at
 from tasks.service.verdict import ASKED
 from tasks.status.health import Finding, How, ask, room, set_up_anew, well
 
@@ -109,6 +112,7 @@ def _ledger(local: LocalSettings) -> Iterator[Finding]:
             yield from _untold(ledger)
             yield from _refused(ledger)
             yield from _doubts(ledger)
+            yield from _receipts(ledger)
     except NoLedger:
         yield well("ledger", f"none at {file} yet; the first run creates it")
     except CampaignError as error:
@@ -149,6 +153,26 @@ def _doubts(ledger: Ledger) -> Iterator[Finding]:
         if unsure := ledger.read(settling.find, campaign.id).steps:
             sentence = f"{campaign.key}: {in_calls(unsure)} unsure"
             yield Finding("doubts", How.LOOK, sentence, f"Type: {command('settle', campaign.key)}")
+
+
+def _receipts(ledger: Ledger) -> Iterator[Finding]:
+    """What keeps every run of a campaign from sending: this ledger may be an old copy."""
+    for campaign in ledger.read(queries.every_campaign):
+        file = Path(campaign.belongs_to or campaign.definition)
+        beside = receipts_at(places(file, campaign.key, campaign.service).every)
+        _, doubts = in_doubt(beside, campaign.key, campaign.service, ledger)
+        if doubts:
+            sentence = f"{campaign.key}: {LEDGERS[doubts[0].fit]} ({doubts[0].file})"
+            run = command("run", *run_again(campaign))
+            mend = f"A run sends nothing until you decide; it says how: {run}"
+            yield Finding("receipts", How.MEND, sentence, mend)
+
+
+LEDGERS = {
+    Fit.OLDER_LEDGER: "by its receipt, this ledger is an old copy",
+    Fit.ANOTHER_LEDGER: "by its receipt, it was sent from another ledger",
+    Fit.UNREADABLE: "its receipt cannot be read",
+}
 
 
 def _packages() -> Iterator[Finding]:

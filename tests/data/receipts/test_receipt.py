@@ -718,7 +718,8 @@ def test_a_plan_says_that_a_run_would_stop(
     with office.ledger("second"):
         pass
     code, out, err = typed("plan", office.file)
-    assert (code, out, "--accept-ledger" in err) == (1, "", True)
+    assert (code, out, "--accept-ledger" in err) == (1, "", False)
+    assert f"campaign run {office.file}" in err
     assert typed("settle", KEY, "--accept-ledger", "--why", "looked")[0] == 2
     office.stopped("second", AnotherLedger)
     assert typed("settle", KEY, "--accept-ledger", "--why", "looked")[0] == 0

@@ -395,6 +395,19 @@ def another_ledger(place: Place) -> Sequence[First]:
 
 
 @situation
+def an_old_copy(place: Place) -> Sequence[First]:
+    place.write("ada")
+    place.type("run", FILE)
+    place.type("ledger", "backup", "before.bak")
+    place.write("ada", "grace")
+    place.type("run", FILE)
+    for path in Path().glob("ledger.db*"):
+        path.unlink()
+    shutil.copy("before.bak", "ledger.db")
+    return [f"plan {FILE}", f"run {FILE}", "doctor"]
+
+
+@situation
 def wrong_ids(place: Place) -> Sequence[First]:
     broken("lost", "add_candidates")(place)
     for person in (ADA, GRACE):

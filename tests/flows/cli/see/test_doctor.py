@@ -18,12 +18,15 @@ from prefect.settings import (
     PREFECT_SERVER_DATABASE_CONNECTION_URL,
     temporary_settings,
 )
+from sqlalchemy.engine import make_url
 
+from config.settings import load_local
 from data.campaigns import notices
 from data.store.clock import now
 from flows.cli.main import main
 from flows.cli.serve.serve import Server
 from sandbox.faults.faults import Fault
+from tasks.plan.receipts import OlderLedger
 from tasks.status.health import How, clock, room, set_up_anew
 from tests.support.doubtful_campaign import KEY, DoubtfulCampaign, doubtful_campaign
 
@@ -233,6 +236,29 @@ def test_doubts_are_counted_as_settle_counts_them(desk: DoubtfulCampaign) -> Non
     _, [(_, said)] = found(desk, "doubts")
     [first, *_] = desk.type("settle", KEY).out.splitlines()
     assert first == f"{KEY}: 1 call unsure" and first in said
+
+
+def test_an_old_copy_of_the_ledger_is_known_by_the_receipt(desk: DoubtfulCampaign) -> None:
+    """Until a person decides; and who decides for the copy is told to look before a run."""
+    [file] = [Path(str(make_url(load_local().database_url).database))]
+    desk.type("status")
+    desk.run(Fault("lost", "invite", email="ada@example.com"))
+    assert found(desk, "receipts") == (0, [])
+    desk.settle("--invites", "again", "--why", "none came", "--no-wait")
+    desk.type("ledger", "backup", desk.folder / "before.bak")
+    desk.run()
+    shutil.copy(desk.folder / "before.bak", file)
+    for left in ("-wal", "-shm"):
+        Path(f"{file}{left}").unlink(missing_ok=True)
+    code, [(how, said)] = found(desk, "receipts")
+    assert (code, how) == (1, "mend")
+    again = f"campaign run {desk.file}"
+    assert "old copy" in said and said.endswith(again)
+    with pytest.raises(OlderLedger):
+        desk.run()
+    *_, look, then = desk.settle("--accept-ledger", "--why", "looked").out.splitlines()
+    assert look.endswith(f"campaign plan {desk.file}") and then.endswith(again)
+    assert found(desk, "receipts") == (0, [])
 
 
 def test_a_prefect_server_that_is_gone(
