@@ -43,10 +43,11 @@ def _prepare(path: Path, *, create: bool) -> None:
 
 
 def _durable(connection: Any, _: object) -> None:
-    # A claim must outlive a power cut.
+    # A claim must outlive a power cut. Whoever was forgotten is not to be found in the file, even
+    # if it cannot be rewritten just then; not every SQLite is built to overwrite what it deletes.
     connection.isolation_level = None  # SQLAlchemy begins, see _begin
     _keep_a_write_ahead_log(connection)
-    for pragma in ("synchronous=FULL", "foreign_keys=ON"):
+    for pragma in ("synchronous=FULL", "foreign_keys=ON", "secure_delete=ON"):
         connection.execute(f"PRAGMA {pragma}")
 
 

@@ -2,6 +2,8 @@
 
 import asyncio
 import re
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -17,7 +19,7 @@ from data.privacy import forgetting
 from data.privacy.disclosure import about
 from data.privacy.traces import naming
 from data.sending import runs
-from data.store import clock, tables
+from data.store import clock, sqlite, tables
 from data.store.ledger import Ledger
 from data.store.states import By, Ending
 from flows.pages.markdown import summary
@@ -120,6 +122,13 @@ def test_no_free_page_keeps_what_was_erased(tmp_path: Path) -> None:
         ledger.write(forgetting.forget, ["ada@example.com", "bo@example.com"], By("rita", "asked"))
         ledger.rewrite()
         assert holding(tmp_path, "Lovelace") == set()
+
+
+def test_what_is_deleted_is_overwritten_whatever_sqlite_was_built_with(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "ledger.db")) as connection:
+        connection.execute("PRAGMA secure_delete=OFF")
+        sqlite._durable(connection, None)
+        assert connection.execute("PRAGMA secure_delete").fetchone() == (1,)
 
 
 def test_whoever_is_forgotten_meanwhile_is_not_taken_in(tmp_path: Path) -> None:
