@@ -122,6 +122,8 @@ def _again(typed: str, place: Place, first: Place, differing: list[str], alike: 
     sentence = f"found {shown(typed)}, the same person as {first}"
     if alike:
         sentence += " if letters such as ß and ss count as the same"
+    elif "email1" in differing:
+        sentence += " with other capitals"
     if others := ", ".join(name for name in differing if name != "email1"):
         sentence += f", but with a different {others}"
     if alike:
