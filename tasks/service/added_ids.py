@@ -1,7 +1,7 @@
 """Whose id is which in the answer to a bulk add (interface 4.5): by address, never by position."""
 
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -67,7 +67,7 @@ def match_answer(body: bytes | None, sent: Mapping[str, Names]) -> Matched:
     return Matched(
         ids={key: number for key, number in unique.items() if key not in renamed},
         without={
-            key: _without(unique.get(key), elsewhere.get(key))
+            key: _without(unique.get(key), elsewhere.get(key), ids.get(key, set()))
             for key in sent
             if key not in unique or key in renamed
         },
@@ -106,7 +106,10 @@ def _ids_elsewhere(answer: Any) -> dict[str, int]:
     return {key: number for key, (number, *more) in ids.items() if number and not more}
 
 
-def _without(renamed: int | None, elsewhere: int | None) -> str:
+def _without(renamed: int | None, elsewhere: int | None, several: Collection[int]) -> str:
+    if len(several) > 1:
+        named = " and ".join(map(str, sorted(several)))
+        return f"Probably added more than once: the answer has candidates {named} for this address."
     if renamed is not None:
         return (
             f"Probably added as candidate {renamed}, but the answer has another name for this "

@@ -219,6 +219,13 @@ def test_an_id_elsewhere_is_shown_and_never_believed(answer: Any) -> None:
     assert matched.without[B] == NO_ID
 
 
+def test_two_ids_of_one_person_are_shown_and_neither_is_believed() -> None:
+    answer = [{"email1": A, "candidate_id": number} for number in (8, 7)]
+    matched = match_answer(json.dumps(answer).encode(), SENT)
+    assert not matched.ids
+    assert "candidates 7 and 8 for" in matched.without[A]
+
+
 def test_two_ids_elsewhere_are_none() -> None:
     """What would lead to the wrong person is not offered."""
     answer = [{"email1": A, "id": 7}, {"email1": A, "id": 8}]
