@@ -20,8 +20,9 @@ class Known:
     """One candidate as the ledger has it.
 
     `instead` is the email key that replaced this one in a correction, `timezone` the zone of the
-    person's clock. `tried` is the number of the latest attempt to invite them, `allowed` the number
-    of the ledger's latest attempt when a person let them through, `added` that of their add.
+    person's clock. `tried` is the number of the latest invitation that reached them, or may have;
+    `allowed` that of the ledger's latest attempt when a person let them through, `added` that of
+    their add.
     """
 
     row: int

@@ -12,6 +12,7 @@ from sqlalchemy import (
     Row,
     Select,
     bindparam,
+    case,
     exists,
     func,
     insert,
@@ -29,9 +30,40 @@ from data.campaigns.changes import Changes, Known, Unfinished, compare, fields_o
 from data.campaigns.queries import find_campaign
 from data.campaigns.same_campaign import OPEN, refuse_another
 from data.store import clock
-from data.store.states import Step
-from data.store.tables import Campaign, Reading, campaign, candidate, readings, rows_of
+from data.store.states import AttemptState, Step
+from data.store.tables import (
+    INVITATION_STANDS,
+    Campaign,
+    Reading,
+    attempt,
+    campaign,
+    candidate,
+    readings,
+    rows_of,
+)
 
+# The latest invitation that reached somebody, or may have, whatever came after it: a resend, a
+# refusal, a withdrawal. The journal is asked only about those who were tried, and are not invited.
+_REACHED = case(
+    (
+        candidate.c.invite_state.in_((Step.DONE, Step.UNSURE, Step.SENDING)),
+        candidate.c.invite_attempt,
+    ),
+    (candidate.c.invite_attempt.is_(None) & (candidate.c.generation == 1), None),
+    else_=func.coalesce(
+        select(func.max(attempt.c.id))
+        .where(attempt.c.candidate_row == candidate.c.id, INVITATION_STANDS)
+        .scalar_subquery(),
+        # Withdrawn while it was unsure: nobody ever said that it did not arrive.
+        select(attempt.c.id)
+        .where(
+            candidate.c.invite_state == Step.WITHDRAWN,
+            attempt.c.id == candidate.c.invite_attempt,
+            attempt.c.state == AttemptState.OVERRULED,
+        )
+        .scalar_subquery(),
+    ),
+)
 COLUMNS = (
     candidate.c.id,
     candidate.c.email_key,
@@ -40,7 +72,7 @@ COLUMNS = (
     candidate.c.invite_state,
     candidate.c.listed,
     candidate.c.timezone,
-    candidate.c.invite_attempt,
+    _REACHED,
     candidate.c.allowed_attempt,
     candidate.c.add_attempt,
 )

@@ -7,7 +7,7 @@ same name or the same mailbox.
 
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from sqlalchemy import Connection, bindparam, or_, select
 
@@ -19,8 +19,6 @@ from data.holds.rule import Cause, Held
 from data.store.states import Step
 from data.store.tables import campaign, candidate
 
-# Their email was sent, or may have been.
-INVITED = (Step.DONE, Step.UNSURE, Step.SENDING)
 _TO_COME = (Step.WAITING, Step.REFUSED, Step.DONE)  # their add; a run still invites them
 
 # Somebody whom a definition lists: email key, what would be sent, and what the ledger has of them.
@@ -41,7 +39,11 @@ TO_COME = (
     ),
 )
 _COMING = intake.of_whom(*TO_COME)
-_LEFT = intake.of_whom(_HERE, candidate.c.listed.is_(False), candidate.c.invite_state.in_(INVITED))
+_LEFT = intake.of_whom(
+    _HERE,
+    candidate.c.listed.is_(False),
+    candidate.c.corrected_to.is_(None),
+)
 
 
 def held_seconds(connection: Connection, campaign_row: int) -> dict[int, Held]:
@@ -60,6 +62,24 @@ def held_seconds(connection: Connection, campaign_row: int) -> dict[int, Held]:
     return {rows[key]: why for key, why in seconds.items()}
 
 
+def would_release(connection: Connection, campaign_row: int, rows: Collection[int]) -> set[int]:
+    """Who of these people is the reason why somebody else is held whom nothing would hold without
+    them: nobody could tell any more whether that is the same person.
+    """
+    left = intake.selected(connection, _LEFT, row=campaign_row)
+    them = {person.row for person in left if person.row in rows}
+    if not them:
+        return them
+    coming = [
+        (person.key, person.fields, person)
+        for person in intake.selected(connection, _COMING, row=campaign_row)
+        if person.row not in rows
+    ]
+    held = second_addresses(coming, left)
+    still = second_addresses(coming, [person for person in left if person.row not in them])
+    return them if held.keys() - still.keys() else set()
+
+
 def second_addresses(listed: Iterable[Listed], in_ledger: Iterable[Known]) -> dict[str, Held]:
     """Compare people who are still to be invited with invited people who are no longer listed.
 
@@ -72,7 +92,7 @@ def second_addresses(listed: Iterable[Listed], in_ledger: Iterable[Known]) -> di
     gone = [
         before
         for before in in_ledger
-        if before.key not in still and before.invite in INVITED and before.fields[2]
+        if before.key not in still and _was_invited(before) and before.fields[2]
     ]
     if not gone:
         return {}
@@ -90,6 +110,14 @@ def second_addresses(listed: Iterable[Listed], in_ledger: Iterable[Known]) -> di
             if of:
                 holds.setdefault(key, Held(Cause.SECOND, _why(same[0], of[-1])))
     return holds
+
+
+def _was_invited(before: Known) -> bool:
+    """Whether an email went to them, or may have, and nobody has corrected their address since.
+
+    Whoever was withdrawn has it all the same, and whoever waits for another one.
+    """
+    return before.tried is not None and before.instead is None
 
 
 def _two(before: Known | None, earlier: Known) -> bool:

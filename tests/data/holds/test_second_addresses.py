@@ -69,11 +69,13 @@ def test_an_edited_address_is_not_taken_for_somebody_else(new: Candidate, same: 
 
 @pytest.mark.parametrize("invite", list(Step))
 def test_only_who_was_invited_can_be_invited_twice(invite: Step) -> None:
-    """Also where that is not certain; a second row beside the first is another matter."""
+    """Whatever came of them since; a second row beside the first is another matter."""
     before, new = person("ada@old.example"), person("ada@new.example")
-    may_have_been = invite in {Step.DONE, Step.UNSURE, Step.SENDING}
-    assert bool(held(known(before, invite), new)) is may_have_been
-    assert not held(known(before, invite), before, new)
+    invited = known(before, invite)
+    assert held(invited, new)
+    assert not held(invited, before, new)
+    assert not held(replace(invited, tried=None), new)
+    assert not held(replace(invited, instead="ada@right.example"), new)
 
 
 @pytest.mark.parametrize(
@@ -158,6 +160,60 @@ def test_the_address_before_was_wrong(edited: DoubtfulCampaign, run_first: bool)
     assert edited.emails()[NEW] == 1
     assert edited.steps(OLD) == ("done", "withdrawn")
     assert OLD in edited.type("clean-up", KEY).out
+
+
+@pytest.mark.parametrize("unsure", [True, False])
+def test_whoever_was_withdrawn_has_the_invitation_all_the_same(
+    desk: DoubtfulCampaign, unsure: bool
+) -> None:
+    """Plan and run hold the new address, until a person lets it through."""
+    desk.run(*[Fault("lost", "invite", email=OLD, after_work=True)] * unsure)
+    desk.file.write_text(DEFINITION.replace(OLD, NEW), encoding="utf-8")
+    desk.later(16)
+    if unsure:
+        assert desk.settle("--invites", "withdraw", "--why", "enough").code == 0
+    else:
+        assert desk.type("withdraw", KEY, OLD, "--why", "took another job").code == 0
+    [plan] = desk.type("plan", desk.file, "--json").object["campaigns"]
+    assert [(one["email1"], one["cause"]) for one in plan["held"]] == [(NEW, "second address")]
+    for _ in range(2):
+        assert desk.run().ending is Ending.NEEDS_ATTENTION
+        assert NEW not in desk.emails()
+    assert desk.type("allow", KEY, NEW, "--why", "her sister").code == 0
+    assert desk.run().ending is Ending.COMPLETED
+    assert desk.emails()[NEW] == 1
+
+
+@pytest.mark.parametrize("refused", [True, False])
+def test_whoever_waits_for_another_email_has_the_first(
+    desk: DoubtfulCampaign, refused: bool
+) -> None:
+    """A resend was for the old address; that the new one is the same person's nobody has said."""
+    desk.run()
+    assert desk.type("resend", KEY, OLD, "--why", "spam", "--yes").code == 0
+    if refused:
+        desk.run(Fault("status", "invite", status=422, email=OLD))
+    desk.file.write_text(DEFINITION.replace(OLD, NEW), encoding="utf-8")
+    assert desk.run().ending is Ending.NEEDS_ATTENTION
+    assert NEW not in desk.emails()
+
+
+def test_what_provably_did_not_arrive_holds_nobody(desk: DoubtfulCampaign) -> None:
+    """A person has looked, and said so."""
+    desk.run(Fault("lost", "invite", email=OLD))
+    desk.later(16)
+    assert desk.settle("--invites", "again", "--why", "nothing came").code == 0
+    desk.file.write_text(DEFINITION.replace(OLD, NEW), encoding="utf-8")
+    assert desk.run().ending is Ending.COMPLETED
+    assert desk.emails()[NEW] == 1
+
+
+def test_whoever_was_withdrawn_without_an_invitation_holds_nobody(desk: DoubtfulCampaign) -> None:
+    desk.run(Fault("status", "invite", status=422, email=OLD))
+    assert desk.type("withdraw", KEY, OLD, "--why", "a wrong address").code == 0
+    desk.file.write_text(DEFINITION.replace(OLD, NEW), encoding="utf-8")
+    assert desk.run().ending is Ending.COMPLETED
+    assert desk.emails()[NEW] == 1
 
 
 def test_two_people_of_one_name_are_let_through_by_name(edited: DoubtfulCampaign) -> None:
