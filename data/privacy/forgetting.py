@@ -14,11 +14,13 @@ from sqlalchemy import Connection, Table, bindparam, delete, exists, select, upd
 from sqlmodel import col
 from sqlmodel import select as whole
 
+from config.command_line import command
 from config.email_key import email_key
 from data.campaigns import forgotten
 from data.campaigns.intake import AT_ONCE
 from data.decisions.verdicts import NotDecided
 from data.decisions.withdrawing import UNDER_WAY, withdraw
+from data.holds.second_addresses import would_release
 from data.privacy.masking import replaced_in, words_of_names
 from data.sending.row_ranges import read as rows_in
 from data.store.states import SENT_NOTHING, By, Step, Word
@@ -39,6 +41,10 @@ from data.store.tables import (
 )
 
 GONE = "[forgotten]"
+HOLDS = (
+    "is why somebody at another address is held, who would be invited then: decide about them "
+    "first: {}"
+)
 _NUMBERS = re.compile(r"[0-9]+")
 _UNFINISHED = (Step.WAITING, Step.SENDING, Step.UNSURE)
 # Texts that people typed, or that may name somebody: names in them are deleted too.
@@ -71,13 +77,19 @@ def forget(connection: Connection, keys: Collection[str], by: By) -> list[AtTheS
     """Forget the people at these addresses, in every campaign, and keep them out.
 
     Returns what the service has of them, also of those who were forgotten before. Whoever was
-    corrected from or to one of them is the same person. Raises NotDecided, by
-    position, while a run is sending to one of them.
+    corrected from or to one of them is the same person. Raises NotDecided, by position, while a run
+    is sending to one of them, or while somebody at another address is held because of one.
     """
-    people = lineage(connection, keys)
+    of_each = [lineage(connection, [key]) for key in keys]
+    people = list({person.id: person for them in of_each for person in them}.values())
     every = [*keys, *(person.email_key for person in people if person.email_key not in keys)]
-    sending = {p.email_key for p in people if Step.SENDING in (p.add_state, p.invite_state)}
-    if refused := {n: UNDER_WAY for n, key in enumerate(every) if key in sending}:
+    against = _against_forgetting(connection, people)
+    if refused := {
+        n: against[person.id]
+        for n, them in enumerate(of_each)
+        for person in them
+        if person.id in against
+    }:
         raise NotDecided(refused)
     numbers = forgotten.hashes(connection, every)
     scrubbed = _scrubber(people, every)
@@ -89,6 +101,18 @@ def forget(connection: Connection, keys: Collection[str], by: By) -> list[AtTheS
     _take_out_names(connection, people, scrubbed)
     forgotten.write(connection, numbers, replace(by, why=scrubbed(by.why)))
     return left
+
+
+def _against_forgetting(connection: Connection, people: Sequence[Candidate]) -> dict[int, str]:
+    """Say who cannot be forgotten now and why, by row."""
+    against: dict[int, str] = {}
+    for of in {person.campaign_id for person in people}:
+        rows = {person.id for person in people if person.campaign_id == of}
+        if holding := would_release(connection, of, rows):
+            key = connection.scalar(select(campaign.c.key).where(campaign.c.id == of))
+            against |= dict.fromkeys(holding, HOLDS.format(command("status", key)))
+    sending = [p.id for p in people if Step.SENDING in (p.add_state, p.invite_state)]
+    return against | dict.fromkeys(sending, UNDER_WAY)
 
 
 def forget_if_still(connection: Connection, campaign_row: int, moment: datetime, by: By) -> int:

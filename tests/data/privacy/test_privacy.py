@@ -211,6 +211,50 @@ def test_a_corrected_person_is_one_person(desk: DoubtfulCampaign) -> None:
     assert desk.emails()[ADA] == desk.emails()["ada@right.example.com"] == 1
 
 
+def test_nobody_is_invited_because_the_reason_to_hold_them_was_forgotten(
+    desk: DoubtfulCampaign,
+) -> None:
+    """Whether they are the same person nobody could tell any more, so a person decides first."""
+    new = "ada@elsewhere.example"
+    desk.run()
+    edit(desk, DEFINITION.replace(ADA, new))
+    go_on(desk)
+    refused = desk.type("forget", ZOE, ADA, "--why", "asked", "--yes")
+    assert (refused.code, f"{ADA} is why somebody" in refused.err) == (2, True)
+    assert f"campaign status {KEY}" in refused.err and ZOE not in refused.err
+    go_on(desk)
+    assert new not in desk.emails() and holding(desk.folder, ADA)
+    assert desk.type("withdraw", KEY, new, "--why", "the same person").code == 0
+    forget(desk, ADA)
+    go_on(desk)
+    assert new not in desk.emails()
+
+
+def test_both_addresses_of_a_person_are_forgotten_at_once(desk: DoubtfulCampaign) -> None:
+    """Who is held because of the other is not held any more, and is not there any more either."""
+    new = "ada@elsewhere.example"
+    desk.run()
+    edit(desk, DEFINITION.replace(ADA, new))
+    go_on(desk)
+    forget(desk, ADA, new)
+    go_on(desk)
+    assert new not in desk.emails()
+
+
+def test_a_corrected_address_that_is_being_sent_to_is_named_by_the_one_typed(
+    desk: DoubtfulCampaign,
+) -> None:
+    desk.run()
+    right = "ada@right.example.com"
+    assert desk.type("correct", KEY, ADA, right, "--why", "a typo").code == 0
+    with desk.ledger() as ledger, ledger._transactions.writing() as connection:
+        connection.exec_driver_sql(
+            f"UPDATE candidate SET invite_state='sending' WHERE email_key='{right}'"
+        )
+    refused = desk.type("forget", ADA, "--why", "asked", "--yes")
+    assert (refused.code, f"{ADA} {UNDER_WAY}" in refused.err) == (2, True)
+
+
 def test_somebody_may_come_in_again_when_a_person_says_so(desk: DoubtfulCampaign) -> None:
     """Forgetting keeps out by a decision, and another decision lets in: as a new person."""
     desk.run()
