@@ -25,6 +25,7 @@ UNDER_WAY = "is being added or invited by a run right now: wait until it ends"
 WITHDRAWN = "is already withdrawn"
 UNLISTED = "is no longer in the definition: put the right address into it, then run it"
 KNOWN = "is already a candidate of this campaign"
+OTHERS = "was the address of another candidate of this campaign before it was corrected"
 SAME = "is the same address"
 CORRECTED = "was corrected before"
 LIFTS = command("forget", "EMAIL", "--allow-again", "--why", "TEXT")
@@ -94,9 +95,18 @@ def against_correcting(
     if not old.listed:
         # The definition may have the right address already: its row is held.
         return {} if _waits_uninvited(new) else {0: UNLISTED}
-    if new is None or new.corrected_to is not None:
+    if new is None:
         return {}
+    if new.corrected_to is not None:
+        return {} if _now(connection, campaign_row, new) == row else {1: OTHERS}
     return {1: SAME if new.id == row else KNOWN}
+
+
+def _now(connection: Connection, campaign_row: int, person: Candidate) -> int:
+    """The row of whoever this person is, after all corrections."""
+    while person.corrected_to is not None:
+        person = people_in(connection, campaign_row, [person.corrected_to])[person.corrected_to]
+    return person.id
 
 
 def _waits_uninvited(person: Candidate | None) -> bool:
@@ -116,7 +126,7 @@ def correct(
 
     This makes a new candidate with the same names, to be added and invited. Nothing more is sent to
     the old one, which stays as the origin of the new one. A correction back to an earlier address
-    revives the earlier candidate, as far as it had got. Raises NotDecided.
+    of the same person revives the earlier candidate, as far as it had got. Raises NotDecided.
     """
     email1, key = address
     if refused := against_correcting(connection, campaign_row, row, key):

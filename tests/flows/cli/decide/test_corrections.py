@@ -244,6 +244,16 @@ def test_what_cannot_be_corrected_is_told(
     assert desk.decisions() == []
 
 
+def test_an_earlier_address_of_somebody_else_stays_theirs(desk: DoubtfulCampaign) -> None:
+    """A slipped column: who had it before would be revived under it, and be lost themselves."""
+    desk.run()
+    assert desk.type("correct", KEY, ADA, RIGHT, "--why", "slip").code == 0
+    answer = desk.type("correct", KEY, GRACE, ADA, "--why", "slip")
+    assert (answer.code, f"{ADA} {withdrawing.OTHERS}" in answer.err) == (2, True)
+    assert desk.run().ending is Ending.COMPLETED
+    assert (desk.emails()[RIGHT], desk.emails()[ADA]) == (1, 1)
+
+
 def test_a_corrected_address_takes_no_other_decision(desk: DoubtfulCampaign) -> None:
     """It is not sent to any more: what is decided is decided about the new one."""
     desk.run()
