@@ -160,8 +160,8 @@ def _insert(connection: Connection, campaign_row: int, row: int, email1: str, ke
 
 
 def _take_up_again(connection: Connection, person: Candidate) -> None:
-    """What provably had no effect is waiting again; what was sent counts as done again; the rest
-    stays withdrawn.
+    """What provably had no effect is waiting again; what was sent counts as done again; what nobody
+    knows is unsure again, as no person has said anything of it.
     """
     invited = exists().where(
         attempt.c.candidate_row == person.id,
@@ -170,7 +170,7 @@ def _take_up_again(connection: Connection, person: Candidate) -> None:
         attempt.c.state == AttemptState.DONE,
     )
     never_added = ~_may_have_happened(candidate.c.add_attempt)
-    never_invited = ~_may_have_happened(candidate.c.invite_attempt) & (never_added | _THERE)
+    never_invited = ~_may_have_happened(candidate.c.invite_attempt)
     connection.execute(
         update(candidate)
         .where(candidate.c.id == person.id)
@@ -178,15 +178,23 @@ def _take_up_again(connection: Connection, person: Candidate) -> None:
             corrected_to=None,
             listed=True,
             why=None,
-            add_state=case(
-                (_THERE, Step.DONE), (never_added, Step.WAITING), else_=candidate.c.add_state
-            ),
+            add_state=case((_THERE, Step.DONE), (never_added, Step.WAITING), else_=Step.UNSURE),
             invite_state=case(
-                (invited, Step.DONE),
-                (never_invited, Step.WAITING),
-                else_=candidate.c.invite_state,
+                (invited, Step.DONE), (never_invited, Step.WAITING), else_=Step.UNSURE
             ),
         )
+    )
+    now = people_in(connection, person.campaign_id, [person.id])[person.id]
+    last = [
+        number
+        for number, state in (
+            (now.add_attempt, now.add_state),
+            (now.invite_attempt, now.invite_state),
+        )
+        if state == Step.UNSURE
+    ]
+    connection.execute(
+        update(attempt).where(attempt.c.id.in_(last)).values(state=AttemptState.UNSURE)
     )
 
 

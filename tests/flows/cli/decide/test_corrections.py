@@ -213,14 +213,24 @@ def test_an_undone_correction_forgets_nobody(
 
 
 @on_each_database
-def test_an_undone_correction_sends_nothing_that_is_still_doubtful(desk: DoubtfulCampaign) -> None:
-    """The doubt was given up with the correction, and nobody has said that nothing happened."""
-    desk.run(Fault("lost", "invite", email=ADA, after_work=True))
+@pytest.mark.parametrize("added", [True, False])
+def test_an_undone_correction_leaves_what_was_doubtful_in_doubt(
+    desk: DoubtfulCampaign, added: bool
+) -> None:
+    """Nobody has said that nothing happened, nor that it did: a person settles it as before."""
+    operation = "invite" if added else "add_candidates"
+    desk.run(Fault("lost", operation, email=ADA, after_work=added))
     correct(desk)
     correct(desk, RIGHT, ADA)
-    desk.run()
+    emails = desk.emails()
+    assert desk.run().ending is Ending.NEEDS_ATTENTION
+    assert desk.emails() == emails
+    assert desk.steps(ADA) == (("done", "unsure") if added else ("unsure", "waiting"))
+    desk.later(16)
+    verdict = ("--invites", "sent") if added else ("--candidates", "again")
+    assert desk.settle(*verdict, "--why", "looked").code == 0
+    assert desk.run().ending is Ending.COMPLETED
     assert desk.emails() == dict.fromkeys(EMAILS, 1)
-    assert desk.steps(ADA) == ("done", "withdrawn")
 
 
 @pytest.mark.parametrize(
