@@ -25,6 +25,9 @@ RUNS = {
     # Seconds between two signs of life; three missed ones are noticed
     # (flows/serving/lookout.py).
     "PREFECT_FLOWS_HEARTBEAT_FREQUENCY": "30",
+    # How many runs `up` and `serve` have at a time, each with some 130 MB. One with a rate takes
+    # hours, and five of them, the default, would keep every form, schedule and inbox waiting.
+    "PREFECT_RUNNER_PROCESS_LIMIT": "10",
 }
 
 SERVER = {

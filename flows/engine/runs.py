@@ -16,6 +16,7 @@ from prefect.exceptions import TerminationSignal
 from prefect.runtime import flow_run
 
 MACHINE = "campaign.machine"  # the label of a run that says where it is at work
+LISTENER = "FlowRunSuspendingObserver"  # of Prefect's, in each run
 _RUN = "PREFECT__FLOW_RUN_ID"  # in the environment of each process that runs a deployment
 AT_ONCE = 200  # runs in an answer of Prefect; it gives no more
 
@@ -82,13 +83,21 @@ def run_of(process: psutil.Process) -> UUID | None:
 
 
 def leave_its_stack_out() -> None:
-    """Leave out a stack trace where a signal ends a run while its last state is being recorded.
+    """Leave out a stack trace where a signal ends a run while its last state is being recorded, or
+    where Prefect's server goes away that a run listens to.
 
-    Prefect reports that in a line of its own; the event loop would add the trace. It holds for this
+    Prefect reports both in a line of its own; the event loop would add the trace. It holds for this
     process; calling it again changes nothing.
     """
-    logging.getLogger("asyncio").addFilter(_is_no_termination)
+    logging.getLogger("asyncio").addFilter(_is_no_end)
+    logging.getLogger(f"prefect.{LISTENER}").addFilter(_without_its_stack)
 
 
-def _is_no_termination(record: logging.LogRecord) -> bool:
-    return not (record.exc_info and isinstance(record.exc_info[1], TerminationSignal))
+def _is_no_end(record: logging.LogRecord) -> bool:
+    terminated = record.exc_info and isinstance(record.exc_info[1], TerminationSignal)
+    return not terminated and LISTENER not in record.getMessage()
+
+
+def _without_its_stack(record: logging.LogRecord) -> bool:
+    record.exc_info = record.exc_text = None
+    return True

@@ -37,6 +37,7 @@ EVERY = 3.0  # seconds between two looks at how far it is
 LOOKS = 1.0  # seconds between two looks for a cancel: each costs as much as inviting fifteen people
 SHARE = 200  # or so many times as long as a look took: with 100,000 people it takes a while
 PATIENCE = 10.0  # seconds that Prefect may take; a wave does not wait longer for its answer
+LAST = 60.0  # the last page waits for a server that has to be started again
 CANCELLED = "It was cancelled in Prefect."
 SUSPENDED = "It was suspended in Prefect."
 
@@ -97,7 +98,7 @@ class Seen(RunObserver):
 
     async def ended(self, end: Finish) -> None:
         """Show where the campaign stands once the run is over."""
-        await tolerantly(self._end(end))
+        await tolerantly(self._end(end), LAST)
 
     async def keep(self) -> None:
         """Show how far the run is, again and again, until this is cancelled."""
@@ -242,10 +243,10 @@ def named_by_its_clock(what: str, key: str) -> str:
     return name_of(what, zone)
 
 
-async def tolerantly(showing_it: Awaitable[None]) -> None:
+async def tolerantly(showing_it: Awaitable[None], patience: float = PATIENCE) -> None:
     """Do what only concerns Prefect's pages: where that fails, the campaign goes on."""
     try:
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(patience):
             await showing_it
     except Exception as error:  # noqa: BLE001 - a page that is not shown stops no campaign
         _unseen(error)

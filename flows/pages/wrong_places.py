@@ -24,6 +24,18 @@ def where_wrong(mistakes: Sequence[Mistake], *typed: object) -> str:
     return f"{where}. What is wrong there: {command('check', *typed)}"
 
 
+def left_out(mistakes: Sequence[Mistake]) -> list[str]:
+    """Say of each bad file that it is left out, and where it is wrong: for a log, so without
+    what is in it.
+    """
+    files: dict[str, list[Mistake]] = {}
+    for mistake in mistakes:
+        files.setdefault(mistake.place.file, []).append(mistake)
+    return [
+        f"Left out until you fix it: {where_wrong(wrong, file)}" for file, wrong in files.items()
+    ]
+
+
 def is_nobodys(mistake: Mistake) -> bool:
     """Whether a mistake concerns no person, so that all of it may be said.
 

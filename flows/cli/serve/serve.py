@@ -112,15 +112,18 @@ def planned(
     Also returns the mistakes, which were shown. Raises BadInput if there are only bad files.
     """
     from config.errors import BadInput
+    from flows.pages.wrong_places import left_out
     from flows.serving.deployments import forms, planned_of
 
     deployments, problems = planned_of(places, schedule)
     if problems and not deployments:
         raise BadInput(problems)
+    if served:  # into its log, for days
+        complain(*left_out(problems))
+        return [*deployments, *forms()], problems
     complain(*lines_of(problems))
-    then = "you fix it" if served else "you fix it and run this again"
     for file in dict.fromkeys(problem.place.file for problem in problems):
-        complain(f"  left out until {then}: {command('check', file)}")
+        complain(f"  left out until you fix it and run this again: {command('check', file)}")
     return [*deployments, *forms()], problems
 
 

@@ -1,6 +1,7 @@
 """Ctrl-C as a terminal sends it: to every process of the group, Prefect's server among them."""
 
 import asyncio
+import logging
 import os
 import signal
 import subprocess
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 from prefect.exceptions import TerminationSignal
 
-from flows.engine.runs import leave_its_stack_out
+from flows.engine.runs import LISTENER, leave_its_stack_out
 from flows.run.interrupts import INTERRUPTED, Stop, stopping_on_signals
 from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
@@ -66,6 +67,25 @@ def test_what_begins_after_the_signal_is_stopped_as_well() -> None:
 
 class _Anything:
     def stop(self, reason: str) -> None: ...
+
+
+@pytest.mark.parametrize(("name", "lines"), [(f"prefect.{LISTENER}", 1), ("asyncio", 0)])
+def test_a_server_that_goes_away_shows_no_stack(
+    name: str, lines: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Prefect's own line that it listens in another way now is enough."""
+    logger = logging.getLogger(name)
+    logger.addHandler(caplog.handler)  # Prefect's do not hand on what they say
+    try:
+        leave_its_stack_out()
+        try:
+            raise EOFError("stream ends")
+        except EOFError:
+            logger.exception("Exception in callback %s._done", LISTENER)
+    finally:
+        logger.removeHandler(caplog.handler)
+    assert len({record.getMessage() for record in caplog.records}) == lines
+    assert "EOFError" not in caplog.text
 
 
 @pytest.mark.parametrize("end", [TerminationSignal(signal.SIGTERM), OSError("no room")])

@@ -169,6 +169,18 @@ def test_what_could_not_be_registered_is_tried_again(served: Served) -> None:
     assert served.deployed("first", "second") == {"first": [True], "second": [True]}
 
 
+def test_a_bad_file_is_told_without_the_people_in_it(served: Served) -> None:
+    """Beside those that are served, into a log: where it is wrong, and what to type."""
+    served.campaign("good")
+    served.start()
+    served.campaign("bad")
+    (served.folder / "people.csv").write_text("first_name,last_name,email1\nAda,L,ada@\n")
+    served.look()
+    said = "\n".join(served.says)
+    assert "Left out until you fix it: people.csv:2, email1. What is wrong there" in said
+    assert "ada@" not in said
+
+
 def test_one_warning_tells_of_a_server_that_stays_away(monkeypatch: pytest.MonkeyPatch) -> None:
     """However often it is tried; the next time it is away there is another."""
     looks = iter([ConnectionError(), ConnectionError(), None, ConnectionError(), CancelledError()])
