@@ -97,9 +97,11 @@ async def watch_inbox(
                 return Failed(name=STOPPED, message=f"{stop.reason} {LEFT}")
             fresh = [arrival for arrival in look.arrivals if arrival.due]
             await asyncio.to_thread(_begin, ledger, fresh)
-            outcomes = await run_all([arrival.entry for arrival in fresh], side_by_side)
-            keep = partial(asyncio.to_thread, _keep, ledger, fresh, outcomes)
-            outcomes = await as_task("write down what came of it", keep) if fresh else []
+            outcomes: list[Outcome] = []
+            for arrivals in _bad_first(fresh):
+                ended = await run_all([arrival.entry for arrival in arrivals], side_by_side)
+                keep = partial(asyncio.to_thread, _keep, ledger, arrivals, ended)
+                outcomes += await as_task("write down what came of it", keep)
         if outcomes:
             await show("inbox", place, outcomes)
         return _state(outcomes, look.unfinished)
@@ -116,6 +118,14 @@ def is_due(place: Path) -> bool:
             new is not None or any(arrival.due for arrival in _campaigns(file, ledger))
             for file, new in _files(place, ledger).items()
         )
+
+
+def _bad_first(fresh: Sequence[Arrival]) -> Iterator[list[Arrival]]:
+    """The files that cannot be read, and then the others: a report waits for no campaign."""
+    bad = {arrival.entry.file for arrival in fresh if arrival.entry.key is None}
+    for unread in (True, False):
+        if part := [arrival for arrival in fresh if (arrival.entry.file in bad) is unread]:
+            yield part
 
 
 def _state(outcomes: Sequence[Outcome], unfinished: Sequence[Path]) -> State[Any]:

@@ -423,6 +423,22 @@ def test_a_bad_file_is_told_once_beside_it_and_stops_no_other(box: Inbox) -> Non
     assert box.names() == ["bad.receipt", "bad.yaml", "good.receipt", "good.yaml"]
 
 
+def test_a_report_waits_for_no_campaign(box: Inbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One with a rate may take hours."""
+    box.put("a", "grace")
+    box.put("b", "ada", more="invites: {sned: true}\n")
+    reported: list[bool] = []
+
+    async def campaign(file: str, key: str | None, **more: Any) -> Any:
+        if key == "a":
+            reported.append("b.yaml.problems.txt" in box.names())
+        return await box.campaign(file, key, **more)
+
+    monkeypatch.setattr(side_by_side, "run_campaign", campaign)
+    box.look()
+    assert reported == [True]
+
+
 @pytest.mark.parametrize("content", ["", "campaign: spring\ninvites: {sned: true}\n"])
 def test_each_file_with_the_same_mistakes_has_its_report(box: Inbox, content: str) -> None:
     """Under a new name too, beside the first, and once more when it comes back after a while."""
