@@ -53,6 +53,7 @@ Seconds = Annotated[
     ),
 ]
 QUIET = 10.0
+TO_COME = timedelta(minutes=5)  # so long a table may come after the definition that names it
 NAME = "inbox"
 LEFT = "The files there are left for the next look."
 
@@ -181,10 +182,15 @@ def _judge(files: Mapping[Path, Traces | None], ledger: Ledger, quiet: timedelta
 
 
 def _finished(file: Path, first: Traces, quiet: timedelta) -> bool:
+    """Whether nobody is writing what a campaign is read from. A table that is not there may still
+    come, but not for ever: people would wait for it in vain, and nobody would say so.
+    """
     second = traces(sources(file))
     at = now()
+    there = [source for source in first if first[source] or second.get(source) or source == file]
+    patience = quiet if len(there) == len(first) else max(quiet, TO_COME)
     return first.keys() == second.keys() and all(
-        at_rest(first[source], second[source], at, quiet) for source in first
+        at_rest(first[source], second[source], at, patience) for source in there
     )
 
 

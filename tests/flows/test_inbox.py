@@ -423,6 +423,25 @@ def test_a_bad_file_is_told_once_beside_it_and_stops_no_other(box: Inbox) -> Non
     assert box.names() == ["bad.receipt", "bad.yaml", "good.receipt", "good.yaml"]
 
 
+def test_a_table_that_does_not_come_is_reported(box: Inbox) -> None:
+    """It may come after its definition; but nobody is forgotten because it never does."""
+    path = box.put("spring", "ada")
+    path.write_text(path.read_text().partition("candidates:")[0] + "candidates: {file: p.csv}\n")
+    for minutes, message in (
+        (4, "Nothing new; 1 still being written, left for the next time"),
+        (6, "1 campaign: bad input: spring.yaml"),
+    ):
+        old = path.stat().st_ctime - minutes * 60
+        os.utime(path, (old, old))
+        assert box.look()[1] == message
+    assert "p.csv" in (box.folder / "spring.yaml.problems.txt").read_text()
+    table = box.folder / "p.csv"
+    table.write_text("first_name,last_name,email1\nada,X,ada@example.com\n")
+    os.utime(table, (old, old))
+    assert box.look() == ("Completed", "1 campaign: 1 completed")
+    assert box.names() == ["p.csv", "spring.receipt", "spring.yaml"]
+
+
 def test_a_report_waits_for_no_campaign(box: Inbox, monkeypatch: pytest.MonkeyPatch) -> None:
     """One with a rate may take hours."""
     box.put("a", "grace")
