@@ -18,6 +18,7 @@ from config.command_line import command
 from config.email_key import email_key
 from data.campaigns import forgotten
 from data.campaigns.intake import AT_ONCE
+from data.campaigns.whose_turn import kept, timetable
 from data.decisions.verdicts import NotDecided
 from data.decisions.withdrawing import UNDER_WAY, withdraw
 from data.holds.second_addresses import would_release
@@ -204,6 +205,7 @@ def _erase(
                 for person in people
             ],
         )
+    _take_out_pilots(connection, people, numbers)
     _take_out_answers(connection, people)
     doubles = _doubles_of(connection, {person.id for person in people})
     return [
@@ -214,6 +216,20 @@ def _erase(
         for number in (person.candidate_id, *doubles.get(person.id, ()))
         if number is not None
     ]
+
+
+def _take_out_pilots(
+    connection: Connection, people: Sequence[Candidate], numbers: Mapping[str, str]
+) -> None:
+    """A campaign's timetable names its pilot: by the number that stands for the person as well."""
+    of = {person.campaign_id for person in people}
+    for row in rows_of(connection, whole(Campaign).where(col(Campaign.id).in_(of))):
+        table = timetable(row.timetable)
+        if table.pilot is not None and table.pilot in numbers:
+            without = replace(table, pilot=forgotten.MARK + numbers[table.pilot])
+            connection.execute(
+                update(campaign).where(campaign.c.id == row.id).values(timetable=kept(without))
+            )
 
 
 def _take_out_answers(connection: Connection, people: Sequence[Candidate]) -> None:

@@ -6,6 +6,7 @@ from config.command_line import command
 from config.errors import CampaignError
 from config.timetable.timetable import Timetable
 from data.campaigns import intake, send_progress
+from data.campaigns.forgotten import is_forgotten
 from data.campaigns.whose_turn import Turn, Wait, timetable
 from data.decisions import settling
 from data.holds import reasons
@@ -35,7 +36,7 @@ def confirm(ledger: Ledger, campaign: Campaign, who: str, why: str) -> By | None
     if before := ledger.read(send_progress.confirmation, campaign.id, pilot):
         return before
     person = ledger.read(intake.everybody, campaign.id).get(pilot)
-    if person is None or person.invite is not Step.DONE:
+    if person is None or person.invite is not Step.DONE or is_forgotten(person.key):
         raise NothingToConfirm(f"{key}: nothing was confirmed. {awaited(ledger, campaign, pilot)}")
     ledger.write(send_progress.confirm, campaign.id, person.row, By(who, why))
     return None
@@ -68,7 +69,7 @@ def awaited(ledger: Ledger, campaign: Campaign, pilot: str) -> str:
 def _in_the_way(ledger: Ledger, campaign: Campaign, pilot: str) -> str | None:
     """The same; None if the next run invites the pilot."""
     person = ledger.read(intake.everybody, campaign.id).get(pilot)
-    if person is None:
+    if person is None or is_forgotten(person.key):
         return f"The pilot was forgotten, {_NOBODY}. Give another address {_THERE}"
     if person.instead is not None:
         return f"The pilot's address was corrected, {_NOBODY}. Give the new address {_THERE}"

@@ -211,6 +211,21 @@ def test_a_corrected_person_is_one_person(desk: DoubtfulCampaign) -> None:
     assert desk.emails()[ADA] == desk.emails()["ada@right.example.com"] == 1
 
 
+@pytest.mark.parametrize("confirmed", [True, False])
+def test_a_pilot_is_forgotten_as_well(desk: DoubtfulCampaign, confirmed: bool) -> None:
+    """Its address is in no file of ours any more; who was told what it means goes on."""
+    edit(desk, f"{DEFINITION}invites: {{pilot: {ADA}}}\n")
+    desk.run()
+    if confirmed:
+        assert desk.type("confirm", KEY).code == 0
+    said = forget(desk, ADA)
+    assert "ledger.db" not in said and holding(desk.folder, ADA) <= {"hiring.yaml"}
+    if not confirmed:
+        assert "The pilot was forgotten" in desk.type("confirm", KEY).err
+    go_on(desk)
+    assert desk.emails() == (dict.fromkeys(EMAILS, 1) if confirmed else {ADA: 1})
+
+
 def test_nobody_is_invited_because_the_reason_to_hold_them_was_forgotten(
     desk: DoubtfulCampaign,
 ) -> None:
