@@ -262,7 +262,8 @@ def _report(ledger: Ledger, file: Path, content: str, outcomes: Sequence[Outcome
             fresh = True
             # The report may be about a campaign that stopped and is tried again only later.
             if all(last.ending in AS_FAR_AS_IT_GOES for last in others):
-                reports.withdraw(file)
+                for source in sources(file):  # a table was reported while nothing named it
+                    reports.withdraw(source)
     except CannotWrite as error:
         return [replace(outcome, why=f"{outcome.why} {error}") for outcome in outcomes]
     return [outcome for outcome in outcomes if fresh or not _problems(outcome)]

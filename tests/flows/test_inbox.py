@@ -502,6 +502,12 @@ def test_a_table_without_a_definition_is_told(box: Inbox) -> None:
     report = (box.folder / "people.csv.problems.txt").read_text()
     assert f"{path}: " in report and " --campaign " in report
     assert box.look() == ("Completed", "Nothing new")
+    named = box.put("spring", "ada")
+    text = named.read_text().partition("candidates:")[0]
+    named.write_text(f"{text}candidates: {{file: people.csv}}\n")
+    os.utime(named, (0, 0))
+    assert box.look() == ("Completed", "1 campaign: 1 completed")
+    assert box.names() == ["people.csv", "spring.receipt", "spring.yaml"]
 
 
 @pytest.mark.parametrize(

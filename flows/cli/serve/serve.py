@@ -212,7 +212,10 @@ def server_named(patience: float = 0.0) -> str:
         time.sleep(1.0)
         how = look_at(api)
     if how is Server.SILENT:
-        raise NoServer(f"The Prefect server at {api} does not answer (PREFECT_API_URL).")
+        raise NoServer(
+            f"The Prefect server at {api} does not answer. Start it, or correct PREFECT_API_URL, "
+            "which ends in /api; then run the same command again."
+        )
     if how is Server.REFUSES:
         raise RefusedLogin
     return api.removesuffix("/api")
