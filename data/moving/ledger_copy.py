@@ -66,6 +66,8 @@ def copy_ledger(source: str, target: str) -> Copied:
         if identity_here.openness == Openness.OPEN:
             for campaign_here in old.read(queries.every_campaign):
                 adding_again.recover(old, campaign_here.id)
+        elif identity_here.other != address_of(make_url(target)):  # no file is made for nothing
+            refuse(identity_here.openness, identity_here.other)
         with closing(_Target(target, identity_here, address_of(old._engine.url))) as new:
             return _carry_and_close(old, new)
 

@@ -124,6 +124,19 @@ def test_everything_goes_along_and_the_old_one_is_closed(way: tuple[str, str]) -
         runs.begin(ledger, "a", definition("ada"), intent("three"))
 
 
+def test_a_closed_ledger_leaves_nothing_where_it_cannot_go(
+    way: tuple[str, str], tmp_path: Path
+) -> None:
+    """Half a ledger there would only be in the way."""
+    old, new = way
+    a_ledger_at(old).ledger.close()
+    copy_ledger(old, new)
+    third = tmp_path / "third.db"
+    with pytest.raises(LedgerClosed):
+        copy_ledger(old, f"sqlite:///{third}")
+    assert not third.exists()
+
+
 def test_a_number_that_was_used_up_is_not_given_again(way: tuple[str, str]) -> None:
     """Receipts tell by the last attempt how far a ledger had got: also one that is gone."""
     old, new = way
