@@ -44,6 +44,7 @@ class Forecast(Remaining):
     as typed; `forgotten` counts people of the definition who were forgotten. `going` are the email
     keys of those who would be invited (or added, if nobody is invited); `hidden` counts those of
     them who are in hidden rows of the sheet. `adding` are the keys of those who would be added.
+    `waits` says what a person must do about the pilot before anybody else is invited.
     """
 
     campaign: str
@@ -66,6 +67,7 @@ class Forecast(Remaining):
     forgotten: int = 0
     going: Collection[str] = ()
     adding: Collection[str] = ()
+    waits: str | None = None
     hidden: int = 0
 
     @property
@@ -149,6 +151,7 @@ def forecast(plan: Plan, per_request: int, ledger: Ledger | None) -> Forecast:
         ahead=ahead,
         going=going,
         adding={person.key for person in plan.people if person.add},
+        waits=plan.early.reason if plan.early and plan.early.wait is Wait.PILOT else None,
         hidden=sum(person.hidden and person.key in going for person in definition.candidates),
         stop=plan.stop,
         forgotten=plan.target.forgotten,

@@ -62,6 +62,8 @@ def _parts(definition: Definition, seen: Forecast) -> Iterator[tuple[str, str]]:
         hidden = f", {seen.hidden:,} of them to people in hidden rows" if seen.hidden else ""
         yield "invite", counted(emails, "email") + hidden if emails else "nobody"
         yield from definition.invites.timetable.in_words()
+        if seen.waits and emails:
+            yield "waits", seen.waits
         yield from _when(definition.invites.timetable, definition.timezone, seen.ahead)
     if definition.invites.approval is not None and not seen.nothing:
         yield "approval", "if nobody has approved this plan yet, a run shows it and sends nothing"

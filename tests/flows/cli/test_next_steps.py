@@ -190,7 +190,7 @@ def written(place: Place) -> Sequence[First]:
         *("check people.csv", "plan .", "check people.csv --campaign people.csv", "check bad.yaml"),
         *(f"check {FILE} --campaign {FILE}", "problems nosuch", "run .", f"no: run {FILE}"),
         *("up nothere", f"up {FILE}", "serve .", "credentials 'Not A Name'", f"up . --port {port}"),
-        *("run nothere.yaml", "plan hirign.yaml", f"run {FILE} bda.yaml"),
+        *("run nothere.yaml", "plan hirign.yaml", f"run {FILE} bda.yaml", "deploy ."),
         *("rehearse hiring.yaml --faults", f"sandbox --port {port}", "plan letter.doc"),
         *("new y.yaml --from people.csv --sheet People", f"plan {FILE} --only hirign"),
         f"sandbox --folder {FILE}",
@@ -338,6 +338,13 @@ def second_address(place: Place) -> Sequence[First]:
     people.write_text(people.read_text().replace(ADA, NEW))
     place.mend = lambda: place.type("run", FILE)
     return [*LOOKS[6:], f"run {FILE}"]
+
+
+@situation
+def reason_of_a_hold(place: Place) -> Sequence[First]:
+    second_address(place)
+    place.type("run", FILE)
+    return [f"forget {ADA} --why x --yes"]
 
 
 @situation

@@ -98,7 +98,7 @@ STATES: dict[str, tuple[Callable[[DoubtfulCampaign], None], str, tuple[str, ...]
 def test_a_pilot_who_was_not_invited_is_never_called_sent(
     doubtful: DoubtfulCampaign, state: str
 ) -> None:
-    """The run and `confirm` say what became of the pilot; what they name ends the wait."""
+    """Run, plan and `confirm` say what became of the pilot; what they name ends the wait."""
     make, word, typed, step = STATES[state]
     _name(doubtful)
     make(doubtful)
@@ -110,6 +110,8 @@ def test_a_pilot_who_was_not_invited_is_never_called_sent(
     for words in (str(end.reason), told.err):
         assert ("was sent" in words, "campaign confirm" in words) == (False, False)
         assert (word in words, step in words, PILOT in words) == (True, True, False)
+    if state not in ("not added", "blocked"):  # there the plan names the pilot's own step
+        assert step in doubtful.type("plan", doubtful.file).out
     assert doubtful.emails() == before
     if typed:
         assert doubtful.type(*typed).code == 0
