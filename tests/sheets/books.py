@@ -234,7 +234,8 @@ BAD_PEOPLE = one(
             '{file}, Candidates!A4, email1: found "ca\\u200bra@example.com", … ZERO WIDTH SPACE',
             nothing("B5", "first_name"),
             "{file}, Candidates!D5, stage_id: found 2.5, …",
-            '{file}, Candidates!A6, email1: found "DAN@EXAMPLE.COM", … {file}, Candidates!A5',
+            '{file}, Candidates!A6, email1: found "DAN@EXAMPLE.COM", … {file}, Candidates!A5 '
+            "with other capitals",
             '{file}, Candidates!D6, stage_id: found "Phone screen", …',
             nothing("A7", "email1"),
         )
@@ -245,8 +246,8 @@ TWICE = one(
     [HEADER, ADA, [], [*ADA[:2], " ADA@Example.com\u00a0"]],
     Outcome(
         complaints=(
-            '{file}, Candidates!C4, email1: found "ADA@Example.com", … {file}, Candidates!C2, …'
-            " source, notes, stage_id",
+            '{file}, Candidates!C4, email1: found "ADA@Example.com", … {file}, Candidates!C2 '
+            "with other capitals, … source, notes, stage_id",
         )
     ),
 )

@@ -394,7 +394,9 @@ def test_who_stands_twice_in_a_definition_is_told_beside_another_mistake(wrong: 
 def test_capitals_make_another_address_to_log_in_with() -> None:
     """One person at two spellings: nobody guesses which one is sent (interface 4.7)."""
     [said] = complaints(HEADER + ADA + ADA.replace("ada@", "Ada@"))
-    assert fits('people.csv:3, email1: found "Ada@example.com", … people.csv:2', said)
+    assert fits(
+        'people.csv:3, email1: found "Ada@example.com", … people.csv:2 with other capitals', said
+    )
 
 
 def test_people_of_another_campaign_are_refused() -> None:
