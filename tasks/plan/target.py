@@ -109,6 +109,12 @@ def beside(definition: Definition, digest: str, ledger: Ledger, service: str) ->
     if gone:
         stay = tuple(candidate for candidate in definition.candidates if candidate.key not in gone)
         definition = replace(definition, candidates=stay)
+    pilot = definition.invites.timetable.pilot
+    if pilot in gone:  # else the ledger would name the person again
+        [number] = ledger.read(forgotten_people.hashes, [pilot]).values()
+        stands_for = forgotten_people.MARK + number
+        table = replace(definition.invites.timetable, pilot=stands_for)
+        definition = replace(definition, invites=replace(definition.invites, timetable=table))
     return Target(definition.campaign, digest, definition, campaign, service, len(gone))
 
 

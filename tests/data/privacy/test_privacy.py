@@ -222,8 +222,10 @@ def test_a_pilot_is_forgotten_as_well(desk: DoubtfulCampaign, confirmed: bool) -
     assert "ledger.db" not in said and holding(desk.folder, ADA) <= {"hiring.yaml"}
     if not confirmed:
         assert "The pilot was forgotten" in desk.type("confirm", KEY).err
+    edit(desk, desk.file.read_text("utf-8"))
     go_on(desk)
     assert desk.emails() == (dict.fromkeys(EMAILS, 1) if confirmed else {ADA: 1})
+    assert holding(desk.folder, ADA) <= {"hiring.yaml"}
 
 
 def test_nobody_is_invited_because_the_reason_to_hold_them_was_forgotten(
