@@ -24,7 +24,7 @@ def where_wrong(mistakes: Sequence[Mistake], *typed: object) -> str:
     return f"{where}. What is wrong there: {command('check', *typed)}"
 
 
-def left_out(mistakes: Sequence[Mistake]) -> list[str]:
+def bad_files(mistakes: Sequence[Mistake]) -> list[str]:
     """Say of each bad file that it is left out, and where it is wrong: for a log, so without
     what is in it.
     """

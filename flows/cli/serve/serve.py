@@ -112,14 +112,14 @@ def planned(
     Also returns the mistakes, which were shown. Raises BadInput if there are only bad files.
     """
     from config.errors import BadInput
-    from flows.pages.wrong_places import left_out
+    from flows.pages.wrong_places import bad_files
     from flows.serving.deployments import forms, planned_of
 
     deployments, problems = planned_of(places, schedule)
     if problems and not deployments:
         raise BadInput(problems)
     if served:  # into its log, for days
-        complain(*left_out(problems))
+        complain(*bad_files(problems))
         return [*deployments, *forms()], problems
     complain(*lines_of(problems))
     for file in dict.fromkeys(problem.place.file for problem in problems):

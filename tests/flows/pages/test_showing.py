@@ -25,7 +25,7 @@ from flows.campaign import _name
 from flows.pages import seen
 from flows.pages.final_states import broken_off
 from flows.pages.markdown import SETTLE, SHOWN, artifact_key, dated, how_far, percent, plan, summary
-from flows.pages.wrong_places import left_out, where_wrong
+from flows.pages.wrong_places import bad_files, where_wrong
 from flows.report.funnel import ANYWHERE, funnel
 from flows.run.ending import Finish
 
@@ -377,7 +377,7 @@ def test_what_is_left_out_is_told_by_its_places(tmp_path: Path) -> None:
     table = tmp_path / "people.csv"
     table.write_text("")
     found = [Mistake(Place(str(table), line), "email1", found="ada@example.com") for line in (2, 3)]
-    [line] = left_out(found)
+    [line] = bad_files(found)
     assert "people.csv:2, email1; people.csv:3, email1." in line and "@" not in line
     assert f"campaign check {table}" in line
 
