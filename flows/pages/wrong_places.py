@@ -1,10 +1,11 @@
 """What is wrong with a file, as Prefect may know it: never what a person's row holds."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from config.command_line import command
 from config.mistakes import Mistake
+from config.reading.folder import Entry
 from config.reading.sources import TEXT_TABLES, suffix_of
 
 SHOWN = 5
@@ -24,16 +25,17 @@ def where_wrong(mistakes: Sequence[Mistake], *typed: object) -> str:
     return f"{where}. What is wrong there: {command('check', *typed)}"
 
 
-def bad_files(mistakes: Sequence[Mistake]) -> list[str]:
-    """Say of each bad file that it is left out, and where it is wrong: for a log, so without
-    what is in it.
-    """
-    files: dict[str, list[Mistake]] = {}
-    for mistake in mistakes:
-        files.setdefault(mistake.place.file, []).append(mistake)
-    return [
-        f"Left out until you fix it: {where_wrong(wrong, file)}" for file, wrong in files.items()
-    ]
+def bad_files(bad: Iterable[Entry]) -> dict[Path, str]:
+    """Say of each campaign file that is bad, or whose table is, where that is. Names nobody."""
+    wrong: dict[Path, list[Mistake]] = {}
+    for entry in bad:
+        wrong.setdefault(entry.file, []).extend(entry.problems)
+    return {file: where_wrong(mistakes, file) for file, mistakes in wrong.items()}
+
+
+def left_out(bad: Iterable[Entry]) -> list[str]:
+    """The same for a log, a line for each file."""
+    return [f"Left out until you fix it: {where}" for where in bad_files(bad).values()]
 
 
 def is_nobodys(mistake: Mistake) -> bool:

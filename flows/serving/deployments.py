@@ -24,8 +24,7 @@ from prefect.schedules import Schedule
 from prefect.types.entrypoint import EntrypointType
 
 from config.definition.model import Definition
-from config.mistakes import Mistake
-from config.reading.folder import campaigns_among
+from config.reading.folder import Entry, campaigns_among
 from config.timetable.spans import in_words
 from flows.batch import run_batch
 from flows.campaign import run_campaign
@@ -161,8 +160,8 @@ def forms() -> list[Planned]:
 
 def planned_of(
     places: Sequence[Path], schedule: Schedule | None
-) -> tuple[list[Planned], list[Mistake]]:
-    """The deployments of files and folders, and what is wrong with some of the files.
+) -> tuple[list[Planned], list[Entry]]:
+    """The deployments of files and folders, and the entries with something wrong.
 
     `schedule` is for the folders, and for campaigns of files without a schedule of their own.
     Raises BadInput: a folder that cannot be read.
@@ -176,7 +175,7 @@ def planned_of(
             campaign = of_campaign(entry.file, entry.definition)
             own = campaign.schedule or (schedule if entry.file.resolve() in files else None)
             planned.append(replace(campaign, schedule=own))
-    return planned, [problem for entry in entries for problem in entry.problems]
+    return planned, [entry for entry in entries if entry.problems]
 
 
 async def renew(

@@ -17,11 +17,11 @@ from prefect.logging import get_logger
 from prefect.schedules import Schedule
 
 from config.errors import BadInput
-from config.mistakes import Mistake
+from config.reading.folder import Entry
 from config.reading.sources import WORKBOOKS, YAML, suffix_of
 from config.timetable.moments import in_zone
 from flows.pages.markdown import artifact_key, table, text
-from flows.pages.wrong_places import bad_files, where_wrong
+from flows.pages.wrong_places import bad_files, left_out
 from flows.serving.deployments import Planned, next_unfinished, planned_of
 from flows.serving.kept_schedules import kept
 from flows.serving.registering import name_of, undefined
@@ -41,8 +41,8 @@ class Given:
     def folders(self) -> list[Path]:
         return [place.resolve() for place in self.places if place.is_dir()]
 
-    def read(self) -> tuple[list[Planned], list[Mistake]]:
-        """Their deployments, and what is wrong. Raises BadInput: a folder that cannot be read."""
+    def read(self) -> tuple[list[Planned], list[Entry]]:
+        """Their deployments, and what is bad. Raises BadInput: a folder that cannot be read."""
         return planned_of(self.places, self.schedule)
 
     def look(self) -> Traces:
@@ -76,9 +76,9 @@ class FolderChanges:
 
     async def begin(self, client: PrefectClient) -> list[str]:
         """Register what is there; returns what a person should know of it. Raises BadInput."""
-        planned, mistakes = await asyncio.to_thread(self._given.read)
+        planned, bad = await asyncio.to_thread(self._given.read)
         self._planned = {each.full_name: each for each in planned}
-        return [*await self._register(client, planned), *await self._tidy(client, mistakes)]
+        return [*await self._register(client, planned), *await self._tidy(client, bad)]
 
     async def keep(self) -> None:
         """Follow the files, until this is cancelled."""
@@ -104,7 +104,7 @@ class FolderChanges:
         if seen == self._read or seen != before:
             return
         try:
-            planned, mistakes = await asyncio.to_thread(self._given.read)
+            planned, bad = await asyncio.to_thread(self._given.read)
         except BadInput:
             return  # the folder cannot be read now: its deployments stay as they are
         fresh = [each for each in planned if self._planned.get(each.full_name) != each]
@@ -112,22 +112,22 @@ class FolderChanges:
             words = [f"Now served: {each.full_name}: {each.when}" for each in fresh]
             words += await self._register(client, fresh)
             self._planned = {each.full_name: each for each in planned}
-            self._tell([*words, *await self._tidy(client, mistakes), *bad_files(mistakes)])
+            self._tell([*words, *await self._tidy(client, bad), *left_out(bad)])
         self._read = seen  # at the end: what fails is done at the next look
 
-    async def _tidy(self, client: PrefectClient, mistakes: Sequence[Mistake]) -> list[str]:
+    async def _tidy(self, client: PrefectClient, bad: Sequence[Entry]) -> list[str]:
         """Take away what no file describes any more, and write the page of each folder.
 
         Returns what was taken away.
         """
         gone = []
-        bad = {resolved(mistake) for mistake in mistakes}
+        unreadable = {entry.file.resolve() for entry in bad}
         planned, places = self._planned.values(), self._given.places
-        for deployment in await undefined(client, planned, places, bad):
+        for deployment in await undefined(client, planned, places, unreadable):
             if not deployment.paused and any(each.active for each in deployment.schedules):
                 gone.append(await _let_go(client, deployment))
         for folder in self._given.folders:
-            wrong = [each for each in mistakes if folder in resolved(each).parents]
+            wrong = [each for each in bad if folder in each.file.resolve().parents]
             served = [each for each in planned if folder == each.folder]
             # MarkdownArtifact warns where no run is under way.
             artifact = ArtifactCreate(
@@ -162,33 +162,22 @@ async def _let_go(client: PrefectClient, deployment: DeploymentResponse) -> str:
     return words
 
 
-def resolved(mistake: Mistake) -> Path:
-    """The file that a mistake is in."""
-    return Path(mistake.place.file).resolve()
-
-
-def page(name: str, served: Collection[Planned], mistakes: Sequence[Mistake]) -> str:
+def page(name: str, served: Collection[Planned], bad: Sequence[Entry]) -> str:
     """What a folder has, as Markdown: its campaigns and when they run, and its bad files."""
     rows = [
         (each.name, Path(each.parameters["file"]).name, each.when)
         for each in sorted(served, key=lambda each: each.name)
     ]
-    files: dict[str, list[Mistake]] = {}
-    for mistake in mistakes:
-        files.setdefault(mistake.place.file, []).append(mistake)
     parts = [
         f"# {text(name)}",
-        _in_short(served, mistakes),
+        _in_short(served, bad),
         table(("campaign", "file", "when"), rows),
-        *(
-            f"**{text(Path(file).name)}**: {text(where_wrong(wrong, file))}"
-            for file, wrong in files.items()
-        ),
+        *(f"**{text(file.name)}**: {text(where)}" for file, where in bad_files(bad).items()),
     ]
     return "\n\n".join(parts) + "\n"
 
 
-def _in_short(served: Collection[Planned], mistakes: Sequence[Mistake]) -> str:
-    bad = len({mistake.place.file for mistake in mistakes})
-    words = [f"{len(served):,} served"] + ([f"{bad:,} with mistakes"] if bad else [])
+def _in_short(served: Collection[Planned], bad: Sequence[Entry]) -> str:
+    files = len({entry.file for entry in bad})
+    words = [f"{len(served):,} served"] + ([f"{files:,} with mistakes"] if bad else [])
     return ", ".join(words)

@@ -52,7 +52,7 @@ def deploy(
     from flows.serving.deployments import of_wave_runs
     from flows.serving.registering import deploy_all, gone
 
-    deployments, problems = planned(places or [], schedule_of(cron, every, timezone))
+    deployments, bad = planned(places or [], schedule_of(cron, every, timezone))
     if local.wave_runs > 1:
         deployments.append(of_wave_runs(pool))
     address = server_named()
@@ -60,7 +60,7 @@ def deploy(
     say(f"{counted(len(deployments), 'deployment')} at {address}, for the work pool {pool}:")
     say(*(f"  {deployment.full_name}: {deployment.when}" for deployment in deployments))
     complain(*(f"Warning: {line}" for line in words))
-    unreadable = {Path(problem.place.file).resolve() for problem in problems}
+    unreadable = {entry.file.resolve() for entry in bad}
     for name in asyncio.run(gone(deployments, places or [], unreadable, prune=prune)):
         if prune:
             say(f"Removed: {name}")
@@ -70,7 +70,7 @@ def deploy(
                 f"it: {command('deploy', *(places or []), '--prune')}"
             )
     say(f"On each machine that runs them, start a worker: {command('worker', '--pool', pool)}")
-    if problems:
+    if bad:
         raise typer.Exit(2)
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from prefect.client.orchestration import PrefectClient
     from prefect.schedules import Schedule
 
-    from config.mistakes import Mistake
+    from config.reading.folder import Entry
     from config.settings import LocalSettings
     from flows.serving.deployments import Planned
 
@@ -106,25 +106,26 @@ def schedule_of(cron: str | None, every: int | None, timezone: str | None) -> "S
 
 def planned(
     places: "Sequence[Path]", schedule: "Schedule | None", *, served: bool = False
-) -> "tuple[list[Planned], list[Mistake]]":
+) -> "tuple[list[Planned], list[Entry]]":
     """The deployments for these files and folders and the forms; bad files are left out.
 
-    Also returns the mistakes, which were shown. Raises BadInput if there are only bad files.
+    Also returns these, which were shown. Raises BadInput if there are only bad files.
     """
     from config.errors import BadInput
-    from flows.pages.wrong_places import bad_files
+    from flows.pages.wrong_places import left_out
     from flows.serving.deployments import forms, planned_of
 
-    deployments, problems = planned_of(places, schedule)
+    deployments, bad = planned_of(places, schedule)
+    problems = [problem for entry in bad for problem in entry.problems]
     if problems and not deployments:
         raise BadInput(problems)
     if served:  # into its log, for days
-        complain(*bad_files(problems))
-        return [*deployments, *forms()], problems
+        complain(*left_out(bad))
+        return [*deployments, *forms()], bad
     complain(*lines_of(problems))
-    for file in dict.fromkeys(problem.place.file for problem in problems):
+    for file in dict.fromkeys(entry.file for entry in bad):
         complain(f"  left out until you fix it and run this again: {command('check', file)}")
-    return [*deployments, *forms()], problems
+    return [*deployments, *forms()], bad
 
 
 def serve_all(

@@ -16,6 +16,7 @@ from prefect.states import Cancelling
 
 from config.errors import BadInput, BadSettings, CampaignError
 from config.mistakes import Mistake, Place
+from config.reading.folder import Entry
 from data.campaigns.approvals import Answer
 from data.decisions.verdicts import Doubt, listed
 from data.privacy.masking import masked_email, masked_name
@@ -25,7 +26,7 @@ from flows.campaign import _name
 from flows.pages import seen
 from flows.pages.final_states import broken_off
 from flows.pages.markdown import SETTLE, SHOWN, artifact_key, dated, how_far, percent, plan, summary
-from flows.pages.wrong_places import bad_files, where_wrong
+from flows.pages.wrong_places import left_out, where_wrong
 from flows.report.funnel import ANYWHERE, funnel
 from flows.run.ending import Finish
 
@@ -376,10 +377,11 @@ def test_what_is_left_out_is_told_by_its_places(tmp_path: Path) -> None:
     """What serves campaigns writes it into a log; each file once, with what to type."""
     table = tmp_path / "people.csv"
     table.write_text("")
-    found = [Mistake(Place(str(table), line), "email1", found="ada@example.com") for line in (2, 3)]
-    [line] = bad_files(found)
+    wrong = [Mistake(Place(str(table), line), "email1", found="ada@example.com") for line in (2, 3)]
+    file = tmp_path / "spring.yaml"
+    [line] = left_out([Entry(file, None, tuple(wrong))])
     assert "people.csv:2, email1; people.csv:3, email1." in line and "@" not in line
-    assert f"campaign check {table}" in line
+    assert line.endswith(f": campaign check {file}")
 
 
 def test_a_run_that_asks_often_asks_prefect_once_a_second(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -40,8 +40,8 @@ def write(folder: Path, key: str, more: str = "", name: str | None = None) -> Pa
 
 def test_a_file_becomes_one_deployment_per_campaign(tmp_path: Path) -> None:
     """Under the campaign's key, with the whole path: a worker may stand in any folder."""
-    [one], problems = planned_of([write(tmp_path, "alone")], None)
-    assert problems == []
+    [one], bad = planned_of([write(tmp_path, "alone")], None)
+    assert bad == []
     assert (one.flow.name, one.name) == ("campaign", "alone")
     assert one.parameters == {"file": str(tmp_path / "alone.yaml"), "campaign": "alone"}
     assert one.when == "on demand"
@@ -72,20 +72,20 @@ def test_a_folder_is_a_batch_and_its_campaigns(tmp_path: Path) -> None:
     write(folder, "spring")
     write(folder, "summer", "schedule: {every: 1 day}")
     (folder / "bad.yaml").write_text("campaign: bad\n")
-    planned, problems = planned_of([folder], Schedule(cron="0 6 * * *", timezone="UTC"))
+    planned, bad = planned_of([folder], Schedule(cron="0 6 * * *", timezone="UTC"))
     assert {f"{one.flow.name}/{one.name}": one.when for one in planned} == {
         "batch/year": "0 6 * * * (UTC)",
         "campaign/spring": "on demand",
         "campaign/summer": "every 1 day",
     }
-    assert {Path(problem.place.file).name for problem in problems} == {"bad.yaml"}
+    assert [entry.file.name for entry in bad] == ["bad.yaml"]
 
 
 def test_a_file_named_beside_its_folder_counts_once(tmp_path: Path) -> None:
     """Nobody meant two campaigns, and what is typed as the schedule is for it by name."""
     file = write(tmp_path, "spring")
-    planned, problems = planned_of([file, tmp_path], Schedule(cron="0 6 * * *", timezone="UTC"))
-    assert problems == []
+    planned, bad = planned_of([file, tmp_path], Schedule(cron="0 6 * * *", timezone="UTC"))
+    assert bad == []
     assert [(one.flow.name, one.when) for one in planned] == [
         ("batch", "0 6 * * * (UTC)"),
         ("campaign", "0 6 * * * (UTC)"),
@@ -95,9 +95,9 @@ def test_a_file_named_beside_its_folder_counts_once(tmp_path: Path) -> None:
 def test_one_key_in_two_files_is_deployed_from_neither(tmp_path: Path) -> None:
     """The second deployment would silently take the first one's place."""
     files = [write(tmp_path, "same"), write(tmp_path, "same", name="other")]
-    planned, problems = planned_of(files, None)
+    planned, bad = planned_of(files, None)
     assert planned == []
-    assert len(problems) == 2
+    assert len(bad) == 2
 
 
 def test_workers_are_told_to_give_signs_of_life(tmp_path: Path) -> None:

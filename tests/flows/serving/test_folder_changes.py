@@ -169,15 +169,19 @@ def test_what_could_not_be_registered_is_tried_again(served: Served) -> None:
     assert served.deployed("first", "second") == {"first": [True], "second": [True]}
 
 
-def test_a_bad_file_is_told_without_the_people_in_it(served: Served) -> None:
-    """Beside those that are served, into a log: where it is wrong, and what to type."""
-    served.campaign("good")
+def test_a_bad_table_takes_no_schedule_away_and_is_told_without_the_people_in_it(
+    served: Served,
+) -> None:
+    """Its definition is still there. What is told goes into a log: a place, and what to type."""
+    file = served.campaign("spring")
     served.start()
-    served.campaign("bad")
+    served.campaign("spring", "guard: {removed: 50%}\n")
     (served.folder / "people.csv").write_text("first_name,last_name,email1\nAda,L,ada@\n")
     served.look()
-    said = "\n".join(served.says)
-    assert "Left out until you fix it: people.csv:2, email1. What is wrong there" in said
+    assert served.deployed("spring") == {"spring": [True]}
+    [said] = served.says
+    assert said.startswith("Left out until you fix it: people.csv:2, email1. ")
+    assert said.endswith(f": campaign check {file}")
     assert "ada@" not in said
 
 
