@@ -33,7 +33,7 @@ def bad_files(bad: Iterable[Entry]) -> dict[Path, str]:
     return {file: where_wrong(mistakes, file) for file, mistakes in wrong.items()}
 
 
-def left_out(bad: Iterable[Entry]) -> list[str]:
+def left_out_files(bad: Iterable[Entry]) -> list[str]:
     """The same for a log, a line for each file."""
     return [f"Left out until you fix it: {where}" for where in bad_files(bad).values()]
 

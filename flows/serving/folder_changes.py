@@ -21,7 +21,7 @@ from config.reading.folder import Entry
 from config.reading.sources import WORKBOOKS, YAML, suffix_of
 from config.timetable.moments import in_zone
 from flows.pages.markdown import artifact_key, table, text
-from flows.pages.wrong_places import bad_files, left_out
+from flows.pages.wrong_places import bad_files, left_out_files
 from flows.serving.deployments import Planned, next_unfinished, planned_of
 from flows.serving.kept_schedules import kept
 from flows.serving.registering import name_of, undefined
@@ -112,7 +112,7 @@ class FolderChanges:
             words = [f"Now served: {each.full_name}: {each.when}" for each in fresh]
             words += await self._register(client, fresh)
             self._planned = {each.full_name: each for each in planned}
-            self._tell([*words, *await self._tidy(client, bad), *left_out(bad)])
+            self._tell([*words, *await self._tidy(client, bad), *left_out_files(bad)])
         self._read = seen  # at the end: what fails is done at the next look
 
     async def _tidy(self, client: PrefectClient, bad: Sequence[Entry]) -> list[str]:

@@ -29,6 +29,7 @@ import uvicorn
 from alembic.script import ScriptDirectory
 from dotenv.parser import parse_stream
 from prefect import flow_engine
+from prefect._internal.observers import FlowRunSuspendingObserver
 from prefect.events import Event
 from prefect.events.clients import AssertingEventsClient
 from prefect.events.filters import EventFilter, EventOccurredFilter, EventResourceFilter
@@ -47,6 +48,7 @@ from python_calamine import CalamineWorkbook, SheetTypeEnum, SheetVisibleEnum
 from flows.cli.see.findings import installed
 from flows.engine import prefect_settings
 from flows.engine.login import OF_CLIENTS, OF_SERVERS, guarded
+from flows.engine.runs import LISTENER
 from flows.engine.worker_files import _WRITTEN_DOWN, FILE, FOLDERS
 from sandbox.server import _Server
 from tests.project.test_dependencies import ROOMS, ROOT
@@ -151,6 +153,12 @@ def test_a_heartbeat_is_an_event_of_its_run() -> None:
     assert of_server.resource is not None
     assert of_server.resource.id == ["a"]
     assert of_server.occurred.since == occurred.since
+
+
+def test_what_listens_for_a_suspension_says_so_under_its_own_name() -> None:
+    """By which its stack is left out where the server goes away (flows/engine/runs.py)."""
+    assert FlowRunSuspendingObserver.__name__ == LISTENER
+    assert FlowRunSuspendingObserver(lambda *_: None).logger.name == f"prefect.{LISTENER}"
 
 
 def test_a_worker_takes_what_is_due_by_a_method_of_its_own() -> None:

@@ -112,7 +112,7 @@ def planned(
     Also returns these, which were shown. Raises BadInput if there are only bad files.
     """
     from config.errors import BadInput
-    from flows.pages.wrong_places import left_out
+    from flows.pages.wrong_places import left_out_files
     from flows.serving.deployments import forms, planned_of
 
     deployments, bad = planned_of(places, schedule)
@@ -120,7 +120,7 @@ def planned(
     if problems and not deployments:
         raise BadInput(problems)
     if served:  # into its log, for days
-        complain(*left_out(bad))
+        complain(*left_out_files(bad))
         return [*deployments, *forms()], bad
     complain(*lines_of(problems))
     for file in dict.fromkeys(entry.file for entry in bad):

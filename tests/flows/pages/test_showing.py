@@ -26,7 +26,7 @@ from flows.campaign import _name
 from flows.pages import seen
 from flows.pages.final_states import broken_off
 from flows.pages.markdown import SETTLE, SHOWN, artifact_key, dated, how_far, percent, plan, summary
-from flows.pages.wrong_places import left_out, where_wrong
+from flows.pages.wrong_places import left_out_files, where_wrong
 from flows.report.funnel import ANYWHERE, funnel
 from flows.run.ending import Finish
 
@@ -379,7 +379,7 @@ def test_what_is_left_out_is_told_by_its_places(tmp_path: Path) -> None:
     table.write_text("")
     wrong = [Mistake(Place(str(table), line), "email1", found="ada@example.com") for line in (2, 3)]
     file = tmp_path / "spring.yaml"
-    [line] = left_out([Entry(file, None, tuple(wrong))])
+    [line] = left_out_files([Entry(file, None, tuple(wrong))])
     assert "people.csv:2, email1; people.csv:3, email1." in line and "@" not in line
     assert line.endswith(f": campaign check {file}")
 
