@@ -1,13 +1,12 @@
 """The flow that looks into a watched folder once: it runs what is new and reports what is wrong.
 
-A schedule repeats it. Nothing that a person put there is moved or deleted; the ledger knows the
-files that were run by their content.
+A schedule repeats it. Nothing that a person put there is moved or deleted.
 """
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import timedelta
 from functools import partial
 from itertools import groupby
 from pathlib import Path
@@ -19,30 +18,22 @@ from pydantic import Field
 
 from config.errors import BadInput
 from config.mistakes import Mistake
-from config.reading.folder import (
-    Entry,
-    campaign_files,
-    campaigns_of,
-    once_each,
-    sources,
-    stray_files,
-)
-from config.reading.sources import sources_of
+from config.reading.folder import sources
 from config.settings import load_local
 from data.campaigns import inbox
-from data.campaigns.inbox import BAD_CONTENT, Passed
+from data.campaigns.inbox import BAD_CONTENT
 from data.own_files import CannotWrite
-from data.store.clock import now
 from data.store.ledger import Ledger
 from data.store.states import Ending
 from flows import reports
+from flows.arrivals import Arrival, Look, files_there, judge
 from flows.at_work import NOTHING_NEW, dropped_beside_another
 from flows.batch import named_by_folder, show
 from flows.pages.final_states import COMPLETED, STOPPED, broken_off
 from flows.pages.notices import our_flow
 from flows.run.interrupts import Stop, stopping_on_signals
 from flows.side_by_side import DEFAULT, Outcome, SideBySide, run_all, state_of_all
-from tasks.inbox import AS_FAR_AS_IT_GOES, Situation, Traces, at_rest, due, situation, traces
+from tasks.inbox import AS_FAR_AS_IT_GOES
 from tasks.plan.target import Rewritten
 from tasks.shell import as_task
 
@@ -53,31 +44,8 @@ Seconds = Annotated[
     ),
 ]
 QUIET = 10.0
-TO_COME = timedelta(minutes=5)  # so long a table may come after the definition that names it
 NAME = "inbox"
 LEFT = "The files there are left for the next look."
-
-
-@dataclass(frozen=True, slots=True)
-class Arrival:
-    """One campaign of a file, or a file that is bad; `content` tells what the file holds."""
-
-    entry: Entry
-    content: str
-    due: bool
-
-    @property
-    def doubled(self) -> bool:
-        """Whether another file describes the campaign as well, so that neither is run."""
-        return self.entry.key is not None and bool(self.entry.problems)
-
-
-@dataclass(slots=True)
-class Look:
-    """What one look into the folder found; `unfinished` are files left for the next time."""
-
-    arrivals: list[Arrival] = field(default_factory=list)
-    unfinished: list[Path] = field(default_factory=list)
 
 
 @our_flow(NAME, named_by_folder)
@@ -110,17 +78,6 @@ async def watch_inbox(
         return broken_off(error)
 
 
-def is_due(place: Path) -> bool:
-    """Whether a look into a folder would find something to do. Raises LedgerUnusable, BadInput."""
-    if not _found(place):
-        return False
-    with Ledger.open(load_local().database_url) as ledger:
-        return any(
-            new is not None or any(arrival.due for arrival in _campaigns(file, ledger))
-            for file, new in _files(place, ledger).items()
-        )
-
-
 def _bad_first(fresh: Sequence[Arrival]) -> Iterator[list[Arrival]]:
     """The files that cannot be read, and then the others: a report waits for no campaign."""
     bad = {arrival.entry.file for arrival in fresh if arrival.entry.key is None}
@@ -142,75 +99,12 @@ async def _look(place: Path, ledger: Ledger, quiet: timedelta, stop: Stop) -> Lo
 
     A signal ends the wait; nothing is judged then.
     """
-    files = await asyncio.to_thread(_files, place, ledger)
+    files = await asyncio.to_thread(files_there, place, ledger)
     if any(new is not None for new in files.values()):
         await stop.or_after(quiet.total_seconds())
     if stop.reason is not None:
         return Look()
-    return await asyncio.to_thread(_judge, files, ledger, quiet)
-
-
-def _found(place: Path) -> list[Path]:
-    return [*campaign_files(place), *stray_files(place)]
-
-
-def _files(place: Path, ledger: Ledger) -> dict[Path, Traces | None]:
-    """The files that are there, with the traces of the new ones; looks know the others."""
-    before = {file: traces(sources(file)) for file in _found(place)}
-    return {file: None if _is_known(file, ledger) else first for file, first in before.items()}
-
-
-def _is_known(file: Path, ledger: Ledger) -> bool:
-    """Whether looks know what a file holds, and it holds it still; going back is a change."""
-    content = sources_of(file, None).digest
-    passed = bool(ledger.read(inbox.passed, content))
-    return passed and not ledger.read(inbox.changed, file, content, None)
-
-
-def _judge(files: Mapping[Path, Traces | None], ledger: Ledger, quiet: timedelta) -> Look:
-    look = Look()
-    for file, new in files.items():
-        if new is not None and not _finished(file, new, quiet):
-            look.unfinished.append(file)
-        else:
-            look.arrivals += _campaigns(file, ledger)
-    entries = once_each([arrival.entry for arrival in look.arrivals])
-    look.arrivals = [
-        replace(arrival, entry=entry) for arrival, entry in zip(look.arrivals, entries, strict=True)
-    ]
-    return look
-
-
-def _finished(file: Path, first: Traces, quiet: timedelta) -> bool:
-    """Whether nobody is writing what a campaign is read from. A table that is not there may still
-    come, but not for ever: people would wait for it in vain, and nobody would say so.
-    """
-    second = traces(sources(file))
-    at = now()
-    there = [source for source in first if first[source] or second.get(source) or source == file]
-    patience = quiet if len(there) == len(first) else max(quiet, TO_COME)
-    return first.keys() == second.keys() and all(
-        at_rest(first[source], second[source], at, patience) for source in there
-    )
-
-
-def _campaigns(file: Path, ledger: Ledger) -> Iterator[Arrival]:
-    """What is in a file: as the ledger remembers it, else as it reads."""
-    read, at = sources_of(file, None), now()
-    content = read.digest
-    passed = ledger.read(inbox.passed, content)
-    if not passed:
-        yield from (Arrival(entry, content, True) for entry in campaigns_of(file, read))
-    for last in passed:
-        again = ledger.read(inbox.changed, file, content, last.key)
-        again = again or due(last, _situation(ledger, file, content, last, at), at)
-        yield Arrival(Entry(file, last.key, digest=content), content, again)
-
-
-def _situation(ledger: Ledger, file: Path, content: str, last: Passed, at: datetime) -> Situation:
-    if last.key is not None:
-        return situation(ledger, content, last.key, at)
-    return Situation(unreported=None if reports.report_of(file).exists() else file.name)
+    return await asyncio.to_thread(judge, files, ledger, quiet)
 
 
 def _begin(ledger: Ledger, fresh: Sequence[Arrival]) -> None:

@@ -10,7 +10,7 @@ from prefect.client.orchestration import PrefectClient, get_client
 from prefect.logging import get_logger
 
 from config.errors import CampaignError
-from flows.inbox import is_due
+from flows.arrivals import is_due
 from flows.serving.deployments import Planned, next_unfinished
 
 EVERY = 60.0  # seconds between two looks

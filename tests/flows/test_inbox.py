@@ -27,7 +27,8 @@ from data.campaigns.approvals import Answer, Standing
 from data.campaigns.inbox import BAD_CONTENT, BEGUN, Passed
 from data.privacy import forgetting
 from data.store.states import By, Ending
-from flows import inbox, side_by_side
+from flows import arrivals, inbox, side_by_side
+from flows.arrivals import is_due
 from flows.at_work import DROPPED, forget_earlier
 from flows.pages.final_states import state_of
 from flows.reports import BECAUSE, tell
@@ -193,7 +194,7 @@ class Inbox:
         try:
             with self.office.ledger() as ledger:
                 desk = RunContext(
-                    ledger, settings_of(self.office.service), self.office.local, clock=inbox.now
+                    ledger, settings_of(self.office.service), self.office.local, clock=arrivals.now
                 )
                 end = await conduct(CampaignSource(Path(file), key, digest=digest), desk)
         except CampaignError as error:
@@ -314,11 +315,11 @@ def test_a_version_that_comes_back_is_taken_again(
     mistaken.unlink()
     old.write_bytes(whole)
     os.utime(old, (0, 0))
-    assert inbox.is_due(box.folder)
+    assert is_due(box.folder)
     assert box.look()[1] == "1 campaign: 1 not yet"
     assert box.look() == ("Completed", "Nothing new")
-    assert not inbox.is_due(box.folder)
-    monkeypatch.setattr(inbox, "now", lambda: datetime(2099, 1, 1, 9, 1, tzinfo=UTC))
+    assert not is_due(box.folder)
+    monkeypatch.setattr(arrivals, "now", lambda: datetime(2099, 1, 1, 9, 1, tzinfo=UTC))
     assert box.look()[1] == "1 campaign: 1 completed"
     assert box.office.emails() == {"ada@example.com": 1, "eve@example.com": 1}
 
@@ -347,7 +348,7 @@ def test_an_older_version_in_another_folder_does_not_come_back(box: Inbox) -> No
     box.look()
     box.folder = lagging
     assert box.look() == ("Completed", "Nothing new")
-    assert not inbox.is_due(lagging)
+    assert not is_due(lagging)
 
 
 @pytest.mark.parametrize("table", [False, True])
@@ -464,10 +465,10 @@ def test_each_file_with_the_same_mistakes_has_its_report(box: Inbox, content: st
     for name in ("a.yaml", "b.yaml"):
         (box.folder / name).write_text(content)
         os.utime(box.folder / name, (0, 0))
-        assert inbox.is_due(box.folder)
+        assert is_due(box.folder)
         assert box.look()[0] == "NeedsAttention"
         assert f"{name}.problems.txt" in box.names()
-        assert not inbox.is_due(box.folder)
+        assert not is_due(box.folder)
     assert box.look() == ("Completed", "Nothing new")
 
 
@@ -535,7 +536,7 @@ def test_a_file_of_a_kind_that_is_not_read_is_reported(box: Inbox, name: str) ->
     assert box.look()[0] == "NeedsAttention"
     assert [file for file in box.names() if "problems" in file] == [f"{name}.problems.txt"]
     assert box.look() == ("Completed", "Nothing new")
-    assert not inbox.is_due(box.folder)
+    assert not is_due(box.folder)
 
 
 def test_one_campaign_in_two_files_waits_until_one_is_gone(box: Inbox) -> None:
@@ -631,10 +632,10 @@ def test_a_workbook_of_which_only_the_first_campaign_was_run_is_run_to_its_end(
         assert box.look(at_a_time=1)[0] == "Stopped"
     assert box.office.emails() == {"ada@example.com": 1}
     monkeypatch.setattr(side_by_side, "run_campaign", run)
-    assert inbox.is_due(box.folder)
+    assert is_due(box.folder)
     assert box.look()[0] == "Completed"
     assert box.office.emails() == {f"{name}@example.com": 1 for name in ("ada", "bob", "cid")}
-    assert not inbox.is_due(box.folder)
+    assert not is_due(box.folder)
 
 
 @pytest.mark.parametrize("removed", ["zz.yaml", "year.xlsx"])
@@ -709,7 +710,7 @@ def test_an_approved_plan_whose_pilot_waits_for_a_person_is_not_run_at_every_loo
     assert box.look()[0] == "NeedsAttention"
     assert box.office.emails() == {"me@example.com": 1}
     assert box.look() == ("Completed", "Nothing new")
-    assert not inbox.is_due(box.folder)
+    assert not is_due(box.folder)
     with box.office.ledger() as ledger:
         campaign = ledger.read(queries.find_campaign, "spring")
         assert campaign is not None
