@@ -3,7 +3,7 @@
 The ledger knows the files that were run by their content, wherever they lie.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -50,15 +50,30 @@ class Look:
     unfinished: list[Path] = field(default_factory=list)
 
 
-def is_due(place: Path) -> bool:
-    """Whether a look into a folder would find something to do. Raises LedgerUnusable, BadInput."""
+def is_due(place: Path, at_work: Sequence[Arrival] = ()) -> bool:
+    """Whether a look into a folder would find something to do, apart from what is `at_work`.
+
+    Raises LedgerUnusable, BadInput.
+    """
     if not _found(place):
         return False
+    busy = {arrival.entry.file for arrival in at_work}
     with Ledger.open(load_local().database_url) as ledger:
         return any(
-            new is not None or any(arrival.due for arrival in _campaigns(file, ledger))
+            new is not None or bool(fresh(list(_campaigns(file, ledger)), at_work))
             for file, new in files_there(place, ledger).items()
+            if file not in busy
         )
+
+
+def fresh(arrivals: Sequence[Arrival], at_work: Sequence[Arrival]) -> list[Arrival]:
+    """The due ones of files with nothing at work: neither the file nor, under another name, one of
+    its campaigns. A file begins as a whole, as looks know its campaigns from then on.
+    """
+    busy = {arrival.entry.file for arrival in at_work}
+    keys = {arrival.entry.key for arrival in at_work} - {None}
+    busy |= {arrival.entry.file for arrival in arrivals if arrival.entry.key in keys}
+    return [arrival for arrival in arrivals if arrival.due and arrival.entry.file not in busy]
 
 
 def _found(place: Path) -> list[Path]:

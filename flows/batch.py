@@ -42,7 +42,7 @@ async def run_batch(folder: str, side_by_side: SideBySide = DEFAULT) -> State[An
             entries = await as_task("look for campaigns", look)
             # No person has approved these bytes: each run takes its file as it is at its turn.
             unseen = [replace(entry, digest=None) for entry in entries]
-            outcomes = await run_all(unseen, side_by_side)
+            outcomes = await run_all(unseen, asyncio.Semaphore(side_by_side))
             await show("batch", place, outcomes)
         return state_of_all(outcomes)
     except Exception as error:  # noqa: BLE001 - a traceback in Prefect may name people

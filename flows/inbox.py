@@ -1,11 +1,12 @@
-"""The flow that looks into a watched folder once: it runs what is new and reports what is wrong.
+"""The flow that looks into a watched folder: it runs what is new and reports what is wrong.
 
-A schedule repeats it. Nothing that a person put there is moved or deleted.
+It begins when there is something to do (flows/serving/inbox_watch.py), or by a schedule. Nothing
+that a person put there is moved or deleted.
 """
 
 import asyncio
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Coroutine, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import partial
 from itertools import groupby
@@ -26,7 +27,7 @@ from data.own_files import CannotWrite
 from data.store.ledger import Ledger
 from data.store.states import Ending
 from flows import reports
-from flows.arrivals import Arrival, Look, files_there, judge
+from flows.arrivals import Arrival, Look, files_there, fresh, is_due, judge
 from flows.at_work import NOTHING_NEW, dropped_beside_another
 from flows.batch import named_by_folder, show
 from flows.pages.final_states import COMPLETED, STOPPED, broken_off
@@ -44,6 +45,7 @@ Seconds = Annotated[
     ),
 ]
 QUIET = 10.0
+EVERY = 60.0  # seconds between two looks
 NAME = "inbox"
 LEFT = "The files there are left for the next look."
 
@@ -58,32 +60,105 @@ async def watch_inbox(
     A file that is still being written is left for the next time. A bad file gets a report beside
     it. Safe to run again at any time.
     """
-    place, quiet, stop = Path(folder), timedelta(seconds=quiet_for), Stop()
+    stop, turns = Stop(), asyncio.Semaphore(side_by_side)
     try:
         with Ledger.open(load_local().database_url) as ledger, stopping_on_signals(stop):
-            look = await as_task("look into the folder", partial(_look, place, ledger, quiet, stop))
-            if stop.reason is not None:
-                return Failed(name=STOPPED, message=f"{stop.reason} {LEFT}")
-            fresh = [arrival for arrival in look.arrivals if arrival.due]
-            await asyncio.to_thread(_begin, ledger, fresh)
-            outcomes: list[Outcome] = []
-            for arrivals in _bad_first(fresh):
-                ended = await run_all([arrival.entry for arrival in arrivals], side_by_side)
-                keep = partial(asyncio.to_thread, _keep, ledger, arrivals, ended)
-                outcomes += await as_task("write down what came of it", keep)
-        if outcomes:
-            await show("inbox", place, outcomes)
-        return _state(outcomes, look.unfinished)
+            watch = _Watch(Path(folder), ledger, timedelta(seconds=quiet_for), stop, turns)
+            await watch.run()
+        if stop.reason is not None and not watch.outcomes:
+            return Failed(name=STOPPED, message=f"{stop.reason} {LEFT}")
+        return _state(watch.outcomes, watch.unfinished)
     except Exception as error:  # noqa: BLE001 - a traceback in Prefect may name people
         return broken_off(error)
 
 
-def _bad_first(fresh: Sequence[Arrival]) -> Iterator[list[Arrival]]:
-    """The files that cannot be read, and then the others: a report waits for no campaign."""
-    bad = {arrival.entry.file for arrival in fresh if arrival.entry.key is None}
-    for unread in (True, False):
-        if part := [arrival for arrival in fresh if (arrival.entry.file in bad) is unread]:
-            yield part
+@dataclass(slots=True)
+class _Watch:
+    """One look after another for as long as something that they found is at work.
+
+    A campaign with a rate may take days; a file that is put beside it meanwhile does not wait.
+    """
+
+    place: Path
+    ledger: Ledger
+    quiet: timedelta
+    stop: Stop
+    turns: asyncio.Semaphore  # of the campaigns
+    outcomes: list[Outcome] = field(default_factory=list)  # the last of each file
+    unfinished: list[Path] = field(default_factory=list)
+    _at_work: dict[asyncio.Task[None], list[Arrival]] = field(default_factory=dict)
+    _error: Exception | None = None
+
+    async def run(self) -> None:
+        """Raises what ended a look or its work, once nothing is at work any more."""
+        async with asyncio.TaskGroup() as group:
+            await self._safely(self._look(group))
+            while self._at_work:
+                await self._wait()
+                if self._at_work and self.stop.reason is None and self._error is None:
+                    await self._safely(self._look_again(group))
+        if self._error is not None:
+            raise self._error
+
+    async def _safely(self, work: Coroutine[Any, Any, None]) -> None:
+        """An error ends no campaign that is at work."""
+        try:
+            await work
+        except Exception as error:  # noqa: BLE001 - `run` raises it
+            self._error = self._error or error
+
+    async def _wait(self) -> None:
+        """Until something has ended or, where a look may follow, for so long as between two."""
+        waiting = set(self._at_work)
+        if self.stop.reason is None:
+            waiting.add(asyncio.ensure_future(self.stop.or_after(EVERY)))
+        await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+        for task in waiting - set(self._at_work):
+            task.cancel()
+        self._at_work = {task: part for task, part in self._at_work.items() if not task.done()}
+
+    async def _look_again(self, group: asyncio.TaskGroup) -> None:
+        due = await asyncio.to_thread(is_due, self.place, self._busy())
+        if due:
+            await self._look(group)
+
+    async def _look(self, group: asyncio.TaskGroup) -> None:
+        look = await as_task("look into the folder", self._see)
+        self.unfinished = look.unfinished
+        begun = fresh(look.arrivals, self._busy())
+        await asyncio.to_thread(_begin, self.ledger, begun)
+        bad = {arrival.entry.file for arrival in begun if arrival.entry.key is None}
+        unread = [arrival for arrival in begun if arrival.entry.file in bad]
+        others = [arrival for arrival in begun if arrival.entry.file not in bad]
+        # A report waits for no campaign.
+        for part, turns in ((unread, asyncio.Semaphore()), (others, self.turns)):
+            if part:
+                work = group.create_task(self._safely(self._carry_out(part, turns)))
+                self._at_work[work] = part
+
+    def _busy(self) -> list[Arrival]:
+        return [arrival for part in self._at_work.values() for arrival in part]
+
+    async def _see(self) -> Look:
+        """See which files are there, wait where something is new, and see which are at rest.
+
+        A signal ends the wait; nothing is judged then.
+        """
+        files = await asyncio.to_thread(files_there, self.place, self.ledger)
+        if any(new is not None for new in files.values()):
+            await self.stop.or_after(self.quiet.total_seconds())
+        if self.stop.reason is not None:
+            return Look()
+        return await asyncio.to_thread(judge, files, self.ledger, self.quiet)
+
+    async def _carry_out(self, part: Sequence[Arrival], turns: asyncio.Semaphore) -> None:
+        ended = await run_all([arrival.entry for arrival in part], turns)
+        keep = partial(asyncio.to_thread, _keep, self.ledger, part, ended)
+        news = await as_task("write down what came of it", keep)
+        again = {arrival.entry.file for arrival in part}
+        self.outcomes = [each for each in self.outcomes if each.entry.file not in again] + news
+        if news:
+            await show("inbox", self.place, self.outcomes)
 
 
 def _state(outcomes: Sequence[Outcome], unfinished: Sequence[Path]) -> State[Any]:
@@ -92,19 +167,6 @@ def _state(outcomes: Sequence[Outcome], unfinished: Sequence[Path]) -> State[Any
         left = f"{len(unfinished):,} still being written, left for the next time"
         return state.model_copy(update={"message": f"{state.message}; {left}"})
     return state
-
-
-async def _look(place: Path, ledger: Ledger, quiet: timedelta, stop: Stop) -> Look:
-    """See which files are there, wait where something is new, and see which are at rest.
-
-    A signal ends the wait; nothing is judged then.
-    """
-    files = await asyncio.to_thread(files_there, place, ledger)
-    if any(new is not None for new in files.values()):
-        await stop.or_after(quiet.total_seconds())
-    if stop.reason is not None:
-        return Look()
-    return await asyncio.to_thread(judge, files, ledger, quiet)
 
 
 def _begin(ledger: Ledger, fresh: Sequence[Arrival]) -> None:

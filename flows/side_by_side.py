@@ -80,12 +80,11 @@ class _End(RunObserver):
         self.error = error
 
 
-async def run_all(entries: Sequence[Entry], at_a_time: int) -> list[Outcome]:
-    """Run every campaign, in the given order as far as there is room; returns one outcome each.
+async def run_all(entries: Sequence[Entry], turns: asyncio.Semaphore) -> list[Outcome]:
+    """Run every campaign, in the given order, as `turns` has room; returns one outcome each.
 
     A signal ends what runs, and keeps the others from beginning.
     """
-    turns = asyncio.Semaphore(at_a_time)
     stop = Stop()
     whole.set(flow_run.id)
 

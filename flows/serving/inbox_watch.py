@@ -11,9 +11,8 @@ from prefect.logging import get_logger
 
 from config.errors import CampaignError
 from flows.arrivals import is_due
+from flows.inbox import EVERY
 from flows.serving.deployments import Planned, next_unfinished
-
-EVERY = 60.0  # seconds between two looks
 
 
 async def watch(inbox: Planned) -> None:

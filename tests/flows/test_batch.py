@@ -209,7 +209,7 @@ def test_so_many_at_a_time(monkeypatch: pytest.MonkeyPatch, at_a_time: int) -> N
     runs = Runs()
     monkeypatch.setattr(side_by_side, "run_campaign", runs)
     entries = [Entry(Path(f"c{n}.yaml"), f"c{n}") for n in range(7)]
-    outcomes = asyncio.run(run_all(entries, at_a_time))
+    outcomes = asyncio.run(run_all(entries, asyncio.Semaphore(at_a_time)))
     assert runs.most == at_a_time
     assert runs.order == [entry.key for entry in entries]
     assert [each.entry for each in outcomes] == entries
@@ -242,7 +242,7 @@ def test_a_signal_lets_none_begin(monkeypatch: pytest.MonkeyPatch) -> None:
     runs.order.append("signal")
     monkeypatch.setattr(side_by_side, "run_campaign", runs)
     entries = [Entry(Path(f"c{n}.yaml"), f"c{n}") for n in (0, 1, 3, 4)]
-    outcomes = asyncio.run(run_all(entries, 1))
+    outcomes = asyncio.run(run_all(entries, asyncio.Semaphore()))
     assert runs.order == ["signal", "c0", "c1"]
     assert [each.state for each in outcomes] == ["Completed", "Completed", "Stopped", "Stopped"]
 
@@ -256,7 +256,7 @@ def test_where_a_file_is_wrong_is_told_without_what_was_found(tmp_path: Path) ->
         for line in range(2, 10)
     )
     entry = Entry(Path("/x/spring.yaml"), "spring", problems)
-    [bad] = asyncio.run(run_all([entry], 1))
+    [bad] = asyncio.run(run_all([entry], asyncio.Semaphore()))
     assert bad.why == (
         "people.csv:2, email1; people.csv:3, email1; people.csv:4, email1; people.csv:5, email1; "
         "people.csv:6, email1; 3 more places. What is wrong there: campaign check /x/spring.yaml"

@@ -44,6 +44,7 @@ from tasks.inbox import Situation, Trace, at_rest, due
 from tasks.plan.pilot import confirm
 from tests.support.campaigns import Office, people, settings_of
 from tests.support.prefects.prefect_home import PrefectServer, WarmDesk, answer, kept
+from tests.support.prefects.workers import wait_until
 
 pytestmark = pytest.mark.xdist_group("prefect")
 
@@ -443,20 +444,38 @@ def test_a_table_that_does_not_come_is_reported(box: Inbox) -> None:
     assert box.names() == ["p.csv", "spring.receipt", "spring.yaml"]
 
 
-def test_a_report_waits_for_no_campaign(box: Inbox, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One with a rate may take hours."""
-    box.put("a", "grace")
-    box.put("b", "ada", more="invites: {sned: true}\n")
-    reported: list[bool] = []
+@pytest.mark.parametrize("when", ["before", "meanwhile"])
+def test_nothing_waits_for_a_slow_campaign(
+    box: Inbox, monkeypatch: pytest.MonkeyPatch, when: str
+) -> None:
+    """One with a rate may take days: what lies beside it, or is put there, is read and run."""
+
+    other = box.folder / "renamed.yaml"
+
+    def put_others() -> None:
+        box.put("bad", "ada", more="invites: {sned: true}\n")
+        box.put("quick", "eve")
+
+    def go_slowly(file: str) -> None:
+        if when == "meanwhile":
+            put_others()
+        Path(file).rename(other)
+        wait_until(lambda: "bad.yaml.problems.txt" in box.names() and box.office.emails())
 
     async def campaign(file: str, key: str | None, **more: Any) -> Any:
-        if key == "a":
-            reported.append("b.yaml.problems.txt" in box.names())
-        return await box.campaign(file, key, **more)
+        if key == "slow":
+            await asyncio.to_thread(go_slowly, file)
+        return await box.campaign(str(other) if key == "slow" else file, key, **more)
 
+    monkeypatch.setattr(inbox, "EVERY", 0.01)
     monkeypatch.setattr(side_by_side, "run_campaign", campaign)
-    box.look()
-    assert reported == [True]
+    box.put("slow", "grace")
+    if when == "before":
+        put_others()
+    assert box.look() == ("NeedsAttention", "3 campaigns: 2 completed, bad input: bad.yaml")
+    assert box.runs == [None, "quick", "slow"]
+    assert box.office.emails() == {"eve@example.com": 1, "grace@example.com": 1}
+    assert box.look() == ("Completed", "Nothing new")
 
 
 @pytest.mark.parametrize("content", ["", "campaign: spring\ninvites: {sned: true}\n"])
