@@ -90,34 +90,26 @@ class _Watch:
     _error: Exception | None = None
 
     async def run(self) -> None:
-        """Raises what ended a look or its work, once nothing is at work any more."""
+        """Raises what ended the last look or its work, once nothing is at work any more."""
         async with asyncio.TaskGroup() as group:
             await self._safely(self._look(group))
             while self._at_work:
-                await self._wait()
-                if self._at_work and self.stop.reason is None and self._error is None:
+                _, pending = await asyncio.wait(self._at_work, timeout=EVERY)
+                self._at_work = {task: self._at_work[task] for task in pending}
+                if pending and self.stop.reason is None:
                     await self._safely(self._look_again(group))
         if self._error is not None:
             raise self._error
 
     async def _safely(self, work: Coroutine[Any, Any, None]) -> None:
-        """An error ends no campaign that is at work."""
+        """An error ends no campaign that is at work, and no later look."""
         try:
             await work
         except Exception as error:  # noqa: BLE001 - `run` raises it
-            self._error = self._error or error
-
-    async def _wait(self) -> None:
-        """Until something has ended or, where a look may follow, for so long as between two."""
-        waiting = set(self._at_work)
-        if self.stop.reason is None:
-            waiting.add(asyncio.ensure_future(self.stop.or_after(EVERY)))
-        await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
-        for task in waiting - set(self._at_work):
-            task.cancel()
-        self._at_work = {task: part for task, part in self._at_work.items() if not task.done()}
+            self._error = error
 
     async def _look_again(self, group: asyncio.TaskGroup) -> None:
+        self._error = None
         due = await asyncio.to_thread(is_due, self.place, self._busy())
         if due:
             await self._look(group)

@@ -467,6 +467,14 @@ def test_nothing_waits_for_a_slow_campaign(
             await asyncio.to_thread(go_slowly, file)
         return await box.campaign(str(other) if key == "slow" else file, key, **more)
 
+    def is_due_at_the_second_look(*args: Any) -> bool:
+        looks.append(len(looks))
+        if not looks[-1]:
+            raise CampaignError("the folder is away for a moment")
+        return is_due(*args)
+
+    looks: list[int] = []
+    monkeypatch.setattr(inbox, "is_due", is_due_at_the_second_look)
     monkeypatch.setattr(inbox, "EVERY", 0.01)
     monkeypatch.setattr(side_by_side, "run_campaign", campaign)
     box.put("slow", "grace")
