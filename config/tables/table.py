@@ -24,7 +24,7 @@ from config.tables.headers import (
     may_be_notes,
     spelling,
 )
-from config.tables.unread import ABOVE, PERHAPS, SWALLOWED, Unread, is_address
+from config.tables.unread import ABOVE, SWALLOWED, Unread, is_address
 from config.tables.where import Selection, Where, conditions, select
 from config.tables.written import People, Row
 
@@ -163,9 +163,7 @@ class PeopleTable:
         return (*notes, *self.remarks, *self._remarks(), *self.grid.remarks(self.header))
 
     def _remarks(self) -> Iterator[str]:
-        """Say how to send a column of remarks, which may be private, and what is not read."""
-        if self._unread().perhaps_above(self.above, self.header):
-            yield f"{self.grid.cell(self.above[0][0])}: {PERHAPS}"
+        """Say how to send a column of remarks, which may be private."""
         if "notes" not in self.columns.by_field:
             row = "" if self.grid.sheet is None else "  (a row of a sheet campaign: columns.notes)"
             for name in filter(may_be_notes, self.columns.unused):

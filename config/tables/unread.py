@@ -31,10 +31,6 @@ SWALLOWED = (
     "a cell of this row holds whole rows with people, often because of a stray quote; remove the "
     "quote, or the line breaks inside the cell"
 )
-PERHAPS = (
-    "this row is above the header, so it is not read; if this is a candidate, move it below the "
-    "header"
-)
 _ADDRESS = re.compile(r"[^\s@,;|<>:]+@[^\s@,;|<>:]+\.[^\s@,;|<>:.]+")
 
 # A column (from 0), and what is wrong with what it holds.
@@ -70,7 +66,7 @@ class Unread:
         """Find the addresses (row, column) of people above the header, which is in row `header`.
 
         They stand below another header, or all rows there are people, as after sorting the header
-        among them. A single row may also be whom to ask.
+        among them.
         """
         email = None
         for number, cells in rows:
@@ -78,15 +74,9 @@ class Unread:
                 yield number, email
             else:
                 email = self._email_of_header(cells) if email is None else email
-        if len(rows) > 1 and self._are_people(rows, header):
+        adjoining = bool(rows) and rows[-1][0] == header - 1
+        if adjoining and all(self._is_person(cells) for _, cells in rows):
             yield from ((number, self._person[-1]) for number, _ in rows)
-
-    def perhaps_above(self, rows: Sequence[TableRow], header: int) -> bool:
-        """Whether the only row above the header looks like a person."""
-        return len(rows) == 1 and self._are_people(rows, header)
-
-    def _are_people(self, rows: Sequence[TableRow], header: int) -> bool:
-        return rows[-1][0] == header - 1 and all(self._is_person(cells) for _, cells in rows)
 
     def _is_person(self, cells: Sequence[Any], shift: int = 0) -> bool:
         """Whether a person's columns, so many to the right, hold names and an address."""

@@ -13,7 +13,7 @@ from config.reading.folder import stray_files
 from config.reading.reading import Reading, read_campaigns
 from config.tables.address_cells import plain_address
 from config.tables.cells import as_text, as_whole_number, as_yes_or_no
-from config.tables.unread import ABOVE, BESIDE, PERHAPS, SECOND, SWALLOWED
+from config.tables.unread import ABOVE, BESIDE, SECOND, SWALLOWED
 from tests.config.refusals import messages, mistakes, shortened
 from tests.support import yaml_definition as sample
 from tests.support.documents import fits
@@ -86,13 +86,11 @@ def test_people_whom_nobody_would_read_are_mistakes(table: str, line: int, what:
 
 
 def test_a_header_that_was_sorted_among_the_people_is_a_mistake() -> None:
-    """Everybody above it is named; of a single row a person has to say who that is."""
-    above = "Ada,A,ada@corp.org\nBob,B,bob@corp.org\n"
-    found = complaints(above + HEADER + "Eve,E,eve@corp.org\n")
-    assert found == [f"people.csv:1: {ABOVE}", f"people.csv:2: {ABOVE}"]
-    reading = read("Ada,A,ada@corp.org\n" + HEADER + "Eve,E,eve@corp.org\n")
-    assert [each.email1 for each in reading.definitions[0].candidates] == ["eve@corp.org"]
-    assert f"people.csv:1: {PERHAPS}" in reading.notes
+    """Nobody may be there to read a remark, so even one row that looks like a person stops all."""
+    above = ["Ada,A,ada@corp.org\n", "Bob,B,bob@corp.org\n"]
+    for rows in (above[:1], above):
+        found = complaints("".join(rows) + HEADER + "Eve,E,eve@corp.org\n")
+        assert found == [f"people.csv:{line}: {ABOVE}" for line in range(1, len(rows) + 1)]
 
 
 REFERRED = "first_name,last_name,email1,Referred by,{}\nAda,A,ada@corp.org,mia@corp.org,{}\n"
@@ -109,7 +107,6 @@ ATS = (
         # Above the header: who exported the table, or whom to ask.
         "Exported by mia@corp.org\nContact:,mia@corp.org\nReport,for,mia@corp.org by Mia\n" + LOST,
         "Contact:,Mia,mia@corp.org\n" + LOST,
-        "Recruiter,Mia,mia@corp.org\n" + LOST,
         "Backend 2026\nRecruiter,Mia,mia@corp.org\nManager,Noa,noa@corp.org\n" + LOST,
         "Recruiter,Mia,mia@corp.org\nManager,Noa,noa@corp.org\n\n" + LOST,
         "Recruiter,Email,Phone\nMia,mia@corp.org,117\nNoa,noa@corp.org,118\n\n" + LOST,
