@@ -86,9 +86,10 @@ def finish(ledger: Ledger, key: str, stopped: str | None, early: Later | None = 
     beside = bool(open_now["waiting"]) and _another_at_work(ledger, campaign.id)
     ending, reason = judge(calls, open_now, stopped, early, held, beside=beside)
     again = early.again if early is not None and ending in GOES_ON else None
+    mend = again is None and ending is Ending.NEEDS_ATTENTION and reason is not None
     counts = counts_of(ledger, campaign)
     typed = _typed(ledger, key) if stopped else ()
-    return Finish(key, ending, reason, counts, held=held, again=again, typed=typed)
+    return Finish(key, ending, reason, counts, held=held, again=again, typed=typed, mend=mend)
 
 
 def _typed(ledger: Ledger, key: str) -> tuple[str, ...]:
@@ -132,8 +133,10 @@ def judge(
     if Step.UNSURE in calls or open_now["unsure"] or open_now["refused"] or held.others:
         return Ending.NEEDS_ATTENTION, early.reason if early and waiting else None
     if waiting and early is not None:
-        asks = early.wait is Wait.PILOT
-        return Ending.AWAITS_APPROVAL if asks else Ending.NOT_YET, early.reason
+        if early.wait is Wait.PILOT:
+            return Ending.AWAITS_APPROVAL, early.reason
+        # Without a moment to wait for, a person has to change something.
+        return Ending.NOT_YET if early.again else Ending.NEEDS_ATTENTION, early.reason
     if waiting:
         return Ending.STOPPED, WAITING
     return Ending.COMPLETED, None

@@ -129,7 +129,21 @@ def later(answer: Turn, table: Timetable, zone: str | None) -> Later | None:
     if wait is None:
         return None
     clock = clock_of(table, zone)
+    if answer.again is not None and (end := ended(table, answer.again)) is not None:
+        return Later(wait, _never(end, in_zone(answer.again, clock)))
     return Later(wait, _reason(wait, answer, table, clock), answer.again)
+
+
+def _never(end: Wait, again: str) -> str:
+    """Say that the time for invitations ends before anybody's next turn, while it can be mended."""
+    if end is Wait.OVER:
+        why, mend = "after invites.not_after", "a later not_after"
+    else:
+        why, mend = "when less than invites.least_time is left", "a shorter least_time"
+    return (
+        f"The next invitation would go out on {again}, {why}, so nobody else is invited. "
+        f"Give {mend}, then run the same command."
+    )
 
 
 def _reason(wait: Wait, answer: Turn, table: Timetable, clock: str | None) -> str:
@@ -142,10 +156,13 @@ def _reason(wait: Wait, answer: Turn, table: Timetable, clock: str | None) -> st
             what = f"Wave {answer.wave} of the invitations goes out"
             return f"{_from(answer, clock, what)} (invites.between). {_THEN}"
         case Wait.HOURS if answer.again is not None:
-            what = "It is outside the hours for invitations; they go out"
+            what = "Whoever waits is outside the hours for invitations; they go out"
             return f"{_from(answer, clock, what)} (invites.hours: {table.hours}). {_THEN}"
         case Wait.HOURS:
-            return "invites.hours has no hours within a year, so nobody can be invited."
+            return (
+                "invites.hours has no hours within a year, so nobody can be invited. Change the "
+                "hours or the holidays, then run the same command."
+            )
         case Wait.HELD:
             return f"{answer.why}, so nobody else is invited until a person resumes it"
     return WAITING

@@ -213,6 +213,56 @@ def test_whoever_would_have_too_little_time_is_not_invited(judged: Judged) -> No
     assert judged.run(path).ending is Ending.COMPLETED
 
 
+@pytest.mark.parametrize(
+    ("invites", "rule", "mended", "sent"),
+    [
+        (
+            "{waves: [2, rest], between: 3 days, not_after: 2025-12-03 18:00}",
+            "not_after",
+            "{waves: [2, rest], between: 3 days, not_after: 2025-12-05 18:00}",
+            2,
+        ),
+        (
+            "{hours: 'Sat 09:00-10:00', not_after: 2025-12-05 18:00}",
+            "not_after",
+            "{hours: 'Sat 09:00-10:00', not_after: 2025-12-06 18:00}",
+            0,
+        ),
+        (
+            "{hours: 'Sat 09:00-10:00', least_time: 41 days}",
+            "least_time",
+            "{hours: 'Sat 09:00-10:00', least_time: 3 days}",
+            0,
+        ),
+    ],
+)
+def test_nobody_waits_for_a_time_that_does_not_come(
+    judged: Judged, invites: str, rule: str, mended: str, sent: int
+) -> None:
+    """Whoever can change it hears of it while it can be changed, and not after the end."""
+    path = judged.write(TEN, invites)
+    for _ in range(2):
+        end = judged.run(path)
+        assert (end.ending, end.again, end.mend) == (Ending.NEEDS_ATTENTION, None, True)
+        assert f"invites.{rule}" in str(end.reason)
+        assert len(judged.invited()) == sent
+    end = judged.run(judged.write(TEN, mended))
+    assert end.ending is Ending.NOT_YET
+    judged.clock.at = end.again or judged.clock.at
+    assert judged.run(path).ending is Ending.COMPLETED
+    assert len(judged.invited()) == 10
+
+
+def test_hours_that_never_come_are_for_a_person(judged: Judged) -> None:
+    """Nothing would go on by itself, however long anybody waits."""
+    days = ", ".join(f"2025-12-{day:02}" for day in range(6, 32, 7))
+    for year in (2026, 2027):
+        first = datetime(year, 1, 3 if year == 2026 else 2, tzinfo=UTC)
+        days += "".join(f", {first + timedelta(weeks=week):%Y-%m-%d}" for week in range(53))
+    end = judged.run(judged.write(TEN, f"{{hours: 'Sat 09:00-10:00', holidays: [{days}]}}"))
+    assert (end.ending, end.mend) == (Ending.NEEDS_ATTENTION, True)
+
+
 # A server goes by its own clock, which nobody can set: tests/data/sending/test_pace.py.
 def test_the_rate_is_kept_from_one_run_to_the_next(
     judged: Judged, monkeypatch: pytest.MonkeyPatch

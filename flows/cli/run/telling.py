@@ -59,7 +59,8 @@ def _tell_end(run: OneRun, status: dict[str, Any], instead: str | None) -> int:
         complain(f"  {run.end.reason}")
         return run.end.exit_code
     if run.end.reason:
-        word = "stopped" if run.end.ending is Ending.STOPPED else "not yet"
+        word = "not invited" if run.end.mend else "not yet"
+        word = "stopped" if run.end.ending is Ending.STOPPED else word
         complain(f"  {word}: {run.end.reason}")
     if run.end.receipt:
         complain(f"  receipt: {run.end.receipt}")
