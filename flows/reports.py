@@ -4,6 +4,7 @@ Whoever may read the file may read these: what was found in it is quoted. What a
 is never touched, and a marked copy is never written over: somebody may be mending it.
 """
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,12 +16,19 @@ from data.own_files import CannotWrite, replace
 from flows.words.complaints import lines_of
 from tasks.outputs.marking import marked_copy
 
+LONGEST = 255  # bytes in the name of a file, on nearly all file systems
 BECAUSE = "because of these mistakes:"
 
 
 def report_of(file: Path) -> Path:
     """Where the report on a file lies: `spring.yaml` has `spring.yaml.problems.txt`."""
-    return file.with_name(f"{file.name}.problems.txt")
+    return _beside(file, file.name, ".problems.txt")
+
+
+def _beside(file: Path, name: str, ending: str) -> Path:
+    """A place in a file's folder; a long name is cut, as far as file systems ask."""
+    room = LONGEST - len(ending)
+    return file.with_name(os.fsencode(name)[:room].decode(errors="ignore") + ending)
 
 
 def tell(
@@ -78,7 +86,7 @@ def _marked(file: Path, content: str, problems: Sequence[Mistake]) -> Path | Non
         return None
     with_macros = not made.anew and named.path.suffix.lower() == ".xlsm"
     ending = ".xlsm" if with_macros else ".xlsx"
-    copy = file.with_name(f"{named.path.name}.problems.{content[:6]}{ending}")
+    copy = _beside(file, named.path.name, f".problems.{content[:6]}{ending}")
     if not copy.exists():
         _write(copy, made.content, named.path)
     return copy

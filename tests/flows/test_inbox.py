@@ -425,6 +425,19 @@ def test_a_bad_file_is_told_once_beside_it_and_stops_no_other(box: Inbox) -> Non
     assert box.names() == ["bad.receipt", "bad.yaml", "good.receipt", "good.yaml"]
 
 
+@pytest.mark.parametrize("letter", ["b", "才"])
+def test_a_bad_file_with_a_long_name_is_told_and_stops_no_other(box: Inbox, letter: str) -> None:
+    """The report's own name would be longer than a name may be."""
+    name = letter * ((255 - len(".yaml")) // len(letter.encode())) + ".yaml"
+    box.put("bad", "ada", more="invites: {sned: true}\n", name=name)
+    box.put("good", "eve")
+    assert box.look()[0] == "NeedsAttention"
+    assert box.office.emails() == {"eve@example.com": 1}
+    [report] = [each for each in box.names() if each.endswith(".problems.txt")]
+    assert "sned" in (box.folder / report).read_text()
+    assert box.look() == ("Completed", "Nothing new")
+
+
 def test_a_table_that_does_not_come_is_reported(box: Inbox) -> None:
     """It may come after its definition; but nobody is forgotten because it never does."""
     path = box.put("spring", "ada")
