@@ -137,6 +137,7 @@ class _Watch:
         A signal ends the wait; nothing is judged then.
         """
         files = await asyncio.to_thread(files_there, self.place, self.ledger)
+        await asyncio.to_thread(reports.tidy, self.place)
         if any(new is not None for new in files.values()):
             await self.stop.or_after(self.quiet.total_seconds())
         if self.stop.reason is not None:

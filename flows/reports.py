@@ -6,6 +6,7 @@ is never touched, and a marked copy is never written over: somebody may be mendi
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from config.command_line import command
@@ -17,12 +18,13 @@ from flows.words.complaints import lines_of
 from tasks.outputs.marking import marked_copy
 
 LONGEST = 255  # bytes in the name of a file, on nearly all file systems
+REPORT = ".problems.txt"
 BECAUSE = "because of these mistakes:"
 
 
 def report_of(file: Path) -> Path:
     """Where the report on a file lies: `spring.yaml` has `spring.yaml.problems.txt`."""
-    return _beside(file, file.name, ".problems.txt")
+    return _beside(file, file.name, REPORT)
 
 
 def _beside(file: Path, name: str, ending: str) -> Path:
@@ -58,7 +60,19 @@ def tell(
 
 def withdraw(file: Path) -> None:
     """Take the report away, once the file is as it should be. Raises CannotWrite."""
-    report = report_of(file)
+    _remove(report_of(file))
+
+
+def tidy(folder: Path) -> None:
+    """Take away the reports on files that are gone, where that is allowed."""
+    files = list(folder.iterdir())
+    reports = {file for file in files if file.name.endswith(REPORT)}
+    with suppress(CannotWrite):
+        for report in reports - set(map(report_of, files)):
+            _remove(report)
+
+
+def _remove(report: Path) -> None:
     if BECAUSE in (_text_of(report) or "").partition("\n")[0]:
         try:
             report.unlink(missing_ok=True)

@@ -10,6 +10,7 @@ from prefect.client.orchestration import PrefectClient, get_client
 from prefect.logging import get_logger
 
 from config.errors import CampaignError
+from flows import reports
 from flows.arrivals import is_due
 from flows.inbox import EVERY
 from flows.serving.deployments import Planned, next_unfinished
@@ -20,7 +21,9 @@ async def watch(inbox: Planned) -> None:
     folder = Path(inbox.parameters["folder"])
     while True:
         try:
-            if await asyncio.to_thread(is_due, folder):
+            due = await asyncio.to_thread(is_due, folder)
+            await asyncio.to_thread(reports.tidy, folder)
+            if due:
                 async with get_client() as client:
                     await _begin(client, inbox.full_name)
         except Exception as error:  # noqa: BLE001 - Prefect may fail in ways of its own

@@ -438,6 +438,18 @@ def test_a_bad_file_with_a_long_name_is_told_and_stops_no_other(box: Inbox, lett
     assert box.look() == ("Completed", "Nothing new")
 
 
+def test_the_report_on_a_file_that_is_gone_goes_as_well(box: Inbox) -> None:
+    """It would look like a mistake that is still open; what people wrote stays."""
+    path = box.put("bad", "ada", more="invites: {sned: true}\n")
+    notes = box.folder / "notes.problems.txt"
+    notes.write_text("Ask Mia.\n")
+    box.look()
+    assert "bad.yaml.problems.txt" in box.names()
+    path.unlink()
+    assert box.look() == ("Completed", "Nothing new")
+    assert box.names() == ["notes.problems.txt"]
+
+
 def test_a_table_that_does_not_come_is_reported(box: Inbox) -> None:
     """It may come after its definition; but nobody is forgotten because it never does."""
     path = box.put("spring", "ada")
