@@ -36,7 +36,8 @@ class Timetable:
         if self.hours is not None:
             yield "hours", str(self.hours)
         if self.gap:
-            yield "rate", f"at most {3600 / self.gap.total_seconds():,.4g} an hour"
+            rate = 3600 / self.gap.total_seconds()
+            yield "rate", f"at most {f'{rate:,.0f}' if rate >= 100 else f'{rate:.3g}'} an hour"
         if self.pilot is not None:
             yield "pilot", "first an invitation to yourself, which you confirm"
         if self.waves is not None:

@@ -123,10 +123,10 @@ def resend(
             say("Nothing was changed.")
             raise typer.Exit(1)
         ledger.write(resending.resend, campaign.id, rows, by(who, reason))
-    say(f"{key}: {counted(len(rows), 'person', 'people')} will be invited once more")
-    if not campaign.send_invites:
-        say("  not yet: the definition says  invites: {send: false}")
-    say(f"  send: {command('run', *run_again(campaign))}")
+        say(f"{key}: {counted(len(rows), 'person', 'people')} will be invited once more")
+        if not campaign.send_invites:
+            say("  not yet: the definition says  invites: {send: false}")
+        _close(ledger, campaign)
 
 
 def _agreed(emails: Sequence[str]) -> bool:

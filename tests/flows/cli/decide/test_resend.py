@@ -58,13 +58,22 @@ def test_withdrawing_and_resending_is_no_way_round_the_wait(
     assert (no_resend(person(Step.DONE, Step.WITHDRAWN), doubt, NOON) is None) is may
 
 
+def test_a_pause_is_lifted_before_anybody_is_invited_once_more(desk: DoubtfulCampaign) -> None:
+    """A run that was named here would only stop."""
+    desk.run()
+    desk.type("pause", KEY, "--why", "wait")
+    answer = desk.type("resend", KEY, ZOE, "--why", "went to spam", "--yes")
+    resume = f"campaign resume {KEY}, then campaign run {desk.file}"
+    assert answer.out.splitlines()[-1] == f"  paused: {resume}"
+
+
 @on_each_database
 def test_the_next_run_sends_exactly_one_more_email(desk: DoubtfulCampaign) -> None:
     """A new generation, recorded; the run after that sends nothing."""
     desk.run()
     answer = desk.type("resend", KEY, " ZOE@example.com", ZOE, "--why", "went to spam", "--yes")
     assert answer.code == 0
-    assert answer.out.splitlines()[-1] == f"  send: campaign run {desk.file}"
+    assert answer.out.splitlines()[-1] == f"  waiting: campaign run {desk.file}"
     assert desk.decisions() == [("resend", None, "rita", "went to spam")]
     assert desk.emails() == dict.fromkeys(EMAILS, 1)  # nothing is sent by the command itself
     before = desk.requests()
