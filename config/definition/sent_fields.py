@@ -1,6 +1,6 @@
 """What is sent to the service, as a person sees it: which column is sent as which field."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from config.definition.model import Candidate, Definition
@@ -30,15 +30,14 @@ class Sent:
         return f"{self.field if same else f'{self.column} as {self.field}'} ({self.examples[0]})"
 
 
-def sent(definition: Definition, among: Collection[str] = ()) -> list[Sent]:
-    """List which fields of a definition's people are sent, with the first values as examples:
-    of the people whose email keys are `among`, if any are.
+def sent(definition: Definition, people: Sequence[Candidate] = ()) -> list[Sent]:
+    """List which fields of a definition's people are sent, with the first values as examples: of
+    these `people`, if there are any.
     """
     # The pilot was put before them, and is in no column.
     pilot = definition.invites.timetable.pilot
-    others = [person for person in definition.candidates if person.key != pilot]
-    people = others or definition.candidates
-    people = [person for person in people if person.key in among] or people
+    people = people or definition.candidates
+    people = [person for person in people if person.key != pilot] or people
     listed = []
     for field in FIELDS:
         examples: list[str | int] = []

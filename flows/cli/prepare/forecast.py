@@ -3,7 +3,7 @@
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -43,7 +43,7 @@ class Forecast(Remaining):
     of the campaign that were sent with other values. `held` are those who are left out, by address
     as typed; `forgotten` counts people of the definition who were forgotten. `going` are the email
     keys of those who would be invited (or added, if nobody is invited); `hidden` counts those of
-    them who are in hidden rows of the sheet. `adding` are the keys of those who would be added.
+    them who are in hidden rows of the sheet. `adding` are those who would be added.
     `waits` says what a person must do about the pilot before anybody else is invited.
     """
 
@@ -66,7 +66,7 @@ class Forecast(Remaining):
     stop: Stop | None = None
     forgotten: int = 0
     going: Collection[str] = ()
-    adding: Collection[str] = ()
+    adding: Sequence[Candidate] = ()
     waits: str | None = None
     hidden: int = 0
 
@@ -133,6 +133,8 @@ def forecast(plan: Plan, per_request: int, ledger: Ledger | None) -> Forecast:
     ahead = foreseen(plan, ledger) if left.invite else None
     going = set(ahead.keys if ahead else (person.key for person in changes.new))
     made = campaign is not None and campaign.project_id is not None
+    adds = {person.key for person in plan.people if person.add}
+    people = meant(definition, in_ledger) if adds else ()
     return Forecast(
         campaign=definition.campaign,
         service=campaign.service if campaign else None,
@@ -150,7 +152,7 @@ def forecast(plan: Plan, per_request: int, ledger: Ledger | None) -> Forecast:
         problem_doubt=kept_doubt(definition, campaign),
         ahead=ahead,
         going=going,
-        adding={person.key for person in plan.people if person.add},
+        adding=[person for person, _ in people if person.key in adds],
         waits=plan.early.reason if plan.early and plan.early.wait is Wait.PILOT else None,
         hidden=sum(person.hidden and person.key in going for person in definition.candidates),
         stop=plan.stop,

@@ -103,7 +103,7 @@ def test_a_plan_names_somebody_who_is_to_be_added(typed: Typed, tmp_path: Path) 
     table(tmp_path / "people.csv")
     [definition] = read_campaigns(tmp_path / "people.yaml").definitions
     grace = definition.candidates[1]
-    assert sent(definition, {grace.key})[0].examples == (grace.first_name,)
+    assert sent(definition, [grace])[0].examples == (grace.first_name,)
     assert sent(definition)[0].examples[0] != grace.first_name
 
 

@@ -80,6 +80,14 @@ def test_a_corrected_person_is_invited_at_the_right_address(desk: DoubtfulCampai
     assert row is not None
 
 
+def test_the_plan_shows_what_is_sent_of_the_corrected_person(desk: DoubtfulCampaign) -> None:
+    """Somebody else's address as an example would be taken for a second email to them."""
+    desk.run()
+    correct(desk, GRACE, RIGHT)
+    [shown] = [line for line in desk.type("plan", desk.file).out.splitlines() if "  sent " in line]
+    assert f"email1 ({RIGHT})" in shown
+
+
 @pytest.mark.parametrize("sheet", ["old", "new", "both"])
 @pytest.mark.parametrize("sent", ["nothing", "added", "invited"])
 def test_the_sheet_may_say_either_address(desk: DoubtfulCampaign, sheet: str, sent: str) -> None:
