@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from config.tables.where import Where, where_of
+from config.workbooks.shapes import column_letters
 
 NEEDED = ("first_name", "last_name", "email1")
 FULL_NAME = "full_name"
@@ -149,9 +150,7 @@ def find_columns(
         if field not in columns_of and field not in covered
     ]
     complaints += [
-        f"{len(columns)} columns for {field}: "
-        + ", ".join(header[column].strip() for column in columns)
-        + f'; say which, as in columns: {{{field}: "{header[columns[0]].strip()}"}}'
+        f"{len(columns)} columns for {field}: {_which(header, field, columns)}"
         for field, columns in columns_of.items()
         if len(columns) > 1
     ]
@@ -197,6 +196,21 @@ def _asked_for(field: str, chosen: Mapping[str, str | None]) -> str:
     if field not in chosen:
         return ""
     return f' under the header "{chosen[field]}"' if chosen[field] else ", because columns says so"
+
+
+def _which(header: Sequence[str], field: str, columns: Sequence[int]) -> str:
+    """List the columns of one field, and say how to choose: by a header that only one of them has.
+
+    A header names every column whose header is spelled like it.
+    """
+    spellings = [spelling(header[column]) for column in columns]
+    names = [header[column].strip() for column in columns]
+    for name, reduced in zip(names, spellings, strict=True):
+        if spellings.count(reduced) == 1:
+            return f'{", ".join(names)}; say which, as in columns: {{{field}: "{name}"}}'
+    # In a spreadsheet columns have letters; a text has none.
+    placed = (f"{names[n]} (column {at + 1}, {column_letters(at)})" for n, at in enumerate(columns))
+    return f"{', '.join(placed)}; rename all but the one to use"
 
 
 def _one_of(unused: Sequence[str], field: str, chosen: Mapping[str, str | None]) -> str:

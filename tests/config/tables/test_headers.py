@@ -1,6 +1,7 @@
 """Headers by their meaning: in several languages, with a mapping that wins, never by guessing."""
 
 import csv
+import re
 from collections import defaultdict
 
 import pytest
@@ -99,6 +100,25 @@ def test_two_columns_for_one_field_are_listed() -> None:
     header = ["First name", "Last name", "E-mail", "Personal email"]
     (complaint,) = find_columns(header, {}).complaints
     assert fits('2 … email1: E-mail, Personal email; … {email1: "E-mail"}', complaint)
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        ("Email,Email", "2 …: Email (column 3, C), Email (column 4, D); rename … one …"),
+        ("E-mail,email ,Mail", '3 …: E-mail, email, Mail; … {email1: "Mail"}'),
+        ("Mail,Work email,Mail", '3 …: Mail, Work email, Mail; … {email1: "Work email"}'),
+    ],
+)
+def test_what_is_to_be_typed_chooses_one_column(columns: str, said: str) -> None:
+    """A header that several columns have chooses none of them: then they are to be renamed."""
+    header = ["First name", "Last name", *columns.split(",")]
+    (complaint,) = find_columns(header, {}).complaints
+    assert fits(said, complaint)
+    for named in re.findall(r'{email1: "(.*)"}', complaint):
+        assert find_columns(header, {"email1": named}).complaints == ()
+    (again,) = find_columns(header, {"email1": header[2]}).complaints or ("rename",)
+    assert "rename" in again
 
 
 def test_a_full_name_is_split_only_when_told_to() -> None:
