@@ -68,6 +68,8 @@ LOOK_ALIKE = str.maketrans(
 )
 LETTERS_OF = ("LATIN", "CYRILLIC", "GREEK", "ARMENIAN")
 LOST = ("?", "\N{REPLACEMENT CHARACTER}")
+# No letter of any name; in the encoding that was meant they are one, as £ is Ł in Windows-1250.
+MISREAD = frozenset("¡¢£¤¥¦§©¬®¯±²³¶¹¼½¾¿×÷")
 # What programs write for nothing. Null and Nan, spelled as people spell them, are names.
 NOTHING = {"null", "NULL", "(null)", "NaN", "nan", "undefined", "N/A", "n/a"}
 
@@ -193,8 +195,13 @@ def name_doubts(name: str) -> Iterator[Doubt]:
         if character in name:
             sentence = f"a {character} often replaces a character that a program lost"
             yield Doubt(LOST_CHARACTER, sentence)
-    if not name.isascii() and (meant := _read_as_bytes(name)):
+    if name.isascii():
+        return
+    if meant := _read_as_bytes(name):
         sentence = f"probably {shown(meant)}, read by some program in the wrong encoding"
+        yield Doubt(WRONG_ENCODING, sentence)
+    elif odd := next((character for character in name if character in MISREAD), None):
+        sentence = f"a {odd} often stands for a letter that was read in the wrong encoding"
         yield Doubt(WRONG_ENCODING, sentence)
 
 

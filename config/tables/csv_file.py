@@ -20,8 +20,9 @@ ENCODINGS = ("utf-8", "cp1252")
 MOST_COLUMNS = 1_000
 # One line with its end, whichever that is.
 LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|\Z)")
-WORD = re.compile(r"\w+")
-LONGEST_WORD = 40
+# A word with a character that is not ASCII, which need not be a letter: misread ones rarely are.
+WORD = re.compile(r"[^\s,;|\"]*[^\x00-\x7f][^\s,;|\"]*")
+AROUND = 25  # so many characters of it on either side
 # A line that only Excel understands; other programs may add quotes to it, and a delimiter for each
 # column.
 SEPARATOR = re.compile(r"\"?sep ?= ?(?P<delimiter>[,;\t|])\"?(?P=delimiter)*", re.IGNORECASE)
@@ -55,14 +56,11 @@ def _guessed(data: bytes, text: str, file: str) -> tuple[str, ...]:
             data.decode("utf-8")
     except UnicodeDecodeError:
         at = next(at for at, character in enumerate(text) if not character.isascii())
-        word = WORD.search(text, max(0, text.rfind("\n", 0, at) + 1, at - LONGEST_WORD), len(text))
-        while word and word.end() <= at:
-            word = WORD.search(text, word.end())
+        word = next(WORD.finditer(text, max(0, at - AROUND), at + AROUND))[0]
         line = text.count("\n", 0, at) + 1
-        shown_word = shown(word[0][:LONGEST_WORD]) if word else "it"
         return (
             f"{Place(file, line)}: this file is not in UTF-8 and was read as Windows-1252; "
-            f"if {shown_word} looks wrong there, save the file as UTF-8",
+            f"if {shown(word)} looks wrong there, save the file as UTF-8",
         )
     return ()
 

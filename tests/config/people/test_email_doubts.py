@@ -94,6 +94,11 @@ def test_what_is_doubtful(typed: str, kinds: list[str]) -> None:
         ("Jos\ufffd", [LOST_CHARACTER]),
         ("JosÃ©", [WRONG_ENCODING]),
         ("MÃ¼ller", [WRONG_ENCODING]),
+        ("£ukasz", [WRONG_ENCODING]),
+        ("¯ak", [WRONG_ENCODING]),
+        ("Micha³", [WRONG_ENCODING]),
+        ("Mº Gal·la D´Angelo", []),
+        ("Hans «Hansi» Œrsted", []),
     ],
 )
 def test_what_a_program_did_to_a_name(name: str, kinds: list[str]) -> None:

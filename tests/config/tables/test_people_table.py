@@ -165,7 +165,7 @@ def test_quotes_line_breaks_and_blank_rows() -> None:
     [
         (HEADER + '"A"x,B,a@example.com\n', ":2: … (',' expected after '\"')"),
         ("first,last_name,email1\n" + ADA, ":1: … first_name; found first, last_name, email1; …"),
-        ("first_name,last_name,Email,E-mail\n", ":1: 2 … email1: Email, E-mail; …"),
+        ("first_name,last_name,Email,E-mail\n", ":1: 2 … email1: Email (column 3, C), E-mail (column 4, D); …"),
         (HEADER + "A,,a@example.com\n", ":2, last_name: missing, …"),
         (
             HEADER + "A,B,straße@example.com\nA,B,STRASSE@example.com\n",
@@ -193,6 +193,26 @@ def test_a_spoilt_name_is_pointed_at_and_sent_as_it_is() -> None:
     assert fits('people.csv:2, first_name: "JosÃ©": … "José", …', first)
     assert fits('people.csv:2, last_name: "Jos?": …', last)
     assert reading.definitions[0].candidates[0].first_name == "JosÃ©"
+
+
+@pytest.mark.parametrize(
+    ("first_name", "encoding", "seen"),
+    [
+        ("Łukasz", "cp1250", "£ukasz"),
+        ("(Zoë)", "cp1252", "(Zoë)"),
+        ("Ada\u00a0B", "cp1252", "Ada\\xa0B"),
+        ("JosÃ©", "cp1252", "JosÃ©"),
+        (f"{'x' * 70}ë{'y' * 70}", "cp1252", f"{'x' * 25}ë{'y' * 24}"),
+    ],
+)
+def test_a_guessed_encoding_is_shown_by_the_word_that_may_be_wrong(
+    first_name: str, encoding: str, seen: str
+) -> None:
+    """With the character itself, be it a letter or not: it is what a person can judge."""
+    table = f"{HEADER}Ada,Lovelace,ada@x.org\n{first_name},Żak,b@x.org\n"
+    table = table if encoding == "cp1250" else table.replace("Ż", "Ž")
+    [note] = read(table.encode(encoding)).notes
+    assert fits(f'people.csv:3: … Windows-1252; if "{seen}" looks …', note)
 
 
 def test_unused_columns_are_remarked_on_and_never_sent() -> None:
