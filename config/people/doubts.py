@@ -5,6 +5,7 @@ and two addresses of one mailbox would have one person invited twice. The servic
 (interface 4), so a name that a program has spoilt stays spoilt there.
 """
 
+import re
 import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
@@ -18,6 +19,8 @@ APOSTROPHE = "an apostrophe in front"
 LOST_CHARACTER = "a lost character"
 LOOK_ALIKES = "letters that look like others"
 WRONG_ENCODING = "a name read in the wrong encoding"
+NO_NAME = "a cell that holds no name"
+REMARK = "a remark that a row is out"
 
 # The domains of most private addresses; one that differs by one typo is rarely meant.
 PROVIDERS = (
@@ -72,6 +75,16 @@ LOST = ("?", "\N{REPLACEMENT CHARACTER}")
 MISREAD = frozenset("¡¢£¤¥¦§©¬®¯±²³¶¹¼½¾¿×÷")
 # What programs write for nothing. Null and Nan, spelled as people spell them, are names.
 NOTHING = {"null", "NULL", "(null)", "NaN", "nan", "undefined", "N/A", "n/a"}
+# What people and forms write where there is no name; True and Test, spelled so, are names as well.
+NO_NAMES = {
+    *("TRUE", "true", "FALSE", "false", "TEST", "test", "UNKNOWN", "Unknown", "unknown"),
+    *("TBD", "tbd", "NONE", "none", "XXX", "xxx"),
+}
+# How people mark a row that nobody should be invited from.
+_REMARK = re.compile(
+    r"\A(?:#|//|~)|\b(?:do not|don['’]t|withdrawn|withdrew|declined|rejected|duplicate)\b",
+    re.IGNORECASE,
+)
 
 
 def email_doubts(typed: str, key: str) -> Iterator[Doubt]:
@@ -191,6 +204,13 @@ def name_doubts(name: str) -> Iterator[Doubt]:
     """Say what may be wrong with a name; mostly nothing."""
     if name in NOTHING:
         yield Doubt("an empty cell, as programs write it", "programs write this for an empty cell")
+    elif _REMARK.search(name):
+        sentence = "this may be a remark that the row is out; whoever is in the table is invited"
+        yield Doubt(REMARK, sentence)
+    elif "@" in name:
+        yield Doubt(NO_NAME, "no name has an @ in it; check whether the columns are shifted")
+    elif name in NO_NAMES or not any(map(str.isalpha, name)):
+        yield Doubt(NO_NAME, "this is hardly a name, but it is sent as one")
     for character in LOST:
         if character in name:
             sentence = f"a {character} often replaces a character that a program lost"

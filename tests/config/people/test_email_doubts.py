@@ -7,7 +7,9 @@ from config.people.doubts import (
     APOSTROPHE,
     LOOK_ALIKES,
     LOST_CHARACTER,
+    NO_NAME,
     PROVIDERS,
+    REMARK,
     SHARED,
     TYPO,
     WRONG_ENCODING,
@@ -107,6 +109,30 @@ def test_what_a_program_did_to_a_name(name: str, kinds: list[str]) -> None:
     assert [doubt.kind for doubt in found] == kinds
     if "Ã" in name:
         assert "José" in found[0].sentence or "Müller" in found[0].sentence
+
+
+@pytest.mark.parametrize(
+    ("kind", "names"),
+    [
+        (
+            NO_NAME,
+            ["ada@corp.org", "Ada ada@corp.org", "TRUE", "false", "2026-05-01", "3", "-", "."],
+        ),
+        (NO_NAME, ["unknown", "Unknown", "TEST", "none", "…"]),
+        (REMARK, ["#Alan", "# Ada", "//Di", "~~Cy~~", "~Di", "DO NOT INVITE", "Grace (withdrawn)"]),
+        (
+            REMARK,
+            ["Ada - DUPLICATE", "Declined: Ada", "Don’t invite", "withdrew", "Ada [rejected]"],
+        ),
+        ("an empty cell, as programs write it", ["null", "N/A"]),
+        (None, ["Null", "Nan", "True", "Test", "A", "A.", "Ng", "愛", "भ", "O'Neil", "X Æ A-12"]),
+        (None, ["Dono Notley", "Donota", "Withdrawne", "Ada/Adele", "Anna #2", "Skip", "Doe-Nott"]),
+    ],
+)
+def test_what_is_hardly_a_name(kind: str | None, names: list[str]) -> None:
+    """Shifted columns, cells of other kinds, marked rows: pointed at once; a real name never is."""
+    for name in names:
+        assert [doubt.kind for doubt in name_doubts(name)] == [kind] * (kind is not None), name
 
 
 @pytest.mark.parametrize(

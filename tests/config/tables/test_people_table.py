@@ -165,7 +165,10 @@ def test_quotes_line_breaks_and_blank_rows() -> None:
     [
         (HEADER + '"A"x,B,a@example.com\n', ":2: … (',' expected after '\"')"),
         ("first,last_name,email1\n" + ADA, ":1: … first_name; found first, last_name, email1; …"),
-        ("first_name,last_name,Email,E-mail\n", ":1: 2 … email1: Email (column 3, C), E-mail (column 4, D); …"),
+        (
+            "first_name,last_name,Email,E-mail\n",
+            ":1: 2 … email1: Email (column 3, C), E-mail (column 4, D); …",
+        ),
         (HEADER + "A,,a@example.com\n", ":2, last_name: missing, …"),
         (
             HEADER + "A,B,straße@example.com\nA,B,STRASSE@example.com\n",
