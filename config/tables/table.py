@@ -13,7 +13,7 @@ from config.progress import tell
 from config.tables.address_cells import address_of
 from config.tables.cells import as_text, as_whole_number, is_blank, is_total, is_words
 from config.tables.full_name import split_name
-from config.tables.grid import Grid, Rows, TableRow
+from config.tables.grid import DELIMITERS, Grid, Rows, TableRow
 from config.tables.headers import (
     FULL_NAME,
     Columns,
@@ -34,6 +34,12 @@ ABOVE_AT_MOST = 50
 MOST_ROWS = 250_000
 TOLD_EVERY = 1_000
 TOTALS_NAMED = 3
+NO_HEADER = (
+    "this row has an address, so it is not a header; add a header row above it that names the "
+    "columns, such as First name or Email"
+)
+IN_QUOTES = "each line is one cell, often because it is in quotes; remove the quotes around it"
+IN_ONE_CELL = "each row is in one cell; split it into columns (Data > Text to Columns)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,8 +278,19 @@ def people_table(rows: Rows, grid: Grid, wishes: Wishes, needed: Sequence[str]) 
         raise BadInput([row for row in top if isinstance(row, Mistake)] or empty)
     if complaints := table.columns.complaints:
         place = grid.cell(table.header)
-        raise BadInput(Mistake(place, message=complaint) for complaint in complaints)
+        wrong = _is_no_header(table)
+        raise BadInput(Mistake(place, message=each) for each in ((wrong,) if wrong else complaints))
     return table
+
+
+def _is_no_header(table: PeopleTable) -> str | None:
+    """Say why the row that was taken for the header is none, if it is a person or one cell."""
+    titles = [title for title in table.titles if title.strip()]
+    for delimiter in DELIMITERS if len(titles) == 1 else ():
+        parts = titles[0].split(delimiter)
+        if len(parts) > 1 and (matches(parts, table.wishes) > 1 or any(map(is_address, parts))):
+            return IN_QUOTES if table.grid.delimiter else IN_ONE_CELL
+    return NO_HEADER if not table.columns.by_field and any(map(is_address, titles)) else None
 
 
 def find_table(rows: Rows, grid: Grid, wishes: Wishes, needed: Sequence[str]) -> PeopleTable | None:

@@ -13,6 +13,7 @@ from config.reading.folder import stray_files
 from config.reading.reading import Reading, read_campaigns
 from config.tables.address_cells import plain_address
 from config.tables.cells import as_text, as_whole_number, as_yes_or_no
+from config.tables.table import IN_QUOTES, NO_HEADER
 from config.tables.unread import ABOVE, BESIDE, SECOND, SWALLOWED
 from tests.config.refusals import messages, mistakes, shortened
 from tests.support import yaml_definition as sample
@@ -91,6 +92,28 @@ def test_a_header_that_was_sorted_among_the_people_is_a_mistake() -> None:
     for rows in (above[:1], above):
         found = complaints("".join(rows) + HEADER + "Eve,E,eve@corp.org\n")
         assert found == [f"people.csv:{line}: {ABOVE}" for line in range(1, len(rows) + 1)]
+
+
+@pytest.mark.parametrize(
+    ("table", "what"),
+    [
+        ('"First name,Last name,Email"\n"Ada,Lovelace,ada@corp.org"\n', IN_QUOTES),
+        ('"First name;Last name;Email"\n"Ada;Lovelace;ada@corp.org"\n', IN_QUOTES),
+        ('"First name,""Last name"",Email",\n"Ada,""B, C"",ada@corp.org",\n', IN_QUOTES),
+        ('"Ada,Lovelace,ada@corp.org"\n', IN_QUOTES),
+        ("Ada,Lovelace,ada@corp.org\nBob,B,bob@corp.org\n", NO_HEADER),
+        ("ada@corp.org\nbob@corp.org\n", NO_HEADER),
+    ],
+)
+def test_a_row_that_is_no_header_is_told_as_such(table: str, what: str) -> None:
+    """Nothing else is said of it: no column can be chosen from it by its name."""
+    assert complaints(table) == [f"people.csv:1: {what}"]
+
+
+@pytest.mark.parametrize("header", ["Vorname,Ort", '"Ort, Name"', "First name,Last name,a@b.org"])
+def test_a_header_that_lacks_a_column_is_still_one(header: str) -> None:
+    """It says which column is missing, and what there is."""
+    assert "; found " in complaints(f"{header}\nAda,Lovelace,ada@corp.org\n")[0]
 
 
 REFERRED = "first_name,last_name,email1,Referred by,{}\nAda,A,ada@corp.org,mia@corp.org,{}\n"

@@ -13,6 +13,7 @@ from config.definition.model import ProblemById
 from config.reading.own_tables import named_table, own_tables, people_at
 from config.reading.reading import Reading, read_campaigns
 from config.reading.sources import sources_of
+from config.tables.table import IN_ONE_CELL, NO_HEADER
 from config.tables.unread import ABOVE
 from config.workbooks.shapes import column_letters
 from flows.run.order import RunContext, conduct
@@ -47,6 +48,19 @@ complaints = partial(messages, read_campaigns)
 
 def keys(reading: Reading) -> dict[str, list[str]]:
     return {d.campaign: [person.key for person in d.candidates] for d in reading.definitions}
+
+
+@pytest.mark.parametrize(
+    ("rows", "what"),
+    [
+        ([["First name,Last name,Email"], ["Ada,Lovelace,ada@corp.org"]], IN_ONE_CELL),
+        ([["Ada", "Lovelace", "ada@corp.org"]], NO_HEADER),
+    ],
+)
+def test_a_row_that_is_no_header_is_told_as_such(rows: Rows, what: str) -> None:
+    """A text that was pasted into one column is split by the spreadsheet program."""
+    found = complaints(book(campaign=CAMPAIGN, candidates=rows))
+    assert found == [f"people.xlsx, candidates!A1: {what}"]
 
 
 @pytest.mark.parametrize(("said", "again"), [(None, False), ("ask", False), ("add_again", True)])
