@@ -12,6 +12,9 @@ WANTED = "an email address"
 LONGEST = 254
 LONGEST_LOCAL = 64
 LONGEST_LIST = 1_000
+# Around an address; an address of its own may begin with a straight one.
+CURLY = tuple("“”„‟«»‘’‚‛‹›")
+QUOTES = (*CURLY, '"', "'", "`")
 
 # Invisible letters and marks (Unicode's Default_Ignorable_Code_Point), most of which the library
 # accepts; zero-width spaces, and direction marks.
@@ -68,7 +71,12 @@ def _slip(address: str) -> str:
         return "on one line"
     if address.endswith((",", ";")):
         return f"without the {'comma' if address.endswith(',') else 'semicolon'} at its end"
-    return "with one @ in it" if address.count("@") > 1 else ""
+    if address.count("@") > 1:
+        return "with one @ in it"
+    if address.startswith(CURLY) or address.endswith(QUOTES):
+        around = dict.fromkeys(end for end in (address[0], address[-1]) if end in QUOTES)
+        return f"without {' and '.join(around)} around it"
+    return ""
 
 
 @lru_cache(maxsize=4096)

@@ -29,6 +29,8 @@ SECRETS = re.compile(
     r"|^[ \t]*(?:export +)?(?:ASSESSMENT|assessment)_\w+ *=|^-----BEGIN ",
     re.MULTILINE,
 )
+# Old programs for Windows end a text with it.
+END_MARK = re.compile(r"\x1a(?<=[\r\n]\x1a)\s*\Z")
 HOLDS_SECRETS = (
     "this file holds settings or a key, so none of it is shown; wanted a definition or a table"
 )
@@ -101,7 +103,7 @@ def decoded(data: bytes, file: str, encodings: Sequence[str]) -> str:
     line = 1
     for encoding in marked or encodings:
         try:
-            text = data.decode(encoding)
+            text = END_MARK.sub("", data.decode(encoding))
         except UnicodeDecodeError as error:
             line = data.count(b"\n", 0, error.start) + 1
             continue

@@ -212,6 +212,15 @@ def test_what_is_wrong_with_a_table_is_told_at_its_line(table: str | bytes, said
     assert fits(f"people.csv{said}", complaints(table)[0])
 
 
+@pytest.mark.parametrize("end", ["\x1a", "\x1a\r\n"])
+def test_the_end_mark_of_old_programs_is_no_row(end: str) -> None:
+    """Nobody sees the last line that holds it; anywhere else it is a mistake."""
+    table = (HEADER + ADA).replace("\n", "\r\n") + end
+    assert len(people(table)) == 1
+    [said] = complaints(HEADER + ADA.replace("Ada", "A\x1ada") + end)
+    assert fits("people.csv:2, first_name: … U+001A", said)
+
+
 def test_a_spoilt_name_is_pointed_at_and_sent_as_it_is() -> None:
     """The service has no update (interface 4): better seen before it is sent than after."""
     reading = read(HEADER + "JosÃ©,Jos?,a@example.com\n")
