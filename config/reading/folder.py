@@ -23,7 +23,10 @@ from config.reading.sources import (
 # with another ending (.tmp, .part, .crdownload) are not our kinds anyway.
 HIDDEN = (".", "~", "#")
 NEIGHBOURS, SMALL = 50, 2**20  # how many campaigns beside one are read; how many bytes at most
-MAY_HOLD_PEOPLE = (*MARKUP, ".xlsb", ".numbers", ".json", ".pdf", ".doc", ".docx")
+MAY_HOLD_PEOPLE = (
+    *(*MARKUP, ".xlsb", ".xltx", ".xltm", ".fods", ".numbers", ".gsheet", ".json", ".zip"),
+    *(".pdf", ".doc", ".docx", ".rtf", ".eml", ".msg"),
+)
 TEXT = ".txt"  # or anything else: a note
 NO_CAMPAIGNS = "this folder has no campaigns in it (.yaml, .yml or workbooks)"
 # Part of the names of files that are written beside a bad file.
