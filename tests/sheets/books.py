@@ -135,7 +135,11 @@ NUMBERS = one(
                 ("B", "2.5", "b2@example.com", "TRUE", "2026-12-01", "4", "C3"),
                 ("1815", "3", "c3@example.com", "FALSE", "2026-12-01 09:30:00", "0", "C4"),
             ]
-        }
+        },
+        look_at=tuple(
+            f"{{file}}, Candidates!{cell}: … hardly a name, …"
+            for cell in ("B2, last_name", "B3, last_name", "A4, first_name", "B4, last_name")
+        ),
     ),
 )
 SCRIPTS = one(
@@ -155,7 +159,8 @@ SCRIPTS = one(
                 *[("محمد", "الفارسي", "m@bücher.example", "-5", "@home", "1", "C4")],
                 *[("😀", "O'Neil", "o'neil@example.com", "'quoted", "spaces", "1", "C5")],
             ]
-        }
+        },
+        look_at=('{file}, Candidates!A5, first_name: "😀": … hardly a name, …',),
     ),
 )
 SCRIPTS.outcome.people["a"][0] += ('say "hi"\nthen go', "1", "C2")

@@ -57,7 +57,11 @@ def _numbers(locale: str) -> Outcome:
                 ("B", half, "b2@example.com", yes, "2026-12-01 0:00:00", "4", ":3"),
                 ("1815", "3", "c3@example.com", no, "2026-12-01 9:30:00", "0", ":4"),
             ]
-        }
+        },
+        look_at=tuple(
+            f"{{file}}:{cell}: … hardly a name, …"
+            for cell in ("2, last_name", "3, last_name", "4, first_name", "4, last_name")
+        ),
     )
 
 

@@ -309,7 +309,10 @@ def test_one_campaign_of_a_batch_is_kept() -> None:
     [
         ({"a": [["name"]]}, "no column for email1"),
         ({"a": [["email"]], "b": [["email"]]}, "the sheets a, b all have emails"),
-        ({"a": [["email", "E-Mail"]]}, "2 columns for email1: email, E-Mail"),
+        (
+            {"a": [["email", "E-Mail"]]},
+            "2 columns for email1: email (column 1, A), E-Mail (column 2, B)",
+        ),
     ],
 )
 def test_a_table_without_its_people_is_a_complaint(
