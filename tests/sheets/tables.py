@@ -145,7 +145,7 @@ TABLES = [
     Table(
         "no-header",
         [ADA, BOB],
-        wrong("1: this row has an address, so it is not a header; add a header row …"),
+        wrong("1: this row … is not a header; …"),
         encodings=("utf-8",),
     ),
     Table(
