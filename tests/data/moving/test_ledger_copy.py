@@ -124,6 +124,35 @@ def test_everything_goes_along_and_the_old_one_is_closed(way: tuple[str, str]) -
         runs.begin(ledger, "a", definition("ada"), intent("three"))
 
 
+def test_a_move_typed_again_gives_the_answer_of_the_first_time(way: tuple[str, str]) -> None:
+    """A power cut may come after its last commit; also once the new ledger has gone on."""
+    old, new = way
+    a_ledger_at(old).ledger.close()
+    copied = copy_ledger(old, new)
+    assert copy_ledger(old, new) == copied
+    with Ledger.open(new) as ledger:
+        begun = runs.begin(ledger, "a", definition("ada", "fay"), intent("two"))
+        runs.end(ledger, begun.run, Ending.COMPLETED, None)
+    before = content(new)
+    assert copy_ledger(old, new) == copied
+    assert content(new) == before
+    assert (is_open(old), is_open(new)) == (False, True)
+
+
+def test_a_move_typed_again_says_where_the_ledger_has_moved_since(
+    way: tuple[str, str], tmp_path: Path
+) -> None:
+    """The database that was named has a closed ledger by now: another name would not help."""
+    old, new = way
+    third = f"sqlite:///{tmp_path}/third.db"
+    a_ledger_at(old).ledger.close()
+    copy_ledger(old, new)
+    copy_ledger(new, third)
+    with pytest.raises(LedgerClosed, match=f"copied to {third},"):
+        copy_ledger(old, new)
+    assert is_open(third)
+
+
 def test_a_closed_ledger_leaves_nothing_where_it_cannot_go(
     way: tuple[str, str], tmp_path: Path
 ) -> None:
