@@ -9,9 +9,10 @@ wherever the copying is killed:
 4. the new one is opened.
 
 Between 3 and 4 both refuse writes; the same command typed again compares once more and goes on with
-4. Typed after 4, it answers the same and changes nothing. The UUID is copied too, so the receipts beside the definitions fit the new ledger. So are the
-numbers of rows, even of deleted ones: a receipt says by the number of the last attempt how far a
-ledger had got, so the number of an attempt that was rolled back counts as used.
+4. Typed after 4, it answers the same and changes nothing. The UUID is copied too, so the receipts
+beside the definitions fit the new ledger. So are the numbers of rows, even of deleted ones: a
+receipt says by the number of the last attempt how far a ledger had got, so the number of an attempt
+that was rolled back counts as used.
 """
 
 from collections.abc import Iterator
@@ -32,10 +33,10 @@ from data.campaigns import queries
 from data.decisions import adding_again
 from data.sending import recovery
 from data.store import server_locks
-from data.store.closed import Openness, refuse
+from data.store.closed import refuse
 from data.store.ledger import Ledger
 from data.store.opening import address_of, open_engine, place_of
-from data.store.states import AttemptState
+from data.store.states import AttemptState, Openness
 from data.store.tables import Identity, attempt, campaign, identity, rows_of
 from data.store.transactions import explained
 
@@ -49,10 +50,14 @@ class NotCopied(CampaignError):
 
 @dataclass(frozen=True, slots=True)
 class Copied:
-    """How many rows of each table were carried and compared, and the address where they are."""
+    """How many rows of each table were carried and compared.
+
+    `address` is where they are now, `left` is where the closed ledger still has them.
+    """
 
     rows: dict[str, int]
     address: str
+    left: str
 
 
 def copy_ledger(source: str, target: str) -> Copied:
@@ -66,17 +71,17 @@ def copy_ledger(source: str, target: str) -> Copied:
         if identity_here.openness == Openness.OPEN:
             for campaign_here in old.read(queries.every_campaign):
                 adding_again.recover(old, campaign_here.id)
-        elif identity_here.other != address_of(make_url(target)):  # no file is made for nothing
-            refuse(identity_here.openness, identity_here.other)
+        elif _address(identity_here.other) != _address(target):  # no file is made for nothing
+            refuse(identity_here.openness, identity_here.other, old._engine.url)
         with closing(_Target(target, identity_here, address_of(old._engine.url))) as new:
-            return _carry_and_close(old, new)
+            return Copied(_carry_and_close(old, new), new.address, old.place)
 
 
 class _Target:
     """The database that a ledger is copied to, marked as arriving; open if it has arrived."""
 
     def __init__(self, url: str, leaving: Identity, comes_from: str) -> None:
-        self.place, self.address = place_of(make_url(url)), address_of(make_url(url))
+        self.place, self.address = place_of(make_url(url)), _address(url)
         self._marks = {
             name: getattr(leaving, name) for name in ("id", "uuid", "secret", "created_at")
         } | {"openness": Openness.ARRIVING, "other": comes_from, "move": str(uuid4())}
@@ -107,7 +112,7 @@ class _Target:
             if row.openness == Openness.ARRIVING:
                 return str(row.move)
             if leaving.openness == Openness.CLOSED:
-                refuse(row.openness, row.other)  # it has moved on since
+                refuse(row.openness, row.other, self.engine.url)  # it has moved on since
                 self.has_arrived = row.move == leaving.move
         if not self.has_arrived:
             raise NotCopied(
@@ -117,17 +122,22 @@ class _Target:
         return str(row.move)
 
 
-def _carry_and_close(old: Ledger, new: _Target) -> Copied:
+def _address(url: str | None) -> str:
+    """An address in one spelling; those of an earlier version have asterisks for a password."""
+    return address_of(make_url(str(url)))
+
+
+def _carry_and_close(old: Ledger, new: _Target) -> dict[str, int]:
     with explained("read"), old._engine.begin() as leaving:
         server_locks.alone(leaving)
         [row] = rows_of(leaving, whole(Identity))
         if row.openness == Openness.CLOSED and row.move == new.move:
             if new.has_arrived:  # it may have gone on since, so there is nothing to compare
-                return Copied({t.name: _content(leaving, t)[0] for t in _tables()}, new.address)
+                return {table.name: _content(leaving, table)[0] for table in _tables()}
             with explained("written"), new.engine.connect() as arriving:
                 carried = _compared(leaving, arriving)
         else:
-            refuse(row.openness, row.other)
+            refuse(row.openness, row.other, old._engine.url)
             _refuse_while_something_moves(leaving)
             with explained("written"), new.engine.begin() as arriving:
                 carried = _carry(leaving, arriving)
@@ -136,7 +146,7 @@ def _carry_and_close(old: Ledger, new: _Target) -> Copied:
             )
     with explained("written"), new.engine.begin() as arriving:
         arriving.execute(update(identity).values(openness=Openness.OPEN, other=None))
-    return Copied(carried, new.address)
+    return carried
 
 
 def _refuse_while_at_work(connection: Connection) -> None:

@@ -20,10 +20,10 @@ from sqlalchemy import Connection, Engine, insert, select
 from sqlalchemy.exc import DBAPIError
 
 from data.store import clock
-from data.store.closed import Openness
 from data.store.errors import LedgerGone, LedgerUnusable, what_failed
 from data.store.opening import open_engine, place_of, rewrite
 from data.store.postgres_transactions import ServerTransactions
+from data.store.states import Openness
 from data.store.tables import identity
 from data.store.transactions import Transactions
 

@@ -95,7 +95,13 @@ def address_of(address: URL) -> str:
     """
     if address.get_backend_name() == "sqlite":
         return f"sqlite:///{Path(address.database or '').absolute()}"
-    return place_of(address)
+    return URL.create(
+        address.get_backend_name(),
+        username=address.username,
+        host=address.host,
+        port=address.port,
+        database=address.database,
+    ).render_as_string()
 
 
 def rewrite(engine: Engine) -> None:

@@ -153,7 +153,7 @@ def _last_word(connection: Connection) -> str | None:
     row = connection.execute(_LAST_WORD).first()
     if row is None:  # a ledger that is being created
         return str(connection.scalar(text("SELECT pg_current_xact_id()::text")))
-    refuse(row.openness, row.other)
+    refuse(row.openness, row.other, connection.engine.url)
     return None if row.number is None else str(row.number)
 
 

@@ -7,6 +7,14 @@ from enum import StrEnum
 from data.store import clock
 
 
+class Openness(StrEnum):
+    """Which of two copies of a ledger is the ledger."""
+
+    OPEN = "open"
+    CLOSED = "closed"  # it was copied elsewhere; it can only be read
+    ARRIVING = "arriving"  # a copy whose original is not known to be closed
+
+
 class Operation(StrEnum):
     """The four calls that change something at the service (interface 4.3 to 4.6)."""
 

@@ -27,8 +27,7 @@ from sqlmodel import Field, SQLModel
 from sqlmodel.sql.expression import SelectOfScalar
 
 from config.definition.model import Trust
-from data.store.closed import Openness
-from data.store.states import AttemptState, Step
+from data.store.states import AttemptState, Openness, Step
 
 
 class UtcTime(TypeDecorator[datetime]):

@@ -13,12 +13,14 @@ from data.store.states import By
 
 def keys(incomplete: str) -> list[str]:
     """Complete a campaign's key, for a shell; with nothing where the ledger cannot be read."""
+    from config.settings import load_local
     from data.campaigns import queries
-    from flows.cli.ledgers import open_ledger
+    from flows.cli.ledgers import ledger_if_any
 
     try:
-        with open_ledger() as ledger:
-            every = [campaign.key for campaign in ledger.read(queries.every_campaign)]
+        with ledger_if_any(load_local().database_url) as ledger:
+            rows = ledger.read(queries.every_campaign) if ledger else []
+            every = [campaign.key for campaign in rows]
     except CampaignError:
         return []  # a shell that completes a word has no place for complaints
     return [key for key in every if key.startswith(incomplete)]

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flows.words.complaints import UnknownCampaign
+from flows.words.speech import complain
 
 if TYPE_CHECKING:
     from data.store.ledger import Ledger
@@ -17,7 +18,25 @@ def open_ledger() -> "Ledger":
     from config.settings import load_local
     from data.store.ledger import Ledger
 
-    return Ledger.open(load_local().database_url, create=False)
+    ledger = Ledger.open(load_local().database_url, create=False)
+    try:
+        say_whether_current(ledger)
+    except BaseException:
+        ledger.close()
+        raise
+    return ledger
+
+
+def say_whether_current(ledger: "Ledger") -> None:
+    """Note that a closed ledger shows how things were. Raises LedgerClosed for an unfinished copy,
+    which may show anything.
+    """
+    from data.store import closed
+
+    if (address := ledger.read(closed.where_it_moved)) is not None:
+        complain(
+            f"Note: this ledger is closed. It shows how things were when it moved to {address}"
+        )
 
 
 @contextmanager

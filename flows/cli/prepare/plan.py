@@ -7,7 +7,7 @@ import typer
 
 from config.command_line import command
 from flows.cli.arguments import DefinitionFile, File, KeepProject, OnlyKeys, Sheet
-from flows.cli.ledgers import ledger_if_any
+from flows.cli.ledgers import ledger_if_any, say_whether_current
 from flows.cli.prepare.check import notes_of, table_as_json
 from flows.cli.reading import TypedFile
 from flows.words.complaints import doubtful
@@ -90,6 +90,8 @@ def forecasts_of(definitions: "list[Definition]") -> "list[Forecast]":
     listed = list_file(local)
     forecasts = []
     with ledger_if_any(local.database_url) as ledger:
+        if ledger is not None:
+            say_whether_current(ledger)
         for definition in definitions:
             if ledger is None:
                 target = Target(definition.campaign, "", definition, None, service)

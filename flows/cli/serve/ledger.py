@@ -63,6 +63,7 @@ def move(
     it any more. If the move is interrupted, run the same command again.
     """
     from data.moving.ledger_copy import copy_ledger
+    from data.store.closed import without_password
     from data.store.errors import NoLedger
 
     try:
@@ -73,7 +74,10 @@ def move(
     say(
         "Everything was copied and compared. The old ledger is closed: you can look at it, and it "
         "sends nothing any more.",
-        f"Next: set CAMPAIGN_DATABASE_URL to {copied.address}",
+        f"Next: set CAMPAIGN_DATABASE_URL to {copied.address}{without_password(copied.address)}",
+        f"  see what a run would do there: {command('plan', 'FILE')}",
+        f"  if that is right, delete the old ledger, {copied.left}, and every copy of it: they "
+        "still name everybody, and forget does not reach them",
     )
 
 

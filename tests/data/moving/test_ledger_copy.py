@@ -20,7 +20,7 @@ from data.sending import recovery, runs
 from data.store.closed import LedgerClosed
 from data.store.errors import LedgerUnusable
 from data.store.ledger import Ledger
-from data.store.opening import place_of
+from data.store.opening import address_of, place_of
 from data.store.states import By, Ending, Operation, Step
 from flows.cli.main import main
 from sandbox.server import Sandbox
@@ -91,10 +91,7 @@ def is_open(url: str) -> bool:
 
 def typed(*words: str) -> int:
     """Type `campaign ledger …`; answers how it ends."""
-    with pytest.MonkeyPatch.context() as terminal, pytest.raises(SystemExit) as ended:
-        terminal.setattr("sys.argv", ["campaign", "ledger", *words])
-        main()
-    return int(ended.value.code or 0)
+    return shown("ledger", *words)
 
 
 def test_everything_goes_along_and_the_old_one_is_closed(way: tuple[str, str]) -> None:
@@ -243,8 +240,114 @@ def test_an_address_means_what_it_means_as_the_setting(
     assert typed("move", "missing.db", "x.db") == 2  # what was typed is wrong; nothing is stopped
 
 
+def test_a_move_ends_with_what_the_old_ledger_still_has(
+    way: tuple[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nobody can be forgotten in it any more, and `forget` on the new one does not name it."""
+    old, new = way
+    a_ledger_at(old).ledger.close()
+    for _ in range(2):
+        assert typed("move", old, new) == 0
+        ending = " ".join(capsys.readouterr().out.split())
+        assert f"Next: set CAMPAIGN_DATABASE_URL to {address_of(make_url(new))}" in ending
+        assert "campaign plan FILE" in ending
+        assert f"delete the old ledger, {place_of(make_url(old))}, and every copy of it" in ending
+        assert "forget does not reach" in ending
+
+
 class _Killed(BaseException):
     """The process is gone at this point."""
+
+
+def shown(*words: str) -> int:
+    """Type `campaign …`; answers how it ends."""
+    with pytest.MonkeyPatch.context() as terminal, pytest.raises(SystemExit) as ended:
+        terminal.setattr("sys.argv", ["campaign", *words])
+        main()
+    return int(ended.value.code or 0)
+
+
+SHOWING = ["status", "status a", "settle a", "links a", "history a", "export ada@example.com"]
+
+
+@pytest.fixture
+def plan_of_a(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """What is typed for the plan of the campaign that `a_ledger_at` begins."""
+    monkeypatch.setenv("CAMPAIGN_OUTPUT_DIR", str(tmp_path / "out"))
+    monkeypatch.setenv("ASSESSMENT_API_URL", "https://service.test")
+    file = tmp_path / "a.yaml"
+    file.write_text(
+        "campaign: a\nproject: {name: A}\nproblem: 42\ncandidates:\n"
+        "  - {first_name: Ada, last_name: Example, email1: ada@example.com}\n"
+    )
+    return f"plan {file}"
+
+
+def test_an_unfinished_copy_shows_nothing_and_names_the_command_that_ends_it(
+    way: tuple[str, str],
+    plan_of_a: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """It may be empty, or have old numbers. The command works as it is printed."""
+    old, new = way
+    a_ledger_at(old).ledger.close()
+    with monkeypatch.context() as killing, pytest.raises(_Killed):
+        killing.setattr("data.moving.ledger_copy._carry", dies)
+        copy_ledger(old, new)
+    monkeypatch.setenv("CAMPAIGN_DATABASE_URL", new)
+    there, here = address_of(make_url(old)), address_of(make_url(new))
+    finish = f"campaign ledger move {there} {here}"
+    for words in [*SHOWING, plan_of_a]:
+        assert shown(*words.split()) == 1, words
+        printed = capsys.readouterr()
+        assert printed.out == ""
+        assert f"unfinished copy of {there}" in printed.err, words
+        assert finish in printed.err
+    if "postgresql" not in finish:  # the server of the tests is named by more than its address
+        assert shown(*finish.split()[1:]) == 0
+        assert is_open(new)
+
+
+def dies(*_: object) -> None:
+    raise _Killed
+
+
+def test_a_closed_ledger_shows_where_things_stood_and_says_so(
+    way: tuple[str, str],
+    plan_of_a: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Nobody takes its numbers for today's; on the new ledger nothing is said."""
+    old, new = way
+    a_ledger_at(old).ledger.close()
+    copied = copy_ledger(old, new)
+    note = (
+        f"Note: this ledger is closed. It shows how things were when it moved to {copied.address}"
+    )
+    for url in (old, new):
+        monkeypatch.setenv("CAMPAIGN_DATABASE_URL", url)
+        for words in [*SHOWING, plan_of_a]:
+            assert shown(*words.split()) in (0, 3), words
+            assert capsys.readouterr().err.count(note) == (url == old), words
+
+
+def test_the_address_of_a_server_is_shown_without_its_password(
+    postgres: Postgres, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Asterisks in its place would be set and refused; whoever reads it knows what is missing."""
+    there = postgres.ledger_of(str(tmp_path)).replace("postgres@", "postgres:hunter2@")
+    a_ledger_at(f"sqlite:///{tmp_path}/old.db").ledger.close()
+    assert typed("move", f"{tmp_path}/old.db", there) == 0
+    with pytest.raises(LedgerClosed) as closed:
+        copy_ledger(f"sqlite:///{tmp_path}/old.db", f"sqlite:///{tmp_path}/third.db")
+    address = f"postgresql://postgres@/{postgres.made[str(tmp_path)]}"
+    for text in (capsys.readouterr().out, str(closed.value)):
+        assert address in text
+        assert "(with the server's password in the address, unless ~/.pgpass has it)" in text
+        assert "hunter2" not in text and "***" not in text
+    postgres.forget(str(tmp_path))
 
 
 @pytest.mark.parametrize("after", [False, True], ids=["before the commit", "after the commit"])

@@ -386,6 +386,17 @@ SITUATIONS["many unsure"] = broken("lost", "add_candidates", names=MANY)
 
 
 @situation
+def half_moved(place: Place) -> Sequence[First]:
+    """The move was killed: the copy has no rows yet, and the setting names it already."""
+    ended(place)
+    with pytest.MonkeyPatch.context() as killing:
+        killing.delattr("data.moving.ledger_copy._carry")
+        place.type("ledger", "move", "ledger.db", "new.db")
+    place.monkeypatch.setenv("CAMPAIGN_DATABASE_URL", f"sqlite:///{place.folder}/new.db")
+    return [*LOOKS[:4], "doctor", f"plan {FILE}", f"run {FILE}"]
+
+
+@situation
 def key_used_again(place: Place) -> Sequence[First]:
     ended(place)
     place.mend = lambda: place.write("ada", "grace")
