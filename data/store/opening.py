@@ -3,6 +3,7 @@
 A ledger written by a newer version is refused and not touched.
 """
 
+import re
 import sqlite3
 import threading
 from collections.abc import Callable
@@ -25,12 +26,12 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import DatabaseError
 from sqlmodel import SQLModel
 
-import data.store.tables  # noqa: F401 - says which tables there are
 from data.store import server_locks
 from data.store.backup import NoBackup, back_up
 from data.store.errors import LedgerUnusable, NoLedger, what_failed
 from data.store.postgres import engine_of_server
 from data.store.sqlite import engine_of_file, make_durable
+from data.store.tables import identity
 
 __all__ = ["LedgerUnusable", "NoLedger", "open_engine", "rewrite"]
 
@@ -43,6 +44,11 @@ _MIGRATED = Table(
     MetaData(),
     Column("version_num", String(32), nullable=False),
     PrimaryKeyConstraint("version_num", name="alembic_version_pkc"),
+)
+
+_RIGHTS = text(
+    "SELECT has_schema_privilege(current_schema(), 'CREATE'), "
+    "quote_ident(coalesce(current_schema(), 'public')), quote_ident(current_user)"
 )
 
 # Alembic keeps its connection in a module: two threads would use each other's.
@@ -130,6 +136,8 @@ def _refuse_strangers(engine: Engine) -> str | None:
     """
     with engine.connect().execution_options(reading=True) as connection:
         version = _version(connection)
+        if version is None and engine.dialect.name == "postgresql":
+            _refuse_without_rights(connection)
     if version is not None and version not in KNOWN:
         raise LedgerUnusable(
             "The ledger was written by a newer version of this program (its tables have version "
@@ -191,13 +199,31 @@ def _keep_as_it_was(file: Path, version: str) -> None:
             raise
 
 
+def _refuse_without_rights(connection: Connection) -> None:
+    """Raise LedgerUnusable where this user could not create a ledger: a run would only stop."""
+    [may, schema, user] = connection.execute(_RIGHTS).one()
+    if not may:
+        raise LedgerUnusable(
+            f"There is no ledger at {place_of(connection.engine.url)} yet, and this user may not "
+            "create tables there. Nothing was sent. Have the owner of the database run:  "
+            f"GRANT USAGE, CREATE ON SCHEMA {schema} TO {user};  Then run the same command again."
+        )
+
+
 def _version(connection: Connection) -> str | None:
-    if not inspect(connection).has_table("alembic_version"):
-        if inspect(connection).get_table_names():
-            raise LedgerUnusable(
-                "The database has other tables and no ledger. It was not changed. Name another "
-                "one in CAMPAIGN_DATABASE_URL."
-            )
+    """The version of the tables, a known or a higher one; None if there are no tables.
+
+    Other programs have a table `alembic_version` too. Raises LedgerUnusable for their databases.
+    """
+    names = set(inspect(connection).get_table_names())
+    if not names:
         return None
-    version = connection.scalar(text("SELECT version_num FROM alembic_version"))
-    return None if version is None else str(version)
+    version = ""
+    if {identity.name, _MIGRATED.name} <= names:
+        version = connection.scalar(text("SELECT version_num FROM alembic_version")) or ""
+    if version not in KNOWN and not (re.fullmatch("[0-9]{4}", version) and version > NEWEST):
+        raise LedgerUnusable(
+            "The database has other tables and no ledger. It was not changed. Name another "
+            "one in CAMPAIGN_DATABASE_URL."
+        )
+    return version
