@@ -52,7 +52,7 @@ def what_failed(error: DBAPIError | sqlite3.Error) -> str:
     """What a failed statement means, and what to do about it; never its parameters, which are
     names.
     """
-    cause = _wording(error)
+    cause = words_of(error)
     if "locked" in cause or "lock timeout" in cause:
         return (
             f"another program has held the ledger for {LOCK_TIMEOUT:.0f} seconds. Close what has "
@@ -72,7 +72,8 @@ def how_to_mend(cause: str) -> str | None:
     return RESTORE if "malformed" in cause else None
 
 
-def _wording(error: DBAPIError | sqlite3.Error) -> str:
+def words_of(error: DBAPIError | sqlite3.Error) -> str:
+    """The first line of what a database said, without the values concerned."""
     cause = error.orig if isinstance(error, DBAPIError) else error
     # A server's message continues with the values concerned: people's addresses.
     sentence = getattr(getattr(cause, "diag", None), "message_primary", None)

@@ -15,7 +15,7 @@ from sqlalchemy.exc import DBAPIError
 
 from data.store import server_locks
 from data.store.closed import refuse
-from data.store.errors import LedgerUnusable
+from data.store.errors import LedgerUnusable, words_of
 from data.store.postgres import Session, is_lost, was_in_the_way
 from data.store.transactions import Transactions, Work, unusable
 
@@ -75,9 +75,9 @@ class ServerTransactions(Transactions):
             except DBAPIError as error:
                 if not is_lost(error):
                     raise unusable(error, "read") from None
-            patience = patience or _Patience()
-            if patience.is_over():
-                raise _out_of_reach()
+                patience = patience or _Patience()
+                if patience.is_over():
+                    raise _out_of_reach(error) from None
             patience.wait()
 
     def write(self, work: Work[T]) -> T:
@@ -125,8 +125,9 @@ class ServerTransactions(Transactions):
             except DBAPIError as error:
                 if not is_lost(error):
                     raise unusable(error, "written") from None
-            if patience.is_over():
-                raise _out_of_reach() if tried.number is None else _unknown()
+                if patience.is_over():
+                    over = _out_of_reach(error) if tried.number is None else _unknown()
+                    raise over from None
             patience.wait()
 
     def _ask(self, tried: _Tried, patience: _Patience) -> bool:
@@ -157,7 +158,14 @@ def _last_word(connection: Connection) -> str | None:
     return None if row.number is None else str(row.number)
 
 
-def _out_of_reach() -> LedgerUnusable:
+def _out_of_reach(error: DBAPIError) -> LedgerUnusable:
+    """`error`: what came of the last try to reach it."""
+    if refusal := words_of(error).partition("FATAL:")[2].strip():
+        return LedgerUnusable(
+            f"The ledger's database server has refused every connection for {PATIENCE:.0f} "
+            f"seconds: {refusal}. Nothing is sent without it; what was recorded is safe. Once it "
+            "accepts what CAMPAIGN_DATABASE_URL says, run the same command again."
+        )
     return LedgerUnusable(
         f"The ledger's database server has not answered for {PATIENCE:.0f} seconds. Nothing is "
         "sent without it; what was recorded is safe. Once it answers, run the same command again."

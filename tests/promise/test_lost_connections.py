@@ -113,6 +113,28 @@ def test_a_commit_that_nobody_can_ask_about_is_no_claim(
         assert small.end_of("ada")[1] == Step.UNSURE
 
 
+def test_a_server_that_lets_nobody_in_any_more_is_quoted(
+    postgres: Postgres, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A password that was changed during a run is refused in the same way."""
+    url = postgres.ledger_of(str(tmp_path), TEMPLATE).replace("postgres@", "locked_out@")
+    postgres.ask("CREATE ROLE locked_out LOGIN SUPERUSER")
+    try:
+        with Ledger.open(url) as ledger:
+            postgres.ask("ALTER ROLE locked_out NOLOGIN")
+            monkeypatch.setattr(postgres_transactions, "PATIENCE", 0.3)
+            for act in (ledger.read, ledger.write):
+                ask = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = %s"
+                postgres.ask(ask, "locked_out")
+                with pytest.raises(
+                    LedgerUnusable, match=r'refused .* "locked_out" is not permitted to log in'
+                ):
+                    act(queries.find_campaign, "a")
+    finally:
+        postgres.forget(str(tmp_path))
+        postgres.ask("DROP ROLE locked_out")
+
+
 @pytest.mark.parametrize("side", list(Cut))
 def test_a_campaign_whose_connections_are_cut_again_and_again_invites_everybody_once(
     way: tuple[CuttingProxy, str], side: Cut, tmp_path: Path
