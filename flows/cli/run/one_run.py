@@ -74,10 +74,12 @@ def through_prefect(
 
     try:
         prefect.lead()
+        if not prefect.is_led:
+            from flows.cli.serve.serve import server_named
+
+            server_named()  # else it would fail in Prefect's words
         asyncio.run(sent())
     except Exception as error:  # noqa: BLE001 - Prefect may fail in ways of its own
-        from flows.cli.serve.serve import understood
-
         for run in runs:
             if run.end is None and run.error is None:
-                run.error = understood(error)
+                run.error = error

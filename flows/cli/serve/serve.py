@@ -245,15 +245,5 @@ async def _refused(client: "PrefectClient") -> bool:
     try:
         await client.api_version()
     except PrefectHTTPStatusError as error:
-        return _is_refusal(error)
+        return error.response.status_code in (401, 403)
     return False
-
-
-def _is_refusal(error: Exception) -> bool:
-    answer = getattr(error, "response", None)
-    return getattr(answer, "status_code", None) in (401, 403)
-
-
-def understood(error: Exception) -> Exception:
-    """Turn Prefect's error into one that says what to fix, if there is one; else return it."""
-    return RefusedLogin() if _is_refusal(error) else error

@@ -6,6 +6,7 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
+from prefect.settings import PREFECT_API_URL, temporary_settings
 
 from config.errors import CampaignError
 from data.campaigns import queries
@@ -199,3 +200,17 @@ def test_at_a_real_terminal(desk: Desk) -> None:
         assert terminal.end() == 0, terminal.shown
     assert "[y/N]" not in terminal.shown
     assert len(desk.service.record.invitations) == 4
+
+
+@pytest.mark.parametrize("more", [[], ["--json"]])
+def test_a_named_server_that_is_silent_is_said_before_anything_is_sent(
+    typed: Type, at_terminal: StringIO, tmp_path: Path, more: list[str]
+) -> None:
+    """As the commands that deploy say it; the campaign is as it was."""
+    file = tmp_path / "a.yaml"
+    file.write_text(f"campaign: a\n{HEAD}{people('ada@mail.test')}")
+    with temporary_settings({PREFECT_API_URL: "http://127.0.0.1:9/api"}):
+        answer = typed("run", file, "--yes", *more)
+    assert answer.code == 1
+    assert "The Prefect server at http://127.0.0.1:9/api does not answer. Start it" in answer.err
+    assert "A fault" not in answer.err and "Traceback" not in answer.err
