@@ -1,9 +1,12 @@
 """Runs as Prefect knows them: the one under way here, others, and where each is at work."""
 
+import inspect
 import logging
 import socket
-from collections.abc import Sequence
-from typing import Any
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout
+from typing import Any, TextIO, cast
 from uuid import UUID
 
 import psutil
@@ -16,7 +19,9 @@ from prefect.exceptions import TerminationSignal
 from prefect.runtime import flow_run
 
 MACHINE = "campaign.machine"  # the label of a run that says where it is at work
-LISTENER = "FlowRunSuspendingObserver"  # of Prefect's, in each run
+# Prefect's own, in each run and in whatever starts runs.
+LISTENERS = ("FlowRunSuspendingObserver", "FlowRunCancellingObserver")
+PRINTS = "critical_service_loop"  # what of Prefect prints stacks past its logs
 _RUN = "PREFECT__FLOW_RUN_ID"  # in the environment of each process that runs a deployment
 AT_ONCE = 200  # runs in an answer of Prefect; it gives no more
 
@@ -84,18 +89,41 @@ def run_of(process: psutil.Process) -> UUID | None:
 
 def leave_its_stack_out() -> None:
     """Leave out a stack trace where a signal ends a run while its last state is being recorded, or
-    where Prefect's server goes away that a run listens to.
+    where Prefect's server goes away that a run, or what starts runs, listens to.
 
     Prefect reports both in a line of its own; the event loop would add the trace. It holds for this
     process; calling it again changes nothing.
     """
     logging.getLogger("asyncio").addFilter(_is_no_end)
-    logging.getLogger(f"prefect.{LISTENER}").addFilter(_without_its_stack)
+    for name in LISTENERS:
+        logging.getLogger(f"prefect.{name}").addFilter(_without_its_stack)
+
+
+@contextmanager
+def printed_stacks_left_out() -> Iterator[None]:
+    """Leave out what Prefect prints, beside its logs, while its server does not answer."""
+    with redirect_stdout(cast(TextIO, _WithoutStacks(sys.stdout))):
+        yield
+
+
+class _WithoutStacks:
+    """Standard output for everybody but PRINTS; what runs say passes through it."""
+
+    def __init__(self, output: TextIO) -> None:
+        self._output = output
+
+    def write(self, text: str) -> int:
+        frame = inspect.currentframe()
+        prints = frame and frame.f_back and frame.f_back.f_code.co_name == PRINTS
+        return len(text) if prints else self._output.write(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._output, name)
 
 
 def _is_no_end(record: logging.LogRecord) -> bool:
     terminated = record.exc_info and isinstance(record.exc_info[1], TerminationSignal)
-    return not terminated and LISTENER not in record.getMessage()
+    return not terminated and not any(name in record.getMessage() for name in LISTENERS)
 
 
 def _without_its_stack(record: logging.LogRecord) -> bool:

@@ -29,7 +29,7 @@ import uvicorn
 from alembic.script import ScriptDirectory
 from dotenv.parser import parse_stream
 from prefect import flow_engine
-from prefect._internal.observers import FlowRunSuspendingObserver
+from prefect._internal.observers import FlowRunCancellingObserver, FlowRunSuspendingObserver
 from prefect.events import Event
 from prefect.events.clients import AssertingEventsClient
 from prefect.events.filters import EventFilter, EventOccurredFilter, EventResourceFilter
@@ -42,13 +42,14 @@ from prefect.runner._workspace_runtime import PreparedWorkspaceManifest
 from prefect.settings import PREFECT_API_URL, Settings, temporary_settings
 from prefect.settings.legacy import _get_valid_setting_names
 from prefect.utilities.engine import capture_sigterm
+from prefect.utilities.services import critical_service_loop
 from prefect.workers.base import BaseWorker
 from python_calamine import CalamineWorkbook, SheetTypeEnum, SheetVisibleEnum
 
 from flows.cli.see.findings import installed
 from flows.engine import prefect_settings
 from flows.engine.login import OF_CLIENTS, OF_SERVERS, guarded
-from flows.engine.runs import LISTENER
+from flows.engine.runs import LISTENERS, PRINTS
 from flows.engine.worker_files import _WRITTEN_DOWN, FILE, FOLDERS
 from sandbox.server import _Server
 from tests.project.test_dependencies import ROOMS, ROOT
@@ -155,10 +156,14 @@ def test_a_heartbeat_is_an_event_of_its_run() -> None:
     assert of_server.occurred.since == occurred.since
 
 
-def test_what_listens_for_a_suspension_says_so_under_its_own_name() -> None:
-    """By which its stack is left out where the server goes away (flows/engine/runs.py)."""
-    assert FlowRunSuspendingObserver.__name__ == LISTENER
-    assert FlowRunSuspendingObserver(lambda *_: None).logger.name == f"prefect.{LISTENER}"
+@pytest.mark.parametrize("listener", [FlowRunSuspendingObserver, FlowRunCancellingObserver])
+def test_what_listens_to_the_server_says_so_under_its_own_name(listener: type[Any]) -> None:
+    """By which its stack is left out where the server goes away (flows/engine/runs.py); what it
+    asks again by prints such stacks by its own hand."""
+    assert listener.__name__ in LISTENERS
+    assert listener(lambda *_: None).logger.name == f"prefect.{listener.__name__}"
+    assert critical_service_loop.__name__ == PRINTS
+    assert inspect.signature(critical_service_loop).parameters["printer"].default is print
 
 
 def test_a_worker_takes_what_is_due_by_a_method_of_its_own() -> None:

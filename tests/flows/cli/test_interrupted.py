@@ -7,10 +7,12 @@ import signal
 import subprocess
 from pathlib import Path
 
+import httpx
 import pytest
 from prefect.exceptions import TerminationSignal
+from prefect.utilities.services import critical_service_loop
 
-from flows.engine.runs import LISTENER, leave_its_stack_out
+from flows.engine.runs import LISTENERS, leave_its_stack_out, printed_stacks_left_out
 from flows.run.interrupts import INTERRUPTED, Stop, stopping_on_signals
 from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
@@ -69,23 +71,38 @@ class _Anything:
     def stop(self, reason: str) -> None: ...
 
 
-@pytest.mark.parametrize(("name", "lines"), [(f"prefect.{LISTENER}", 1), ("asyncio", 0)])
+@pytest.mark.parametrize("listener", LISTENERS)
+@pytest.mark.parametrize(("of", "lines"), [("prefect.{}", 1), ("asyncio", 0)])
 def test_a_server_that_goes_away_shows_no_stack(
-    name: str, lines: int, caplog: pytest.LogCaptureFixture
+    listener: str, of: str, lines: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Prefect's own line that it listens in another way now is enough."""
-    logger = logging.getLogger(name)
+    logger = logging.getLogger(of.format(listener))
     logger.addHandler(caplog.handler)  # Prefect's do not hand on what they say
     try:
         leave_its_stack_out()
         try:
             raise EOFError("stream ends")
         except EOFError:
-            logger.exception("Exception in callback %s._done", LISTENER)
+            logger.exception("Exception in callback %s._done", listener)
     finally:
         logger.removeHandler(caplog.handler)
     assert len({record.getMessage() for record in caplog.records}) == lines
     assert "EOFError" not in caplog.text
+
+
+def test_what_prefect_prints_of_it_is_left_out(capsys: pytest.CaptureFixture[str]) -> None:
+    """Past its logs; whatever else is written meanwhile comes through, such as a run's words."""
+
+    async def fail() -> None:
+        raise httpx.ConnectError("All connection attempts failed")
+
+    with printed_stacks_left_out():
+        print("A run says something.")
+        with pytest.raises(RuntimeError, match="error threshold"):
+            asyncio.run(critical_service_loop(fail, 0.0))
+        print("A run says more.")
+    assert capsys.readouterr().out == "A run says something.\nA run says more.\n"
 
 
 @pytest.mark.parametrize("end", [TerminationSignal(signal.SIGTERM), OSError("no room")])
