@@ -30,7 +30,7 @@ from data.store.states import Ending
 from flows.at_work import dropped_beside_another
 from flows.engine.credentials import service_settings
 from flows.engine.next_run import schedule_next
-from flows.engine.runs import leave_its_stack_out, this_run
+from flows.engine.runs import this_run
 from flows.engine.sharing import ask_for_wave_runs
 from flows.engine.worker_files import written_down
 from flows.pages.final_states import BAD_INPUT, broken_off, state_of
@@ -94,7 +94,6 @@ async def run_to_end(
 
     `most`: how many runs may share it, this one included; None: as the settings say.
     """
-    leave_its_stack_out()
     listen_again()  # for the runs beside this one
     observer = observing.get()
     try:

@@ -21,6 +21,7 @@ from prefect.runtime import flow_run
 MACHINE = "campaign.machine"  # the label of a run that says where it is at work
 # Prefect's own, in each run and in whatever starts runs.
 LISTENERS = ("FlowRunSuspendingObserver", "FlowRunCancellingObserver")
+STEPS = "prefect.task_runs"  # what says how each step ended
 PRINTS = "critical_service_loop"  # what of Prefect prints stacks past its logs
 _RUN = "PREFECT__FLOW_RUN_ID"  # in the environment of each process that runs a deployment
 AT_ONCE = 200  # runs in an answer of Prefect; it gives no more
@@ -89,14 +90,16 @@ def run_of(process: psutil.Process) -> UUID | None:
 
 def leave_its_stack_out() -> None:
     """Leave out a stack trace where a signal ends a run while its last state is being recorded, or
-    where Prefect's server goes away that a run, or what starts runs, listens to.
+    where Prefect's server goes away that a run, or what starts runs, listens to; and what stands in
+    the place of a trace ("NoneType: None") where a step failed in our words.
 
-    Prefect reports both in a line of its own; the event loop would add the trace. It holds for this
+    Prefect reports each in a line of its own; the event loop would add the trace. It holds for this
     process; calling it again changes nothing.
     """
     logging.getLogger("asyncio").addFilter(_is_no_end)
     for name in LISTENERS:
         logging.getLogger(f"prefect.{name}").addFilter(_without_its_stack)
+    logging.getLogger(STEPS).addFilter(_without_an_empty_stack)
 
 
 @contextmanager
@@ -128,4 +131,10 @@ def _is_no_end(record: logging.LogRecord) -> bool:
 
 def _without_its_stack(record: logging.LogRecord) -> bool:
     record.exc_info = record.exc_text = None
+    return True
+
+
+def _without_an_empty_stack(record: logging.LogRecord) -> bool:
+    if record.exc_info and record.exc_info[0] is None:
+        record.exc_info = None
     return True

@@ -24,6 +24,7 @@ from data.campaigns import notices
 from data.store.clock import now
 from data.store.ledger import Ledger
 from data.store.tables import Notice
+from flows.engine.runs import leave_its_stack_out
 from flows.engine.temporary_server import is_temporary
 from flows.pages.markdown import artifact_key
 
@@ -67,8 +68,9 @@ def our_flow(
     """Make a function a flow of ours: a run that ends in one of these states is told of.
 
     `tells_of` None: in any that is failed or crashed. Prefect keeps no result and repeats nothing:
-    what was sent is in the ledger.
+    what was sent is in the ledger. Whatever process has such a flow shows no stack of Prefect's.
     """
+    leave_its_stack_out()
 
     async def at_end(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> None:
         if tells_of is None or state.name in tells_of:

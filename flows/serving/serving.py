@@ -25,12 +25,7 @@ from prefect.runner import Runner
 from prefect.states import Cancelled
 
 from config.timetable.moments import in_zone
-from flows.engine.runs import (
-    find_runs,
-    leave_its_stack_out,
-    printed_stacks_left_out,
-    run_of,
-)
+from flows.engine.runs import find_runs, printed_stacks_left_out, run_of
 from flows.serving.deployments import Planned, renew
 from flows.serving.folder_changes import FolderChanges, Given, Tell
 from flows.serving.inbox_watch import watch
@@ -106,7 +101,6 @@ async def _register(runner: Runner, client: PrefectClient, planned: Sequence[Pla
 async def until_stopped(served: Served, patience: float, *, alone: bool) -> None:
     """Let runs be started, look after those that die, and end all of it gently when told to."""
     stopped = asyncio.Event()
-    leave_its_stack_out()
     with _signalled_alone(stopped), printed_stacks_left_out():
         _stop_on_signals(stopped)
         await served.register()

@@ -37,10 +37,12 @@ from prefect.events.worker import EventsWorker
 from prefect.exceptions import TerminationSignal
 from prefect.logging.configuration import DEFAULT_LOGGING_SETTINGS_PATH, load_logging_config
 from prefect.logging.handlers import APILogHandler, APILogWorker
+from prefect.logging.loggers import task_run_logger
 from prefect.runner import Runner, _workspace_starter, _workspace_supervisor
 from prefect.runner._workspace_runtime import PreparedWorkspaceManifest
 from prefect.settings import PREFECT_API_URL, Settings, temporary_settings
 from prefect.settings.legacy import _get_valid_setting_names
+from prefect.task_engine import AsyncTaskRunEngine
 from prefect.utilities.engine import capture_sigterm
 from prefect.utilities.services import critical_service_loop
 from prefect.workers.base import BaseWorker
@@ -49,7 +51,7 @@ from python_calamine import CalamineWorkbook, SheetTypeEnum, SheetVisibleEnum
 from flows.cli.see.findings import installed
 from flows.engine import prefect_settings
 from flows.engine.login import OF_CLIENTS, OF_SERVERS, guarded
-from flows.engine.runs import LISTENERS, PRINTS
+from flows.engine.runs import LISTENERS, PRINTS, STEPS
 from flows.engine.worker_files import _WRITTEN_DOWN, FILE, FOLDERS
 from sandbox.server import _Server
 from tests.project.test_dependencies import ROOMS, ROOT
@@ -164,6 +166,12 @@ def test_what_listens_to_the_server_says_so_under_its_own_name(listener: type[An
     assert listener(lambda *_: None).logger.name == f"prefect.{listener.__name__}"
     assert critical_service_loop.__name__ == PRINTS
     assert inspect.signature(critical_service_loop).parameters["printer"].default is print
+
+
+def test_a_step_that_returns_its_failure_is_logged_with_an_empty_exception() -> None:
+    """By a logger of this name, from which the line is taken (flows/engine/runs.py)."""
+    assert "exc_info=True" in inspect.getsource(AsyncTaskRunEngine.handle_retry)
+    assert f'"{STEPS}"' in inspect.getsource(task_run_logger)
 
 
 def test_a_worker_takes_what_is_due_by_a_method_of_its_own() -> None:

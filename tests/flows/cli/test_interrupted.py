@@ -12,7 +12,7 @@ import pytest
 from prefect.exceptions import TerminationSignal
 from prefect.utilities.services import critical_service_loop
 
-from flows.engine.runs import LISTENERS, leave_its_stack_out, printed_stacks_left_out
+from flows.engine.runs import LISTENERS, STEPS, leave_its_stack_out, printed_stacks_left_out
 from flows.run.interrupts import INTERRUPTED, Stop, stopping_on_signals
 from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
@@ -103,6 +103,17 @@ def test_what_prefect_prints_of_it_is_left_out(capsys: pytest.CaptureFixture[str
             asyncio.run(critical_service_loop(fail, 0.0))
         print("A run says more.")
     assert capsys.readouterr().out == "A run says something.\nA run says more.\n"
+
+
+@pytest.mark.parametrize("error", [None, OSError("no room")])
+def test_a_step_that_failed_in_our_words_has_no_empty_stack(error: OSError | None) -> None:
+    """Prefect shows an exception where there is none; one that there is stays."""
+    leave_its_stack_out()
+    logger, why = logging.getLogger(STEPS), (type(error), error, None) if error else (None,) * 3
+    record = logger.makeRecord(STEPS, logging.ERROR, "", 0, "Task run failed", (), why)
+    assert logger.filter(record)
+    ends = "\nOSError: no room" if error else ""
+    assert logging.Formatter().format(record) == f"Task run failed{ends}"
 
 
 @pytest.mark.parametrize("end", [TerminationSignal(signal.SIGTERM), OSError("no room")])
