@@ -201,6 +201,11 @@ class ServiceSettings(BaseModel):
     client_secret: Secret = Field(description="from the operator; never shown")
     audience: Word = Field(description="from the operator")
 
+    @property
+    def block(self) -> str | None:
+        """The name under which Prefect keeps them; None: they are set on this machine."""
+        return None
+
 
 class LocalSettings(BaseModel):
     """What this machine decides: where the ledger is, and how fast to send.

@@ -16,6 +16,16 @@ from config.mistakes import shown
 from config.settings import ServiceSettings, load_local, load_service, service_source
 
 
+class KeptSettings(ServiceSettings):
+    """The service's settings as Prefect keeps them, which an error of theirs has to name."""
+
+    kept_as: str
+
+    @property
+    def block(self) -> str:
+        return self.kept_as
+
+
 class AssessmentCredentials(Block):
     """The three addresses of the assessment service and what its operator issued (interface 5)."""
 
@@ -31,11 +41,12 @@ class AssessmentCredentials(Block):
     client_secret: SecretStr = Field(description="Issued by the operator of the service.")
     audience: str = Field(description="The identifier of the API.")
 
-    def settings(self) -> ServiceSettings:
+    def settings(self, name: str) -> ServiceSettings:
         """Give them back, checked as if they came from the environment. Raises BadSettings."""
         try:
-            own = {name: getattr(self, name) for name in ServiceSettings.model_fields}
-            return ServiceSettings(**own | {"client_id": self.client_id.get_secret_value()})
+            own = {field: getattr(self, field) for field in ServiceSettings.model_fields}
+            own |= {"client_id": self.client_id.get_secret_value()}
+            return KeptSettings(**own, kept_as=name)
         except ValidationError as error:
             fields = ", ".join(
                 str(problem["loc"][0]) for problem in error.errors(include_input=False)
@@ -88,4 +99,4 @@ async def service_settings() -> ServiceSettings:
             f"{command('credentials', name)}",
             ["CAMPAIGN_CREDENTIALS_BLOCK"],
         ) from None
-    return kept.settings()
+    return kept.settings(name)

@@ -86,8 +86,8 @@ class Tokens:
                     asked_at = self._clock()
                     seen = self._patience.unless_passing(await self._send(self._body()))
         except TryAgain as last:
-            raise Unreachable("ASSESSMENT_AUTH_URL", last.why) from None
-        value, lifetime = read_token(seen)
+            raise Unreachable("ASSESSMENT_AUTH_URL", last.why, self._settings.block) from None
+        value, lifetime = read_token(seen, self._settings.block)
         return Token(value, number, asked_at + lifetime - min(_LONGEST_MARGIN, lifetime / 5))
 
     def _body(self) -> bytes:
@@ -101,15 +101,16 @@ class Tokens:
         ).encode()
 
 
-def read_token(seen: Exchange) -> tuple[str, float]:
+def read_token(seen: Exchange, block: str | None = None) -> tuple[str, float]:
     """Read a token and its lifetime in seconds from an answer.
 
-    Raises CredentialsRefused, and Unreachable if this is not a service that issues tokens.
+    `block` is where the credentials are, if Prefect keeps them. Raises CredentialsRefused, and
+    Unreachable if this is not a service that issues tokens.
     """
     if seen.status in {404, 405}:
-        raise Unreachable("ASSESSMENT_AUTH_URL", f"status {seen.status}")
+        raise Unreachable("ASSESSMENT_AUTH_URL", f"status {seen.status}", block)
     if seen.status is None or not 200 <= seen.status < 300:
-        raise CredentialsRefused(f"status {seen.status}")
+        raise CredentialsRefused(f"status {seen.status}", block)
     try:
         answer = json.loads(seen.body or b"")
     except (ValueError, RecursionError):
@@ -117,7 +118,7 @@ def read_token(seen: Exchange) -> tuple[str, float]:
     value = answer.get("access_token") if isinstance(answer, dict) else None
     # It has to travel in a header: letters, digits and signs, no spaces.
     if not isinstance(value, str) or not value or not all("!" <= c <= "~" for c in value):
-        raise CredentialsRefused("the answer holds no access token")
+        raise CredentialsRefused("the answer holds no access token", block)
     return value, _lifetime(answer.get("expires_in"))
 
 

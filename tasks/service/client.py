@@ -107,6 +107,7 @@ class Service:
         return problems
 
     async def _page(self, page: str) -> tuple[Problems, str]:
+        block = self._settings.block
         try:
             async for attempt in self._patience.tries():
                 with attempt:
@@ -116,13 +117,13 @@ class Service:
                         seen = await self._ask_for(page, await self._tokens.renew(token.number))
                     self._patience.unless_passing(seen)
         except TryAgain as last:
-            raise Unreachable("ASSESSMENT_BASE_URL", last.why) from None
+            raise Unreachable("ASSESSMENT_BASE_URL", last.why, block) from None
         if seen.status == 401:
-            raise CredentialsRefused("the service does not accept the token: status 401")
+            raise CredentialsRefused("the service does not accept the token: status 401", block)
         self.date = seen.date
         problems = read_problems(seen.body) if _is_yes(seen) else None
         if problems is None:
-            raise NotTheService(f"status {seen.status}, {kind_of(seen.body)}")
+            raise NotTheService(f"status {seen.status}, {kind_of(seen.body)}", block)
         return problems, seen.link
 
     async def call(self, request: Request, last: Last | None = None) -> Exchange:
@@ -170,7 +171,7 @@ class Service:
         try:
             return Way(url, deadline=self._deadline, ca_file=self._ca_file)
         except httpx.InvalidURL:
-            raise Unreachable(variable, "it is not an address") from None
+            raise Unreachable(variable, "it is not an address", self._settings.block) from None
         except UnusableProxy as named:
             # The address stays out of it: it may hold a password.
             why = "it is not that of an http or https proxy"

@@ -276,6 +276,26 @@ def test_the_doctor_looks_at_the_credentials_that_prefect_keeps(
     assert (unknown.code, "campaign credentials nowhere" in unknown.out) == (1, True)
 
 
+@coming_due
+def test_whoever_asks_the_service_takes_the_credentials_that_prefect_keeps(
+    desk: WarmDesk, prefect: PrefectServer
+) -> None:
+    """As a run does; where they are refused, the words say where they are and how to replace them,
+    as nothing of them is set on this machine."""
+    file = desk.campaign("asked", 2)
+    bare = {name: "" for name in desk.environment if name.startswith("ASSESSMENT_")}
+    assert desk.type("credentials", "asking").code == 0
+    for words in (("problems",), ("plan", file, "--ask-service")):
+        asked = desk.type(*words, CAMPAIGN_CREDENTIALS_BLOCK="asking", **bare)
+        assert asked.code == 0, asked.err
+    assert desk.type("credentials", "mistyped", ASSESSMENT_CLIENT_SECRET="wrong").code == 0
+    for words in (("run", file), ("problems",)):
+        refused = desk.type(*words, CAMPAIGN_CREDENTIALS_BLOCK="mistyped", **bare)
+        assert (refused.code, "refused (status 401)" in refused.err) == (1, True), refused.err
+        assert "type: campaign credentials mistyped." in refused.err
+    assert sum(invitations(desk).values()) == 0
+
+
 def deployed(prefect: PrefectServer, key: str) -> bool:
     """Whether a deployment is there; the server tells nobody when one appears."""
     return key in {one["name"] for one in prefect.ask("deployments")}

@@ -2,7 +2,6 @@
 against a campaign's problem: as last seen, or in the service's list as it is now.
 """
 
-import asyncio
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -142,7 +141,7 @@ def looked(
     """
     from tasks.plan.preflight import find_problem  # it imports what speaks HTTP
 
-    listed = asyncio.run(list_problems())
+    listed = list_problems()
     for definition, seen in zip(definitions, forecasts, strict=True):
         number = seen.problem_id
         if seen.problem is Step.WAITING and definition.problem is not None:

@@ -35,7 +35,7 @@ def problems(
 
     Asks the service and changes nothing; needs the ASSESSMENT_ settings.
     """
-    listed = asyncio.run(list_problems())
+    listed = list_problems()
     fitting = list(narrowed(matching(search, listed), skill=skill, difficulty=difficulty))
     if manner().as_json:
         described = [problem.model_dump(mode="json", by_alias=True) for problem in fitting]
@@ -109,18 +109,23 @@ def _worded(value: Any) -> str:
     return str(value)
 
 
-async def list_problems() -> "Problems":
+def list_problems() -> "Problems":
     """Ask the service. Raises BadSettings, and CampaignError where it does not answer."""
     from config.errors import CampaignError
-    from config.settings import load_local, load_service
+    from config.settings import load_local
+    from flows.cli.serve.serve import service_here
     from tasks.service.client import Service
 
-    local = load_local()
-    async with Service(
-        load_service(), deadline=local.request_deadline, ca_file=local.ca_file
-    ) as service:
-        try:
-            return await service.problems()
-        except CampaignError as error:
-            error.wrote = service.wrote
-            raise
+    local, settings = load_local(), service_here()
+
+    async def ask() -> "Problems":
+        async with Service(
+            settings, deadline=local.request_deadline, ca_file=local.ca_file
+        ) as service:
+            try:
+                return await service.problems()
+            except CampaignError as error:
+                error.wrote = service.wrote
+                raise
+
+    return asyncio.run(ask())

@@ -19,14 +19,7 @@ from sqlalchemy.engine import make_url
 from config.command_line import command
 from config.env_files import secrets_among
 from config.errors import BadSettings, CampaignError
-from config.settings import (
-    LocalSettings,
-    ServiceSettings,
-    checkout,
-    load_local,
-    load_service,
-    service_source,
-)
+from config.settings import LocalSettings, checkout, load_local, service_source
 from config.timetable.moments import in_zone
 from data.campaigns import notices, queries, service_words
 from data.decisions import settling
@@ -38,6 +31,7 @@ from data.store.clock import now
 from data.store.ledger import Ledger
 from data.store.opening import NoLedger
 from data.store.states import Operation
+from flows.cli.serve.serve import service_here
 from flows.engine.prefect_settings import prepare
 from flows.engine.worker_files import ELSEWHERE, left_in
 from flows.words.doubts import in_calls
@@ -66,29 +60,13 @@ def _service(local: LocalSettings) -> Iterator[Finding]:
     try:
         source = service_source()
         block = None if source else local.credentials_block
-        settings = load_service() if block is None else _kept_by_prefect()
+        settings = service_here()
     except CampaignError as error:
         yield Finding("settings", How.MEND, str(error))
         return
     there = f"the six ASSESSMENT_ settings are kept in Prefect, as {block}"
     yield well("settings", there if block else f"the six ASSESSMENT_ settings come from {source}")
     yield from asyncio.run(ask(settings, local, now()))
-
-
-def _kept_by_prefect() -> ServiceSettings:
-    """The service's settings as a run gets them where none is set here.
-
-    Where no server is named Prefect starts one of its own for that. Raises BadSettings, NoServer.
-    """
-    prepare(quiet=True)
-    from prefect.settings import get_current_settings
-
-    from flows.cli.serve.serve import server_named
-    from flows.engine.credentials import service_settings
-
-    if get_current_settings().api.url:
-        server_named()  # else it would be asked in vain for minutes
-    return asyncio.run(service_settings())
 
 
 def _ledger(local: LocalSettings) -> Iterator[Finding]:

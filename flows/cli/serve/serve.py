@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from prefect.schedules import Schedule
 
     from config.reading.folder import Entry
-    from config.settings import LocalSettings
+    from config.settings import LocalSettings, ServiceSettings
     from flows.serving.deployments import Planned
 
 Places = Annotated[
@@ -220,6 +220,28 @@ def server_named(patience: float = 0.0) -> str:
     if how is Server.REFUSES:
         raise RefusedLogin
     return api.removesuffix("/api")
+
+
+def service_here() -> "ServiceSettings":
+    """The service's settings as a run gets them: set here, else kept by Prefect.
+
+    Where no server is named Prefect starts one of its own for that. Raises BadSettings, NoServer,
+    RefusedLogin.
+    """
+    from config.settings import load_local, load_service, service_source
+
+    if load_local().credentials_block is None or service_source():
+        return load_service()
+    from flows.engine.prefect_settings import prepare
+
+    prepare(quiet=True)
+    from prefect.settings import get_current_settings
+
+    from flows.engine.credentials import service_settings
+
+    if get_current_settings().api.url:
+        server_named()  # else it would be asked in vain for minutes
+    return asyncio.run(service_settings())
 
 
 def look_at(api: str) -> Server:

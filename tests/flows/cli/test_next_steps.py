@@ -30,6 +30,7 @@ from data.sending import runs
 from data.store.ledger import Ledger
 from flows import reports
 from flows.cli.main import main
+from flows.engine.credentials import KeptSettings
 from flows.pages.final_states import state_of
 from flows.pages.seen import _page
 from flows.pages.wrong_places import where_wrong
@@ -477,6 +478,20 @@ def definition_gone(place: Place) -> Sequence[First]:
         return where_wrong(gone.value.problems, FILE)
 
     return [served, f"links {KEY} --into people.csv --failed-only -o back.csv", f"status {KEY}"]
+
+
+@situation
+def kept_credentials_refused(place: Place) -> Sequence[First]:
+    place.write("ada")
+    place.fault("status", "token", status=401, count=None)
+
+    def problems() -> str:
+        kept = KeptSettings(**dict(load_service()), kept_as="production")
+        with place.monkeypatch.context() as patch:
+            patch.setattr("flows.cli.serve.serve.service_here", lambda: kept)
+            return place.type("problems")[1]
+
+    return [problems]
 
 
 @situation

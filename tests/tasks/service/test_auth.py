@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from config.errors import CampaignError
+from flows.engine.credentials import KeptSettings
 from tasks.service.auth import Token, Tokens, read_token
 from tasks.service.client import Service
 from tasks.service.errors import CredentialsRefused, Unreachable
@@ -222,6 +224,18 @@ def test_refused_credentials_stop_at_once(answer: Exchange) -> None:
     assert "ASSESSMENT_CLIENT_SECRET" in text
     assert SECRET not in text + repr(stopped.value)
     assert stopped.value.exit_code == 1
+
+
+@pytest.mark.parametrize("status", [401, 404, 503])
+def test_what_prefect_keeps_is_named_where_it_is_wrong(status: int) -> None:
+    """None of its settings is on this machine, so a person is told how to replace them."""
+    kept = KeptSettings(**dict(SETTINGS), kept_as="production")
+    tokens = Tokens(kept, Provider(said(status)).send, patience=QUICK)
+    with pytest.raises(CampaignError) as stopped:
+        asyncio.run(tokens.current())
+    where = "Prefect keeps them as production: set the six ASSESSMENT_ settings and type: "
+    assert f"{where}campaign credentials production. Then" in str(stopped.value)
+    assert SECRET not in str(stopped.value)
 
 
 def test_a_token_never_shows_itself() -> None:
