@@ -145,6 +145,7 @@ class Lookout:
     def __init__(self, *, alone: bool) -> None:
         self._alone = alone
         self._listening: datetime | None = None  # since when the server answers
+        self._is_away = False
         self._looked_after: set[UUID] = set()
         self._told: set[UUID] = set()
 
@@ -153,10 +154,11 @@ class Lookout:
         while True:
             try:
                 await self.look()
+                self._is_away = False
             except Exception as error:  # noqa: BLE001 - Prefect may fail in ways of its own
-                if self._listening is not None:
+                if not self._is_away:
                     _not_looked_after(error)
-                self._listening = None
+                self._is_away, self._listening = True, None
             await asyncio.sleep(EVERY)
 
     async def look(self) -> None:

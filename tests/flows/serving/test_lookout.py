@@ -1,12 +1,17 @@
 """What is decided of runs whose process is gone: a thousand cases need no server."""
 
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
+import httpx
 import pytest
 from prefect.client.schemas.objects import FlowRun, State, StateType
 
+from flows.serving import lookout
 from flows.serving.lookout import (
     A_MOMENT,
     BEGUN_AGAIN,
@@ -16,6 +21,7 @@ from flows.serving.lookout import (
     TELLS,
     TOO_OFTEN,
     WELL,
+    Lookout,
     goes_on_by_itself,
     is_gone,
     is_told,
@@ -149,6 +155,34 @@ def test_a_run_that_was_typed_is_only_told() -> None:
     assert what_next(run_of(StateType.CRASHED, deployment_id=None)) == ""
     assert what_next(run_of(StateType.CRASHED)) == BEGUN_AGAIN
     assert what_next(run_of(StateType.FAILED, "NeedsAttention")) == ""
+
+
+def test_a_server_that_is_away_is_said_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not at each look; and once more where it has answered in between."""
+    answers, said = iter([False, False, True, False, False]), list[Exception]()
+
+    @asynccontextmanager
+    async def answering() -> AsyncIterator[None]:
+        yield
+
+    async def look(_: object, __: object = None) -> None:
+        if (answer := next(answers, None)) is None:
+            raise asyncio.CancelledError
+        if not answer:
+            raise httpx.ConnectError("All connection attempts failed")
+
+    async def nothing(*_: object, **__: object) -> list[FlowRun]:
+        return []
+
+    monkeypatch.setattr(lookout, "EVERY", 0.0)
+    monkeypatch.setattr(lookout, "get_client", answering)
+    monkeypatch.setattr(Lookout, "_mark", look)
+    for name in ("find_runs", "_ended", "_flows", "not_noted", "tell_what_waits"):
+        monkeypatch.setattr(lookout, name, nothing)
+    monkeypatch.setattr(lookout, "_not_looked_after", said.append)
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(Lookout(alone=False).keep())
+    assert len(said) == 2
 
 
 def test_keys_name_the_run_that_crashed() -> None:
