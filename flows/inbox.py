@@ -8,7 +8,6 @@ import asyncio
 from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Any
@@ -65,9 +64,10 @@ async def watch_inbox(
         with Ledger.open(load_local().database_url) as ledger, stopping_on_signals(stop):
             watch = _Watch(Path(folder), ledger, timedelta(seconds=quiet_for), stop, turns)
             await watch.run()
-        if stop.reason is not None and not watch.outcomes:
+        outcomes = watch.ended()
+        if stop.reason is not None and not outcomes:
             return Failed(name=STOPPED, message=f"{stop.reason} {LEFT}")
-        return _state(watch.outcomes, watch.unfinished)
+        return _state(outcomes, watch.unfinished)
     except Exception as error:  # noqa: BLE001 - a traceback in Prefect may name people
         return broken_off(error)
 
@@ -84,7 +84,7 @@ class _Watch:
     quiet: timedelta
     stop: Stop
     turns: asyncio.Semaphore  # of the campaigns
-    outcomes: list[Outcome] = field(default_factory=list)  # the last of each file
+    outcomes: dict[Path, list[Outcome]] = field(default_factory=dict)  # the last of each campaign
     unfinished: list[Path] = field(default_factory=list)
     _at_work: dict[asyncio.Task[None], list[Arrival]] = field(default_factory=dict)
     _error: Exception | None = None
@@ -96,6 +96,7 @@ class _Watch:
             while self._at_work:
                 _, pending = await asyncio.wait(self._at_work, timeout=EVERY)
                 self._at_work = {task: self._at_work[task] for task in pending}
+                await self._safely(self._show())
                 if pending and self.stop.reason is None:
                     await self._safely(self._look_again(group))
         if self._error is not None:
@@ -119,14 +120,21 @@ class _Watch:
         self.unfinished = look.unfinished
         begun = fresh(look.arrivals, self._busy())
         await asyncio.to_thread(_begin, self.ledger, begun)
-        bad = {arrival.entry.file for arrival in begun if arrival.entry.key is None}
-        unread = [arrival for arrival in begun if arrival.entry.file in bad]
-        others = [arrival for arrival in begun if arrival.entry.file not in bad]
-        # A report waits for no campaign.
-        for part, turns in ((unread, asyncio.Semaphore()), (others, self.turns)):
-            if part:
-                work = group.create_task(self._safely(self._carry_out(part, turns)))
-                self._at_work[work] = part
+        for file, arrivals in groupby(begun, lambda arrival: arrival.entry.file):
+            part = list(arrivals)
+            bad = any(arrival.entry.key is None for arrival in part)
+            # A report waits for no campaign.
+            turns = asyncio.Semaphore() if bad else self.turns
+            work = group.create_task(self._safely(self._carry_out(file, part, turns)))
+            self._at_work[work] = part
+
+    async def _show(self) -> None:
+        if outcomes := self.ended():
+            await show("inbox", self.place, outcomes)
+
+    def ended(self) -> list[Outcome]:
+        """What came of the campaigns and of the bad files, by file."""
+        return [outcome for file in sorted(self.outcomes) for outcome in self.outcomes[file]]
 
     def _busy(self) -> list[Arrival]:
         return [arrival for part in self._at_work.values() for arrival in part]
@@ -144,14 +152,14 @@ class _Watch:
             return Look()
         return await asyncio.to_thread(judge, files, self.ledger, self.quiet)
 
-    async def _carry_out(self, part: Sequence[Arrival], turns: asyncio.Semaphore) -> None:
+    async def _carry_out(
+        self, file: Path, part: Sequence[Arrival], turns: asyncio.Semaphore
+    ) -> None:
         ended = await run_all([arrival.entry for arrival in part], turns)
-        keep = partial(asyncio.to_thread, _keep, self.ledger, part, ended)
-        news = await as_task("write down what came of it", keep)
-        again = {arrival.entry.file for arrival in part}
-        self.outcomes = [each for each in self.outcomes if each.entry.file not in again] + news
-        if news:
-            await show("inbox", self.place, self.outcomes)
+        news = await asyncio.to_thread(_keep, self.ledger, file, part, ended)
+        again = {key for arrival in part for key in (arrival.entry.key, None)}
+        stay = [each for each in self.outcomes.get(file, []) if each.entry.key not in again]
+        self.outcomes[file] = stay + news
 
 
 def _state(outcomes: Sequence[Outcome], unfinished: Sequence[Path]) -> State[Any]:
@@ -171,23 +179,21 @@ def _begin(ledger: Ledger, fresh: Sequence[Arrival]) -> None:
         ledger.write(inbox.begin, file, content, list(campaigns), doubled)
 
 
-def _keep(ledger: Ledger, fresh: Sequence[Arrival], outcomes: Sequence[Outcome]) -> list[Outcome]:
-    """Record how each ended, and write reports beside bad files; returns what is new to people."""
-    news: list[Outcome] = []
-    came = zip(fresh, outcomes, strict=True)
-    for file, pairs in groupby(came, lambda pair: pair[0].entry.file):
-        every = list(pairs)
-        # What the file holds now is for the next look; nothing came of what it held.
-        of_file = [pair for pair in every if not isinstance(pair[1].error, Rewritten)]
-        for arrival, outcome in of_file:
-            # Doubled, or ended by a signal: it stays begun, and the next look goes on with it.
-            if not arrival.doubled and not outcome.interrupted:
-                _note(ledger, arrival, outcome)
-        ended = [outcome for _, outcome in of_file]
-        if len(of_file) == len(every):
-            ended = _report(ledger, file, every[0][0].content, ended)
-        news += ended
-    return news
+def _keep(
+    ledger: Ledger, file: Path, part: Sequence[Arrival], outcomes: Sequence[Outcome]
+) -> list[Outcome]:
+    """Record how each campaign of a file ended, and write a report beside a bad one; returns what
+    is new to people.
+    """
+    came = list(zip(part, outcomes, strict=True))
+    # What the file holds now is for the next look; nothing came of what it held.
+    of_file = [pair for pair in came if not isinstance(pair[1].error, Rewritten)]
+    for arrival, outcome in of_file:
+        # Doubled, or ended by a signal: it stays begun, and the next look goes on with it.
+        if not arrival.doubled and not outcome.interrupted:
+            _note(ledger, arrival, outcome)
+    ended = [outcome for _, outcome in of_file]
+    return _report(ledger, file, part[0].content, ended) if len(of_file) == len(came) else ended
 
 
 def _note(ledger: Ledger, arrival: Arrival, outcome: Outcome) -> None:

@@ -36,6 +36,8 @@ from flows.run.context import plainly
 from flows.run.interrupts import Stop
 from flows.run.observer import observing
 from flows.run.order import CampaignSource, RunContext, conduct
+from flows.serving.deployments import of_inbox
+from flows.serving.inbox_watch import watch
 from flows.side_by_side import Outcome, page
 from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
@@ -450,6 +452,20 @@ def test_the_report_on_a_file_that_is_gone_goes_as_well(box: Inbox) -> None:
     assert box.names() == ["notes.problems.txt"]
 
 
+def test_a_report_goes_though_there_is_nothing_to_run(box: Inbox) -> None:
+    """A run of the inbox begins only where there is; its watch goes on without one."""
+
+    async def watch_until_it_is_gone() -> None:
+        watching = asyncio.create_task(watch(of_inbox(box.folder)))
+        await asyncio.to_thread(wait_until, lambda: not box.names())
+        watching.cancel()
+
+    path = box.put("bad", "ada", more="invites: {sned: true}\n")
+    box.look()
+    path.unlink()
+    asyncio.run(watch_until_it_is_gone())
+
+
 def test_a_table_that_does_not_come_is_reported(box: Inbox) -> None:
     """It may come after its definition; but nobody is forgotten because it never does."""
     path = box.put("spring", "ada")
@@ -486,6 +502,8 @@ def test_nothing_waits_for_a_slow_campaign(
             put_others()
         Path(file).rename(other)
         wait_until(lambda: "bad.yaml.problems.txt" in box.names() and box.office.emails())
+        box.put("quick", "eve", "bob")
+        wait_until(lambda: "bob@example.com" in box.office.emails())
 
     async def campaign(file: str, key: str | None, **more: Any) -> Any:
         if key == "slow":
@@ -506,8 +524,8 @@ def test_nothing_waits_for_a_slow_campaign(
     if when == "before":
         put_others()
     assert box.look() == ("NeedsAttention", "3 campaigns: 2 completed, bad input: bad.yaml")
-    assert box.runs == [None, "quick", "slow"]
-    assert box.office.emails() == {"eve@example.com": 1, "grace@example.com": 1}
+    assert box.runs == [None, "quick", "quick", "slow"]
+    assert box.office.emails() == {f"{name}@example.com": 1 for name in ("eve", "bob", "grace")}
     assert box.look() == ("Completed", "Nothing new")
 
 
