@@ -5,12 +5,9 @@ definition.
 import os
 from collections.abc import Mapping
 from datetime import timedelta
-from functools import cache
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar
-from urllib.parse import urlsplit
 
-from platformdirs import user_data_path
 from pydantic import (
     AfterValidator,
     BaseModel,
@@ -22,10 +19,17 @@ from pydantic import (
     ValidationError,
 )
 
+from config import folders
 from config.env_files import SettingsFile, set_here, settings_file, the_six
 from config.errors import BadSettings
-from config.service_address import is_loopback
-from config.timetable.spans import span
+from config.setting_values import (
+    certificates,
+    database_address,
+    kept_for,
+    notice_url,
+    service_url,
+    under_home,
+)
 
 # A gateway may finish the work after its own limit of 29 s, so no call gives up before 30 s.
 GATEWAY_LIMIT = 30.0
@@ -40,137 +44,7 @@ PLAIN = {
     "a valid number, unable to parse string as a number": "a number",
 }
 
-
-def checkout() -> Path | None:
-    """The checkout that this program runs from; None if it was installed without one."""
-    root = Path(__file__).resolve().parent.parent
-    return root if (root / "pyproject.toml").is_file() else None
-
-
-def home() -> Path:
-    """The folder of the ledger and the results: the checkout, or else the user's data directory."""
-    return checkout() or user_data_path("hiring-campaigns", appauthor=False)
-
-
-# Tells a process with another working directory in which folder its command was typed.
-TYPED_IN = "CAMPAIGN_TYPED_IN"
-
-
-def typed_in() -> Path:
-    """The folder in which the command was typed."""
-    return Path(os.environ.get(TYPED_IN) or Path.cwd())
-
-
-def _service_url(typed: str) -> str:
-    """Accept an address of the service: https, or http to this machine; no trailing slash."""
-    url = typed.strip().rstrip("/")
-    if any(c.isspace() or not c.isprintable() or c == "\\" for c in url):
-        raise ValueError("must be one address, without spaces in it")
-    try:
-        parts = urlsplit(url)
-        host, _ = parts.hostname, parts.port
-    except ValueError:
-        raise ValueError("is not an address") from None
-    if parts.scheme not in {"http", "https"} or not host:
-        raise ValueError("must be an address such as https://api.example.com")
-    if "@" in parts.netloc:
-        raise ValueError("must not hold a user name or a password")
-    if "?" in url or "#" in url:
-        raise ValueError("must not have a part after ? or #")
-    if parts.scheme == "http" and not is_loopback(host):
-        raise ValueError("must begin with https:// (plain http is for this machine only)")
-    return url
-
-
-# Only with the drivers that are installed with us, named or not: others might break the promise.
-DIALECTS = {"sqlite", "sqlite+pysqlite", "postgresql", "postgresql+psycopg"}
-
-
-def database_address(typed: str) -> str:
-    """Accept a SQLite file or a PostgreSQL database; a relative file lies under `home()`.
-
-    If it were relative to the working directory, the same command typed elsewhere would use a
-    second, empty ledger, and everybody would be invited again.
-    """
-    dialect, separator, rest = typed.strip().partition("://")
-    kind = dialect.partition("+")[0]
-    if not separator or dialect not in DIALECTS:
-        raise ValueError("must begin with sqlite:/// or postgresql://")
-    if kind == "postgresql":
-        _refuse_odd_server(rest)
-        return typed.strip()
-    path, question, query = rest.removeprefix("/").partition("?")
-    if not rest.startswith("/") or not path or path == ":memory:" or path.startswith("file:"):
-        raise ValueError("must name a file, as in sqlite:///data/campaigns.db")
-    if question and ("/" in query or "=" not in query):  # what follows a ? is no part of the path
-        raise ValueError("must name a file without a ? in its path")
-    return f"{dialect}:///{home() / Path(path).expanduser()}{question}{query}"
-
-
-def _refuse_odd_server(rest: str) -> None:
-    """Refuse a text that would be read as a different address: part of a password could be shown as
-    one.
-    """
-    server, _, path = rest.partition("/")
-    if server.count("@") > 1 or "@" in path.partition("?")[0]:
-        raise ValueError("has an @ or a / in its password: write %40 for @, %2F for /, %3A for :")
-    host = server.rpartition("@")[2]
-    port = host.rpartition("]")[2].partition(":")[2]
-    if port and not port.isdecimal():
-        raise ValueError("has a port that is not a number; in a password write %3A for :")
-    if "password" in path.partition("?")[2].casefold():
-        raise ValueError("must not hold a password after the ?; it belongs before the @")
-
-
-def _notify_url(typed: SecretStr) -> SecretStr:
-    """Accept where notices go: a webhook's address, or a mail server's as Apprise writes it."""
-    url = typed.get_secret_value().strip()
-    try:
-        parts = urlsplit(url)
-        host, _ = parts.hostname or "", parts.port
-    except ValueError:
-        raise ValueError("is not an address") from None
-    if parts.scheme == "http" and not is_loopback(host):
-        raise ValueError("must begin with https:// (plain http is for this machine only)")
-    if parts.scheme not in {"http", "https", "mailto", "mailtos"} or not host:
-        raise ValueError(
-            "must be a webhook (https://…) or a mailbox (mailtos://user:password@host?to=…)"
-        )
-    return SecretStr(url)
-
-
-def _under_home(typed: Path) -> Path:
-    # Like the ledger: the same setting means the same folder wherever the command is typed.
-    return home() / typed.expanduser()
-
-
-def _kept_for(typed: object) -> object:
-    if not isinstance(typed, str):
-        return typed
-    try:
-        kept_for = span(typed, longest=timedelta(days=3660))
-    except ValueError:
-        kept_for = timedelta(0)
-    if kept_for < timedelta(days=1):
-        raise ValueError("must be a time between a day and ten years, written like 180 days")
-    return kept_for
-
-
-@cache  # read once by a process: it takes 13 ms
-def _certificates(file: Path) -> Path:
-    """Accept a PEM file with the certificates of a company's own authority."""
-    import ssl  # noqa: PLC0415 - it costs every start, few have an authority of their own
-
-    try:
-        ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(file)
-    except ssl.SSLError:
-        raise ValueError("must name a file of certificates, in PEM") from None
-    except OSError as error:
-        raise ValueError(f"names a file that cannot be read ({error.strerror})") from None
-    return file
-
-
-ServiceUrl = Annotated[str, AfterValidator(_service_url)]
+ServiceUrl = Annotated[str, AfterValidator(service_url)]
 Word = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 Secret = Annotated[SecretStr, Field(min_length=1)]
 
@@ -222,7 +96,7 @@ class LocalSettings(BaseModel):
         repr=False,
         description="where the ledger is",
     )
-    output_dir: Annotated[Path, AfterValidator(_under_home)] = Field(
+    output_dir: Annotated[Path, AfterValidator(under_home)] = Field(
         default=Path("out"),
         description="the folder for links",
     )
@@ -258,25 +132,25 @@ class LocalSettings(BaseModel):
         allow_inf_nan=False,
         description="how many seconds one call may take; must be more than 30",
     )
-    do_not_contact: Annotated[Path, AfterValidator(_under_home)] | None = Field(
+    do_not_contact: Annotated[Path, AfterValidator(under_home)] | None = Field(
         default=None,
         description="a file of addresses that no campaign sends to: one a line, or a table with "
         "an email column",
     )
-    ca_file: Annotated[Path, AfterValidator(_under_home), AfterValidator(_certificates)] | None = (
+    ca_file: Annotated[Path, AfterValidator(under_home), AfterValidator(certificates)] | None = (
         Field(
             default=None,
             description="certificates (PEM) of your company's own authority, trusted in addition "
             "to the usual ones",
         )
     )
-    keep: Annotated[timedelta, BeforeValidator(_kept_for)] | None = Field(
+    keep: Annotated[timedelta, BeforeValidator(kept_for)] | None = Field(
         default=None,
         description="how long people's data is kept after a campaign's last activity, such as "
         "`180 days`; see [people's data](privacy.md). Without it, data is kept for good, and "
         "Prefect's record of runs for 30 days",
     )
-    notify_url: Annotated[Secret, AfterValidator(_notify_url)] | None = Field(
+    notify_url: Annotated[Secret, AfterValidator(notice_url)] | None = Field(
         default=None,
         description="where to send a notice when a campaign needs a person: a webhook or a mailbox "
         "([Prefect](prefect.md)); never shown",
@@ -319,7 +193,7 @@ def _check_usual_certificates() -> None:
     file = os.environ.get("SSL_CERT_FILE")
     try:
         if file:
-            _certificates(Path(file))
+            certificates(Path(file))
     except ValueError as error:
         message = f"Settings to fix:\n  SSL_CERT_FILE {error}\nSet or unset it in the environment."
         raise BadSettings(message, variables=["SSL_CERT_FILE"]) from None
@@ -342,7 +216,7 @@ def settings_named() -> str | None:
 
 def _file() -> SettingsFile:
     _forbid_core_files()  # from the first secret on
-    return settings_file(home() / ".env", typed_in() / ".env")
+    return settings_file(folders.home() / ".env", folders.typed_in() / ".env")
 
 
 def _forbid_core_files() -> None:

@@ -10,7 +10,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from config import settings
+from config import folders
 from config.env_files import SIX
 from config.errors import BadSettings
 from config.settings import (
@@ -49,7 +49,7 @@ def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     home, here = tmp_path / "home", tmp_path / "here"
     home.mkdir()
     here.mkdir()
-    monkeypatch.setattr(settings, "home", lambda: home)
+    monkeypatch.setattr(folders, "home", lambda: home)
     monkeypatch.chdir(here)
     return home
 

@@ -139,7 +139,7 @@ def test_the_settings_that_are_shown_are_enough(
     """The .env of the README, as it stands there, is read without a complaint."""
     for name in ServiceSettings.model_fields:
         monkeypatch.delenv(f"ASSESSMENT_{name.upper()}", raising=False)
-    monkeypatch.setattr("config.settings.home", lambda: tmp_path)
+    monkeypatch.setattr("config.folders.home", lambda: tmp_path)
     monkeypatch.chdir(tmp_path)
     [shown] = [block for block in blocks(README) if block.language == "ini"]
     (tmp_path / ".env").write_text(shown.text, encoding="utf-8")

@@ -167,7 +167,7 @@ def doubtful_campaign(
     for name in os.environ:
         if name.startswith(("ASSESSMENT_", "CAMPAIGN_")):
             monkeypatch.delenv(name)
-    monkeypatch.setattr("config.settings.home", lambda: folder / "home")
+    monkeypatch.setattr("config.folders.home", lambda: folder / "home")
     monkeypatch.setattr("getpass.getuser", lambda: "rita")
     monkeypatch.chdir(folder)
     with sandbox or Sandbox() as service:

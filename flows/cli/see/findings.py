@@ -19,7 +19,8 @@ from sqlalchemy.engine import make_url
 from config.command_line import command
 from config.env_files import secrets_among
 from config.errors import BadSettings, CampaignError
-from config.settings import LocalSettings, checkout, load_local, service_source
+from config.folders import checkout
+from config.settings import LocalSettings, load_local, service_source
 from config.timetable.moments import in_zone
 from data.campaigns import notices, queries, service_words
 from data.decisions import settling

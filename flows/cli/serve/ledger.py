@@ -85,7 +85,7 @@ def _address(typed: str) -> str:
     """A database's address, read as CAMPAIGN_DATABASE_URL is: a relative one lies beside the
     program. Anything else is a file, seen from where it is typed.
     """
-    from config.settings import database_address
+    from config.setting_values import database_address
 
     if "://" not in typed:
         return f"sqlite:///{Path(typed).expanduser().absolute()}"

@@ -185,7 +185,7 @@ def stand_aside() -> None:
     """Change to Prefect's home: Prefect looks for a run's flows in the working folder first."""
     from prefect.settings import get_current_settings
 
-    from config.settings import TYPED_IN, typed_in
+    from config.folders import TYPED_IN, typed_in
 
     os.environ[TYPED_IN] = str(typed_in())
     os.chdir(get_current_settings().home)

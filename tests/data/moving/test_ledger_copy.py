@@ -221,7 +221,7 @@ def test_an_address_means_what_it_means_as_the_setting(
     is said at the end, and by the closed ledger, is an address that leads there from anywhere."""
     home, here = tmp_path / "home", tmp_path / "here"
     here.mkdir()
-    monkeypatch.setattr("config.settings.home", lambda: home)
+    monkeypatch.setattr("config.folders.home", lambda: home)
     monkeypatch.chdir(here)
     a_ledger_at(f"sqlite:///{home}/old.db").ledger.close()
     assert typed("copy", "sqlite:///old.db", "new.db") == 0

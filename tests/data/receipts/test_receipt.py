@@ -154,7 +154,7 @@ def no_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in os.environ:
         if name.startswith(("ASSESSMENT_", "CAMPAIGN_")):
             monkeypatch.delenv(name)
-    monkeypatch.setattr("config.settings.home", lambda: tmp_path / "home")
+    monkeypatch.setattr("config.folders.home", lambda: tmp_path / "home")
 
 
 @pytest.fixture(scope="module")

@@ -36,7 +36,7 @@ def clean_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             monkeypatch.delenv(name)
     monkeypatch.setenv("CAMPAIGN_DATABASE_URL", f"sqlite:///{tmp_path}/ledger.db")
     monkeypatch.setenv("CAMPAIGN_OUTPUT_DIR", str(tmp_path / "out"))
-    monkeypatch.setattr("config.settings.home", lambda: tmp_path / "home")
+    monkeypatch.setattr("config.folders.home", lambda: tmp_path / "home")
     monkeypatch.chdir(tmp_path)
 
 

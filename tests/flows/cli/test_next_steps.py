@@ -138,7 +138,7 @@ def places(
     )
     monkeypatch.setattr("flows.engine.temporary_server.temporary_server", ExitStack)
     monkeypatch.setattr("flows.cli.run.sending.temporary_server", ExitStack)
-    monkeypatch.setattr("config.settings.home", lambda: tmp_path / "home")
+    monkeypatch.setattr("config.folders.home", lambda: tmp_path / "home")
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))  # the doctor looks into it
     with Sandbox() as service:
         for name, value in service.environment().items():
