@@ -4,7 +4,7 @@
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
@@ -17,24 +17,20 @@ from data.campaigns.whose_turn import Wait
 from data.decisions import adding_again, settling
 from data.own_files import CannotWrite
 from data.receipts.receipt_file import places
-from data.sending import queue, runs
+from data.sending import runs
 from data.store.ledger import Ledger
-from data.store.states import By, Ending, Step
-from data.store.tables import Approval, Campaign
+from data.store.states import By, Ending
+from data.store.tables import Approval
+from flows.run.adding import add_candidates, attach_problem, create_project
 from flows.run.context import (
     ActiveRun,
     RunContext,
-    check_stop,
-    check_stop_beside,
-    check_stop_in_ledger,
-    flush,
     to_go_on,
     working,
 )
 from flows.run.ending import Finish, finish
 from flows.run.inviting import invite_people
 from flows.run.sibling_runs import SiblingRuns
-from flows.run.steps import may_go_on, name_of
 from tasks.outputs.links import see_where_links_go, write_links
 from tasks.plan.asking_approval import held_back, in_words
 from tasks.plan.holds import follow_the_list
@@ -43,9 +39,6 @@ from tasks.plan.preflight import preflight
 from tasks.plan.receipts import Receipts
 from tasks.plan.target import CampaignSource, Target, intent_of, left_out, look_up
 from tasks.plan.timing import Later
-from tasks.sending.bulk_add import Refusals, add
-from tasks.sending.project import AttachProblem, CreateProject
-from tasks.sending.sender import Order
 from tasks.service.client import Service
 
 __all__ = ["CampaignSource", "RunContext", "conduct"]
@@ -54,7 +47,6 @@ MEND_LINKS = (
     "What was sent is recorded. Fix it, or name another folder in CAMPAIGN_OUTPUT_DIR, then run "
     "the same command again: it writes the links."
 )
-ADDS = 10  # bulk adds in one step
 CHECK_SERVICE = "check the service and the problem"  # a step's name
 
 
@@ -227,86 +219,6 @@ async def _take_over(plan: Plan, source: CampaignSource, context: RunContext) ->
     return await asyncio.to_thread(
         context.ledger.write_beside, runs.take_over, target.definition, intent
     )
-
-
-async def create_project(run: ActiveRun) -> bool:
-    """Create the project (interface 4.3); True once it is there."""
-    return await _single(
-        run, "create the project", lambda campaign: campaign.project_state, CreateProject
-    )
-
-
-async def attach_problem(run: ActiveRun) -> bool:
-    """Add the problem to the project (interface 4.4); True once it is there."""
-    return await _single(
-        run, "add the problem", lambda campaign: campaign.problem_state, AttachProblem
-    )
-
-
-async def _single(
-    run: ActiveRun,
-    name: str,
-    state_of: Callable[[Campaign], str],
-    order: Callable[[Ledger, str], Order],
-) -> bool:
-    """Make one of the two single calls unless it was made; True once it is done."""
-    current = run.campaign()
-    if state_of(current) in (Step.WAITING, Step.REFUSED):
-        await check_stop(run)
-        ordered = order(run.context.ledger, run.key)
-        await run.context.perform(name, partial(_send_one, run, ordered))
-        current = run.campaign()
-    patience = run.context.local.request_deadline
-    # Another run may be making this call: wait for its answer, never call twice.
-    while state_of(current) == Step.SENDING and patience > 0:
-        await run.gate.wait(0.25)
-        patience -= 0.25
-        current = run.campaign()
-        if run.gate.stopped:
-            break
-    return state_of(current) == Step.DONE
-
-
-async def _send_one(run: ActiveRun, order: Order) -> None:
-    await run.sender.run_to_end(run.sender.send(order))
-    await flush(run)
-
-
-async def add_candidates(run: ActiveRun) -> None:
-    """Add everybody who waits, a hundred or so in a request (interface 4.5)."""
-    ledger, project = run.context.ledger, run.campaign().project_id
-    size = run.context.local.candidates_per_request
-    refusals = Refusals()
-
-    async def add_part(part: Sequence[int]) -> None:
-        for start in range(0, len(part), size):
-            await check_stop_in_ledger(run)
-            if project is None or run.gate.stopped:
-                return
-            batch = part[start : start + size]
-            adding = add(
-                run.sender, ledger, project, batch, refusals, each=run.context.observer.on_sent
-            )
-            # Prefect is asked while the request is under way: a cancel stops the next one.
-            await asyncio.gather(adding, check_stop_beside(run))
-            if refusals.everybody:
-                await flush(run)
-                await asyncio.to_thread(ledger.write, adding_again.wait_again, refusals.rows)
-                run.gate.stop(refusals.why)
-        await flush(run)
-
-    again = True
-    while again:
-        rows = await asyncio.to_thread(ledger.read, queue.to_add, run.begun.campaign)
-        for start in range(0, len(rows), size * ADDS):
-            if not await may_go_on(run):
-                break
-            part = rows[start : start + size * ADDS]
-            name = name_of("add candidates", start, len(part), len(rows))
-            await run.context.perform(name, partial(add_part, part))
-        # A definition may say that people whose add is unsure are added once more.
-        again = bool(await asyncio.to_thread(adding_again.add_again, ledger, run.begun.campaign))
-        again = again and run.gate.stopped is None
 
 
 async def invite(run: ActiveRun) -> None:
