@@ -529,6 +529,36 @@ def test_nothing_waits_for_a_slow_campaign(
     assert box.look() == ("Completed", "Nothing new")
 
 
+def test_a_campaign_of_a_workbook_that_goes_on_beside_a_slow_one_hides_no_other(
+    box: Inbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What came of the workbook's other campaigns stays in what the look says at its end."""
+
+    def go_slowly() -> None:
+        wait_until(lambda: len(ended) == 2)
+        with box.office.ledger() as ledger:
+            ledger.write(pauses.resume, "summer", By("Mia", "go"))
+        wait_until(lambda: "bob@example.com" in box.office.emails())
+
+    async def campaign(file: str, key: str | None, **more: Any) -> Any:
+        if key == "slow":
+            await asyncio.to_thread(go_slowly)
+        state = await box.campaign(file, key, **more)
+        ended.append(key)
+        return state
+
+    ended: list[str | None] = []
+    monkeypatch.setattr(due_files, "TRY_AGAIN", timedelta(0))
+    monkeypatch.setattr(inbox, "EVERY", 0.01)
+    monkeypatch.setattr(side_by_side, "run_campaign", campaign)
+    box.put("slow", "grace")
+    box.put_workbook(spring=["ada"], summer=["bob"])
+    with box.office.ledger() as ledger:
+        ledger.write(pauses.pause, "summer", By("Mia", "wait"))
+    assert box.look() == ("Completed", "3 campaigns: 3 completed")
+    assert ended == ["spring", "summer", "summer", "slow"]
+
+
 @pytest.mark.parametrize("content", ["", "campaign: spring\ninvites: {sned: true}\n"])
 def test_each_file_with_the_same_mistakes_has_its_report(box: Inbox, content: str) -> None:
     """Under a new name too, beside the first, and once more when it comes back after a while."""
