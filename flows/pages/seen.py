@@ -60,6 +60,7 @@ class Seen(RunObserver):
         self._shown = ""
         self._one_look = asyncio.Lock()
         self._pause = EVERY
+        self._asking = asyncio.Lock()
         self._looked = float("-inf")
 
     def on_start(self, key: str, zone: str | None) -> None:
@@ -72,11 +73,15 @@ class Seen(RunObserver):
         get_run_logger().warning(warning)
 
     async def stopped_lately(self) -> str | None:
-        """The same as `stopped`, for whoever asks often: Prefect is asked once in LOOKS seconds."""
-        if monotonic() - self._looked < LOOKS:
+        """The same as `stopped`, for whoever asks often: Prefect is asked once in LOOKS seconds,
+        and only one of them waits for its answer.
+        """
+        if self._asking.locked() or monotonic() - self._looked < LOOKS:
             return None
-        self._looked = monotonic()
-        return await self.stopped()
+        async with self._asking:
+            reason = await self.stopped()
+            self._looked = monotonic()
+            return reason
 
     async def stopped(self) -> str | None:
         """Say whether somebody has cancelled or suspended the run, or the one it is a part of."""

@@ -55,8 +55,8 @@ async def nobody_stops() -> str | None:
     return None
 
 
-class PausedByAPerson(CampaignError):
-    """Somebody paused the campaign while it was being sent."""
+class StoppedByAPerson(CampaignError):
+    """Somebody paused the campaign, or stopped its run, while it was being sent."""
 
 
 class Perform(Protocol):
@@ -73,7 +73,7 @@ async def plainly(name: str, step: Callable[[], Awaitable[T]], /) -> T:
 class RunContext:
     """What a run works with: the ledger, the settings, and who observes or stops it.
 
-    `stopped` is asked before each wave: it returns why somebody outside the ledger stops the run,
+    `stopped` is asked again and again: it returns why somebody outside the ledger stops the run,
     such as a cancel in Prefect. `receipts` is where a rehearsal keeps its own; None: the usual
     places. `clock` returns aware times, by which invitations go out. `accept_removed`: who said
     that people were removed from the definition on purpose. `paced`: keep to the definition's
@@ -180,7 +180,7 @@ def _gate(target: Target, context: RunContext, service: Service) -> Gate:
     table = timetable_of(target)
     # By its address all runs at one service are paced together.
     address = canonical(context.service.base_url)
-    heeds = partial(_heed_people, context.ledger, target.key, target.digest)
+    heeds = partial(_heed_everybody, context, target.key, target.digest)
     together = Together(context.ledger, address, list(_rates(context, target.key, table)), heeds)
     return Gate(
         service.problems,
@@ -256,13 +256,20 @@ def _objection(work: ActiveRun) -> str | None:
         return str(error)
 
 
+async def _heed_everybody(context: RunContext, key: str, digest: str) -> None:
+    """The same for whoever stops a run outside the ledger. Raises CampaignError."""
+    await asyncio.to_thread(_heed_people, context.ledger, key, digest)
+    if (why := await context.stopped()) is not None:
+        raise StoppedByAPerson(why)
+
+
 def _heed_people(ledger: Ledger, key: str, digest: str) -> None:
     """Raise what a person did that stops a run: paused the campaign, or changed its definition.
 
     Looked at during a wave too: at a low rate, the rest of it may take an hour.
     """
     if (paused := ledger.read(pauses_of_campaigns.standing, key)) is not None:
-        raise PausedByAPerson(paused_by(key, paused))
+        raise StoppedByAPerson(paused_by(key, paused))
     ledger.read(intake.carries_out, key, digest)
 
 

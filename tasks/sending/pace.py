@@ -1,7 +1,7 @@
 """Rates and pauses, which a run shares with all others of its ledger."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -60,6 +60,10 @@ class Turns:
         self._left += 1
 
 
+async def nobody_stops() -> None:
+    """The default for `heeds`."""
+
+
 class Together:
     """The rates and pauses of one run. `service` is its canonical address, `turns` has one entry
     per rate.
@@ -72,7 +76,7 @@ class Together:
         ledger: Ledger,
         service: str,
         rates: Sequence[Rate],
-        heeds: Callable[[], None] = lambda: None,
+        heeds: Callable[[], Awaitable[None]] = nobody_stops,
     ) -> None:
         self.turns = [Turns(ledger, rate) for rate in rates]
         self._ledger = ledger
@@ -95,10 +99,7 @@ class Together:
         now = asyncio.get_running_loop().time()
         if now - self._looked >= LOOKS:
             self._looked = now  # the other senders of this run go on meanwhile
-            left = await asyncio.to_thread(self._look)
+            await self._heeds()
+            left = await asyncio.to_thread(self._ledger.read, pace.service_pause, self._service)
             self._until = asyncio.get_running_loop().time() + left.total_seconds()
         return self._until - asyncio.get_running_loop().time()
-
-    def _look(self) -> timedelta:
-        self._heeds()
-        return self._ledger.read(pace.service_pause, self._service)

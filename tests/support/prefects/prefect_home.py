@@ -190,7 +190,7 @@ class PrefectServer:
 
 def most_sent(until_then: int) -> int:
     """How many invitations a run has sent at most at its end, if so many were there once it had
-    been stopped in Prefect. It asks Prefect each time that half of a part has left: the next time
+    been stopped in Prefect. It asks Prefect at least when half of a part has left: the next time
     it stops, and no more than the rest of that part leaves until it has the answer.
     """
     left = until_then + IN_FLIGHT  # at most: of those, none is there yet

@@ -43,12 +43,6 @@ def run_hearing(office: Office, path: Path, hears: Callable[[Ledger, Sent], None
         return asyncio.run(conduct(CampaignSource(path, path.stem), desk))
 
 
-@pytest.fixture
-def small_waves(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(inviting, "PART", 4)
-    monkeypatch.setattr(inviting, "STEPS", 1)
-
-
 @on_each_database
 def test_a_pause_ends_a_run_amid_a_wave(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
     """Only what was on its way still arrives, however many the wave has left; all is recorded."""
@@ -114,11 +108,15 @@ def test_a_finished_campaign_may_be_paused(office: Office) -> None:
     assert office.run(path).ending is Ending.COMPLETED
 
 
-@pytest.mark.usefixtures("small_waves")
-def test_a_stop_from_outside_ends_a_run_within_one_wave(office: Office) -> None:
-    """Whoever watches the runs may stop one: the ledger is true, and the next run goes on."""
+@pytest.mark.parametrize("part", [4, 100])
+def test_a_stop_from_outside_ends_a_run_amid_a_wave(
+    office: Office, monkeypatch: pytest.MonkeyPatch, part: int
+) -> None:
+    """Whoever watches the runs may stop one, between parts or in one, which at a low rate may take
+    a day: the ledger is true, and the next run goes on."""
+    monkeypatch.setattr(pace, "LOOKS", 0)
+    monkeypatch.setattr(inviting, "PART", part)
     path = office.write("held", people(*NAMES))
-
     before: list[int] = []
 
     async def stopped() -> str | None:
