@@ -17,6 +17,7 @@ NEEDED = ("first_name", "last_name", "email1")
 FULL_NAME = "full_name"
 # Such columns may be private, so they are sent as notes only if a person says so.
 REMARKS = "remarks"
+OR_RENAME = "or rename the columns of people who are not to be invited, as in Referrer email"
 # Each line has a field, headers that mean it, and their language or system. Headers with `beside`
 # mean it only in a table that also has one of the headers listed there. A person may add lines.
 WORDS = Path(__file__).with_name("headers.csv")
@@ -149,7 +150,8 @@ def find_columns(
         for field in dict.fromkeys((*needed, *filter(chosen.get, chosen)))
         if field not in columns_of and field not in covered
     ]
-    complaints += [
+    beside = _side_by_side(header, columns_of, needed)
+    complaints += beside or [
         f"{len(columns)} columns for {field}: {_which(header, field, columns)}"
         for field, columns in columns_of.items()
         if len(columns) > 1
@@ -208,9 +210,28 @@ def _which(header: Sequence[str], field: str, columns: Sequence[int]) -> str:
     for name, reduced in zip(names, spellings, strict=True):
         if spellings.count(reduced) == 1:
             return f'{", ".join(names)}; say which, as in columns: {{{field}: "{name}"}}'
-    # In a spreadsheet columns have letters; a text has none.
-    placed = (f"{names[n]} (column {at + 1}, {column_letters(at)})" for n, at in enumerate(columns))
-    return f"{', '.join(placed)}; rename all but the one to use"
+    return f"{_placed(header, columns)}; rename all but the one to use"
+
+
+def _placed(header: Sequence[str], columns: Sequence[int]) -> str:
+    """List columns with their places: in a spreadsheet they have letters, a text has none."""
+    return ", ".join(
+        f"{header[at].strip()} (column {at + 1}, {column_letters(at)})" for at in columns
+    )
+
+
+def _side_by_side(
+    header: Sequence[str], columns_of: Mapping[str, list[int]], needed: Sequence[str]
+) -> list[str]:
+    """Say what to do if the same headers name all columns of a person more than once."""
+    columns = [columns_of.get(field, [0]) for field in needed if field != "campaign"]
+    times = min(map(len, columns), default=0)
+    if times < 2 or any(len({spelling(header[at]) for at in each}) > 1 for each in columns):
+        return []
+    return [
+        f"a row has columns for {times} people: {_placed(header, columns[0])}; put all people "
+        f"below one header, {OR_RENAME}"
+    ]
 
 
 def _one_of(unused: Sequence[str], field: str, chosen: Mapping[str, str | None]) -> str:

@@ -24,7 +24,7 @@ from config.tables.headers import (
     may_be_notes,
     spelling,
 )
-from config.tables.unread import ABOVE, SWALLOWED, Unread, is_address
+from config.tables.unread import ABOVE, SWALLOWED, Unread, is_address, numbered
 from config.tables.where import Selection, Where, conditions, select
 from config.tables.written import People, Row
 
@@ -229,7 +229,9 @@ class PeopleTable:
     def _unread(self) -> Unread:
         untitled = [at for at, title in enumerate(self.titles) if not title.strip()]
         has = cache(self._has_addresses)
-        return Unread(self.titles, self.columns.by_field, untitled, self.wishes, has)
+        columns = self.columns.by_field
+        further = numbered(self.titles, columns)
+        return Unread(self.titles, columns, untitled, further, self.wishes, has)
 
     def _lost(self, unread: Unread, number: int, cells: Sequence[Any]) -> Iterator[Mistake]:
         """Find people in a row whom nobody reads."""

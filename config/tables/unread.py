@@ -9,10 +9,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from config.email_key import email_key
 from config.tables.address_cells import address_of
 from config.tables.cells import is_blank
 from config.tables.grid import TableRow
-from config.tables.headers import FULL_NAME, Wishes, fields_meant, spelling
+from config.tables.headers import FULL_NAME, OR_RENAME, Wishes, fields_meant, spelling
 
 PERSON = (FULL_NAME, "first_name", "last_name", "email1")
 ABOVE = (
@@ -26,6 +27,10 @@ SECOND = (
 BESIDE = (
     "there is an address here, but no cell of this row is in a column that is read, so nobody is "
     "invited; move the row below its headers, or remove the address"
+)
+SECOND_PERSON = (
+    "this row has a second person here, who is not read and not invited; put all people below one "
+    f"header, {OR_RENAME}"
 )
 SWALLOWED = (
     "a cell of this row holds whole rows with people, often because of a stray quote; remove the "
@@ -42,10 +47,27 @@ def is_address(cell: Any) -> bool:
     return not is_blank(cell) and bool(_ADDRESS.fullmatch(str(address_of(cell, first=False))))
 
 
+def numbered(titles: Sequence[str], columns: Mapping[str, int]) -> list[list[int]]:
+    """Find the columns of further people by the number in their headers, as in `First name 2`."""
+    wanted = [field for field in PERSON if field in columns]
+    by_number: dict[str, dict[int, str]] = {}
+    for at, title in enumerate(titles):
+        if at not in columns.values() and (number := "".join(filter(str.isdigit, title))):
+            without = "".join(c for c in title if not c.isdigit())
+            by_number.setdefault(number, {})[at] = without
+    people = []
+    for headers in by_number.values():
+        fields = fields_meant([*headers.values()], {}, (FULL_NAME,))
+        by_field = dict(zip(fields, headers, strict=True))
+        if all(field in by_field for field in wanted):
+            people.append([by_field[field] for field in wanted])
+    return people
+
+
 @dataclass(frozen=True, slots=True)
 class Unread:
     """Looks at the rows around the header `titles`, whose `columns` are read; `untitled` are
-    columns (from 0) without a header.
+    columns (from 0) without a header, and `numbered` those of further people in each row.
 
     `has_addresses` says whether people have addresses in a column (from 0) that is not read, such
     as that of their recruiters.
@@ -54,6 +76,7 @@ class Unread:
     titles: Sequence[str]
     columns: Mapping[str, int]
     untitled: Sequence[int]
+    numbered: Sequence[Sequence[int]]
     wishes: Wishes
     has_addresses: Callable[[int], bool]
 
@@ -95,6 +118,9 @@ class Unread:
         Whatever stands beside a person belongs to the person, unless it is a header.
         """
         width = len(cells)
+        for further in self.numbered:
+            if max(further) < width and self._is_another(cells, further):
+                return further[-1], SECOND_PERSON
         if any(at < width and not is_blank(cells[at]) for at in self.columns.values()):
             places = (*self.untitled, *range(len(self.titles), width))
             return self._second_header(cells, [at for at in places if at < width])
@@ -105,6 +131,15 @@ class Unread:
             if self._is_person(cells, at - email) and not self.has_addresses(at):
                 return at, BESIDE
         return None
+
+    def _is_another(self, cells: Sequence[Any], further: Sequence[int]) -> bool:
+        """Whether further columns hold a person with another name and another address."""
+        *names, email = ("" if is_blank(cells[at]) else str(cells[at]) for at in further)
+        *own, address = (str(cells[at]) if at < len(cells) else "" for at in self._person)
+        name = spelling("".join(names))
+        if name in ("", spelling("".join(own))) or not is_address(cells[further[-1]]):
+            return False
+        return email_key(email) != email_key(address)
 
     def _second_header(self, cells: Sequence[Any], places: Sequence[int]) -> Finding | None:
         """Find a header with all columns of a person among the cells at these places."""

@@ -13,8 +13,9 @@ from config.reading.folder import stray_files
 from config.reading.reading import Reading, read_campaigns
 from config.tables.address_cells import plain_address
 from config.tables.cells import as_text, as_whole_number, as_yes_or_no
+from config.tables.headers import OR_RENAME
 from config.tables.table import IN_QUOTES, NO_HEADER
-from config.tables.unread import ABOVE, BESIDE, SECOND, SWALLOWED
+from config.tables.unread import ABOVE, BESIDE, SECOND, SECOND_PERSON, SWALLOWED
 from tests.config.refusals import messages, mistakes, shortened
 from tests.support import yaml_definition as sample
 from tests.support.documents import fits
@@ -86,6 +87,38 @@ def test_people_whom_nobody_would_read_are_mistakes(table: str, line: int, what:
     assert complaints(table) == [f"people.csv:{line}: {what}"]
 
 
+TWO = "First name,Last name,Email,{0},Last name{1},Email{1}\nAda,A,ada@corp.org,{2}\n"
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        TWO.format("First name 2", " 2", "Bob,B,bob@corp.org"),
+        TWO.format("First name2", "2", "Bob,B,bob@corp.org"),
+        TWO.format("Vorname.1", ".1", "Bob,A,bob@corp.org"),
+        TWO.format("Candidate 2 first name", " (2)", "Bob,B,bob@corp.org"),
+        TWO.format("First name 2", " 2", ",,") + ",,,Bob,B,bob@corp.org\n",
+        "Email 2,Name 2,Email,Name\n,,ada@corp.org,Ada A\nbob@corp.org,Bob B,eve@corp.org,Eve E\n",
+        "Name,Email,Name 2,Email 2,Name 3,Email 3\nAda A,ada@corp.org,,,Bob B,bob@corp.org\n",
+    ],
+)
+def test_a_second_person_in_a_row_is_a_mistake(table: str) -> None:
+    """Whoever renamed the second header is not told that its people are in no column of a field."""
+    columns = "first_name: First name, last_name: Last name, email1: Email"
+    wish = "split_name: true" if "Name" in table else f"columns: {{{columns}}}"
+    Path("campaign.yaml").write_text(f"{sample.HEAD}candidates: {{{wish}}}\n")
+    line = len(table.splitlines())
+    assert complaints(table) == [f"people.csv:{line}: {SECOND_PERSON}"]
+
+
+def test_a_header_that_stands_twice_side_by_side_says_what_helps() -> None:
+    """Once, and nothing that would leave the second people out in silence."""
+    [said] = complaints(TWO.format("First name", "", "Bob,B,bob@corp.org"))
+    assert fits(
+        f"people.csv:1: … 2 … First name (column 1, A), First name (… D); … {OR_RENAME}", said
+    )
+
+
 def test_a_header_that_was_sorted_among_the_people_is_a_mistake() -> None:
     """Nobody may be there to read a remark, so even one row that looks like a person stops all."""
     above = ["Ada,A,ada@corp.org\n", "Bob,B,bob@corp.org\n"]
@@ -154,6 +187,13 @@ ATS = (
         ATS.format(",,Noa N,noa@corp.org,\n"),
         "Timestamp,Email Address,First name,Last name,Email of a friend\n"
         "1,ada@corp.org,Ada,A,mia@corp.org\n2,,,,bob@corp.org\n",
+        # The same person once more: with a second address, or with other words for the name.
+        "First name,Last name,Email,Email 2\nAda,A,ada@corp.org,ada@home.org\n",
+        TWO.format("First name 2", " 2", "ada,A,ada@home.org"),
+        TWO.format("First name 2", " 2", "Augusta,King,ADA@corp.org"),
+        TWO.format("First name 2", " 2", "Bob,B,none") + "Eve,E,eve@corp.org,,,eve@home.org\n",
+        TWO.format("Referrer 2 first name", " 2", "Mia,M,mia@corp.org"),
+        TWO.format("Referrer first name", " of referrer", "Mia,M,mia@corp.org"),
         # In remarks of several lines.
         LOST.format('"Hi,\nwrite to me, Ada, at\nada@home.org\n1, High Street, Bonn"'),
         LOST.format('"from: mia@corp.org, noa@corp.org\nto: ada@corp.org, mia@corp.org"'),
