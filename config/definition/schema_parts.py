@@ -65,7 +65,7 @@ WAVES = _any_of(
     {"type": "array", "items": _any_of(SIZE, text(_REST)), "contains": SIZE},
     text(rf"\[*\s*\d+(\s*,\s*\d+)*(\s*,\s*{_REST})?\s*\]*"),
 )
-_VALUE = {"type": ["string", "number", "boolean"], "pattern": r"\S"}
+_VALUE = {"type": ["string", "number", "boolean"], "pattern": r"^$|\S"}
 WHERE = {
     "type": "object",
     "minProperties": 1,

@@ -21,9 +21,10 @@ def _as_header(cell: Any) -> Any:
 
 def as_values(cell: Any) -> list[str]:
     """Read what `where` wants of a column; several values are separated by semicolons or line
-    breaks.
+    breaks, and two quotes are an empty cell.
     """
-    return [value.strip() for value in re.split(r"[;\n]", str(as_text(cell))) if value.strip()]
+    values = map(str.strip, re.split(r"[;\n]", str(as_text(cell))))
+    return [value.replace('""', "") for value in values if value]
 
 
 # Where each field goes, how its cell is read, and which names it may have in a sheet.

@@ -17,6 +17,8 @@ NEEDED = ("first_name", "last_name", "email1")
 FULL_NAME = "full_name"
 # Such columns may be private, so they are sent as notes only if a person says so.
 REMARKS = "remarks"
+# Such columns say which people should not get an email.
+DO_NOT_CONTACT = "do_not_contact"
 OR_RENAME = "or rename the columns of people who are not to be invited, as in Referrer email"
 # Each line has a field, headers that mean it, and their language or system. Headers with `beside`
 # mean it only in a table that also has one of the headers listed there. A person may add lines.
@@ -66,14 +68,19 @@ def meaning(header: str) -> str | None:
     """
     certain = words().certain
     if (field := certain.get(spelling(header))) is not None:
-        return None if field == REMARKS else field
+        return None if field in {REMARKS, DO_NOT_CONTACT} else field
     explained = certain.get(spelling(_IN_BRACKETS.sub("", header)))
-    return None if explained in {"notes", REMARKS} else explained
+    return None if explained in {"notes", REMARKS, DO_NOT_CONTACT} else explained
 
 
 def may_be_notes(header: str) -> bool:
     """Whether a header names remarks of any kind."""
     return words().certain.get(spelling(_IN_BRACKETS.sub("", header))) in {"notes", REMARKS}
+
+
+def says_do_not_contact(header: str) -> bool:
+    """Whether a column with this header says who should not get an email."""
+    return words().certain.get(spelling(_IN_BRACKETS.sub("", header))) == DO_NOT_CONTACT
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,10 +22,20 @@ from config.tables.headers import (
     find_columns,
     matches,
     may_be_notes,
+    says_do_not_contact,
     spelling,
 )
 from config.tables.unread import ABOVE, SWALLOWED, Unread, is_address, numbered
-from config.tables.where import Selection, Where, conditions, select
+from config.tables.where import (
+    NOT_SO,
+    Selection,
+    Where,
+    compared,
+    conditions,
+    keeping,
+    select,
+    text_at,
+)
 from config.tables.written import People, Row
 
 # Titles, dates and remarks may be above the header, which must be within this many rows.
@@ -70,8 +80,11 @@ class PeopleTable:
 
     def people(self, campaign: str) -> People:
         """Return everybody whom `where` keeps; a person of another campaign is a mistake."""
-        selection = self._selection(self.wishes.where, self.filled())
-        return self._with_rows(self._people_of(campaign, selection), selection)
+        where = self.wishes.where
+        selection = self._selection(where, self.filled())
+        left_out = selection.left_out if selection else frozenset[int]()
+        people = self._with_rows(self._people_of(campaign, selection), selection)
+        return replace(people, warnings=tuple(self._not_to_contact(left_out, where)))
 
     def people_by_campaign(
         self, wheres: Mapping[str, Where]
@@ -84,7 +97,9 @@ class PeopleTable:
         problems = []
         selections = self._selections(wheres)
         every = (each.left_out for each in selections.values() if each)
-        for row in self._people(frozenset().union(*every)):
+        left_out = frozenset[int]().union(*every)
+        warnings = tuple(self._not_to_contact(left_out, {}))
+        for row in self._people(left_out):
             if isinstance(row, Mistake):
                 problems.append(row)
             elif "campaign" not in row.fields:
@@ -96,7 +111,8 @@ class PeopleTable:
                 rows.setdefault(key, []).append(replace(row, fields=fields))
         keys = rows.keys() | selections.keys()
         return {
-            key: self._with_rows(rows.get(key, ()), selections.get(key)) for key in keys
+            key: replace(self._with_rows(rows.get(key, ()), selections.get(key)), warnings=warnings)
+            for key in keys
         }, problems
 
     def _with_rows(self, rows: Iterable[Row | Mistake], selection: Selection | None) -> People:
@@ -175,6 +191,33 @@ class PeopleTable:
             for name in filter(may_be_notes, self.columns.unused):
                 wish = f'columns: {{notes: "{name}"}}{row}'
                 yield f"{self.grid.whole}: to send {name} as notes, add  {wish}"
+
+    def _not_to_contact(self, left_out: frozenset[int], where: Where) -> Iterator[Mistake]:
+        """Warn of rows with a value in a column such as `Do not contact` that `where` ignores."""
+        named = {*map(compared, where)}
+        for column, title in enumerate(self.titles):
+            unused = column not in self.columns.by_field.values() and compared(title) not in named
+            if not unused or not says_do_not_contact(title):
+                continue
+            texts = [
+                (number, text_at(cells, column)[0].strip())
+                for number, cells in self.filled()
+                if number not in left_out
+            ]
+            asked = [(number, text) for number, text in texts if compared(text) not in NOT_SO]
+            if not asked:
+                continue
+            (number, text), name = asked[0], title.strip()
+            rows, are = (
+                ("1 row has", "is") if len(asked) == 1 else (f"{len(asked):,} rows have", "are")
+            )
+            others = (text for _, text in texts if compared(text) in NOT_SO)
+            do = keeping(name, others, where, sheet=self.grid.sheet is not None)
+            message = (
+                f"{rows} a value under {name}, as {shown(text)} here, but {are} read like any "
+                f"other; to leave them out, {do}"
+            )
+            yield Mistake(self.grid.cell(number, column), message=message)
 
     def _sent_from(self) -> dict[str, str]:
         """The headers of the columns that are sent; both names may come from one column."""

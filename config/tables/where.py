@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from difflib import SequenceMatcher
+from json import dumps
 from typing import Any
 from unicodedata import normalize
 
@@ -13,6 +14,13 @@ from config.tables.cells import as_text, is_error
 WANTED = "a mapping of a column to a value or a list of values, as in where: {Job: Engineer}"
 NOTHING = "nothing"
 ERROR = "the error "  # of a spreadsheet, as #N/A
+# What people and programs write in a column such as `Do not contact` if it does not apply.
+NOT_SO = frozenset(
+    (
+        *("", "no", "n", "none", "false", "0", "n/a", "na", "-", "–", "—", "☐", "nein", "falsch"),
+        *("non", "faux", "falso", "não", "nao", "falso", "nee", "onwaar", "nie", "fałsz"),
+    )
+)
 # How many values or columns are named in one line; how many are compared with a misspelled one.
 NAMED = 8
 COMPARED = 1_000
@@ -91,7 +99,8 @@ def _values(written: Any) -> Iterator[str]:
     if not values:
         raise ValueError(WANTED)
     for value in values:
-        if not isinstance(value, str | int | float) or not str(value).strip():
+        # An empty text chooses empty cells; blanks, or no value at all, are a slip.
+        if not isinstance(value, str | int | float) or str(value).isspace():
             raise ValueError(WANTED)
         yield str(as_text(value)).strip()
 
@@ -128,7 +137,7 @@ def select(conditions: Sequence[Condition], rows: Iterable[tuple[int, Sequence[A
     everybody = [Counter[str]() for _ in conditions]
     for number, cells in rows:
         number_of_rows += 1
-        texts = [_text_at(cells, condition.column) for condition in conditions]
+        texts = [text_at(cells, condition.column) for condition in conditions]
         values = [compared(text) for text, _ in texts]
         holds = [value in each.values for value, each in zip(values, conditions, strict=True)]
         for at, value in enumerate(values):
@@ -163,6 +172,20 @@ def select(conditions: Sequence[Condition], rows: Iterable[tuple[int, Sequence[A
     return selection
 
 
+def keeping(name: str, texts: Iterable[str], where: Where, *, sheet: bool) -> str:
+    """Say what to type, beside a `where` there may be, to keep only rows with one of these texts
+    under a header; `sheet`: the definition may be in a sheet.
+    """
+    values = list({compared(text): text for text in texts}.values())
+    if not values:
+        return "delete the rows"
+    kept = dumps({name: values if len(values) > 1 else values[0]}, ensure_ascii=False)
+    typed = f"add to where  {kept[1:-1]}" if where else f"put  where: {kept}  under candidates"
+    cell = "; ".join(value or '""' for value in values)
+    row = f"  (a row of a sheet campaign: candidates.where.{name}, then {cell})" if sheet else ""
+    return f"{typed}{row}"
+
+
 def in_words(selection: Selection) -> list[str]:
     """Say how many rows were kept and left out, and by which value of each column."""
     lines = [
@@ -187,7 +210,7 @@ def as_json(selection: Selection | None) -> dict[str, Any] | None:
     }
 
 
-def _text_at(cells: Sequence[Any], column: int) -> tuple[str, bool]:
+def text_at(cells: Sequence[Any], column: int) -> tuple[str, bool]:
     """Return what a person sees in a cell, and whether it is a value, not an error."""
     cell = cells[column] if column < len(cells) else None
     if isinstance(cell, Unusable):

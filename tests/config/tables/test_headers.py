@@ -8,6 +8,7 @@ import pytest
 
 from config.definition.sent_fields import FIELDS
 from config.tables.headers import (
+    DO_NOT_CONTACT,
     FULL_NAME,
     NEEDED,
     REMARKS,
@@ -256,7 +257,7 @@ def test_a_word_that_may_be_two_fields_is_never_guessed(
 
 def test_every_line_of_the_headers_can_be_kept() -> None:
     """A person may add lines: a field there is, where it was seen, and no contradiction."""
-    fields = {*FIELDS, FULL_NAME, REMARKS, "campaign"}
+    fields = {*FIELDS, FULL_NAME, REMARKS, DO_NOT_CONTACT, "campaign"}
     certain = defaultdict(set)
     with WORDS.open(encoding="utf-8", newline="") as file:
         lines = list(csv.DictReader(file))

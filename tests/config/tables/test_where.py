@@ -411,3 +411,84 @@ def test_words_of_many_values_are_few(tmp_path: Path) -> None:
     assert selection is not None
     assert in_words(selection)[1].startswith('Job: "job 0" 4; left out: "job 1" 4, "job 2" 4, ')
     assert in_words(selection)[1].endswith("21 others 64")
+
+
+@pytest.mark.parametrize(
+    ("header", "cells", "where"),
+    [
+        ("Do not contact", ["yes", "", "no", "No"], ["", "No"]),
+        ("DNC?", ["x", "", "", ""], ""),
+        ("Withdrawn (date)", ["2026-11-02", "-", "-", "-"], "-"),
+        ("Nicht kontaktieren", ["ja", "nein", "ja", "nein"], "nein"),
+        ("Opted out", ["TRUE", "FALSE", "0", "FALSE"], ["FALSE", "0"]),
+        ("Ne pas contacter", ["oui", "oui", "oui", "oui"], None),
+    ],
+)
+def test_who_asked_not_to_be_contacted_is_pointed_at(
+    typed: Typed, header: str, cells: list[str], where: object
+) -> None:
+    """With the `where` that leaves them out: typed as it is shown, nobody is pointed at again."""
+    rows = zip(PEOPLE[:4], cells, strict=True)
+    table([[*HEADER, header], *([*person, cell] for person, cell in rows)])
+    definition("{Job: [Backend Engineer, Frontend Engineer]}")
+    path = Path("hiring.yaml")
+    path.write_text(path.read_text().partition("  where:")[0])
+    asked = [number for number, cell in enumerate(cells) if cell in {cells[0]}]
+    [warning] = typed("check", path, "--json").object["warnings"]
+    assert (warning["line"], warning["message"].split()[0]) == (2, str(len(asked)))
+    assert warning["message"].endswith("under candidates") == (where is not None)
+    if where is None:
+        return
+    shown = warning["message"].partition("put  ")[2].removesuffix("  under candidates")
+    assert shown == f"where: {json.dumps({header: where})}"
+    path.write_text(path.read_text() + f"  {shown}\n")
+    reading = read_campaigns(path)
+    assert emails(reading) == [PEOPLE[n][2] for n in range(4) if n not in asked]
+    assert reading.warnings == ()
+    # Somebody who chooses by this column has seen it.
+    definition(json.dumps({header: cells[0]}))
+    assert read_campaigns(path).warnings == ()
+    # Beside other columns it is added to them, and counts only the rows that they keep.
+    definition("{Job: Backend Engineer}")
+    [beside] = read_campaigns(path).warnings
+    assert "; to leave them out, add to where  " in str(beside)
+
+
+@pytest.mark.parametrize("cell", ["", "no", "N", "false", "0", "none", "nein", "non", "–", "NÃO"])
+def test_nobody_is_pointed_at_who_did_not_ask(cell: str) -> None:
+    """In whatever language the cell says no; a column of another name is only not used."""
+    for header, value in (("Do not email", cell), ("Contacted", "yes")):
+        table([[*HEADER[:3], header], *([*person[:3], value] for person in PEOPLE[:3])])
+        Path("hiring.yaml").write_text(f"{sample.HEAD}candidates: {{file: people.csv}}\n")
+        assert read_campaigns(Path("hiring.yaml")).warnings == ()
+
+
+def test_an_empty_cell_is_chosen_by_an_empty_text() -> None:
+    """Never by a field without a value; in a sheet, where nobody sees an empty text, by quotes."""
+    table([HEADER, *PEOPLE[:4], ["Fay", "F", "fay@mail.com", "", ""]])
+    assert emails(read_campaigns(definition('{Job: ["", Frontend Engineer]}'))) == [
+        "di@mail.com",
+        "fay@mail.com",
+    ]
+    fields = [["campaign", "a"], ["name", "A"], ["problem", 1], ["where.Job", '""; Cook']]
+    people = [
+        HEADER,
+        PEOPLE[0],
+        ["Fay", "F", "fay@mail.com", None, ""],
+        ["B", "C", "b@x.org", "Cook"],
+    ]
+    path = book(campaign=fields, candidates=people)
+    assert emails(read_campaigns(path)) == ["fay@mail.com", "b@x.org"]
+
+
+def test_rows_of_other_campaigns_are_not_left_out_by_one() -> None:
+    """Of a table for several campaigns, the rows that no `where` leaves out are counted."""
+    rows = [
+        ["campaign", "name", "problem", "candidates.where.DNC"],
+        ["a", "A", 1, '""'],
+        ["b", "B", 2, None],
+    ]
+    people = [["a", *PEOPLE[0][:3], "x"], ["a", *PEOPLE[1][:3], None], ["b", *PEOPLE[2][:3], "x"]]
+    path = book(campaigns=rows, candidates=[["campaign", *HEADER[:3], "DNC"], *people])
+    [warning] = read_campaigns(path).warnings
+    assert fits('people.xlsx, candidates!E4: 1 row … "x" …, then "")', str(warning))
