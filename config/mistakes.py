@@ -81,10 +81,13 @@ class Mistake:
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """Something a person should look at; `kind` is what doubts of one kind have in common."""
+    """Something a person should look at; `kind` is what doubts of one kind have in common, and
+    `left_out` the words of the cell that are not used.
+    """
 
     kind: str
     sentence: str
+    left_out: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -307,7 +307,7 @@ def _split(fields: dict[str, Any]) -> Doubt | None:
     )
     # If a name has two readings, a person has to see them, however many such names there are.
     kind = sentence if names.other else "a title, a degree or another word is dropped"
-    return Doubt(kind, sentence)
+    return Doubt(kind, sentence, names.left_out)
 
 
 def people_table(rows: Rows, grid: Grid, wishes: Wishes, needed: Sequence[str]) -> PeopleTable:

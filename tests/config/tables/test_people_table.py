@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from config.definition.model import Candidate
 from config.errors import BadInput
+from config.people.doubts import REMARK
 from config.reading.folder import stray_files
 from config.reading.reading import Reading, read_campaigns
 from config.tables.address_cells import plain_address
@@ -268,6 +269,16 @@ def test_a_spoilt_name_is_pointed_at_and_sent_as_it_is() -> None:
     assert fits('people.csv:2, first_name: "JosÃ©": … "José", …', first)
     assert fits('people.csv:2, last_name: "Jos?": …', last)
     assert reading.definitions[0].candidates[0].first_name == "JosÃ©"
+
+
+def test_a_remark_that_is_split_off_a_name_is_pointed_at() -> None:
+    """As beside names that are not split; a degree is no remark."""
+    names = ["Grace Hopper (withdrawn)", "Ada Lovelace [DO NOT INVITE]", '"Alan Turing, PhD"']
+    rows = [f"{name},a{number}@corp.org" for number, name in enumerate(names)]
+    Path("campaign.yaml").write_text(f"{sample.HEAD}candidates: {{split_name: true}}\n")
+    warnings = read("\n".join(["Name,Email", *rows]) + "\n").warnings
+    assert [each.place.line for each in warnings if each.cause == REMARK] == [2, 3]
+    assert len(warnings) == 5
 
 
 @pytest.mark.parametrize(
