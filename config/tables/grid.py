@@ -1,7 +1,7 @@
 """Where the rows and cells of one table are: in a sheet, or in the lines of a text."""
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from config.mistakes import Mistake, Place
@@ -21,14 +21,16 @@ class Grid:
     """The places of a table; columns count from 0.
 
     `sheet` is None in a text, whose places are the lines on which rows begin; `delimiter`, what is
-    between the cells of a text, is None in a sheet. `hidden` are the rows that a sheet hides;
-    `notes` are remarks on how the table was read.
+    between the cells of a text, is None in a sheet. `hidden` are the rows that a sheet hides, and
+    `struck` by row the columns that it strikes through; `notes` are remarks on how the table was
+    read.
     """
 
     file: str
     sheet: str | None = None
     delimiter: str | None = None
     hidden: frozenset[int] = frozenset()
+    struck: Mapping[int, Sequence[int]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
     @property
@@ -55,14 +57,15 @@ class Grid:
         )
         return Mistake(self.cell(number), message=message)
 
-    def remarks(self, header: int) -> tuple[str, ...]:
-        """Remark on what a person who looks at the table, whose header is in that row, would not
-        see.
+    def remarks(self, header: int, person: Collection[int]) -> Iterator[str]:
+        """Remark on rows below the header that look as if they were not read: hidden, or struck
+        through in one of the columns of a `person`.
         """
-        below = sorted(number for number in self.hidden if number > header)
-        if not below:
-            return self.notes
-        named = ", ".join(map(str, below[:NAMED_ROWS]))
-        more = f" and {len(below) - NAMED_ROWS:,} more" if len(below) > NAMED_ROWS else ""
-        rows = "1 row is" if len(below) == 1 else f"{len(below):,} rows are"
-        return (*self.notes, f"{self.whole}: {rows} hidden, but read like any other: {named}{more}")
+        struck = [row for row, columns in self.struck.items() if not {*person}.isdisjoint(columns)]
+        yield from self.notes
+        for how, numbers in (("hidden", self.hidden), ("struck through", struck)):
+            if below := sorted(number for number in numbers if number > header):
+                named = ", ".join(map(str, below[:NAMED_ROWS]))
+                more = f" and {len(below) - NAMED_ROWS:,} more" if len(below) > NAMED_ROWS else ""
+                rows = "1 row is" if len(below) == 1 else f"{len(below):,} rows are"
+                yield f"{self.whole}: {rows} {how}, but read like any other: {named}{more}"

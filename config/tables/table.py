@@ -25,7 +25,7 @@ from config.tables.headers import (
     says_do_not_contact,
     spelling,
 )
-from config.tables.unread import ABOVE, SWALLOWED, Unread, is_address, numbered
+from config.tables.unread import ABOVE, PERSON, SWALLOWED, Unread, is_address, numbered
 from config.tables.where import (
     NOT_SO,
     Selection,
@@ -182,7 +182,8 @@ class PeopleTable:
     def _notes(self) -> tuple[str, ...]:
         unused = ", ".join(self.columns.unused)
         notes = (f"{self.grid.whole}: columns not used and never sent: {unused}",) if unused else ()
-        return (*notes, *self.remarks, *self._remarks(), *self.grid.remarks(self.header))
+        person = [at for field, at in self.columns.by_field.items() if field in PERSON]
+        return (*notes, *self.remarks, *self._remarks(), *self.grid.remarks(self.header, person))
 
     def _remarks(self) -> Iterator[str]:
         """Say how to send a column of remarks, which may be private."""

@@ -149,5 +149,6 @@ def _sheet(file: str, book: ReceivedBook, position: int, content: Received) -> S
     name, concealed = book.names[position]
     note = f"{Place(file, sheet=name)}: this sheet is hidden, but it is read like any other"
     hidden = frozenset(content.layout.hidden)
-    grid = Grid(file, name, hidden=hidden, notes=(note,) if concealed else ())
+    notes = (note,) if concealed else ()
+    grid = Grid(file, name, hidden=hidden, struck=content.layout.struck, notes=notes)
     return Sheet(name, grid, book.from_1904, content)

@@ -95,7 +95,8 @@ def send(book: Book, wanted: Sequence[str], answer: IO[bytes]) -> None:
         linked = sum((e - t + 1) * (r - l + 1) for t, e, l, r, _ in layout.links)  # noqa: E741
         if max(linked, sum(end - top for top, end, _ in layout.merged)) > MOST_CELLS:
             raise Unfit(TOO_LARGE)
-        frames.write(answer, frames.LAYOUT, layout.hidden, layout.merged, layout.links)
+        facts = layout.hidden, layout.merged, layout.links, layout.struck
+        frames.write(answer, frames.LAYOUT, *facts)
 
 
 def _pieces(rows: Iterator[RowOfCells], sheet: str) -> Iterator[list[tuple[int, tuple[Any, ...]]]]:

@@ -2,7 +2,8 @@
 piece.
 
 The pieces, in order: ("book", from_1904, [(name, hidden), …]); for each sheet that is read
-("sheet", position), ("rows", [(number, cells), …]) …, ("layout", hidden rows, merged areas, links);
+("sheet", position), ("rows", [(number, cells), …]) …, ("layout", hidden rows, merged areas, links,
+struck cells);
 and last ("end",), or instead of the rest ("unfit", sentence, [sheet, cell]).
 """
 

@@ -5,7 +5,7 @@ One empty row may represent a million, and a cell may show something other than 
 
 import re
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from datetime import datetime, time
 from typing import Any
 from xml.etree.ElementTree import Element
@@ -50,6 +50,7 @@ class Ods:
         self.names: list[tuple[str, bool]] = []
         self.from_1904 = False
         hidden: set[str] = set()
+        self._struck: set[str] = set()
         style = ""
         for event, element in elements(archive, "content.xml", "start", "end"):
             if event == "end":
@@ -59,6 +60,9 @@ class Ods:
             elif element.tag == f"{STYLE}table-properties":
                 if element.get(f"{TABLE}display") == "false":
                     hidden.add(style)
+            elif element.tag == f"{STYLE}text-properties":
+                if element.get(f"{STYLE}text-line-through-style", "none") != "none":
+                    self._struck.add(style)
             elif element.tag == f"{TABLE}null-date":
                 self.from_1904 = element.get(f"{TABLE}date-value", "").startswith("1904")
             elif element.tag == f"{TABLE}table":
@@ -70,7 +74,7 @@ class Ods:
         events = elements(self._archive, "content.xml", "start", "end")
         for row in rows_of(events, f"{TABLE}table", f"{TABLE}table-row", sheet):
             times = _times(row, "number-rows-repeated", ROWS)
-            cells = _cells(row, number + 1, times, layout)
+            cells = _cells(row, number + 1, times, layout, self._struck)
             for _ in range(times if cells else 0):
                 number += 1
                 if number > ROWS:
@@ -85,7 +89,9 @@ def _times(element: Element, name: str, most: int) -> int:
     return min(int(element.get(TABLE + name, 1)), most)
 
 
-def _cells(row: Element, number: int, rows: int, layout: Layout) -> list[Any]:
+def _cells(
+    row: Element, number: int, rows: int, layout: Layout, struck: Container[str | None]
+) -> list[Any]:
     """Return the cells of a row, or of `rows` equal ones, up to the last that holds something."""
     cells: list[Any] = []
     waiting = 0  # blank cells: they count only if another cell follows
@@ -101,6 +107,8 @@ def _cells(row: Element, number: int, rows: int, layout: Layout) -> list[Any]:
             raise Unfit(DAMAGED)
         cells.extend([None] * waiting)
         waiting = 0
+        if element.get(f"{TABLE}style-name") in struck:
+            layout.struck.setdefault(number, []).append(len(cells))
         span = _times(element, "number-rows-spanned", ROWS)
         if span > 1:
             layout.merged.append((number, number + span - 1, len(cells)))

@@ -52,13 +52,14 @@ PROTECTED = "this workbook is protected by a password; save it without one"
 
 @dataclass
 class Layout:
-    """What is known about a sheet once its rows are read: hidden rows, vertically merged cells, and
-    hyperlinks to email addresses.
+    """What is known about a sheet once its rows are read: hidden rows, vertically merged cells,
+    hyperlinks to email addresses, and by row the columns (from 0) that are struck through.
     """
 
     hidden: list[int] = field(default_factory=list)
     merged: list[Merged] = field(default_factory=list)
     links: list[Link] = field(default_factory=list)
+    struck: dict[int, list[int]] = field(default_factory=dict)
 
 
 class Book(Protocol):

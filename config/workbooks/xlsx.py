@@ -61,6 +61,7 @@ class Xlsx:
         self._strings: list[Any] | None = None
         styles = _first(parts, "styles")
         self._dates = date_styles(archive, styles) if styles else frozenset()
+        self._struck = _struck_styles(archive, styles) if styles else frozenset()
 
     def rows(self, sheet: int, layout: Layout) -> Iterator[RowOfCells]:
         if self._strings is None:
@@ -99,6 +100,8 @@ class Xlsx:
             place = element.get("r")
             column = column_of(place.rstrip("0123456789")) if place else len(cells)
             value = self._value(element, dialect)
+            if self._struck and element.get("s") in self._struck and value is not None:
+                layout.struck.setdefault(number, []).append(column)
             if column == len(cells):
                 cells.append(value)
             elif value is not None:
@@ -179,6 +182,22 @@ def _strings(archive: zipfile.ZipFile, part: str) -> Iterator[Any]:
         else:
             yield text(_plain(element, dialect))
         element.clear()
+
+
+def _struck_styles(archive: zipfile.ZipFile, part: str) -> frozenset[str]:
+    """Return the numbers of the cell styles that strike the text through."""
+    fonts: set[str] = set()
+    for _, element in elements(archive, part):
+        if _local(element) == "fonts":
+            strikes = ([each for each in font if _local(each) == "strike"] for font in element)
+            fonts = {
+                str(at)
+                for at, each in enumerate(strikes)
+                if each and each[0].get("val", "1") in TRUE
+            }
+        elif _local(element) == "cellXfs":
+            return frozenset(str(at) for at, xf in enumerate(element) if xf.get("fontId") in fonts)
+    return frozenset()
 
 
 def _local(element: Element) -> str:

@@ -1,13 +1,17 @@
 """Campaigns in workbooks: every complaint at the true name of its cell."""
 
 import asyncio
-from collections.abc import Sequence
+import io
+import zipfile
+from collections.abc import Callable, Sequence
 from datetime import date, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import openpyxl
 import pytest
+from openpyxl.styles import Font
 
 from config.definition.model import ProblemById
 from config.reading.own_tables import named_table, own_tables, people_at
@@ -20,7 +24,8 @@ from flows.run.order import RunContext, conduct
 from sandbox.server import Sandbox
 from tasks.plan.target import CampaignSource
 from tests.config.refusals import messages, mistakes
-from tests.sheets.writers import workbook
+from tests.sheets.shapes import Book, Outcome, Sheet
+from tests.sheets.writers import by_hand, workbook
 from tests.support import yaml_definition as sample
 from tests.support.campaigns import Office, settings_of
 from tests.support.documents import fits
@@ -277,6 +282,56 @@ def test_a_second_table_in_the_sheet_of_people_is_never_left_out() -> None:
     assert complaint == f"people.xlsx, candidates!C2: {ABOVE}"
     remark = [HEADER, [*ADA, None, "mia@corp.org"], [*BOB, "referred by noa@corp.org"]]
     assert keys(read_campaigns(book(campaign=CAMPAIGN, candidates=remark)))
+
+
+def struck_xlsx(rows: Rows, struck: Sequence[tuple[int, int]]) -> bytes:
+    sheet = (book := openpyxl.Workbook()).active
+    assert sheet is not None
+    sheet.title = "candidates"
+    for row in rows:
+        sheet.append(row)
+    for cell in struck:
+        sheet.cell(*cell).font = Font(strike=True)
+    sheet.cell(2, 2).font = Font(bold=True)
+    book.save(file := io.BytesIO())
+    return file.getvalue()
+
+
+def struck_ods(rows: Rows, struck: Sequence[tuple[int, int]]) -> bytes:
+    file, made = io.BytesIO(), by_hand(Book("", [Sheet("candidates", rows)], Outcome()))
+    with zipfile.ZipFile(io.BytesIO(made)) as archive:
+        content = archive.read("content.xml").decode()
+    style = '<style:style style:name="out" style:family="table-cell"><style:text-properties {}/>'
+    style = style.format('style:text-line-through-style="solid"')
+    content = content.replace("</office:auto", f"{style}</style:style></office:auto")
+    for row, column in struck:
+        shown = f"><text:p>{rows[row - 1][column - 1]}<"
+        before, _, after = content.partition(shown)
+        cell, tag, rest = before.rpartition("<table:table-cell")
+        content = f'{cell}{tag} table:style-name="out"{rest}{shown}{after}'
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("content.xml", content)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize(("kind", "write"), [("xlsx", struck_xlsx), ("ods", struck_ods)])
+def test_rows_that_are_struck_through_are_named(
+    kind: str, write: Callable[[Rows, Sequence[tuple[int, int]]], bytes]
+) -> None:
+    """A name or an address counts, whatever else is struck through; each row is read."""
+    rows = [
+        ["Job", *HEADER[:3]],
+        *([f"J{n}", f"N{n}", f"L{n}", f"n{n}@mail.com"] for n in range(6)),
+    ]
+    struck = [(1, 2), (2, 1), (3, 2), (4, 4), (5, 1), (5, 2), (5, 3), (5, 4)]
+    Path("hiring.yaml").write_text(f"{sample.HEAD}candidates: {{file: people.{kind}}}\n")
+    Path(f"people.{kind}").write_bytes(write(rows, struck))
+    reading = read_campaigns(Path("hiring.yaml"))
+    assert len(reading.definitions[0].candidates) == 6
+    assert fits(f"people.{kind}, candidates: 3 rows … through, …: 3, 4, 5", reading.notes[-1])
+    Path(f"people.{kind}").write_bytes(write(rows, struck[:2]))
+    [unused] = read_campaigns(Path("hiring.yaml")).notes
+    assert unused.endswith(": Job")
 
 
 def test_mistakes_come_in_the_order_of_the_sheet() -> None:
