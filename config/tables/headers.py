@@ -233,7 +233,9 @@ def _side_by_side(
     """Say what to do if the same headers name all columns of a person more than once."""
     columns = [columns_of.get(field, [0]) for field in needed if field != "campaign"]
     times = min(map(len, columns), default=0)
-    if times < 2 or any(len({spelling(header[at]) for at in each}) > 1 for each in columns):
+    differ = any(len({spelling(header[at]) for at in each}) > 1 for each in columns)
+    # Where people are only looked up, their address is needed alone.
+    if times < 2 or differ or len(needed) == 1:
         return []
     return [
         f"a row has columns for {times} people: {_placed(header, columns[0])}; put all people "

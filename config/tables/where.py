@@ -15,12 +15,9 @@ WANTED = "a mapping of a column to a value or a list of values, as in where: {Jo
 NOTHING = "nothing"
 ERROR = "the error "  # of a spreadsheet, as #N/A
 # What people and programs write in a column such as `Do not contact` if it does not apply.
-NOT_SO = frozenset(
-    (
-        *("", "no", "n", "none", "false", "0", "n/a", "na", "-", "–", "—", "☐", "nein", "falsch"),
-        *("non", "faux", "falso", "não", "nao", "falso", "nee", "onwaar", "nie", "fałsz"),
-    )
-)
+NO = ("no", "n", "none", "nein", "non", "não", "nao", "nee", "nie")
+FALSE = ("false", "0", "falsch", "faux", "falso", "onwaar", "fałsz")
+NOT_SO = frozenset(("", "n/a", "na", "-", "–", "—", "☐", *NO, *FALSE))
 # How many values or columns are named in one line; how many are compared with a misspelled one.
 NAMED = 8
 COMPARED = 1_000
