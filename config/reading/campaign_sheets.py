@@ -20,8 +20,9 @@ from config.reading.sheet_fields import (
 )
 from config.tables.cells import as_moment, as_text, is_blank
 from config.tables.grid import TableRow
+from config.tables.header_row import people_table
 from config.tables.headers import spelling, wishes_of
-from config.tables.table import PeopleTable, people_table
+from config.tables.table import PeopleTable
 from config.tables.workbook import Book, Sheet
 from config.tables.written import Location, People, Written
 

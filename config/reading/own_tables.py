@@ -19,8 +19,9 @@ from config.tables.cells import as_text, is_blank, unguarded
 from config.tables.csv_file import ENCODINGS, Layout, layout_of, lines_of
 from config.tables.file_bytes import decoded, file_bytes
 from config.tables.grid import Grid, TableRow
+from config.tables.header_row import find_table
 from config.tables.headers import Wishes, wishes_of
-from config.tables.table import PeopleTable, find_table
+from config.tables.table import PeopleTable
 from config.tables.where import conditions, select
 from config.tables.workbook import read_book, read_sheets
 

@@ -8,8 +8,8 @@ from config.errors import BadInput
 from config.mistakes import Mistake, Place, shown
 from config.reading.sources import PeopleFile, is_text_table
 from config.tables.csv_file import read_csv
+from config.tables.header_row import find_table, people_table
 from config.tables.headers import NEEDED, Wishes, wishes_of
-from config.tables.table import find_table, people_table
 from config.tables.written import People
 
 if TYPE_CHECKING:

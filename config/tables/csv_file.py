@@ -11,8 +11,9 @@ from config.mistakes import Mistake, Place, shown
 from config.tables.cells import unguarded
 from config.tables.file_bytes import decoded
 from config.tables.grid import DELIMITERS, Grid, TableRow
+from config.tables.header_row import ABOVE_AT_MOST, header_among, people_table
 from config.tables.headers import Wishes, matches
-from config.tables.table import ABOVE_AT_MOST, PeopleTable, header_among, people_table
+from config.tables.table import PeopleTable
 from config.workbooks.content import encoding_of
 
 # Encodings to try in this order: Western versions of Excel write the second.

@@ -14,8 +14,8 @@ from config.reading.folder import stray_files
 from config.reading.reading import Reading, read_campaigns
 from config.tables.address_cells import plain_address
 from config.tables.cells import as_text, as_whole_number, as_yes_or_no
+from config.tables.header_row import IN_QUOTES, NO_HEADER
 from config.tables.headers import OR_RENAME
-from config.tables.table import IN_QUOTES, NO_HEADER
 from config.tables.unread import ABOVE, BESIDE, SECOND, SECOND_PERSON, SWALLOWED
 from tests.config.refusals import messages, mistakes, shortened
 from tests.support import yaml_definition as sample

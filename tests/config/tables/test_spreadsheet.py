@@ -17,7 +17,7 @@ from config.definition.model import ProblemById
 from config.reading.own_tables import named_table, own_tables, people_at
 from config.reading.reading import Reading, read_campaigns
 from config.reading.sources import sources_of
-from config.tables.table import IN_ONE_CELL, NO_HEADER
+from config.tables.header_row import IN_ONE_CELL, NO_HEADER
 from config.tables.unread import ABOVE
 from config.workbooks.shapes import column_letters
 from flows.run.order import RunContext, conduct
