@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Awaitable, Mapping
 from contextlib import asynccontextmanager, suppress
 from itertools import islice
 from time import monotonic, thread_time
+from typing import TypeVar
 from urllib.parse import urlsplit
 from uuid import UUID
 
@@ -16,6 +17,7 @@ from prefect.artifacts import MarkdownArtifact, ProgressArtifact
 from prefect.client.orchestration import PrefectClient, get_client
 from prefect.client.schemas.actions import ArtifactUpdate
 from prefect.client.schemas.filters import FlowFilter, FlowFilterId
+from prefect.exceptions import ObjectNotFound
 from prefect.logging import get_run_logger
 from prefect.runtime import flow_run
 from prefect.settings import get_current_settings
@@ -40,6 +42,9 @@ PATIENCE = 10.0  # seconds that Prefect may take; a wave does not wait longer fo
 LAST = 60.0  # the last page waits for a server that has to be started again
 CANCELLED = "It was cancelled in Prefect."
 SUSPENDED = "It was suspended in Prefect."
+DELETED = "It was deleted in Prefect."
+
+T = TypeVar("T")
 
 
 class Seen(RunObserver):
@@ -60,6 +65,7 @@ class Seen(RunObserver):
         self._shown = ""
         self._one_look = asyncio.Lock()
         self._pause = EVERY
+        self._said = set[type[Exception]]()
         self._asking = asyncio.Lock()
         self._looked = float("-inf")
 
@@ -84,22 +90,31 @@ class Seen(RunObserver):
             return reason
 
     async def stopped(self) -> str | None:
-        """Say whether somebody has cancelled or suspended the run, or the one it is a part of."""
-        reasons = [await self._stopped(run) for run in self._stoppable]
+        """Say whether somebody has stopped or deleted the run, or the one it is a part of."""
+        reasons = [await self._ask(self._stopped(run)) for run in self._stoppable]
         return next((reason for reason in reasons if reason), None)
 
     async def _stopped(self, run: UUID) -> str | None:
-        state = None
         try:
-            async with asyncio.timeout(PATIENCE):
-                state = (await self._client.read_flow_run(run)).state
-        except Exception as error:  # noqa: BLE001 - Prefect may fail in ways of its own
-            _unseen(error)
+            state = (await self._client.read_flow_run(run)).state
+        except ObjectNotFound:
+            return DELETED
         if state is None:
             return None
         if state.is_cancelling() or state.is_cancelled():
             return CANCELLED
         return SUSPENDED if state.is_paused() else None
+
+    async def _ask(self, asked: Awaitable[T]) -> T | None:
+        """What Prefect answers; None where it does not. Each kind of trouble is said once."""
+        try:
+            async with asyncio.timeout(PATIENCE):
+                return await asked
+        except Exception as error:  # noqa: BLE001 - Prefect may fail in ways of its own
+            if type(error) not in self._said:
+                self._said.add(type(error))
+                _unseen(error)
+            return None
 
     async def ended(self, end: Finish) -> None:
         """Show where the campaign stands once the run is over."""
@@ -110,7 +125,7 @@ class Seen(RunObserver):
         key = await self._key
         await tolerantly(self._introduce(key))
         while True:
-            await tolerantly(self._advance(key))
+            await self._ask(self._advance(key))
             await asyncio.sleep(self._pause)
 
     async def _introduce(self, key: str) -> None:
