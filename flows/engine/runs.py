@@ -15,13 +15,14 @@ from prefect.client.schemas.filters import FlowFilter, FlowFilterName, FlowRunFi
 from prefect.client.schemas.objects import FlowRun
 from prefect.client.schemas.sorting import FlowRunSort
 from prefect.context import FlowRunContext
-from prefect.exceptions import TerminationSignal
+from prefect.exceptions import ObjectNotFound, TerminationSignal
 from prefect.runtime import flow_run
 
 MACHINE = "campaign.machine"  # the label of a run that says where it is at work
 # Prefect's own, in each run and in whatever starts runs.
 LISTENERS = ("FlowRunSuspendingObserver", "FlowRunCancellingObserver")
 STEPS = "prefect.task_runs"  # what says how each step ended
+RUNS = ("prefect.flow_runs", "prefect.engine")  # what says how a run ended
 PRINTS = "critical_service_loop"  # what of Prefect prints stacks past its logs
 _RUN = "PREFECT__FLOW_RUN_ID"  # in the environment of each process that runs a deployment
 AT_ONCE = 200  # runs in an answer of Prefect; it gives no more
@@ -91,7 +92,8 @@ def run_of(process: psutil.Process) -> UUID | None:
 def leave_its_stack_out() -> None:
     """Leave out a stack trace where a signal ends a run while its last state is being recorded, or
     where Prefect's server goes away that a run, or what starts runs, listens to; and what stands in
-    the place of a trace ("NoneType: None") where a step failed in our words.
+    the place of a trace ("NoneType: None") where a step failed in our words. So it does where
+    somebody deletes a run that is at work.
 
     Prefect reports each in a line of its own; the event loop would add the trace. It holds for this
     process; calling it again changes nothing.
@@ -100,6 +102,8 @@ def leave_its_stack_out() -> None:
     for name in LISTENERS:
         logging.getLogger(f"prefect.{name}").addFilter(_without_its_stack)
     logging.getLogger(STEPS).addFilter(_without_an_empty_stack)
+    for name in RUNS:
+        logging.getLogger(name).addFilter(_without_that_of_a_deleted_run)
 
 
 @contextmanager
@@ -136,5 +140,11 @@ def _without_its_stack(record: logging.LogRecord) -> bool:
 
 def _without_an_empty_stack(record: logging.LogRecord) -> bool:
     if record.exc_info and record.exc_info[0] is None:
+        record.exc_info = None
+    return True
+
+
+def _without_that_of_a_deleted_run(record: logging.LogRecord) -> bool:
+    if record.exc_info and isinstance(record.exc_info[1], ObjectNotFound):
         record.exc_info = None
     return True

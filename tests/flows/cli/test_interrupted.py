@@ -9,10 +9,10 @@ from pathlib import Path
 
 import httpx
 import pytest
-from prefect.exceptions import TerminationSignal
+from prefect.exceptions import ObjectNotFound, TerminationSignal
 from prefect.utilities.services import critical_service_loop
 
-from flows.engine.runs import LISTENERS, STEPS, leave_its_stack_out, printed_stacks_left_out
+from flows.engine.runs import LISTENERS, RUNS, STEPS, leave_its_stack_out, printed_stacks_left_out
 from flows.run.interrupts import INTERRUPTED, Stop, stopping_on_signals
 from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
@@ -114,6 +114,17 @@ def test_a_step_that_failed_in_our_words_has_no_empty_stack(error: OSError | Non
     assert logger.filter(record)
     ends = "\nOSError: no room" if error else ""
     assert logging.Formatter().format(record) == f"Task run failed{ends}"
+
+
+@pytest.mark.parametrize("error", [ObjectNotFound(OSError()), OSError("no room")])
+@pytest.mark.parametrize("name", RUNS)
+def test_a_run_that_was_deleted_meanwhile_shows_no_stack(name: str, error: Exception) -> None:
+    """Prefect finds nowhere to note how it ended."""
+    leave_its_stack_out()
+    logger, why = logging.getLogger(name), (type(error), error, None)
+    record = logger.makeRecord(name, logging.ERROR, "", 0, "The run failed", (), why)
+    assert logger.filter(record)
+    assert bool(record.exc_info) is isinstance(error, OSError)
 
 
 @pytest.mark.parametrize("end", [TerminationSignal(signal.SIGTERM), OSError("no room")])
