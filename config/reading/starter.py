@@ -75,9 +75,7 @@ def write_starter(
         other = path.with_name(f"{path.stem or 'hiring'}.yaml")
         raise BadInput([problem], then=_instead(other, options))
     try:
-        # Exclusive creation: it never overwrites a file that appeared a moment ago.
-        with path.open("xb") as file:
-            file.write(content)
+        _create(path, content)
     except FileExistsError:
         message = "this file already exists and was not changed; choose another name"
         raise BadInput.at(place, message, _instead(path, options)) from None
@@ -86,6 +84,18 @@ def write_starter(
         raise BadInput.at(place, message) from None
     except OSError as error:
         raise BadInput.at(place, f"this file cannot be written: {error.strerror}") from None
+
+
+def _create(path: Path, content: bytes) -> None:
+    """Write a file that does not exist yet, whole or not at all. Raises OSError."""
+    # Exclusive creation: it never overwrites a file that appeared a moment ago.
+    with path.open("xb") as file:
+        try:
+            file.write(content)
+            file.flush()
+        except BaseException:
+            path.unlink()
+            raise
 
 
 def starter_yaml(name: str, key: str) -> str:

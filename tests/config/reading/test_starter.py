@@ -2,6 +2,7 @@
 
 import errno
 import os
+import resource
 from pathlib import Path
 
 import openpyxl
@@ -63,6 +64,19 @@ def test_a_starter_that_cannot_be_written(tmp_path: Path) -> None:
     ]:
         assert said in messages(write_starter, path)[0]
         assert not path.exists()
+
+
+@pytest.mark.parametrize("name", ["new.yaml", "new.xlsx"])
+def test_a_starter_on_a_full_disk_leaves_nothing_in_the_way(tmp_path: Path, name: str) -> None:
+    """The same command works as soon as there is room."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, before[1]))
+    try:
+        said = messages(write_starter, tmp_path / name)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert os.strerror(errno.EFBIG) in said[0]
+    write_starter(tmp_path / name)
 
 
 def test_a_starter_workbook_helps_to_fill_it_in(tmp_path: Path) -> None:
