@@ -191,18 +191,21 @@ def people_in(named: Named, tables: tuple[OwnTable, ...]) -> PeopleAt:
         meant = list(by_sheet.values())
     if len(meant) == 1:
         return meant[0]
-    more = ("--sheet", next(iter(by_sheet))) if meant and sheet is None else ()
+    more = ("--sheet", next(iter(by_sheet))) if by_sheet and not (meant and sheet) else ()
+    names, field = ", ".join(table.name for table in tables) or "none", "email1"
     if meant:
-        names = ", ".join(by_sheet)
+        found = ", ".join(by_sheet)
         message = (
-            f"the sheets {names} all have emails; name one with --sheet, or call it candidates"
+            f"the sheets {found} all have emails; name one with --sheet, or call it candidates"
         )
+    elif tables and tables[0].delimiter:
+        message = "no column for email1"
+    elif sheet and wanted not in (table.name.strip().casefold() for table in tables):
+        field, message = "sheet", f"there is no sheet {shown(sheet)}; found the sheets {names}"
     else:
-        names = ", ".join(table.name for table in tables) or "none"
-        message = f"no column for email1 in the sheet {shown(wanted)}; found the sheets {names}"
-        if tables and tables[0].delimiter:
-            message = "no column for email1"
-    raise BadInput([Mistake(Place(str(named.path)), "email1", message=message)], more=more)
+        where = f"the sheet {shown(sheet)}" if sheet else f"the sheets {names}"
+        message = f"no column for email1 in {where}"
+    raise BadInput([Mistake(Place(str(named.path)), field, message=message)], more=more)
 
 
 def header_in(named: Named, table: OwnTable) -> PeopleAt | None:

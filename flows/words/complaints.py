@@ -74,7 +74,8 @@ def _again(error: BadInput | BadSettings) -> str:
     words = sys.argv[1:]
     problems, more = (error.problems, error.more) if isinstance(error, BadInput) else ((), ())
     if more:
-        return f"Then type: {command(*words, *more)}"
+        at = words.index(more[0]) if more[0] in words else len(words)
+        return f"Then type: {command(*words[:at], *words[at + 2 :], *more)}"
     gone = {Path(problem.place.file) for problem in problems if problem.message == NO_SUCH_FILE}
     typed = set(map(Path, words))
     missing = gone & typed

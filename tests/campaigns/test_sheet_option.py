@@ -106,6 +106,27 @@ def test_what_goes_on_keeps_to_the_sheet(desk: DoubtfulCampaign) -> None:
     assert "--sheet 'second round'" in desk.type("links", KEY, "--into", TABLE[0], *failed).err
 
 
+def test_results_go_into_a_table_without_the_sheet_of_the_definition(
+    desk: DoubtfulCampaign,
+) -> None:
+    """What is missing is named as it was written, and the next line to type writes the copy."""
+    desk.file.write_text(f"{DEFINITION}candidates: {{file: people.xlsx, sheet: Third}}\n")
+    send(desk, None, desk.file.name)
+    write_book(desk.folder / "other.xlsx", {"notes": [], "T": ["di@mail.example"]})
+    book = openpyxl.load_workbook(desk.folder / "other.xlsx")
+    book["notes"].delete_rows(1)
+    book.save(desk.folder / "other.xlsx")
+    words = ("links", KEY, "--into", "other.xlsx", "-o", "done.xlsx")
+    for typed in (words, (*words, "--sheet", "Third"), (*words, "--sheet", "notes")):
+        answer = desk.type(*typed)
+        missing = 'no column for email1 in the sheet "notes"'
+        said = missing if "notes" in typed else 'there is no sheet "Third"; found the sheets notes'
+        assert (answer.code, said in answer.err) == (2, True)
+        again = f"campaign {' '.join(words)} --sheet T"
+        assert answer.err.endswith(f"Then type: {again}\n")
+    assert desk.type(*words, "--sheet", "T").code == 0
+
+
 def test_wave_runs_are_asked_for_the_same_sheet(monkeypatch: pytest.MonkeyPatch) -> None:
     """They read the file again, on another machine perhaps, and take what they are asked for."""
     parameters: list[dict[str, object]] = []
