@@ -2,7 +2,7 @@
 other database, receipts, definitions, and the tables of people that a campaign is read from.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 DATABASE = b"SQLite format 3\0"  # how each of its files begins
 PARTS = ("-wal", "-shm", "-journal")  # what SQLite keeps beside a database, in its name
+ELSEWHERE = "Name another place with -o."
 
 
 def output_option(what: str, metavar: str = "FILE") -> Any:
@@ -38,27 +39,26 @@ def check_output(place: Path | None, ledger: "Ledger") -> None:
     if place is None:
         return
     if (what := irreplaceable(place, Path(ledger.place), files_read(ledger))) is not None:
-        raise Mistyped(f"{place} is {what}, so nothing was written. Name another place with -o.")
+        raise Mistyped(f"{place} is {what}, so nothing was written. {ELSEWHERE}")
 
 
-def check_page(place: Path, kind: str, key: str, *, what: str, instead: str) -> None:
-    """Refuse to write over a page that the same command did not write about the same campaign.
+def check_ours(
+    place: Path | None, is_ours: Callable[[Path], bool], *, what: str, instead: str = ELSEWHERE
+) -> None:
+    """Refuse to write over a file that the same command did not write; None is standard output.
 
-    `kind` is the command. Raises Mistyped, CannotWrite.
+    Raises Mistyped, CannotWrite.
     """
     from data.own_files import CannotWrite
-    from tasks.outputs.page_mark import is_marked
 
-    if not place.is_file():
+    if place is None or not place.is_file():
         return
     try:
-        ours = is_marked(place, kind, key)
+        if is_ours(place):
+            return
     except OSError as error:
         raise CannotWrite(place, error.strerror or "it cannot be read") from None
-    if not ours:
-        raise Mistyped(
-            f"{place} already exists and is not a {what}, so nothing was written. {instead}"
-        )
+    raise Mistyped(f"{place} already exists and is not a {what}, so nothing was written. {instead}")
 
 
 def irreplaceable(place: Path, ledger: Path, definitions: Iterable[Path]) -> str | None:

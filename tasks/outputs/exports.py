@@ -10,8 +10,10 @@ from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from io import BytesIO, StringIO
+from pathlib import Path
 from typing import NamedTuple
 
+from config.errors import BadInput
 from config.tables.cells import guarded
 from tasks.outputs.workbook_copy.cells import LARGEST_EXACT, MOST_LINKS
 from tasks.service.embed import iframe
@@ -58,6 +60,7 @@ class Result:
 
 
 COLUMNS = Link._fields
+HEADS = (f"{','.join(COLUMNS)}\n".encode(), f'[\n{{"{COLUMNS[0]}": '.encode())  # of CSV and JSON
 RESULT_COLUMNS = ("candidate_id", "embed_url", "status", "why")
 
 
@@ -115,6 +118,23 @@ def as_xlsx(links: Sequence[Link]) -> bytes:
         sheet.set_column(0, 3, 18)
         sheet.set_column(4, 4, 70)
     return file.getvalue()
+
+
+def is_links(path: Path) -> bool:
+    """Whether a file has only what is written here, of any campaign, or nothing; in a workbook, no
+    sheet and no column of somebody else's. Raises OSError.
+    """
+    data = path.read_bytes()
+    if not data.startswith(b"PK"):
+        return not data or data.removeprefix(BOM_UTF8).startswith(HEADS)
+    from config.tables.workbook import read_sheets  # noqa: PLC0415 - only a workbook needs it
+
+    try:
+        sheets = read_sheets(data, str(path))
+    except BadInput:
+        return False
+    rows = [cells for sheet in sheets.values() for _, cells in sheet.rows()]
+    return [*sheets] == ["links"] and rows[:1] == [COLUMNS] and max(map(len, rows)) == len(COLUMNS)
 
 
 def _exact(cell: object) -> object:

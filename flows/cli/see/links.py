@@ -10,7 +10,7 @@ import typer
 
 from flows.cli.arguments import DefinitionFile, Key
 from flows.cli.ledgers import campaign_as_it_is
-from flows.cli.outputs import check_output, check_page, output_option
+from flows.cli.outputs import check_ours, check_output, output_option
 from flows.words.speech import complain, counted, for_program, manner, print_bytes
 
 if TYPE_CHECKING:
@@ -62,6 +62,7 @@ def links(
     every text unchanged.
     """
     from data.own_files import write_pieces
+    from tasks.outputs.exports import is_links
     from tasks.outputs.links import forgotten_among, links_of, results_of
 
     if into is not None:
@@ -83,6 +84,7 @@ def links(
         return
     with campaign_as_it_is(key) as (ledger, campaign):
         check_output(output, ledger)
+        check_ours(output, is_links, what="links file")
         people = links_of(ledger, campaign)
     for_program(links=[link._asdict() for link in people])
     if output is None and manner().as_json:
@@ -106,11 +108,12 @@ def _write_pages(key: str, folder: Path) -> None:
     """Write a page for each candidate, and an index of them. Raises Mistyped, CannotWrite."""
     from tasks.outputs.embed_pages import write_pages
     from tasks.outputs.links import links_of
+    from tasks.outputs.page_mark import is_marked
 
     index = folder / "index.html"
     with campaign_as_it_is(key) as (ledger, campaign):
         what, instead = f"page of links of {key}", "Name another folder with -o."
-        check_page(index, "links", key, what=what, instead=instead)
+        check_ours(index, partial(is_marked, kind="links", key=key), what=what, instead=instead)
         people = links_of(ledger, campaign)
         pages = write_pages(ledger, campaign, people, folder)
     complain(

@@ -1,5 +1,6 @@
 """`campaign report`: one page about a campaign, to be sent, printed and kept."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -8,7 +9,7 @@ import typer
 from config.command_line import command
 from flows.cli.arguments import Key
 from flows.cli.ledgers import campaign_as_it_is
-from flows.cli.outputs import check_output, check_page
+from flows.cli.outputs import check_ours, check_output
 from flows.words.speech import for_program, say
 
 if TYPE_CHECKING:
@@ -44,12 +45,14 @@ def report(
     """
     from config.settings import load_local
     from data.own_files import write_whole
+    from tasks.outputs.page_mark import is_marked
 
     place = output or load_local().output_dir / key / "report.html"
     with campaign_as_it_is(key) as (ledger, campaign):
         check_output(place, ledger)
         if not force:
-            check_page(place, "report", key, what=f"report of {key}", instead=INSTEAD)
+            ours = partial(is_marked, kind="report", key=key)
+            check_ours(place, ours, what=f"report of {key}", instead=INSTEAD)
         write_whole(place, written(ledger, campaign, names=names))
     for_program(output=place)
     say(f"{key}: {place}", f"  {'It names candidates.' if names else 'Candidates are masked.'}")

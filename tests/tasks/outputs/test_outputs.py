@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
+import openpyxl
 import pytest
 
 from tests.support.doubtful_campaign import DEFINITION, KEY, DoubtfulCampaign, doubtful_campaign
@@ -95,11 +96,42 @@ def test_what_must_stay_is_named(desk: DoubtfulCampaign, name: str, what: str) -
 
 def test_an_output_is_written_over_when_the_command_is_typed_again(desk: DoubtfulCampaign) -> None:
     """What a command wrote before, and whatever else lies there that can be made again."""
-    for words in (("links", KEY), ("metrics",), ("export", "ada@example.com")):
+    for words in (("metrics",), ("export", "ada@example.com")):
         place = desk.folder / "out.csv"
         place.write_text("from before")
         assert desk.type(*words, "-o", place).code == 0
         assert "from before" not in place.read_text()
+
+
+@pytest.mark.parametrize("form", ["csv", "xlsx", "json"])
+def test_links_replace_only_links(desk: DoubtfulCampaign, form: str) -> None:
+    """What this command wrote before, in any form, or an empty file; nobody's own table, and no
+    column or sheet that somebody added."""
+    place = desk.folder / f"list.{form}"
+    words = ("links", KEY, "--format", form, "-o", place)
+    place.touch()
+    for _ in range(2):
+        assert desk.type(*words).code == 0
+    ours = place.read_bytes()
+    for other in ("csv", "xlsx", "json"):
+        desk.type("links", KEY, "--format", other, "-o", desk.folder / f"other.{other}")
+        place.write_bytes((desk.folder / f"other.{other}").read_bytes())
+        assert desk.type(*words).code == 0
+        assert place.read_bytes()[:9] == ours[:9]
+    noted = [PEOPLE.encode(), b"[]\n", b"\xff", b"PK\3\4", b"<p>", desk.file.read_bytes()]
+    noted.append((desk.folder / "other.csv").read_bytes().replace(b"invite\n", b"invite,mine\n"))
+    for add in (
+        lambda book: book.create_sheet("mine"),
+        lambda book: book["links"].cell(2, 7, "called"),
+        lambda book: setattr(book["links"], "title", "mine"),
+    ):
+        book = openpyxl.load_workbook(desk.folder / "other.xlsx")
+        add(book)
+        book.save(desk.folder / "noted.xlsx")
+        noted.append((desk.folder / "noted.xlsx").read_bytes())
+    for strange in noted:
+        place.write_bytes(strange)
+        assert f"{place} already exists" in refused(desk, place, *words[:-2])
 
 
 def test_only_an_index_of_the_same_links_is_written_over(desk: DoubtfulCampaign) -> None:
