@@ -4,13 +4,15 @@ import sys
 from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 import typer
 
+from config.command_line import command
 from flows.cli.arguments import DefinitionFile, Key
 from flows.cli.ledgers import campaign_as_it_is
 from flows.cli.outputs import check_ours, check_output, output_option
+from flows.words.complaints import Mistyped
 from flows.words.speech import complain, counted, for_program, manner, print_bytes
 
 if TYPE_CHECKING:
@@ -19,10 +21,13 @@ if TYPE_CHECKING:
 
 
 Format = Literal["csv", "xlsx", "json", "html"]
+FORMATS: tuple[Format, ...] = get_args(Format)
 Form = Annotated[
-    Format,
+    Format | None,
     typer.Option(
-        "--format", help="What to write; html is an index, and with -o a page for each candidate."
+        "--format",
+        help="What to write; default: what the ending of -o says, or csv. html is an index, and "
+        "with -o a page for each candidate.",
     ),
 ]
 Output = Annotated[
@@ -48,7 +53,7 @@ SheetOfTable = Annotated[
 
 def links(
     key: Key,
-    form: Form = "csv",
+    form: Form = None,
     output: Output = None,
     into: Into = None,
     failed_only: FailedOnly = False,
@@ -79,6 +84,7 @@ def links(
     if failed_only or sheet:
         option = "--failed-only" if failed_only else "--sheet"
         raise typer.BadParameter("use this with --into TABLE", param_hint=option)
+    form = _form_for(output, form, key)
     if form == "html" and output is not None:
         _write_pages(key, output)
         return
@@ -97,6 +103,22 @@ def links(
         write_pieces(output, _written(people, form, campaign, to_file=True))
         complain(f"{counted(len(people), 'candidate')} in {output}")
     _count_without(people)
+
+
+def _form_for(output: Path | None, typed: Format | None, key: str) -> Format:
+    """What to write: what was typed, or else what the output's name says, or else csv.
+
+    Raises Mistyped where the two differ, and for a file of html, which is a folder.
+    """
+    ending = output.suffix.lower()[1:] if output else ""
+    named = next((form for form in FORMATS if form == ending), None)
+    form = typed or named or "csv"
+    if output is None or named is None or (form == named and (typed or form != "html")):
+        return form
+    what = "html is a folder of pages" if form == "html" else f"{output} does not end in .{form}"
+    name = output.with_suffix("" if form == "html" else f".{form}")
+    again = command("links", key, "--format", form, "-o", name)
+    raise Mistyped(f"{what}, so nothing was written. To write {form}: {again}")
 
 
 def _count_without(people: "list[Link]") -> None:

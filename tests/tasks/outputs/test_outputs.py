@@ -1,5 +1,6 @@
 """`-o`: a slip in a name costs no ledger, no receipt, no definition and nobody's table."""
 
+import shlex
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -49,8 +50,6 @@ def test_a_dash_is_standard_output(desk: DoubtfulCampaign, words: str) -> None:
     "words",
     [
         ("links", KEY),
-        ("links", KEY, "--format", "json"),
-        ("links", KEY, "--format", "xlsx"),
         ("links", KEY, "--into", "others.csv"),
         ("report", KEY, "--force"),
         ("export", "ada@example.com"),
@@ -101,6 +100,45 @@ def test_an_output_is_written_over_when_the_command_is_typed_again(desk: Doubtfu
         place.write_text("from before")
         assert desk.type(*words, "-o", place).code == 0
         assert "from before" not in place.read_text()
+
+
+@pytest.mark.parametrize(
+    ("name", "starts"),
+    [
+        ("l.csv", b"\xef\xbb\xbffirst_name,"),
+        ("l", b"\xef\xbb\xbffirst_name,"),
+        ("l.txt", b"\xef\xbb\xbffirst_name,"),
+        ("L.XLSX", b"PK"),
+        ("l.json", b"["),
+    ],
+)
+def test_links_are_what_their_name_says(desk: DoubtfulCampaign, name: str, starts: bytes) -> None:
+    """Without --format; a name that says nothing is that of a csv."""
+    assert desk.type("links", KEY, "-o", desk.folder / name).code == 0
+    assert (desk.folder / name).read_bytes().startswith(starts)
+
+
+@pytest.mark.parametrize(
+    ("words", "instead"),
+    [
+        (("--format", "csv", "-o", "my list.xlsx"), "my list.csv"),
+        (("--format", "csv", "-o", "l.html"), "l.csv"),
+        (("--format", "xlsx", "-o", "l.csv"), "l.xlsx"),
+        (("--format", "json", "-o", "l.csv"), "l.json"),
+        (("--format", "html", "-o", "l.csv"), "l"),
+        (("-o", "l.html"), "l"),
+    ],
+    ids=str,
+)
+def test_links_under_a_name_that_says_otherwise_are_refused(
+    desk: DoubtfulCampaign, words: tuple[str, ...], instead: str
+) -> None:
+    """Nothing is written, and what is to be typed writes it under another name."""
+    before = set(desk.folder.iterdir())
+    answer = desk.type("links", KEY, *words)
+    assert (answer.code, set(desk.folder.iterdir()) - before) == (2, set())
+    assert desk.type(*shlex.split(answer.err.rpartition(": campaign ")[2])).code == 0
+    assert [place.name for place in {*desk.folder.iterdir()} - before] == [instead]
 
 
 @pytest.mark.parametrize("form", ["csv", "xlsx", "json"])
