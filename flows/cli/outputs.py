@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
 DATABASE = b"SQLite format 3\0"  # how each of its files begins
 PARTS = ("-wal", "-shm", "-journal")  # what SQLite keeps beside a database, in its name
+DASH = Path("-")
 ELSEWHERE = "Name another place with -o."
 
 
 def output_option(what: str, metavar: str = "FILE") -> Any:
     """The option `-o`; `-` is standard output, as for most programs: a place of None."""
-    here = Path("-")
     return typer.Option(
         *("--output", "-o"),
         metavar=metavar,
-        callback=lambda typed: None if typed == here else typed,
+        callback=lambda typed: None if typed == DASH else typed,
         help=what,
     )
 

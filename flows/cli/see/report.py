@@ -9,8 +9,8 @@ import typer
 from config.command_line import command
 from flows.cli.arguments import Key
 from flows.cli.ledgers import campaign_as_it_is
-from flows.cli.outputs import check_ours, check_output
-from flows.words.speech import for_program, say
+from flows.cli.outputs import DASH, check_ours, check_output
+from flows.words.speech import for_program, manner, print_bytes, say
 
 if TYPE_CHECKING:
     from data.store.ledger import Ledger
@@ -27,7 +27,7 @@ def report(
             "--output",
             "-o",
             metavar="FILE",
-            help="The file to write; default: report.html beside the links.",
+            help="The file to write (- is standard output); default: report.html beside the links.",
         ),
     ] = None,
     names: Annotated[
@@ -49,6 +49,10 @@ def report(
 
     place = output or load_local().output_dir / key / "report.html"
     with campaign_as_it_is(key) as (ledger, campaign):
+        if output == DASH:
+            page = written(ledger, campaign, names=names)
+            for_program(page=page.decode()) if manner().as_json else print_bytes(page)
+            return
         check_output(place, ledger)
         if not force:
             ours = partial(is_marked, kind="report", key=key)

@@ -229,6 +229,16 @@ def test_the_page_with_names_is_offered_at_the_same_place(
     assert names_somebody(place)
 
 
+def test_a_dash_prints_the_page(campaign: DoubtfulCampaign) -> None:
+    """Nothing else is on standard output, and no file of that name appears."""
+    campaign.run(Fault("lost", "invite", after_work=True, email=ADA))
+    answer = campaign.type("report", KEY, "--names", "-o", "-")
+    assert (answer.code, answer.err, (campaign.folder / "-").exists()) == (0, "", False)
+    assert answer.out.startswith("<!doctype html>") and answer.out.endswith("</html>\n")
+    assert ADA in answer.out
+    assert ADA not in campaign.type("report", KEY, "-o", "-", "--json").object["page"]
+
+
 def names_somebody(page: Path) -> bool:
     return ADA in page.read_text("utf-8")
 
