@@ -194,9 +194,9 @@ def people_in(named: Named, tables: tuple[OwnTable, ...]) -> PeopleAt:
     more = ("--sheet", next(iter(by_sheet))) if by_sheet and not (meant and sheet) else ()
     names, field = ", ".join(table.name for table in tables) or "none", "email1"
     if meant:
-        found = ", ".join(by_sheet)
+        several = ", ".join(by_sheet)
         message = (
-            f"the sheets {found} all have emails; name one with --sheet, or call it candidates"
+            f"the sheets {several} all have emails; name one with --sheet, or call it candidates"
         )
     elif tables and tables[0].delimiter:
         message = "no column for email1"
