@@ -24,7 +24,7 @@ def as_values(cell: Any) -> list[str]:
     breaks, and two quotes are an empty cell.
     """
     values = map(str.strip, re.split(r"[;\n]", str(as_text(cell))))
-    return [value.replace('""', "") for value in values if value]
+    return ["" if value == '""' else value for value in values if value]
 
 
 # Where each field goes, how its cell is read, and which names it may have in a sheet.

@@ -85,6 +85,7 @@ def links(
         option = "--failed-only" if failed_only else "--sheet"
         raise typer.BadParameter("use this with --into TABLE", param_hint=option)
     form = _form_for(output, form, key)
+    for_program(form=form)
     if form == "html" and output is not None:
         _write_pages(key, output)
         return
