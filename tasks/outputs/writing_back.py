@@ -5,13 +5,14 @@ import re
 from codecs import BOM_UTF8
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from io import StringIO
+from pathlib import Path
 from typing import Any
 
 from config.email_key import email_key
 from config.errors import BadInput
 from config.mistakes import Mistake, Place, Unusable
 from config.people.email_address import email_address
-from config.reading.own_tables import OwnTable, PeopleAt
+from config.reading.own_tables import Named, OwnTable, PeopleAt, own_tables
 from config.tables.cells import as_text, is_blank
 from config.tables.cells import guarded as guarded_cell
 from config.tables.headers import spelling
@@ -160,13 +161,30 @@ def _harmless(cell: Any) -> Any:
     return guarded_cell(cell)
 
 
+def has_results(path: Path) -> bool:
+    """Whether a file is a copy with results, of any table, or empty. Raises OSError."""
+    if not path.stat().st_size:
+        return True
+    try:
+        _, tables = own_tables(Named(path))
+    except BadInput:
+        return False
+    return any(_earlier_results(cells) is not None for table in tables for _, cells in table.rows)
+
+
+def _earlier_results(header: Sequence[Any]) -> int | None:
+    """The column (from 0) in which results begin, by their headers."""
+    names = [str(as_text(cell)).strip() if not is_blank(cell) else "" for cell in header]
+    width = len(RESULT_COLUMNS)
+    starts = (at for at in range(len(names)) if tuple(names[at : at + width]) == RESULT_COLUMNS)
+    return next(starts, None)
+
+
 def _first_column(people: PeopleAt) -> int:
     """Where the results go: where earlier ones are, else beside everything."""
     header = next(cells for number, cells in people.table.rows if number == people.header)
-    names = [str(as_text(cell)).strip() if not is_blank(cell) else "" for cell in header]
-    for column in range(len(names) - len(RESULT_COLUMNS) + 1):
-        if tuple(names[column : column + len(RESULT_COLUMNS)]) == RESULT_COLUMNS:
-            return column
+    if (earlier := _earlier_results(header)) is not None:
+        return earlier
     first = people.width
     if first + len(RESULT_COLUMNS) > LAST_COLUMN + 1:
         message = f"there are no {len(RESULT_COLUMNS)} free columns beside the table"
