@@ -210,7 +210,8 @@ def ended(place: Place) -> Sequence[First]:
         *(f"allow {KEY} {ADA} --why x", "forget x@example.com --why x --yes"),
         *("ledger backup postgresql://x/y", f"forget {ADA} --why x --yes"),
         *(f"settle {KEY} --from no.csv", f"links {KEY} --into poeple.csv -o back.xlsx"),
-        "ledger move ledger.db new.db",
+        *("ledger move ledger.db new.db", f"links {KEY} --format json -o l.csv"),
+        f"links {KEY} -o l.html",
     ]
 
 
@@ -544,7 +545,10 @@ def fillings(place: Place, words: Sequence[str]) -> Iterator[list[str]]:
             "LIST": "list.csv",
         }
         put_in = functools.partial(re.sub, r"\b[A-Z]{2,}\b", lambda m, to=fill: to.get(m[0], m[0]))
-        yield ["new.csv" if before == "-o" else put_in(w) for before, w in pairwise(["", *words])]
+        new = {
+            word: f"new{Path(word).suffix}" for before, word in pairwise(words) if before == "-o"
+        }
+        yield [new.get(word, put_in(word)) for word in words]
         if not any(re.search(r"\b(EMAIL|OLD|KEY)\b", word) for word in words):
             return
 
