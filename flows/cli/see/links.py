@@ -72,12 +72,10 @@ def links(
 
     if into is not None:
         from flows.cli.see.writing_back import WritingBack, check_places
-        from tasks.outputs.writing_back import has_results
 
         copy = check_places(into, output, failed_only=failed_only)
         with campaign_as_it_is(key) as (ledger, campaign):
             check_output(copy, ledger)
-            check_ours(copy, has_results, what="copy with results")
             results = results_of(ledger, campaign)
             forgotten = partial(forgotten_among, ledger, campaign)
             written = WritingBack(into, copy, campaign, results, definition, sheet, forgotten)

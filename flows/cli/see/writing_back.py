@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from config.command_line import command
+from flows.cli.outputs import check_ours
 from flows.words.speech import as_typed, counted
 
 if TYPE_CHECKING:
@@ -68,13 +69,14 @@ class WritingBack:
     def whole(self) -> list[str]:
         """Write every row, with the results beside each person; returns what to tell.
 
-        Raises BadInput, CannotWrite.
+        Raises BadInput, Mistyped, CannotWrite.
         """
         from data.own_files import write_whole
         from tasks.outputs.workbook_copy.package import is_package
-        from tasks.outputs.writing_back import absent, into_workbook, with_results
+        from tasks.outputs.writing_back import absent, has_results, into_workbook, with_results
 
         data, tables, people, results = self._read()
+        check_ours(self.output, has_results, what="copy with results")
         if self.into.suffix.lower() in COPIED and is_package(data):
             write_whole(self.output, into_workbook(data, people, results))
             more = []
