@@ -12,6 +12,7 @@ from uuid import uuid4
 from xml.etree import ElementTree
 
 import pytest
+from prefect.exceptions import ObjectNotFound
 from prefect.states import Cancelling
 
 from config.errors import BadInput, BadSettings, CampaignError
@@ -405,6 +406,33 @@ def test_a_run_that_asks_often_asks_prefect_once_a_second(monkeypatch: pytest.Mo
     cancelled = seen.CANCELLED
     assert asyncio.run(looks()) == [cancelled, None, cancelled, None, cancelled]
     assert len(asked) == 3
+
+
+def test_a_prefect_that_is_away_holds_one_sender_and_is_said_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The others go on meanwhile. A run that is not there was deleted by somebody."""
+    monkeypatch.setenv("PREFECT__FLOW_RUN_ID", str(uuid4()))
+    away, said = asyncio.Event(), Mock()
+
+    class Client:
+        async def read_flow_run(self, _: Any) -> Any:
+            await away.wait()
+            raise errors.pop()
+
+    async def looks() -> list[str | None]:
+        pages = seen.Seen(Client(), Mock(), Mock(), "")
+        first = asyncio.create_task(pages.stopped_lately())
+        await asyncio.sleep(0)
+        meanwhile = await pages.stopped_lately()
+        assert not first.done()
+        away.set()
+        return [meanwhile, await first, await pages.stopped(), await pages.stopped()]
+
+    errors = [ObjectNotFound(OSError()), OSError("still away"), OSError("away")]
+    monkeypatch.setattr(seen, "_unseen", said)
+    assert asyncio.run(looks()) == [None, None, None, seen.DELETED]
+    assert said.call_count == 1
 
 
 def test_how_far_a_run_is_never_goes_back(monkeypatch: pytest.MonkeyPatch) -> None:
