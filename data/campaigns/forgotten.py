@@ -1,4 +1,6 @@
 """Who was forgotten: only keyed hashes of their addresses stay, so that nobody is invited again.
+Whoever has the same mailbox at another address is put on the do-not-contact list, for a person to
+decide: it may be the same person, or a colleague.
 
 The key is in the ledger itself, because the hashes must go wherever the ledger goes. Somebody who
 has both can test addresses one by one, and learns nothing else. Each function works inside a
@@ -7,14 +9,18 @@ transaction that its caller commits.
 
 import hmac
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
 
+from config.people.doubts import mailbox
+from data.store import clock
 from data.store.states import By, Step
-from data.store.tables import campaign, candidate, forgotten, identity
+from data.store.tables import campaign, candidate, do_not_contact, forgotten, identity
 
 MARK = "forgotten:"  # before a hash that replaces an email key; no address begins like this
 WORD = "forgotten"  # written instead of their name or their state
+SPELLING = "has the mailbox of somebody who was forgotten"  # why an address is on the list
 _HASHES = select(forgotten.c.hash)
 _FORGOTTEN_BY = select(candidate.c.email_key).where(
     candidate.c.campaign_id == bindparam("of"), candidate.c.email_key.startswith(MARK)
@@ -43,6 +49,37 @@ def among(connection: Connection, keys: Iterable[str], campaign_row: int | None 
     return {key for key, number in hashes(connection, keys).items() if number in gone}
 
 
+def spellings(connection: Connection, addresses: Mapping[str, str]) -> dict[str, dict[str, Any]]:
+    """New entries of the do-not-contact list, by email key: those of these addresses that share
+    their mailbox with somebody who was forgotten. Without those that were on it before: a person
+    has decided about them.
+    """
+    gone = {each.hash: each.who for each in connection.execute(select(forgotten))}
+    if not gone:
+        return {}
+    numbers = hashes(connection, map(_box, addresses))
+    who = {key: gone[numbers[_box(key)]] for key in addresses if numbers[_box(key)] in gone}
+    own = hashes(connection, who)
+    decided = set(connection.scalars(select(do_not_contact.c.email_key))) if who else set()
+    return {
+        key: {"email_key": key, "email1": addresses[key], "file": "", "who": by, "why": SPELLING}
+        for key, by in who.items()
+        if key not in decided and own[key] not in gone and not is_forgotten(key)
+    }
+
+
+def hold_spellings(connection: Connection, addresses: Mapping[str, str]) -> None:
+    """Write these entries."""
+    if entries := spellings(connection, addresses):
+        at = {"listed_at": clock.now()}
+        connection.execute(insert(do_not_contact), [entry | at for entry in entries.values()])
+
+
+def _box(key: str) -> str:
+    """What stands for a mailbox among the hashes; no email key looks like it."""
+    return f"mailbox:{mailbox(key)}"
+
+
 def by_which(connection: Connection, key: str) -> list[str]:
     """The keys of the campaigns that have forgotten this email key: none adds the person again."""
     [number] = hashes(connection, [key]).values()
@@ -62,9 +99,10 @@ def added(connection: Connection, campaign_row: int) -> int:
 
 
 def write(connection: Connection, by_key: Mapping[str, str], by: By) -> None:
-    """Record the hashes of these email keys; people who were forgotten before stay forgotten."""
-    hashes_kept = set(connection.scalars(_HASHES))
-    new = [number for number in by_key.values() if number not in hashes_kept]
+    """Record the hashes of these email keys and their mailboxes; people who were forgotten before
+    stay forgotten."""
+    numbers = {*by_key.values(), *hashes(connection, map(_box, by_key)).values()}
+    new = sorted(numbers - set(connection.scalars(_HASHES)))
     if new:
         connection.execute(
             insert(forgotten),
@@ -81,9 +119,10 @@ def lift(connection: Connection, keys: Iterable[str]) -> set[str]:
     Every definition is read anew: any of them may have been stored without them.
     """
     gone = among(connection, keys, None)
-    connection.execute(
-        delete(forgotten).where(forgotten.c.hash.in_(hashes(connection, gone).values()))
-    )
+    numbers = hashes(connection, [*gone, *map(_box, gone)])
+    connection.execute(delete(forgotten).where(forgotten.c.hash.in_(numbers.values())))
+    because = do_not_contact.c.mailbox.in_({*map(mailbox, gone)}), do_not_contact.c.why == SPELLING
+    connection.execute(delete(do_not_contact).where(*because))
     if gone:
         connection.execute(update(campaign).values(digest=""))
     return gone

@@ -254,6 +254,7 @@ def take_over(
     gone = forgotten.among(connection, (person.key for person in changes.new), row)
     changes.new[:] = [person for person in changes.new if person.key not in gone]
     _write_people(connection, row, changes)
+    forgotten.hold_spellings(connection, {person.key: person.email1 for person in changes.new})
     return row, changes
 
 

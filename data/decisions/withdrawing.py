@@ -135,6 +135,7 @@ def correct(
     before = _person(connection, campaign_row, key)
     if before is None:
         number = _insert(connection, campaign_row, row, email1, key)
+        forgotten.hold_spellings(connection, {key: email1})
     else:
         number = before.id
         _take_up_again(connection, before)

@@ -1,14 +1,18 @@
 """The do-not-contact list: addresses that no campaign sends to, typed or read from a file.
 
-What is lifted stays in the ledger, as history.
+What is lifted stays in the ledger, as history. Whoever has the mailbox of a listed address is held
+like that address (data/holds/rule.py): it is most likely the same person.
 """
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from sqlalchemy import Connection, bindparam, insert, update
 from sqlmodel import col, select
 
+from config.people.doubts import mailbox
 from data.campaigns import forgotten
 from data.store.ledger import Ledger
 from data.store.states import By
@@ -20,7 +24,7 @@ IN_THE_FILE = "listed in the file"
 GONE_FROM_THE_FILE = "no longer in the file"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ListFile:
     """The do-not-contact list in a file, as it is now: addresses as written, by email key."""
 
@@ -28,17 +32,23 @@ class ListFile:
     addresses: Mapping[str, str]
 
     def amend(self, key: str, standing: Iterable[DoNotContact]) -> list[DoNotContact]:
-        """The entries of an address as they will be once the ledger has read the file."""
-        entries = list(standing)
-        if key not in self.addresses:
-            return [entry for entry in entries if entry.file != self.file]
-        if any(entry.file == self.file for entry in entries):
-            return entries
-        typed = self.addresses[key]
-        new = DoNotContact(
-            id=NEW_ENTRY, email_key=key, email1=typed, file=self.file, who=self.file, why=""
-        )
-        return [*entries, new]
+        """The entries of somebody's mailbox as they will be once the ledger has read the file."""
+        listed = self._spellings.get(mailbox(key), ())
+        stay = [e for e in standing if e.file != self.file or e.email_key in listed]
+        old = {entry.email_key for entry in stay if entry.file == self.file}
+        return stay + [self._new(each) for each in listed if each not in old]
+
+    def _new(self, key: str) -> DoNotContact:
+        typed, file = self.addresses[key], self.file
+        return DoNotContact(id=NEW_ENTRY, email_key=key, email1=typed, file=file, who=file, why="")
+
+    @cached_property
+    def _spellings(self) -> Mapping[str, list[str]]:
+        """The email keys of each mailbox."""
+        keys = defaultdict(list)
+        for key in self.addresses:
+            keys[mailbox(key)].append(key)
+        return keys
 
 
 def standing(connection: Connection, keys: Collection[str] | None = None) -> Sequence[DoNotContact]:

@@ -26,8 +26,10 @@ from sqlalchemy import (
 from sqlmodel import col
 from sqlmodel import select as whole
 
+from config.people.doubts import mailbox
+from data.campaigns import forgotten
 from data.campaigns.whose_turn import timetable
-from data.holds.do_not_contact import ListFile
+from data.holds.do_not_contact import NEW_ENTRY, ListFile
 from data.holds.rule import Allowed, Assessment, Earlier, Held, Terms, held
 from data.holds.second_addresses import TO_COME, held_seconds
 from data.store import clock
@@ -48,8 +50,8 @@ AT_ONCE = 500  # addresses in one statement
 other = candidate.alias("other")
 
 
-def _evidence(keys: Any) -> tuple[CompoundSelect[Any], Select[Any]]:
-    """For these email keys: invitations that count in any campaign, and entries on the list."""
+def _evidence(keys: Any, boxes: Any) -> tuple[CompoundSelect[Any], Select[Any]]:
+    """Invitations of these email keys that count in any campaign, entries of these mailboxes."""
     seen = (
         other.c.email_key,
         attempt.c.id.label("number"),
@@ -73,19 +75,22 @@ def _evidence(keys: Any) -> tuple[CompoundSelect[Any], Select[Any]]:
         )
     )
     listed = select(do_not_contact).where(
-        do_not_contact.c.email_key.in_(keys), do_not_contact.c.lifted_at.is_(None)
+        do_not_contact.c.mailbox.in_(boxes), do_not_contact.c.lifted_at.is_(None)
     )
     return union_all(standing, given_up), listed.order_by(do_not_contact.c.id)
 
 
 # Built once: it runs with every group commit that grants a claim.
 _THESE = candidate.c.id.in_(bindparam("rows", expanding=True))
-_OF_ROWS = _evidence(select(candidate.c.email_key).where(_THESE))
-_OF_WAITING = _evidence(select(candidate.c.email_key).where(*TO_COME))
-_OF_KEYS = _evidence(bindparam("keys", expanding=True))
+_OF_ROWS, _OF_WAITING = (
+    _evidence(*(select(candidate.c[name]).where(*which) for name in ("email_key", "mailbox")))
+    for which in ((_THESE,), TO_COME)
+)
+_OF_KEYS = _evidence(*(bindparam(name, expanding=True) for name in ("keys", "boxes")))
 _PERSON = (
     candidate.c.id,
     candidate.c.email_key,
+    candidate.c.mailbox,
     candidate.c.campaign_id,
     candidate.c.allowed_attempt,
     candidate.c.allowed_entry,
@@ -99,14 +104,15 @@ _WAITING = select(*_PERSON).where(*TO_COME)
 MAY_BE_HELD: ColumnElement[bool] = or_(
     exists().where(other.c.email_key == candidate.c.email_key, other.c.id != candidate.c.id),
     exists().where(
-        do_not_contact.c.email_key == candidate.c.email_key, do_not_contact.c.lifted_at.is_(None)
+        do_not_contact.c.mailbox == candidate.c.mailbox, do_not_contact.c.lifted_at.is_(None)
     ),
 )
 
 
 @dataclass(frozen=True, slots=True)
 class _Evidence:
-    """What the ledger has against people, by email key; an invitation with its campaign's row."""
+    """What the ledger has against people: invitations by email key, with their campaign's row, and
+    entries of the list by mailbox."""
 
     earlier: Mapping[str, list[tuple[int, Earlier]]]
     entries: Mapping[str, list[DoNotContact]]
@@ -123,8 +129,9 @@ class _Evidence:
         """Judge one person of a campaign (`own`, its row); its own invitations do not count."""
         seen = () if key == terms.pilot else self.earlier.get(key, ())
         others = [invitation for of, invitation in seen if of != own]
-        entries = self.entries.get(key, ())
-        return held(terms, others, listed.amend(key, entries) if listed else entries, at, allowed)
+        entries = self.entries.get(mailbox(key), ())
+        entries = listed.amend(key, entries) if listed else entries
+        return held(key, terms, others, entries, at, allowed)
 
 
 def held_rows(connection: Connection, rows: Collection[int], at: datetime) -> dict[int, Held]:
@@ -153,18 +160,23 @@ def held_people(
     For a definition that the ledger has not stored yet, and a do-not-contact file that it has not
     read yet.
     """
-    if not _anything(connection, own) and listed is None:
+    keys = list(keys)
+    new = forgotten.spellings(connection, {key: key for key in keys})
+    if not _anything(connection, own) and listed is None and not new:
         return {}
     held_by_key: dict[str, Held] = {}
     at = clock.now()
     for part in _in_parts(keys):
-        evidence = _read(connection, _OF_KEYS, keys=part)
-        if listed is None and not (evidence.earlier or evidence.entries):
+        evidence = _read(connection, _OF_KEYS, keys=part, boxes=[*map(mailbox, part)])
+        if listed is None and not (evidence.earlier or evidence.entries or new):
             continue
         statement = select(*_PERSON).where(
             candidate.c.campaign_id == own, candidate.c.email_key.in_(part)
         )
         allowed = {person.email_key: _allowed(person) for person in connection.execute(statement)}
+        for key in new.keys() & part - allowed.keys():
+            entry = DoNotContact(id=NEW_ENTRY, listed_at=at, **new[key])
+            evidence.entries[mailbox(key)].append(entry)
         for key in part:
             why = evidence.against(key, own, terms, allowed.get(key, Allowed()), at, listed)
             if why is not None:
@@ -205,10 +217,13 @@ def _judged(
 ) -> dict[int, Held]:
     """Which people that the last query finds are held, by the evidence that the others find."""
     evidence = _read(connection, evidence_of, **values)
-    met = evidence.earlier.keys() | evidence.entries.keys()
-    if not met:
+    if not (evidence.earlier or evidence.entries):
         return {}
-    people = [person for person in connection.execute(these, values) if person.email_key in met]
+    people = [
+        person
+        for person in connection.execute(these, values)
+        if person.email_key in evidence.earlier or person.mailbox in evidence.entries
+    ]
     own = _campaigns(connection, {person.campaign_id for person in people})
     terms = {row: terms_of(campaign) for row, campaign in own.items()}
     judged = {
@@ -226,7 +241,7 @@ def _read(
     invitations, entries = (connection.execute(wanted, values).all() for wanted in evidence_of)
     evidence = _Evidence(defaultdict(list), defaultdict(list))
     for entry in cast(Sequence[DoNotContact], entries):
-        evidence.entries[entry.email_key].append(entry)
+        evidence.entries[entry.mailbox].append(entry)
     about = _campaigns(connection, {row.of for row in invitations})
     for row in invitations:
         campaign, sent = about[row.of], row.state == AttemptState.DONE

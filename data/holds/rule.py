@@ -101,20 +101,25 @@ NEVER = Allowed()
 
 
 def held(
+    key: str,
     terms: Terms,
     earlier: Iterable[Earlier],
     entries: "Iterable[DoNotContact]",
     at: datetime,
     allowed: Allowed = NEVER,
 ) -> Held | None:
-    """Say why one person is held at a moment (aware); None when they may be invited.
+    """Say why the person with this email key is held at a moment (aware); None when they may be
+    invited.
 
-    `earlier` are the invitations of other campaigns to this person, `entries` those that stand
-    on the do-not-contact list.
+    `earlier` are the invitations of other campaigns to this person, `entries` those of their
+    mailbox that stand on the do-not-contact list.
     """
     listed = [entry for entry in entries if entry.id > allowed.entry]
     if listed:
-        return Held(Cause.LISTED, _listed(listed[0], terms.timezone))
+        own = next((entry for entry in listed if entry.email_key == key), None)
+        entry = own or listed[0]
+        spelling = "" if own else f"has the mailbox of {entry.email1}, "
+        return Held(Cause.LISTED, spelling + _listed(entry, terms.timezone))
     others = [
         invitation
         for invitation in earlier

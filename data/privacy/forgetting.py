@@ -16,6 +16,7 @@ from sqlmodel import select as whole
 
 from config.command_line import command
 from config.email_key import email_key
+from config.people.doubts import mailbox
 from data.campaigns import forgotten
 from data.campaigns.intake import AT_ONCE
 from data.campaigns.whose_turn import kept, timetable
@@ -59,7 +60,8 @@ _WRITTEN: tuple[tuple[Table, tuple[str, ...]], ...] = (
     (receipt_doubts, ("why",)),
     (runs, ("reason",)),
 )
-_BLANK = {"first_name": "", "last_name": "", "email1": GONE, "source": "", "notes": ""}
+_EMPTY = ("mailbox", "first_name", "last_name", "source", "notes")
+_BLANK = {**dict.fromkeys(_EMPTY, ""), "email1": GONE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +103,16 @@ def forget(connection: Connection, keys: Collection[str], by: By) -> list[AtTheS
         connection.execute(delete(do_not_contact).where(do_not_contact.c.email_key == key))
     _take_out_names(connection, people, scrubbed)
     forgotten.write(connection, numbers, replace(by, why=scrubbed(by.why)))
+    forgotten.hold_spellings(connection, _of_mailboxes(connection, every))
     return left
+
+
+def _of_mailboxes(connection: Connection, keys: Iterable[str]) -> dict[str, str]:
+    """Whom the ledger has in these mailboxes, in whatever spelling: addresses by email key."""
+    boxes = col(Candidate.mailbox).in_({*map(mailbox, keys)})
+    return {
+        each.email_key: each.email1 for each in rows_of(connection, whole(Candidate).where(boxes))
+    }
 
 
 def _against_forgetting(connection: Connection, people: Sequence[Candidate]) -> dict[int, str]:

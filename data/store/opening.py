@@ -35,7 +35,7 @@ from data.store.tables import identity
 
 __all__ = ["LedgerUnusable", "NoLedger", "open_engine", "rewrite"]
 
-KNOWN = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010")
+KNOWN = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010", "0011")
 NEWEST = KNOWN[-1]
 
 # The same table as Alembic's, which reads from it what has been migrated.

@@ -27,6 +27,7 @@ from sqlmodel import Field, SQLModel
 from sqlmodel.sql.expression import SelectOfScalar
 
 from config.definition.model import Trust
+from config.people.doubts import mailbox
 from data.store.states import AttemptState, Openness, Step
 
 
@@ -54,6 +55,16 @@ def _number() -> Any:
 
 def _time(nullable: bool = True) -> Any:
     return Field(default=None, sa_column=Column(UtcTime, nullable=nullable))
+
+
+def _mailbox() -> Any:
+    """Where the row's address most likely delivers to: it is computed with every insert."""
+    options = {"default": _mailbox_of, "server_default": text("''")}
+    return Field(default="", sa_column_kwargs=options)
+
+
+def _mailbox_of(context: Any) -> str:
+    return mailbox(context.get_current_parameters()["email_key"])
 
 
 class _Numbered(SQLModel):
@@ -161,6 +172,7 @@ class Candidate(_Numbered, table=True):
 
     campaign_id: int = Field(foreign_key="campaign.id")
     email_key: str
+    mailbox: str = _mailbox()
     first_name: str
     last_name: str
     email1: str
@@ -201,11 +213,13 @@ class DoNotContact(_Numbered, table=True):
             unique=True,
             sqlite_where=_STANDS,
         ),
+        Index("same_mailbox", "mailbox"),  # another spelling of an address holds as well
         # Ids are never reused: a person is let through up to one of them.
         {"sqlite_autoincrement": True},
     )
 
     email_key: str
+    mailbox: str = _mailbox()
     email1: str
     file: str = ""
     who: str

@@ -130,9 +130,8 @@ def _held_by_file(
         return {}
     terms, at = terms_for(definition, None, ""), now()
     held_now = {
-        person.key: held(terms, (), listed.amend(person.key, ()), at)
+        person.key: held(person.key, terms, (), listed.amend(person.key, ()), at)
         for person in people
-        if person.key in listed.addresses
     }
     return {key: reason for key, reason in held_now.items() if reason is not None}
 

@@ -258,6 +258,32 @@ def test_somebody_blocked_while_a_run_is_at_work_is_not_invited(two: TwoCampaign
     assert two.desk.steps(GRACE) == ("done", "waiting")
 
 
+@on_each_database
+@pytest.mark.parametrize("in_file", [False, True])
+def test_no_other_spelling_of_a_listed_mailbox_is_invited(
+    two: TwoCampaigns, monkeypatch: pytest.MonkeyPatch, in_file: bool
+) -> None:
+    """Plan and run say whose mailbox it is; a person may let them through."""
+    if in_file:
+        file = two.desk.folder / "stop.txt"
+        file.write_text("not.me@gmail.com\n")
+        monkeypatch.setenv("CAMPAIGN_DO_NOT_CONTACT", str(file))
+    else:
+        assert two.desk.type("block", "not.me@gmail.com", "--why", "asked us to stop").code == 0
+    two.write("notme+2@googlemail.com", "me@gmail.com")
+    for _ in range(2):
+        [plan] = two.desk.type("plan", two.file, "--json").object["campaigns"]
+        [hold] = plan["held"]
+        assert (hold["email1"], hold["cause"]) == ("notme+2@googlemail.com", Cause.LISTED)
+        assert "not.me@gmail.com, " in hold["why"]
+        assert two.run().ending is Ending.COMPLETED
+        assert two.emails() == {"me@gmail.com": 1}
+    assert "not.me@gmail.com" in two.desk.type("status", SECOND).out
+    assert two.desk.type("allow", SECOND, "notme+2@googlemail.com", "--why", "a twin").code == 0
+    two.run()
+    assert two.emails()["notme+2@googlemail.com"] == 1
+
+
 def test_nobody_is_taken_off_the_list_without_a_name(two: TwoCampaigns) -> None:
     answer = two.desk.type("block", "--lift")
     assert (answer.code, "--lift " in answer.err) == (2, True)

@@ -31,6 +31,7 @@ HERE = Assessment("https://api.example.com", problem_id=42, project_id=101)
 MONTH = timedelta(days=30)
 PEOPLE = tables.candidate
 BEFORE = NOON - timedelta(days=10)
+ADA = "ada@example.com"
 
 
 def earlier(
@@ -39,12 +40,13 @@ def earlier(
     return Earlier("spring", assessment, attempt, at, sent)
 
 
-def entry(who: str = "", why: str = "", file: str = "") -> tables.DoNotContact:
-    return tables.DoNotContact(id=3, who=who, why=why, file=file, listed_at=BEFORE)
+def entry(who: str = "", why: str = "", file: str = "", email: str = ADA) -> tables.DoNotContact:
+    at = {"email_key": email, "email1": email, "listed_at": BEFORE}
+    return tables.DoNotContact(id=3, who=who, why=why, file=file, **at)
 
 
 def cause(*found: Earlier, cooldown: timedelta | None = None, at: datetime = NOON) -> Cause | None:
-    said = held(Terms(HERE, cooldown), found, [], at)
+    said = held(ADA, Terms(HERE, cooldown), found, [], at)
     return said.cause if said else None
 
 
@@ -102,7 +104,7 @@ ANOTHER = replace(HERE, problem_id=1, project_id=1)
 def test_a_cooldown_runs_from_the_last_invitation_to_anything(ago: timedelta, holds: bool) -> None:
     """To the second, and the latest invitation counts."""
     found = [earlier(ANOTHER, at=NOON - ago), earlier(ANOTHER, at=NOON - 100 * MONTH)]
-    said = held(Terms(HERE, MONTH), found, [], NOON)
+    said = held(ADA, Terms(HERE, MONTH), found, [], NOON)
     assert (said is not None) is holds
     if said is not None:
         assert (said.cause, said.until) == (Cause.COOLDOWN, NOON - ago + MONTH)
@@ -119,7 +121,7 @@ def test_a_cooldown_over_a_leap_day_is_so_many_days() -> None:
     """Thirty days are thirty days, in any month."""
     sent = earlier(ANOTHER, at=datetime(2028, 2, 10, 9, tzinfo=UTC))
     said = held(
-        Terms(HERE, MONTH, timezone="Asia/Tokyo"), [sent], [], datetime(2028, 3, 1, tzinfo=UTC)
+        ADA, Terms(HERE, MONTH, timezone="Asia/Tokyo"), [sent], [], datetime(2028, 3, 1, tzinfo=UTC)
     )
     assert said is not None
     assert said.until == datetime(2028, 3, 11, 9, tzinfo=UTC)
@@ -131,18 +133,37 @@ def test_the_strongest_reason_is_told() -> None:
     typed = entry("rita", "asked us to stop")
     both = [earlier(), earlier(ANOTHER)]
     told = [
-        (held(Terms(HERE, MONTH), both, [typed], NOON), Cause.LISTED, " by rita: asked us to stop"),
-        (held(Terms(HERE, MONTH), both, [], NOON), Cause.PROBLEM, " spring on 2026-11-21"),
-        (held(Terms(HERE), [], [entry(file="/a/stop.txt")], NOON), Cause.LISTED, " (stop.txt)"),
+        (
+            held(ADA, Terms(HERE, MONTH), both, [typed], NOON),
+            Cause.LISTED,
+            " by rita: asked us to stop",
+        ),
+        (held(ADA, Terms(HERE, MONTH), both, [], NOON), Cause.PROBLEM, " spring on 2026-11-21"),
+        (
+            held(ADA, Terms(HERE), [], [entry(file="/a/stop.txt")], NOON),
+            Cause.LISTED,
+            " (stop.txt)",
+        ),
     ]
     for said, strongest, end in told:
         assert said is not None and said.cause is strongest and said.why.endswith(end)
 
 
+def test_whoever_shares_a_mailbox_sees_which_address_is_listed() -> None:
+    """An entry of their own address comes first: it needs no such words."""
+    own, other = entry(file="/a/stop.txt", email="notme@gmail.com"), entry(email="not.me@gmail.com")
+    for entries, begins in (
+        ([other], f"has the mailbox of {other.email1}, on the do-not-"),
+        ([other, own], "on the do-not-contact list (stop.txt)"),
+    ):
+        said = held(own.email_key, Terms(HERE), [], entries, NOON)
+        assert said is not None and said.cause is Cause.LISTED and said.why.startswith(begins)
+
+
 def test_doubt_is_told_as_doubt() -> None:
     """An unsure invitation, or one under way, holds like one that was sent."""
-    said = held(Terms(HERE), [earlier(sent=False)], [], NOON)
-    certain = held(Terms(HERE), [earlier(sent=False, attempt=8), earlier()], [], NOON)
+    said = held(ADA, Terms(HERE), [earlier(sent=False)], [], NOON)
+    certain = held(ADA, Terms(HERE), [earlier(sent=False, attempt=8), earlier()], [], NOON)
     assert said is not None and certain is not None
     assert said.why == f"may have been {certain.why}"
 
@@ -160,7 +181,7 @@ def test_who_was_let_through_is_held_anew_by_what_came_later(
     allowed: Allowed, still: Cause | None
 ) -> None:
     """An allowance covers what a person could see, and nothing behind it."""
-    said = held(Terms(HERE, MONTH), [earlier()], [entry()], NOON, allowed)
+    said = held(ADA, Terms(HERE, MONTH), [earlier()], [entry()], NOON, allowed)
     assert (said.cause if said else None) is still
 
 
@@ -287,6 +308,53 @@ def test_a_block_counts_from_the_moment_it_is_typed(small: Small) -> None:
     }
     assert small.ledger.write(do_not_contact.lift, address.keys(), By("rita", "twice")) == set()
     assert invite(small, "ada")
+
+
+def test_a_block_counts_for_every_spelling_of_its_mailbox(small: Small) -> None:
+    """In the claims of an add and an invitation, in the plan and the run; until it is lifted."""
+    listed = {
+        "b.o+old@example.com": "b.o+old@example.com",
+        "ada+x@example.com": "Ada+x@Example.com",
+    }
+    terms, keys = Terms(HERE), ["ada@example.com", "bo@example.com", "ada+y@example.com"]
+    assert small.ledger.read(reasons.held_people, small.begun.campaign, terms, keys) == {}
+    small.ledger.write(do_not_contact.block, listed, By("rita", "asked"))
+    assert names_held(small) == {"ada"}
+    planned = small.ledger.read(reasons.held_people, small.begun.campaign, terms, keys)
+    assert {"ada@example.com", "ada+y@example.com"} == set(planned)
+    ada, bo = small.rows()["ada"], small.rows()["bo"]
+    assert small.claim(Operation.ADD, ada) is None
+    claimed = small.claim(Operation.ADD, bo)
+    small.ledger.write(do_not_contact.lift, listed.keys(), By("rita", "asked back"))
+    assert names_held(small) == set()
+    small.land(Operation.ADD, claimed, Step.DONE, ids={bo: 7})
+    small.land(Operation.ADD, small.claim(Operation.ADD, ada), Step.DONE, ids={ada: 8})
+    small.ledger.write(do_not_contact.block, listed, By("rita", "asked again"))
+    assert not invite(small, "ada")
+    assert not invite(other(small, "ada+z", problem_id=43), "ada+z")
+    small.ledger.write(resending.allow, small.begun.campaign, [ada], By("rita", "another person"))
+    assert invite(small, "bo") and invite(small, "ada")
+
+
+@pytest.mark.parametrize(
+    ("stored", "listed", "then"),
+    [
+        ([], ["n.o@gmail.com"], ["n.o@gmail.com"]),
+        (
+            ["n.o@gmail.com"],
+            ["n.o@gmail.com", "no+x@gmail.com"],
+            ["n.o@gmail.com", "no+x@gmail.com"],
+        ),
+        (["n.o@gmail.com"], ["n.o@example.com"], []),
+    ],
+)
+def test_a_file_that_is_not_stored_yet_counts_by_mailbox(
+    stored: list[str], listed: list[str], then: list[str]
+) -> None:
+    """Its entries are those that the ledger will have."""
+    file = ListFile("/stop.txt", {key: key.upper() for key in listed})
+    entries = file.amend("no@googlemail.com", [entry(file=file.file, email=key) for key in stored])
+    assert [one.email_key for one in entries] == then
 
 
 def test_a_file_of_the_list_is_followed_and_touches_only_its_own(small: Small) -> None:

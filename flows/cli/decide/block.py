@@ -1,6 +1,6 @@
 """`campaign block`: the do-not-contact list, which no campaign sends to."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -54,6 +54,7 @@ def block(
             _check_lift(ledger, typed, listed.addresses if listed else {})
             ledger.write(do_not_contact.lift, typed.keys(), by(who, reason))
             say(*(f"{email}: campaigns may send to this address again" for email in typed.values()))
+            say(*_still_held(ledger, typed))
         _show(ledger.read(do_not_contact.standing), whole=not typed)
 
 
@@ -69,6 +70,18 @@ def _check_lift(ledger: "Ledger", addresses: Mapping[str, str], in_file: Mapping
         if key in in_file
     ]
     refuse(wrong)
+
+
+def _still_held(ledger: "Ledger", lifted: Mapping[str, str]) -> Iterator[str]:
+    """Which other spellings on the list hold these addresses all the same."""
+    from config.people.doubts import mailbox
+    from data.holds import do_not_contact
+
+    boxes = {mailbox(key): typed for key, typed in lifted.items()}
+    for entry in ledger.read(do_not_contact.standing):
+        if typed := boxes.get(entry.mailbox):
+            again = command("block", entry.email1, "--lift", "--why", "TEXT")
+            yield f"  but {entry.email1} is on the list, the same mailbox as {typed}: {again}"
 
 
 def _show(entries: "Sequence[DoNotContact]", *, whole: bool) -> None:

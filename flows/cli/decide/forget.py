@@ -112,7 +112,7 @@ def _forget(
         raise
     for key, typed in named.items():
         say(f"{typed}: {_what_was_done(held[key])}")
-    say(*_at_the_service(left), *perhaps)
+    say(*_at_the_service(left), *perhaps, *_of_the_same_mailbox(ledger, every, person.why))
     ledger.rewrite()
     unwritten = list(_links_anew(ledger, local, every))
     for file in naming(every, _places(ledger, local)):
@@ -127,6 +127,21 @@ def _forget(
         mistyped = "If you mistyped an address, forget the right one, and let this one in again:"
         say("", mistyped, again)
         raise typer.Exit(3)
+
+
+def _of_the_same_mailbox(ledger: "Ledger", every: Collection[str], why: str) -> Iterator[str]:
+    """Who shares a mailbox with these people, and is held until a person has decided."""
+    from config.people.doubts import mailbox
+    from data.campaigns.forgotten import SPELLING
+    from data.holds import do_not_contact
+
+    boxes = {mailbox(email_key(address)) for address in every}
+    for entry in ledger.read(do_not_contact.standing):
+        if entry.mailbox in boxes and entry.why == SPELLING:
+            yield f"  {entry.email1} has the same mailbox and is on the do-not-contact list now"
+            yield f"    if it is the same person: {command('forget', entry.email1, '--why', why)}"
+            lifts = command("block", entry.email1, "--lift", "--why", "TEXT")
+            yield f"    if it is somebody else: {lifts}"
 
 
 def _perhaps_once_more(ledger: "Ledger", every: Collection[str]) -> Iterator[str]:

@@ -78,11 +78,11 @@ def counts(desk: DoubtfulCampaign) -> dict[str, int]:
     return found
 
 
-def go_on(desk: DoubtfulCampaign) -> Ending:
+def go_on(desk: DoubtfulCampaign, key: str = KEY) -> Ending:
     """Run once more after somebody was forgotten: the service alone can say who that was."""
     with desk.ledger() as ledger:
         here = RunContext(ledger, load_service(), load_local())
-        return asyncio.run(conduct(CampaignSource(desk.file, KEY), here)).ending
+        return asyncio.run(conduct(CampaignSource(desk.file, key), here)).ending
 
 
 def edit(desk: DoubtfulCampaign, text: str = DEFINITION) -> None:
@@ -156,6 +156,38 @@ def test_whoever_was_forgotten_is_not_invited_again(desk: DoubtfulCampaign) -> N
     assert holding(desk.folder, "Lovelace") == {"hiring.yaml"}
     assert desk.type("block", ADA, "--why", "to be sure").code == 0
     assert holding(desk.folder, "ada@example.com") == {"hiring.yaml"}
+
+
+SPELLED = "Ada+2@example.com"
+
+
+def other_spelling(desk: DoubtfulCampaign, also: str = "") -> None:
+    """The next campaign lists Ada at another address of her mailbox."""
+    people = "\n".join(line for line in DEFINITION.splitlines() if "Zo" not in line)
+    edit(desk, people.replace(KEY, "another").replace(ADA, SPELLED) + f"\n{also}")
+
+
+@pytest.mark.parametrize("before", [False, True])
+def test_another_address_of_a_forgotten_mailbox_waits_for_a_person(
+    desk: DoubtfulCampaign, before: bool
+) -> None:
+    """Whether it was there before or came later. Let in by name, it stays in."""
+    desk.run()
+    if before:
+        other_spelling(desk, "invites: {send: false}\n")
+        go_on(desk, "another")
+    forget(desk, ADA)
+    other_spelling(desk)
+    for _ in range(2):
+        [plan] = desk.type("plan", desk.file, "--json").object["campaigns"]
+        assert (SPELLED, "do not contact") in {(h["email1"], h["cause"]) for h in plan["held"]}
+        go_on(desk, "another")
+        assert SPELLED not in desk.emails()
+    assert desk.type("block", SPELLED, "--lift", "--why", "a colleague").code == 0
+    go_on(desk, "another")
+    assert desk.emails()[SPELLED] == 1
+    edit(desk, desk.file.read_text().replace(" another", " third").replace("m: 42", "m: 7"))
+    assert desk.type("plan", desk.file, "--json").object["campaigns"][0]["held"] == []
 
 
 def test_whoever_was_forgotten_is_called_so_and_offered_to_nobody(desk: DoubtfulCampaign) -> None:
@@ -500,7 +532,7 @@ def test_whoever_is_still_named_somewhere_is_found(tmp_path: Path, kind: str) ->
 
 # Of no use to anybody who asks what is held about them: numbers that lead from row to row.
 INNER = {
-    *("id", "campaign_id", "email_key", "generation", "add_attempt", "invite_attempt"),
+    *("id", "campaign_id", "email_key", "mailbox", "generation", "add_attempt", "invite_attempt"),
     *("allowed_attempt", "allowed_entry", "corrected_to"),
 }
 

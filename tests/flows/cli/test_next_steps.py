@@ -376,6 +376,14 @@ def forgotten(place: Place) -> Sequence[First]:
 
 
 @situation
+def one_mailbox(place: Place) -> Sequence[First]:
+    place.write("ada", "ada+2", "ada+3")
+    place.type("run", FILE)
+    place.type("block", ADA, "ada+3@example.com", "--why", "x")
+    return [f"forget {ADA} --why x --yes", "block ada+3@example.com --lift --why x"]
+
+
+@situation
 def many_gone(place: Place) -> Sequence[First]:
     place.write(*MANY)
     place.type("run", FILE)

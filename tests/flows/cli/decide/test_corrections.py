@@ -49,8 +49,8 @@ def added(desk: DoubtfulCampaign) -> list[str]:
 
 # What is said of a request or an address, not of the person.
 ITS_OWN = {
-    *("id", "email_key", "email1", "listed", "corrected_to", "why", "candidate_id", "generation"),
-    *("add_state", "add_attempt", "invite_state", "invite_attempt"),
+    *("id", "email_key", "mailbox", "email1", "listed", "corrected_to", "why", "candidate_id"),
+    *("add_state", "add_attempt", "invite_state", "invite_attempt", "generation"),
     *("allowed_attempt", "allowed_entry"),
 }
 
