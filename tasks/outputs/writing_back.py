@@ -16,9 +16,10 @@ from config.reading.own_tables import Named, OwnTable, PeopleAt, own_tables
 from config.tables.cells import as_text, is_blank
 from config.tables.cells import guarded as guarded_cell
 from config.tables.headers import spelling
+from config.workbooks.shapes import TABLE_COLUMNS
 from tasks.outputs.exports import RESULT_COLUMNS, Result, WebLink
 from tasks.outputs.plain_workbook import plain_workbook
-from tasks.outputs.workbook_copy.cells import LAST_COLUMN, Cell, Spot, styles_of, with_cells
+from tasks.outputs.workbook_copy.cells import Cell, Spot, styles_of, with_cells
 from tasks.outputs.workbook_copy.hyperlinks import link_cells
 from tasks.outputs.workbook_copy.package import Package
 
@@ -71,7 +72,7 @@ def _unknown(typed: str, campaign: str) -> Result:
 def into_workbook(book: bytes, people: PeopleAt, results: Mapping[int, Result]) -> bytes:
     """Write the results into a copy of a workbook (.xlsx, .xlsm); all else is kept as it is.
 
-    Raises BadInput if no columns are free.
+    Raises BadInput if it has too many columns.
     """
     package = Package(book)
     part = package.sheet(people.table.name)
@@ -186,7 +187,7 @@ def _first_column(people: PeopleAt) -> int:
     if (earlier := _earlier_results(header)) is not None:
         return earlier
     first = people.width
-    if first + len(RESULT_COLUMNS) > LAST_COLUMN + 1:
-        message = f"there are no {len(RESULT_COLUMNS)} free columns beside the table"
+    if (most := TABLE_COLUMNS - len(RESULT_COLUMNS)) < first:
+        message = f"results fit beside {most} columns, and this table has {first:,}; delete some"
         raise BadInput([Mistake(Place(people.file, sheet=people.table.name), message=message)])
     return first

@@ -19,7 +19,6 @@ Spot = tuple[int, int]
 # Beyond 15 digits a spreadsheet rounds a number, and an id would be another id.
 LARGEST_EXACT = 10**15
 LONGEST_TEXT = 32_767
-LAST_COLUMN = 16_383
 # Excel does not open a sheet with many more links than this.
 MOST_LINKS = 65_000
 

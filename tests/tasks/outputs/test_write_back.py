@@ -134,6 +134,36 @@ def test_the_rest_of_the_workbook_is_the_same_byte_for_byte(tmp_path: Path) -> N
     assert [cell.value for cell in sheet[1][7:]] == list(RESULT_COLUMNS)
 
 
+@pytest.mark.parametrize("name", ["people.csv", "people.xlsx"])
+@pytest.mark.parametrize(("width", "fits"), [(996, True), (997, False)])
+def test_a_copy_with_results_can_be_read_again(
+    tmp_path: Path, name: str, width: int, fits: bool
+) -> None:
+    """A table so wide that it could not be is refused, and says what is too much."""
+    rows = [["E-Mail", "First name", "Last name", *(f"c{n}" for n in range(3, width))]]
+    rows.append(["ada@example.com", "Ada", "Lovelace", *["x"] * (width - 3)])
+    path = tmp_path / name
+    kind = path.suffix
+    write_text(path, rows) if kind == ".csv" else write_book(path, {"People": rows})
+    data, _, people = read(path)
+    results = results_by_row(people, "backend", KNOWN)
+    copy = tmp_path / f"copy{kind}"
+
+    def write() -> None:
+        if kind == ".csv":
+            copy.write_bytes(as_text_file(with_results(people, results))[0])
+        else:
+            copy.write_bytes(into_workbook(data, people, results))
+
+    if fits:
+        write()
+        assert read(copy)[2].width == width + len(RESULT_COLUMNS)
+    else:
+        with pytest.raises(BadInput) as refused:
+            write()
+        assert f"has {width};" in str(refused.value.problems[0])
+
+
 def test_what_the_service_said_is_no_formula(tmp_path: Path) -> None:
     """A reason that begins like a formula is text in the copy."""
     sheet = into(write_book(tmp_path / "people.xlsx", {"Candidates": ROWS}))["Candidates"]
