@@ -90,6 +90,7 @@ def read_files(files: Sequence[TypedFile], *, asks: bool) -> list[OneRun]:
     warnings: list[Mistake] = []
     then: str | None = None
     files_by_key: dict[str, Path] = {}
+    shown: set[Mistake] = set()
     for typed in files:
         try:
             reading = typed.read()
@@ -101,22 +102,30 @@ def read_files(files: Sequence[TypedFile], *, asks: bool) -> list[OneRun]:
             then = error.then if len(files) == 1 else None
             continue
         files_by_key |= {definition.campaign: typed.file for definition in reading.definitions}
-        for run in _runs_of(typed, reading, definitions, asks=asks):
+        for run in _runs_of(typed, reading, definitions, shown, asks=asks):
             if first := next((earlier for earlier in runs if earlier.key == run.key), None):
                 message = f"the campaign {run.key} is already in {first.typed.file}"
                 problems.append(Mistake(Place(str(typed.file)), "campaign", message=message))
             runs.append(run)
     if problems:
-        raise BadInput(problems, warnings, then)
+        raise BadInput([*dict.fromkeys(problems)], [*dict.fromkeys(warnings)], then)
     check_only(files[0].only, files_by_key, [typed.file for typed in files])
     return runs
 
 
 def _runs_of(
-    typed: TypedFile, reading: Reading, definitions: Iterable[Definition], *, asks: bool
+    typed: TypedFile,
+    reading: Reading,
+    definitions: Iterable[Definition],
+    shown: set[Mistake],
+    *,
+    asks: bool,
 ) -> list[OneRun]:
-    """A run for each of these campaigns of a file; what a person should look at in it is said."""
-    complain(*doubtful(reading.warnings))
+    """A run for each of these campaigns of a file; what a person should look at in it is said,
+    unless it was `shown`: another file may name the same table.
+    """
+    complain(*doubtful(each for each in reading.warnings if each not in shown))
+    shown.update(reading.warnings)
     runs = [OneRun(typed, each, reading.digest, reading.doubtful) for each in definitions]
     if asks:
         show_notes(reading, runs)
@@ -171,11 +180,12 @@ def shown_by(entry: Entry, folder: Path) -> Path:
 def _runs(entries: Sequence[Entry], *, asks: bool) -> dict[str | None, OneRun]:
     """A run for each campaign of these files, by its key."""
     runs: dict[str | None, OneRun] = {}
+    shown: set[Mistake] = set()
     for file, reading in {entry.file: entry.reading for entry in entries}.items():
         if reading is None:
             continue
         definitions = [e.definition for e in entries if e.reading is reading and e.definition]
-        of_file = _runs_of(TypedFile(file), reading, definitions, asks=asks)
+        of_file = _runs_of(TypedFile(file), reading, definitions, shown, asks=asks)
         runs |= {run.key: run for run in of_file}
     return runs
 

@@ -96,6 +96,23 @@ def test_what_is_asked(typed: Type, at_terminal: StringIO, files: list[str], que
         assert re.search(r"gmial\.com .* gmail\.com", answer.err)
 
 
+@pytest.mark.parametrize("files", [["a.yaml", "b.yaml"], ["."]])
+def test_what_is_odd_in_a_table_that_two_files_name_is_said_once(
+    typed: Type, at_terminal: StringIO, files: list[str]
+) -> None:
+    """Warnings as well as mistakes, and these are counted once."""
+    for key in "ab":
+        text = f"campaign: {key}\n{HEAD}candidates: {{file: people.csv}}\n"
+        Path(f"{key}.yaml").write_text(text)
+    Path("people.csv").write_text("first_name,last_name,email1\nA,B,a@gmial.com\n")
+    at_terminal.write("no\n")
+    at_terminal.seek(0)
+    assert typed("run", *files).err.count("gmail.com") == 1
+    Path("people.csv").write_text("first_name,last_name,email1\nA,B,a@gmial.com\nC,D,c@\n")
+    wrong = typed("run", "a.yaml", "b.yaml").err
+    assert (wrong.count("gmail.com"), wrong.count("c@"), wrong.count("1 mistake;")) == (1, 1, 1)
+
+
 def test_times_are_noted_only_where_a_project_is_created(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, typed: Type, capsys: pytest.CaptureFixture[str]
 ) -> None:
