@@ -43,7 +43,7 @@ from flows.run.interrupts import listen_again
 from flows.run.observer import Observers, observing
 from flows.run.order import RunContext, conduct
 from flows.words.speech import as_typed
-from tasks.plan.target import CampaignSource
+from tasks.plan.target import CampaignSource, Rewritten
 from tasks.retention import forget_due
 from tasks.shell import as_task
 from tasks.status import logs
@@ -126,7 +126,7 @@ async def run_to_end(
         return state_of(end)
     except Exception as error:  # noqa: BLE001 - a traceback in Prefect may name people
         observer.on_failure(error)
-        if isinstance(error, AnotherCampaign):  # names no person, and no check would show it
+        if isinstance(error, AnotherCampaign | Rewritten):  # names nobody; no check would show it
             return Failed(name=BAD_INPUT, message="\n".join(map(str, error.problems)))
         if isinstance(error, BadInput):
             typed = as_typed(asked.file, asked.definition, sheet=asked.sheet)

@@ -4,7 +4,7 @@ import inspect
 import logging
 import socket
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, redirect_stdout
 from typing import Any, TextIO, cast
 from uuid import UUID
@@ -15,7 +15,7 @@ from prefect.client.schemas.filters import FlowFilter, FlowFilterName, FlowRunFi
 from prefect.client.schemas.objects import FlowRun
 from prefect.client.schemas.sorting import FlowRunSort
 from prefect.context import FlowRunContext
-from prefect.exceptions import ObjectNotFound, TerminationSignal
+from prefect.exceptions import ObjectNotFound, SignatureMismatchError, TerminationSignal
 from prefect.runtime import flow_run
 
 MACHINE = "campaign.machine"  # the label of a run that says where it is at work
@@ -41,7 +41,7 @@ async def root_run(client: PrefectClient) -> FlowRun:
 
 async def find_runs(
     client: PrefectClient,
-    flows: Sequence[str] = (),
+    flows: Collection[str] = (),
     sort: FlowRunSort | None = None,
     limit: int = AT_ONCE,
     **where: Any,
@@ -55,7 +55,7 @@ async def find_runs(
     )
 
 
-def flows_named(names: Sequence[str]) -> FlowFilter:
+def flows_named(names: Collection[str]) -> FlowFilter:
     return FlowFilter(name=FlowFilterName(any_=[*names]))
 
 
@@ -93,7 +93,8 @@ def leave_its_stack_out() -> None:
     """Leave out a stack trace where a signal ends a run while its last state is being recorded, or
     where Prefect's server goes away that a run, or what starts runs, listens to; and what stands in
     the place of a trace ("NoneType: None") where a step failed in our words. So it does where
-    somebody deletes a run that is at work.
+    somebody deletes a run that is at work, or starts one with a parameter that there is none of
+    (flows/serving/lookout.py says which).
 
     Prefect reports each in a line of its own; the event loop would add the trace. It holds for this
     process; calling it again changes nothing.
@@ -103,7 +104,7 @@ def leave_its_stack_out() -> None:
         logging.getLogger(f"prefect.{name}").addFilter(_without_its_stack)
     logging.getLogger(STEPS).addFilter(_without_an_empty_stack)
     for name in RUNS:
-        logging.getLogger(name).addFilter(_without_that_of_a_deleted_run)
+        logging.getLogger(name).addFilter(_without_that_of_a_wrong_run)
 
 
 @contextmanager
@@ -144,7 +145,8 @@ def _without_an_empty_stack(record: logging.LogRecord) -> bool:
     return True
 
 
-def _without_that_of_a_deleted_run(record: logging.LogRecord) -> bool:
-    if record.exc_info and isinstance(record.exc_info[1], ObjectNotFound):
+def _without_that_of_a_wrong_run(record: logging.LogRecord) -> bool:
+    wrong = ObjectNotFound | SignatureMismatchError
+    if record.exc_info and isinstance(record.exc_info[1], wrong):
         record.exc_info = None
     return True

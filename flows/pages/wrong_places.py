@@ -11,6 +11,7 @@ from config.reading.sources import TEXT_TABLES, suffix_of
 SHOWN = 5
 # Fields of a definition; not candidates, and no unknown field, which may hold anything.
 FIELDS = {"campaign", "project", "problem", "invites", "schedule", "guard"}
+OF_A_FILE = {None, "sheet", "sheets"}  # fields of a mistake that is about a file as a whole
 
 
 def where_wrong(mistakes: Sequence[Mistake], *typed: object) -> str:
@@ -41,18 +42,19 @@ def left_out_files(bad: Iterable[Entry]) -> list[str]:
 def is_nobodys(mistake: Mistake) -> bool:
     """Whether a mistake concerns no person, so that all of it may be said.
 
-    It is in a field of the definition itself, and quotes no address; or its file is gone.
+    It is about a file as a whole, or in a field of the definition itself, and quotes no address.
     """
     place = mistake.place
-    if place.sheet is not None or suffix_of(Path(place.file)) in TEXT_TABLES:
+    if place.sheet is not None or "@" in mistake.clause:
         return False
-    if not Path(place.file).exists():
+    if place.line is None and mistake.field in OF_A_FILE:
         return True
-    return (mistake.field or "").partition(".")[0] in FIELDS and "@" not in mistake.clause
+    in_definition = suffix_of(Path(place.file)) not in TEXT_TABLES
+    return in_definition and (mistake.field or "").partition(".")[0] in FIELDS
 
 
 def _line(mistake: Mistake) -> str:
     file = mistake.place.file
-    where = str(mistake.place).replace(file, Path(file).name, 1)
+    where = str(mistake.place).replace(file, Path(file).name or file, 1)
     where = f"{where}, {mistake.field}" if mistake.field else where
     return f"{where}: {mistake.clause}" if is_nobodys(mistake) else where

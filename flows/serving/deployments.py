@@ -36,8 +36,8 @@ from flows.serving.kept_schedules import kept
 from flows.wave_run import share_campaign
 
 # The flows of this product, by the names that Prefect knows them by.
-FLOWS = tuple(
-    flow.name
+FLOWS: dict[str, Flow[..., Any]] = {
+    flow.name: flow
     for flow in (
         run_campaign,
         run_batch,
@@ -47,7 +47,7 @@ FLOWS = tuple(
         settle_campaign,
         share_campaign,
     )
-)
+}
 
 NOT_OVER = [StateType.SCHEDULED, StateType.PENDING, StateType.RUNNING]
 

@@ -18,14 +18,15 @@ from prefect.client.schemas.sorting import FlowRunSort
 from prefect.events.filters import EventFilter, EventOccurredFilter, EventResourceFilter
 from prefect.exceptions import ObjectNotFound
 from prefect.logging import get_logger
-from prefect.states import Crashed, Scheduled
+from prefect.states import Crashed, Failed, Scheduled
 
+from config.mistakes import shown
 from config.timetable.moments import in_zone
 from data.store.clock import now
 from flows.campaign import run_campaign
 from flows.engine.runs import find_runs, flows_named, is_of_this_machine, runs_here
 from flows.forms import NOT_DECIDED
-from flows.pages.final_states import STOPPED
+from flows.pages.final_states import BAD_INPUT, STOPPED
 from flows.pages.notices import not_noted, tell_of, tell_what_waits
 from flows.serving.deployments import FLOWS, forms
 from flows.wave_run import share_campaign
@@ -126,6 +127,19 @@ def is_crashed(run: FlowRun) -> bool:
     return run.state is not None and run.state.type is StateType.CRASHED
 
 
+def not_taken(flow: str, run: FlowRun) -> str:
+    """Say which parameters of a run its flow does not have; nothing where it has all of them.
+
+    Prefect's server takes any, and then no process can begin with them.
+    """
+    parameters = FLOWS[flow].parameters.properties
+    unknown = " or ".join(shown(name) for name in run.parameters if name not in parameters)
+    return unknown and (
+        f"There is no parameter {unknown}; there are {', '.join(parameters)}. Nothing was sent. "
+        "Start another run with these alone."
+    )
+
+
 def what_next(run: FlowRun) -> str:
     """What becomes of a run that crashed; nothing of others, or of one that somebody typed."""
     if not is_crashed(run) or run.deployment_id is None:
@@ -199,12 +213,17 @@ class Lookout:
         return of_here or is_gone(since, await _heard(client, run), now(), patience)
 
     async def _look_after(self, client: PrefectClient, run: FlowRun, flow: str) -> None:
-        """Name a run that crashed, and begin again what it was doing."""
+        """Name a run that crashed, and begin again what it was doing, if it could begin."""
         if run.id in self._looked_after or run.deployment_id is None:
             return
         await self._name(client, run)
-        with suppress(ObjectNotFound):  # its deployment is gone: nothing is to be done any more
-            await begin_again(client, run, flow, key_of_next(run))
+        if why := not_taken(flow, run):
+            run.state = Failed(name=NOT_DECIDED if flow in _forms() else BAD_INPUT, message=why)
+            await client.set_flow_run_state(run.id, run.state, force=True)
+            get_logger("campaign").warning("%s: %s", run.name, why)
+        else:
+            with suppress(ObjectNotFound):  # its deployment is gone: nothing is to be done any more
+                await begin_again(client, run, flow, key_of_next(run))
         self._looked_after.add(run.id)
 
     async def _name(self, client: PrefectClient, run: FlowRun) -> None:

@@ -120,6 +120,36 @@ def test_a_worker_that_stops_or_is_killed_leaves_nobody_twice(
         assert counts["unsure"] <= most
 
 
+@coming_due
+def test_what_a_custom_run_gets_wrong_is_named(desk: WarmDesk, prefect: PrefectServer) -> None:
+    """Each ends once, in words and without a stack: also with a parameter that there is none of,
+    which no process can begin with."""
+    file = desk.campaign("custom", 1)
+    assert desk.type("deploy", file, "--pool", "custom").code == 0
+    wrong = {
+        '"shet"': {"shet": "People"},
+        "has changed since it was read": {"digest": "abc"},
+        "which has no sheets": {"sheet": "Nobody"},
+        ".: this is a folder": {"file": ""},
+        f"{desk.folder.name}: this is a folder": {"file": str(desk.folder)},
+    }
+    asked = {prefect.start("campaign/custom", **given): words for words, given in wrong.items()}
+    log = desk.folder / "worker.log"
+
+    def ended() -> dict[str, str]:
+        runs = prefect.ask("flow_runs", flow_runs={"id": {"any_": [*asked]}})
+        failed = [run for run in runs if run["state_name"] == "BadInput"]
+        return {run["id"]: run["state"]["message"] for run in failed if len(failed) == len(asked)}
+
+    with worker(desk, "custom"):
+        messages = wait_until(ended, log)
+    for run, words in asked.items():
+        assert words in messages[run]
+    assert {run["id"] for run in runs_of(prefect, "campaign:custom")} == asked.keys()
+    assert "Traceback" not in log.read_text()
+    assert "custom 20" in log.read_text().partition(': There is no parameter "shet"')[0]
+
+
 @dying
 def test_a_worker_killed_as_it_begins_a_run_stands_in_nobodys_way(
     desk: WarmDesk, prefect: PrefectServer

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from prefect.exceptions import ObjectNotFound, TerminationSignal
+from prefect.exceptions import ObjectNotFound, SignatureMismatchError, TerminationSignal
 from prefect.utilities.services import critical_service_loop
 
 from flows.engine.runs import LISTENERS, RUNS, STEPS, leave_its_stack_out, printed_stacks_left_out
@@ -116,10 +116,12 @@ def test_a_step_that_failed_in_our_words_has_no_empty_stack(error: OSError | Non
     assert logging.Formatter().format(record) == f"Task run failed{ends}"
 
 
-@pytest.mark.parametrize("error", [ObjectNotFound(OSError()), OSError("no room")])
+@pytest.mark.parametrize(
+    "error", [ObjectNotFound(OSError()), SignatureMismatchError("shet"), OSError("no room")]
+)
 @pytest.mark.parametrize("name", RUNS)
-def test_a_run_that_was_deleted_meanwhile_shows_no_stack(name: str, error: Exception) -> None:
-    """Prefect finds nowhere to note how it ended."""
+def test_a_run_that_was_deleted_or_cannot_begin_shows_no_stack(name: str, error: Exception) -> None:
+    """Prefect finds nowhere to note how it ended, or a parameter that its flow does not have."""
     leave_its_stack_out()
     logger, why = logging.getLogger(name), (type(error), error, None)
     record = logger.makeRecord(name, logging.ERROR, "", 0, "The run failed", (), why)

@@ -374,6 +374,22 @@ def test_a_mistake_that_quotes_an_address_is_only_placed(tmp_path: Path) -> None
     assert f"campaign run {file}" in where_wrong([Mistake(Place(str(file)))], file)
 
 
+@pytest.mark.parametrize("name", ["hiring.yaml", "people.csv", "people.xlsx", "", "."])
+@pytest.mark.parametrize("field", [None, "sheet", "sheets"])
+def test_what_is_wrong_with_a_file_as_a_whole_is_said(
+    tmp_path: Path, name: str, field: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is of no row, so of nobody; what quotes an address, or is of a place in it, is not."""
+    monkeypatch.chdir(tmp_path)
+    file = Path(name)
+    file.exists() or file.write_text("")
+    wrong = where_wrong([Mistake(Place(str(file)), field, "it", "something else")], file)
+    assert wrong.startswith(f"{file}, {field}: found it" if field else f"{file}: found it")
+    for row in (Place(str(file), 2), Place(str(file), sheet="Ada")):
+        assert "it" not in where_wrong([Mistake(row, field, "it")], file).partition("What")[0]
+    assert "@" not in where_wrong([Mistake(Place(str(file)), field, "ada@example.com")], file)
+
+
 def test_what_is_left_out_is_told_by_its_places(tmp_path: Path) -> None:
     """What serves campaigns writes it into a log; each file once, with what to type."""
     table = tmp_path / "people.csv"

@@ -26,6 +26,7 @@ from flows.serving.lookout import (
     is_gone,
     is_told,
     key_of_next,
+    not_taken,
     patience_with,
     what_next,
 )
@@ -148,6 +149,14 @@ def test_one_run_tells_of_a_campaign(flow: str, kind: StateType, name: str, told
     assert is_told(flow, run, AT + TELLS) is told
     # Else it may be just about to tell it itself.
     assert is_told(flow, run, AT) is (told and kind is StateType.CRASHED)
+
+
+def test_a_parameter_that_there_is_none_of_is_named_beside_those_that_there_are() -> None:
+    """A person mistyped it; what all runs have is none of them."""
+    wrong = run_of(StateType.CRASHED, parameters={**SAME, "shet": "People", "accept": True})
+    assert '"shet" or "accept"' in not_taken("campaign", wrong)
+    assert "file, campaign, definition, " in not_taken("campaign", wrong)
+    assert not_taken("campaign", run_of(StateType.CRASHED)) == ""
 
 
 def test_a_run_that_was_typed_is_only_told() -> None:
