@@ -1,14 +1,29 @@
 """Commands in messages: every message that names a command writes it with `command`."""
 
+import re
 import shlex
+from itertools import pairwise
 from pathlib import Path
 
 TYPED = "%TYPED%"  # stands for the name of the command that was typed; never quoted
+OPTION = re.compile("--[a-z-]+")
 
 
 def command(*words: object) -> str:
-    """Write a command to type, quoted for the shell: `campaign plan 'my people.csv'`."""
-    return shlex.join(["campaign", *map(shell_word, words)])
+    """Write a command to type, quoted for the shell: `campaign plan 'my people.csv'`.
+
+    Addresses that begin with a dash come last, behind `--`, as they would be read as options.
+    """
+    typed, last, is_behind = ["campaign"], ["--"], False
+    for before, text in pairwise(["", *map(shell_word, words)]):
+        is_dashed = text.startswith("-") and "@" in text and "=" not in text
+        if text == "--":
+            is_behind = True
+        elif not OPTION.fullmatch(text) if is_behind else is_dashed and before[:2] != "--":
+            last.append(text)
+        else:
+            typed.append(text)
+    return shlex.join([*typed, *(last if len(last) > 1 else [])])
 
 
 def shell_word(typed: object) -> str:
