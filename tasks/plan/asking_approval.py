@@ -108,9 +108,10 @@ BEFORE = {
 def decide(
     ledger: Ledger, key: str, given: Answer, code: str | None, who: str, why: str
 ) -> Approval:
-    """Record a person's answer to the plan that a run has shown; returns that plan.
+    """Record a person's answer to the plan that a run has shown; returns that plan as it was.
 
-    `code` is the plan that the person saw; None: the latest plan. Raises NotAnswered.
+    `code` is the plan that the person saw; None: the latest plan. What is approved already is not
+    approved again. Raises NotAnswered.
     """
     asked, _ = ledger.read(approvals.look, key)
     if asked is None:
@@ -136,7 +137,8 @@ def decide(
                 f"Plan {shown} of {key} is void: {void}. Nothing was decided, and nothing "
                 "was sent. The next run shows the plan as it is now."
             )
-    ledger.write(approvals.answer, asked, given, By(who, why))
+    if not asked.answer == given == Answer.APPROVED:
+        ledger.write(approvals.answer, asked, given, By(who, why))
     return asked
 
 

@@ -28,6 +28,7 @@ def approve(
     For definitions with  invites: {approval: required}. Nothing is sent now: the next run sends
     exactly what was approved. The approval is void once the definition or the ledger has changed.
     """
+    from config.timetable.moments import in_zone
     from data.campaigns import approvals
     from data.campaigns.approvals import Answer, code_of
     from tasks.plan.asking_approval import decide
@@ -48,7 +49,11 @@ def approve(
         person = by(who, why)
         asked = decide(ledger, key, answer, seen, person.who, person.why)
     for_program(plan=code_of(asked), answer=answer)
-    say(f"{key}: plan {code_of(asked)} {answer}; nothing was sent now")
+    stands = str(answer)
+    if asked.answered_at and asked.answer == answer == Answer.APPROVED:
+        at = in_zone(asked.answered_at, asked.timezone)
+        stands = f"was already approved by {asked.who} on {at}"
+    say(f"{key}: plan {code_of(asked)} {stands}; nothing was sent now")
     if answer is Answer.APPROVED:
         again = as_typed_for(key, asked.file, asked.definition, sheet=asked.sheet)
         say(f"  send: {command('run', *again)}")

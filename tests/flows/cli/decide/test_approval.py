@@ -337,7 +337,8 @@ def test_adding_without_inviting_waits_as_well(office: Office) -> None:
 
 
 def test_approving_at_the_command_line(doubtful: DoubtfulCampaign) -> None:
-    """The plan is shown, the answer is kept with who and why, and the next run sends."""
+    """The plan is shown, the answer is kept with who and why, and the next run sends; who approves
+    it once more is told who did."""
     assert doubtful.run().ending is Ending.AWAITS_APPROVAL
     assert doubtful.requests() == []
     answer = doubtful.type("approve", KEY, "--by", "grace", "--why", "checked with Ada")
@@ -352,6 +353,12 @@ def test_approving_at_the_command_line(doubtful: DoubtfulCampaign) -> None:
     assert stands is Standing.APPROVED
     assert asked is not None
     assert (asked.who, asked.why) == ("grace", "checked with Ada")
+    again = doubtful.type("approve", KEY, "--by", "rita")
+    assert (again.code, "was already approved by grace on" in again.out) == (0, True)
+    assert "campaign run" in again.out
+    with doubtful.ledger() as ledger:
+        assert ledger.read(approvals.last, KEY) == asked
+    assert [who for word, _, who, _ in doubtful.decisions() if word == Answer.APPROVED] == ["grace"]
     assert doubtful.run().ending is Ending.COMPLETED
     assert len(doubtful.emails()) == 3
 
