@@ -130,7 +130,7 @@ def _refuse_unsafe(files: tuple[Path, ...]) -> None:
         if wrong:
             raise BadSettings(
                 f"{file}, line {wrong[0]}: this is not NAME=value, or a quote is not closed. "
-                "Nothing was sent. Fix the line, then run the same command again."
+                "Nothing was sent. Fix the line, then run again."
             )
 
 

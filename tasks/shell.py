@@ -32,14 +32,13 @@ def in_words(error: Exception) -> str:
     if type(error).__module__.startswith("prefect"):
         return (
             f"Prefect failed ({type(error).__name__}), and the run ended: its server may be busy "
-            "with other runs. The ledger is intact; the same command continues from "
-            "there."
+            "with other runs. The ledger is intact; the next run continues from there."
         )
     frames = traceback.extract_tb(error.__traceback__)
     where = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
     return (
         f"A fault in this program ({type(error).__name__}{where}) ended the run. The ledger is "
-        "intact; the same command continues from there."
+        "intact; the next run continues from there."
     )
 
 

@@ -209,8 +209,7 @@ def check(connection: Connection, key: str, number: int) -> None:
     if asked is None or asked.id != number or stood is not Standing.APPROVED:
         raise Overtaken(
             f"The approval of {key} has just become void: something was sent or settled, or "
-            "another plan was shown. Nothing was sent. Run the same command again to see the plan "
-            "as it is now."
+            "another plan was shown. Nothing was sent. Run it again to see the plan as it is now."
         )
 
 

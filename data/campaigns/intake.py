@@ -275,7 +275,7 @@ def carries_out(connection: Connection, key: str, digest: str) -> None:
 def overtaken(key: str) -> ReadAnew:
     return ReadAnew(
         f"Another version of {key} was read after this one, so nothing more was sent from this "
-        "one. The same command goes on with the newest version."
+        "one. The next run goes on with the newest version."
     )
 
 

@@ -58,7 +58,7 @@ class TakenOver(CampaignError):
         minutes = round(silent / timedelta(minutes=1))
         super().__init__(
             f"This run gave no sign of life for {minutes:,} minutes, and another run took over. "
-            "This one sends nothing more. Run the same command again."
+            "This one sends nothing more. Run it again."
         )
 
 

@@ -50,7 +50,7 @@ def refuse(openness: str, other: str | None, here: URL) -> None:
         raise LedgerClosed(
             f"This ledger is closed: it was copied to {other}, and campaigns continue there. "
             f"Nothing was sent. Set CAMPAIGN_DATABASE_URL to that one{without_password(other)}, "
-            f"then run the same command again. Here  {command('status')}  and  "
+            f"then run again. Here  {command('status')}  and  "
             f"{command('links', 'KEY')}  still work."
         )
     if openness == Openness.ARRIVING:

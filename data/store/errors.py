@@ -31,7 +31,7 @@ class LedgerGone(LedgerUnusable):
         super().__init__(
             f"The ledger {place} was moved, replaced or deleted while it was in use, so nothing "
             "more is sent. The original file has the outcome of the last requests. Put it back, or "
-            "name its new place in CAMPAIGN_DATABASE_URL, then run the same command again. If it "
+            "name its new place in CAMPAIGN_DATABASE_URL, then run again. If it "
             "is deleted, restore an earlier copy: if that copy lacks something that was sent, the "
             "receipts stop the run and say what to do."
         )

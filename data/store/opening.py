@@ -78,8 +78,8 @@ def open_engine(
     except (DatabaseError, sqlite3.DatabaseError) as error:
         engine.dispose()
         raise LedgerUnusable(
-            f"The ledger {place_of(address)} cannot be opened: {what_failed(error)}, then run the "
-            "same command again. Nothing was sent."
+            f"The ledger {place_of(address)} cannot be opened: {what_failed(error)}, then run "
+            "again. Nothing was sent."
         ) from None
     except BaseException:
         engine.dispose()
@@ -206,7 +206,7 @@ def _refuse_without_rights(connection: Connection) -> None:
         raise LedgerUnusable(
             f"There is no ledger at {place_of(connection.engine.url)} yet, and this user may not "
             "create tables there. Nothing was sent. Have the owner of the database run:  "
-            f"GRANT USAGE, CREATE ON SCHEMA {schema} TO {user};  Then run the same command again."
+            f"GRANT USAGE, CREATE ON SCHEMA {schema} TO {user};  Then run again."
         )
 
 

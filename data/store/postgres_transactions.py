@@ -164,11 +164,11 @@ def _out_of_reach(error: DBAPIError) -> LedgerUnusable:
         return LedgerUnusable(
             f"The ledger's database server has refused every connection for {PATIENCE:.0f} "
             f"seconds: {refusal}. Nothing is sent without it; what was recorded is safe. Once it "
-            "accepts what CAMPAIGN_DATABASE_URL says, run the same command again."
+            "accepts what CAMPAIGN_DATABASE_URL says, run again."
         )
     return LedgerUnusable(
         f"The ledger's database server has not answered for {PATIENCE:.0f} seconds. Nothing is "
-        "sent without it; what was recorded is safe. Once it answers, run the same command again."
+        "sent without it; what was recorded is safe. Once it answers, run again."
     )
 
 
@@ -177,7 +177,7 @@ def _unknown() -> LedgerUnusable:
         "The connection to the ledger's database server was lost in the middle of a commit, and "
         f"for {PATIENCE:.0f} seconds the server did not say whether the commit was made. Its "
         "requests were not sent; if it was made, they show as unsure. Once the server answers, run "
-        "the same command again."
+        "again."
     )
 
 
@@ -185,5 +185,5 @@ def _another_history() -> LedgerUnusable:
     return LedgerUnusable(
         "The ledger's database is now another server: a stand-by was promoted, or a backup "
         "restored. It may lack the last commits, so nothing more is sent. Make sure that it has "
-        "them, then run the same command again: it checks the receipts first."
+        "them, then run again: the receipts are checked first."
     )

@@ -116,6 +116,5 @@ def unusable(error: DBAPIError, what: str) -> LedgerUnusable:
     """The error for a ledger that could not be `what`: read, or written."""
     stands = " What was recorded is safe." if what == "written" else ""
     return LedgerUnusable(
-        f"The ledger could not be {what}: {what_failed(error)}, then run the same command "
-        f"again.{stands}"
+        f"The ledger could not be {what}: {what_failed(error)}, then run again.{stands}"
     )

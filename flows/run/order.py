@@ -45,7 +45,7 @@ __all__ = ["CampaignSource", "RunContext", "conduct"]
 
 MEND_LINKS = (
     "What was sent is recorded. Fix it, or name another folder in CAMPAIGN_OUTPUT_DIR, then run "
-    "the same command again: it writes the links."
+    "again: that writes the links."
 )
 CHECK_SERVICE = "check the service and the problem"  # a step's name
 
@@ -138,7 +138,7 @@ def _why(key: str, stop: Stop) -> str:
         case Cause.GUARD:
             return (
                 f"{stop.why}, so nothing was sent or changed. If they were removed on purpose: "
-                "run the same command with  --accept-removed"
+                "run again with  --accept-removed"
             )
         case Cause.PAUSED:
             return to_go_on(key, stop.why)

@@ -72,7 +72,7 @@ def follow_on(ledger: Ledger, local: LocalSettings, before: ListFile | None) -> 
     except BadInput:
         raise ListUnreadable(
             f"The do-not-contact list {local.do_not_contact} can no longer be read, so nothing "
-            "more is sent. Fix it, then run the same command again."
+            "more is sent. Fix it, then run again."
         ) from None
 
 

@@ -43,8 +43,7 @@ STOPS = {
     Fit.UNREADABLE: UnreadableReceipt,
 }
 WAYS_ON = """\
-  if another ledger is right: restore it, or name it in CAMPAIGN_DATABASE_URL; then run the same
-    command again
+  if another ledger is right: restore it, or name it in CAMPAIGN_DATABASE_URL; then run again
   if this one is right, look at the project in the web application first. Take everybody who is
     invited there, and not here, out of the file; then:
     {accept}
@@ -123,7 +122,7 @@ class Receipts:
             raise NoReceipt(
                 f"Neither {beside} ({not_beside}) nor {copy} ({no_copy}) can be written. "
                 "Without a receipt, another ledger could invite everybody again, so nothing more "
-                "was sent. Make one of the two folders writable, then run the same command again."
+                "was sent. Make one of the two folders writable, then run again."
             )
         if not_beside:
             self.trouble = f"{beside} cannot be written ({not_beside}); the receipt is {copy}"
@@ -205,7 +204,7 @@ def refusal(
     where no run has met these doubts yet, as only what a run has met can be accepted.
     """
     got = f"reached entry no. {reach.attempt}" if reach.attempt else "sent nothing"
-    then = "and run the same command again" if run is None else HOW
+    then = "and run again" if run is None else HOW
 
     def accept(why: str) -> str:
         return run or command("settle", campaign, "--accept-ledger", "--why", why)

@@ -50,14 +50,13 @@ def over(table: Timetable, at: datetime) -> str | None:
         last = window.wall(window.not_after)
         return (
             f"The time for invitations ended on {last} ({window.timezone}) (invites.not_after), so "
-            "nothing more is sent. To invite the others: give a later not_after, then run the same "
-            "command."
+            "nothing more is sent. To invite the others: give a later not_after, then run again."
         )
     if end is Wait.TOO_LATE:
         return (
             "Less time is left before the project ends than invites.least_time asks for, so "
             "nothing more is sent. To invite the others anyway: give a shorter least_time, then "
-            "run the same command."
+            "run again."
         )
     return None
 
@@ -142,7 +141,7 @@ def _never(end: Wait, again: str) -> str:
         why, mend = "when less than invites.least_time is left", "a shorter least_time"
     return (
         f"The next invitation would go out on {again}, {why}, so nobody else is invited. "
-        f"Give {mend}, then run the same command."
+        f"Give {mend}, then run again."
     )
 
 
@@ -161,7 +160,7 @@ def _reason(wait: Wait, answer: Turn, table: Timetable, clock: str | None) -> st
         case Wait.HOURS:
             return (
                 "invites.hours has no hours within a year, so nobody can be invited. Change the "
-                "hours or the holidays, then run the same command."
+                "hours or the holidays, then run again."
             )
         case Wait.HELD:
             return f"{answer.why}, so nobody else is invited until a person resumes it"
@@ -169,7 +168,7 @@ def _reason(wait: Wait, answer: Turn, table: Timetable, clock: str | None) -> st
 
 
 WAITING = "Some candidates are still waiting."
-_THEN = "Then run the same command, or let a schedule do it."
+_THEN = "Then run again, or let a schedule do it."
 _PREPARED = "Everything is prepared; invitations go out"
 
 

@@ -4,7 +4,7 @@ from config.command_line import command
 from config.errors import CampaignError
 from tasks.service.evidence import CERTIFICATES, ENCODED, GLUED, SPOKE_FIRST, TOO_LONG
 
-_AGAIN = "Then type the same command again: nothing is lost."
+_AGAIN = "Then run again: nothing is lost."
 
 
 _IN_WORDS = {

@@ -161,7 +161,7 @@ def test_a_run_that_was_taken_for_dead_claims_nothing_more(
             look(small.begun.run)
         assert str(over.value) == (
             "This run gave no sign of life for 14 minutes, and another run took over. This one "
-            "sends nothing more. Run the same command again."
+            "sends nothing more. Run it again."
         )
     campaign_runs.end(small.ledger, small.begun.run, Ending.STOPPED, "woke")
     assert small.ledger.read(queries.last_run, small.begun.campaign) == before

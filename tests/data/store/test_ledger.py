@@ -132,7 +132,7 @@ def test_an_error_of_the_ledger_names_nobody(small: Small) -> None:
     with pytest.raises(LedgerUnusable) as caught:
         small.ledger.write_beside(runs.take_over, twice, intent("two"))
     assert "eli" not in str(caught.value)
-    assert "same command" in str(caught.value)
+    assert "run again." in str(caught.value)
     assert caught.value.__cause__ is None
 
 

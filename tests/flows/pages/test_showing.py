@@ -19,8 +19,10 @@ from config.errors import BadInput, BadSettings, CampaignError
 from config.mistakes import Mistake, Place
 from config.reading.folder import Entry
 from data.campaigns.approvals import Answer
+from data.campaigns.intake import overtaken
 from data.decisions.verdicts import Doubt, listed
 from data.privacy.masking import masked_email, masked_name
+from data.sending.recovery import TakenOver
 from data.store.states import Ending, Operation, Step
 from data.store.tables import Approval, Campaign, Candidate
 from flows.campaign import _name
@@ -272,10 +274,15 @@ def test_why_a_run_stopped_is_on_top() -> None:
         (BadSettings("a setting"), "BadInput"),
         (CampaignError("the service"), "Stopped"),
         (ValueError("a fault of ours"), "Stopped"),
+        (ObjectNotFound(OSError()), "Stopped"),
+        (TakenOver(timedelta(minutes=14)), "Stopped"),
+        (overtaken("spring"), "Stopped"),
     ],
 )
 def test_what_was_typed_wrong_is_bad_input_in_every_flow(error: Exception, name: str) -> None:
-    assert broken_off(error).name == name
+    """Nor does any speak of a command to somebody who has typed none."""
+    state = broken_off(error)
+    assert (state.name, "command" in str(state.message)) == (name, False)
 
 
 def test_a_page_stays_small() -> None:

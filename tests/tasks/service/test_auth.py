@@ -146,7 +146,7 @@ def test_a_provider_that_stays_away_is_unreachable(status: int | None) -> None:
     assert len(provider.asked) == 3
     text = str(stopped.value)
     assert "ASSESSMENT_AUTH_URL" in text
-    assert "the same command" in text
+    assert "Then run again" in text
     assert stopped.value.exit_code == 1
 
 
