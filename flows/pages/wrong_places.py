@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from config.command_line import command
-from config.mistakes import Mistake
+from config.mistakes import Mistake, shown
 from config.reading.folder import Entry
 from config.reading.sources import TEXT_TABLES, suffix_of
 
@@ -56,5 +56,7 @@ def is_nobodys(mistake: Mistake) -> bool:
 def _line(mistake: Mistake) -> str:
     file = mistake.place.file
     where = str(mistake.place).replace(file, Path(file).name or file, 1)
-    where = f"{where}, {mistake.field}" if mistake.field else where
+    # Where there is no such field, its name may be anything: what should have been its content.
+    if mistake.field and mistake.found != shown(mistake.field):
+        where = f"{where}, {mistake.field}"
     return f"{where}: {mistake.clause}" if is_nobodys(mistake) else where

@@ -18,6 +18,7 @@ from prefect.states import Cancelling
 from config.errors import BadInput, BadSettings, CampaignError
 from config.mistakes import Mistake, Place
 from config.reading.folder import Entry
+from config.reading.reading import read_campaigns
 from data.campaigns.approvals import Answer
 from data.campaigns.intake import overtaken
 from data.decisions.verdicts import Doubt, listed
@@ -377,6 +378,11 @@ def test_a_mistake_that_quotes_an_address_is_only_placed(tmp_path: Path) -> None
     assert "@" not in shown
     other = Mistake(Place(str(file), 1), "invites.waves", message="wanted numbers")
     assert "wanted numbers" in where_wrong([other], file)
+    file.write_text("campaign: spring\nAda Lovelace: {}\n")
+    with pytest.raises(BadInput) as wrong:
+        read_campaigns(file)
+    assert "hiring.yaml:2" in where_wrong(wrong.value.problems, file)
+    assert "Ada" not in where_wrong(wrong.value.problems, file)
     file.unlink()
     assert f"campaign run {file}" in where_wrong([Mistake(Place(str(file)))], file)
 
