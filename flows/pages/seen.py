@@ -17,7 +17,6 @@ from prefect.artifacts import MarkdownArtifact, ProgressArtifact
 from prefect.client.orchestration import PrefectClient, get_client
 from prefect.client.schemas.actions import ArtifactUpdate
 from prefect.client.schemas.filters import FlowFilter, FlowFilterId
-from prefect.exceptions import ObjectNotFound
 from prefect.logging import get_run_logger
 from prefect.runtime import flow_run
 from prefect.settings import get_current_settings
@@ -29,7 +28,7 @@ from data.campaigns import queries
 from data.decisions import settling
 from data.store.clock import now
 from data.store.ledger import Ledger
-from flows.engine.runs import flows_named, this_run
+from flows.engine.runs import find_runs, flows_named, this_run
 from flows.pages import markdown
 from flows.run.ending import Finish
 from flows.run.observer import RunObserver, whole
@@ -95,11 +94,11 @@ class Seen(RunObserver):
         return next((reason for reason in reasons if reason), None)
 
     async def _stopped(self, run: UUID) -> str | None:
-        try:
-            state = (await self._client.read_flow_run(run)).state
-        except ObjectNotFound:
+        # Not by its id: a proxy before Prefect may answer 404 to anything.
+        runs = await find_runs(self._client, id={"any_": [run]})
+        if not runs:
             return DELETED
-        if state is None:
+        if (state := runs[0].state) is None:
             return None
         if state.is_cancelling() or state.is_cancelled():
             return CANCELLED
