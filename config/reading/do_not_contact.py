@@ -1,5 +1,6 @@
 """A file of addresses that no campaign sends to: one a line, or a table with an email column."""
 
+import re
 from collections.abc import Container, Iterator
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from config.tables.cells import as_text
 from config.tables.csv_file import ENCODINGS
 from config.tables.file_bytes import EMPTY, decoded, file_bytes
 
-COMMENT = "#"
+_REMARK = re.compile(r"(?:^|\s)#.*")
 EMPTY_LIST = f"{EMPTY}; if nobody is on the list, say so in a line that begins with #"
 NOT_TAKEN = (
     "there is an address here that is not on the list, because only the cells below the header of "
@@ -59,11 +60,10 @@ def _entries(path: Path) -> tuple[list[tuple[Place, str]], tuple[OwnTable, ...]]
 
 
 def _lines(path: Path) -> Iterator[tuple[Place, str]]:
-    """Every line that is neither blank nor a remark."""
+    """Every line that is neither blank nor a remark, without the remark behind it."""
     text = decoded(file_bytes(path), str(path), ENCODINGS)
     for number, line in enumerate(text.splitlines(), start=1):
-        typed = line.strip()
-        if typed and not typed.startswith(COMMENT):
+        if typed := _REMARK.sub("", line).strip():
             yield Place(str(path), number), typed
 
 

@@ -50,10 +50,12 @@ AT_ONCE = 500  # addresses in one statement
 other = candidate.alias("other")
 
 
-def _evidence(keys: Any, boxes: Any) -> tuple[CompoundSelect[Any], Select[Any]]:
-    """Invitations of these email keys that count in any campaign, entries of these mailboxes."""
+def _evidence(boxes: Any) -> tuple[CompoundSelect[Any], Select[Any]]:
+    """For these mailboxes: invitations that count in any campaign, and entries on the list."""
     seen = (
         other.c.email_key,
+        other.c.mailbox,
+        other.c.email1,
         attempt.c.id.label("number"),
         attempt.c.claimed_at.label("at"),
         attempt.c.state,
@@ -62,14 +64,14 @@ def _evidence(keys: Any, boxes: Any) -> tuple[CompoundSelect[Any], Select[Any]]:
     standing = (
         select(*seen)
         .join(other, attempt.c.candidate_row == other.c.id)
-        .where(other.c.email_key.in_(keys), INVITATION_STANDS)
+        .where(other.c.mailbox.in_(boxes), INVITATION_STANDS)
     )
     # Withdrawn while it was unsure: nobody ever said that it did not arrive.
     given_up = (
         select(*seen)
         .join(other, attempt.c.id == other.c.invite_attempt)
         .where(
-            other.c.email_key.in_(keys),
+            other.c.mailbox.in_(boxes),
             other.c.invite_state == Step.WITHDRAWN,
             attempt.c.state == AttemptState.OVERRULED,
         )
@@ -82,11 +84,9 @@ def _evidence(keys: Any, boxes: Any) -> tuple[CompoundSelect[Any], Select[Any]]:
 
 # Built once: it runs with every group commit that grants a claim.
 _THESE = candidate.c.id.in_(bindparam("rows", expanding=True))
-_OF_ROWS, _OF_WAITING = (
-    _evidence(*(select(candidate.c[name]).where(*which) for name in ("email_key", "mailbox")))
-    for which in ((_THESE,), TO_COME)
-)
-_OF_KEYS = _evidence(*(bindparam(name, expanding=True) for name in ("keys", "boxes")))
+_OF_ROWS = _evidence(select(candidate.c.mailbox).where(_THESE))
+_OF_WAITING = _evidence(select(candidate.c.mailbox).where(*TO_COME))
+_OF_KEYS = _evidence(bindparam("boxes", expanding=True))
 _PERSON = (
     candidate.c.id,
     candidate.c.email_key,
@@ -102,7 +102,7 @@ _WAITING = select(*_PERSON).where(*TO_COME)
 # Whether anything can hold a candidate at all, for statements that have just read the rows. It is
 # seldom true; if it is, `held_rows` says more.
 MAY_BE_HELD: ColumnElement[bool] = or_(
-    exists().where(other.c.email_key == candidate.c.email_key, other.c.id != candidate.c.id),
+    exists().where(other.c.mailbox == candidate.c.mailbox, other.c.id != candidate.c.id),
     exists().where(
         do_not_contact.c.mailbox == candidate.c.mailbox, do_not_contact.c.lifted_at.is_(None)
     ),
@@ -111,8 +111,7 @@ MAY_BE_HELD: ColumnElement[bool] = or_(
 
 @dataclass(frozen=True, slots=True)
 class _Evidence:
-    """What the ledger has against people: invitations by email key, with their campaign's row, and
-    entries of the list by mailbox."""
+    """What the ledger has against people, by mailbox; an invitation with its campaign's row."""
 
     earlier: Mapping[str, list[tuple[int, Earlier]]]
     entries: Mapping[str, list[DoNotContact]]
@@ -127,9 +126,10 @@ class _Evidence:
         listed: ListFile | None = None,
     ) -> Held | None:
         """Judge one person of a campaign (`own`, its row); its own invitations do not count."""
-        seen = () if key == terms.pilot else self.earlier.get(key, ())
+        box = mailbox(key)
+        seen = () if key == terms.pilot else self.earlier.get(box, ())
         others = [invitation for of, invitation in seen if of != own]
-        entries = self.entries.get(mailbox(key), ())
+        entries = self.entries.get(box, ())
         entries = listed.amend(key, entries) if listed else entries
         return held(key, terms, others, entries, at, allowed)
 
@@ -167,7 +167,7 @@ def held_people(
     held_by_key: dict[str, Held] = {}
     at = clock.now()
     for part in _in_parts(keys):
-        evidence = _read(connection, _OF_KEYS, keys=part, boxes=[*map(mailbox, part)])
+        evidence = _read(connection, _OF_KEYS, boxes=[*map(mailbox, part)])
         if listed is None and not (evidence.earlier or evidence.entries or new):
             continue
         statement = select(*_PERSON).where(
@@ -222,7 +222,7 @@ def _judged(
     people = [
         person
         for person in connection.execute(these, values)
-        if person.email_key in evidence.earlier or person.mailbox in evidence.entries
+        if person.mailbox in evidence.earlier or person.mailbox in evidence.entries
     ]
     own = _campaigns(connection, {person.campaign_id for person in people})
     terms = {row: terms_of(campaign) for row, campaign in own.items()}
@@ -245,8 +245,9 @@ def _read(
     about = _campaigns(connection, {row.of for row in invitations})
     for row in invitations:
         campaign, sent = about[row.of], row.state == AttemptState.DONE
-        invitation = Earlier(campaign.key, assessment_of(campaign), row.number, row.at, sent)
-        evidence.earlier[row.email_key].append((row.of, invitation))
+        to = row.email_key, row.email1
+        invitation = Earlier(campaign.key, *to, assessment_of(campaign), row.number, row.at, sent)
+        evidence.earlier[row.mailbox].append((row.of, invitation))
     return evidence
 
 

@@ -70,10 +70,12 @@ class Earlier:
     """One invitation by another campaign that had, or may have had, an effect; `attempt` is its
     number.
 
-    `sent` says whether that is certain.
+    `sent` says whether that is certain; `key` and `email1` are the address in that campaign.
     """
 
     campaign: str
+    key: str
+    email1: str
     assessment: Assessment
     attempt: int
     at: datetime
@@ -111,8 +113,8 @@ def held(
     """Say why the person with this email key is held at a moment (aware); None when they may be
     invited.
 
-    `earlier` are the invitations of other campaigns to this person, `entries` those of their
-    mailbox that stand on the do-not-contact list.
+    `earlier` are the invitations of other campaigns to their mailbox, `entries` those of it that
+    stand on the do-not-contact list.
     """
     listed = [entry for entry in entries if entry.id > allowed.entry]
     if listed:
@@ -130,7 +132,8 @@ def held(
     if here:
         last = max(here, key=lambda invitation: (invitation.sent, invitation.at))
         return Held(
-            Cause.PROBLEM, f"{_invited(last)} to the same problem by {_by(last, terms.timezone)}"
+            Cause.PROBLEM,
+            f"{_invited(last, key)} to the same problem by {_by(last, terms.timezone)}",
         )
     if terms.cooldown is None or not others:
         return None
@@ -139,7 +142,7 @@ def held(
     if at >= until:
         return None
     why = (
-        f"{_invited(last)} by {_by(last, terms.timezone)}; the cooldown of "
+        f"{_invited(last, key)} by {_by(last, terms.timezone)}; the cooldown of "
         f"{in_words(terms.cooldown)} ends on {in_zone(until, terms.timezone)}"
     )
     return Held(Cause.COOLDOWN, why, until)
@@ -153,8 +156,9 @@ def _listed(entry: "DoNotContact", zone: str | None) -> str:
     return f"on the do-not-contact list since {since:%Y-%m-%d}, by {entry.who}{why}"
 
 
-def _invited(invitation: Earlier) -> str:
-    return "invited" if invitation.sent else "may have been invited"
+def _invited(invitation: Earlier, key: str) -> str:
+    invited = "invited" if invitation.sent else "may have been invited"
+    return invited if invitation.key == key else f"{invited} at {invitation.email1}"
 
 
 def _by(invitation: Earlier, zone: str | None) -> str:

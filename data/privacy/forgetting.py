@@ -103,11 +103,11 @@ def forget(connection: Connection, keys: Collection[str], by: By) -> list[AtTheS
         connection.execute(delete(do_not_contact).where(do_not_contact.c.email_key == key))
     _take_out_names(connection, people, scrubbed)
     forgotten.write(connection, numbers, replace(by, why=scrubbed(by.why)))
-    forgotten.hold_spellings(connection, _of_mailboxes(connection, every))
+    forgotten.hold_spellings(connection, of_mailboxes(connection, every))
     return left
 
 
-def _of_mailboxes(connection: Connection, keys: Iterable[str]) -> dict[str, str]:
+def of_mailboxes(connection: Connection, keys: Iterable[str]) -> dict[str, str]:
     """Whom the ledger has in these mailboxes, in whatever spelling: addresses by email key."""
     boxes = col(Candidate.mailbox).in_({*map(mailbox, keys)})
     return {

@@ -34,7 +34,7 @@ _CAMPAIGNS_OF = text(
 # In the order of their numbers, so two claims of the same people take them in the same order.
 _PERSONS = text(
     "SELECT pg_advisory_xact_lock(:kind, number) FROM ("
-    "SELECT DISTINCT hashtext(email_key) AS number FROM candidate WHERE id IN :rows "
+    "SELECT DISTINCT hashtext(mailbox) AS number FROM candidate WHERE id IN :rows "
     "ORDER BY number OFFSET 0) AS persons"
 ).bindparams(bindparam("rows", expanding=True))
 

@@ -167,7 +167,7 @@ class Candidate(_Numbered, table=True):
             sqlite_where=_ID_KNOWN,
         ),
         # Before every invitation we check who else invited this person (data/holds/reasons.py).
-        Index("same_person", "email_key"),
+        Index("same_person", "mailbox"),
     )
 
     campaign_id: int = Field(foreign_key="campaign.id")

@@ -37,7 +37,7 @@ ADA = "ada@example.com"
 def earlier(
     assessment: Assessment = HERE, *, at: datetime = BEFORE, attempt: int = 7, sent: bool = True
 ) -> Earlier:
-    return Earlier("spring", assessment, attempt, at, sent)
+    return Earlier("spring", ADA, ADA, assessment, attempt, at, sent)
 
 
 def entry(who: str = "", why: str = "", file: str = "", email: str = ADA) -> tables.DoNotContact:
@@ -308,6 +308,26 @@ def test_a_block_counts_from_the_moment_it_is_typed(small: Small) -> None:
     }
     assert small.ledger.write(do_not_contact.lift, address.keys(), By("rita", "twice")) == set()
     assert invite(small, "ada")
+
+
+def test_another_address_of_a_mailbox_is_held_by_other_campaigns_alone(small: Small) -> None:
+    """In the claims, the run and the plan, for the same problem and in a cooldown."""
+    small.add_everybody()
+    for name in ("ada", "bo"):
+        invite(small, name)
+    beside = other(small, "ada+new", "cy", "cy+2")
+    assert names_held(beside) == {"ada+new"}
+    assert (invite(beside, "ada+new"), invite(beside, "cy"), invite(beside, "cy+2")) == (0, 1, 1)
+    cool = other(small, "bo+new", "dee", key="c", problem_id=43, cooldown=60)
+    row = cool.rows()["bo+new"]
+    early = replace(cool.wish(Operation.INVITE, row), at=NOON + timedelta(seconds=59))
+    assert small.ledger.write_beside(runs.commit, [], [early], small.ledger.gone) == [None]
+    planned = small.ledger.read(reasons.held_people, None, Terms(HERE), ["ada+y@example.com"])
+    why = planned["ada+y@example.com"].why
+    assert why.startswith("invited at ada@example.com to the same problem by a on ")
+    allowed = [beside.rows()["ada+new"]], By("rita", "another person")
+    small.ledger.write(resending.allow, beside.begun.campaign, *allowed)
+    assert invite(beside, "ada+new")
 
 
 def test_a_block_counts_for_every_spelling_of_its_mailbox(small: Small) -> None:

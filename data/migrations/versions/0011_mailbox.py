@@ -1,4 +1,4 @@
-"""Which mailbox an address delivers to: another spelling of a listed address is held as well."""
+"""Which mailbox an address delivers to: whoever has it is held at another address as well."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -25,3 +25,5 @@ def upgrade() -> None:
                 boxes,
             )
     op.create_index("same_mailbox", "do_not_contact", ["mailbox"])
+    op.drop_index("same_person", "candidate")
+    op.create_index("same_person", "candidate", ["mailbox"])

@@ -63,7 +63,9 @@ def _check_lift(ledger: "Ledger", addresses: Mapping[str, str], in_file: Mapping
     from data.holds import do_not_contact
 
     on_it = {entry.email_key for entry in ledger.read(do_not_contact.standing)}
-    wrong = [f"{typed} is not on the list" for key, typed in addresses.items() if key not in on_it]
+    strange = {key: typed for key, typed in addresses.items() if key not in on_it}
+    wrong = [f"{typed} is not on the list" for typed in strange.values()]
+    wrong += _still_held(ledger, strange)
     wrong += [
         f"{typed} is in the file named by CAMPAIGN_DO_NOT_CONTACT; remove it there"
         for key, typed in addresses.items()

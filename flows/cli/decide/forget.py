@@ -130,17 +130,18 @@ def _forget(
 
 
 def _of_the_same_mailbox(ledger: "Ledger", every: Collection[str], why: str) -> Iterator[str]:
-    """Who shares a mailbox with these people, and is held until a person has decided."""
-    from config.people.doubts import mailbox
-    from data.campaigns.forgotten import SPELLING
+    """Who shares a mailbox with these people, and whether they are held until a person decides."""
     from data.holds import do_not_contact
+    from data.privacy.forgetting import of_mailboxes
 
-    boxes = {mailbox(email_key(address)) for address in every}
-    for entry in ledger.read(do_not_contact.standing):
-        if entry.mailbox in boxes and entry.why == SPELLING:
-            yield f"  {entry.email1} has the same mailbox and is on the do-not-contact list now"
-            yield f"    if it is the same person: {command('forget', entry.email1, '--why', why)}"
-            lifts = command("block", entry.email1, "--lift", "--why", "TEXT")
+    there = ledger.read(of_mailboxes, [email_key(address) for address in every])
+    listed = {entry.email_key for entry in ledger.read(do_not_contact.standing, there)}
+    for key, typed in there.items():
+        held = " and is on the do-not-contact list" if key in listed else ""
+        yield f"  {typed} has the same mailbox{held}"
+        yield f"    if it is the same person: {command('forget', typed, '--why', why)}"
+        if held:
+            lifts = command("block", typed, "--lift", "--why", "TEXT")
             yield f"    if it is somebody else: {lifts}"
 
 

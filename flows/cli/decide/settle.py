@@ -84,7 +84,11 @@ def settle(
                 return
         if typed or source is not None:
             decided = _decided(_Judge(standing, why, now), typed, source)
-            ledger.write(settling.settle, campaign.id, decided, by(who, why), soon=now)
+            try:
+                ledger.write(settling.settle, campaign.id, decided, by(who, why), soon=now)
+            except NotDecided:  # somebody else decided meanwhile: say it as if it were typed now
+                _decided(_Judge(standing_of(ledger, campaign), why, now), typed, source)
+                raise
             counts = Counter(str(verdict.word) for verdict in decided)
             by_word = ", ".join(f"{number:,} {word}" for word, number in counts.items())
             recorded = f"{counted(len(decided), 'verdict')} recorded ({by_word})"

@@ -19,7 +19,7 @@ BOTH = {"ada@example.com": "Ada@Example.com", "bo@example.com": "bo@example.com"
         ("stop.txt", "Ada@Example.com\nbo@example.com\n"),
         (
             "stop.txt",
-            "# asked us to stop\n\n  Ada@Example.com \r\nbo@example.com\r\nBO@example.com",
+            "# asked us\n\n  Ada@Example.com \r\nbo@example.com # by phone\r\nBO@example.com",
         ),
         ("stop.txt", "\ufeffAda@Example.com\nbo@example.com"),
         ("stop", "Ada@Example.com\nbo@example.com"),

@@ -190,6 +190,18 @@ def test_another_address_of_a_forgotten_mailbox_waits_for_a_person(
     assert desk.type("plan", desk.file, "--json").object["campaigns"][0]["held"] == []
 
 
+def test_whoever_was_blocked_at_another_address_is_named_to_whoever_forgets(
+    desk: DoubtfulCampaign,
+) -> None:
+    """They are held already, but everything about them is still there."""
+    desk.run()
+    assert desk.type("block", ADA, "--why", "asked").code == 0
+    answer = desk.type("forget", SPELLED, "--why", "asked", "--yes")
+    assert (answer.code, f"campaign forget {ADA} " in answer.out) == (3, True)
+    lifted = desk.type("block", SPELLED, "--lift", "--why", "x")
+    assert (lifted.code, f"campaign block {ADA} --lift" in lifted.err) == (2, True)
+
+
 def test_whoever_was_forgotten_is_called_so_and_offered_to_nobody(desk: DoubtfulCampaign) -> None:
     """In results beside the sheet, among the failed, in the plan (once), on Prefect's page."""
     desk.run(Fault("status", "invite", status=422, email=ZOE))

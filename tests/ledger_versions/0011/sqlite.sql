@@ -24,20 +24,20 @@ CREATE TABLE approval (
 	answered_at DATETIME, 
 	PRIMARY KEY (id)
 );
-INSERT INTO "approval" VALUES(1,'backend-2026','2f0df40cab04ae3ff7ba72793baf7d77256a44b2a7f84659e9d3d747a2e9feab','caf4e156c04360449d98e34d928b4e9c02e49677251e5a8a139ae88af08ae45f','http://127.0.0.1:8700','/home/rita/hiring/hiring.yaml',NULL,NULL,'project: create "Backend engineer"
+INSERT INTO "approval" VALUES(1,'backend-2026','8d6dd360a975d8278d8a016f19c08a235eb35cbd8d63d5013f329302b622df57','caf4e156c04360449d98e34d928b4e9c02e49677251e5a8a139ae88af08ae45f','http://127.0.0.1:8700','/home/rita/hiring/hiring.yaml',NULL,NULL,'project: create "Backend engineer"
 problem: add 42
 add: 7 to the project
 invite: 7 by email
 people: A*** L*** (a***@e***.com), Z*** M*** (Z***@E***.com), G*** H*** (g***@e***.com), A*** T*** (a***@e***.com), T*** B*** (t***@e***.com), R*** P*** (r***@e***.com), E*** D*** (e***@e***.com)
 when: with the first run after the approval
-rate: at most 360,000 an hour','',NULL,'2026-11-26 14:18:50.846907',NULL,'approved','rita','asked by phone','2026-11-26 14:18:50.949129');
-INSERT INTO "approval" VALUES(2,'backend-2026','e27f3951b4ae1ac74985a4c43b57636484c98dad2ec57653bda5a2aa4eb0e495','caf4e156c04360449d98e34d928b4e9c02e49677251e5a8a139ae88af08ae45f','http://127.0.0.1:8700','/home/rita/hiring/hiring.yaml',NULL,NULL,'project: 101, as it is
+rate: at most 360,000 an hour','',NULL,'2026-11-26 15:58:30.300192',NULL,'approved','rita','asked by phone','2026-11-26 15:58:30.408991');
+INSERT INTO "approval" VALUES(2,'backend-2026','e70c8e1833ddc6a81c0b3f604ebc50fa3a1b2a4a422b26597a5868dce935aa5c','caf4e156c04360449d98e34d928b4e9c02e49677251e5a8a139ae88af08ae45f','http://127.0.0.1:8700','/home/rita/hiring/hiring.yaml',NULL,NULL,'project: 101, as it is
 problem: nothing to do
 add: 1 to the project
 invite: 2 by email
 people: T*** B*** (t***@e***.com), R*** P*** (r***@e***.com)
 when: with the first run after the approval
-rate: at most 360,000 an hour','',NULL,'2026-11-26 14:18:51.665220',NULL,'approved','rita','asked by phone','2026-11-26 14:18:51.720143');
+rate: at most 360,000 an hour','',NULL,'2026-11-26 15:58:31.139266',NULL,'approved','rita','asked by phone','2026-11-26 15:58:31.221373');
 CREATE TABLE attempt (
 	id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, 
 	campaign_id INTEGER NOT NULL, 
@@ -58,19 +58,19 @@ CREATE TABLE attempt (
 	FOREIGN KEY(candidate_row) REFERENCES candidate (id), 
 	FOREIGN KEY(run_id) REFERENCES run (id)
 );
-INSERT INTO "attempt" VALUES(1,1,NULL,1,'create_project',1,NULL,'done',1,'2026-11-26 14:18:51.040869','2026-11-26 14:18:51.058335',3,201,NULL,NULL);
-INSERT INTO "attempt" VALUES(2,1,NULL,1,'attach_problem',1,NULL,'done',1,'2026-11-26 14:18:51.067324','2026-11-26 14:18:51.079130',3,200,NULL,NULL);
-INSERT INTO "attempt" VALUES(3,1,NULL,1,'add_candidates',7,'1-7','done',1,'2026-11-26 14:18:51.107008','2026-11-26 14:18:51.127431',3,201,NULL,'');
-INSERT INTO "attempt" VALUES(4,1,1,1,'invite',1,NULL,'done',1,'2026-11-26 14:18:51.165438','2026-11-26 14:18:51.180499',3,200,NULL,NULL);
-INSERT INTO "attempt" VALUES(5,1,2,1,'invite',1,NULL,'done',1,'2026-11-26 14:18:51.180770','2026-11-26 14:18:51.193400',2,NULL,'The request was sent, but no answer came back: the invitation may have been sent. [RemoteProtocolError]',NULL);
-INSERT INTO "attempt" VALUES(6,1,3,1,'invite',1,NULL,'refused',1,'2026-11-26 14:18:51.199506','2026-11-26 14:18:51.211468',3,422,'The service refused the invitation (status 422); nothing happened.','as asked for');
-INSERT INTO "attempt" VALUES(7,1,4,1,'invite',1,NULL,'done',1,'2026-11-26 14:18:51.212189','2026-11-26 14:18:51.225262',3,200,NULL,NULL);
-INSERT INTO "attempt" VALUES(8,1,5,1,'invite',1,NULL,'done',1,'2026-11-26 14:18:51.225607','2026-11-26 14:18:51.234509',3,200,NULL,NULL);
-INSERT INTO "attempt" VALUES(9,1,6,1,'invite',1,NULL,'done',1,'2026-11-26 14:18:51.234766','2026-11-26 14:18:51.244058',3,200,NULL,NULL);
-INSERT INTO "attempt" VALUES(10,1,7,1,'invite',1,NULL,'done',1,'2026-11-26 14:18:51.244294','2026-11-26 14:18:51.252881',3,200,NULL,'');
-INSERT INTO "attempt" VALUES(11,1,NULL,1,'add_candidates',1,'8','done',2,'2026-11-26 14:18:51.817871','2026-11-26 14:18:51.832814',3,201,NULL,NULL);
-INSERT INTO "attempt" VALUES(12,1,5,2,'invite',1,NULL,'unsure',2,'2026-11-26 14:18:51.866072','2026-11-26 14:18:51.870064',2,NULL,'The request was sent, but no answer came back: the invitation may have been sent. [RemoteProtocolError]',NULL);
-INSERT INTO "attempt" VALUES(13,1,8,1,'invite',1,NULL,'done',2,'2026-11-26 14:18:51.879286','2026-11-26 14:18:51.885739',3,200,NULL,NULL);
+INSERT INTO "attempt" VALUES(1,1,NULL,1,'create_project',1,NULL,'done',1,'2026-11-26 15:58:30.512884','2026-11-26 15:58:30.526583',3,201,NULL,NULL);
+INSERT INTO "attempt" VALUES(2,1,NULL,1,'attach_problem',1,NULL,'done',1,'2026-11-26 15:58:30.534699','2026-11-26 15:58:30.544663',3,200,NULL,NULL);
+INSERT INTO "attempt" VALUES(3,1,NULL,1,'add_candidates',7,'1-7','done',1,'2026-11-26 15:58:30.582442','2026-11-26 15:58:30.602888',3,201,NULL,'');
+INSERT INTO "attempt" VALUES(4,1,1,1,'invite',1,NULL,'done',1,'2026-11-26 15:58:30.638624','2026-11-26 15:58:30.652265',3,200,NULL,NULL);
+INSERT INTO "attempt" VALUES(5,1,2,1,'invite',1,NULL,'done',1,'2026-11-26 15:58:30.652618','2026-11-26 15:58:30.664584',2,NULL,'The request was sent, but no answer came back: the invitation may have been sent. [RemoteProtocolError]',NULL);
+INSERT INTO "attempt" VALUES(6,1,3,1,'invite',1,NULL,'refused',1,'2026-11-26 15:58:30.670122','2026-11-26 15:58:30.682057',3,422,'The service refused the invitation (status 422); nothing happened.','as asked for');
+INSERT INTO "attempt" VALUES(7,1,4,1,'invite',1,NULL,'done',1,'2026-11-26 15:58:30.682761','2026-11-26 15:58:30.693515',3,200,NULL,NULL);
+INSERT INTO "attempt" VALUES(8,1,5,1,'invite',1,NULL,'done',1,'2026-11-26 15:58:30.693861','2026-11-26 15:58:30.702266',3,200,NULL,NULL);
+INSERT INTO "attempt" VALUES(9,1,6,1,'invite',1,NULL,'done',1,'2026-11-26 15:58:30.702468','2026-11-26 15:58:30.710621',3,200,NULL,NULL);
+INSERT INTO "attempt" VALUES(10,1,7,1,'invite',1,NULL,'done',1,'2026-11-26 15:58:30.710853','2026-11-26 15:58:30.718875',3,200,NULL,'');
+INSERT INTO "attempt" VALUES(11,1,NULL,1,'add_candidates',1,'8','done',2,'2026-11-26 15:58:31.357003','2026-11-26 15:58:31.373425',3,201,NULL,NULL);
+INSERT INTO "attempt" VALUES(12,1,5,2,'invite',1,NULL,'unsure',2,'2026-11-26 15:58:31.414950','2026-11-26 15:58:31.420455',2,NULL,'The request was sent, but no answer came back: the invitation may have been sent. [RemoteProtocolError]',NULL);
+INSERT INTO "attempt" VALUES(13,1,8,1,'invite',1,NULL,'done',2,'2026-11-26 15:58:31.428994','2026-11-26 15:58:31.438563',3,200,NULL,NULL);
 CREATE TABLE campaign (
 	id INTEGER NOT NULL, 
 	"key" VARCHAR NOT NULL, 
@@ -108,7 +108,7 @@ CREATE TABLE campaign (
 	PRIMARY KEY (id), 
 	UNIQUE ("key")
 );
-INSERT INTO "campaign" VALUES(1,'backend-2026','http://127.0.0.1:8700','http://127.0.0.1:8700','/home/rita/hiring/hiring.yaml',NULL,NULL,'caf4e156c04360449d98e34d928b4e9c02e49677251e5a8a139ae88af08ae45f','Backend engineer','','open','','',1,1,NULL,NULL,0,'status','{"window":null,"hours":null,"gap":"PT0.01S","latest":null,"advised":null,"pilot":null,"waves":null,"hold_on":null}',NULL,'done',1,101,'done',2,42,NULL,NULL,'2026-11-26 14:18:51.799390',NULL,8,'2026-11-26 14:18:50.852509');
+INSERT INTO "campaign" VALUES(1,'backend-2026','http://127.0.0.1:8700','http://127.0.0.1:8700','/home/rita/hiring/hiring.yaml',NULL,NULL,'caf4e156c04360449d98e34d928b4e9c02e49677251e5a8a139ae88af08ae45f','Backend engineer','','open','','',1,1,NULL,NULL,0,'status','{"window":null,"hours":null,"gap":"PT0.01S","latest":null,"advised":null,"pilot":null,"waves":null,"hold_on":null}',NULL,'done',1,101,'done',2,42,NULL,NULL,'2026-11-26 15:58:31.332127',NULL,8,'2026-11-26 15:58:30.307351');
 CREATE TABLE candidate (
 	id INTEGER NOT NULL, 
 	campaign_id INTEGER NOT NULL, 
@@ -143,7 +143,7 @@ INSERT INTO "candidate" VALUES(3,1,'grace@example.com','grace@example.com','Grac
 INSERT INTO "candidate" VALUES(4,1,'alan@example.com','alan@example.com','Alan','Turing','alan@example.com','','''quoted'', \ and ü',1,NULL,1,5004,'done',3,'done',7,1,0,0,NULL,NULL);
 INSERT INTO "candidate" VALUES(5,1,'tim@example.com','tim@example.com','Tim','Berners-Lee','tim@example.com','','',1,NULL,1,5005,'done',3,'unsure',12,2,10,0,NULL,'The request was sent, but no answer came back: the invitation may have been sent.');
 INSERT INTO "candidate" VALUES(6,1,'radia@exmaple.com','radia@exmaple.com','Radia','Perlman','radia@exmaple.com','','',1,NULL,0,5006,'done',3,'withdrawn',9,1,0,0,8,'corrected to radia@example.com by rita: a typo');
-INSERT INTO "candidate" VALUES(7,1,'forgotten:03685ade5c0ca92ee7967b3a67250924e25ad80eb6226bf102f425a270379d42','','','','[forgotten]','','',1,NULL,0,NULL,'done',3,'done',10,1,0,0,NULL,NULL);
+INSERT INTO "candidate" VALUES(7,1,'forgotten:91d842e8f39affd2774e88df8ffafad15dcef75ae206c228fd8f93a20ff579b9','','','','[forgotten]','','',1,NULL,0,NULL,'done',3,'done',10,1,0,0,NULL,NULL);
 INSERT INTO "candidate" VALUES(8,1,'radia@example.com','radia@example.com','Radia','Perlman','radia@example.com','','',1,NULL,1,5008,'done',11,'done',13,1,0,0,NULL,NULL);
 CREATE TABLE decision (
 	id INTEGER NOT NULL, 
@@ -160,11 +160,11 @@ CREATE TABLE decision (
 	FOREIGN KEY(attempt_id) REFERENCES attempt (id), 
 	FOREIGN KEY(candidate_row) REFERENCES candidate (id)
 );
-INSERT INTO "decision" VALUES(1,1,NULL,NULL,'approved','2f0df40cab04ae3ff7ba72793baf7d77256a44b2a7f84659e9d3d747a2e9feab','rita','asked by phone','2026-11-26 14:18:50.949129');
-INSERT INTO "decision" VALUES(2,1,5,2,'sent',NULL,'rita','asked by phone','2026-11-26 14:18:51.385263');
-INSERT INTO "decision" VALUES(3,1,NULL,6,'correct','8','rita','a typo','2026-11-26 14:18:51.475052');
-INSERT INTO "decision" VALUES(4,1,8,5,'resend',NULL,'rita','he deleted it','2026-11-26 14:18:51.578831');
-INSERT INTO "decision" VALUES(5,1,NULL,NULL,'approved','e27f3951b4ae1ac74985a4c43b57636484c98dad2ec57653bda5a2aa4eb0e495','rita','asked by phone','2026-11-26 14:18:51.720143');
+INSERT INTO "decision" VALUES(1,1,NULL,NULL,'approved','8d6dd360a975d8278d8a016f19c08a235eb35cbd8d63d5013f329302b622df57','rita','asked by phone','2026-11-26 15:58:30.408991');
+INSERT INTO "decision" VALUES(2,1,5,2,'sent',NULL,'rita','asked by phone','2026-11-26 15:58:30.837091');
+INSERT INTO "decision" VALUES(3,1,NULL,6,'correct','8','rita','a typo','2026-11-26 15:58:30.908093');
+INSERT INTO "decision" VALUES(4,1,8,5,'resend',NULL,'rita','he deleted it','2026-11-26 15:58:31.009425');
+INSERT INTO "decision" VALUES(5,1,NULL,NULL,'approved','e70c8e1833ddc6a81c0b3f604ebc50fa3a1b2a4a422b26597a5868dce935aa5c','rita','asked by phone','2026-11-26 15:58:31.221373');
 CREATE TABLE do_not_contact (
 	id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, 
 	email_key VARCHAR NOT NULL, 
@@ -178,7 +178,7 @@ CREATE TABLE do_not_contact (
 	lifted_by VARCHAR, 
 	lifted_why VARCHAR
 );
-INSERT INTO "do_not_contact" VALUES(1,'eve@example.com','eve@example.com','eve@example.com','','rita','asked never to be written to','2026-11-26 14:18:50.205568',NULL,NULL,NULL);
+INSERT INTO "do_not_contact" VALUES(1,'eve@example.com','eve@example.com','eve@example.com','','rita','asked never to be written to','2026-11-26 15:58:29.647986',NULL,NULL,NULL);
 CREATE TABLE forgotten (
 	id INTEGER NOT NULL, 
 	hash VARCHAR NOT NULL, 
@@ -188,8 +188,8 @@ CREATE TABLE forgotten (
 	PRIMARY KEY (id), 
 	UNIQUE (hash)
 );
-INSERT INTO "forgotten" VALUES(1,'03685ade5c0ca92ee7967b3a67250924e25ad80eb6226bf102f425a270379d42','rita','asked by mail','2026-11-26 14:18:52.039933');
-INSERT INTO "forgotten" VALUES(2,'6937c3fb383097de02c28589371a6d2a8e07c864747961655252dd9d2cde14c4','rita','asked by mail','2026-11-26 14:18:52.039933');
+INSERT INTO "forgotten" VALUES(1,'91d842e8f39affd2774e88df8ffafad15dcef75ae206c228fd8f93a20ff579b9','rita','asked by mail','2026-11-26 15:58:31.633727');
+INSERT INTO "forgotten" VALUES(2,'fa1c5f14d256ffd8bcd7fe09e244c98ff19314b29f5ff06df3d3d7a122dea1a5','rita','asked by mail','2026-11-26 15:58:31.633727');
 CREATE TABLE inbox (
 	id INTEGER NOT NULL, 
 	digest VARCHAR NOT NULL, 
@@ -200,7 +200,7 @@ CREATE TABLE inbox (
 	PRIMARY KEY (id), 
 	UNIQUE (digest, campaign_key)
 );
-INSERT INTO "inbox" VALUES(1,'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa','backend-2026','autumn.yaml','completed','2026-11-26 14:18:52.175772');
+INSERT INTO "inbox" VALUES(1,'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa','backend-2026','autumn.yaml','completed','2026-11-26 15:58:31.770365');
 CREATE TABLE inbox_place (
 	id INTEGER NOT NULL, 
 	place VARCHAR NOT NULL, 
@@ -221,7 +221,7 @@ CREATE TABLE ledger (
 	move VARCHAR, 
 	PRIMARY KEY (id)
 );
-INSERT INTO "ledger" VALUES(1,'50f0a3b4-79ca-45b1-8b35-2485ef99cd11','ad5ea592e8a32f07ea87f8187f5ba4a96976f167ebad0e9d671b0007f39d6f7c','2026-11-26 14:18:50.202610','open',NULL,NULL);
+INSERT INTO "ledger" VALUES(1,'bad277e6-2da2-4bd6-9020-b36c444c9028','bea4b6f2375931fbdecf390266e3c49d35f8a113397b2e45abbc4923bc31876c','2026-11-26 15:58:29.645203','open',NULL,NULL);
 CREATE TABLE notice (
 	id INTEGER NOT NULL, 
 	flow_run VARCHAR NOT NULL, 
@@ -232,7 +232,7 @@ CREATE TABLE notice (
 	PRIMARY KEY (id), 
 	UNIQUE (flow_run, state)
 );
-INSERT INTO "notice" VALUES(1,'a run','NeedsAttention','backend-2026: NeedsAttention.','2026-11-26 14:18:52.162887',NULL);
+INSERT INTO "notice" VALUES(1,'a run','NeedsAttention','backend-2026: NeedsAttention.','2026-11-26 15:58:31.756074',NULL);
 CREATE TABLE pace (
 	id INTEGER NOT NULL, 
 	name VARCHAR NOT NULL, 
@@ -242,7 +242,7 @@ CREATE TABLE pace (
 	PRIMARY KEY (id), 
 	UNIQUE (name)
 );
-INSERT INTO "pace" VALUES(1,'campaign backend-2026','2026-11-26 14:18:52.114275',NULL,0.0);
+INSERT INTO "pace" VALUES(1,'campaign backend-2026','2026-11-26 15:58:31.661490',NULL,0.0);
 CREATE TABLE pause (
 	id INTEGER NOT NULL, 
 	campaign_key VARCHAR NOT NULL, 
@@ -254,8 +254,8 @@ CREATE TABLE pause (
 	resumed_why VARCHAR, 
 	PRIMARY KEY (id)
 );
-INSERT INTO "pause" VALUES(1,'backend-2026','rita','until Monday','2026-11-26 14:18:51.965755','2026-11-26 14:18:52.011253','rita','it is Monday');
-INSERT INTO "pause" VALUES(2,'backend-2026','mia','until Tuesday','2026-11-26 14:18:51.988299','2026-11-26 14:18:52.011253','rita','it is Monday');
+INSERT INTO "pause" VALUES(1,'backend-2026','rita','until Monday','2026-11-26 15:58:31.535840','2026-11-26 15:58:31.596855','rita','it is Monday');
+INSERT INTO "pause" VALUES(2,'backend-2026','mia','until Tuesday','2026-11-26 15:58:31.567058','2026-11-26 15:58:31.596855','rita','it is Monday');
 CREATE TABLE reading (
 	id INTEGER NOT NULL, 
 	campaign_id INTEGER NOT NULL, 
@@ -265,7 +265,7 @@ CREATE TABLE reading (
 	PRIMARY KEY (id), 
 	FOREIGN KEY(campaign_id) REFERENCES campaign (id)
 );
-INSERT INTO "reading" VALUES(1,1,'/home/rita/hiring/hiring.yaml','caf4e156c04360449d98e34d928b4e9c02e49677251e5a8a139ae88af08ae45f','2026-11-26 14:18:50.852509');
+INSERT INTO "reading" VALUES(1,1,'/home/rita/hiring/hiring.yaml','caf4e156c04360449d98e34d928b4e9c02e49677251e5a8a139ae88af08ae45f','2026-11-26 15:58:30.307351');
 CREATE TABLE receipt_doubt (
 	id INTEGER NOT NULL, 
 	campaign_key VARCHAR NOT NULL, 
@@ -279,7 +279,7 @@ CREATE TABLE receipt_doubt (
 	reached INTEGER, 
 	PRIMARY KEY (id)
 );
-INSERT INTO "receipt_doubt" VALUES(1,'backend-2026','hiring.receipt','a receipt of another ledger','2026-11-26 14:18:52.158610',NULL,NULL,NULL,NULL,NULL);
+INSERT INTO "receipt_doubt" VALUES(1,'backend-2026','hiring.receipt','a receipt of another ledger','2026-11-26 15:58:31.750808',NULL,NULL,NULL,NULL,NULL);
 CREATE TABLE run (
 	id INTEGER NOT NULL, 
 	campaign_id INTEGER NOT NULL, 
@@ -296,19 +296,19 @@ CREATE TABLE run (
 	FOREIGN KEY(campaign_id) REFERENCES campaign (id), 
 	FOREIGN KEY(approval_id) REFERENCES approval (id)
 );
-INSERT INTO "run" VALUES(1,1,'vm',32414,'5a220445/6679044','2026-11-26 14:18:51.024408','2026-11-26 14:18:51.024415',1,'2026-11-26 14:18:51.282416','needs_attention',NULL);
-INSERT INTO "run" VALUES(2,1,'vm',32414,'5a220445/6679044','2026-11-26 14:18:51.789266','2026-11-26 14:18:51.789271',2,'2026-11-26 14:18:51.907595','needs_attention',NULL);
+INSERT INTO "run" VALUES(1,1,'vm',21073,'5a220445/7276972','2026-11-26 15:58:30.494226','2026-11-26 15:58:30.494235',1,'2026-11-26 15:58:30.742416','needs_attention',NULL);
+INSERT INTO "run" VALUES(2,1,'vm',21073,'5a220445/7276972','2026-11-26 15:58:31.319770','2026-11-26 15:58:31.319777',2,'2026-11-26 15:58:31.466022','needs_attention',NULL);
 CREATE INDEX same_mailbox ON do_not_contact (mailbox);
 CREATE UNIQUE INDEX listed_once ON do_not_contact (email_key, file) WHERE lifted_at IS NULL;
 CREATE INDEX ix_approval_campaign_key ON approval (campaign_key);
 CREATE INDEX ix_receipt_doubt_campaign_key ON receipt_doubt (campaign_key);
 CREATE INDEX ix_reading_campaign_id ON reading (campaign_id);
 CREATE UNIQUE INDEX one_person_per_id ON candidate (campaign_id, candidate_id) WHERE candidate_id IS NOT NULL;
-CREATE INDEX same_person ON candidate (email_key);
+CREATE INDEX same_person ON candidate (mailbox);
 CREATE INDEX ix_run_campaign_id ON run (campaign_id);
-CREATE UNIQUE INDEX one_project_one_problem ON attempt (campaign_id, operation) WHERE operation IN ('create_project', 'attach_problem') AND state IN ('sending', 'done', 'unsure');
 CREATE UNIQUE INDEX one_invitation ON attempt (candidate_row, generation) WHERE operation = 'invite' AND state IN ('sending', 'done', 'unsure');
 CREATE INDEX still_sending ON attempt (run_id) WHERE state = 'sending';
+CREATE UNIQUE INDEX one_project_one_problem ON attempt (campaign_id, operation) WHERE operation IN ('create_project', 'attach_problem') AND state IN ('sending', 'done', 'unsure');
 CREATE INDEX ix_decision_campaign_id ON decision (campaign_id);
 DELETE FROM "sqlite_sequence";
 INSERT INTO "sqlite_sequence" VALUES('do_not_contact',1);

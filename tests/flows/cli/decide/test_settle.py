@@ -14,6 +14,7 @@ from io import StringIO
 from itertools import product
 from pathlib import Path
 from threading import Timer
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -41,6 +42,7 @@ from data.store.clock import now
 from data.store.ledger import Ledger
 from data.store.states import AttemptState, By, Ending, Operation, Step, Word
 from data.store.tables import Candidate
+from flows.cli.decide import settle
 from flows.run.order import RunContext, conduct
 from flows.words.doubts import HOW_FAR
 from sandbox.faults.faults import Fault
@@ -897,6 +899,28 @@ def test_a_file_that_was_taken_is_not_to_be_typed_again(desk: DoubtfulCampaign) 
     assert again.err.startswith("v.csv:2, step: this is done; ")
     assert again.err.splitlines()[-1].endswith(f"campaign status {KEY}")
     assert desk.settle("--invites", "sent").err.splitlines()[-1].endswith(f"status {KEY}")
+
+
+def test_whoever_settles_second_is_told_why(
+    desk: DoubtfulCampaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also if the first verdict came between a person's look and the record of the second one."""
+    desk.run(LOST_INVITE)
+    (desk.folder / "v.csv").write_text(filled_in(desk.settle("--export").out, {ZOE: ("sent", "")}))
+    look, looks = settle.standing_of, []
+
+    def overtaken(*what: Any) -> Any:
+        looks.append(look(*what))
+        if len(looks) == 1:
+            with monkeypatch.context() as patch:
+                patch.setattr(settle, "standing_of", look)
+                assert desk.settle("--invites", "sent").code == 0
+        return looks[-1]
+
+    monkeypatch.setattr(settle, "standing_of", overtaken)
+    answer = desk.settle("--from", "v.csv")
+    assert (answer.code, answer.err[:10]) == (2, "v.csv:2, s")
+    assert answer.err.splitlines()[-1].endswith(f"campaign status {KEY}")
 
 
 def test_a_wrong_file_names_every_line_and_changes_nothing(desk: DoubtfulCampaign) -> None:
