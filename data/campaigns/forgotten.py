@@ -12,11 +12,21 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
+from sqlmodel import select as whole
 
 from config.people.doubts import mailbox
 from data.store import clock
 from data.store.states import By, Step
-from data.store.tables import campaign, candidate, do_not_contact, forgotten, identity
+from data.store.tables import (
+    Forgotten,
+    box_of,
+    campaign,
+    candidate,
+    do_not_contact,
+    forgotten,
+    identity,
+    rows_of,
+)
 
 MARK = "forgotten:"  # before a hash that replaces an email key; no address begins like this
 WORD = "forgotten"  # written instead of their name or their state
@@ -54,11 +64,10 @@ def spellings(connection: Connection, addresses: Mapping[str, str]) -> dict[str,
     their mailbox with somebody who was forgotten. Without those that were on it before: a person
     has decided about them.
     """
-    gone = {each.hash: each.who for each in connection.execute(select(forgotten))}
-    if not gone:
-        return {}
-    numbers = hashes(connection, map(_box, addresses))
-    who = {key: gone[numbers[_box(key)]] for key in addresses if numbers[_box(key)] in gone}
+    rows = rows_of(connection, whole(Forgotten))
+    boxes, gone = {row.box: row.who for row in rows}, {row.hash for row in rows}
+    numbers = hashes(connection, map(_box, addresses)) if rows else {}
+    who = {key: boxes[numbers[_box(key)]] for key in addresses if numbers.get(_box(key)) in boxes}
     own = hashes(connection, who)
     decided = set(connection.scalars(select(do_not_contact.c.email_key))) if who else set()
     return {
@@ -99,16 +108,16 @@ def added(connection: Connection, campaign_row: int) -> int:
 
 
 def write(connection: Connection, by_key: Mapping[str, str], by: By) -> None:
-    """Record the hashes of these email keys and their mailboxes; people who were forgotten before
-    stay forgotten."""
-    numbers = {*by_key.values(), *hashes(connection, map(_box, by_key)).values()}
-    new = sorted(numbers - set(connection.scalars(_HASHES)))
+    """Record the hashes of these email keys; people who were forgotten before stay forgotten."""
+    there = set(connection.scalars(_HASHES))
+    boxes = hashes(connection, map(_box, by_key))
+    new = {number: boxes[_box(key)] for key, number in by_key.items() if number not in there}
     if new:
         connection.execute(
             insert(forgotten),
             [
-                {"hash": number, "who": by.who, "why": by.why, "forgotten_at": by.at}
-                for number in new
+                {"hash": number, "box": box, "who": by.who, "why": by.why, "forgotten_at": by.at}
+                for number, box in new.items()
             ],
         )
 
@@ -121,7 +130,9 @@ def lift(connection: Connection, keys: Iterable[str]) -> set[str]:
     gone = among(connection, keys, None)
     numbers = hashes(connection, [*gone, *map(_box, gone)])
     connection.execute(delete(forgotten).where(forgotten.c.hash.in_(numbers.values())))
-    because = do_not_contact.c.mailbox.in_({*map(mailbox, gone)}), do_not_contact.c.why == SPELLING
+    still = set(connection.scalars(select(forgotten.c.box)))
+    free = {box_of(key) for key in gone if numbers[_box(key)] not in still}
+    because = do_not_contact.c.mailbox.in_(free), do_not_contact.c.why == SPELLING
     connection.execute(delete(do_not_contact).where(*because))
     if gone:
         connection.execute(update(campaign).values(digest=""))

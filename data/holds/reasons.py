@@ -26,7 +26,6 @@ from sqlalchemy import (
 from sqlmodel import col
 from sqlmodel import select as whole
 
-from config.people.doubts import mailbox
 from data.campaigns import forgotten
 from data.campaigns.whose_turn import timetable
 from data.holds.do_not_contact import NEW_ENTRY, ListFile
@@ -39,6 +38,7 @@ from data.store.tables import (
     Campaign,
     DoNotContact,
     attempt,
+    box_of,
     campaign,
     candidate,
     do_not_contact,
@@ -126,7 +126,7 @@ class _Evidence:
         listed: ListFile | None = None,
     ) -> Held | None:
         """Judge one person of a campaign (`own`, its row); its own invitations do not count."""
-        box = mailbox(key)
+        box = box_of(key)
         seen = () if key == terms.pilot else self.earlier.get(box, ())
         others = [invitation for of, invitation in seen if of != own]
         entries = self.entries.get(box, ())
@@ -167,7 +167,7 @@ def held_people(
     held_by_key: dict[str, Held] = {}
     at = clock.now()
     for part in _in_parts(keys):
-        evidence = _read(connection, _OF_KEYS, boxes=[*map(mailbox, part)])
+        evidence = _read(connection, _OF_KEYS, boxes=[*map(box_of, part)])
         if listed is None and not (evidence.earlier or evidence.entries or new):
             continue
         statement = select(*_PERSON).where(
@@ -176,7 +176,7 @@ def held_people(
         allowed = {person.email_key: _allowed(person) for person in connection.execute(statement)}
         for key in new.keys() & part - allowed.keys():
             entry = DoNotContact(id=NEW_ENTRY, listed_at=at, **new[key])
-            evidence.entries[mailbox(key)].append(entry)
+            evidence.entries[box_of(key)].append(entry)
         for key in part:
             why = evidence.against(key, own, terms, allowed.get(key, Allowed()), at, listed)
             if why is not None:

@@ -116,12 +116,21 @@ def held(
     `earlier` are the invitations of other campaigns to their mailbox, `entries` those of it that
     stand on the do-not-contact list.
     """
+    by_others = _held_by_others(key, terms, earlier, at, allowed)
     listed = [entry for entry in entries if entry.id > allowed.entry]
-    if listed:
-        own = next((entry for entry in listed if entry.email_key == key), None)
-        entry = own or listed[0]
-        spelling = "" if own else f"has the mailbox of {entry.email1}, "
-        return Held(Cause.LISTED, spelling + _listed(entry, terms.timezone))
+    if not listed:
+        return by_others
+    own = next((entry for entry in listed if entry.email_key == key), None)
+    entry = own or listed[0]
+    spelling = "" if own else f"has the mailbox of {entry.email1}, "
+    # Whoever lets them through sees all that this passes over.
+    also = f"; {by_others.why}" if by_others else ""
+    return Held(Cause.LISTED, spelling + _listed(entry, terms.timezone) + also)
+
+
+def _held_by_others(
+    key: str, terms: Terms, earlier: Iterable[Earlier], at: datetime, allowed: Allowed
+) -> Held | None:
     others = [
         invitation
         for invitation in earlier

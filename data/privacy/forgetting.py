@@ -16,7 +16,6 @@ from sqlmodel import select as whole
 
 from config.command_line import command
 from config.email_key import email_key
-from config.people.doubts import mailbox
 from data.campaigns import forgotten
 from data.campaigns.intake import AT_ONCE
 from data.campaigns.whose_turn import kept, timetable
@@ -32,6 +31,7 @@ from data.store.tables import (
     Decision,
     approvals,
     attempt,
+    box_of,
     campaign,
     candidate,
     decision,
@@ -109,7 +109,7 @@ def forget(connection: Connection, keys: Collection[str], by: By) -> list[AtTheS
 
 def of_mailboxes(connection: Connection, keys: Iterable[str]) -> dict[str, str]:
     """Whom the ledger has in these mailboxes, in whatever spelling: addresses by email key."""
-    boxes = col(Candidate.mailbox).in_({*map(mailbox, keys)})
+    boxes = col(Candidate.mailbox).in_({*map(box_of, keys)})
     return {
         each.email_key: each.email1 for each in rows_of(connection, whole(Candidate).where(boxes))
     }

@@ -6,6 +6,7 @@ else. `attempt` is the journal: one row per request that may have an effect.
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from hashlib import blake2b
 from typing import Any, TypeVar, cast
 
 from sqlalchemy import (
@@ -64,7 +65,12 @@ def _mailbox() -> Any:
 
 
 def _mailbox_of(context: Any) -> str:
-    return mailbox(context.get_current_parameters()["email_key"])
+    return box_of(context.get_current_parameters()["email_key"])
+
+
+def box_of(key: str) -> str:
+    """What stands for the mailbox of an email key: another of its addresses may be forgotten."""
+    return blake2b(mailbox(key).encode(), digest_size=16).hexdigest()
 
 
 class _Numbered(SQLModel):
@@ -234,12 +240,13 @@ class Forgotten(_Numbered, table=True):
     """One address that was forgotten on request: only a keyed hash of it is left.
 
     The hash replaces the address in this table and, after `forgotten:`, the email key of its former
-    candidates.
+    candidates. `box` is that of its mailbox; "": forgotten before the ledger had it.
     """
 
     __tablename__ = "forgotten"
 
     hash: str = Field(unique=True)
+    box: str = Field(default="", sa_column_kwargs={"server_default": text("''")})
     who: str
     why: str
     forgotten_at: datetime = _time(nullable=False)

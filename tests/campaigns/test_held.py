@@ -129,14 +129,15 @@ def test_a_cooldown_over_a_leap_day_is_so_many_days() -> None:
 
 
 def test_the_strongest_reason_is_told() -> None:
-    """A person's word first, then the same problem, then the cooldown."""
+    """A person's word first, then the same problem, then the cooldown. What a person may pass over
+    is told as well."""
     typed = entry("rita", "asked us to stop")
     both = [earlier(), earlier(ANOTHER)]
     told = [
         (
             held(ADA, Terms(HERE, MONTH), both, [typed], NOON),
             Cause.LISTED,
-            " by rita: asked us to stop",
+            " by rita: asked us to stop; invited to the same problem by spring on 2026-11-21",
         ),
         (held(ADA, Terms(HERE, MONTH), both, [], NOON), Cause.PROBLEM, " spring on 2026-11-21"),
         (

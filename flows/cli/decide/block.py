@@ -76,10 +76,10 @@ def _check_lift(ledger: "Ledger", addresses: Mapping[str, str], in_file: Mapping
 
 def _still_held(ledger: "Ledger", lifted: Mapping[str, str]) -> Iterator[str]:
     """Which other spellings on the list hold these addresses all the same."""
-    from config.people.doubts import mailbox
     from data.holds import do_not_contact
+    from data.store.tables import box_of
 
-    boxes = {mailbox(key): typed for key, typed in lifted.items()}
+    boxes = {box_of(key): typed for key, typed in lifted.items()}
     for entry in ledger.read(do_not_contact.standing):
         if typed := boxes.get(entry.mailbox):
             again = command("block", entry.email1, "--lift", "--why", "TEXT")

@@ -176,7 +176,7 @@ def test_another_address_of_a_forgotten_mailbox_waits_for_a_person(
     if before:
         other_spelling(desk, "invites: {send: false}\n")
         go_on(desk, "another")
-    forget(desk, ADA)
+    assert "ledger.db" not in forget(desk, ADA)
     other_spelling(desk)
     for _ in range(2):
         [plan] = desk.type("plan", desk.file, "--json").object["campaigns"]
@@ -188,6 +188,21 @@ def test_another_address_of_a_forgotten_mailbox_waits_for_a_person(
     assert desk.emails()[SPELLED] == 1
     edit(desk, desk.file.read_text().replace(" another", " third").replace("m: 42", "m: 7"))
     assert desk.type("plan", desk.file, "--json").object["campaigns"][0]["held"] == []
+
+
+def test_a_mailbox_stays_out_until_the_last_of_its_addresses_is_allowed(
+    desk: DoubtfulCampaign,
+) -> None:
+    """A typo that is let in again takes nothing from whoever was meant."""
+    forgotten_both = (ADA, "ada+9@example.com")
+    desk.run()
+    for address, code in zip(forgotten_both, (0, 3), strict=True):
+        assert desk.type("forget", address, "--why", "asked", "--yes").code == code
+    other_spelling(desk)
+    for address, held in zip(forgotten_both, (1, 0), strict=True):
+        assert desk.type("forget", address, "--allow-again", "--why", "typo").code == 0
+        [plan] = desk.type("plan", desk.file, "--json").object["campaigns"]
+        assert [hold["email1"] for hold in plan["held"]].count(SPELLED) == held
 
 
 def test_whoever_was_blocked_at_another_address_is_named_to_whoever_forgets(

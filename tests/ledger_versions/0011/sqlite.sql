@@ -24,20 +24,20 @@ CREATE TABLE approval (
 	answered_at DATETIME, 
 	PRIMARY KEY (id)
 );
-INSERT INTO "approval" VALUES(1,'backend-2026','8d6dd360a975d8278d8a016f19c08a235eb35cbd8d63d5013f329302b622df57','caf4e156c04360449d98e34d928b4e9c02e49677251e5a8a139ae88af08ae45f','http://127.0.0.1:8700','/home/rita/hiring/hiring.yaml',NULL,NULL,'project: create "Backend engineer"
+INSERT INTO "approval" VALUES(1,'backend-2026','9cee3e0b758d76b51b1e47ef640d07c9f9efecbebcbd0d61221329f87e0d463a','caf4e156c04360449d98e34d928b4e9c02e49677251e5a8a139ae88af08ae45f','http://127.0.0.1:8700','/home/rita/hiring/hiring.yaml',NULL,NULL,'project: create "Backend engineer"
 problem: add 42
 add: 7 to the project
 invite: 7 by email
 people: A*** L*** (a***@e***.com), Z*** M*** (Z***@E***.com), G*** H*** (g***@e***.com), A*** T*** (a***@e***.com), T*** B*** (t***@e***.com), R*** P*** (r***@e***.com), E*** D*** (e***@e***.com)
 when: with the first run after the approval
-rate: at most 360,000 an hour','',NULL,'2026-11-26 15:58:30.300192',NULL,'approved','rita','asked by phone','2026-11-26 15:58:30.408991');
-INSERT INTO "approval" VALUES(2,'backend-2026','e70c8e1833ddc6a81c0b3f604ebc50fa3a1b2a4a422b26597a5868dce935aa5c','caf4e156c04360449d98e34d928b4e9c02e49677251e5a8a139ae88af08ae45f','http://127.0.0.1:8700','/home/rita/hiring/hiring.yaml',NULL,NULL,'project: 101, as it is
+rate: at most 360,000 an hour','',NULL,'2026-11-26 16:07:39.236751',NULL,'approved','rita','asked by phone','2026-11-26 16:07:39.304639');
+INSERT INTO "approval" VALUES(2,'backend-2026','d465bcbef0f2c9b7cba2e3d4a93c87d32ce75188f74d8fb3498078f37b2df360','caf4e156c04360449d98e34d928b4e9c02e49677251e5a8a139ae88af08ae45f','http://127.0.0.1:8700','/home/rita/hiring/hiring.yaml',NULL,NULL,'project: 101, as it is
 problem: nothing to do
 add: 1 to the project
 invite: 2 by email
 people: T*** B*** (t***@e***.com), R*** P*** (r***@e***.com)
 when: with the first run after the approval
-rate: at most 360,000 an hour','',NULL,'2026-11-26 15:58:31.139266',NULL,'approved','rita','asked by phone','2026-11-26 15:58:31.221373');
+rate: at most 360,000 an hour','',NULL,'2026-11-26 16:07:39.828670',NULL,'approved','rita','asked by phone','2026-11-26 16:07:39.896126');
 CREATE TABLE attempt (
 	id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, 
 	campaign_id INTEGER NOT NULL, 
@@ -58,19 +58,19 @@ CREATE TABLE attempt (
 	FOREIGN KEY(candidate_row) REFERENCES candidate (id), 
 	FOREIGN KEY(run_id) REFERENCES run (id)
 );
-INSERT INTO "attempt" VALUES(1,1,NULL,1,'create_project',1,NULL,'done',1,'2026-11-26 15:58:30.512884','2026-11-26 15:58:30.526583',3,201,NULL,NULL);
-INSERT INTO "attempt" VALUES(2,1,NULL,1,'attach_problem',1,NULL,'done',1,'2026-11-26 15:58:30.534699','2026-11-26 15:58:30.544663',3,200,NULL,NULL);
-INSERT INTO "attempt" VALUES(3,1,NULL,1,'add_candidates',7,'1-7','done',1,'2026-11-26 15:58:30.582442','2026-11-26 15:58:30.602888',3,201,NULL,'');
-INSERT INTO "attempt" VALUES(4,1,1,1,'invite',1,NULL,'done',1,'2026-11-26 15:58:30.638624','2026-11-26 15:58:30.652265',3,200,NULL,NULL);
-INSERT INTO "attempt" VALUES(5,1,2,1,'invite',1,NULL,'done',1,'2026-11-26 15:58:30.652618','2026-11-26 15:58:30.664584',2,NULL,'The request was sent, but no answer came back: the invitation may have been sent. [RemoteProtocolError]',NULL);
-INSERT INTO "attempt" VALUES(6,1,3,1,'invite',1,NULL,'refused',1,'2026-11-26 15:58:30.670122','2026-11-26 15:58:30.682057',3,422,'The service refused the invitation (status 422); nothing happened.','as asked for');
-INSERT INTO "attempt" VALUES(7,1,4,1,'invite',1,NULL,'done',1,'2026-11-26 15:58:30.682761','2026-11-26 15:58:30.693515',3,200,NULL,NULL);
-INSERT INTO "attempt" VALUES(8,1,5,1,'invite',1,NULL,'done',1,'2026-11-26 15:58:30.693861','2026-11-26 15:58:30.702266',3,200,NULL,NULL);
-INSERT INTO "attempt" VALUES(9,1,6,1,'invite',1,NULL,'done',1,'2026-11-26 15:58:30.702468','2026-11-26 15:58:30.710621',3,200,NULL,NULL);
-INSERT INTO "attempt" VALUES(10,1,7,1,'invite',1,NULL,'done',1,'2026-11-26 15:58:30.710853','2026-11-26 15:58:30.718875',3,200,NULL,'');
-INSERT INTO "attempt" VALUES(11,1,NULL,1,'add_candidates',1,'8','done',2,'2026-11-26 15:58:31.357003','2026-11-26 15:58:31.373425',3,201,NULL,NULL);
-INSERT INTO "attempt" VALUES(12,1,5,2,'invite',1,NULL,'unsure',2,'2026-11-26 15:58:31.414950','2026-11-26 15:58:31.420455',2,NULL,'The request was sent, but no answer came back: the invitation may have been sent. [RemoteProtocolError]',NULL);
-INSERT INTO "attempt" VALUES(13,1,8,1,'invite',1,NULL,'done',2,'2026-11-26 15:58:31.428994','2026-11-26 15:58:31.438563',3,200,NULL,NULL);
+INSERT INTO "attempt" VALUES(1,1,NULL,1,'create_project',1,NULL,'done',1,'2026-11-26 16:07:39.376630','2026-11-26 16:07:39.384639',3,201,NULL,NULL);
+INSERT INTO "attempt" VALUES(2,1,NULL,1,'attach_problem',1,NULL,'done',1,'2026-11-26 16:07:39.390455','2026-11-26 16:07:39.395896',3,200,NULL,NULL);
+INSERT INTO "attempt" VALUES(3,1,NULL,1,'add_candidates',7,'1-7','done',1,'2026-11-26 16:07:39.411658','2026-11-26 16:07:39.423030',3,201,NULL,'');
+INSERT INTO "attempt" VALUES(4,1,1,1,'invite',1,NULL,'done',1,'2026-11-26 16:07:39.447287','2026-11-26 16:07:39.457074',3,200,NULL,NULL);
+INSERT INTO "attempt" VALUES(5,1,2,1,'invite',1,NULL,'done',1,'2026-11-26 16:07:39.457288','2026-11-26 16:07:39.467096',2,NULL,'The request was sent, but no answer came back: the invitation may have been sent. [RemoteProtocolError]',NULL);
+INSERT INTO "attempt" VALUES(6,1,3,1,'invite',1,NULL,'refused',1,'2026-11-26 16:07:39.471869','2026-11-26 16:07:39.480533',3,422,'The service refused the invitation (status 422); nothing happened.','as asked for');
+INSERT INTO "attempt" VALUES(7,1,4,1,'invite',1,NULL,'done',1,'2026-11-26 16:07:39.481115','2026-11-26 16:07:39.489296',3,200,NULL,NULL);
+INSERT INTO "attempt" VALUES(8,1,5,1,'invite',1,NULL,'done',1,'2026-11-26 16:07:39.489576','2026-11-26 16:07:39.496111',3,200,NULL,NULL);
+INSERT INTO "attempt" VALUES(9,1,6,1,'invite',1,NULL,'done',1,'2026-11-26 16:07:39.497936','2026-11-26 16:07:39.504336',3,200,NULL,NULL);
+INSERT INTO "attempt" VALUES(10,1,7,1,'invite',1,NULL,'done',1,'2026-11-26 16:07:39.507662','2026-11-26 16:07:39.514368',3,200,NULL,'');
+INSERT INTO "attempt" VALUES(11,1,NULL,1,'add_candidates',1,'8','done',2,'2026-11-26 16:07:39.999085','2026-11-26 16:07:40.009402',3,201,NULL,NULL);
+INSERT INTO "attempt" VALUES(12,1,5,2,'invite',1,NULL,'unsure',2,'2026-11-26 16:07:40.039741','2026-11-26 16:07:40.044310',2,NULL,'The request was sent, but no answer came back: the invitation may have been sent. [RemoteProtocolError]',NULL);
+INSERT INTO "attempt" VALUES(13,1,8,1,'invite',1,NULL,'done',2,'2026-11-26 16:07:40.053414','2026-11-26 16:07:40.060834',3,200,NULL,NULL);
 CREATE TABLE campaign (
 	id INTEGER NOT NULL, 
 	"key" VARCHAR NOT NULL, 
@@ -108,7 +108,7 @@ CREATE TABLE campaign (
 	PRIMARY KEY (id), 
 	UNIQUE ("key")
 );
-INSERT INTO "campaign" VALUES(1,'backend-2026','http://127.0.0.1:8700','http://127.0.0.1:8700','/home/rita/hiring/hiring.yaml',NULL,NULL,'caf4e156c04360449d98e34d928b4e9c02e49677251e5a8a139ae88af08ae45f','Backend engineer','','open','','',1,1,NULL,NULL,0,'status','{"window":null,"hours":null,"gap":"PT0.01S","latest":null,"advised":null,"pilot":null,"waves":null,"hold_on":null}',NULL,'done',1,101,'done',2,42,NULL,NULL,'2026-11-26 15:58:31.332127',NULL,8,'2026-11-26 15:58:30.307351');
+INSERT INTO "campaign" VALUES(1,'backend-2026','http://127.0.0.1:8700','http://127.0.0.1:8700','/home/rita/hiring/hiring.yaml',NULL,NULL,'caf4e156c04360449d98e34d928b4e9c02e49677251e5a8a139ae88af08ae45f','Backend engineer','','open','','',1,1,NULL,NULL,0,'status','{"window":null,"hours":null,"gap":"PT0.01S","latest":null,"advised":null,"pilot":null,"waves":null,"hold_on":null}',NULL,'done',1,101,'done',2,42,NULL,NULL,'2026-11-26 16:07:39.981031',NULL,8,'2026-11-26 16:07:39.242009');
 CREATE TABLE candidate (
 	id INTEGER NOT NULL, 
 	campaign_id INTEGER NOT NULL, 
@@ -137,14 +137,14 @@ CREATE TABLE candidate (
 	FOREIGN KEY(campaign_id) REFERENCES campaign (id), 
 	FOREIGN KEY(corrected_to) REFERENCES candidate (id)
 );
-INSERT INTO "candidate" VALUES(1,1,'ada@example.com','ada@example.com','Ada','Lovelace','ada@example.com','','',1,NULL,1,5001,'done',3,'done',4,1,0,0,NULL,NULL);
-INSERT INTO "candidate" VALUES(2,1,'zoe@example.com','zoe@example.com','Zoë','Müller','Zoe@Example.com','','',1,NULL,1,5002,'done',3,'done',5,1,0,0,NULL,NULL);
-INSERT INTO "candidate" VALUES(3,1,'grace@example.com','grace@example.com','Grace','Hopper','grace@example.com','','',1,NULL,1,5003,'done',3,'refused',6,1,0,0,NULL,'The service refused the invitation (status 422); nothing happened.');
-INSERT INTO "candidate" VALUES(4,1,'alan@example.com','alan@example.com','Alan','Turing','alan@example.com','','''quoted'', \ and ü',1,NULL,1,5004,'done',3,'done',7,1,0,0,NULL,NULL);
-INSERT INTO "candidate" VALUES(5,1,'tim@example.com','tim@example.com','Tim','Berners-Lee','tim@example.com','','',1,NULL,1,5005,'done',3,'unsure',12,2,10,0,NULL,'The request was sent, but no answer came back: the invitation may have been sent.');
-INSERT INTO "candidate" VALUES(6,1,'radia@exmaple.com','radia@exmaple.com','Radia','Perlman','radia@exmaple.com','','',1,NULL,0,5006,'done',3,'withdrawn',9,1,0,0,8,'corrected to radia@example.com by rita: a typo');
-INSERT INTO "candidate" VALUES(7,1,'forgotten:91d842e8f39affd2774e88df8ffafad15dcef75ae206c228fd8f93a20ff579b9','','','','[forgotten]','','',1,NULL,0,NULL,'done',3,'done',10,1,0,0,NULL,NULL);
-INSERT INTO "candidate" VALUES(8,1,'radia@example.com','radia@example.com','Radia','Perlman','radia@example.com','','',1,NULL,1,5008,'done',11,'done',13,1,0,0,NULL,NULL);
+INSERT INTO "candidate" VALUES(1,1,'ada@example.com','25244d0e2817fc7a370a42f46e5dd258','Ada','Lovelace','ada@example.com','','',1,NULL,1,5001,'done',3,'done',4,1,0,0,NULL,NULL);
+INSERT INTO "candidate" VALUES(2,1,'zoe@example.com','6280607c1ba67d82ccd5ae693da8acc7','Zoë','Müller','Zoe@Example.com','','',1,NULL,1,5002,'done',3,'done',5,1,0,0,NULL,NULL);
+INSERT INTO "candidate" VALUES(3,1,'grace@example.com','615323f2f02cd799b8d98d32def66079','Grace','Hopper','grace@example.com','','',1,NULL,1,5003,'done',3,'refused',6,1,0,0,NULL,'The service refused the invitation (status 422); nothing happened.');
+INSERT INTO "candidate" VALUES(4,1,'alan@example.com','2de8a97b15544ac5471b4674a9923ea3','Alan','Turing','alan@example.com','','''quoted'', \ and ü',1,NULL,1,5004,'done',3,'done',7,1,0,0,NULL,NULL);
+INSERT INTO "candidate" VALUES(5,1,'tim@example.com','78cefe3754014360f60bee15b526c096','Tim','Berners-Lee','tim@example.com','','',1,NULL,1,5005,'done',3,'unsure',12,2,10,0,NULL,'The request was sent, but no answer came back: the invitation may have been sent.');
+INSERT INTO "candidate" VALUES(6,1,'radia@exmaple.com','c7873e2376ba29454711d97d9b950474','Radia','Perlman','radia@exmaple.com','','',1,NULL,0,5006,'done',3,'withdrawn',9,1,0,0,8,'corrected to radia@example.com by rita: a typo');
+INSERT INTO "candidate" VALUES(7,1,'forgotten:b1b24b119f2b609b8cfed446e20c444867e1a5c80ed35e70983bf697f7c7f148','','','','[forgotten]','','',1,NULL,0,NULL,'done',3,'done',10,1,0,0,NULL,NULL);
+INSERT INTO "candidate" VALUES(8,1,'radia@example.com','8c03f9a6aec7daeedbba96466853273d','Radia','Perlman','radia@example.com','','',1,NULL,1,5008,'done',11,'done',13,1,0,0,NULL,NULL);
 CREATE TABLE decision (
 	id INTEGER NOT NULL, 
 	campaign_id INTEGER, 
@@ -160,11 +160,11 @@ CREATE TABLE decision (
 	FOREIGN KEY(attempt_id) REFERENCES attempt (id), 
 	FOREIGN KEY(candidate_row) REFERENCES candidate (id)
 );
-INSERT INTO "decision" VALUES(1,1,NULL,NULL,'approved','8d6dd360a975d8278d8a016f19c08a235eb35cbd8d63d5013f329302b622df57','rita','asked by phone','2026-11-26 15:58:30.408991');
-INSERT INTO "decision" VALUES(2,1,5,2,'sent',NULL,'rita','asked by phone','2026-11-26 15:58:30.837091');
-INSERT INTO "decision" VALUES(3,1,NULL,6,'correct','8','rita','a typo','2026-11-26 15:58:30.908093');
-INSERT INTO "decision" VALUES(4,1,8,5,'resend',NULL,'rita','he deleted it','2026-11-26 15:58:31.009425');
-INSERT INTO "decision" VALUES(5,1,NULL,NULL,'approved','e70c8e1833ddc6a81c0b3f604ebc50fa3a1b2a4a422b26597a5868dce935aa5c','rita','asked by phone','2026-11-26 15:58:31.221373');
+INSERT INTO "decision" VALUES(1,1,NULL,NULL,'approved','9cee3e0b758d76b51b1e47ef640d07c9f9efecbebcbd0d61221329f87e0d463a','rita','asked by phone','2026-11-26 16:07:39.304639');
+INSERT INTO "decision" VALUES(2,1,5,2,'sent',NULL,'rita','asked by phone','2026-11-26 16:07:39.605122');
+INSERT INTO "decision" VALUES(3,1,NULL,6,'correct','8','rita','a typo','2026-11-26 16:07:39.664813');
+INSERT INTO "decision" VALUES(4,1,8,5,'resend',NULL,'rita','he deleted it','2026-11-26 16:07:39.745159');
+INSERT INTO "decision" VALUES(5,1,NULL,NULL,'approved','d465bcbef0f2c9b7cba2e3d4a93c87d32ce75188f74d8fb3498078f37b2df360','rita','asked by phone','2026-11-26 16:07:39.896126');
 CREATE TABLE do_not_contact (
 	id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, 
 	email_key VARCHAR NOT NULL, 
@@ -178,18 +178,18 @@ CREATE TABLE do_not_contact (
 	lifted_by VARCHAR, 
 	lifted_why VARCHAR
 );
-INSERT INTO "do_not_contact" VALUES(1,'eve@example.com','eve@example.com','eve@example.com','','rita','asked never to be written to','2026-11-26 15:58:29.647986',NULL,NULL,NULL);
+INSERT INTO "do_not_contact" VALUES(1,'eve@example.com','8d6042415b4d366359a9adcc263e0483','eve@example.com','','rita','asked never to be written to','2026-11-26 16:07:38.613316',NULL,NULL,NULL);
 CREATE TABLE forgotten (
 	id INTEGER NOT NULL, 
 	hash VARCHAR NOT NULL, 
+	box VARCHAR DEFAULT '' NOT NULL, 
 	who VARCHAR NOT NULL, 
 	why VARCHAR NOT NULL, 
 	forgotten_at DATETIME NOT NULL, 
 	PRIMARY KEY (id), 
 	UNIQUE (hash)
 );
-INSERT INTO "forgotten" VALUES(1,'91d842e8f39affd2774e88df8ffafad15dcef75ae206c228fd8f93a20ff579b9','rita','asked by mail','2026-11-26 15:58:31.633727');
-INSERT INTO "forgotten" VALUES(2,'fa1c5f14d256ffd8bcd7fe09e244c98ff19314b29f5ff06df3d3d7a122dea1a5','rita','asked by mail','2026-11-26 15:58:31.633727');
+INSERT INTO "forgotten" VALUES(1,'b1b24b119f2b609b8cfed446e20c444867e1a5c80ed35e70983bf697f7c7f148','43f418e95a401c9f54ca576c0759fffbe2fbd3cf2f24ee9a4a39987ea86cf384','rita','asked by mail','2026-11-26 16:07:40.202926');
 CREATE TABLE inbox (
 	id INTEGER NOT NULL, 
 	digest VARCHAR NOT NULL, 
@@ -200,7 +200,7 @@ CREATE TABLE inbox (
 	PRIMARY KEY (id), 
 	UNIQUE (digest, campaign_key)
 );
-INSERT INTO "inbox" VALUES(1,'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa','backend-2026','autumn.yaml','completed','2026-11-26 15:58:31.770365');
+INSERT INTO "inbox" VALUES(1,'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa','backend-2026','autumn.yaml','completed','2026-11-26 16:07:40.297518');
 CREATE TABLE inbox_place (
 	id INTEGER NOT NULL, 
 	place VARCHAR NOT NULL, 
@@ -221,7 +221,7 @@ CREATE TABLE ledger (
 	move VARCHAR, 
 	PRIMARY KEY (id)
 );
-INSERT INTO "ledger" VALUES(1,'bad277e6-2da2-4bd6-9020-b36c444c9028','bea4b6f2375931fbdecf390266e3c49d35f8a113397b2e45abbc4923bc31876c','2026-11-26 15:58:29.645203','open',NULL,NULL);
+INSERT INTO "ledger" VALUES(1,'dae9f68d-f007-48d6-8f74-2fcccf4f9080','bcb3b0ac1dbf43c26193aafd8ae22f3a0d2905ca3ceca44e5ca2180c0a175548','2026-11-26 16:07:38.611790','open',NULL,NULL);
 CREATE TABLE notice (
 	id INTEGER NOT NULL, 
 	flow_run VARCHAR NOT NULL, 
@@ -232,7 +232,7 @@ CREATE TABLE notice (
 	PRIMARY KEY (id), 
 	UNIQUE (flow_run, state)
 );
-INSERT INTO "notice" VALUES(1,'a run','NeedsAttention','backend-2026: NeedsAttention.','2026-11-26 15:58:31.756074',NULL);
+INSERT INTO "notice" VALUES(1,'a run','NeedsAttention','backend-2026: NeedsAttention.','2026-11-26 16:07:40.289886',NULL);
 CREATE TABLE pace (
 	id INTEGER NOT NULL, 
 	name VARCHAR NOT NULL, 
@@ -242,7 +242,7 @@ CREATE TABLE pace (
 	PRIMARY KEY (id), 
 	UNIQUE (name)
 );
-INSERT INTO "pace" VALUES(1,'campaign backend-2026','2026-11-26 15:58:31.661490',NULL,0.0);
+INSERT INTO "pace" VALUES(1,'campaign backend-2026','2026-11-26 16:07:40.287856',NULL,0.0);
 CREATE TABLE pause (
 	id INTEGER NOT NULL, 
 	campaign_key VARCHAR NOT NULL, 
@@ -254,8 +254,8 @@ CREATE TABLE pause (
 	resumed_why VARCHAR, 
 	PRIMARY KEY (id)
 );
-INSERT INTO "pause" VALUES(1,'backend-2026','rita','until Monday','2026-11-26 15:58:31.535840','2026-11-26 15:58:31.596855','rita','it is Monday');
-INSERT INTO "pause" VALUES(2,'backend-2026','mia','until Tuesday','2026-11-26 15:58:31.567058','2026-11-26 15:58:31.596855','rita','it is Monday');
+INSERT INTO "pause" VALUES(1,'backend-2026','rita','until Monday','2026-11-26 16:07:40.145510','2026-11-26 16:07:40.180766','rita','it is Monday');
+INSERT INTO "pause" VALUES(2,'backend-2026','mia','until Tuesday','2026-11-26 16:07:40.163955','2026-11-26 16:07:40.180766','rita','it is Monday');
 CREATE TABLE reading (
 	id INTEGER NOT NULL, 
 	campaign_id INTEGER NOT NULL, 
@@ -265,7 +265,7 @@ CREATE TABLE reading (
 	PRIMARY KEY (id), 
 	FOREIGN KEY(campaign_id) REFERENCES campaign (id)
 );
-INSERT INTO "reading" VALUES(1,1,'/home/rita/hiring/hiring.yaml','caf4e156c04360449d98e34d928b4e9c02e49677251e5a8a139ae88af08ae45f','2026-11-26 15:58:30.307351');
+INSERT INTO "reading" VALUES(1,1,'/home/rita/hiring/hiring.yaml','caf4e156c04360449d98e34d928b4e9c02e49677251e5a8a139ae88af08ae45f','2026-11-26 16:07:39.242009');
 CREATE TABLE receipt_doubt (
 	id INTEGER NOT NULL, 
 	campaign_key VARCHAR NOT NULL, 
@@ -279,7 +279,7 @@ CREATE TABLE receipt_doubt (
 	reached INTEGER, 
 	PRIMARY KEY (id)
 );
-INSERT INTO "receipt_doubt" VALUES(1,'backend-2026','hiring.receipt','a receipt of another ledger','2026-11-26 15:58:31.750808',NULL,NULL,NULL,NULL,NULL);
+INSERT INTO "receipt_doubt" VALUES(1,'backend-2026','hiring.receipt','a receipt of another ledger','2026-11-26 16:07:40.286805',NULL,NULL,NULL,NULL,NULL);
 CREATE TABLE run (
 	id INTEGER NOT NULL, 
 	campaign_id INTEGER NOT NULL, 
@@ -296,10 +296,10 @@ CREATE TABLE run (
 	FOREIGN KEY(campaign_id) REFERENCES campaign (id), 
 	FOREIGN KEY(approval_id) REFERENCES approval (id)
 );
-INSERT INTO "run" VALUES(1,1,'vm',21073,'5a220445/7276972','2026-11-26 15:58:30.494226','2026-11-26 15:58:30.494235',1,'2026-11-26 15:58:30.742416','needs_attention',NULL);
-INSERT INTO "run" VALUES(2,1,'vm',21073,'5a220445/7276972','2026-11-26 15:58:31.319770','2026-11-26 15:58:31.319777',2,'2026-11-26 15:58:31.466022','needs_attention',NULL);
-CREATE INDEX same_mailbox ON do_not_contact (mailbox);
+INSERT INTO "run" VALUES(1,1,'vm',29408,'5a220445/7332001','2026-11-26 16:07:39.362547','2026-11-26 16:07:39.362553',1,'2026-11-26 16:07:39.534463','needs_attention',NULL);
+INSERT INTO "run" VALUES(2,1,'vm',29408,'5a220445/7332001','2026-11-26 16:07:39.972107','2026-11-26 16:07:39.972114',2,'2026-11-26 16:07:40.086168','needs_attention',NULL);
 CREATE UNIQUE INDEX listed_once ON do_not_contact (email_key, file) WHERE lifted_at IS NULL;
+CREATE INDEX same_mailbox ON do_not_contact (mailbox);
 CREATE INDEX ix_approval_campaign_key ON approval (campaign_key);
 CREATE INDEX ix_receipt_doubt_campaign_key ON receipt_doubt (campaign_key);
 CREATE INDEX ix_reading_campaign_id ON reading (campaign_id);
@@ -307,8 +307,8 @@ CREATE UNIQUE INDEX one_person_per_id ON candidate (campaign_id, candidate_id) W
 CREATE INDEX same_person ON candidate (mailbox);
 CREATE INDEX ix_run_campaign_id ON run (campaign_id);
 CREATE UNIQUE INDEX one_invitation ON attempt (candidate_row, generation) WHERE operation = 'invite' AND state IN ('sending', 'done', 'unsure');
-CREATE INDEX still_sending ON attempt (run_id) WHERE state = 'sending';
 CREATE UNIQUE INDEX one_project_one_problem ON attempt (campaign_id, operation) WHERE operation IN ('create_project', 'attach_problem') AND state IN ('sending', 'done', 'unsure');
+CREATE INDEX still_sending ON attempt (run_id) WHERE state = 'sending';
 CREATE INDEX ix_decision_campaign_id ON decision (campaign_id);
 DELETE FROM "sqlite_sequence";
 INSERT INTO "sqlite_sequence" VALUES('do_not_contact',1);
