@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from data.decisions.verdicts import WORDS, Decided, Doubt, objections
+from data.decisions.verdicts import WORDS, Decided, Doubt, NotDecided, objections
 from data.store.states import By, Word
 from flows.words.doubts import MEANS, look, meaning, reached, sent_at, what, wrote
 from flows.words.speech import answer_to, say
@@ -62,7 +62,11 @@ def _answered(
             reason = answer_to("  Why (optional): ")
             if reason is None:
                 return False
-        ledger.write(settling.settle, campaign.id, [decided], By(who, reason or ""), soon=at_once)
+        person = By(who, reason or "")
+        try:
+            ledger.write(settling.settle, campaign.id, [decided], person, soon=at_once)
+        except NotDecided as error:  # somebody else was quicker
+            say(f"  Not accepted: {error.objections[0]}.")
         return True
 
 

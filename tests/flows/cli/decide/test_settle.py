@@ -42,7 +42,7 @@ from data.store.clock import now
 from data.store.ledger import Ledger
 from data.store.states import AttemptState, By, Ending, Operation, Step, Word
 from data.store.tables import Candidate
-from flows.cli.decide import settle
+from flows.cli.decide import one_by_one, settle
 from flows.run.order import RunContext, conduct
 from flows.words.doubts import HOW_FAR
 from sandbox.faults.faults import Fault
@@ -1015,6 +1015,28 @@ def test_at_the_question_again_may_be_said_at_once(desk: DoubtfulCampaign) -> No
     assert "or at once by typing  again now." in answer.out
     assert "--no-wait" not in answer.out
     assert desk.steps(ZOE) == ("done", "waiting")
+
+
+def test_at_the_question_somebody_else_may_be_quicker(
+    desk: DoubtfulCampaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is said, and the questions go on."""
+    desk.run(NEVER_CAME)
+    desk.at_terminal("again now", "asked her")
+    answer_to = one_by_one.answer_to
+
+    def overtaken(question: str) -> str | None:
+        if "Why" in question:
+            with desk.ledger() as ledger:
+                [doubt] = ledger.read(settling.find, 1).steps
+                sent = Decided(doubt.attempt, doubt.row, Word.SENT)
+                ledger.write(settling.settle, 1, [sent], By("rita", "she has it"), soon=True)
+        return answer_to(question)
+
+    monkeypatch.setattr(one_by_one, "answer_to", overtaken)
+    answer = desk.settle()
+    assert (answer.code, "  Not accepted: " in answer.out) == (0, True)
+    assert desk.steps(ZOE) == ("done", "done")
 
 
 @pytest.mark.parametrize("answers", [("quit",), ("stop",), ()], ids=["quit", "stop", "nothing"])
