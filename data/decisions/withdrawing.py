@@ -194,9 +194,13 @@ def _take_up_again(connection: Connection, person: Candidate) -> None:
         )
         if state == Step.UNSURE
     ]
-    connection.execute(
-        update(attempt).where(attempt.c.id.in_(last)).values(state=AttemptState.UNSURE)
-    )
+    if last:
+        doubted = update(attempt).where(attempt.c.id.in_(last)).values(state=AttemptState.UNSURE)
+        connection.execute(doubted)
+        evidence = select(attempt.c.evidence).where(attempt.c.id == last[-1]).scalar_subquery()
+        connection.execute(
+            update(candidate).where(candidate.c.id == person.id).values(why=evidence)
+        )
 
 
 def _may_have_happened(last: ColumnElement[Any]) -> ColumnElement[bool]:

@@ -234,6 +234,8 @@ def test_an_undone_correction_leaves_what_was_doubtful_in_doubt(
     assert desk.run().ending is Ending.NEEDS_ATTENTION
     assert desk.emails() == emails
     assert desk.steps(ADA) == (("done", "unsure") if added else ("unsure", "waiting"))
+    people = desk.type("status", KEY, "--json").object["candidates"]
+    assert all(one["why"] for one in people if one["email1"] == ADA)
     desk.later(16)
     verdict = ("--invites", "sent") if added else ("--candidates", "again")
     assert desk.settle(*verdict, "--why", "looked").code == 0
