@@ -70,6 +70,14 @@ _STEPPED_BACK = (
             attempt.c.state == AttemptState.DONE,
         )
         .label("was_invited"),
+        # Withdrawn while it was unsure: nobody ever said that it did not arrive.
+        exists()
+        .where(
+            attempt.c.id == candidate.c.invite_attempt,
+            attempt.c.state == AttemptState.OVERRULED,
+            candidate.c.invite_state == Step.WITHDRAWN,
+        )
+        .label("perhaps_invited"),
         _NEW.c.email1.label("instead"),
     )
     .outerjoin(_ADDING, _ADDING.c.id == candidate.c.add_attempt)
@@ -296,7 +304,9 @@ def _stepped_back(
         if certain:
             there = f"candidate {person.candidate_id} in {_project(here)}"
         why = f"corrected to {person.instead}" if person.instead else "withdrawn"
-        evidence = f"{there}, {why}" + (", was invited" if person.was_invited else "")
+        evidence = f"{there}, {why}"
+        if person.was_invited or person.perhaps_invited:
+            evidence += f", {'was' if person.was_invited else 'may have been'} invited"
         who = (person.email1, person.candidate_id)
         yield LeftOver(What.PERSON, certain, evidence, (None, person.id), *who)
 

@@ -57,15 +57,19 @@ def send_again(small: Small, operation: Operation, *rows: int) -> Claimed:
 @pytest.mark.parametrize(
     ("added", "invited", "corrected", "said"),
     [
-        (Step.DONE, False, False, "candidate 5001 in project 101, withdrawn"),
-        (Step.DONE, True, False, "candidate 5001 in project 101, withdrawn, was invited"),
-        (Step.DONE, False, True, "candidate 5001 in project 101, corrected to new@example.com"),
-        (Step.UNSURE, False, False, "perhaps in project 101, withdrawn"),
-        (Step.REFUSED, False, False, None),
+        (Step.DONE, None, False, "candidate 5001 in project 101, withdrawn"),
+        (Step.DONE, Step.DONE, False, "candidate 5001 in project 101, withdrawn, was invited"),
+        (
+            *(Step.DONE, Step.UNSURE, False),
+            "candidate 5001 in project 101, withdrawn, may have been invited",
+        ),
+        (Step.DONE, None, True, "candidate 5001 in project 101, corrected to new@example.com"),
+        (Step.UNSURE, None, False, "perhaps in project 101, withdrawn"),
+        (Step.REFUSED, None, False, None),
     ],
 )
 def test_who_was_ever_added_is_still_there(
-    small: Small, added: Step, invited: bool, corrected: bool, said: str | None
+    small: Small, added: Step, invited: Step | None, corrected: bool, said: str | None
 ) -> None:
     """With an id for certain; in doubt perhaps; where nothing happened there is nobody."""
     row = small.rows()["ada"]
@@ -76,7 +80,7 @@ def test_who_was_ever_added_is_still_there(
     if invited:
         sent = small.claim(Operation.INVITE, row)
         assert sent is not None
-        small.land(Operation.INVITE, sent, Step.DONE)
+        small.land(Operation.INVITE, sent, invited)
     recovery.OWN_RUNS.clear()
     if corrected:
         new = ("new@example.com", "new@example.com")
