@@ -1,4 +1,5 @@
 """Who was forgotten: only keyed hashes of their addresses stay, so that nobody is invited again.
+
 Whoever has the same mailbox at another address is put on the do-not-contact list, for a person to
 decide: it may be the same person, or a colleague.
 

@@ -27,7 +27,7 @@ UNLISTED = "is no longer in the definition: put the right address into it, then 
 KNOWN = "is already a candidate of this campaign"
 OTHERS = "was the address of another candidate of this campaign before it was corrected"
 SAME = "is the same address"
-CORRECTED = "was corrected before"
+CORRECTED = "was corrected before: name the new address"
 LIFTS = command("forget", "EMAIL", "--allow-again", "--why", "TEXT")
 FORGOTTEN = f"was forgotten on request; to allow it again: {LIFTS}"
 

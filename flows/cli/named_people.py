@@ -48,16 +48,20 @@ def rows_of(
     `against` returns the rows that cannot be decided: by position, why not. KEY in it stands for
     the campaign's key.
     """
-    from data.campaigns import intake
+    from data.campaigns import forgotten, intake
+    from data.decisions.withdrawing import FORGOTTEN
 
     everybody = ledger.read(intake.everybody, campaign.id)
     chosen = {email_key(typed): typed for typed in emails}  # named twice is one person
     people = {key: everybody[key].row for key in chosen if key in everybody}
     rows = list(people.values())
-    wrong = [
+    strange = {key: typed for key, typed in chosen.items() if key not in everybody}
+    gone = ledger.read(forgotten.among, strange, campaign.id)
+    wrong = [f"{strange[key]} {FORGOTTEN}" for key in strange if key in gone]
+    wrong += [
         f"{typed}: {unknown(typed, emails_of(everybody))}"
-        for key, typed in chosen.items()
-        if key not in everybody
+        for key, typed in strange.items()
+        if key not in gone
     ]
     objections = ledger.read(against, campaign.id, rows) if against else {}
     wrong += [

@@ -135,7 +135,7 @@ def decide(
         if (void := VOID.get(stands)) is not None:
             raise NotAnswered(
                 f"Plan {shown} of {key} is void: {void}. Nothing was decided, and nothing "
-                "was sent. The next run shows the plan as it is now."
+                "was sent. The next run with something to send shows the plan anew."
             )
     if not asked.answer == given == Answer.APPROVED:
         ledger.write(approvals.answer, asked, given, By(who, why))

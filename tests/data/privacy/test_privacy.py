@@ -494,8 +494,9 @@ def test_whoever_was_forgotten_does_not_come_in_by_a_correction(desk: DoubtfulCa
     """Somebody else's address was corrected to one that was to be forgotten: a person is told."""
     desk.run()
     forget(desk, ADA)
-    refused = desk.type("correct", KEY, ZOE, ADA, "--why", "a typo")
-    assert (refused.code, "forgotten on request" in refused.err) == (2, True)
+    for words in (("correct", KEY, ZOE, ADA), ("withdraw", KEY, ADA)):
+        refused = desk.type(*words, "--why", "a typo")
+        assert (refused.code, "forgotten on request" in refused.err) == (2, True)
     assert desk.steps(ZOE) == ("done", "done")
 
 
