@@ -17,7 +17,7 @@ from sqlmodel import select as whole
 
 from config.people.doubts import mailbox
 from data.store import clock
-from data.store.states import By, Step
+from data.store.states import SPELLING, By, Step
 from data.store.tables import (
     Forgotten,
     box_of,
@@ -31,7 +31,6 @@ from data.store.tables import (
 
 MARK = "forgotten:"  # before a hash that replaces an email key; no address begins like this
 WORD = "forgotten"  # written instead of their name or their state
-SPELLING = "has the mailbox of somebody who was forgotten"  # why an address is on the list
 _HASHES = select(forgotten.c.hash)
 _FORGOTTEN_BY = select(candidate.c.email_key).where(
     candidate.c.campaign_id == bindparam("of"), candidate.c.email_key.startswith(MARK)

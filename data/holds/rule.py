@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from config.service_address import same_service
 from config.timetable.moments import in_zone, on_the_wall
 from config.timetable.spans import in_words
+from data.store.states import SPELLING
 
 if TYPE_CHECKING:
     from data.store.tables import DoNotContact
@@ -158,6 +159,8 @@ def _held_by_others(
 
 
 def _listed(entry: "DoNotContact", zone: str | None) -> str:
+    if entry.why == SPELLING:
+        return entry.why
     if entry.file:
         return f"on the do-not-contact list ({PurePath(entry.file).name})"
     why = f": {entry.why}" if entry.why else ""

@@ -101,3 +101,6 @@ class Word(StrEnum):
 
 # Stored instead of its process's start: it claimed nothing, so nobody needs to check it.
 SENT_NOTHING = ""
+
+# Why an address is on the do-not-contact list that nobody has put there.
+SPELLING = "has the mailbox of somebody who was forgotten"
