@@ -306,7 +306,7 @@ def _stepped_back(
         why = f"corrected to {person.instead}" if person.instead else "withdrawn"
         evidence = f"{there}, {why}"
         if person.was_invited or person.perhaps_invited:
-            evidence += f", {'was' if person.was_invited else 'may have been'} invited"
+            evidence += f", {'was' if person.was_invited else 'perhaps'} invited"
         who = (person.email1, person.candidate_id)
         yield LeftOver(What.PERSON, certain, evidence, (None, person.id), *who)
 

@@ -61,7 +61,7 @@ def send_again(small: Small, operation: Operation, *rows: int) -> Claimed:
         (Step.DONE, Step.DONE, False, "candidate 5001 in project 101, withdrawn, was invited"),
         (
             *(Step.DONE, Step.UNSURE, False),
-            "candidate 5001 in project 101, withdrawn, may have been invited",
+            "candidate 5001 in project 101, withdrawn, perhaps invited",
         ),
         (Step.DONE, None, True, "candidate 5001 in project 101, corrected to new@example.com"),
         (Step.UNSURE, None, False, "perhaps in project 101, withdrawn"),
