@@ -18,9 +18,12 @@ from sqlalchemy import (
     PrimaryKeyConstraint,
     String,
     Table,
+    bindparam,
     insert,
     inspect,
+    select,
     text,
+    update,
 )
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import DatabaseError
@@ -31,7 +34,7 @@ from data.store.backup import NoBackup, back_up
 from data.store.errors import LedgerUnusable, NoLedger, what_failed
 from data.store.postgres import engine_of_server
 from data.store.sqlite import engine_of_file, make_durable
-from data.store.tables import identity
+from data.store.tables import box_of, candidate, do_not_contact, identity
 
 __all__ = ["LedgerUnusable", "NoLedger", "open_engine", "rewrite"]
 
@@ -75,6 +78,8 @@ def open_engine(
             raise NoLedger(place_of(address))
         if version != NEWEST:
             _bring_up_to_date(engine, version, first)
+        else:
+            _fill_in_mailboxes(engine)
     except (DatabaseError, sqlite3.DatabaseError) as error:
         engine.dispose()
         raise LedgerUnusable(
@@ -163,6 +168,28 @@ def _bring_up_to_date(
         _make_tables(connection, NEWEST)
         if first is not None:
             first(connection)
+
+
+def _fill_in_mailboxes(engine: Engine) -> None:
+    """Complete what a process of an older version wrote that had the ledger open before an update:
+    without its mailbox, nothing would hold such a row.
+    """
+    for table in (candidate, do_not_contact):
+        # Whoever was forgotten has none, and a hash for a key.
+        bare = select(table.c.id, table.c.email_key).where(
+            table.c.mailbox == "", table.c.email_key.contains("@")
+        )
+        with engine.connect().execution_options(reading=True) as connection:
+            rows = connection.execute(bare).all()
+        if rows:
+            with engine.begin() as connection:
+                server_locks.alone(connection)
+                connection.execute(
+                    update(table)
+                    .where(table.c.id == bindparam("row"), table.c.mailbox == "")
+                    .values(mailbox=bindparam("box")),
+                    [{"row": row, "box": box_of(key)} for row, key in rows],
+                )
 
 
 def _make_tables(connection: Connection, version: str) -> None:

@@ -24,7 +24,9 @@ from data.holds.rule import (
 )
 from data.sending import runs
 from data.store import tables
+from data.store.ledger import Ledger
 from data.store.states import By, Ending, Operation, Step, Word
+from tests.support.ledgers.databases import ledger_at
 from tests.support.ledgers.small_ledger import NOON, Small, definition, intent
 
 HERE = Assessment("https://api.example.com", problem_id=42, project_id=101)
@@ -329,6 +331,21 @@ def test_another_address_of_a_mailbox_is_held_by_other_campaigns_alone(small: Sm
     allowed = [beside.rows()["ada+new"]], By("rita", "another person")
     small.ledger.write(resending.allow, beside.begun.campaign, *allowed)
     assert invite(beside, "ada+new")
+
+
+def test_what_an_older_program_writes_beside_an_update_holds_as_well(
+    small: Small, tmp_path: Path
+) -> None:
+    """One that had the ledger open goes on without mailboxes: whoever opens it fills them in."""
+    small.add_everybody()
+    address = {"ada@example.com": "ada@example.com"}
+    small.ledger.write(do_not_contact.block, address, By("rita", "asked"))
+    with small.ledger._transactions.writing() as connection:
+        for table in (PEOPLE, tables.do_not_contact):
+            connection.execute(update(table).values(mailbox=""))
+    with Ledger.open(ledger_at(tmp_path)):
+        assert names_held(small) == {"ada"}
+    assert (invite(small, "ada"), invite(small, "bo")) == (False, True)
 
 
 def test_a_block_counts_for_every_spelling_of_its_mailbox(small: Small) -> None:
