@@ -68,7 +68,6 @@ def build(written: Written, problems: list[Mistake], warnings: list[Mistake]) ->
     if written.people is not None:
         without_people = len(problems)
         problems.extend(_about_where(written, written.people))
-        warnings.extend(written.people.warnings)
         stage_id = head.stage_id if head else 1
         candidates, repeated = judge_people(written.people, stage_id, problems, warnings)
         if not candidates and len(problems) == without_people:

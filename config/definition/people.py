@@ -69,7 +69,9 @@ def judge_people(
         else:
             seen[key] = len(candidates)
             candidates.append(candidate)
-            warnings.extend(_about(fields, key, row, people))
+            for each in _about(fields, key, row, people):
+                # Nobody may be watching: a schedule, the inbox.
+                (problems if each.cause == REMARK else warnings).append(each)
     warnings.extend(_one_mailbox(candidates))
     return tuple(candidates), repeated
 

@@ -205,7 +205,7 @@ def name_doubts(name: str) -> Iterator[Doubt]:
     if name in NOTHING:
         yield Doubt("an empty cell, as programs write it", "programs write this for an empty cell")
     elif _REMARK.search(name):
-        sentence = "this may be a remark that the row is out; whoever is in the table is invited"
+        sentence = "this looks like a remark that the row is out; delete the row, or the remark"
         yield Doubt(REMARK, sentence)
     elif "@" in name:
         yield Doubt(NO_NAME, "no name has an @ in it; check whether the columns are shifted")

@@ -69,22 +69,23 @@ class PeopleTable:
         where = self.wishes.where
         selection = self._selection(where, self.filled())
         left_out = selection.left_out if selection else frozenset[int]()
-        people = self._with_rows(self._people_of(campaign, selection), selection)
-        return replace(people, warnings=tuple(self._not_to_contact(left_out, where)))
+        out = self._not_to_contact(self.filled(), left_out, where)
+        return self._with_rows(chain(self._people_of(campaign, selection), out), selection)
 
     def people_by_campaign(
         self, wheres: Mapping[str, Where]
     ) -> tuple[dict[str, People], list[Mistake]]:
-        """Return the people by their `campaign` column, and the rows in which it is empty.
+        """Return the people by their `campaign` column, and mistakes that belong to no campaign.
 
         `wheres` says for each campaign which rows it keeps.
         """
         rows: dict[str, list[Row | Mistake]] = {}
-        problems = []
+        problems: list[Mistake] = []
         selections = self._selections(wheres)
         every = (each.left_out for each in selections.values() if each)
         left_out = frozenset[int]().union(*every)
-        warnings = tuple(self._not_to_contact(left_out, {}))
+        for key, kept in self._by_campaign(wheres).items() if self._out() else ():
+            problems.extend(self._not_to_contact(kept, left_out, wheres[key]))
         for row in self._people(left_out):
             if isinstance(row, Mistake):
                 problems.append(row)
@@ -96,10 +97,8 @@ class PeopleTable:
                 key = str(fields.pop("campaign")).strip()
                 rows.setdefault(key, []).append(replace(row, fields=fields))
         keys = rows.keys() | selections.keys()
-        return {
-            key: replace(self._with_rows(rows.get(key, ()), selections.get(key)), warnings=warnings)
-            for key in keys
-        }, problems
+        people = {key: self._with_rows(rows.get(key, ()), selections.get(key)) for key in keys}
+        return people, problems
 
     def _with_rows(self, rows: Iterable[Row | Mistake], selection: Selection | None) -> People:
         people = People(rows, self.place, self.grid.whole, self._notes(), self._sent_from())
@@ -120,13 +119,17 @@ class PeopleTable:
 
     def _selections(self, wheres: Mapping[str, Where]) -> dict[str, Selection | None]:
         """Select the rows of each campaign that has a `where`."""
+        rows = self._by_campaign(key for key, where in wheres.items() if where)
+        return {key: self._selection(wheres[key], each) for key, each in rows.items()}
+
+    def _by_campaign(self, keys: Iterable[str]) -> dict[str, list[TableRow]]:
         column = self.columns.by_field["campaign"]
-        rows: dict[str, list[TableRow]] = {key: [] for key, where in wheres.items() if where}
+        rows: dict[str, list[TableRow]] = {key: [] for key in keys}
         for number, cells in self.filled() if rows else ():
             key = str(as_text(cells[column])).strip() if column < len(cells) else ""
             if key in rows:
                 rows[key].append((number, cells))
-        return {key: self._selection(wheres[key], each) for key, each in rows.items()}
+        return rows
 
     def filled(self, columns: Collection[int] = ()) -> Iterator[TableRow]:
         """Go through the rows with something in one of these columns, or else in a known one."""
@@ -179,31 +182,29 @@ class PeopleTable:
                 wish = f'columns: {{notes: "{name}"}}{row}'
                 yield f"{self.grid.whole}: to send {name} as notes, add  {wish}"
 
-    def _not_to_contact(self, left_out: frozenset[int], where: Where) -> Iterator[Mistake]:
-        """Warn of rows with a value in a column such as `Do not contact` that `where` ignores."""
+    def _out(self) -> dict[int, str]:
+        """Return the headers of the columns that say who should not get an email."""
+        used = {*self.columns.by_field.values()}
+        titles = {at: title.strip() for at, title in enumerate(self.titles) if at not in used}
+        return {at: title for at, title in titles.items() if says_do_not_contact(title)}
+
+    def _not_to_contact(
+        self, rows: Iterable[TableRow], left_out: frozenset[int], where: Where
+    ) -> Iterator[Mistake]:
+        """Refuse rows with a value in a column such as `Do not contact` that `where` ignores."""
         named = {*map(compared, where)}
-        for column, title in enumerate(self.titles):
-            unused = column not in self.columns.by_field.values() and compared(title) not in named
-            if not unused or not says_do_not_contact(title):
-                continue
-            texts = [
-                (number, text_at(cells, column)[0].strip())
-                for number, cells in self.filled()
-                if number not in left_out
-            ]
+        columns = {at: name for at, name in self._out().items() if compared(name) not in named}
+        kept = [row for row in rows if row[0] not in left_out] if columns else []
+        for column, name in columns.items():
+            texts = [(number, text_at(cells, column)[0].strip()) for number, cells in kept]
             asked = [(number, text) for number, text in texts if compared(text) not in NOT_SO]
             if not asked:
                 continue
-            (number, text), name = asked[0], title.strip()
-            rows, are = (
-                ("1 row has", "is") if len(asked) == 1 else (f"{len(asked):,} rows have", "are")
-            )
+            number, text = asked[0]
+            have = "1 row has" if len(asked) == 1 else f"{len(asked):,} rows have"
             others = (text for _, text in texts if compared(text) in NOT_SO)
             do = keeping(name, others, where, sheet=self.grid.sheet is not None)
-            message = (
-                f"{rows} a value under {name}, as {shown(text)} here, but {are} read like any "
-                f"other; to leave them out, {do}"
-            )
+            message = f"{have} a value under {name}, {shown(text)} here; to leave them out, {do}"
             yield Mistake(self.grid.cell(number, column), message=message)
 
     def _sent_from(self) -> dict[str, str]:

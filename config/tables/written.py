@@ -49,7 +49,7 @@ class People:
 
     `whole` is the table they are in, None if the definition lists them itself; `columns` are its
     headers, by the fields that are sent from them. `selection` is what `where` made of the table,
-    and `left_out` are the email keys of the people it left out; `warnings` are about whole columns.
+    and `left_out` are the email keys of the people it left out.
     """
 
     rows: Iterable[Row | Mistake]
@@ -59,7 +59,6 @@ class People:
     columns: Mapping[str, str] = field(default_factory=dict)
     selection: Selection | None = None
     left_out: frozenset[str] = frozenset()
-    warnings: tuple[Mistake, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -122,6 +122,8 @@ TABLES = [
             "4, email1: found the error #REF!, …",
             "4, notes: found the error #DIV/0!, …",
             "4, stage_id: found the error #VALUE!, …",
+            '5, first_name: "#1": …',
+            '5, last_name: "#NAME": …',
         ),
         encodings=("utf-8", "cp1252"),
     ),

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from config.people.doubts import REMARK, name_doubts
 from config.reading.reading import read_campaigns
 from config.tables.cells import STARTS, is_error
 from config.workbooks.shapes import column_letters
@@ -35,7 +36,12 @@ LETTERS = st.characters(
 # it takes some from our code.
 WORDS = st.text(LETTERS, min_size=1, max_size=12).map(str.strip)
 TEXT = WORDS.filter(lambda text: not is_error(text))
-NAME = TEXT.filter(lambda text: any(c.isprintable() and not c.isspace() for c in text))
+NAME = TEXT.filter(
+    lambda text: (
+        any(c.isprintable() and not c.isspace() for c in text)
+        and REMARK not in {doubt.kind for doubt in name_doubts(text)}
+    )
+)
 NOTES = st.lists(TEXT, max_size=3).map(lambda lines: "\n".join(lines).strip())
 CAMPAIGN = Sheet("campaign", [["campaign", "a"], ["name", "A"], ["problem", 1]])
 DEFINITION = "campaign: a\nproject: {name: A}\nproblem: 1\n"

@@ -276,9 +276,8 @@ def test_a_remark_that_is_split_off_a_name_is_pointed_at() -> None:
     names = ["Grace Hopper (withdrawn)", "Ada Lovelace [DO NOT INVITE]", '"Alan Turing, PhD"']
     rows = [f"{name},a{number}@corp.org" for number, name in enumerate(names)]
     Path("campaign.yaml").write_text(f"{sample.HEAD}candidates: {{split_name: true}}\n")
-    warnings = read("\n".join(["Name,Email", *rows]) + "\n").warnings
-    assert [each.place.line for each in warnings if each.cause == REMARK] == [2, 3]
-    assert len(warnings) == 5
+    problems = mistakes(people, "\n".join(["Name,Email", *rows]) + "\n")
+    assert [(each.place.line, each.cause) for each in problems] == [(2, REMARK), (3, REMARK)]
 
 
 @pytest.mark.parametrize(
