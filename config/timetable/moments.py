@@ -34,6 +34,14 @@ def in_zone(at: datetime, zone: str | None, *, seconds: bool = False) -> str:
     return f"{shown} ({zone or wall.tzname()})"
 
 
+def minute_from(at: datetime, zone: str | None) -> str:
+    """Write the first whole minute that is not before a moment: who waits for it waits long
+    enough.
+    """
+    minute = at.replace(second=0, microsecond=0)
+    return in_zone(minute if minute == at else minute + timedelta(minutes=1), zone)
+
+
 def on_the_wall(at: datetime, zone: str | None) -> datetime:
     """The same moment by the clocks of a zone; None means this machine's zone."""
     return at.astimezone(ZoneInfo(zone) if zone else None)

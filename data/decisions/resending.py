@@ -11,7 +11,7 @@ from datetime import datetime
 from sqlalchemy import Connection, exists, func, select, update
 
 from config.command_line import command
-from config.timetable.moments import in_zone
+from config.timetable.moments import minute_from
 from data.campaigns.queries import people_in
 from data.decisions.doubt_rows import SEEN, doubts_in
 from data.decisions.settling import write_down
@@ -81,7 +81,7 @@ def no_resend(person: Candidate, doubt: Doubt | None, at: datetime) -> str | Non
         # Without this, withdraw and then resend would bypass the wait for `again`.
         return (
             "was settled without an answer from the service, which may still be working on it: "
-            f"wait until {in_zone(doubt.again_from, doubt.timezone)}"
+            f"wait until {minute_from(doubt.again_from, doubt.timezone)}"
         )
     return None
 

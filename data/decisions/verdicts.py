@@ -11,7 +11,7 @@ from hashlib import sha256
 
 from config.email_key import email_key
 from config.errors import CampaignError
-from config.timetable.moments import in_zone
+from config.timetable.moments import minute_from
 from data.store.states import AttemptState, Operation, Step, Word
 
 PATIENCE = timedelta(minutes=15)  # a gateway may still be working on a request for this long
@@ -254,6 +254,6 @@ def too_early(doubt: Doubt, at: datetime, *, soon: bool = False) -> str | None:
     if at < doubt.again_from and not soon:
         return (
             "the service may still be working on this; you can send it again from "
-            f"{in_zone(doubt.again_from, doubt.timezone)}{OR_AT_ONCE}"
+            f"{minute_from(doubt.again_from, doubt.timezone)}{OR_AT_ONCE}"
         )
     return None

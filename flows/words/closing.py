@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from config.command_line import command
-from config.timetable.moments import in_zone
+from config.timetable.moments import minute_from
 from data.holds.rule import Cause
 from flows.words.speech import counted, most_quoted
 
@@ -161,7 +161,7 @@ def _held(key: str, held: Sequence[Mapping[str, Any]], again: str, zone: str | N
     if not held:
         return []
     ends = sorted(datetime.fromisoformat(hold["until"]) for hold in held if hold["until"])
-    wait = [f"held: wait until {in_zone(ends[0], zone)}, then {again}"] if ends else []
+    wait = [f"held: wait until {minute_from(ends[0], zone)}, then {again}"] if ends else []
     correct = command("correct", key, "OLD", "NEW", "--why", "TEXT")
     seconds = any(hold["cause"] == Cause.SECOND for hold in held)
     return [
@@ -189,5 +189,6 @@ def lines_of(asked: "Approval") -> list[str]:
     if asked.answer_by is not None:
         lines.append(f"  {'answer by':<11} {until(asked)}")
     if asked.answer is not None:
-        lines.append(f"  {asked.answer:<11} by {asked.who}")
+        why = f": {asked.why}" if asked.why else ""
+        lines.append(f"  {asked.answer:<11} by {asked.who}{why}")
     return lines

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from config.timetable.moments import in_zone
+from config.timetable.moments import in_zone, minute_from
 from config.timetable.timetable import Timetable
 from data.campaigns import intake, queries
 from data.campaigns import send_progress as progress
@@ -175,7 +175,7 @@ _PREPARED = "Everything is prepared; invitations go out"
 def _from(answer: Turn, zone: str | None, what: str = _PREPARED) -> str:
     if answer.again is None:
         return what
-    return f"{what} from {in_zone(answer.again, zone)}"
+    return f"{what} from {minute_from(answer.again, zone)}"
 
 
 def clock_of(table: Timetable, zone: str | None) -> str | None:

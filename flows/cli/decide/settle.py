@@ -13,7 +13,7 @@ import typer
 from config.command_line import command
 from config.errors import BadInput
 from config.mistakes import Mistake, Place
-from config.timetable.moments import in_zone
+from config.timetable.moments import minute_from
 from data.decisions.verdicts import NEED_A_REASON, Decided, Doubt, NotDecided, listed, objections
 from data.store import clock
 from data.store.states import Operation, Word
@@ -117,7 +117,7 @@ def _list(campaign: "Campaign", unsure: Sequence[Doubt]) -> None:
         return
     again = max(doubt.again_from for doubt in unsure)
     if again > clock.now():
-        at = in_zone(again, campaign.timezone)
+        at = minute_from(again, campaign.timezone)
         say(f'Before {at}, "again" needs --no-wait: the service may still be at work.')
     raise typer.Exit(3)
 

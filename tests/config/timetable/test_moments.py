@@ -92,6 +92,11 @@ def test_a_moment_is_written_by_the_clocks_of_a_zone() -> None:
     at = datetime(2026, 12, 1, 9, 30, 5, tzinfo=UTC)
     assert moments.in_zone(at, "Asia/Tokyo") == "2026-12-01 18:30 (Asia/Tokyo)"
     assert moments.in_zone(at, "Asia/Tokyo", seconds=True) == "2026-12-01 18:30:05 (Asia/Tokyo)"
+    # Whoever waits until then, waits long enough.
+    assert moments.minute_from(at, "Asia/Tokyo") == "2026-12-01 18:31 (Asia/Tokyo)"
+    assert (
+        moments.minute_from(at.replace(second=0), "Asia/Tokyo") == "2026-12-01 18:30 (Asia/Tokyo)"
+    )
 
 
 @pytest.mark.parametrize(
