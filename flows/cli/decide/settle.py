@@ -255,9 +255,11 @@ class _Judge:
         decided = [verdict for _, verdict in rows]
         refused = self._refused(decided)
         then = self._instead(decided, refused, more=bool(problems))
-        for position, objection in refused.items():
-            place = Place(str(path), rows[position][0] or None)
-            problems.append(Mistake(place, column, message=objection))
+        for (line, objection), number in Counter(
+            (rows[position][0] or None, objection) for position, objection in refused.items()
+        ).items():
+            message = f"{objection} ({number:,} people)" if number > 1 else objection
+            problems.append(Mistake(Place(str(path), line), column, message=message))
         if problems:
             raise BadInput(sorted(problems, key=lambda problem: problem.place.line or 0), then=then)
         return self._with_reason(decided)

@@ -11,7 +11,7 @@ import typer
 from config.command_line import command
 from config.email_key import email_key
 from data.decisions.verdicts import Decided, Doubt, about, listed, listed_as
-from data.store.states import Operation, Word
+from data.store.states import Operation, Step, Word
 from flows.cli.named_people import unknown
 from flows.cli.outputs import output_option
 from flows.words.doubts import STEPS, Standing, by_place
@@ -170,7 +170,10 @@ def _where(step: str, standing: Standing) -> str:
     """Say where the steps of a name stand, as none of them is unsure."""
     states = Counter(state for (name, _), state in standing.steps.items() if name == step)
     if step in ("project", "problem"):
-        stands = f"the {step} is {next(iter(states))}"
+        state = next(iter(states))
+        stands = f"the {step} is {state}"
+        if (step, state) == ("project", Step.DONE):
+            return f"{stands}; for another one, give the campaign another key"
     else:
         counts = ", ".join(f"{number:,} {state}" for state, number in states.items())
         stands = f"no {step} is unsure ({counts or 'there are none'})"

@@ -80,8 +80,11 @@ def test_who_is_not_in_the_list_stays_unsure_unless_it_is_said_to_be_complete(
 ) -> None:
     """A list may be one page of several: only a word of its own takes it for everybody."""
     desk.run(NEVER_CAME)
-    desk.later(16)
     path = write([["email", "id"], ["somebody@else.com", 9], [ADA, 701]])
+    early = desk.settle("--from", path, "--candidates", "again", "--why", "the list is complete")
+    assert (early.code, early.err.count("--no-wait (2 people)")) == (2, 1)
+    assert desk.steps(ADA)[0] == "unsure"
+    desk.later(16)
     answer = desk.settle("--from", path)
     assert answer.code == 3
     assert "ids for 1 of 3 unsure adds" in answer.err and "2 people not in it: stay" in answer.err
