@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from data.campaigns import approvals, pauses, queries
+from data.campaigns.approvals import Standing
 from data.campaigns.changes import Changes
 from data.campaigns.pauses import HOLD_ON
 from data.campaigns.whose_turn import Wait
@@ -65,7 +66,7 @@ async def conduct(source: CampaignSource, context: RunContext) -> Finish:
     if not plan.calls.nothing:
         await context.perform("check the receipt", partial(asyncio.to_thread, receipts.check))
     context.observer.on_plan(plan.calls)
-    if plan.calls.nothing:
+    if plan.calls.nothing and not await asyncio.to_thread(_asks_ahead, plan, context.ledger):
         return await _close_up(
             plan, context, None, plan.early, await _take_over(plan, source, context)
         )
@@ -198,6 +199,19 @@ def _approval(
         return None, None
     shown, stood = ledger.write(approvals.seek, in_words(plan, source, terms))
     return shown, held_back(shown, stood)
+
+
+def _asks_ahead(plan: Plan, ledger: Ledger) -> bool:
+    """Whether what waits for its time is to be approved: not only once that time has come."""
+    target = plan.target
+    if target.definition is not None:
+        asks = target.definition.invites.approval is not None
+    else:
+        asks = target.known is not None and target.known.ask_first
+    if not asks or plan.stop is not None or not plan.left.invite:
+        return False
+    _, stands = ledger.read(approvals.look, target.key, target.digest)
+    return stands is not Standing.APPROVED
 
 
 async def _not_begun(

@@ -172,6 +172,29 @@ def test_the_plan_says_when_emails_go_out(office: Office) -> None:
     assert f"after the approval; emails {window}\nwaves: 1, rest" in end.plan.told
 
 
+@on_each_database
+def test_what_waits_for_its_time_is_approved_before_it(office: Office) -> None:
+    """Also where a change leaves nothing else to send: nobody has to be there when it begins."""
+
+    def asked(day: int) -> Path:
+        more = f"invites: {{approval: required, not_before: 2049-01-0{day} 09:00}}\n"
+        project = "{name: Engineers, timezone: Europe/Paris}"
+        return office.write("asked", people("ada"), project=project, more=more)
+
+    office.run(asked(day=1))
+    answered(office)
+    assert office.run(asked(day=1)).ending is Ending.NOT_YET
+    sent = office.changing()
+    end = office.run(asked(day=2))
+    assert waits(end) and waits(office.run(asked(day=2)))
+    assert end.plan is not None and "emails from 2049-01-02 09:00" in end.plan.told
+    answered(office)
+    assert office.run(asked(day=2)).ending is Ending.NOT_YET
+    assert office.changing() == sent
+    begun = office.run(asked(day=2), clock=lambda: datetime(2049, 1, 3, tzinfo=UTC))
+    assert (begun.ending, office.emails()) == (Ending.COMPLETED, {"ada@example.com": 1})
+
+
 def test_a_rejected_plan_is_not_sent(office: Office) -> None:
     """The run says who and why; a person may decide otherwise."""
     path = office.write("asked", people("ada"), more=REQUIRED)
