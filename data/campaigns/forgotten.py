@@ -9,7 +9,7 @@ transaction that its caller commits.
 """
 
 import hmac
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
@@ -57,6 +57,13 @@ def among(connection: Connection, keys: Iterable[str], campaign_row: int | None 
     if not gone:
         return set()
     return {key for key, number in hashes(connection, keys).items() if number in gone}
+
+
+def by_mailbox(connection: Connection, keys: Collection[str]) -> set[str]:
+    """Which of these email keys have the mailbox of somebody who was forgotten."""
+    gone = set(connection.scalars(select(forgotten.c.box)))
+    numbers = hashes(connection, map(_box, keys))
+    return {key for key in keys if numbers[_box(key)] in gone}
 
 
 def spellings(connection: Connection, addresses: Mapping[str, str]) -> dict[str, dict[str, Any]]:

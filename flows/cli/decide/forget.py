@@ -228,12 +228,23 @@ def _places(ledger: "Ledger", local: "LocalSettings") -> list[Path]:
 def _let_in_again(ledger: "Ledger", named: Mapping[str, str]) -> None:
     from data.campaigns import forgotten
 
-    again = ledger.write(forgotten.lift, named.keys())
-    refuse([f"{typed} was not forgotten" for key, typed in named.items() if key not in again])
+    gone = ledger.read(forgotten.among, named)
+    strange = {key: typed for key, typed in named.items() if key not in gone}
+    spelled = ledger.read(forgotten.by_mailbox, strange)
+    refuse([_not_forgotten(typed, spelled=key in spelled) for key, typed in strange.items()])
+    ledger.write(forgotten.lift, named)
     for key, typed in named.items():
         say(f"{typed}: campaigns may use this address again")
         if left_out := ledger.read(forgotten.by_which, key):
             say(f"  but not {', '.join(left_out)}: put the person into another campaign")
+
+
+def _not_forgotten(typed: str, *, spelled: bool) -> str:
+    if not spelled:
+        return f"{typed} was not forgotten"
+    allow = command("allow", "KEY", typed, "--why", "TEXT")
+    other = f"another address of its mailbox was: type that one, or {allow}"
+    return f"{typed} was not forgotten, but {other}"
 
 
 def _forget_due(ledger: "Ledger", local: "LocalSettings") -> None:

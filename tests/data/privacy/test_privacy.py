@@ -347,6 +347,18 @@ def test_somebody_may_come_in_again_when_a_person_says_so(desk: DoubtfulCampaign
     assert (other["forgotten"], other["invite"]) == (0, 3)
 
 
+def test_whoever_is_not_let_in_again_takes_nobody_along(desk: DoubtfulCampaign) -> None:
+    """Of several addresses all are let in, or none is; another spelling leads to the right one."""
+    desk.run()
+    forget(desk, ADA)
+    refused = desk.type("forget", ADA, SPELLED, ZOE, "--allow-again", "--why", "she applied again")
+    assert (refused.code, "nothing was decided" in refused.err) == (2, True)
+    assert f"{SPELLED} was not forgotten, but another address of its mailbox was" in refused.err
+    assert f"{ZOE} was not forgotten\n" in refused.err
+    with desk.ledger() as ledger:
+        assert ledger.read(forgotten.among, [ADA]) == {ADA}
+
+
 def test_nobody_is_forgotten_by_a_slip(desk: DoubtfulCampaign) -> None:
     """It cannot be taken back, so a person is asked, and where nobody can be, must say so."""
     desk.run()
