@@ -1,6 +1,6 @@
 """`campaign block`: the do-not-contact list, which no campaign sends to."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -13,6 +13,8 @@ from flows.words.speech import answer_program, counted, manner, say, say_table
 if TYPE_CHECKING:
     from data.store.ledger import Ledger
     from data.store.tables import DoNotContact
+
+IN_FILE = "is in the file named by CAMPAIGN_DO_NOT_CONTACT; remove it there"
 
 
 def block(
@@ -51,30 +53,31 @@ def block(
                 say(f"{email}: no campaign sends to this address{before}")
         listed = follow_the_list(ledger, local)
         if lift:
-            _check_lift(ledger, typed, listed.addresses if listed else {})
+            in_file = listed.addresses if listed else {}
+            _check_lift(ledger, typed, in_file)
             ledger.write(do_not_contact.lift, typed.keys(), by(who, reason))
             say(*(f"{email}: campaigns may send to this address again" for email in typed.values()))
-            say(*_still_held(ledger, typed))
+            say(*_still_held(ledger, typed, in_file))
         _show(ledger.read(do_not_contact.standing), whole=not typed)
 
 
-def _check_lift(ledger: "Ledger", addresses: Mapping[str, str], in_file: Mapping[str, str]) -> None:
+def _check_lift(ledger: "Ledger", addresses: Mapping[str, str], in_file: Collection[str]) -> None:
     """Refuse to take off what is not on the list, or is in the file and would only come back."""
     from data.holds import do_not_contact
 
     on_it = {entry.email_key for entry in ledger.read(do_not_contact.standing)}
     strange = {key: typed for key, typed in addresses.items() if key not in on_it}
-    wrong = [f"{typed} is not on the list" for typed in strange.values()]
-    wrong += _still_held(ledger, strange)
-    wrong += [
-        f"{typed} is in the file named by CAMPAIGN_DO_NOT_CONTACT; remove it there"
-        for key, typed in addresses.items()
-        if key in in_file
+    wrong = [
+        "\n".join([f"{typed} is not on the list", *_still_held(ledger, {key: typed}, in_file)])
+        for key, typed in strange.items()
     ]
+    wrong += [f"{typed} {IN_FILE}" for key, typed in addresses.items() if key in in_file]
     refuse(wrong)
 
 
-def _still_held(ledger: "Ledger", lifted: Mapping[str, str]) -> Iterator[str]:
+def _still_held(
+    ledger: "Ledger", lifted: Mapping[str, str], in_file: Collection[str]
+) -> Iterator[str]:
     """Which other spellings on the list hold these addresses all the same."""
     from data.holds import do_not_contact
     from data.store.tables import box_of
@@ -83,7 +86,8 @@ def _still_held(ledger: "Ledger", lifted: Mapping[str, str]) -> Iterator[str]:
     for entry in ledger.read(do_not_contact.standing):
         if typed := boxes.get(entry.mailbox):
             again = command("block", entry.email1, "--lift", "--why", "TEXT")
-            yield f"  but {entry.email1} is on the list, the same mailbox as {typed}: {again}"
+            on_it = IN_FILE if entry.email_key in in_file else f"is on the list: {again}"
+            yield f"  but {entry.email1}, the same mailbox as {typed}, {on_it}"
 
 
 def _show(entries: "Sequence[DoNotContact]", *, whole: bool) -> None:
