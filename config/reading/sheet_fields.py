@@ -19,12 +19,16 @@ def _as_header(cell: Any) -> Any:
     return None if str(cell).strip().casefold() == "null" else as_text(cell)
 
 
+# Two quotes, as typed and as spreadsheet programs curl them in one language or another.
+EMPTY_TEXT = ('""', "“”", "„“", "„”", "””", "«»", "»«")
+
+
 def as_values(cell: Any) -> list[str]:
     """Read what `where` wants of a column; several values are separated by semicolons or line
     breaks, and two quotes are an empty cell.
     """
     values = map(str.strip, re.split(r"[;\n]", str(as_text(cell))))
-    return ["" if value == '""' else value for value in values if value]
+    return ["" if value in EMPTY_TEXT else value for value in values if value]
 
 
 # Where each field goes, how its cell is read, and which names it may have in a sheet.

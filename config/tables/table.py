@@ -85,7 +85,7 @@ class PeopleTable:
         every = (each.left_out for each in selections.values() if each)
         left_out = frozenset[int]().union(*every)
         for key, kept in self._by_campaign(wheres).items() if self._out() else ():
-            problems.extend(self._not_to_contact(kept, left_out, wheres[key]))
+            problems.extend(self._not_to_contact(kept, left_out, wheres[key], key))
         for row in self._people(left_out):
             if isinstance(row, Mistake):
                 problems.append(row)
@@ -189,9 +189,16 @@ class PeopleTable:
         return {at: title for at, title in titles.items() if says_do_not_contact(title)}
 
     def _not_to_contact(
-        self, rows: Iterable[TableRow], left_out: frozenset[int], where: Where
+        self,
+        rows: Iterable[TableRow],
+        left_out: frozenset[int],
+        where: Where,
+        key: str | None = None,
     ) -> Iterator[Mistake]:
-        """Refuse rows with a value in a column such as `Do not contact` that `where` ignores."""
+        """Refuse rows with a value in a column such as `Do not contact` that `where` ignores.
+
+        `key`: of the campaign in a sheet `campaigns` that has these rows.
+        """
         named = {*map(compared, where)}
         columns = {at: name for at, name in self._out().items() if compared(name) not in named}
         kept = [row for row in rows if row[0] not in left_out] if columns else []
@@ -203,7 +210,7 @@ class PeopleTable:
             number, text = asked[0]
             have = "1 row has" if len(asked) == 1 else f"{len(asked):,} rows have"
             others = (text for _, text in texts if compared(text) in NOT_SO)
-            do = keeping(name, others, where, sheet=self.grid.sheet is not None)
+            do = keeping(name, others, where, sheet=self.grid.sheet is not None, key=key)
             message = f"{have} a value under {name}, {shown(text)} here; to leave them out, {do}"
             yield Mistake(self.grid.cell(number, column), message=message)
 

@@ -169,9 +169,11 @@ def select(conditions: Sequence[Condition], rows: Iterable[tuple[int, Sequence[A
     return selection
 
 
-def keeping(name: str, texts: Iterable[str], where: Where, *, sheet: bool) -> str:
+def keeping(
+    name: str, texts: Iterable[str], where: Where, *, sheet: bool, key: str | None = None
+) -> str:
     """Say what to type, beside a `where` there may be, to keep only rows with one of these texts
-    under a header; `sheet`: the definition may be in a sheet.
+    under a header; `sheet`: the definition may be in a sheet; `key`: it is in a sheet `campaigns`.
     """
     values = list({compared(text): text for text in texts}.values())
     if not values:
@@ -179,6 +181,8 @@ def keeping(name: str, texts: Iterable[str], where: Where, *, sheet: bool) -> st
     kept = dumps({name: values if len(values) > 1 else values[0]}, ensure_ascii=False)
     typed = f"add to where  {kept[1:-1]}" if where else f"put  where: {kept}  under candidates"
     cell = "; ".join(value or '""' for value in values)
+    if key is not None:
+        return f"put  {cell}  into the sheet campaigns, under candidates.where.{name} for {key}"
     row = f"  (a row of a sheet campaign: candidates.where.{name}, then {cell})" if sheet else ""
     return f"{typed}{row}"
 

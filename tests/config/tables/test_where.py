@@ -453,6 +453,24 @@ def test_who_asked_not_to_be_contacted_is_pointed_at(
     assert "; to leave them out, add to where  " in beside
 
 
+def test_who_asked_not_to_be_contacted_is_left_out_of_each_campaign_of_a_workbook(
+    typed: Typed,
+) -> None:
+    """Typed as it is shown into the sheet campaigns, nobody is pointed at again."""
+    cells = [["one", ""], ["one", "x"], ["two", "no"], ["two", "asked"]]
+    people = [[key, *person[:3], out] for (key, out), person in zip(cells, PEOPLE, strict=False)]
+    rows = [["campaign", "name", "problem"], ["one", "One", 1], ["two", "Two", 2]]
+    candidates = [["campaign", *HEADER[:3], "Withdrawn"], *people]
+    problems = typed("check", book(campaigns=rows, candidates=candidates), "--json").object
+    puts = [each["message"].partition("put  ")[2] for each in problems["problems"]]
+    column = "candidates.where.Withdrawn"
+    there = f"into the sheet campaigns, under {column} for"
+    assert puts == [f'""  {there} one', f"no  {there} two"]
+    rows = [[*row, put] for row, put in zip(rows, [column, '""', "no"], strict=True)]
+    reading = read_campaigns(book(campaigns=rows, candidates=candidates))
+    assert [len(each.candidates) for each in reading.definitions] == [1, 1]
+
+
 @pytest.mark.parametrize("cell", ["", "no", "N", "false", "0", "none", "nein", "non", "–", "NÃO"])
 def test_nobody_is_pointed_at_who_did_not_ask(cell: str) -> None:
     """In whatever language the cell says no; a column of another name is only not used."""
@@ -462,14 +480,16 @@ def test_nobody_is_pointed_at_who_did_not_ask(cell: str) -> None:
         assert len(emails(read_campaigns(Path("hiring.yaml")))) == 3
 
 
-def test_an_empty_cell_is_chosen_by_an_empty_text() -> None:
-    """Never by a field without a value; in a sheet, where nobody sees an empty text, by quotes."""
+@pytest.mark.parametrize("quotes", ['""', "“”", "„“"])
+def test_an_empty_cell_is_chosen_by_an_empty_text(quotes: str) -> None:
+    """Never by a field without a value; in a sheet, where nobody sees an empty text, by quotes,
+    which a spreadsheet program may have curled."""
     table([HEADER, *PEOPLE[:4], ["Fay", "F", "fay@mail.com", "", ""]])
     assert emails(read_campaigns(definition('{Job: ["", Frontend Engineer]}'))) == [
         "di@mail.com",
         "fay@mail.com",
     ]
-    fields = [["campaign", "a"], ["name", "A"], ["problem", 1], ["where.Job", '""; Cook']]
+    fields = [["campaign", "a"], ["name", "A"], ["problem", 1], ["where.Job", f"{quotes}; Cook"]]
     people = [
         HEADER,
         PEOPLE[0],
@@ -491,4 +511,6 @@ def test_rows_of_other_campaigns_are_not_left_out_by_one() -> None:
     people = [[key, *PEOPLE[n][:3], text] for n, (key, text) in enumerate(out)]
     path = book(campaigns=rows, candidates=[["campaign", *HEADER[:3], "DNC"], *people])
     [mistake] = messages(read_campaigns, path)
-    assert fits('people.xlsx, candidates!E4: 1 row … "x" …, then "")', mistake)
+    assert fits(
+        'people.xlsx, candidates!E4: 1 row … "x" …, under candidates.where.DNC for b', mistake
+    )
