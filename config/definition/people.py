@@ -99,7 +99,7 @@ def _about(fields: CandidateFields, key: str, row: Row, people: People) -> Itera
     if row.doubt:
         named = people.place(row.number, "first_name")
         yield Mistake(named, "first_name", message=row.doubt.sentence, cause=row.doubt.kind)
-        remarks = (each for each in name_doubts(row.doubt.left_out) if each.kind == REMARK)
+        remarks = (each for each in name_doubts(f"({row.doubt.left_out})") if each.kind == REMARK)
         yield from _doubted(row.doubt.left_out, named, "first_name", remarks)
     place = people.place(row.number, None)
     yield from _doubted(fields.email1, place, "email1", email_doubts(fields.email1, key))

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from config.mistakes import Doubt, shown
+from config.tables.headers import says_do_not_contact
 
 # The kinds of doubt, as they are summed up where many are alike.
 TYPO = "a likely typo"
@@ -85,6 +86,9 @@ _REMARK = re.compile(
     r"\A(?:#|//|~)|\b(?:do not|don['’]t|withdrawn|withdrew|declined|rejected|duplicate)\b",
     re.IGNORECASE,
 )
+_MARKS = ("#", "//")  # at the start of an address as well
+_BESIDE = re.compile(r"[(\[（【)\]）】,:]|\s[-–—]\s")
+_SAYS_OUT = "this looks like a remark that the row is out; delete the row, or the remark"
 
 
 def email_doubts(typed: str, key: str) -> Iterator[Doubt]:
@@ -97,6 +101,8 @@ def email_doubts(typed: str, key: str) -> Iterator[Doubt]:
             SHARED,
             "several people may read this mailbox, and whoever logs in with it is the candidate",
         )
+    if local.startswith(_MARKS):
+        yield Doubt(REMARK, _SAYS_OUT)
     if local.startswith("'"):
         yield Doubt(APOSTROPHE, "some programs put an apostrophe in front of text")
     if "?" in local:
@@ -200,13 +206,18 @@ def _readable(domain: str) -> str:
         return domain
 
 
+def _has_remark(name: str) -> bool:
+    """Whether beside a name stands what heads a column of those who should not get an email."""
+    parts = _BESIDE.split(name)
+    return len(parts) > 1 and any(map(says_do_not_contact, parts))
+
+
 def name_doubts(name: str) -> Iterator[Doubt]:
     """Say what may be wrong with a name; mostly nothing."""
     if name in NOTHING:
         yield Doubt("an empty cell, as programs write it", "programs write this for an empty cell")
-    elif _REMARK.search(name):
-        sentence = "this looks like a remark that the row is out; delete the row, or the remark"
-        yield Doubt(REMARK, sentence)
+    elif _REMARK.search(name) or _has_remark(name):
+        yield Doubt(REMARK, _SAYS_OUT)
     elif "@" in name:
         yield Doubt(NO_NAME, "no name has an @ in it; check whether the columns are shifted")
     elif name in NO_NAMES or not any(map(str.isalpha, name)):

@@ -78,6 +78,9 @@ def test_a_proper_domain_is_no_slip(domain: str) -> None:
         ("ada@bücher.example", []),
         ("ada@xn--bcher-kva.example", []),
         ("info@gmial.com", [TYPO, SHARED]),
+        ("#ada@corp.org", [REMARK]),
+        ("//ada@corp.org", [REMARK]),
+        ("a#1@corp.org", []),
     ],
 )
 def test_what_is_doubtful(typed: str, kinds: list[str]) -> None:
@@ -124,6 +127,7 @@ def test_what_a_program_did_to_a_name(name: str, kinds: list[str]) -> None:
             REMARK,
             ["Ada - DUPLICATE", "Declined: Ada", "Don’t invite", "withdrew", "Ada [rejected]"],
         ),
+        (REMARK, ["Ada (zurückgezogen)", "Ada [DNC]", "Ada - opted out", "Désisté: Ada"]),
         ("an empty cell, as programs write it", ["null", "N/A"]),
         (None, ["Null", "Nan", "True", "Test", "A", "A.", "Ng", "愛", "भ", "O'Neil", "X Æ A-12"]),
         (None, ["Dono Notley", "Donota", "Withdrawne", "Ada/Adele", "Anna #2", "Skip", "Doe-Nott"]),

@@ -273,7 +273,7 @@ def test_a_spoilt_name_is_pointed_at_and_sent_as_it_is() -> None:
 
 def test_a_remark_that_is_split_off_a_name_is_pointed_at() -> None:
     """As beside names that are not split; a degree is no remark."""
-    names = ["Grace Hopper (withdrawn)", "Ada Lovelace [DO NOT INVITE]", '"Alan Turing, PhD"']
+    names = ["Grace Hopper (opted out)", "Ada Lovelace [DO NOT INVITE]", '"Alan Turing, PhD"']
     rows = [f"{name},a{number}@corp.org" for number, name in enumerate(names)]
     Path("campaign.yaml").write_text(f"{sample.HEAD}candidates: {{split_name: true}}\n")
     problems = mistakes(people, "\n".join(["Name,Email", *rows]) + "\n")
