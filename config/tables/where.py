@@ -15,7 +15,10 @@ WANTED = "a mapping of a column to a value or a list of values, as in where: {Jo
 NOTHING = "nothing"
 ERROR = "the error "  # of a spreadsheet, as #N/A
 # What people and programs write in a column such as `Do not contact` if it does not apply.
-NO = ("no", "n", "none", "nein", "non", "não", "nao", "nee", "nie")
+NO = (
+    *("no", "n", "none", "nein", "non", "não", "nao", "nee", "nie", "nej", "nei", "ei", "ne"),
+    *("nem", "hayır", "нет", "ні", "не", "όχι", "いいえ", "否", "아니요", "לא", "لا"),
+)
 FALSE = ("false", "0", "falsch", "faux", "falso", "onwaar", "fałsz")
 NOT_SO = frozenset(("", "n/a", "na", "-", "–", "—", "☐", *NO, *FALSE))
 # How many values or columns are named in one line; how many are compared with a misspelled one.

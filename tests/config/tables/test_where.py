@@ -422,6 +422,9 @@ def test_words_of_many_values_are_few(tmp_path: Path) -> None:
         ("Nicht kontaktieren", ["ja", "nein", "ja", "nein"], "nein"),
         ("Opted out", ["TRUE", "FALSE", "0", "FALSE"], ["FALSE", "0"]),
         ("Ne pas contacter", ["oui", "oui", "oui", "oui"], None),
+        ("Не связываться", ["да", "нет", "Нет", "да"], "Нет"),
+        ("連絡不可", ["はい", "いいえ", "", ""], ["いいえ", ""]),
+        ("Has Opted Out of Email", ["1", "0", "0", "0"], "0"),
     ],
 )
 def test_who_asked_not_to_be_contacted_is_pointed_at(
@@ -441,7 +444,7 @@ def test_who_asked_not_to_be_contacted_is_pointed_at(
     if where is None:
         return
     shown = mistake["message"].partition("put  ")[2].removesuffix("  under candidates")
-    assert shown == f"where: {json.dumps({header: where})}"
+    assert shown == f"where: {json.dumps({header: where}, ensure_ascii=False)}"
     path.write_text(path.read_text() + f"  {shown}\n")
     assert emails(read_campaigns(path)) == [PEOPLE[n][2] for n in range(4) if n not in asked]
     # Somebody who chooses by this column has seen it.
