@@ -122,8 +122,8 @@ def _texts(rows: list[Sequence[Any]], column: int) -> Iterator[str]:
 
 
 def _few(rows: list[Sequence[Any]], column: int) -> dict[str, int]:
-    """Count the values of a column that groups people: there are few, and most occur more than
-    once.
+    """Count the values of a column that groups people, with its empty cells: there are few, and
+    most occur more than once.
     """
     spelt: dict[str, str] = {}
     counts: Counter[str] = Counter()
@@ -134,6 +134,9 @@ def _few(rows: list[Sequence[Any]], column: int) -> dict[str, int]:
         spelt.setdefault(compared(text), text)
         if len(counts) > FEW:
             return {}
+    if counts and (empty := len(rows) - counts.total()):
+        counts[""] = empty
+        spelt[""] = ""
     if len(counts) < 2 or len(counts) == len(rows):
         return {}
     return {spelt[value]: number for value, number in counts.most_common()}

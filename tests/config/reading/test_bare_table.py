@@ -103,6 +103,21 @@ def test_a_proposed_value_is_the_one_of_the_table(tmp_path: Path, value: str) ->
     assert campaign.selection is not None and campaign.selection.kept == 4
 
 
+def test_empty_cells_are_proposed_too(tmp_path: Path) -> None:
+    """Or whoever has one would be left out; a column that says who is out is mostly empty."""
+    rows = [f"Ann{n},Lee,ann{n}@work.org,{'x' if n == 2 else ''}" for n in range(4)]
+    table = "\n".join(["First name,Last name,Email,Withdrawn", *rows])
+    (tmp_path / "people.csv").write_text(table, "utf-8")
+    definition = tmp_path / "a.yaml"
+    proposed = understood(tmp_path / "people.csv").candidates(definition)
+    assert '  #   Withdrawn: ["", "x"]   # rows: 3, 1\n' in proposed
+    head = "campaign: a\nproject: {name: A}\nproblem: 42\n"
+    definition.write_text(head + proposed.replace(', "x"]', "]"), "utf-8")
+    uncommented(definition)
+    [campaign] = read_campaigns(definition).definitions
+    assert campaign.selection is not None and campaign.selection.kept == 3
+
+
 def test_a_sheet_can_be_named_and_goes_into_the_definition(typed: Typed, tmp_path: Path) -> None:
     """Where two have addresses, the first is proposed for what was typed."""
     write_book(tmp_path / "two.xlsx", others=True)
