@@ -17,7 +17,7 @@ from data.decisions.doubt_rows import SEEN, doubts_in
 from data.decisions.settling import write_down
 from data.decisions.verdicts import Decided, Doubt, NotDecided
 from data.holds.reasons import held_rows
-from data.holds.rule import Cause
+from data.holds.rule import ON_THE_LIST
 from data.holds.second_addresses import held_seconds
 from data.store import clock
 from data.store.states import By, Operation, Step, Word
@@ -48,9 +48,8 @@ def objections(connection: Connection, campaign_row: int, rows: Sequence[int]) -
     at = clock.now()
     people = people_in(connection, campaign_row, rows)
     settled = _settled(connection, [_last_attempt(person) for person in people.values()])
-    listed = {
-        row for row, hold in held_rows(connection, rows, at).items() if hold.cause is Cause.LISTED
-    }
+    held = held_rows(connection, rows, at)
+    listed = {row for row, hold in held.items() if hold.cause in ON_THE_LIST}
     objections_to = {}
     for position, row in enumerate(rows):
         person = people[row]

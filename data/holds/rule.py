@@ -24,6 +24,7 @@ class Cause(StrEnum):
     """What holds somebody, the strongest first."""
 
     LISTED = "do not contact"  # a person has decided: nobody needs to look
+    FORGOTTEN = "forgotten mailbox"  # on the list as well: is it whoever was forgotten?
     SECOND = "second address"  # this campaign has most likely invited them at another address
     PROBLEM = "same problem"  # another campaign has invited them to it, or may have
     COOLDOWN = "cooldown"  # another campaign has invited them to anything, not long ago
@@ -101,6 +102,7 @@ class Held:
 
 
 NEVER = Allowed()
+ON_THE_LIST = (Cause.LISTED, Cause.FORGOTTEN)
 
 
 def held(
@@ -121,12 +123,14 @@ def held(
     listed = [entry for entry in entries if entry.id > allowed.entry]
     if not listed:
         return by_others
+    listed = [entry for entry in listed if entry.why != SPELLING] or listed
     own = next((entry for entry in listed if entry.email_key == key), None)
     entry = own or listed[0]
     spelling = "" if own else f"has the mailbox of {entry.email1}, "
     # Whoever lets them through sees all that this passes over.
     also = f"; {by_others.why}" if by_others else ""
-    return Held(Cause.LISTED, spelling + _listed(entry, terms.timezone) + also)
+    cause = Cause.FORGOTTEN if entry.why == SPELLING else Cause.LISTED
+    return Held(cause, spelling + _listed(entry, terms.timezone) + also)
 
 
 def _held_by_others(

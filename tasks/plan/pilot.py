@@ -10,7 +10,7 @@ from data.campaigns.forgotten import is_forgotten
 from data.campaigns.whose_turn import Turn, Wait, timetable
 from data.decisions import settling
 from data.holds import reasons
-from data.holds.rule import Cause
+from data.holds.rule import ON_THE_LIST
 from data.store import clock
 from data.store.ledger import Ledger
 from data.store.states import By, Step
@@ -89,7 +89,7 @@ def _in_the_way(ledger: Ledger, campaign: Campaign, pilot: str) -> str | None:
 def _listed(ledger: Ledger, row: int) -> bool:
     """Whether the do-not-contact list keeps a person from being invited once more."""
     hold = ledger.read(reasons.held_rows, [row], clock.now()).get(row)
-    return hold is not None and hold.cause is Cause.LISTED
+    return hold is not None and hold.cause in ON_THE_LIST
 
 
 def _awaited(step: Step, key: str, *, added: bool, held: bool) -> str | None:

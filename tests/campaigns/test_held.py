@@ -25,7 +25,7 @@ from data.holds.rule import (
 from data.sending import runs
 from data.store import tables
 from data.store.ledger import Ledger
-from data.store.states import By, Ending, Operation, Step, Word
+from data.store.states import SPELLING, By, Ending, Operation, Step, Word
 from tests.support.ledgers.databases import ledger_at
 from tests.support.ledgers.small_ledger import NOON, Small, definition, intent
 
@@ -155,12 +155,17 @@ def test_the_strongest_reason_is_told() -> None:
 def test_whoever_shares_a_mailbox_sees_which_address_is_listed() -> None:
     """An entry of their own address comes first: it needs no such words."""
     own, other = entry(file="/a/stop.txt", email="notme@gmail.com"), entry(email="not.me@gmail.com")
+    doubted = entry(why=SPELLING, email=own.email1)
     for entries, begins in (
         ([other], f"has the mailbox of {other.email1}, on the do-not-"),
         ([other, own], "on the do-not-contact list (stop.txt)"),
+        # Nobody has decided about an address that only shares a forgotten mailbox.
+        ([doubted, other], f"has the mailbox of {other.email1}, on the do-not-"),
+        ([doubted], SPELLING),
     ):
         said = held(own.email_key, Terms(HERE), [], entries, NOON)
-        assert said is not None and said.cause is Cause.LISTED and said.why.startswith(begins)
+        strongest = Cause.FORGOTTEN if entries == [doubted] else Cause.LISTED
+        assert said is not None and said.cause is strongest and said.why.startswith(begins)
 
 
 def test_doubt_is_told_as_doubt() -> None:

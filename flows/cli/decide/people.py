@@ -78,21 +78,28 @@ def correct(
     The next run adds the new address under the same name and invites it. Nothing more is sent to
     the old one, even if it is still in the sheet.
     """
+    from config.people.doubts import mailbox
     from data.campaigns import intake
     from data.decisions import withdrawing
     from data.holds import reasons
     from data.store import clock
+    from data.store.states import Step
 
     reason = given(why)
     with known_campaign(key) as (ledger, campaign):
         [row] = rows_of(ledger, campaign, [old])
         address = _right(new)
+        before = ledger.read(intake.everybody, campaign.id)[email_key(old)]
+        alike = mailbox(before.key) == mailbox(address[1])
         try:
             ledger.write(withdrawing.correct, campaign.id, row, address, by(who, reason))
         except NotDecided as error:
             complain(*_why_not(campaign, (old, new), error))
             raise
         say(f"{key}: {old} was corrected to {address[0]}")
+        if alike and before.invite in (Step.DONE, Step.UNSURE):
+            undo = command("correct", key, address[0], old, "--why", "TEXT")
+            say(f"  both have one mailbox, so it gets a second email; to undo this: {undo}")
         person = ledger.read(intake.everybody, campaign.id)[address[1]]
         held = ledger.read(reasons.held_rows, [person.row], clock.now())
         if person.row in held:

@@ -380,7 +380,8 @@ def one_mailbox(place: Place) -> Sequence[First]:
     place.write("ada", "ada+2", "ada+3")
     place.type("run", FILE)
     place.type("block", ADA, "ada+3@example.com", "--why", "x")
-    return [f"forget {ADA} --why x --yes", "block ada+3@example.com --lift --why x"]
+    more = f"correct {KEY} ada+2@example.com ada+4@example.com --why x"
+    return [f"forget {ADA} --why x --yes", "block ada+3@example.com --lift --why x", more]
 
 
 @situation

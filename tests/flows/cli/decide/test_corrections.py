@@ -58,6 +58,20 @@ ITS_OWN = {
 # -- corrections ------------------------------------------------------------------------------
 
 
+def test_another_address_of_one_mailbox_costs_a_second_email(desk: DoubtfulCampaign) -> None:
+    """Said once the first was sent, and undone as it is printed."""
+    same = ADA.replace("@", "+new@")
+    only_added(desk)
+    correct(desk, new=same)
+    assert "correct" not in correct(desk, same, ADA).partition("\n")[2]
+    desk.run()
+    said = correct(desk, new=same)
+    assert f"second email; to undo this: campaign correct {KEY} {same} {ADA} --why TEXT" in said
+    correct(desk, same, ADA)
+    desk.run()
+    assert desk.emails() == dict.fromkeys(EMAILS, 1)
+
+
 @on_each_database
 def test_a_corrected_person_is_invited_at_the_right_address(desk: DoubtfulCampaign) -> None:
     """Added under the same name, invited once; the wrong address gets nothing more, ever."""
