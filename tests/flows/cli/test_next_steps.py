@@ -385,6 +385,16 @@ def one_mailbox(place: Place) -> Sequence[First]:
 
 
 @situation
+def forgotten_mailbox(place: Place) -> Sequence[First]:
+    place.write("ada+2", "grace")
+    place.type("run", FILE)
+    place.type("forget", "ada+2@example.com", "--why", "x", "--yes")
+    place.write("ada", "grace")
+    place.type("run", FILE)
+    return [*LOOKS, f"run {FILE}", f"forget {ADA} --allow-again --why x"]
+
+
+@situation
 def many_gone(place: Place) -> Sequence[First]:
     place.write(*MANY)
     place.type("run", FILE)
