@@ -13,7 +13,7 @@ from config.definition.model import Candidate
 from config.definition.sent_fields import FIELDS
 from config.email_key import email_key
 from config.mistakes import Doubt, Mistake, Place, shown
-from config.people.doubts import REMARK, email_doubts, mailbox, name_doubts
+from config.people.doubts import REMARK, email_doubts, mailbox, name_doubts, remarks
 from config.tables.written import People, Row
 
 # The fields of a person that are sent (interface 4.5), and the zone that decides when.
@@ -99,8 +99,8 @@ def _about(fields: CandidateFields, key: str, row: Row, people: People) -> Itera
     if row.doubt:
         named = people.place(row.number, "first_name")
         yield Mistake(named, "first_name", message=row.doubt.sentence, cause=row.doubt.kind)
-        remarks = (each for each in name_doubts(f"({row.doubt.left_out})") if each.kind == REMARK)
-        yield from _doubted(row.doubt.left_out, named, "first_name", remarks)
+        beside = row.doubt.left_out
+        yield from _doubted(beside, named, "first_name", remarks(beside))
     place = people.place(row.number, None)
     yield from _doubted(fields.email1, place, "email1", email_doubts(fields.email1, key))
     for field in ("first_name", "last_name"):

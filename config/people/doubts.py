@@ -206,17 +206,17 @@ def _readable(domain: str) -> str:
         return domain
 
 
-def _has_remark(name: str) -> bool:
-    """Whether beside a name stands what heads a column of those who should not get an email."""
-    parts = _BESIDE.split(name)
-    return len(parts) > 1 and any(map(says_do_not_contact, parts))
+def remarks(beside: str) -> Iterator[Doubt]:
+    """Say that what stands beside a name marks a row nobody should be invited from, if it does."""
+    if _REMARK.search(beside) or any(map(says_do_not_contact, _BESIDE.split(beside))):
+        yield Doubt(REMARK, _SAYS_OUT)
 
 
 def name_doubts(name: str) -> Iterator[Doubt]:
     """Say what may be wrong with a name; mostly nothing."""
     if name in NOTHING:
         yield Doubt("an empty cell, as programs write it", "programs write this for an empty cell")
-    elif _REMARK.search(name) or _has_remark(name):
+    elif _REMARK.search(name) or (_BESIDE.search(name) and any(remarks(name))):
         yield Doubt(REMARK, _SAYS_OUT)
     elif "@" in name:
         yield Doubt(NO_NAME, "no name has an @ in it; check whether the columns are shifted")
