@@ -97,10 +97,10 @@ def _fields(
 def _about(fields: CandidateFields, key: str, row: Row, people: People) -> Iterator[Mistake]:
     """Point at what a person should look at in a row that is right."""
     if row.doubt:
-        named = people.place(row.number, "first_name")
-        yield Mistake(named, "first_name", message=row.doubt.sentence, cause=row.doubt.kind)
-        beside = row.doubt.left_out
-        yield from _doubted(beside, named, "first_name", remarks(beside))
+        named, doubt = people.place(row.number, "first_name"), row.doubt
+        for out in remarks(doubt.left_out):
+            doubt = replace(out, sentence=f"{doubt.sentence}; {out.sentence}")
+        yield Mistake(named, "first_name", message=doubt.sentence, cause=doubt.kind)
     place = people.place(row.number, None)
     yield from _doubted(fields.email1, place, "email1", email_doubts(fields.email1, key))
     for field in ("first_name", "last_name"):
