@@ -140,8 +140,8 @@ def _how_to_answer(asked: Approval, forms: Forms) -> Iterable[str]:
 
 
 def _answered(asked: Approval) -> Iterable[str]:
-    if asked.why:
-        yield f"Why: {text(asked.why)}"
+    if asked.why:  # it may name a candidate
+        yield f"To see why: `{command('history', asked.campaign_key)}`."
     if asked.answer == Answer.APPROVED:
         yield "The next run sends it."
 
