@@ -18,6 +18,7 @@ from sqlalchemy import Connection, func, insert, select, update
 from sqlmodel import col
 from sqlmodel import select as whole
 
+from config.command_line import command
 from config.errors import CampaignError
 from config.service_address import canonical
 from config.timetable.moments import in_zone
@@ -216,14 +217,17 @@ def check(connection: Connection, key: str, number: int) -> None:
 def answer(connection: Connection, asked: Approval, given: Answer, by: By) -> None:
     """Record a person's answer, also as a decision. Raises NotAnswered.
 
-    Only the plan that was last shown is answered: a person answers what they have seen.
+    Only the plan that was last shown is answered, and no rejection is overruled that is not in
+    `asked`: a person answers what they have seen.
     """
     key = asked.campaign_key
     newest = last(connection, key)
+    again = f"so nothing was decided. Look again: {command('approve', key)}"
     if newest is None or newest.id != asked.id:
-        raise NotAnswered(
-            f"A newer plan of {key} has been shown meanwhile, so nothing was decided."
-        )
+        raise NotAnswered(f"A newer plan of {key} has been shown meanwhile, {again}")
+    unseen = newest.answer == Answer.REJECTED and newest.answered_at != asked.answered_at
+    if unseen and given is Answer.APPROVED:
+        raise NotAnswered(f"{newest.who} rejected this plan of {key} meanwhile, {again}")
     connection.execute(
         update(approvals)
         .where(approvals.c.id == asked.id)

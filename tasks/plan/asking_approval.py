@@ -106,12 +106,18 @@ BEFORE = {
 
 
 def decide(
-    ledger: Ledger, key: str, given: Answer, code: str | None, who: str, why: str
+    ledger: Ledger,
+    key: str,
+    given: Answer,
+    code: str | None,
+    who: str,
+    why: str,
+    seen: Approval | None = None,
 ) -> Approval:
     """Record a person's answer to the plan that a run has shown; returns that plan as it was.
 
-    `code` is the plan that the person saw; None: the latest plan. What is approved already is not
-    approved again. Raises NotAnswered.
+    `code` is the plan that the person saw; None: the latest plan. `seen` is how it stood then. What
+    is approved already is not approved again. Raises NotAnswered.
     """
     asked, _ = ledger.read(approvals.look, key)
     if asked is None:
@@ -138,7 +144,8 @@ def decide(
                 "was sent. The next run with something to send shows the plan anew."
             )
     if not asked.answer == given == Answer.APPROVED:
-        ledger.write(approvals.answer, asked, given, By(who, why))
+        answers = seen if seen is not None and seen.id == asked.id else asked
+        ledger.write(approvals.answer, answers, given, By(who, why))
     return asked
 
 

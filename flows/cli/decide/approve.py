@@ -47,7 +47,7 @@ def approve(
                 raise typer.Exit(1)
         seen = plan or (code_of(shown) if shown else None)
         person = by(who, why)
-        asked = decide(ledger, key, answer, seen, person.who, person.why)
+        asked = decide(ledger, key, answer, seen, person.who, person.why, shown)
     for_program(plan=code_of(asked), answer=answer)
     stands = str(answer)
     if asked.answered_at and asked.answer == answer == Answer.APPROVED:

@@ -430,6 +430,29 @@ def test_a_plan_that_comes_while_a_person_thinks_is_not_approved_with_the_other(
     assert waits(doubtful.run())
 
 
+def test_a_rejection_that_comes_while_a_person_thinks_is_not_overruled_unseen(
+    doubtful: DoubtfulCampaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever types y has not seen it; whoever looks again has, and may approve all the same."""
+
+    def thinks(_: str) -> bool:
+        with doubtful.ledger() as ledger:
+            decide(ledger, KEY, Answer.REJECTED, None, "grace", "the wrong list")
+        return True
+
+    assert waits(doubtful.run())
+    doubtful.at_terminal("y")
+    with monkeypatch.context() as patched:
+        patched.setattr("flows.cli.decide.approve.agrees", thinks)
+        answer = doubtful.type("approve", KEY)
+    assert answer.code == 2
+    assert "grace rejected" in answer.err and f"Look again: campaign approve {KEY}" in answer.err
+    assert doubtful.run().ending is Ending.STOPPED
+    doubtful.at_terminal("y")
+    again = doubtful.type("approve", KEY)
+    assert (again.code, "by grace: the wrong list" in again.out) == (0, True)
+
+
 def test_only_the_plan_that_was_seen_is_approved(doubtful: DoubtfulCampaign) -> None:
     """A code of another plan is refused, and says which one is shown now."""
     doubtful.run()
