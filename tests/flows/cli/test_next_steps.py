@@ -538,7 +538,6 @@ UNREACHED = {
     "flows/cli/serve/deploy.py: command('worker', '--pool', pool)": "a Prefect server",
     "flows/engine/sharing.py: command('deploy')": "a Prefect server without wave runs",
     "flows/engine/worker_files.py: command('credentials', 'NAME')": "what a worker has written",
-    "flows/report/report_sections.py: command('history', key)": "more waves than a page has",
     "flows/run/context.py: command('resume', key)": "a pause in the very moment of sending",
 }
 
