@@ -63,10 +63,11 @@ async def conduct(source: CampaignSource, context: RunContext) -> Finish:
         end = await asyncio.to_thread(finish, context.ledger, key, _why(key, plan.stop))
         return replace(end, mend=True)
     receipts = _receipts(source, plan.target, context)
-    if not plan.calls.nothing:
+    ahead = await asyncio.to_thread(_asks_ahead, plan, context.ledger)
+    if ahead or not plan.calls.nothing:
         await context.perform("check the receipt", partial(asyncio.to_thread, receipts.check))
     context.observer.on_plan(plan.calls)
-    if plan.calls.nothing and not await asyncio.to_thread(_asks_ahead, plan, context.ledger):
+    if plan.calls.nothing and not ahead:
         return await _close_up(
             plan, context, None, plan.early, await _take_over(plan, source, context)
         )
@@ -208,7 +209,7 @@ def _asks_ahead(plan: Plan, ledger: Ledger) -> bool:
         asks = target.definition.invites.approval is not None
     else:
         asks = target.known is not None and target.known.ask_first
-    if not asks or plan.stop is not None or not plan.left.invite:
+    if not (asks and plan.calls.nothing and plan.left.invite) or plan.stop is not None:
         return False
     _, stands = ledger.read(approvals.look, target.key, target.digest)
     return stands is not Standing.APPROVED

@@ -97,13 +97,13 @@ def correct(
             complain(*_why_not(campaign, (old, new), error))
             raise
         say(f"{key}: {old} was corrected to {address[0]}")
-        if alike and before.invite in (Step.DONE, Step.UNSURE):
-            undo = command("correct", key, address[0], old, "--why", "TEXT")
-            say(f"  both have one mailbox, so it gets a second email; to undo this: {undo}")
         person = ledger.read(intake.everybody, campaign.id)[address[1]]
         held = ledger.read(reasons.held_rows, [person.row], clock.now())
         if person.row in held:
             say(f"  {address[0]} is held: {held[person.row].why}")
+        elif alike and before.invite in (Step.DONE, Step.UNSURE) and person.invite is Step.WAITING:
+            undo = command("correct", key, address[0], old, "--why", "TEXT")
+            say(f"  both have one mailbox, so it gets a second email; to undo this: {undo}")
         _close(ledger, campaign)
 
 

@@ -255,9 +255,8 @@ class _Judge:
         decided = [verdict for _, verdict in rows]
         refused = self._refused(decided)
         then = self._instead(decided, refused, more=bool(problems))
-        for (line, objection), number in Counter(
-            (rows[position][0] or None, objection) for position, objection in refused.items()
-        ).items():
+        counts = Counter((rows[n][0] or None, objection) for n, objection in refused.items())
+        for (line, objection), number in counts.items():
             message = f"{objection} ({number:,} people)" if number > 1 else objection
             problems.append(Mistake(Place(str(path), line), column, message=message))
         if problems:

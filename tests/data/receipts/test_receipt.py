@@ -397,6 +397,18 @@ def test_a_copy_from_just_before_a_wave_that_died_is_old(office: Office) -> None
     assert office.emails() == Counter([ADA, ZOE])
 
 
+def test_an_old_copy_shows_no_plan_of_what_waits_for_its_time(office: Office) -> None:
+    """Its approval could begin a run in the very moment in which the time has come."""
+    text = office.file.read_text().replace("Backend}", "Backend, timezone: Europe/Paris}")
+    office.file.write_text(text + "invites: {send: false}\n")
+    office.run()
+    shutil.copy(office.database("first"), office.database("copy"))
+    office.file.write_text(text)
+    office.run()
+    office.file.write_text(text + "invites: {approval: required, not_before: 2049-01-01 09:00}\n")
+    office.stopped("copy", OlderLedger)
+
+
 def test_an_acceptance_goes_on_and_shuts_the_other_ledger_out(office: Office) -> None:
     """A person decides, once, for one ledger; the one that was passed over stops from then on."""
     office.run()

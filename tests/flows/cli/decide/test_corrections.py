@@ -59,7 +59,7 @@ ITS_OWN = {
 
 
 def test_another_address_of_one_mailbox_costs_a_second_email(desk: DoubtfulCampaign) -> None:
-    """Said once the first was sent, and undone as it is printed."""
+    """Said once the first was sent and another is to come, and undone as it is printed."""
     same = ADA.replace("@", "+new@")
     only_added(desk)
     correct(desk, new=same)
@@ -70,6 +70,11 @@ def test_another_address_of_one_mailbox_costs_a_second_email(desk: DoubtfulCampa
     correct(desk, same, ADA)
     desk.run()
     assert desk.emails() == dict.fromkeys(EMAILS, 1)
+    correct(desk, new=same)
+    desk.run()
+    assert "second email" not in correct(desk, same, ADA)  # both had theirs
+    desk.run()
+    assert desk.emails() == dict.fromkeys((*EMAILS, same), 1)
 
 
 @on_each_database
