@@ -16,8 +16,7 @@ from data.campaigns.queries import people_in
 from data.decisions.doubt_rows import SEEN, doubts_in
 from data.decisions.settling import write_down
 from data.decisions.verdicts import Decided, Doubt, NotDecided
-from data.holds.reasons import held_rows
-from data.holds.rule import ON_THE_LIST
+from data.holds.reasons import held_rows, on_the_list
 from data.holds.second_addresses import held_seconds
 from data.store import clock
 from data.store.states import By, Operation, Step, Word
@@ -48,8 +47,7 @@ def objections(connection: Connection, campaign_row: int, rows: Sequence[int]) -
     at = clock.now()
     people = people_in(connection, campaign_row, rows)
     settled = _settled(connection, [_last_attempt(person) for person in people.values()])
-    held = held_rows(connection, rows, at)
-    listed = {row for row, hold in held.items() if hold.cause in ON_THE_LIST}
+    listed = on_the_list(connection, rows, at)
     objections_to = {}
     for position, row in enumerate(rows):
         person = people[row]

@@ -29,7 +29,7 @@ from sqlmodel import select as whole
 from data.campaigns import forgotten
 from data.campaigns.whose_turn import timetable
 from data.holds.do_not_contact import NEW_ENTRY, ListFile
-from data.holds.rule import Allowed, Assessment, Earlier, Held, Terms, held
+from data.holds.rule import Allowed, Assessment, Cause, Earlier, Held, Terms, held
 from data.holds.second_addresses import TO_COME, held_seconds
 from data.store import clock
 from data.store.states import AttemptState, Step
@@ -137,6 +137,12 @@ class _Evidence:
 def held_rows(connection: Connection, rows: Collection[int], at: datetime) -> dict[int, Held]:
     """Which of these candidates are held at this moment, in whatever state they are, and why."""
     return _judged(connection, _OF_ROWS, _ROWS, at, rows=list(rows)) if rows else {}
+
+
+def on_the_list(connection: Connection, rows: Collection[int], at: datetime) -> set[int]:
+    """Which of these candidates the do-not-contact list holds: they are not invited once more."""
+    held = held_rows(connection, rows, at)
+    return {row for row, hold in held.items() if hold.cause in (Cause.LISTED, Cause.FORGOTTEN)}
 
 
 def held_in(connection: Connection, campaign_row: int) -> dict[int, Held]:

@@ -102,7 +102,6 @@ class Held:
 
 
 NEVER = Allowed()
-ON_THE_LIST = (Cause.LISTED, Cause.FORGOTTEN)
 
 
 def held(

@@ -10,7 +10,6 @@ from data.campaigns.forgotten import is_forgotten
 from data.campaigns.whose_turn import Turn, Wait, timetable
 from data.decisions import settling
 from data.holds import reasons
-from data.holds.rule import ON_THE_LIST
 from data.store import clock
 from data.store.ledger import Ledger
 from data.store.states import By, Step
@@ -78,18 +77,13 @@ def _in_the_way(ledger: Ledger, campaign: Campaign, pilot: str) -> str | None:
         words = ("--candidates", "again", "--listed", code, "--why", "TEXT")
         again = command("settle", campaign.key, *words)
         return f"The service refused to add the pilot, {_NOBODY}. To try it again: {again}. {_OR}"
-    if person.invite in (Step.REFUSED, Step.WITHDRAWN) and _listed(ledger, person.row):
+    out = person.invite in (Step.REFUSED, Step.WITHDRAWN)
+    if out and ledger.read(reasons.on_the_list, [person.row], clock.now()):
         allow = command("allow", campaign.key, "EMAIL", "--why", "TEXT")
         return f"The pilot is on the do-not-contact list, {_NOBODY}. To allow it: {allow}. {_OR}"
     held = person.row in ledger.read(reasons.held_in, campaign.id)
     step = person.invite if person.add is Step.DONE else person.add
     return _awaited(step, campaign.key, added=person.add is Step.DONE, held=held)
-
-
-def _listed(ledger: Ledger, row: int) -> bool:
-    """Whether the do-not-contact list keeps a person from being invited once more."""
-    hold = ledger.read(reasons.held_rows, [row], clock.now()).get(row)
-    return hold is not None and hold.cause in ON_THE_LIST
 
 
 def _awaited(step: Step, key: str, *, added: bool, held: bool) -> str | None:

@@ -18,7 +18,7 @@ from config.reading.starter import write_starter
 from tests.config.definition.drawn_definitions import BASES, DEFINITIONS, REFUSED, TABLE
 
 SCHEMA = Draft202012Validator(schema())
-MANY = 2_000
+MANY = 5_000
 
 # What only `check` can say. A text looks right to the schema, and only its reader knows more.
 BEYOND: dict[str, Callable[[Mistake], object]] = {

@@ -454,6 +454,9 @@ def test_who_asked_not_to_be_contacted_is_pointed_at(
     definition("{Job: Backend Engineer}")
     [beside] = messages(read_campaigns, path)
     assert "; to leave them out, add to where  " in beside
+    definition("{Job: Frontend Engineer}")
+    if 3 not in asked:
+        assert emails(read_campaigns(path)) == [PEOPLE[3][2]]
 
 
 def test_who_asked_not_to_be_contacted_is_left_out_of_each_campaign_of_a_workbook(

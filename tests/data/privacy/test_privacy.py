@@ -185,7 +185,11 @@ def test_another_address_of_a_forgotten_mailbox_waits_for_a_person(
         assert (hold["cause"], hold["why"]) == (Cause.FORGOTTEN, SPELLING)
         assert go_on(desk, "another") is Ending.NEEDS_ATTENTION
         assert SPELLED not in desk.emails()
+    assert desk.type("withdraw", "another", SPELLED, "--why", "to be asked").code == 0
+    once_more = ("resend", "another", SPELLED, "--why", "a colleague", "--yes")
+    assert "is on the do-not-contact list" in desk.type(*once_more).err
     assert desk.type("block", SPELLED, "--lift", "--why", "a colleague").code == 0
+    assert desk.type(*once_more).code == 0
     go_on(desk, "another")
     assert desk.emails()[SPELLED] == 1
     edit(desk, desk.file.read_text().replace(" another", " third").replace("m: 42", "m: 7"))
