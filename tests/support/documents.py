@@ -155,10 +155,13 @@ class Shell:
         self.folder, self._warm = folder, warm
         (folder / "home").mkdir(exist_ok=True)
         (folder / "work").mkdir()
-        kept = {name: os.environ[name] for name in ("LANG", "TZ", "TMPDIR") if name in os.environ}
+        # The doctor looks there for what workers left: not for what those of other tests did.
+        (folder / "temporary").mkdir(exist_ok=True)
+        kept = {name: os.environ[name] for name in ("LANG", "TZ") if name in os.environ}
         self.environment = kept | {
             "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}",
             "HOME": str(folder / "home"),
+            "TMPDIR": str(folder / "temporary"),
             "PYTHONUTF8": "1",
             "CAMPAIGN_DATABASE_URL": f"sqlite:///{folder}/ledger.db",
             "CAMPAIGN_OUTPUT_DIR": str(folder / "out"),
