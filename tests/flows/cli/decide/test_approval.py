@@ -1,9 +1,10 @@
 """A person approves the plan before anything is sent, and the approval covers nothing else."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import openpyxl
 import pytest
@@ -26,7 +27,7 @@ from data.store.states import By, Ending, Word
 from data.store.tables import Approval
 from flows.pages.final_states import state_of
 from flows.run.ending import Finish
-from flows.run.order import RunContext, conduct
+from flows.run.order import CHECK_SERVICE, RunContext, conduct
 from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
 from tasks.plan.asking_approval import BEFORE, VOID, decide
@@ -193,6 +194,30 @@ def test_what_waits_for_its_time_is_approved_before_it(office: Office) -> None:
     assert office.changing() == sent
     begun = office.run(asked(day=2), clock=lambda: datetime(2049, 1, 3, tzinfo=UTC))
     assert (begun.ending, office.emails()) == (Ending.COMPLETED, {"ada@example.com": 1})
+
+
+def test_what_is_approved_as_its_time_comes_is_sent_once(office: Office) -> None:
+    """The run that only shows the plan finds it approved, and its time come, on the way."""
+    more = "invites: {approval: required, not_before: 2049-01-01 09:00}\n"
+    project = "{name: Engineers, timezone: Europe/Paris}"
+    path = office.write("asked", people("ada"), project=project, more=more)
+    office.run(path)
+    answered(office)
+    office.run(path)
+    path.write_text(path.read_text() + "# another digest\n")
+    assert waits(office.run(path))
+    times = [datetime(2048, 12, 31, tzinfo=UTC)]
+
+    async def perform(name: str, work: Callable[[], Awaitable[Any]]) -> Any:
+        if name == CHECK_SERVICE:
+            answered(office)
+            times.append(datetime(2049, 1, 2, tzinfo=UTC))
+        return await work()
+
+    end = office.run(path, clock=lambda: times[-1], perform=perform)
+    assert (end.ending, office.emails()) == (Ending.COMPLETED, {"ada@example.com": 1})
+    office.run(path, clock=lambda: times[-1])
+    assert office.emails() == {"ada@example.com": 1}
 
 
 def test_a_rejected_plan_is_not_sent(office: Office) -> None:
