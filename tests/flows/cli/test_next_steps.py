@@ -211,7 +211,7 @@ def ended(place: Place) -> Sequence[First]:
         *("ledger backup postgresql://x/y", f"forget {ADA} --why x --yes"),
         *(f"settle {KEY} --from no.csv", f"links {KEY} --into poeple.csv -o back.xlsx"),
         *("ledger move ledger.db new.db", f"links {KEY} --format json -o l.csv"),
-        f"links {KEY} -o l.html",
+        *(f"links {KEY} -o l.html", f"correct {KEY} {ADA} ada+2@example.com --why x"),
     ]
 
 
