@@ -52,8 +52,22 @@ def among(connection: Connection, keys: Iterable[str], campaign_row: int | None 
     """Which of these email keys must not be added: forgotten everywhere, or by this campaign."""
     gone = set(connection.scalars(_HASHES))
     if campaign_row is not None:
-        left = connection.scalars(_FORGOTTEN_BY, {"of": campaign_row})
-        gone |= {key.removeprefix(MARK) for key in left}
+        gone |= _left(connection, campaign_row)
+    return _with(connection, keys, gone)
+
+
+def for_good(connection: Connection, keys: Iterable[str], campaign_row: int) -> set[str]:
+    """Which of these email keys this campaign had and has forgotten: it never adds them again."""
+    return _with(connection, keys, _left(connection, campaign_row))
+
+
+def _left(connection: Connection, campaign_row: int) -> set[str]:
+    """The hashes that stand in a campaign for people who were forgotten."""
+    keys = connection.scalars(_FORGOTTEN_BY, {"of": campaign_row})
+    return {key.removeprefix(MARK) for key in keys}
+
+
+def _with(connection: Connection, keys: Iterable[str], gone: Collection[str]) -> set[str]:
     if not gone:
         return set()
     return {key for key, number in hashes(connection, keys).items() if number in gone}

@@ -5,7 +5,7 @@ ledger. What was sent stays sent. The service has no delete (interface 4), so wh
 listed for a person to remove (data/decisions/cleaning.py).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, case, exists, insert, update
@@ -28,8 +28,7 @@ KNOWN = "is already a candidate of this campaign"
 OTHERS = "was the address of another candidate of this campaign before it was corrected"
 SAME = "is the same address"
 CORRECTED = "was corrected before: name the new address"
-LIFTS = command("forget", "EMAIL", "--allow-again", "--why", "TEXT")
-FORGOTTEN = f"was forgotten on request; to allow it again: {LIFTS}"
+FOR_GOOD = "was forgotten by this campaign, for good: put the person into another campaign"
 
 
 def against_withdrawing(
@@ -80,17 +79,36 @@ def _step_back(connection: Connection, campaign_row: int, rows: Sequence[int], b
     return {doubt.row for doubt in doubts if doubt.row is not None}
 
 
+def against_forgotten(
+    connection: Connection, campaign_row: int, addresses: Mapping[str, str]
+) -> dict[str, str]:
+    """Say who was forgotten and what there is to do; `addresses` as typed, by email key."""
+    gone = forgotten.among(connection, addresses, campaign_row)
+    left = forgotten.for_good(connection, gone, campaign_row)
+    return {
+        key: FOR_GOOD if key in left else _to_allow(typed)
+        for key, typed in addresses.items()
+        if key in gone
+    }
+
+
+def _to_allow(typed: str) -> str:
+    lifts = command("forget", typed, "--allow-again", "--why", "TEXT")
+    return f"was forgotten on request; to allow it again: {lifts}"
+
+
 def against_correcting(
-    connection: Connection, campaign_row: int, row: int, key: str
+    connection: Connection, campaign_row: int, row: int, address: tuple[str, str]
 ) -> dict[int, str]:
-    """Say why an address cannot become `key` now: by 0 for the old address, 1 for the new."""
+    """Say why an address cannot become another: by 0 for the old one, 1 for the new."""
+    email1, key = address
     old = people_in(connection, campaign_row, [row])[row]
     if old.corrected_to is not None:
         return {0: CORRECTED}
     if Step.SENDING in (old.add_state, old.invite_state):
         return {0: UNDER_WAY}
-    if forgotten.among(connection, [key], campaign_row):
-        return {1: FORGOTTEN}
+    if gone := against_forgotten(connection, campaign_row, {key: email1}):
+        return {1: gone[key]}
     new = _person(connection, campaign_row, key)
     if not old.listed:
         # The definition may have the right address already: its row is held.
@@ -129,7 +147,7 @@ def correct(
     of the same person revives the earlier candidate, as far as it had got. Raises NotDecided.
     """
     email1, key = address
-    if refused := against_correcting(connection, campaign_row, row, key):
+    if refused := against_correcting(connection, campaign_row, row, address):
         raise NotDecided(refused, "address", "addresses")
     _step_back(connection, campaign_row, [row], by)
     before = _person(connection, campaign_row, key)

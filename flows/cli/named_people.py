@@ -48,16 +48,16 @@ def rows_of(
     `against` returns the rows that cannot be decided: by position, why not. KEY in it stands for
     the campaign's key.
     """
-    from data.campaigns import forgotten, intake
-    from data.decisions.withdrawing import FORGOTTEN
+    from data.campaigns import intake
+    from data.decisions import withdrawing
 
     everybody = ledger.read(intake.everybody, campaign.id)
     chosen = {email_key(typed): typed for typed in emails}  # named twice is one person
     people = {key: everybody[key].row for key in chosen if key in everybody}
     rows = list(people.values())
     strange = {key: typed for key, typed in chosen.items() if key not in everybody}
-    gone = ledger.read(forgotten.among, strange, campaign.id)
-    wrong = [f"{strange[key]} {FORGOTTEN}" for key in strange if key in gone]
+    gone = ledger.read(withdrawing.against_forgotten, campaign.id, strange)
+    wrong = [f"{strange[key]} {why}" for key, why in gone.items()]
     wrong += [
         f"{typed}: {unknown(typed, emails_of(everybody))}"
         for key, typed in strange.items()

@@ -511,11 +511,17 @@ def test_nobody_is_forgotten_before_their_time_came(
 def test_whoever_was_forgotten_does_not_come_in_by_a_correction(desk: DoubtfulCampaign) -> None:
     """Somebody else's address was corrected to one that was to be forgotten: a person is told."""
     desk.run()
+    elsewhere = "ada@elsewhere.example.com"
     forget(desk, ADA)
-    for words in (("correct", KEY, ZOE, ADA), ("withdraw", KEY, ADA)):
-        refused = desk.type(*words, "--why", "a typo")
-        assert (refused.code, "forgotten on request" in refused.err) == (2, True)
+    assert desk.type("forget", elsewhere, "--why", "asked", "--yes").code == 3
+    allows = f"campaign forget {elsewhere} --allow-again --why"
+    for email, todo in ((ADA, "another campaign"), (elsewhere, allows)):
+        for words in (("correct", KEY, ZOE, email), ("withdraw", KEY, email)):
+            refused = desk.type(*words, "--why", "a typo")
+            assert (refused.code, todo in refused.err) == (2, True)
     assert desk.steps(ZOE) == ("done", "done")
+    assert desk.type(*allows.split()[1:], "a typo").code == 0
+    assert desk.type("correct", KEY, ZOE, elsewhere, "--why", "a typo").code == 0
 
 
 def test_forgetting_that_broke_off_is_finished_by_the_same_command(
