@@ -231,16 +231,19 @@ def _let_in_again(ledger: "Ledger", named: Mapping[str, str]) -> None:
     gone = ledger.read(forgotten.among, named)
     strange = {key: typed for key, typed in named.items() if key not in gone}
     spelled = ledger.read(forgotten.by_mailbox, strange)
-    refuse([_not_forgotten(typed, spelled=key in spelled) for key, typed in strange.items()])
+    left = {key: ", ".join(ledger.read(forgotten.by_which, key)) for key in named}
+    refuse([_not_forgotten(typed, left[key], key in spelled) for key, typed in strange.items()])
     ledger.write(forgotten.lift, named)
     for key, typed in named.items():
         say(f"{typed}: campaigns may use this address again")
-        if left_out := ledger.read(forgotten.by_which, key):
-            say(f"  but not {', '.join(left_out)}: put the person into another campaign")
+        if left[key]:
+            say(f"  but not {left[key]}: put the person into another campaign")
 
 
-def _not_forgotten(typed: str, *, spelled: bool) -> str:
-    if not spelled:
+def _not_forgotten(typed: str, left: str, is_spelled: bool) -> str:
+    if left:
+        return f"{typed} may be used again already, but not by {left}"
+    if not is_spelled:
         return f"{typed} was not forgotten"
     allow = command("allow", "KEY", typed, "--why", "TEXT")
     other = f"another address of its mailbox was: type that one, or {allow}"

@@ -345,6 +345,8 @@ def test_somebody_may_come_in_again_when_a_person_says_so(desk: DoubtfulCampaign
     assert (refused.code, "was not forgotten" in refused.err) == (2, True)
     let_in = desk.type("forget", ADA, "--allow-again", "--why", "she applied again")
     assert (let_in.code, f"but not {KEY}" in let_in.out) == (0, True)
+    twice = desk.type("forget", ADA, "--allow-again", "--why", "she applied again")
+    assert (twice.code, f"again already, but not by {KEY}" in twice.err) == (2, True)
     go_on(desk)
     assert desk.emails()[ADA] == 1  # an old sheet, read again, invites nobody twice
     edit(desk, DEFINITION.replace(KEY, "another").replace("problem: 42", "problem: 7"))
