@@ -9,6 +9,7 @@ from pathlib import Path
 
 from data.campaigns.remaining import Remaining
 from flows.run.ending import Finish
+from tasks.plan.target import CampaignSource
 from tasks.sending.sender import Sent
 
 
@@ -27,6 +28,9 @@ class RunObserver:
 
     def on_warning(self, warning: str) -> None:
         """A person should look at this."""
+
+    def on_doubtful(self, source: CampaignSource, places: int) -> None:
+        """A person should look at so many places of a file. Whoever typed it has seen them."""
 
     def on_plan(self, left: Remaining) -> None:
         """These calls are left to make."""
@@ -67,6 +71,10 @@ class Observers(RunObserver):
     def on_warning(self, warning: str) -> None:
         for each in self._all:
             each.on_warning(warning)
+
+    def on_doubtful(self, source: CampaignSource, places: int) -> None:
+        for each in self._all:
+            each.on_doubtful(source, places)
 
     def on_plan(self, left: Remaining) -> None:
         for each in self._all:

@@ -100,6 +100,8 @@ async def _look(source: CampaignSource, context: RunContext) -> Plan:
     observer.on_start(target.key, target.timezone)
     if target.forgotten:
         observer.on_warning(left_out(target.forgotten))
+    if target.doubtful:
+        observer.on_doubtful(source, target.doubtful)
     await asyncio.to_thread(follow_the_list, ledger, context.local)
     plan = await asyncio.to_thread(_plan, target, context)
     if target.known is not None:

@@ -52,8 +52,8 @@ class Target:
     """What is asked for now. `definition` None: the ledger has stored the same bytes before.
 
     `service` is the base URL of the settings, `forgotten` counts people of the definition who were
-    forgotten and are not in it any more. `since` is the ledger's `latest_reading` before the file
-    was read.
+    forgotten and are not in it any more, `doubtful` the places of the file to look at. `since` is
+    the ledger's `latest_reading` before the file was read.
     """
 
     key: str
@@ -62,6 +62,7 @@ class Target:
     known: Campaign | None
     service: str = ""
     forgotten: int = 0
+    doubtful: int = 0
     since: int | None = None
 
     @property
@@ -87,8 +88,10 @@ def look_up(asked: CampaignSource, ledger: Ledger, service: ServiceSettings) -> 
         if campaign is not None and _taken_over(campaign, digest, service):
             _same_service(campaign, service.base_url)
             return Target(asked.campaign, digest, None, campaign, service.base_url, since=since)
-    definition = _pick(asked, judged(sources))
-    target = replace(beside(definition, digest, ledger, service.base_url), since=since)
+    reading = judged(sources)
+    definition = _pick(asked, reading)
+    target = beside(definition, digest, ledger, service.base_url)
+    target = replace(target, doubtful=len(reading.warnings), since=since)
     if target.known is not None and not asked.keep_project:
         typed = (asked.file, asked.definition, asked.sheet)
         refuse_another(definition, target.known, digest, *typed)

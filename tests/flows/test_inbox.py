@@ -899,21 +899,25 @@ def test_of_scheduled_runs_that_end_alike_the_first_stays() -> None:
 
 
 def test_a_look_as_prefect_shows_it(desk: WarmDesk, prefect: PrefectServer) -> None:
-    """The bad file has a run that says where it is wrong; nobody's name is in Prefect."""
+    """The bad file has a run that says where it is wrong, a doubtful address is counted in a log;
+    nobody's name is in Prefect.
+    """
     box = Inbox(Office.at(desk.folder, desk.service))
-    box.put("spring", "ada")
+    doubtful = box.put("spring", "ada", "ada+2")
     box.put("bad", "grace", more="invites: {sned: true}\n")
     ledger = {"CAMPAIGN_DATABASE_URL": box.office.local.database_url}
     end = answer(desk.python(LOOK, str(box.folder), **ledger))
     assert end.out == "NeedsAttention 2 campaigns: 1 completed, bad input: bad.yaml\n", end.err
-    assert box.office.emails() == {"ada@example.com": 1}
+    assert box.office.emails() == {"ada@example.com": 1, "ada+2@example.com": 1}
     [look] = prefect.ask("flow_runs", flow_runs={"name": {"like_": "inbox 20"}})
     assert look["state_name"] == "NeedsAttention"
     of_this_look = {"parent_flow_run_id": {"any_": [look["id"]]}}
-    states = {
-        run["name"].split()[0]: run["state_name"] for run in prefect.begun(flow_runs=of_this_look)
-    }
+    runs = {run["name"].split()[0]: run for run in prefect.begun(flow_runs=of_this_look)}
+    states = {name: run["state_name"] for name, run in runs.items()}
     assert states == {"spring": "Completed", "bad": "BadInput"}
+    which = {"flow_run_id": {"any_": [runs["spring"]["id"]]}}
+    to_look_at = f"1 place in the file to look at; to see which: campaign check {doubtful}"
+    wait_until(lambda: to_look_at in {log["message"] for log in prefect.ask("logs", logs=which)})
     everything = kept(prefect)
     assert any(b"inbox 20" in content for content in everything.values())
     for path, content in everything.items():
