@@ -16,7 +16,7 @@ from pydantic import Field
 from config.errors import CampaignError
 from config.settings import load_local
 from data.campaigns import approvals, queries
-from data.campaigns.approvals import CODE, Answer
+from data.campaigns.approvals import CODE, OVERRULES, Answer
 from data.decisions import adding_again, settling
 from data.decisions.verdicts import (
     NEED_A_REASON,
@@ -47,6 +47,7 @@ Key = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]{0,99}$")]
 Who = Annotated[str, Field(min_length=1, max_length=100)]
 Why = Annotated[str, Field(max_length=500)]
 Code = Annotated[str, Field(pattern=rf"^[0-9a-f]{{{CODE}}}$")]
+PlanCode = Annotated[str, Field(pattern=rf"^[0-9a-f]{{{CODE}}}({OVERRULES})?$")]
 Number = Annotated[int, Field(gt=0)]
 
 
@@ -95,7 +96,7 @@ def _name() -> str:
 
 @our_flow("approve campaign", _name, [NOT_DECIDED])
 async def approve_campaign(
-    campaign: Key, plan: Code, answer: Answer, who: Who, why: Why = ""
+    campaign: Key, plan: PlanCode, answer: Answer, who: Who, why: Why = ""
 ) -> State[Any]:
     """Approve the plan of a campaign, and run it; or reject it, with a reason.
 

@@ -28,6 +28,7 @@ from data.store.states import By, Ending, Word
 from data.store.tables import Approval, approvals, attempt, campaign, decision, rows_of, runs
 
 CODE = 8  # hex digits of a digest that people read and type
+OVERRULES = "-rejected"  # behind them
 
 
 class Answer(StrEnum):
@@ -89,6 +90,11 @@ class PlanInWords:
 def code_of(asked: Approval) -> str:
     """The digest as people read and type it."""
     return asked.digest[:CODE]
+
+
+def code_to_approve(asked: Approval) -> str:
+    """What is typed to approve a plan; that of a rejected one says that a person has seen it."""
+    return code_of(asked) + (OVERRULES if asked.answer == Answer.REJECTED else "")
 
 
 def until(asked: Approval) -> str | None:

@@ -21,7 +21,6 @@ from prefect.logging import get_run_logger
 from prefect.runtime import flow_run
 from prefect.settings import get_current_settings
 
-from config.command_line import command
 from config.errors import CampaignError
 from config.settings import LocalSettings, load_local
 from config.timetable.moments import in_zone
@@ -31,9 +30,10 @@ from data.store.clock import now
 from data.store.ledger import Ledger
 from flows.engine.runs import find_runs, flows_named, this_run
 from flows.pages import markdown
+from flows.pages.wrong_places import to_look_at
 from flows.run.ending import Finish
 from flows.run.observer import RunObserver, whole
-from flows.words.speech import as_typed, counted
+from flows.words.speech import as_typed
 from tasks.plan.target import CampaignSource
 from tasks.status.standing import counts_of
 
@@ -82,8 +82,7 @@ class Seen(RunObserver):
 
     def on_doubtful(self, source: CampaignSource, places: int) -> None:
         typed = as_typed(source.file, source.definition, sheet=source.sheet)
-        which = command("check", *typed)
-        self.on_warning(f"{counted(places, 'place')} in the file to look at; to see which: {which}")
+        self.on_warning(to_look_at(places, *typed))
 
     async def stopped_lately(self) -> str | None:
         """The same as `stopped`, for whoever asks often: Prefect is asked once in LOOKS seconds,

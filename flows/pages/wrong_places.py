@@ -26,6 +26,12 @@ def where_wrong(mistakes: Sequence[Mistake], *typed: object) -> str:
     return f"{where}. What is wrong there: {command('check', *typed)}"
 
 
+def to_look_at(places: int, *typed: object) -> str:
+    """Count what is no mistake and may be a slip, and say what to type to see it."""
+    in_words = "1 place" if places == 1 else f"{places:,} places"
+    return f"{in_words} in the file to look at; to see which: {command('check', *typed)}"
+
+
 def bad_files(bad: Iterable[Entry]) -> dict[Path, str]:
     """Say of each campaign file that is bad, or whose table is, where that is. Names nobody."""
     wrong: dict[Path, list[Mistake]] = {}

@@ -8,7 +8,16 @@ from pathlib import Path
 from config.command_line import command
 from config.reading.sources import sources_of
 from data.campaigns import approvals
-from data.campaigns.approvals import Answer, NotAnswered, PlanInWords, Standing, code_of, until
+from data.campaigns.approvals import (
+    OVERRULES,
+    Answer,
+    NotAnswered,
+    PlanInWords,
+    Standing,
+    code_of,
+    code_to_approve,
+    until,
+)
 from data.campaigns.remaining import Due
 from data.holds.rule import Holds
 from data.privacy.masking import masked_email, masked_name
@@ -85,7 +94,7 @@ def held_back(asked: Approval, stood: Standing) -> tuple[Ending, str] | None:
         return None
     if stood is Standing.REJECTED:
         why = f": {asked.why}" if asked.why else ""
-        approve = command("approve", key, "--plan", shown)
+        approve = command("approve", key, "--plan", code_to_approve(asked))
         return Ending.STOPPED, (
             f"{asked.who} rejected this plan ({shown}){why}. Nothing was sent. Change the "
             f"definition, or approve the plan after all: {approve}"
@@ -112,12 +121,11 @@ def decide(
     code: str | None,
     who: str,
     why: str,
-    seen: Approval | None = None,
 ) -> Approval:
     """Record a person's answer to the plan that a run has shown; returns that plan as it was.
 
-    `code` is the plan that the person saw; None: the latest plan. `seen` is how it stood then. What
-    is approved already is not approved again. Raises NotAnswered.
+    `code` is the plan that the person saw; None: the latest plan. A rejected plan is approved only
+    by the code that says so. What is approved already is not approved again. Raises NotAnswered.
     """
     asked, _ = ledger.read(approvals.look, key)
     if asked is None:
@@ -126,15 +134,22 @@ def decide(
             "until you answer."
         )
     shown = code_of(asked)
-    if code is not None and code != shown:
+    if code is not None and code.removesuffix(OVERRULES) != shown:
         raise NotAnswered(
-            f"Plan {code} of {key} is void; the latest one is {shown}. Nothing was decided. "
+            f"{code} is not the latest plan of {key}; that is {shown}. Nothing was decided. "
             f"Look again: {command('approve', key)}"
         )
     if ledger.read(approvals.carried_out, asked):
         raise NotAnswered(
             f"Plan {shown} of {key} was approved by {asked.who} and carried out, so there is "
             f"nothing to decide. See: {command('status', key)}"
+        )
+    overruling = code_to_approve(asked)
+    if given is Answer.APPROVED and asked.answer == Answer.REJECTED and code != overruling:
+        approves = command("approve", key, "--plan", overruling)
+        raise NotAnswered(
+            f"{asked.who} rejected plan {shown} of {key}, so nothing was decided. To approve it "
+            f"all the same, its code is {overruling}: {approves}"
         )
     if given is Answer.APPROVED:
         _, stands = ledger.read(approvals.look, key, _read_now(asked))
@@ -144,8 +159,7 @@ def decide(
                 "was sent. The next run with something to send shows the plan anew."
             )
     if not asked.answer == given == Answer.APPROVED:
-        answers = seen if seen is not None and seen.id == asked.id else asked
-        ledger.write(approvals.answer, answers, given, By(who, why))
+        ledger.write(approvals.answer, asked, given, By(who, why))
     return asked
 
 

@@ -30,7 +30,7 @@ def approve(
     """
     from config.timetable.moments import in_zone
     from data.campaigns import approvals
-    from data.campaigns.approvals import Answer, code_of
+    from data.campaigns.approvals import Answer, code_of, code_to_approve
     from tasks.plan.asking_approval import decide
 
     if reject:
@@ -41,13 +41,14 @@ def approve(
         if shown is not None:
             say(*lines_of(shown))
             # Without a terminal, typing the command is the answer.
-            asks = plan is None and on_a_terminal()
-            if asks and not agrees(f"{verb} plan {code_of(shown)}? [y/N] "):
-                say("Nothing was decided.")
-                raise typer.Exit(1)
-        seen = plan or (code_of(shown) if shown else None)
+            if plan is None and on_a_terminal():
+                if not agrees(f"{verb} plan {code_of(shown)}? [y/N] "):
+                    say("Nothing was decided.")
+                    raise typer.Exit(1)
+                plan = code_to_approve(shown)
+            plan = plan or code_of(shown)
         person = by(who, why)
-        asked = decide(ledger, key, answer, seen, person.who, person.why, shown)
+        asked = decide(ledger, key, answer, plan, person.who, person.why)
     for_program(plan=code_of(asked), answer=answer)
     stands = str(answer)
     if asked.answered_at and asked.answer == answer == Answer.APPROVED:

@@ -33,7 +33,7 @@ from flows.cli.main import main
 from flows.engine.credentials import KeptSettings
 from flows.pages.final_states import state_of
 from flows.pages.seen import _page
-from flows.pages.wrong_places import where_wrong
+from flows.pages.wrong_places import to_look_at, where_wrong
 from flows.run.order import RunContext, conduct
 from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
@@ -122,7 +122,7 @@ def run_here(runs: Sequence[Any], shown: Any) -> None:
                 if isinstance(error, BadInput):
                     print(where_wrong(error.problems, typed.file))
             else:
-                print(state_of(run.end).message, _page(ledger, local, run.end, {}))
+                print(state_of(run.end).message, *(_page(ledger, local, run.end, {}) or ()))
 
 
 @pytest.fixture
@@ -371,8 +371,9 @@ def nobody_to_ask(place: Place) -> Sequence[First]:
 def forgotten(place: Place) -> Sequence[First]:
     place.write("ada", "grace", "new")
     place.type("run", FILE)
-    place.type("forget", NEW, "--why", "x", "--yes")
-    return [*LOOKS, f"correct {KEY} {ADA} {NEW} --why x", f"run {FILE}"]
+    place.type("forget", NEW, "x@example.com", "--why", "x", "--yes")
+    corrections = (f"correct {KEY} {ADA} {email} --why x" for email in (NEW, "x@example.com"))
+    return [*LOOKS, *corrections, f"run {FILE}"]
 
 
 @situation
@@ -484,6 +485,12 @@ def mistakes(place: Place) -> Sequence[First]:
     place.mend = mend
     marked = f"check {FILE} --mark marked.xlsx"
     return [f"check {FILE}", f"plan {FILE}", f"run {FILE}", marked, in_the_inbox]
+
+
+@situation
+def doubtful(place: Place) -> Sequence[First]:
+    place.write("ada", "ada+2")
+    return [lambda: to_look_at(1, FILE), f"plan {FILE}"]
 
 
 @situation

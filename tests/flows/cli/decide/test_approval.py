@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from datetime import UTC, datetime, timedelta
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,14 @@ import pytest
 from config.settings import load_local, load_service
 from data.campaigns import approvals, pauses, queries
 from data.campaigns.approvals import (
+    OVERRULES,
     Answer,
     NotAnswered,
     Overtaken,
     PlanInWords,
     Standing,
     code_of,
+    code_to_approve,
     standing,
 )
 from data.decisions import settling
@@ -229,7 +232,8 @@ def test_a_rejected_plan_is_not_sent(office: Office) -> None:
     assert (end.ending, office.changing()) == (Ending.STOPPED, [])
     assert "grace rejected this plan" in (end.reason or "")
     assert "looks right" in (end.reason or "")
-    answered(office)
+    assert end.plan is not None
+    answered(office, code=code_to_approve(end.plan))
     assert office.run(path).ending is Ending.COMPLETED
 
 
@@ -272,7 +276,7 @@ def test_what_has_changed_since_it_was_shown_cannot_be_approved(office: Office) 
     with pytest.raises(NotAnswered, match=VOID[Standing.CHANGED]):
         answered(office)
     assert waits(office.run(path))
-    with pytest.raises(NotAnswered, match="is void"):
+    with pytest.raises(NotAnswered, match="latest"):
         answered(office, code=code_of(first))
     assert code_of(answered(office)) != code_of(first)
     assert office.run(path).ending is Ending.COMPLETED
@@ -451,14 +455,17 @@ def test_a_plan_that_comes_while_a_person_thinks_is_not_approved_with_the_other(
     doubtful.at_terminal("y")
     monkeypatch.setattr("flows.cli.decide.approve.agrees", thinks)
     answer = doubtful.type("approve", KEY)
-    assert answer.code == 2 and "is void" in answer.err
+    assert answer.code == 2 and "latest plan" in answer.err
     assert waits(doubtful.run())
 
 
+@pytest.mark.parametrize("looks_again", [True, False])
 def test_a_rejection_that_comes_while_a_person_thinks_is_not_overruled_unseen(
-    doubtful: DoubtfulCampaign, monkeypatch: pytest.MonkeyPatch
+    doubtful: DoubtfulCampaign, monkeypatch: pytest.MonkeyPatch, looks_again: bool
 ) -> None:
-    """Whoever types y has not seen it; whoever looks again has, and may approve all the same."""
+    """Whoever types y, or the plan's code, has not seen it. Whoever has may approve all the same:
+    by looking again, or by the code that the refusal names.
+    """
 
     def thinks(_: str) -> bool:
         with doubtful.ledger() as ledger:
@@ -470,11 +477,17 @@ def test_a_rejection_that_comes_while_a_person_thinks_is_not_overruled_unseen(
     with monkeypatch.context() as patched:
         patched.setattr("flows.cli.decide.approve.agrees", thinks)
         answer = doubtful.type("approve", KEY)
-    assert answer.code == 2
-    assert "grace rejected" in answer.err and f"Look again: campaign approve {KEY}" in answer.err
-    assert doubtful.run().ending is Ending.STOPPED
-    doubtful.at_terminal("y")
-    again = doubtful.type("approve", KEY)
+    assert answer.code == 2 and "grace rejected" in answer.err
+    named = answer.err.rpartition("campaign ")[2].split()
+    monkeypatch.setattr("sys.stdin", StringIO())
+    for words in (named[:2], [*named[:3], named[3].removesuffix(OVERRULES)]):
+        assert doubtful.type(*words).err == answer.err
+    end = doubtful.run()
+    assert (end.ending, " ".join(named) in (end.reason or "")) == (Ending.STOPPED, True)
+    if looks_again:
+        doubtful.at_terminal("y")
+        named = named[:2]
+    again = doubtful.type(*named)
     assert (again.code, "by grace: the wrong list" in again.out) == (0, True)
 
 
