@@ -2,6 +2,7 @@
 
 import re
 import shlex
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -30,3 +31,12 @@ def shell_word(typed: object) -> str:
     """Write one word of it. A path that begins with a dash would be read as an option."""
     text = str(typed)
     return f"./{text}" if isinstance(typed, Path) and text.startswith("-") else text
+
+
+def as_typed(
+    file: Path, campaign: Path | None, only: Sequence[str] = (), *, sheet: str | None = None
+) -> list[str]:
+    """Repeat FILE and its definition the way they were given, for the next command to type."""
+    typed = [shell_word(file), *(["--campaign", shell_word(campaign)] if campaign else [])]
+    typed += ["--sheet", sheet] if sheet else []
+    return typed + [word for key in only for word in ("--only", key)]

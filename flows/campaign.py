@@ -18,6 +18,7 @@ from prefect.logging import get_run_logger
 from prefect.runtime import flow_run
 from prefect.states import Failed
 
+from config.command_line import as_typed
 from config.errors import BadInput, CampaignError
 from config.settings import LocalSettings, ServiceSettings, load_local
 from data.campaigns.same_campaign import AnotherCampaign
@@ -42,7 +43,6 @@ from flows.run.idle import nothing_new
 from flows.run.interrupts import listen_again
 from flows.run.observer import Observers, observing
 from flows.run.order import RunContext, conduct
-from flows.words.speech import as_typed
 from tasks.plan.target import CampaignSource, Rewritten
 from tasks.retention import forget_due
 from tasks.shell import as_task

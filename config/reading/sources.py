@@ -7,7 +7,7 @@ from os.path import realpath
 from pathlib import Path, PurePath
 from typing import Any
 
-from config.command_line import TYPED, command
+from config.command_line import TYPED, as_typed, command
 from config.errors import BadInput
 from config.mistakes import Mistake, Place, shown
 from config.reading.yaml_file import YamlDocument, read_yaml
@@ -42,6 +42,13 @@ def suffix_of(path: PurePath) -> str:
 def is_text_table(path: PurePath, data: bytes) -> bool:
     """Say whether a table is text; a workbook or a web page is not, whatever its name."""
     return not is_workbook(data) if suffix_of(path) in TEXT_TABLES else is_text(data)
+
+
+def as_typed_for(key: str, file: str, definition: str | None, *, sheet: str | None) -> list[str]:
+    """What is typed after `run` for this campaign alone; a workbook may hold others."""
+    alone = definition is not None or suffix_of(Path(file)) in YAML
+    beside = Path(definition) if definition else None
+    return as_typed(Path(file), beside, () if alone else (key,), sheet=sheet)
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from config.command_line import command
+from config.command_line import as_typed, command
 from config.progress import follower
-from flows.words.speech import as_typed, printable
+from flows.words.speech import printable
 
 if TYPE_CHECKING:
     from config.definition.model import Definition

@@ -21,6 +21,7 @@ from prefect.logging import get_run_logger
 from prefect.runtime import flow_run
 from prefect.settings import get_current_settings
 
+from config.command_line import as_typed
 from config.errors import CampaignError
 from config.settings import LocalSettings, load_local
 from config.timetable.moments import in_zone
@@ -33,7 +34,6 @@ from flows.pages import markdown
 from flows.pages.wrong_places import to_look_at
 from flows.run.ending import Finish
 from flows.run.observer import RunObserver, whole
-from flows.words.speech import as_typed
 from tasks.plan.target import CampaignSource
 from tasks.status.standing import counts_of
 

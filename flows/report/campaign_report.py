@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from config.reading.sources import as_typed_for
 from data.decisions.verdicts import Doubt
 from data.history.events import Request
 from data.history.history import numbers, story
@@ -16,7 +17,6 @@ from flows.report.discretion import discreet, discretion
 from flows.report.story import Teller
 from flows.report.timeline import Point
 from flows.words.closing import COUNTED, counted_out, next_steps, summary
-from flows.words.speech import as_typed_for
 
 
 def report(

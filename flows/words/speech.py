@@ -11,10 +11,8 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from io import TextIOWrapper
-from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TextIO
 
-from config.command_line import shell_word
 from config.errors import BadInput, CampaignError
 
 if TYPE_CHECKING:
@@ -258,26 +256,10 @@ def printable(text: str) -> str:
     )
 
 
-def as_typed(
-    file: Path, campaign: Path | None, only: Sequence[str] = (), *, sheet: str | None = None
-) -> list[str]:
-    """Repeat FILE and its definition the way they were given, for the next command to type."""
-    typed = [shell_word(file), *(["--campaign", shell_word(campaign)] if campaign else [])]
-    typed += ["--sheet", sheet] if sheet else []
-    return typed + [word for key in only for word in ("--only", key)]
-
-
 def run_again(campaign: "Campaign") -> list[str]:
     """What is typed after `run` for a campaign that was run before, as it was then."""
+    from config.reading.sources import as_typed_for  # its readers take longer than a help
+
     return as_typed_for(
         campaign.key, campaign.definition, campaign.belongs_to, sheet=campaign.sheet
     )
-
-
-def as_typed_for(key: str, file: str, definition: str | None, *, sheet: str | None) -> list[str]:
-    """What is typed after `run` for this campaign alone; a workbook may hold others."""
-    from config.reading.sources import YAML, suffix_of  # its readers take longer than a help
-
-    alone = definition is not None or suffix_of(Path(file)) in YAML
-    beside = Path(definition) if definition else None
-    return as_typed(Path(file), beside, () if alone else (key,), sheet=sheet)

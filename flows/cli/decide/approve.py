@@ -8,7 +8,7 @@ from config.command_line import command
 from flows.cli.arguments import Key, Who, Why, by, given
 from flows.cli.ledgers import known_campaign, ledger_with_plan
 from flows.words.closing import lines_of
-from flows.words.speech import agrees, as_typed_for, for_program, on_a_terminal, run_again, say
+from flows.words.speech import agrees, for_program, on_a_terminal, run_again, say
 
 
 def approve(
@@ -28,6 +28,7 @@ def approve(
     For definitions with  invites: {approval: required}. Nothing is sent now: the next run sends
     exactly what was approved. The approval is void once the definition or the ledger has changed.
     """
+    from config.reading.sources import as_typed_for
     from config.timetable.moments import in_zone
     from data.campaigns import approvals
     from data.campaigns.approvals import Answer, code_of, code_to_approve

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from config.command_line import command
+from config.command_line import as_typed, command
 from flows.cli.outputs import check_ours
-from flows.words.speech import as_typed, counted
+from flows.words.speech import counted
 
 if TYPE_CHECKING:
     from config.reading.own_tables import Named, OwnTable, PeopleAt

@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from config.command_line import command
+from config.command_line import as_typed, command
 from flows.cli.main import main
-from flows.words.speech import as_typed
 from sandbox.server import Sandbox
 from tests.support.campaigns import Office, people
 
