@@ -6,7 +6,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from config.command_line import command
-from config.reading.sources import sources_of
+from config.reading.sources import as_typed_for, sources_of
 from data.campaigns import approvals
 from data.campaigns.approvals import (
     OVERRULES,
@@ -154,9 +154,10 @@ def decide(
     if given is Answer.APPROVED:
         _, stands = ledger.read(approvals.look, key, _read_now(asked))
         if (void := VOID.get(stands)) is not None:
+            run = as_typed_for(key, asked.file, asked.definition, sheet=asked.sheet)
             raise NotAnswered(
-                f"Plan {shown} of {key} is void: {void}. Nothing was decided, and nothing "
-                "was sent. The next run with something to send shows the plan anew."
+                f"Plan {shown} of {key} is void: {void}. Nothing was decided, and nothing was "
+                f"sent. A run with something to send shows the plan anew: {command('run', *run)}"
             )
     if not asked.answer == given == Answer.APPROVED:
         ledger.write(approvals.answer, asked, given, By(who, why))

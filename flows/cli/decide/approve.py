@@ -55,10 +55,9 @@ def approve(
     if asked.answered_at and asked.answer == answer == Answer.APPROVED:
         at = in_zone(asked.answered_at, asked.timezone)
         stands = f"was already approved by {asked.who} on {at}"
-    say(f"{key}: plan {code_of(asked)} {stands}; nothing was sent now")
-    if answer is Answer.APPROVED:
-        again = as_typed_for(key, asked.file, asked.definition, sheet=asked.sheet)
-        say(f"  send: {command('run', *again)}")
+    again = command("run", *as_typed_for(key, asked.file, asked.definition, sheet=asked.sheet))
+    todo = "send" if answer is Answer.APPROVED else "once the definition has changed"
+    say(f"{key}: plan {code_of(asked)} {stands}; nothing was sent now", f"  {todo}: {again}")
 
 
 def confirm(key: Key, why: Why = "", who: Who = None) -> None:

@@ -315,6 +315,13 @@ def rejected(place: Place) -> Sequence[First]:
 
 
 @situation
+def void(place: Place) -> Sequence[First]:
+    approval(place)
+    place.write("ada", "grace", "new", more="invites: {approval: required}\n")
+    return [f"approve {KEY}"]
+
+
+@situation
 def carried_out(place: Place) -> Sequence[First]:
     approval(place)
     place.type("approve", KEY)
