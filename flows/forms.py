@@ -16,7 +16,7 @@ from pydantic import Field
 from config.errors import CampaignError
 from config.settings import load_local
 from data.campaigns import approvals, queries
-from data.campaigns.approvals import CODE, OVERRULES, Answer
+from data.campaigns.approvals import CODE, MARK, REJECTED, Answer
 from data.decisions import adding_again, settling
 from data.decisions.verdicts import (
     NEED_A_REASON,
@@ -47,7 +47,7 @@ Key = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]{0,99}$")]
 Who = Annotated[str, Field(min_length=1, max_length=100)]
 Why = Annotated[str, Field(max_length=500)]
 Code = Annotated[str, Field(pattern=rf"^[0-9a-f]{{{CODE}}}$")]
-PlanCode = Annotated[str, Field(pattern=rf"^[0-9a-f]{{{CODE}}}({OVERRULES})?$")]
+PlanCode = Annotated[str, Field(pattern=rf"^[0-9a-f]{{{CODE}}}({REJECTED}[0-9a-f]{{{MARK}}})?$")]
 Number = Annotated[int, Field(gt=0)]
 
 

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from hashlib import sha256
+from typing import Any
 
 from sqlalchemy import Connection, func, insert, select, update
 from sqlmodel import col
@@ -28,7 +29,8 @@ from data.store.states import By, Ending, Word
 from data.store.tables import Approval, approvals, attempt, campaign, decision, rows_of, runs
 
 CODE = 8  # hex digits of a digest that people read and type
-OVERRULES = "-rejected"  # behind them
+REJECTED = "-rejected-"  # behind them, and then
+MARK = 4  # hex digits, for which rejection it was
 
 
 class Answer(StrEnum):
@@ -93,8 +95,11 @@ def code_of(asked: Approval) -> str:
 
 
 def code_to_approve(asked: Approval) -> str:
-    """What is typed to approve a plan; that of a rejected one says that a person has seen it."""
-    return code_of(asked) + (OVERRULES if asked.answer == Answer.REJECTED else "")
+    """What is typed to approve a plan; where it was rejected, only who has seen that knows it."""
+    if asked.answer != Answer.REJECTED or asked.answered_at is None:
+        return code_of(asked)
+    rejection = sha256(f"{asked.answered_at.timestamp():.6f}".encode()).hexdigest()
+    return f"{code_of(asked)}{REJECTED}{rejection[:MARK]}"
 
 
 def until(asked: Approval) -> str | None:
@@ -194,13 +199,25 @@ def seek(connection: Connection, plan: PlanInWords) -> tuple[Approval, Standing]
         return asked, stood
     so_far = reached(connection, plan.campaign_key, None)
     digest = digest_of(plan.read, plan.service, so_far, plan.held)
+    rejection = _rejection(connection, plan.campaign_key, digest)
     at = clock.now()
     values = asdict(plan)
     within = values.pop("within")
     values |= {"digest": digest, "asked_at": at, "answer_by": at + within if within else None}
-    connection.execute(insert(approvals).values(values))
+    connection.execute(insert(approvals).values(values | rejection))
     [shown] = _shown_last(connection, plan.campaign_key)
-    return shown, stood
+    return shown, Standing.REJECTED if rejection else stood
+
+
+def _rejection(connection: Connection, key: str, digest: str) -> dict[str, Any]:
+    """The rejection of the same plan, if that was its last answer: it stands when others were shown
+    in between.
+    """
+    same = (approvals.c.campaign_key == key) & (approvals.c.digest == digest)
+    answers = select(approvals.c.answer, approvals.c.who, approvals.c.why, approvals.c.answered_at)
+    answered = answers.where(same, approvals.c.answer.is_not(None))
+    row = connection.execute(answered.order_by(approvals.c.id.desc()).limit(1)).mappings().first()
+    return dict(row) if row is not None and row["answer"] == Answer.REJECTED else {}
 
 
 def carried_out(connection: Connection, asked: Approval) -> bool:

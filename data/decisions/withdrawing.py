@@ -5,7 +5,7 @@ ledger. What was sent stays sent. The service has no delete (interface 4), so wh
 listed for a person to remove (data/decisions/cleaning.py).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, case, exists, insert, update
@@ -28,7 +28,7 @@ KNOWN = "is already a candidate of this campaign"
 OTHERS = "was the address of another candidate of this campaign before it was corrected"
 SAME = "is the same address"
 CORRECTED = "was corrected before: name the new address"
-FOR_GOOD = "was forgotten by this campaign, for good: put the person into another campaign"
+FOR_GOOD = "was forgotten by this campaign, for good: to invite the person, use another campaign"
 
 
 def against_withdrawing(
@@ -79,24 +79,6 @@ def _step_back(connection: Connection, campaign_row: int, rows: Sequence[int], b
     return {doubt.row for doubt in doubts if doubt.row is not None}
 
 
-def against_forgotten(
-    connection: Connection, campaign_row: int, addresses: Mapping[str, str]
-) -> dict[str, str]:
-    """Say who was forgotten and what there is to do; `addresses` as typed, by email key."""
-    gone = forgotten.among(connection, addresses, campaign_row)
-    left = forgotten.for_good(connection, gone, campaign_row)
-    return {
-        key: FOR_GOOD if key in left else _to_allow(typed)
-        for key, typed in addresses.items()
-        if key in gone
-    }
-
-
-def _to_allow(typed: str) -> str:
-    lifts = command("forget", typed, "--allow-again", "--why", "TEXT")
-    return f"was forgotten on request; to allow it again: {lifts}"
-
-
 def against_correcting(
     connection: Connection, campaign_row: int, row: int, address: tuple[str, str]
 ) -> dict[int, str]:
@@ -107,8 +89,11 @@ def against_correcting(
         return {0: CORRECTED}
     if Step.SENDING in (old.add_state, old.invite_state):
         return {0: UNDER_WAY}
-    if gone := against_forgotten(connection, campaign_row, {key: email1}):
-        return {1: gone[key]}
+    if forgotten.for_good(connection, [key], campaign_row):
+        return {1: FOR_GOOD}
+    if forgotten.among(connection, [key]):
+        lifts = command("forget", email1, "--allow-again", "--why", "TEXT")
+        return {1: f"was forgotten on request; to allow it again: {lifts}"}
     new = _person(connection, campaign_row, key)
     if not old.listed:
         # The definition may have the right address already: its row is held.

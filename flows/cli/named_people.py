@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     Objections = Callable[[Connection, int, Sequence[int]], Mapping[int, str]]
 
+NOBODY = "the campaign has no candidate with this address"
+FORGOTTEN = "which was forgotten on request"
 ALIKE = 0.7  # of two parts of an address: one letter of three may be another one
 
 
@@ -48,16 +50,18 @@ def rows_of(
     `against` returns the rows that cannot be decided: by position, why not. KEY in it stands for
     the campaign's key.
     """
-    from data.campaigns import intake
-    from data.decisions import withdrawing
+    from data.campaigns import forgotten, intake
+    from data.decisions.withdrawing import FOR_GOOD
 
     everybody = ledger.read(intake.everybody, campaign.id)
     chosen = {email_key(typed): typed for typed in emails}  # named twice is one person
     people = {key: everybody[key].row for key in chosen if key in everybody}
     rows = list(people.values())
     strange = {key: typed for key, typed in chosen.items() if key not in everybody}
-    gone = ledger.read(withdrawing.against_forgotten, campaign.id, strange)
-    wrong = [f"{strange[key]} {why}" for key, why in gone.items()]
+    gone = ledger.read(forgotten.among, strange, campaign.id)
+    left = ledger.read(forgotten.for_good, gone, campaign.id)
+    wrong = [f"{strange[key]} {FOR_GOOD}" for key in strange if key in left]
+    wrong += [f"{strange[key]}: {NOBODY}, {FORGOTTEN}" for key in strange if key in gone - left]
     wrong += [
         f"{typed}: {unknown(typed, emails_of(everybody))}"
         for key, typed in strange.items()
@@ -89,7 +93,7 @@ def unknown(typed: str, emails: Mapping[str, str]) -> str:
     """Say that nobody has this address, and whose of `emails` (by email key) is nearest."""
     near = nearest(email_key(typed), list(emails))
     hint = f"; did you mean {emails[near]}?" if near else ""
-    return f"the campaign has no candidate with this address{hint}"
+    return f"{NOBODY}{hint}"
 
 
 def nearest(typed: str, keys: Sequence[str]) -> str | None:

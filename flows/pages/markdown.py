@@ -14,7 +14,7 @@ from typing import Any
 
 from config.command_line import command
 from config.timetable.moments import in_zone
-from data.campaigns.approvals import Answer, code_of, until
+from data.campaigns.approvals import Answer, code_of, code_to_approve, until
 from data.campaigns.forgotten import is_forgotten
 from data.decisions.verdicts import WORDS, Doubt, listed
 from data.holds.rule import Holds
@@ -142,6 +142,9 @@ def _how_to_answer(asked: Approval, forms: Forms) -> Iterable[str]:
 def _answered(asked: Approval) -> Iterable[str]:
     if asked.why:  # it may name a candidate
         yield f"To see why: `{command('history', asked.campaign_key)}`."
+    if asked.answer == Answer.REJECTED:
+        approves = command("approve", asked.campaign_key, "--plan", code_to_approve(asked))
+        yield f"To approve it all the same: `{approves}`."
     if asked.answer == Answer.APPROVED:
         yield "The next run sends it."
 

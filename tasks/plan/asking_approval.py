@@ -9,7 +9,6 @@ from config.command_line import command
 from config.reading.sources import as_typed_for, sources_of
 from data.campaigns import approvals
 from data.campaigns.approvals import (
-    OVERRULES,
     Answer,
     NotAnswered,
     PlanInWords,
@@ -125,7 +124,8 @@ def decide(
     """Record a person's answer to the plan that a run has shown; returns that plan as it was.
 
     `code` is the plan that the person saw; None: the latest plan. A rejected plan is approved only
-    by the code that says so. What is approved already is not approved again. Raises NotAnswered.
+    by the code of that rejection. What is approved already is not approved again. Raises
+    NotAnswered.
     """
     asked, _ = ledger.read(approvals.look, key)
     if asked is None:
@@ -134,7 +134,7 @@ def decide(
             "until you answer."
         )
     shown = code_of(asked)
-    if code is not None and code.removesuffix(OVERRULES) != shown:
+    if code is not None and code.partition("-")[0] != shown:
         raise NotAnswered(
             f"{code} is not the latest plan of {key}; that is {shown}. Nothing was decided. "
             f"Look again: {command('approve', key)}"
@@ -144,6 +144,13 @@ def decide(
             f"Plan {shown} of {key} was approved by {asked.who} and carried out, so there is "
             f"nothing to decide. See: {command('status', key)}"
         )
+    _, stands = ledger.read(approvals.look, key, _read_now(asked))
+    if (void := VOID.get(stands)) is not None:
+        run = as_typed_for(key, asked.file, asked.definition, sheet=asked.sheet)
+        raise NotAnswered(
+            f"Plan {shown} of {key} is void: {void}. Nothing was decided, and nothing was sent. "
+            f"A run with something to send shows the plan anew: {command('run', *run)}"
+        )
     overruling = code_to_approve(asked)
     if given is Answer.APPROVED and asked.answer == Answer.REJECTED and code != overruling:
         approves = command("approve", key, "--plan", overruling)
@@ -151,14 +158,6 @@ def decide(
             f"{asked.who} rejected plan {shown} of {key}, so nothing was decided. To approve it "
             f"all the same, its code is {overruling}: {approves}"
         )
-    if given is Answer.APPROVED:
-        _, stands = ledger.read(approvals.look, key, _read_now(asked))
-        if (void := VOID.get(stands)) is not None:
-            run = as_typed_for(key, asked.file, asked.definition, sheet=asked.sheet)
-            raise NotAnswered(
-                f"Plan {shown} of {key} is void: {void}. Nothing was decided, and nothing was "
-                f"sent. A run with something to send shows the plan anew: {command('run', *run)}"
-            )
     if not asked.answer == given == Answer.APPROVED:
         ledger.write(approvals.answer, asked, given, By(who, why))
     return asked

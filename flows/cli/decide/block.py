@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from data.store.ledger import Ledger
     from data.store.tables import DoNotContact
 
+FORGOTTEN = ", as it was forgotten; if it is allowed again, block it again"
 IN_FILE = "is in the file named by CAMPAIGN_DO_NOT_CONTACT; remove it there"
 
 
@@ -35,6 +36,7 @@ def block(
     it shows the list.
     """
     from config.settings import load_local
+    from data.campaigns import forgotten
     from data.holds import do_not_contact
     from data.store.ledger import Ledger
     from tasks.plan.holds import follow_the_list
@@ -47,9 +49,10 @@ def block(
     with Ledger.open(local.database_url) as ledger:
         if typed and not lift:
             # At once, even if something is wrong with the file.
+            gone = ledger.read(forgotten.among, typed)
             new = ledger.write(do_not_contact.block, typed, by(who, reason))
             for key, email in typed.items():
-                before = "" if key in new else ", as before"
+                before = FORGOTTEN if key in gone else "" if key in new else ", as before"
                 say(f"{email}: no campaign sends to this address{before}")
         listed = follow_the_list(ledger, local)
         if lift:

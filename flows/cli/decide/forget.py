@@ -284,7 +284,7 @@ def export(
     else:
         write_whole(output, content.encode() + b"\n")
         say(f"{output}: everything about {typed}")
-    if not (held["campaigns"] or held["do_not_contact"]):
+    if not any(held.values()):
         complain(f"This ledger has nothing about {typed}.")
 
 

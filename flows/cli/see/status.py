@@ -224,7 +224,7 @@ def _last_run(ledger: "Ledger", campaign: "Campaign") -> str:
     from config.timetable.moments import in_zone
     from data.campaigns import queries
     from data.sending import runs
-    from data.store.states import SENT_NOTHING
+    from data.store.states import SENT_NOTHING, Ending
 
     run = ledger.read(queries.last_run, campaign.id)
     if run is None:
@@ -234,7 +234,9 @@ def _last_run(ledger: "Ledger", campaign: "Campaign") -> str:
         ended = str(run.ending).replace("_", " ")
         if run.process_start == SENT_NOTHING:
             ended = f"sent nothing, {ended}"
-        return f"{began}, {ended}" + (f": {run.reason}" if run.reason else "")
+        # Whatever an answer was wanted for is told as it stands now.
+        reason = None if run.ending == Ending.AWAITS_APPROVAL else run.reason
+        return f"{began}, {ended}" + (f": {reason}" if reason else "")
     if ledger.read(runs.at_work, campaign.id):
         return f"{began}, in progress"
     return f"{began}, disappeared before its end; what it was sending is unsure"

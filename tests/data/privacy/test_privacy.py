@@ -517,10 +517,20 @@ def test_whoever_was_forgotten_does_not_come_in_by_a_correction(desk: DoubtfulCa
     forget(desk, ADA)
     assert desk.type("forget", elsewhere, "--why", "asked", "--yes").code == 3
     allows = f"campaign forget {elsewhere} --allow-again --why"
-    for email, todo in ((ADA, "another campaign"), (elsewhere, allows)):
-        for words in (("correct", KEY, ZOE, email), ("withdraw", KEY, email)):
+    never = "address, which was forgotten"
+    for email, correct, withdraw in (
+        (ADA, "another campaign", "another campaign"),
+        (elsewhere, allows, never),
+    ):
+        for words, todo in (
+            (("correct", KEY, ZOE, email), correct),
+            (("withdraw", KEY, email), withdraw),
+        ):
             refused = desk.type(*words, "--why", "a typo")
             assert (refused.code, todo in refused.err) == (2, True)
+        blocked = desk.type("block", email, "--why", "x")
+        assert (blocked.code, "if it is allowed again, block" in blocked.out) == (0, True)
+        assert "nothing about" not in desk.type("export", email).err
     assert desk.steps(ZOE) == ("done", "done")
     assert desk.type(*allows.split()[1:], "a typo").code == 0
     assert desk.type("correct", KEY, ZOE, elsewhere, "--why", "a typo").code == 0

@@ -324,14 +324,16 @@ def test_a_plan_tells_how_to_answer_it() -> None:
 
 
 def test_a_plan_that_was_answered_waits_for_nobody() -> None:
-    """Who decided what; nothing to fill in any more. The reason may name a candidate: it is not
-    on the page, which says how to see it. What was typed has no power."""
+    """Who decided what, and how a rejection is overruled. The reason may name a candidate: it is
+    not on the page, which says how to see it. What was typed has no power."""
     asked = Approval(campaign_key="backend-2026", digest="3f9a1c2e" + "0" * 56, told="add: nobody")
     asked.answer, asked.who, asked.why = Answer.REJECTED, "[Ann]", "ada@example.com withdrew"
+    asked.answered_at = NOON
     told = plan(asked)
     assert r"plan 3f9a1c2e rejected by \[Ann\]" in told and "ada" not in told
     assert "To see why: `campaign history backend-2026`" in told
-    assert "waits for approval" not in told and "campaign approve" not in told
+    assert "waits for approval" not in told
+    assert "all the same: `campaign approve backend-2026 --plan 3f9a1c2e-rejected-" in told
     assert "The next run sends it." in plan(asked.model_copy(update={"answer": Answer.APPROVED}))
 
 

@@ -13,7 +13,6 @@ import pytest
 from config.settings import load_local, load_service
 from data.campaigns import approvals, pauses, queries
 from data.campaigns.approvals import (
-    OVERRULES,
     Answer,
     NotAnswered,
     Overtaken,
@@ -480,7 +479,7 @@ def test_a_rejection_that_comes_while_a_person_thinks_is_not_overruled_unseen(
     assert answer.code == 2 and "grace rejected" in answer.err
     named = answer.err.rpartition("campaign ")[2].split()
     monkeypatch.setattr("sys.stdin", StringIO())
-    for words in (named[:2], [*named[:3], named[3].removesuffix(OVERRULES)]):
+    for words in (named[:2], [*named[:3], named[3].partition("-")[0]]):
         assert doubtful.type(*words).err == answer.err
     end = doubtful.run()
     assert (end.ending, " ".join(named) in (end.reason or "")) == (Ending.STOPPED, True)
@@ -489,6 +488,58 @@ def test_a_rejection_that_comes_while_a_person_thinks_is_not_overruled_unseen(
         named = named[:2]
     again = doubtful.type(*named)
     assert (again.code, "by grace: the wrong list" in again.out) == (0, True)
+
+
+def test_an_approval_overrules_the_rejection_that_was_seen_and_no_later_one(
+    doubtful: DoubtfulCampaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither by its code nor by a y to a question that showed the earlier one."""
+
+    def reject(who: str) -> str:
+        with doubtful.ledger() as ledger:
+            decide(ledger, KEY, Answer.REJECTED, None, who, "stop")
+            asked, _ = ledger.read(approvals.look, KEY)
+        assert asked is not None
+        return code_to_approve(asked)
+
+    def thinks(_: str) -> bool:
+        assert reject("carol") != seen
+        return True
+
+    assert waits(doubtful.run())
+    seen = reject("bob")
+    doubtful.at_terminal("y")
+    with monkeypatch.context() as patched:
+        patched.setattr("flows.cli.decide.approve.agrees", thinks)
+        answers = [doubtful.type("approve", KEY), doubtful.type("approve", KEY, "--plan", seen)]
+    for answer in answers:
+        assert (answer.code, "carol rejected" in answer.err) == (2, True)
+    assert doubtful.run().ending is Ending.STOPPED
+
+
+def test_a_rejection_stands_when_the_same_plan_is_shown_again(doubtful: DoubtfulCampaign) -> None:
+    """Another plan was shown in between. An approval that overruled it ends it."""
+    before = doubtful.file.read_text()
+    assert waits(doubtful.run())
+    assert doubtful.type("approve", KEY, "--reject", "--why", "not Ada").code == 0
+    doubtful.file.write_text(f"{before}# seen\n")
+    assert waits(doubtful.run())
+    doubtful.file.write_text(before)
+    end = doubtful.run()
+    assert (end.ending, "not Ada" in (end.reason or "")) == (Ending.STOPPED, True)
+    assert end.plan is not None
+    assert doubtful.type("approve", KEY, "--plan", code_of(end.plan)).code == 2
+    assert doubtful.type("approve", KEY, "--plan", code_to_approve(end.plan)).code == 0
+    assert doubtful.run().ending is Ending.COMPLETED
+
+
+def test_a_void_plan_is_not_rejected(doubtful: DoubtfulCampaign) -> None:
+    """A late no would count as an answer in time, and an approval could overrule it."""
+    assert waits(doubtful.run())
+    doubtful.later(49 * 60)
+    late = doubtful.type("approve", KEY, "--reject", "--why", "too late")
+    assert (late.code, VOID[Standing.LATE] in late.err) == (2, True)
+    assert waits(doubtful.run())
 
 
 def test_only_the_plan_that_was_seen_is_approved(doubtful: DoubtfulCampaign) -> None:

@@ -230,7 +230,8 @@ def test_every_answer_to_a_plan_is_told_also_the_one_that_was_thought_better_of(
         file.write("invites: {approval: required}\n")
     campaign.run()
     campaign.type("approve", KEY, "--reject", "--why", "wrong date")
-    campaign.type("approve", KEY, "--why", "it is right after all")
+    code = campaign.type("approve", KEY).err.split()[-1]
+    campaign.type("approve", KEY, "--plan", code, "--why", "it is right after all")
     told = [one for one in events(campaign) if one["what"] == "plan answered"]
     assert [(one["answer"], one["why"]) for one in told] == [
         ("rejected", "wrong date"),
