@@ -95,6 +95,8 @@ def _show_all(ledger: "Ledger") -> None:
             for of_one, numbers in zip(stand, counts, strict=True)
         ],
     )
+    for campaign in campaigns:
+        say(*(f"{campaign.key}: {line}" for line in _asked(ledger, campaign.key)))
     say(f"Next: {command('status', 'KEY')}")
 
 
@@ -172,8 +174,7 @@ def _apart(ahead: Iterable[tuple[str, timedelta]], key: str) -> Iterable[str]:
 def _held(ledger: "Ledger", campaign: "Campaign") -> Iterator[tuple[str, str]]:
     """Tell what keeps every run from sending, and what to type about it."""
     from config.timetable.moments import in_zone
-    from data.campaigns import approvals, pauses
-    from data.campaigns.approvals import Standing, code_of
+    from data.campaigns import pauses
     from data.campaigns.whose_turn import timetable
 
     key = campaign.key
@@ -182,9 +183,18 @@ def _held(ledger: "Ledger", campaign: "Campaign") -> Iterator[tuple[str, str]]:
         yield "paused", f"by {paused.who} since {since}; to resume: {command('resume', key)}"
     if campaign.send_invites:
         yield from timetable(campaign.timetable).in_words()
+    yield from (("approval", line) for line in _asked(ledger, key))
+
+
+def _asked(ledger: "Ledger", key: str) -> Iterator[str]:
+    """Say that a plan waits for an answer, and until when."""
+    from data.campaigns import approvals
+    from data.campaigns.approvals import Standing, code_of, until
+
     asked, stands = ledger.read(approvals.look, key)
     if asked is not None and stands is Standing.OPEN:
-        yield "approval", f"plan {code_of(asked)} is waiting: {command('approve', key)}"
+        by = f" until {until(asked)}" if asked.answer_by else ""
+        yield f"plan {code_of(asked)} is waiting{by}: {command('approve', key)}"
 
 
 def needing_a_person(candidates: Iterable[Mapping[str, Any]]) -> Iterator[Row]:
