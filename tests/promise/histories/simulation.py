@@ -32,6 +32,7 @@ from config.definition.model import (
 from config.email_key import email_key
 from config.errors import CampaignError
 from config.mistakes import Place
+from config.reading.reading import Reading
 from config.settings import LocalSettings, ServiceSettings
 from data.campaigns import queries
 from data.decisions import adding_again, resending, settling
@@ -131,8 +132,8 @@ class World:
             self.write_definition()
         return read
 
-    def reading(self, read: Any) -> Any:
-        return SimpleNamespace(definitions=(self.definitions[read.digest],))
+    def reading(self, read: Any) -> Reading:
+        return Reading((self.definitions[read.digest],), (), (), read.digest)
 
     def client(self, *args: Any, **more: Any) -> Client:
         program = HERE.get()

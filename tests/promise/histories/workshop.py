@@ -128,10 +128,6 @@ def _judged(read: Any) -> Any:
     return HERE.get().world.reading(read)
 
 
-def _judged(read: Any) -> Any:
-    return HERE.get().world.reading(read)
-
-
 def _client(*args: Any, **more: Any) -> Any:
     return HERE.get().world.client(*args, **more)
 
