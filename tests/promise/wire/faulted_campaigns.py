@@ -15,6 +15,7 @@ from config.definition.model import Candidate, Definition, Invites, ProblemById,
 from config.email_key import email_key
 from config.errors import CampaignError
 from config.mistakes import Place
+from config.reading.reading import Reading
 from config.settings import LocalSettings
 from data.campaigns import queries
 from data.store.states import AttemptState, Step
@@ -79,12 +80,8 @@ class Faulted:
 
     digest = "the only version"
 
-    def reading(self, _: Any) -> "Faulted":
-        return self
-
-    @property
-    def definitions(self) -> tuple[Definition]:
-        return (self.definition,)
+    def reading(self, _: Any) -> Reading:
+        return Reading((self.definition,), (), (), self.digest)
 
     def client(self, *args: Any, **more: Any) -> Service:
         return Service(*args, **more)
