@@ -1,0 +1,39 @@
+"""One request to the service and what came of it: the evidence that a verdict is made from."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+# Called when the connection stands and before the first byte; what it raises keeps every byte back.
+Before = Callable[[], Awaitable[None]]
+
+
+class Phase(IntEnum):
+    """How far a request got; the order is the order of the wire."""
+
+    NOTHING = 0  # sending the request headers never started: nothing can have happened
+    SENDING = 1  # it started, any byte may have left
+    SENT = 2  # headers and body were written, all of them
+    ANSWERED = 3  # a status line came back
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """One request, ended. The repr shows no body: an answer may repeat names and addresses.
+
+    `headers` have lower-case names. `body` is None if none came or it was lost on the way, and
+    b"" if a complete answer had none; `begun` is what arrived of a lost one. `error` names what
+    ended the exchange early (`Failure`, or the class of an exception), never its text, which may
+    hold an address. `token` is the number of the access token that was used.
+    """
+
+    operation: str
+    phase: Phase
+    status: int | None = None
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    body: bytes | None = field(default=None, repr=False)
+    error: str | None = None
+    begun: bytes = field(default=b"", repr=False)
+    cut_short: bool = False  # the whole request never left, although an answer came
+    token: int = 0
+    seconds: float = 0.0
