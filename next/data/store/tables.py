@@ -1,0 +1,260 @@
+"""The tables of the ledger.
+
+Names of people live in `person` and nowhere else, addresses there and in `do_not_contact`.
+Times are UTC and aware.
+The index `one_of_each` of `part` is the promise: whatever the code above it does, the database
+lets one part of a step and generation count.
+"""
+
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    Column,
+    DateTime,
+    Dialect,
+    Enum,
+    Index,
+    Table,
+    TypeDecorator,
+    UniqueConstraint,
+    text,
+)
+from sqlmodel import Field, SQLModel
+
+from data.store.states import COUNTS, Op, State
+
+
+class UtcTime(TypeDecorator[datetime]):
+    """An aware time, stored as UTC. A naive time is refused: it is no definite moment."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        if value is not None and value.tzinfo is None:
+            raise ValueError("a naive time cannot enter the ledger")
+        return value.astimezone(UTC) if value is not None else None
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        if value is None:
+            return None
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+def now() -> datetime:
+    """The time as the ledger writes it."""
+    return datetime.now(UTC)
+
+
+def _id() -> Any:
+    return Field(default=None, primary_key=True)
+
+
+def _service_id() -> Any:
+    """An id the service gave, which may need more than 32 bits."""
+    return Field(default=None, sa_type=BigInteger)
+
+
+def _word(kind: type[StrEnum], default: StrEnum | None = None) -> Any:
+    """An enum stored as its readable value, without a type of the database's own."""
+    column = Enum(
+        kind,
+        native_enum=False,
+        create_constraint=False,
+        length=16,
+        values_callable=lambda members: [member.value for member in members],
+    )
+    return Field(default=default, sa_type=column)
+
+
+def _time(nullable: bool = True) -> Any:
+    column = Column(UtcTime, nullable=nullable, default=None if nullable else now)
+    return Field(default=None, sa_column=column)
+
+
+def _json() -> Any:
+    return Field(default=None, sa_column=Column(JSON(none_as_null=True), nullable=True))
+
+
+class LedgerId(SQLModel, table=True):
+    """Which ledger this is: one row. A receipt names it."""
+
+    __tablename__ = "ledger"
+    uuid: str = Field(primary_key=True)
+
+
+class Campaign(SQLModel, table=True):
+    """A key at one service and account."""
+
+    id: int = _id()
+    key: str = Field(unique=True)
+    service: str  # the API's address
+    account: str  # a hash of client id and audience
+    app_url: str
+    file: str
+    sheet: str | None = None
+    digest: str
+    spec: Any = _json()  # the definition's model
+    mark: int = 0  # grows before each part is sent; its receipts say how far
+    created_at: datetime = _time(nullable=False)
+
+
+class Person(SQLModel, table=True):
+    """A candidate of one campaign."""
+
+    __table_args__ = (
+        UniqueConstraint("campaign_id", "email_key"),
+        Index("person_by_email_key", "email_key"),
+        Index("person_by_mailbox", "mailbox"),
+    )
+    id: int = _id()
+    campaign_id: int = Field(foreign_key="campaign.id")
+    email_key: str
+    mailbox: str
+    email1: str  # as typed
+    fields: Any = _json()  # what is sent of them: the definition's Candidate
+    listed: bool = True  # stands in the file as last read
+    became: int | None = None  # corrected: the person with the right address
+    let_through: Any = _json()  # the kinds of hold that a person lifted for them
+
+
+class Step(SQLModel, table=True):
+    """One thing to be done at the service, for a project (person 0) or a person."""
+
+    __table_args__ = (
+        UniqueConstraint("campaign_id", "person_id", "op"),
+        Index("step_by_state", "campaign_id", "op", "state"),
+    )
+    id: int = _id()
+    campaign_id: int = Field(foreign_key="campaign.id")
+    person_id: int = 0
+    op: Op = _word(Op)
+    state: State = _word(State, State.WAITING)
+    generation: int = 1  # a deliberate resend begins the next
+    service_id: int | None = _service_id()
+    part_id: int | None = None  # the latest, or the one that counts
+    why: str | None = None
+
+
+class Run(SQLModel, table=True):
+    """One process at work on one campaign."""
+
+    id: int = _id()
+    campaign_id: int = Field(foreign_key="campaign.id", index=True)
+    host: str
+    pid: int
+    began: datetime = _time(nullable=False)
+    ended: datetime | None = _time()
+    ending: str | None = None
+
+
+class Request(SQLModel, table=True):
+    """One request that may change something at the service, written down before it leaves."""
+
+    __table_args__ = ({"sqlite_autoincrement": True},)
+    id: int = _id()
+    run_id: int = Field(foreign_key="run.id", index=True)
+    op: Op = _word(Op)
+    claimed_at: datetime = _time(nullable=False)
+    ended_at: datetime | None = _time()
+    phase: int | None = None  # how far it got: tasks/service/exchange.py
+    status: int | None = None
+    evidence: str | None = None  # what was seen of an answer that did not come whole
+    answer: str | None = None  # the service's own words, masked
+
+
+class Part(SQLModel, table=True):
+    """What one request did for one step."""
+
+    __table_args__ = (
+        Index(
+            "one_of_each",
+            "step_id",
+            "generation",
+            unique=True,
+            sqlite_where=text(f"state IN ({', '.join(repr(each.value) for each in COUNTS)})"),
+            postgresql_where=text(f"state IN ({', '.join(repr(each.value) for each in COUNTS)})"),
+        ),
+        Index("part_by_step", "step_id"),
+        Index("part_by_request", "request_id"),
+    )
+    id: int = _id()
+    request_id: int = Field(foreign_key="request.id")
+    step_id: int = Field(foreign_key="step.id")
+    generation: int
+    state: State = _word(State, State.SENDING)
+    said_yes: bool = False  # the service did, too late to count
+    service_id: int | None = _service_id()
+
+
+class Decision(SQLModel, table=True):
+    """What a person decided. Append-only: the newest word is what holds."""
+
+    __table_args__ = ({"sqlite_autoincrement": True},)
+    id: int = _id()
+    at: datetime = _time(nullable=False)
+    who: str
+    why: str | None = None
+    word: str
+    campaign_id: int | None = Field(default=None, index=True)
+    person_id: int | None = Field(default=None, index=True)
+    part_id: int | None = None
+    value: Any = _json()
+
+
+class DoNotContact(SQLModel, table=True):
+    """Nobody at this address or domain is ever written to."""
+
+    __tablename__ = "do_not_contact"
+    id: int = _id()
+    email_key: str = Field(unique=True)  # an address, or a domain
+    kind: str  # address or domain
+    listed_by: str  # file or person
+    at: datetime = _time(nullable=False)
+
+
+class Forgotten(SQLModel, table=True):
+    """Somebody who was erased and must not come back: only keyed hashes of them are left."""
+
+    id: int = _id()
+    digest: str = Field(unique=True)
+    mailbox_digest: str = Field(index=True)
+    at: datetime = _time(nullable=False)
+
+
+class Pace(SQLModel, table=True):
+    """When the next request may leave for a service, whichever run sends it."""
+
+    service: str = Field(primary_key=True)
+    account: str = Field(primary_key=True)
+    next_at: datetime | None = _time()
+    paused_until: datetime | None = _time()
+
+
+class SeenFile(SQLModel, table=True):
+    """A file of the watched folder, as it was last seen."""
+
+    __tablename__ = "seen_file"
+    path: str = Field(primary_key=True)
+    trace: str
+    at: datetime = _time(nullable=False)
+
+
+class Notice(SQLModel, table=True):
+    """A situation that needs a person, told once."""
+
+    key: str = Field(primary_key=True)
+    text: str
+    told: datetime | None = _time()
+
+
+def _table(model: type[SQLModel]) -> Table:
+    return SQLModel.metadata.tables[str(model.__tablename__)]
+
+
+STEP, REQUEST, PART, PERSON = _table(Step), _table(Request), _table(Part), _table(Person)
+"""The same as plain tables, for the statements that a run makes a thousand times a second."""
