@@ -1,0 +1,212 @@
+"""What one finished exchange proves, and what may be done next. Pure.
+
+Only proof moves a request away from `unsure`. The interface has no status codes for failures
+(interface 7), no way to read back and no idempotency key, so the phase that a request reached and
+HTTP's own meaning of a status are the only proof.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from enum import StrEnum
+
+from data.store.states import Op, State
+from tasks.service.answers import Row, is_page, match_people, parsed, project_id, refuses, says_no
+from tasks.service.exchange import Exchange, Failure, Phase
+
+PROJECT = "project"
+"""The key of a created project's id in `Verdict.ids`; those of people are email keys."""
+
+
+class Then(StrEnum):
+    """What the sender does next."""
+
+    GO_ON = "go on"  # with the others; a few REFUSED or UNSURE in a row end the run
+    RETRY = "retry"  # the same again, a few times, with backoff
+    RENEW = "renew"  # one new token for all, then the same once more
+    SPLIT = "split"  # send the two halves of the rows
+    PAUSE = "pause"  # nothing leaves for `retry_after` seconds; what is WAITING is sent again
+    STOP = "stop"  # end this run
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """One exchange, judged. Nothing rewrites it.
+
+    `state` is where the steps of the request go; a person of an add whom `ids` names is DONE
+    whatever it says. `why` is for people: no name, address or secret. `retry_after` is in seconds.
+    """
+
+    state: State
+    then: Then = Then.GO_ON
+    why: str | None = None
+    ids: Mapping[str, int] = field(default_factory=dict)
+    retry_after: float | None = None
+
+
+def verdict(
+    op: Op,
+    sent: Sequence[Row],
+    seen: Exchange,
+    *,
+    before: Sequence[int] = (),
+    now: datetime | None = None,
+) -> Verdict:
+    """Say what one finished exchange proves, by phase reached and status.
+
+    `sent` are the rows of an add, else empty. `before` are the statuses of earlier answers that
+    said no to the same request (operation and people), over all runs. `now` is aware: an HTTP date
+    in Retry-After is measured from it.
+    """
+    if seen.status is None:
+        return _unanswered(op, seen)
+    if 200 <= seen.status < 300:
+        return _accepted(op, sent, seen)
+    if 300 <= seen.status < 400:
+        # Something between us and the service answered; nobody knows what it did.
+        return _unsure(op, f"The service pointed to another address (status {seen.status})", STOP)
+    judged = _said_no(op, sent, seen, seen.status, before, now)
+    if judged.state is State.UNSURE or judged.then is Then.SPLIT or len(before) < BELIEVED:
+        return judged
+    # A service may do what it refuses. Repeated for ever, that is an email each time.
+    then = _DOUBTED.get(judged.then, judged.then)
+    what = f"The same request was refused before, and again (status {seen.status})"
+    return Verdict(State.UNSURE, then, f"{what}: {MAYBE[op]}.", retry_after=judged.retry_after)
+
+
+def _unanswered(op: Op, seen: Exchange) -> Verdict:
+    if seen.phase > Phase.NOTHING:
+        left = "was sent" if seen.phase >= Phase.SENT else "was partly sent"
+        return _unsure(op, f"The request {left}, but no answer came back")
+    cause = Failure.of(seen.error)
+    then = Then.RETRY if cause.passing else STOP
+    return Verdict(State.WAITING, then, f"Nothing was sent: {cause.words}.")
+
+
+def _accepted(op: Op, sent: Sequence[Row], seen: Exchange) -> Verdict:
+    lost = seen.body is None
+    if is_page(seen.begun if seen.body is None else seen.body):
+        # A log-in page or a fallback page answers 200 to everything.
+        return _unsure(op, "A web page answered instead of the service", STOP)
+    if seen.cut_short:
+        return _unsure(op, "The service said yes before it had the whole request")
+    if seen.error == Failure.ENCODED:
+        return _unsure(op, "The service said yes in an encoding that was not asked for")
+    if lost and "html" in seen.headers.get("content-type", "").lower():
+        return _unsure(op, "A web page was announced but did not arrive")
+    if op in (Op.ATTACH, Op.INVITE):
+        if refuses(seen.body):
+            return _unsure(op, "The service said yes, with words of refusal")
+        return Verdict(State.DONE)
+    if says_no(parsed(seen.body)):
+        return _unsure(op, "The service said yes and no at the same time")
+    if op is Op.CREATE:
+        if (number := project_id(seen.body)) is None:
+            return _unsure(op, "The service said yes but gave no usable id")
+        return Verdict(State.DONE, ids={PROJECT: number})
+    return _added(sent, seen)
+
+
+def _added(sent: Sequence[Row], seen: Exchange) -> Verdict:
+    matched = match_people(seen.body, sent)
+    if matched is None or not (matched.ids or matched.strangers):
+        return _unsure(Op.ADD, "The service said yes but gave no usable ids")
+    without = len(sent) - len(matched.ids)
+    state = State.UNSURE if without else State.DONE
+    if matched.strangers:
+        what = "The answer names people who were not in the request"
+        return Verdict(state, STOP, f"{what}, so sending stopped.", matched.ids)
+    if not without:
+        return Verdict(state, ids=matched.ids)
+    why = f"The answer gave no usable id for {without} of {len(sent)}: they were probably added."
+    return Verdict(state, why=why, ids=matched.ids)
+
+
+def _said_no(
+    op: Op,
+    sent: Sequence[Row],
+    seen: Exchange,
+    status: int,
+    before: Sequence[int],
+    now: datetime | None,
+) -> Verdict:
+    match status:
+        case 401:
+            # HTTP says that a request answered so was not applied (RFC 9110, 15.5.2).
+            then = STOP if 401 in before else Then.RENEW
+            return _not_sent("The access token was not accepted", status, then)
+        case 429:
+            pause = retry_after(seen.headers.get("retry-after"), now)
+            judged = _not_sent("The service asked for a pause", status, Then.PAUSE)
+            return Verdict(judged.state, judged.then, judged.why, retry_after=pause)
+        case 421 | 425:
+            return _not_sent("The service did not take the request", status, Then.RETRY)
+        case 408 if seen.cut_short:  # it never had the whole request
+            return _not_sent("The service did not take the request", status, Then.RETRY)
+        case 408 | 409:
+            return _unsure(op, f"The service gave no clear answer (status {status})")
+        case 400 | 422 if op is Op.ADD and len(sent) > 1:
+            return _not_sent("The service refused some of the rows", status, Then.SPLIT)
+        case 400 | 422 if op in (Op.ADD, Op.INVITE):
+            return _refused(op, status)
+        case 413 if op is Op.ADD and len(sent) > 1:
+            return _not_sent("The request was too large", status, Then.SPLIT)
+        case 404 | 405 if op is Op.INVITE:
+            return _refused(op, status)
+        case 501 | 505:
+            return _refused(op, status, STOP)
+        case _ if 400 <= status < 500:
+            return _refused(op, status, STOP)
+    # 500, 502, 503 and 504 come from gateways that may have passed the request on; a status that no
+    # table names proves even less.
+    return _unsure(op, f"The service failed while answering (status {status})")
+
+
+def _unsure(op: Op, what: str, then: Then = Then.GO_ON) -> Verdict:
+    return Verdict(State.UNSURE, then, f"{what}: {MAYBE[op]}.")
+
+
+def _not_sent(what: str, status: int, then: Then) -> Verdict:
+    return Verdict(State.WAITING, then, f"{what} (status {status}); nothing happened.")
+
+
+def _refused(op: Op, status: int, then: Then = Then.GO_ON) -> Verdict:
+    """A no. If the run stops for it, it is not the fault of a person's row: people wait."""
+    ours = then is STOP and op in (Op.ADD, Op.INVITE)
+    whom = "does not allow" if status == 403 else "refused"
+    why = f"The service {whom} {_ASKED[op]} (status {status}); nothing happened."
+    return Verdict(State.WAITING if ours else State.REFUSED, then, why)
+
+
+def retry_after(header: str | None, now: datetime | None = None) -> float:
+    """Read a Retry-After header, digits or an HTTP date, as 1 to 600 seconds; 5 if unreadable."""
+    text = (header or "").strip()
+    try:
+        if text.isascii() and text.isdigit():
+            seconds = float(text)
+        else:
+            when = parsedate_to_datetime(text)
+            # "-0000": the time is UTC, the sender's zone is not given.
+            when = when if when.tzinfo else when.replace(tzinfo=UTC)
+            seconds = (when - (now or datetime.now(UTC))).total_seconds()
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return 5.0
+    return min(max(seconds, 1.0), 600.0)
+
+
+STOP = Then.STOP
+BELIEVED = 2  # refusals of the same request, over all runs
+_DOUBTED = {Then.RETRY: Then.GO_ON, Then.RENEW: STOP}
+_ASKED = {
+    Op.CREATE: "creating the project",
+    Op.ATTACH: "adding the problem to the project",
+    Op.ADD: "adding candidates",
+    Op.INVITE: "the invitation",
+}
+MAYBE = {
+    Op.CREATE: "the project may have been created",
+    Op.ATTACH: "the problem may have been added",
+    Op.ADD: "the candidates may have been added",
+    Op.INVITE: "the invitation may have been sent",
+}
