@@ -1,0 +1,147 @@
+"""Errors that a person can cause or fix: mistakes at their places, and exit codes."""
+
+import inspect
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from string import digits
+from typing import Any, ClassVar
+
+SHOWN_LENGTH = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A spot in a file: line and column (from 1) in a text, sheet and cell in a workbook."""
+
+    file: Path
+    line: int | None = None
+    column: int | None = None
+    sheet: str | None = None
+    cell: str | None = None
+
+    def __str__(self) -> str:
+        """Write it as people look it up: `hiring.yaml:12:5` or `people.xlsx, Candidates!C7`."""
+        if self.sheet is not None:
+            return f"{self.file}, {self.sheet}" + (f"!{self.cell}" if self.cell else "")
+        parts = (self.file, self.line, self.column)
+        return ":".join(str(part) for part in parts if part is not None)
+
+    @property
+    def order(self) -> tuple[int, int, str]:
+        """Sort the places of one text or sheet as they are read: from the top, to the right."""
+        letters = (self.cell or "").rstrip(digits)
+        row = self.line or int((self.cell or "").removeprefix(letters) or 0)
+        return row, self.column or len(letters), letters
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """One thing that a person has to fix, and where.
+
+    `message` is a whole sentence; left empty, it is made of what was found and wanted.
+    """
+
+    place: Place
+    message: str = ""
+    field: str | None = None
+    found: Any = None
+    wanted: str | None = None
+
+    def __post_init__(self) -> None:
+        if not self.message:
+            seen = "missing" if self.found is None else f"found {shown(self.found)}"
+            wanted = f", wanted {self.wanted}" if self.wanted else ""
+            object.__setattr__(self, "message", seen + wanted)
+        if not isinstance(self.found, str | None):
+            object.__setattr__(self, "found", shown(self.found))
+
+    def __str__(self) -> str:
+        """One line: `people.xlsx, Candidates!C7, email1: found "ana@", wanted an email address`."""
+        where = f"{self.place}, {self.field}" if self.field else str(self.place)
+        return f"{where}: {self.message}"
+
+    def as_json(self) -> dict[str, Any]:
+        """The object that `campaign check --json` prints; null where a key does not apply."""
+        return {
+            "file": str(self.place.file),
+            "line": self.place.line,
+            "column": self.place.column,
+            "sheet": self.place.sheet,
+            "cell": self.place.cell,
+            "field": self.field,
+            "found": self.found,
+            "wanted": self.wanted,
+            "message": self.message,
+        }
+
+
+def shown(value: object) -> str:
+    """Show what was found as a person recognises it: one line, text in quotes, long text cut."""
+    match value:
+        case None:
+            return "nothing"
+        case bool():
+            return "true" if value else "false"
+        case str():
+            short = value if len(value) <= SHOWN_LENGTH else value[: SHOWN_LENGTH - 1] + "…"
+            return '"' + "".join(c if c.isprintable() else ascii(c)[1:-1] for c in short) + '"'
+        case Mapping():
+            return "a mapping" if value else "an empty mapping"
+        case list() | tuple():
+            return "a list" if value else "an empty list"
+    return str(value)[:SHOWN_LENGTH]
+
+
+def in_order(mistakes: Iterable[Mistake]) -> list[Mistake]:
+    """Sort mistakes as files are read, without repeating one; files and sheets keep their order."""
+    unique = list(dict.fromkeys(mistakes))
+    sheets: dict[tuple[Path, str | None], int] = {}
+    for each in unique:
+        sheets.setdefault((each.place.file, each.place.sheet), len(sheets))
+    return sorted(unique, key=lambda m: (sheets[m.place.file, m.place.sheet], m.place.order))
+
+
+class CampaignError(Exception):
+    """Something stopped the work that a person can understand and fix.
+
+    Each kind of it is a class of its own, whose docstring is what the person reads: a template for
+    `str.format`. What comes after a blank line in it is what to type next.
+    """
+
+    exit_code: ClassVar[int] = 1  # 0 done, 1 stopped, 2 bad input, 3 a person must look, 130 Ctrl-C
+
+    def __init__(self, **fields: Any) -> None:
+        self.fields = fields
+        template, _, then = inspect.cleandoc(type(self).__doc__ or "").partition("\n\n")
+        self.then: str = " ".join(then.split()).format_map(fields)
+        super().__init__(" ".join(template.split()).format_map(fields))
+
+
+class BadInput(CampaignError):
+    """{files}: {count}. Nothing was sent."""
+
+    exit_code = 2
+
+    def __init__(self, mistakes: Iterable[Mistake]) -> None:
+        self.mistakes: Sequence[Mistake] = in_order(mistakes)
+        files = list(dict.fromkeys(str(mistake.place.file) for mistake in self.mistakes))
+        number = len(self.mistakes)
+        more = f" and {len(files) - 1:,} more files" if len(files) > 1 else ""
+        count = f"{number:,} mistake{'' if number == 1 else 's'}"
+        super().__init__(files=f"{files[0]}{more}" if files else "The input", count=count)
+
+    @classmethod
+    def at(cls, place: Place, message: str, **more: Any) -> "BadInput":
+        """One mistake, in a whole sentence."""
+        return cls([Mistake(place, message, **more)])
+
+
+class BadSettings(CampaignError):
+    """{problem} Nothing was sent."""
+
+    exit_code = 2
+
+    def __init__(self, problem: str, variables: Iterable[str] = ()) -> None:
+        self.variables = tuple(variables)  # the names; values are never shown
+        super().__init__(problem=problem)

@@ -1,0 +1,248 @@
+"""When a campaign may send: times, hours, waves and rates as people write them, and decisions.
+
+Everything is a plain function that is given the time. Readers raise ValueError that says what was
+wanted.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
+
+if TYPE_CHECKING:
+    from config.definition import Invites
+
+NEVER = datetime.max.replace(tzinfo=UTC)
+MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+MOMENT_WANTED = "a date and time such as 2026-12-01 09:00"
+SPAN_WANTED = "a span of time, such as 2 days, 36 hours or 90 minutes"
+HOURS_WANTED = "days and times of the clock, such as Mon-Fri 09:00-18:00"
+UNITS = {"minute": timedelta(minutes=1), "hour": timedelta(hours=1)}
+UNITS |= {"day": timedelta(days=1), "week": timedelta(weeks=1)}
+FARTHEST = 400  # a year of holidays in a row means never
+
+
+@dataclass(frozen=True, slots=True)
+class Hours:
+    """From `begins` until `ends`, both included, on these `days` (0 is Monday).
+
+    Midnight as the end is the end of the day.
+    """
+
+    days: frozenset[int]
+    begins: time
+    ends: time
+
+
+@dataclass(frozen=True, slots=True)
+class Wave:
+    """Where a campaign stands: the wave's number from 1, how many people it still takes (None:
+    all), and whether it has not begun yet and follows another wave.
+    """
+
+    number: int
+    room: int | None
+    follows: bool
+
+
+def may_send(invites: "Invites", now: datetime) -> datetime | None:
+    """Say whether invitations may go out `now` (aware) by window, hours and holidays.
+
+    None: now. Otherwise the first moment (UTC) at which they may; NEVER if none will come.
+    """
+    zone = ZoneInfo(invites.timezone or "UTC")
+    at = now.astimezone(UTC)
+    if invites.not_before:
+        at = max(at, instant(invites.not_before, zone))
+    if invites.hours:
+        at = _opens(hours(invites.hours), frozenset(invites.holidays), at, zone)
+    if invites.not_after and at > instant(invites.not_after, zone):
+        return NEVER
+    return None if at == now else at
+
+
+def open_until(invites: "Invites", now: datetime) -> datetime | None:
+    """The last moment (UTC) of the hours or window that are open `now`; None: no end."""
+    zone = ZoneInfo(invites.timezone or "UTC")
+    ends = [instant(invites.not_after, zone)] if invites.not_after else []
+    if invites.hours:
+        ends.append(_span_of(hours(invites.hours), now.astimezone(zone).date(), zone)[1])
+    return min(ends, default=None)
+
+
+def next_by_rate(per_hour: float | None, last: datetime | None, now: datetime) -> datetime:
+    """When the next invitation may leave, after the `last` one, at this many an hour."""
+    if per_hour is None or last is None:
+        return now
+    return max(now, last + timedelta(hours=1) / per_hour)
+
+
+def wave(sizes: Sequence[int], tried: int) -> Wave:
+    """Where a campaign with waves of these sizes, and then the rest, stands after so many."""
+    end = 0
+    for number, size in enumerate(sizes, start=1):
+        begin, end = end, end + size
+        if tried < end:
+            return Wave(number, end - tried, tried == begin and number > 1)
+    return Wave(len(sizes) + 1, None, tried == end and bool(sizes))
+
+
+def instant(wall: datetime, zone: ZoneInfo) -> datetime:
+    """The moment (UTC) when the clocks of a zone first show this time.
+
+    A time that clocks skip is the moment of the skip.
+    """
+    # zoneinfo reads a skipped wall time with the offset from before: later by what is skipped.
+    return wall.replace(tzinfo=zone).astimezone(UTC)
+
+
+def as_sent(wall: datetime | None) -> str:
+    """Write a time as the service wants it: `Dec 1, 2026 9:00 am` (interface 2), in any locale."""
+    if wall is None:
+        return ""
+    half = "am" if wall.hour < 12 else "pm"
+    clock = f"{wall.hour % 12 or 12}:{wall.minute:02} {half}"
+    return f"{MONTHS[wall.month - 1]} {wall.day}, {wall.year} {clock}"
+
+
+def on_the_wall(at: datetime, zone: str | None) -> str:
+    """Write an aware moment by the clocks of a zone: `2026-12-01 09:00 (Europe/Paris)`."""
+    wall = at.astimezone(ZoneInfo(zone or "UTC"))
+    return f"{wall:%Y-%m-%d %H:%M} ({zone or 'UTC'})"
+
+
+def moment(typed: str) -> datetime:
+    """Read `2026-12-01 09:00`, also with T or :00, or `Dec 1, 2026 9:00 am`, as a naive time."""
+    text = " ".join(typed.split())
+    if match := _ISO.fullmatch(text):
+        day, clock, seconds, offset = match.groups()
+        if not clock:
+            raise ValueError(f"a time of day as well, as in {day} 09:00")
+        if offset:
+            raise ValueError("no offset; name the place instead, as in timezone: Europe/Paris")
+        if seconds and float(seconds[1:]):
+            raise ValueError("a whole minute, without seconds")
+        written = f"{day}T{clock:0>5}"
+    elif match := _SENT.fullmatch(text):
+        name, day, year, hour, minute, half = match.groups()
+        month = MONTHS.index(name.title()) + 1 if name.title() in MONTHS else 0
+        clock = f"{int(hour) % 12 + (12 if half in 'Pp' else 0):02}:{minute}"
+        written = f"{year}-{month:02}-{int(day):02}T{clock}"
+    else:
+        raise ValueError(MOMENT_WANTED)
+    try:
+        return datetime.fromisoformat(written)
+    except ValueError:
+        raise ValueError(f"{MOMENT_WANTED}; there is no such date or time") from None
+
+
+def clock_change(wall: datetime, zone: str) -> str | None:
+    """Say why a wall time is not exactly one moment in its zone; None when it is one."""
+    place = ZoneInfo(zone)
+    first, second = (wall.replace(tzinfo=place, fold=fold).utcoffset() for fold in (0, 1))
+    if first is None or second is None or first == second:
+        return None
+    if first < second:
+        return f"a time that exists: clocks in {zone} skip this one when they go forward"
+    return f"a time that comes once: clocks in {zone} show this one twice when they go back"
+
+
+def timezone(typed: str) -> str:
+    """Read the IANA name of a zone, and name the nearest one if there is none of that name."""
+    name = typed.strip()
+    try:
+        ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        # For a folder ("Europe"), a path outside the database, or an over-long name.
+        zones = {zone.casefold(): zone for zone in sorted(available_timezones())}
+        zones |= {zone.rpartition("/")[2].casefold(): zone for zone in zones.values()} | zones
+        spelt = name.replace(" ", "_").casefold()
+        near = get_close_matches(spelt, zones, n=1, cutoff=1.0 if name.isupper() else 0.75)
+        hint = f"; did you mean {zones[near[0]]}?" if near else ""
+        raise ValueError(f"a timezone such as Europe/Paris{hint}") from None
+    return name
+
+
+def span(typed: str) -> timedelta:
+    """Read `2 days`, `36 hours` or `90 minutes`: from a minute to ten years."""
+    written = re.fullmatch(r"([0-9]{1,5}) *(minute|hour|day|week)s?", typed.strip(), re.I)
+    if not written or not int(written[1]):
+        raise ValueError(SPAN_WANTED)
+    return int(written[1]) * UNITS[written[2].lower()]
+
+
+def hours(typed: str) -> Hours:
+    """Read `Mon-Fri 09:00-18:00`; without days, every day."""
+    written = _HOURS.fullmatch(" ".join(typed.replace("\u2013", "-").split()))
+    if written is None:
+        raise ValueError(HOURS_WANTED)
+    days, *clock = written.groups()
+    begins, ends = (60 * int(hour) + int(minute or 0) for hour, minute in (clock[:2], clock[2:]))
+    if not begins < ends <= 24 * 60 or max(int(clock[1] or 0), int(clock[3] or 0)) > 59:
+        raise ValueError("an end after the start, within one day, such as 09:00-18:00")
+    named = _days(days) if days else frozenset(range(7))
+    return Hours(named, time(*divmod(begins, 60)), time(ends // 60 % 24, ends % 60))
+
+
+def cron(typed: str) -> str:
+    """Read a cron line: minute, hour, day, month, weekday (0 and 7: Sunday)."""
+    from cronsim import CronSim, CronSimError  # noqa: PLC0415 - few definitions have a schedule
+
+    line = " ".join(typed.split())
+    try:
+        if not re.fullmatch(r"([0-9A-Za-z*/,-]+ ){4}[0-9A-Za-z*/,-]+", line):
+            raise CronSimError
+        next(CronSim(line, datetime(2026, 1, 1, tzinfo=UTC)))
+    except (CronSimError, StopIteration):  # the second: it never comes due
+        raise ValueError('a cron line of five fields, such as "0 9 * * 1-5"') from None
+    return line
+
+
+def _opens(open_: Hours, holidays: frozenset[date], at: datetime, zone: ZoneInfo) -> datetime:
+    """The first open moment (UTC) at or after `at`."""
+    today = at.astimezone(zone).date()
+    for day in (today + timedelta(days=ahead) for ahead in range(FARTHEST)):
+        if day.weekday() in open_.days and day not in holidays:
+            begins, ends = _span_of(open_, day, zone)
+            # A day may have no hours because the clocks go forward.
+            if begins < ends and at <= ends:
+                return max(at, begins)
+    return NEVER
+
+
+def _span_of(open_: Hours, day: date, zone: ZoneInfo) -> tuple[datetime, datetime]:
+    last = day if open_.ends != time(0) else day + timedelta(days=1)
+    begins = instant(datetime.combine(day, open_.begins), zone)
+    return begins, instant(datetime.combine(last, open_.ends), zone)
+
+
+def _days(typed: str) -> frozenset[int]:
+    days: set[int] = set()
+    for part in typed.split(","):
+        first, _, last = part.partition("-")
+        begin, end = _day(first), _day(last or first)
+        days.update(day % 7 for day in range(begin, (end if end >= begin else end + 7) + 1))
+    return frozenset(days)
+
+
+def _day(name: str) -> int:
+    short = name.strip().lower()
+    for number, day in enumerate(DAYS):
+        if len(short) >= 3 and day.startswith(short):
+            return number
+    raise ValueError(HOURS_WANTED)
+
+
+_ISO = re.compile(
+    r"(\d{4}-\d\d-\d\d)(?:[ Tt]+(\d{1,2}:\d\d)(:\d\d(?:\.\d+)?)?)?"
+    r"(\s*(?:[Zz]|[+-]\d{1,2}(?::?\d\d)?))?",
+    re.ASCII,
+)
+_SENT = re.compile(
+    r"([A-Za-z]{3}) (\d{1,2}), (\d{4}) (0?[1-9]|1[0-2]):(\d\d) ?([AaPp])[Mm]", re.ASCII
+)
+_HOURS = re.compile(r"(?:(.+?) )?(\d{1,2})(?::(\d\d))? ?- ?(\d{1,2})(?::(\d\d))?", re.ASCII)
