@@ -1,0 +1,158 @@
+"""The sandbox on a real socket, in a thread of its own: `with Sandbox() as service`."""
+
+import asyncio
+import shutil
+import socket
+import tempfile
+import threading
+import weakref
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Self
+
+import uvicorn
+
+from sandbox import api
+from sandbox.outbox import Outbox
+from sandbox.record import Entry, Record
+from sandbox.service import Service
+from sandbox.state import State
+from sandbox.switchboard import Setting, Switchboard
+
+
+class Sandbox:
+    """The assessment service, serving while the `with` block lasts.
+
+    `record`: the file of JSON lines, by default one that goes with this object; a sandbox that
+    starts on an older record knows what it tells. `outbox`: a folder for `.eml` files.
+    `token_lifetime` in seconds; 0 makes tokens that have expired already. `faults` by operation:
+    token, problems, create, attach, add, invite.
+
+    Raises OSError when the port is taken, or the record or the outbox cannot be written.
+    """
+
+    def __init__(
+        self,
+        record: Path | None = None,
+        port: int = 0,
+        token_lifetime: int = 86400,
+        *,
+        host: str = "127.0.0.1",
+        outbox: Path | None = None,
+        **faults: Setting,
+    ) -> None:
+        self.faults = Switchboard(faults)
+        self._address = (host, port)
+        self._token_lifetime = token_lifetime
+        self._folder = outbox
+        if record is None:
+            folder = tempfile.mkdtemp(prefix="sandbox-")
+            weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+            record = Path(folder) / "record.jsonl"
+        self._path = record
+
+    def __enter__(self) -> Self:
+        self._listener = _listen(*self._address)
+        try:
+            host, port = self._listener.getsockname()[:2]
+            self.url = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+            self._record = Record(self._path)
+            state = State()
+            for entry in self._record.entries():
+                state.do_again(entry)
+            outbox = Outbox(state, self._folder, self.url)
+            service = Service(state, outbox, self._record, self.faults, self._token_lifetime)
+        except BaseException:
+            self._listener.close()
+            raise
+        self._server = _Server(service)
+        self._server.start(self._listener)
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self._server.stop()
+        self._record.close()
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """The six settings that lead a campaign here."""
+        return {
+            "ASSESSMENT_AUTH_URL": self.url,
+            "ASSESSMENT_BASE_URL": self.url,
+            "ASSESSMENT_APP_URL": self.url,
+            "ASSESSMENT_CLIENT_ID": api.CLIENT_ID,
+            "ASSESSMENT_CLIENT_SECRET": api.CLIENT_SECRET,
+            "ASSESSMENT_AUDIENCE": api.AUDIENCE,
+        }
+
+    def entries(self) -> list[Entry]:
+        """The record so far, read from its file."""
+        return self._record.entries()
+
+    def wait_for(self, condition: Callable[[list[Entry]], Any], seconds: float = 30) -> list[Entry]:
+        """Wait until the record is as wanted, and return it. Raises TimeoutError."""
+        return self._record.wait_for(condition, seconds)
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    # Named as TCP in full (not protocol 0), or asyncio leaves Nagle's delay of 40 ms on.
+    listener = socket.socket(family, kind, protocol)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        listener.listen(1024)
+    except OSError:
+        listener.close()
+        raise
+    return listener
+
+
+class _Server(uvicorn.Server):
+    """uvicorn in a thread, started and stopped without its fixed waits."""
+
+    def __init__(self, service: Service) -> None:
+        super().__init__(
+            uvicorn.Config(
+                service,
+                http="h11",
+                loop="asyncio",
+                ws="none",
+                lifespan="off",
+                log_config=None,
+                access_log=False,
+            )
+        )
+        self._service = service
+        self._ready = threading.Event()
+        self._stopping = asyncio.Event()
+
+    def start(self, listener: socket.socket) -> None:
+        self._thread = threading.Thread(target=self.run, args=([listener],), daemon=True)
+        self._thread.start()
+        self._ready.wait()
+
+    def stop(self) -> None:
+        self._loop.call_soon_threadsafe(self._stopping.set)
+        self._thread.join()
+
+    async def main_loop(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._ready.set()
+        while not self._stopping.is_set():
+            await self.on_tick(0)  # renews the Date header
+            try:
+                await asyncio.wait_for(self._stopping.wait(), 1)
+            except TimeoutError:
+                continue
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Let go of everybody: who waits for a late answer gets none."""
+        for server in self.servers:
+            server.close()
+        self._service.stopping.set()
+        await asyncio.sleep(0)  # what is at work now still answers
+        for connection in list(self.server_state.connections):
+            connection.transport.abort()
+        if self.server_state.tasks:
+            await asyncio.wait(set(self.server_state.tasks), timeout=1)
