@@ -133,7 +133,7 @@ def _texts(answer: Any) -> Iterator[str]:
             yield from _texts(each)
     elif isinstance(answer, dict):
         for name, value in answer.items():
-            if value and name not in _OF_A_PERSON:
+            if value and name not in OF_A_PERSON:
                 yield name
                 yield from _texts(value)
 
@@ -145,7 +145,7 @@ def _plain(value: object) -> str:
 _YES_OR_NO = ("success", "ok", "sent", "invited", "accepted", "delivered", "queued", "valid")
 _FALSE = frozenset({"false", "no", "0"})
 _FAILED = frozenset({"error", "fail", "failed", "failure", *map(str, range(400, 600))})
-_OF_A_PERSON = frozenset({"first_name", "last_name", "email1", "source", "notes"})
+OF_A_PERSON = frozenset({"first_name", "last_name", "email1", "source", "notes"})
 _HUMP = re.compile(r"_|-|(?<=[a-z])(?=[A-Z])")  # notFound, not_found: words of their own
 _REFUSAL = re.compile(
     r"\b(?:error|fail|invalid|denied|reject|unable|cannot|can't|exceed|expired|blocked|suppress"

@@ -13,7 +13,7 @@ from enum import StrEnum
 
 from data.store.states import Op, State
 from tasks.service.answers import Row, is_page, match_people, parsed, project_id, refuses, says_no
-from tasks.service.exchange import Exchange, Failure, Phase
+from tasks.service.exchange import ENCODED, Exchange, Phase
 
 PROJECT = "project"
 """The key of a created project's id in `Verdict.ids`; those of people are email keys."""
@@ -79,9 +79,8 @@ def _unanswered(op: Op, seen: Exchange) -> Verdict:
     if seen.phase > Phase.NOTHING:
         left = "was sent" if seen.phase >= Phase.SENT else "was partly sent"
         return _unsure(op, f"The request {left}, but no answer came back")
-    cause = Failure.of(seen.error)
-    then = Then.RETRY if cause.passing else STOP
-    return Verdict(State.WAITING, then, f"Nothing was sent: {cause.words}.")
+    then = STOP if seen.fatal else Then.RETRY
+    return Verdict(State.WAITING, then, f"Nothing was sent: {seen.error or 'no connection'}.")
 
 
 def _accepted(op: Op, sent: Sequence[Row], seen: Exchange) -> Verdict:
@@ -91,7 +90,7 @@ def _accepted(op: Op, sent: Sequence[Row], seen: Exchange) -> Verdict:
         return _unsure(op, "A web page answered instead of the service", STOP)
     if seen.cut_short:
         return _unsure(op, "The service said yes before it had the whole request")
-    if seen.error == Failure.ENCODED:
+    if seen.error == ENCODED:
         return _unsure(op, "The service said yes in an encoding that was not asked for")
     if lost and "html" in seen.headers.get("content-type", "").lower():
         return _unsure(op, "A web page was announced but did not arrive")

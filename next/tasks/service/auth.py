@@ -1,0 +1,142 @@
+"""Access tokens: fetched once, shared by all in flight, renewed in time (interface 4.1, 5).
+
+Also how often a call that changes nothing is tried again; what changes something never is here.
+"""
+
+import asyncio
+import logging
+import math
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+import stamina
+
+from config.errors import CampaignError
+from tasks.service.answers import parsed
+from tasks.service.exchange import Exchange
+from tasks.service.verdict import retry_after
+
+Ask = Callable[[], Awaitable[Exchange]]
+
+
+class Unreachable(CampaignError):
+    """The address in {variable} does not answer as it should: {why}. Nothing was sent.
+
+    Check the network and the address, then run again.
+    """
+
+
+class CredentialsRefused(CampaignError):
+    """The service refused the credentials: {why}. Nothing was sent.
+
+    Check ASSESSMENT_CLIENT_ID, ASSESSMENT_CLIENT_SECRET, ASSESSMENT_AUDIENCE and
+    ASSESSMENT_AUTH_URL, then run again.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A bearer credential. `number` counts from 1; `renew_at` is in monotonic seconds."""
+
+    value: str = field(repr=False)
+    number: int
+    renew_at: float
+
+
+class Tokens:
+    """The one source of tokens. `ask` asks for one, once, and never raises."""
+
+    def __init__(self, ask: Ask) -> None:
+        self.latest: Token | None = None
+        self._ask = ask
+        self._one_at_a_time = asyncio.Lock()
+        self._failures = 0
+        self._failed: CampaignError | None = None
+
+    async def current(self) -> Token:
+        """Return a token that is not about to expire. Raises Unreachable, CredentialsRefused."""
+        token = self.latest
+        if token is not None and time.monotonic() < token.renew_at:
+            return token
+        return await self.renew(token.number if token else 0)
+
+    async def renew(self, used: int) -> Token:
+        """Return a newer token than number `used`, fetched only if nobody has done so already.
+
+        Raises Unreachable, CredentialsRefused.
+        """
+        failures = self._failures
+        async with self._one_at_a_time:
+            if self.latest is not None and self.latest.number > used:
+                return self.latest
+            if self._failed is not None and self._failures > failures:
+                raise self._failed  # whoever waited while this one failed has waited long enough
+            began = time.monotonic()
+            try:
+                value, lifetime = _token(await tried(self._ask, "ASSESSMENT_AUTH_URL"))
+            except CampaignError as error:
+                self._failed = error
+                self._failures += 1
+                raise
+            margin = min(LONGEST_MARGIN, lifetime / 5)
+            self.latest = Token(value, used + 1, began + lifetime - margin)
+            return self.latest
+
+
+async def tried(ask: Ask, variable: str) -> Exchange:
+    """Ask until there is a final answer, with growing waits. Raises Unreachable."""
+    try:
+        async for attempt in stamina.retry_context(
+            on=_wait, attempts=5, timeout=45.0, wait_initial=0.25, wait_max=LONGEST_WAIT
+        ):
+            with attempt:
+                seen = await ask()
+                if seen.status is None or seen.status in PASSING or seen.body is None:
+                    raise _NoAnswer(seen)
+    except _NoAnswer as last:
+        seen = last.seen
+        why = seen.error or f"status {seen.status}"
+        raise Unreachable(variable=variable, why=why) from None
+    return seen
+
+
+class _NoAnswer(Exception):
+    """No answer, or one that may be better next time."""
+
+    def __init__(self, seen: Exchange) -> None:
+        self.seen = seen
+        super().__init__()
+
+
+def _wait(error: Exception) -> bool | float:
+    if not isinstance(error, _NoAnswer) or error.seen.fatal:
+        return False
+    header = error.seen.headers.get("retry-after")
+    return min(retry_after(header), LONGEST_WAIT) if header else True
+
+
+def _token(seen: Exchange) -> tuple[str, float]:
+    """Read a token and its lifetime in seconds. Raises CredentialsRefused, Unreachable."""
+    if seen.status in {404, 405}:
+        raise Unreachable(variable="ASSESSMENT_AUTH_URL", why=f"status {seen.status}")
+    if seen.status is None or not 200 <= seen.status < 300:
+        raise CredentialsRefused(why=f"status {seen.status}")
+    answer = parsed(seen.body)
+    value = answer.get("access_token") if isinstance(answer, dict) else None
+    # It has to travel in a header: letters, digits and signs, no spaces.
+    if not isinstance(value, str) or not value or not all("!" <= c <= "~" for c in value):
+        raise CredentialsRefused(why="the answer holds no access token")
+    try:
+        lifetime = float(str(answer.get("expires_in")))
+    except ValueError:
+        lifetime = math.nan
+    return value, lifetime if 0 < lifetime < math.inf else UNTOLD_LIFETIME
+
+
+LONGEST_MARGIN = 60.0
+UNTOLD_LIFETIME = 300.0  # of a token whose expires_in is missing or odd; a 401 renews it too
+LONGEST_WAIT = 5.0
+PASSING = frozenset({408, 421, 425, 429, 500, 502, 503, 504})
+# A log line for each try would drown what is told about how it ends.
+logging.getLogger("stamina").setLevel(logging.ERROR)

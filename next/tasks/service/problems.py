@@ -1,0 +1,121 @@
+"""The service's problems: the list, its pages, and the one that a title means (interface 4.2)."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urldefrag, urljoin, urlsplit
+
+from config.errors import CampaignError
+from tasks.service.answers import parsed, read_id
+
+
+class NotTheService(CampaignError):
+    """The server in ASSESSMENT_BASE_URL does not give the list of problems: {why}. Nothing was
+    sent.
+
+    Check ASSESSMENT_BASE_URL and what your credentials may do, then run again.
+    """
+
+
+class NoSuchProblem(CampaignError):
+    """The service has no problem titled "{title}".{nearest} Nothing was sent.
+
+    campaign problems lists them with their ids.
+    """
+
+
+class SeveralProblems(CampaignError):
+    """The service has {count} problems titled "{title}": {ids}. Nothing was sent.
+
+    Write the id that you mean, as in: problem: {first}
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One problem. Id and title are certain; `record` is the rest as the service wrote it."""
+
+    id: int
+    title: str
+    record: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One answer to the list of problems; `following` is the address of the next, if any."""
+
+    problems: list[Problem]
+    following: str | None
+
+
+def read_page(address: str, body: bytes | None, link: str = "") -> Page | None:
+    """Read one answer; None if it holds no array.
+
+    The array alone shows that the token and the API work, so an entry without an id or a title is
+    left out. The interface shows no paging; a Link header, or an object with `next` beside the
+    only array in it, says clearly enough where the list goes on.
+    """
+    answer = parsed(body)
+    following = LINK.search(link)
+    target = following[1] if following else None
+    if isinstance(answer, dict) and "next" in answer:
+        lists = [each for each in answer.values() if isinstance(each, list)]
+        target = answer["next"]
+        answer = lists[0] if len(lists) == 1 else None
+    if not isinstance(answer, list):
+        return None
+    problems = [
+        Problem(number, entry["title"], entry)
+        for entry in answer
+        if isinstance(entry, dict) and isinstance(entry.get("title"), str)
+        if (number := read_id(entry.get("id"))) is not None
+    ]
+    return Page(problems, _same_origin(address, target) if isinstance(target, str) else None)
+
+
+def _same_origin(here: str, target: str) -> str | None:
+    """Resolve an address; None for another origin: the token is sent along."""
+    try:
+        there = urljoin(here, target)
+        ours, theirs = urlsplit(here), urlsplit(there)
+        same = (ours.scheme, ours.netloc) == (theirs.scheme, theirs.netloc)
+    except ValueError:
+        return None
+    return urldefrag(there).url if same else None
+
+
+def problem_titled(title: str, problems: Sequence[Problem]) -> Problem:
+    """Find the one problem with this title, whatever its case and spaces.
+
+    Raises NoSuchProblem with the nearest title, SeveralProblems.
+    """
+    wanted = _plain(title)
+    found = list({each.id: each for each in problems if _plain(each.title) == wanted}.values())
+    if len(found) == 1:
+        return found[0]
+    if found:
+        ids = ", ".join(str(each.id) for each in found)
+        raise SeveralProblems(count=len(found), title=title, ids=ids, first=found[0].id)
+    from rapidfuzz import process  # noqa: PLC0415 - only a mistake needs it
+
+    near = process.extractOne(wanted, [_plain(each.title) for each in problems], score_cutoff=60)
+    nearest = f' The nearest is "{problems[near[2]].title}".' if near else ""
+    raise NoSuchProblem(title=title, nearest=nearest)
+
+
+def matching(words: Sequence[str], problems: Sequence[Problem]) -> list[Problem]:
+    """Those whose title, skill or difficulty has every one of these words in it."""
+
+    def text(each: Problem) -> str:
+        parts = (each.title, each.record.get("skills"), each.record.get("difficulty"))
+        return _plain(" ".join(str(part or "") for part in parts))
+
+    return [each for each in problems if all(_plain(word) in text(each) for word in words)]
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+LINK = re.compile(r'<([^<>]*)>[^,<]*;\s*rel\s*=\s*"?next\b', re.IGNORECASE)

@@ -1,0 +1,230 @@
+"""One request over the wire by httpx; httpcore's trace says how far it got.
+
+What a failure proves depends on the phase it was met in, not on the name of an exception: the same
+reset can mean that nothing left, or that an answer was lost.
+"""
+
+import asyncio
+import ssl
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpcore
+import httpx
+
+from config.errors import BadSettings
+from tasks.service.exchange import ENCODED, Before, Exchange, Phase
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One request to be made. `ends` is when it has to be over, in the event loop's time."""
+
+    operation: str
+    method: str
+    url: str
+    ends: float
+    headers: Mapping[str, str] = field(repr=False)
+    content: bytes | None = field(default=None, repr=False)
+    before: Before | None = None
+    token: int = 0
+
+
+class Wire:
+    """Makes calls, each on a connection of its own, by the environment's proxies.
+
+    On a connection used before, a late or repeated answer would be taken for the next one's.
+    `ca_file` is trusted beside the usual certificates. Raises BadSettings.
+    """
+
+    def __init__(self, ca_file: Path | None = None) -> None:
+        try:
+            trusted = httpx.create_ssl_context()
+            if ca_file is not None:
+                trusted.load_verify_locations(ca_file)
+        except OSError as error:
+            why = f"CAMPAIGN_CA_FILE cannot be read as certificates ({type(error).__name__})."
+            raise BadSettings(why, ["CAMPAIGN_CA_FILE"]) from None
+        try:
+            self._client = httpx.AsyncClient(
+                verify=trusted,
+                limits=httpx.Limits(max_connections=None, max_keepalive_connections=0),
+                mounts={"http://": None},  # settings allow it to this machine only
+            )
+        except (ValueError, ImportError, httpx.InvalidURL):
+            why = "HTTPS_PROXY or ALL_PROXY cannot be used: it must be an http or https address."
+            raise BadSettings(why, ["HTTPS_PROXY", "ALL_PROXY"]) from None
+
+    async def close(self) -> None:
+        """Close what is open."""
+        await self._client.aclose()
+
+    async def exchange(self, call: Call) -> Exchange:
+        """Make a call once and say what came of it. Only cancellation is raised."""
+        began = time.monotonic()
+        trace = _Trace(call.before)
+        end: _End | None = None
+        headers: Mapping[str, str] = {}
+        begun = bytearray()
+        body: bytes | None = None
+        try:
+            async with asyncio.timeout_at(call.ends):
+                request = httpx.Request(
+                    call.method,
+                    call.url,
+                    headers={**HEADERS, **call.headers},
+                    content=call.content,
+                    extensions={"trace": trace, "timeout": TIMEOUTS},
+                )
+                answer = await self._client.send(request, stream=True)
+                headers = answer.headers
+                try:
+                    async for chunk in answer.aiter_raw():
+                        begun += chunk
+                        _see_that_it_may_be_read(headers, len(begun))
+                    body = bytes(begun)
+                finally:
+                    await answer.aclose()
+        except _End as reason:
+            end = reason
+        except Exception as error:  # noqa: BLE001 - see above: the phase tells
+            end = trace.tls or _reason(error, trace.phase)
+        return Exchange(
+            operation=call.operation,
+            phase=trace.phase,
+            status=trace.status,
+            headers=headers,
+            body=body,
+            error=str(end) if end else None,
+            fatal=end is not None and end.fatal,
+            begun=bytes(begun[:BEGINNING]) if body is None else b"",
+            cut_short=trace.cut_short,
+            token=call.token,
+            seconds=time.monotonic() - began,
+        )
+
+
+class _End(Exception):
+    """Ends an exchange early. Its text is for people; `fatal`: another try would meet it again."""
+
+    def __init__(self, why: str, fatal: bool = False) -> None:
+        self.fatal = fatal
+        super().__init__(why)
+
+
+class _Trace:
+    """Follows one request by the events of httpcore's `trace` extension."""
+
+    def __init__(self, before: Before | None) -> None:
+        self.phase = Phase.NOTHING
+        self.status: int | None = None
+        self.cut_short = False
+        self.tls: _End | None = None
+        self._before = before
+        self._stream: Any = None
+        self._to_proxy = False
+
+    async def __call__(self, event: str, info: Mapping[str, Any]) -> None:
+        """Take note of one event, such as `http11.send_request_headers.started`."""
+        match event.partition(".")[2]:
+            case "connect_tcp.complete" | "start_tls.complete":
+                self._stream = info["return_value"]
+            case "start_tls.failed":
+                self.tls = _tls_reason(info["exception"])
+            case "send_request_headers.started":
+                # A proxy is first asked for a tunnel, which carries nothing of ours.
+                self._to_proxy = info["request"].method == b"CONNECT"
+                if not self._to_proxy:
+                    await self._leave()
+            case _ if self._to_proxy:
+                return
+            case "send_request_body.complete":
+                self.phase = Phase.SENT
+            case "send_request_headers.failed" | "send_request_body.failed":
+                self.cut_short = True  # an answer may come all the same
+            case "receive_response_headers.complete":
+                self.phase = Phase.ANSWERED
+                self.status = info["return_value"][1]
+
+    async def _leave(self) -> None:
+        """Let the request begin. Raises _End: not one byte of it has left."""
+        if self._before is not None:
+            try:
+                await self._before()
+            except Exception as why:
+                raise _End("the request was held back", fatal=True) from why
+        if await _spoke_first(self._stream):
+            raise _End("the service spoke, or hung up, before it was asked")
+        self.phase = Phase.SENDING
+
+
+async def _spoke_first(stream: Any) -> bool:
+    """Whether something came on a connection on which nothing has been asked yet, or its end."""
+    readable: bool = stream.get_extra_info("is_readable")
+    if stream.get_extra_info("ssl_object") is None:
+        return readable
+    try:
+        # TLS has messages of its own, which are no answer; reading takes them in.
+        await stream.read(1, timeout=TLS_SECONDS if readable else 0)
+    except httpcore.ReadTimeout:
+        return False
+    except httpcore.ReadError:
+        return True
+    return True
+
+
+def _see_that_it_may_be_read(headers: Mapping[str, str], size: int) -> None:
+    if headers.get("content-encoding", "identity").lower() not in {"", "identity"}:
+        raise _End(ENCODED)  # never unpacked: a few bytes may become gigabytes
+    if size > LARGEST:
+        raise _End("the answer has no end")
+
+
+def _reason(error: Exception, phase: Phase) -> _End:
+    match error:
+        case TimeoutError() | httpx.TimeoutException():
+            return _End("it took too long")
+        case _ if phase > Phase.NOTHING:
+            return _End("the connection broke")
+        case httpx.ProxyError() | httpx.RemoteProtocolError() | httpx.ReadError():
+            return _End("the proxy refused the connection")
+        case httpx.NetworkError() | OSError():
+            return _End("there is no connection to the service")
+    return _End("this program could not form the request; check the service's address", fatal=True)
+
+
+def _tls_reason(error: BaseException) -> _End | None:
+    """Name what is wrong with a certificate; None: it was the connection."""
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, ssl.SSLError):
+        cause = cause.__cause__ or cause.__context__
+    if isinstance(cause, ssl.SSLCertVerificationError):
+        why = CERTIFICATES.get(cause.verify_code, NOT_TRUSTED)
+        return _End(f"the service's certificate {why}", fatal=True)
+    return _End("TLS could not be agreed with the service", fatal=True) if cause else None
+
+
+HEADERS = {
+    "accept": "application/json",
+    "accept-encoding": "identity",
+    "user-agent": "hiring-campaigns",
+    "connection": "close",
+}
+# Connecting is given up well before the whole call, so that time is left for another try.
+TIMEOUTS = {"connect": 10.0, "read": None, "write": None, "pool": None}
+TLS_SECONDS = 0.01  # what has arrived is read in less
+LARGEST = 32 * 2**20
+BEGINNING = 4096
+# By OpenSSL's numbers for what is wrong with a certificate (X509_V_ERR_...).
+CERTIFICATES = {
+    9: "is not valid yet; check this machine's clock",
+    10: "has expired",
+    62: "is for another host",
+    64: "is for another host",
+}
+NOT_TRUSTED = (
+    "is signed by no authority that this machine trusts; name your company's in CAMPAIGN_CA_FILE"
+)
