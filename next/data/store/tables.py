@@ -128,6 +128,7 @@ class Step(SQLModel, table=True):
     __table_args__ = (
         UniqueConstraint("campaign_id", "person_id", "op"),
         Index("step_by_state", "campaign_id", "op", "state"),
+        Index("step_by_service_id", "service_id"),
     )
     id: int = _id()
     campaign_id: int = Field(foreign_key="campaign.id")

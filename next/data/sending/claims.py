@@ -1,0 +1,85 @@
+"""Claims: what is about to be sent is written down, durably, before its first byte leaves."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import bindparam, insert, update
+from sqlmodel import Session
+
+from data.eligibility.due import DueStep, due
+from data.eligibility.holds import Hold, Scope, kept_back
+from data.store.states import Op, State
+from data.store.tables import PART, REQUEST, STEP, Run, now
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A request that may leave now, and the steps that it is for."""
+
+    request: int
+    op: Op
+    steps: tuple[DueStep, ...]
+
+
+def claim(session: Session, run_id: int, op: Op, step_ids: Sequence[int]) -> Claim | Hold | None:
+    """Claim one request for those of these steps that are due; see `claim_each`."""
+    return claim_each(session, run_id, op, [step_ids])[0]
+
+
+def claim_each(
+    session: Session, run_id: int, op: Op, requests: Sequence[Sequence[int]]
+) -> list[Claim | Hold | None]:
+    """Claim one request for each list of steps.
+
+    A hold: something keeps back more than single people. None: nobody of the list is due any more.
+    Whatever was planned, what is due and what is held are asked again here, in the transaction
+    that claims: a person may have decided otherwise a moment ago.
+    """
+    campaign_id = session.get_one(Run, run_id).campaign_id
+    wanted = [step for steps in requests for step in steps]
+    still = {step.step_id: step for step in due(session, campaign_id, op, wanted)}
+    people = [step.person_id for step in still.values()]
+    kept = kept_back(session, campaign_id, op, people) if people else {}
+    answers: list[Claim | Hold | None] = []
+    granted: dict[int, list[DueStep]] = {}
+    for place, steps in enumerate(requests):
+        mine = [still[step] for step in steps if step in still]
+        free = [step for step in mine if step.person_id not in kept]
+        all_of_it = [kept[s.person_id] for s in mine if s.person_id in kept]
+        answers.append(next((h for h in all_of_it if h.scope is not Scope.PERSON), None))
+        if free:
+            granted[place] = free
+    for place, number in zip(granted, _write_down(session, run_id, op, granted), strict=True):
+        answers[place] = Claim(number, op, tuple(granted[place]))
+    return answers
+
+
+def _write_down(
+    session: Session, run_id: int, op: Op, granted: Mapping[int, Sequence[DueStep]]
+) -> Sequence[int]:
+    """A request for each, a part for each of its steps. Returns the requests' numbers."""
+    if not granted:
+        return ()
+    connection = session.connection()
+    numbers = connection.scalars(
+        insert(REQUEST).returning(REQUEST.c.id, sort_by_parameter_order=True),
+        [{"run_id": run_id, "op": op, "claimed_at": now()} for _ in granted],
+    ).all()
+    parts = [
+        {"request_id": number, "step_id": step.step_id, "generation": step.generation}
+        for number, steps in zip(numbers, granted.values(), strict=True)
+        for step in steps
+    ]
+    ids = connection.scalars(
+        insert(PART).returning(PART.c.id, sort_by_parameter_order=True), parts
+    ).all()
+    taken = [{"step": p["step_id"], "part": i} for p, i in zip(parts, ids, strict=True)]
+    connection.execute(_TAKEN, taken)
+    return numbers
+
+
+_TAKEN = (
+    update(STEP)
+    .where(STEP.c.id == bindparam("step"))
+    .values(state=State.SENDING, part_id=bindparam("part"), why=None)
+)

@@ -1,0 +1,223 @@
+"""Outcomes: what a request proved, written down; the only statements that end a SENDING.
+
+Recording the same outcome again changes nothing, so it may be repeated after a lost connection.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy import Row, bindparam, exists, func, select, update
+from sqlmodel import Session, col
+from sqlmodel import select as whole
+
+from data.store.states import COUNTS, Op, State
+from data.store.tables import PART, REQUEST, STEP, Campaign, Decision, Part, Request, Step, now
+
+SHARED_ID = "The service gave an id that belongs to another one: nobody knows what it did."
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What one request proved.
+
+    `ids` are the service's, by step; a step with one is done, the others go to `state`.
+    `evidence` are columns of the request: phase, status, evidence, answer.
+    """
+
+    request: int
+    state: State
+    ids: Mapping[int, int] = field(default_factory=dict)
+    why: str | None = None
+    evidence: Mapping[str, Any] = field(default_factory=dict)
+
+
+def record(session: Session, outcome: Outcome) -> list[int]:
+    """Record one outcome; see `record_each`."""
+    return record_each(session, [outcome])
+
+
+def record_each(session: Session, outcomes: Sequence[Outcome]) -> list[int]:
+    """Write down what came, and move each step that it settles.
+
+    A part that is still the step's newest moves it. A late yes counts as well, unless another part
+    does: then it stays on its part. Returns the steps whose id belongs to somebody else: they are
+    unsure, and nothing more may be sent.
+    """
+    if not outcomes:
+        return []
+    session.connection().execute(
+        _ENDED, [_WITHOUT | dict(each.evidence) | {"number": each.request} for each in outcomes]
+    )
+    by_request = {each.request: each for each in outcomes}
+    rows = session.connection().execute(_PARTS, {"requests": list(by_request)}).all()
+    shared = _shared(session, rows, by_request)
+    moves: list[_Move] = []
+    for row in rows:
+        outcome = by_request[row.request_id]
+        number = outcome.ids.get(row.step_id)
+        to = State.DONE if number is not None else outcome.state
+        why = None if to in (State.DONE, State.WAITING) else outcome.why
+        if row.step_id in shared:
+            to, why = State.UNSURE, SHARED_ID
+        newest = row.part_id == row.id and row.stands in (State.SENDING, State.UNSURE)
+        if newest and to is not row.stands:
+            moves.append(_Move(row.step_id, row.id, to, number, why))
+            if to in (State.WAITING, State.REFUSED):
+                moves += _earlier_yes(session, row)
+        elif to is State.DONE and row.state is not State.DONE:
+            moves += _late_yes(session, row, number)
+    _carry_out(session, moves)
+    return sorted(shared)
+
+
+def refusals(session: Session, step_ids: Sequence[int]) -> tuple[int, ...]:
+    """The statuses that said no to these steps before, over all runs: of the one who has most.
+
+    They count from the last time a person let it be sent again. A bulk add that was refused and
+    split blames none of its rows.
+    """
+    [op, *_] = session.exec(whole(Step.op).where(col(Step.id).in_(step_ids[:1]))).all()
+    again = (
+        select(Part.step_id, func.max(Part.id).label("last"))
+        .outerjoin(Decision, (col(Decision.part_id) == Part.id) & (Decision.word == "again"))
+        .where(
+            col(Part.step_id).in_(step_ids),
+            (col(Part.state) == State.GIVEN_UP) | col(Decision.id).is_not(None),
+        )
+        .group_by(col(Part.step_id))
+        .subquery()
+    )
+    rows = session.execute(
+        select(Part.step_id, Request.status)
+        .join(Request, col(Request.id) == Part.request_id)
+        .join(Step, (col(Step.id) == Part.step_id) & (col(Step.generation) == Part.generation))
+        .outerjoin(again, again.c.step_id == Part.step_id)
+        .where(
+            col(Part.step_id).in_(step_ids),
+            col(Part.state).in_((State.WAITING, State.REFUSED)),
+            col(Request.status).is_not(None),
+            col(Part.id) > func.coalesce(again.c.last, 0),
+        )
+        .order_by(col(Part.id))
+    )
+    said: dict[int, tuple[int, ...]] = defaultdict(tuple)
+    for step, status in rows:
+        if not (op is Op.ADD and len(step_ids) > 1 and status in _OF_SOME_ROW):
+            said[step] = (*said[step], status)
+    return max(said.values(), key=len, default=())
+
+
+def is_shared(session: Session, step_id: int, number: int) -> bool:
+    """Whether this id of the service already is another step's: nobody may be settled with it."""
+    return bool(session.connection().scalar(_SHARED, {"step": step_id, "number": number}))
+
+
+@dataclass(frozen=True, slots=True)
+class _Move:
+    step: int
+    part: int
+    to: State
+    number: int | None = None
+    why: str | None = None
+
+
+def _shared(
+    session: Session, rows: Sequence[Row[Any]], by_request: Mapping[int, Outcome]
+) -> set[int]:
+    """Steps whose new id is that of another project at this service, or another person here."""
+    given = {
+        row.step_id: number
+        for row in rows
+        if (number := by_request[row.request_id].ids.get(row.step_id)) is not None
+    }
+    if not given:
+        return set()
+    known = session.connection().scalars(_KNOWN, {"numbers": sorted(set(given.values()))}).all()
+    return {s for s, number in given.items() if number in known and is_shared(session, s, number)}
+
+
+def _late_yes(session: Session, row: Row[Any], number: int | None) -> list[_Move]:
+    """Whatever was decided since, the service did it: that counts where nothing else does."""
+    values = {"said_yes": True, "service_id": number}
+    session.connection().execute(update(PART).where(PART.c.id == row.id).values(values))
+    if row.generation != row.now or session.connection().scalar(_ANOTHER, _of(row)):
+        return []
+    return [_Move(row.step_id, row.id, State.DONE, number)]
+
+
+def _earlier_yes(session: Session, row: Row[Any]) -> list[_Move]:
+    """The newest proved nothing, but an earlier part of this generation had a late yes."""
+    yes = session.connection().execute(_SAID_YES, _of(row)).first()
+    return [_Move(row.step_id, yes.id, State.DONE, yes.service_id)] if yes else []
+
+
+def _of(row: Row[Any]) -> dict[str, int]:
+    return {"step": row.step_id, "generation": row.generation, "part": row.id}
+
+
+def _carry_out(session: Session, moves: Sequence[_Move]) -> None:
+    if not moves:
+        return
+    values = [
+        {"step": m.step, "part": m.part, "to": m.to, "number": m.number, "reason": m.why}
+        for m in moves
+    ]
+    session.connection().execute(_MOVE_PART, values)
+    session.connection().execute(_MOVE_STEP, values)
+
+
+_WITHOUT = {"phase": None, "status": None, "evidence": None, "answer": None}
+_OF_SOME_ROW = (400, 413, 422)  # for a bulk add these blame no single row
+_ENDED = (
+    update(REQUEST)
+    .where(REQUEST.c.id == bindparam("number"))
+    .values(ended_at=now, **{name: bindparam(name) for name in _WITHOUT})
+)
+_PARTS = (
+    select(PART, STEP.c.state.label("stands"), STEP.c.part_id, STEP.c.generation.label("now"))
+    .join(STEP, STEP.c.id == PART.c.step_id)
+    .where(PART.c.request_id.in_(bindparam("requests", expanding=True)))
+    .order_by(PART.c.id)
+)
+_same = (PART.c.step_id == bindparam("step"), PART.c.generation == bindparam("generation"))
+_ANOTHER = select(exists().where(*_same, PART.c.state.in_(COUNTS), PART.c.id != bindparam("part")))
+_SAID_YES = select(PART.c.id, PART.c.service_id).where(*_same, PART.c.said_yes).limit(1)
+_MOVE_PART = (
+    update(PART)
+    .where(PART.c.id == bindparam("part"))
+    .values(state=bindparam("to"), service_id=func.coalesce(bindparam("number"), PART.c.service_id))
+)
+_MOVE_STEP = (
+    update(STEP)
+    .where(STEP.c.id == bindparam("step"))
+    .values(
+        state=bindparam("to"),
+        part_id=bindparam("part"),
+        service_id=func.coalesce(bindparam("number"), STEP.c.service_id),
+        why=bindparam("reason"),
+    )
+)
+_KNOWN = select(STEP.c.service_id).where(
+    STEP.c.service_id.in_(bindparam("numbers", expanding=True))
+)
+_mine, _other = STEP.alias("mine"), STEP.alias("other")
+_my, _its = Campaign.__table__.alias("my"), Campaign.__table__.alias("its")  # type: ignore[attr-defined]
+_SHARED = select(
+    exists().where(
+        _mine.c.id == bindparam("step"),
+        _other.c.id != _mine.c.id,
+        _other.c.op == _mine.c.op,
+        _other.c.service_id == bindparam("number"),
+        _my.c.id == _mine.c.campaign_id,
+        _its.c.id == _other.c.campaign_id,
+        # Another person of this project, or another project of this service and account.
+        (_my.c.id == _its.c.id)
+        | (
+            (_mine.c.op == Op.CREATE)
+            & (_my.c.service == _its.c.service)
+            & (_my.c.account == _its.c.account)
+        ),
+    )
+)

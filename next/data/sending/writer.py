@@ -1,0 +1,169 @@
+"""The writer: one thread, in which outcomes and the next claims of a run share a commit.
+
+Each commit waits for the disk. So whatever was asked for while one was on its way goes into the
+next: outcomes first, then the claims.
+"""
+
+import asyncio
+import queue
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self, TypeVar
+
+from sqlmodel import Session
+
+from config.errors import CampaignError
+from data.eligibility.holds import Hold
+from data.sending.claims import Claim, claim_each
+from data.sending.outcomes import Outcome, record_each
+from data.store.lease import Lease
+from data.store.ledger import Ledger
+from data.store.states import Op
+
+PATIENCE = 30.0  # seconds for which an answer that cannot be written down is tried again
+T = TypeVar("T")
+
+
+class Writer:
+    """Claims and outcomes of one run. Use it as a context manager: it ends when all is written."""
+
+    def __init__(self, ledger: Ledger, run_id: int, lease: Lease) -> None:
+        self._ledger, self._run_id, self._lease = ledger, run_id, lease
+        self._asked: queue.SimpleQueue[_Asked | None] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._work, name="ledger", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._asked.put(None)
+        self._thread.join()
+
+    async def claim(self, op: Op, step_ids: Sequence[int]) -> Claim | Hold | None:
+        """Claim one request; see `claim_each`. Raises LedgerGone, LedgerUnusable, LeaseLost."""
+        return (await self._ask(_Asked(claim=(op, step_ids)))).granted
+
+    async def record(self, outcome: Outcome) -> Sequence[int]:
+        """Write down what a request proved; see `record_each`. Raises LedgerUnusable."""
+        return (await self._ask(_Asked(outcome=outcome))).shared
+
+    async def record_and_claim(
+        self, outcome: Outcome, op: Op, step_ids: Sequence[int]
+    ) -> Claim | Hold | None:
+        """Both in one commit. Where the claim fails, the outcome is written down all the same."""
+        return (await self._ask(_Asked(outcome=outcome, claim=(op, step_ids)))).granted
+
+    async def do(self, work: Callable[[Session], T]) -> T:
+        """Do something else in a transaction of its own, after what was asked for before."""
+        done: T = (await self._ask(_Asked(work=work))).done
+        return done
+
+    async def _ask(self, asked: "_Asked") -> "_Asked":
+        self._asked.put(asked)
+        # What was asked for happens, whatever becomes of the caller.
+        await asyncio.shield(asked.answered)
+        return asked
+
+    def _work(self) -> None:
+        more = True
+        while more:
+            batch = [self._asked.get()]
+            while not self._asked.empty():
+                batch.append(self._asked.get())
+            more = None not in batch
+            asked = [each for each in batch if each is not None]
+            self._commit([each for each in asked if each.work is None])
+            for each in asked:
+                if each.work is not None:
+                    self._alone(each)
+            _answer(asked)
+
+    def _commit(self, asked: Sequence["_Asked"]) -> None:
+        try:
+            self._together(asked)
+        except Exception as error:  # noqa: BLE001 - it is theirs who asked
+            for each in asked:
+                each.error = error
+            self._outcomes_alone([each for each in asked if each.outcome is not None])
+
+    def _together(self, asked: Sequence["_Asked"]) -> None:
+        claims = [each for each in asked if each.claim is not None]
+        if claims:
+            self._lease.check()
+            self._ledger.refuse_where_gone()
+        with self._ledger.recording() as session:
+            self._record(session, asked)
+            for op in Op:
+                mine = [
+                    (each, each.claim[1]) for each in claims if each.claim and each.claim[0] is op
+                ]
+                if mine:
+                    granted = claim_each(session, self._run_id, op, [steps for _, steps in mine])
+                    for (each, _), answer in zip(mine, granted, strict=True):
+                        each.granted = answer
+
+    def _outcomes_alone(self, asked: Sequence["_Asked"]) -> None:
+        """What was answered is not lost because something else failed: try until it is written."""
+        ends = time.monotonic() + PATIENCE
+        while asked:
+            try:
+                with self._ledger.recording() as session:
+                    self._record(session, asked)
+            except CampaignError as error:
+                if time.monotonic() > ends:
+                    for each in asked:
+                        each.error = error
+                    return
+                time.sleep(0.2)
+            else:
+                for each in asked:
+                    each.error = each.error if each.claim is not None else None
+                return
+
+    def _record(self, session: Session, asked: Sequence["_Asked"]) -> None:
+        shared = record_each(session, [each.outcome for each in asked if each.outcome is not None])
+        for each in asked:
+            each.shared = shared
+
+    def _alone(self, asked: "_Asked") -> None:
+        try:
+            with self._ledger.writing() as session:
+                asked.done = asked.work(session) if asked.work else None
+        except Exception as error:  # noqa: BLE001 - as above
+            asked.error = error
+
+
+@dataclass(eq=False)
+class _Asked:
+    outcome: Outcome | None = None
+    claim: tuple[Op, Sequence[int]] | None = None
+    work: Callable[[Session], Any] | None = None
+    shared: Sequence[int] = ()
+    granted: Claim | Hold | None = None
+    done: Any = None
+    error: Exception | None = None
+    loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
+    answered: asyncio.Future[None] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.answered = self.loop.create_future()
+
+    def answer(self) -> None:
+        if self.answered.cancelled():
+            return
+        if self.error is not None:
+            self.answered.set_exception(self.error)
+        else:
+            self.answered.set_result(None)
+
+
+def _answer(asked: Sequence[_Asked]) -> None:
+    def all_of_them() -> None:
+        for each in asked:
+            each.answer()
+
+    for loop in {each.loop for each in asked}:
+        loop.call_soon_threadsafe(all_of_them)

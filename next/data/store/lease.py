@@ -1,0 +1,192 @@
+"""The lease: one process at work on one campaign.
+
+In a file's ledger it is a lock on `<ledger>.locks/KEY`, which the system frees when the process
+dies, and keeps while it is only stopped. On a server it is an advisory lock of a session of its
+own; if that session is lost, so is the lease, and nothing more is sent.
+"""
+
+import fcntl
+import json
+import os
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Protocol
+from urllib.parse import quote
+
+from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.pool import NullPool
+
+from config.errors import CampaignError
+from data.store import postgres
+from data.store.ledger import Ledger, explained
+from data.store.tables import now
+
+
+class AtWork(CampaignError):
+    """{key} is being sent by process {pid} on {host} since {since}. Nothing was sent from here.
+    It goes on there; wait for it to end, or stop it."""
+
+    def __init__(self, key: str, host: str, pid: int, since: datetime | None) -> None:
+        self.host, self.pid, self.since = host, pid, since
+        shown = since.astimezone().strftime("%Y-%m-%d %H:%M:%S") if since else "just now"
+        super().__init__(key=key, host=host, pid=pid, since=shown)
+
+
+class LeaseLost(CampaignError):
+    """This run lost its hold on {key}: {cause}. Nothing more is sent from here, and every answer
+    that came is recorded. Run the same command again."""
+
+
+class NoLocks(CampaignError):
+    """The lock {path} cannot be written ({cause}). Nothing was sent. Make the folder writable."""
+
+
+class Lease(Protocol):
+    """The right to send one campaign, held by this process."""
+
+    def check(self) -> None:
+        """Raise LeaseLost where it is not held any more; asked before each claim."""
+
+
+@contextmanager
+def lease(ledger: Ledger, key: str) -> Iterator[Lease]:
+    """Take the lease of a campaign and hold it. Raises AtWork, NoLocks, LedgerUnusable."""
+    held = _on_server(ledger, key) if ledger.on_a_server else _in_folder(ledger.locks, key)
+    with held as taken:
+        yield taken
+
+
+def is_free(ledger: Ledger, key: str) -> bool:
+    """Whether nobody is at work on this campaign."""
+    if ledger.on_a_server:
+        with ledger.reading() as session:
+            return session.connection().execute(_WHO, _numbers(key)).first() is None
+    try:
+        number = os.open(_file_of(ledger.locks, key), os.O_RDONLY)
+    except FileNotFoundError:
+        return True
+    try:
+        fcntl.flock(number, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    finally:
+        os.close(number)
+    return True
+
+
+class _FileLease:
+    def __init__(self, key: str, path: Path, number: int) -> None:
+        self._key, self._path, self._number = key, path, number
+
+    def check(self) -> None:
+        mine = os.fstat(self._number)
+        try:
+            there = os.stat(self._path)  # noqa: PTH116 - before each claim
+        except OSError:
+            raise LeaseLost(key=self._key, cause="its lock file was removed") from None
+        if (there.st_dev, there.st_ino) != (mine.st_dev, mine.st_ino):
+            raise LeaseLost(key=self._key, cause="its lock file was replaced")
+
+
+@contextmanager
+def _in_folder(folder: Path, key: str) -> Iterator[Lease]:
+    path = _file_of(folder, key)
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        number = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError as error:
+        raise NoLocks(path=path, cause=error.strerror) from None
+    try:
+        _lock(number, key)
+        held = _FileLease(key, path, number)
+        held.check()
+        here = {"host": socket.gethostname(), "pid": os.getpid(), "since": now().isoformat()}
+        os.ftruncate(number, 0)
+        os.pwrite(number, json.dumps(here).encode(), 0)
+        yield held
+    finally:
+        os.close(number)  # frees the lock
+
+
+def _lock(number: int, key: str) -> None:
+    for last in (False,) * 10 + (True,):  # somebody may only be looking: see `is_free`
+        try:
+            fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if last:
+                raise _at_work(key, os.pread(number, 1000, 0)) from None
+            time.sleep(0.02)
+        else:
+            return
+
+
+def _at_work(key: str, written: bytes) -> AtWork:
+    try:
+        who: dict[str, Any] = json.loads(written)
+        since = datetime.fromisoformat(who["since"])
+        return AtWork(key, str(who["host"]), int(who["pid"]), since)
+    except (ValueError, KeyError, TypeError):  # it has only just begun
+        return AtWork(key, "this machine", 0, None)
+
+
+def _file_of(folder: Path, key: str) -> Path:
+    return folder / quote(key, safe=" ").replace(".", "%2E")
+
+
+class _ServerLease:
+    def __init__(self, key: str, connection: Any) -> None:
+        self._key, self._connection = key, connection
+        self._one_at_a_time = threading.Lock()
+
+    def check(self) -> None:
+        try:
+            with self._one_at_a_time:
+                self._connection.execute(text("SELECT 1"))
+        except DBAPIError:
+            cause = "the connection to the ledger's server was lost"
+            raise LeaseLost(key=self._key, cause=cause) from None
+
+
+@contextmanager
+def _on_server(ledger: Ledger, key: str) -> Iterator[Lease]:
+    name = f"{socket.gethostname()[:40]} {os.getpid()}"
+    engine = postgres.engine(
+        ledger.url.update_query_dict({"application_name": name}), poolclass=NullPool
+    )
+    with explained(ledger.place):
+        connection = engine.connect().execution_options(isolation_level="AUTOCOMMIT")
+    try:
+        with explained(ledger.place):
+            if not connection.scalar(_TAKE, _numbers(key)):
+                raise _at_work_there(key, connection.execute(_WHO, _numbers(key)).first())
+        yield _ServerLease(key, connection)
+    finally:
+        connection.invalidate()  # ends the session, and with it the lock
+        connection.close()
+        engine.dispose()
+
+
+def _at_work_there(key: str, who: Any) -> AtWork:
+    host, _, pid = (who.application_name if who else "another machine 0").rpartition(" ")
+    return AtWork(key, host, int(pid) if pid.isdigit() else 0, who.backend_start if who else None)
+
+
+def _numbers(key: str) -> dict[str, int]:
+    number = int.from_bytes(sha256(key.encode()).digest()[:8])
+    return {"high": number >> 33, "low": number & 0x7FFFFFFF}
+
+
+_TAKE = text("SELECT pg_try_advisory_lock(:high, :low)")
+_WHO = text(
+    "SELECT application_name, backend_start FROM pg_locks JOIN pg_stat_activity USING (pid) "
+    "WHERE locktype = 'advisory' AND granted AND objsubid = 2 AND classid = :high "
+    "AND objid = :low AND database = (SELECT oid FROM pg_database "
+    "WHERE datname = current_database())"
+)

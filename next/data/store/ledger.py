@@ -1,0 +1,384 @@
+"""The ledger: one database of campaigns, opened, migrated, and read and written in transactions.
+
+    with Ledger.open() as ledger, ledger.writing() as session:
+        session.add(...)
+
+When a writing block ends, what it wrote is on the disk; when it raises, nothing of it is.
+"""
+
+import os
+import re
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import Any, Self
+from uuid import uuid4
+
+from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError
+from sqlmodel import Session, SQLModel, select
+
+from config.errors import CampaignError
+from data.store import postgres
+from data.store.tables import LedgerId
+
+MIGRATIONS = Path(__file__).parent / "migrations"
+
+
+class LedgerUnusable(CampaignError):
+    """The ledger {place} cannot be used: {cause}. Nothing was sent because of that, and what was
+    recorded is safe. {way_out}"""
+
+
+class NewerLedger(CampaignError):
+    """The ledger {place} was written by a newer version of this program ({version}; this one knows
+    {newest}). Nothing was sent and nothing was changed. Update this installation."""
+
+
+class ForeignDatabase(CampaignError):
+    """The database {place} has other tables and no ledger. Nothing was sent and nothing was
+    changed. Name another database in CAMPAIGN_DATABASE_URL."""
+
+
+class NoLedger(CampaignError):
+    """There is no ledger at {place} yet: no campaign has been run.
+
+    campaign run FILE"""
+
+
+class LedgerGone(CampaignError):
+    """The ledger {place} was moved, replaced or deleted while it was in use. Nothing more is sent;
+    the original file has every outcome. Put it back, or name its new place in
+    CAMPAIGN_DATABASE_URL, then run again."""
+
+
+class Ledger:
+    """One database of campaigns. Open it with `Ledger.open`, close it when done."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.on_a_server = engine.dialect.name == "postgresql"
+        self._engine = engine
+        as_of_one_moment = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
+        self._reads = engine.execution_options(
+            **(as_of_one_moment if self.on_a_server else {"reading": True})
+        )
+        self._path = None if self.on_a_server else str(engine.url.database)
+        self._file = _identity(self._path)
+        if self._path is not None:
+            event.listen(engine, "do_connect", lambda *_: self.refuse_where_gone())
+
+    @classmethod
+    def open(cls, url: str | None = None, *, create: bool = True) -> Self:
+        """Open and migrate. Raises LedgerUnusable, NewerLedger, ForeignDatabase, NoLedger."""
+        address = _address(url or _named())
+        engine = _engine(address, create=create)
+        try:
+            with explained(place_of(address)):
+                _bring_up_to_date(engine, create=create)
+                return cls(engine)
+        except BaseException:
+            engine.dispose()
+            raise
+
+    def close(self) -> None:
+        """Close every connection. A file that was moved is left whole: its log stayed behind."""
+        if self.gone():
+            with suppress(CampaignError, DBAPIError), self._session(self._engine) as session:
+                session.connection().exec_driver_sql("ROLLBACK")
+                session.connection().exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+        self._engine.dispose()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @contextmanager
+    def reading(self) -> Iterator[Session]:
+        """One transaction that reads, as of one moment. Raises LedgerUnusable, LedgerGone."""
+        self.refuse_where_gone()
+        with explained(self.place), self._session(self._reads) as session:
+            yield session
+
+    @contextmanager
+    def writing(self) -> Iterator[Session]:
+        """One transaction that writes, alone. Raises LedgerUnusable, LedgerGone."""
+        self.refuse_where_gone()
+        with self.recording() as session:
+            yield session
+
+    @contextmanager
+    def recording(self) -> Iterator[Session]:
+        """The same for what came back of a request, even if the file was moved since."""
+        with explained(self.place), self._session(self._engine) as session:
+            if self.on_a_server:
+                postgres.alone(session.connection())
+            yield session
+            session.commit()
+
+    def checkpoint(self) -> None:
+        """Put the log into the file, as far as nobody reads it. A server does so by itself."""
+        if self.on_a_server:
+            return
+        with explained(self.place), closing(self._engine.raw_connection()) as connection:
+            connection.cursor().execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+
+    def rewrite(self) -> None:
+        """Remove every trace of erased data from the files. Raises LedgerUnusable."""
+        with explained(self.place), closing(self._engine.raw_connection()) as connection:
+            if self.on_a_server:
+                connection.driver_connection.autocommit = True  # type: ignore[union-attr]
+                connection.cursor().execute("VACUUM FULL")
+                connection.invalidate()
+                return
+            connection.cursor().execute("VACUUM")
+            [busy, *_] = connection.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            if busy:
+                raise sqlite3.OperationalError("database is locked")
+
+    @property
+    def place(self) -> str:
+        """Where it is, for people: a file, or a server's database without its password."""
+        return place_of(self._engine.url)
+
+    @property
+    def url(self) -> URL:
+        return self._engine.url
+
+    @property
+    def locks(self) -> Path:
+        """The folder of the leases of a ledger in a file."""
+        return Path(f"{self._path}.locks")
+
+    def uuid(self) -> str:
+        """Its identity, which receipts name."""
+        with self.reading() as session:
+            return session.exec(select(LedgerId.uuid)).one()
+
+    def gone(self) -> bool:
+        """Whether its file was moved, replaced or deleted since it was opened."""
+        return _identity(self._path) != self._file
+
+    def refuse_where_gone(self) -> None:
+        """Raise LedgerGone if its file is gone: then nothing more may be sent."""
+        if self.gone():
+            raise LedgerGone(place=self.place)
+
+    def _session(self, engine: Engine) -> Session:
+        return Session(engine, expire_on_commit=False)
+
+
+def place_of(address: URL) -> str:
+    """Where a ledger is, without secrets."""
+    if address.get_backend_name() == "sqlite":
+        return str(address.database)
+    return address.set(query={}).render_as_string(hide_password=True)
+
+
+@contextmanager
+def explained(place: str) -> Iterator[None]:
+    """Say in one sentence what a database could not do; never the values, which name people."""
+    try:
+        yield
+    except IntegrityError:
+        raise  # a rule of the schema held against a mistake of ours
+    except (DBAPIError, sqlite3.Error) as error:
+        cause = _words(error)
+        for sign, meaning, way_out in _CAUSES:
+            if re.search(sign, cause, re.IGNORECASE):
+                raise LedgerUnusable(place=place, cause=meaning, way_out=way_out) from None
+        raise LedgerUnusable(
+            place=place, cause=cause, way_out="Fix that, then run again."
+        ) from None
+
+
+_RESTORE = (
+    "Send nothing from it: restore an earlier copy. If that lacks something that was sent, its "
+    "receipt stops the run and says what to do."
+)
+_CAUSES = (
+    (
+        "locked|lock timeout",
+        f"another program has held it for {postgres.PATIENCE} seconds",
+        "Close what has it open, such as a viewer or a backup, then run again.",
+    ),
+    ("full|no space", "the disk is full", "Free some space, then run again."),
+    (
+        "readonly|read-only|unable to open|permission denied",
+        "it cannot be written",
+        "Make it writable, the file and its folder, or the database, then run again.",
+    ),
+    (
+        "not a database",
+        "it is no database",
+        f"If it is not the ledger, name the ledger in CAMPAIGN_DATABASE_URL. Else: {_RESTORE}",
+    ),
+    ("malformed|corrupt", "it is damaged", _RESTORE),
+    ("disk i/o", "the disk does not answer", "Check the disk, then run again."),
+)
+
+
+def _words(error: DBAPIError | sqlite3.Error) -> str:
+    """The first line of what a database said, without the values concerned."""
+    cause = error.orig if isinstance(error, DBAPIError) else error
+    sentence = getattr(getattr(cause, "diag", None), "message_primary", None)
+    return str(sentence or cause).strip().partition("\n")[0].rstrip(".")
+
+
+def _named() -> str:
+    from config.settings import settings  # noqa: PLC0415
+
+    return settings().database_url
+
+
+def _address(url: str) -> URL:
+    try:
+        return make_url(url)
+    except ArgumentError:
+        raise LedgerUnusable(
+            place="in CAMPAIGN_DATABASE_URL",
+            cause="that is no address of a database",
+            way_out="Write sqlite:////path/to/ledger.db or postgresql://user@host/database.",
+        ) from None
+
+
+def _engine(address: URL, *, create: bool) -> Engine:
+    if address.get_backend_name() == "postgresql":
+        return postgres.engine(address)
+    path = Path(address.database or "")
+    if not path.exists():
+        if not create:
+            raise NoLedger(place=path)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            # It holds names and addresses: only its owner may read it, from the first byte.
+            os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
+        except OSError as error:
+            raise LedgerUnusable(
+                place=path,
+                cause=f"it cannot be written ({error.strerror})",
+                way_out="Make the folder writable, or name another in CAMPAIGN_DATABASE_URL.",
+            ) from None
+    engine = create_engine(
+        address, connect_args={"timeout": postgres.PATIENCE}, hide_parameters=True
+    )
+    event.listen(engine, "connect", _durable)
+    event.listen(engine, "begin", _begin)
+    return engine
+
+
+def _durable(connection: sqlite3.Connection, _: object) -> None:
+    """A commit is on the disk before it returns, and only we move the log into the file.
+
+    A file that went without its log would otherwise not be behind its receipt (receipts.py). A
+    database that is not ours is not changed: the log is switched on once it is known.
+    """
+    connection.isolation_level = None  # SQLAlchemy begins: see `_begin`
+    for pragma in (
+        "synchronous=FULL",
+        "foreign_keys=ON",
+        "secure_delete=ON",  # who was forgotten is not to be found in the file
+        "wal_autocheckpoint=0",
+    ):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def _begin(connection: Connection) -> None:
+    # A plain BEGIN lets two readers both find a step free and both claim it.
+    reading = connection.get_execution_options().get("reading", False)
+    connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
+
+
+def _bring_up_to_date(engine: Engine, *, create: bool) -> None:
+    """Make the tables, or migrate older ones after a backup. Foreign ones stay as they are."""
+    in_a_file = engine.dialect.name == "sqlite"
+    newest = max(file.name[:4] for file in (MIGRATIONS / "versions").glob("[0-9]*.py"))
+    with engine.connect().execution_options(**({"reading": True} if in_a_file else {})) as looking:
+        version = _version(looking, newest)
+    if version == newest:
+        return
+    if version is None and not create:
+        raise NoLedger(place=place_of(engine.url))
+    if in_a_file:
+        with closing(engine.raw_connection()) as connection:
+            _keep_a_log(connection)
+        if version is not None:
+            _back_up(Path(str(engine.url.database)), version)
+    with engine.begin() as connection:
+        if not in_a_file:
+            postgres.alone(connection)
+        version = _version(connection, newest)  # another process may have been quicker
+        if version is None:
+            SQLModel.metadata.create_all(connection, checkfirst=False)
+            connection.execute(text(f"CREATE TABLE {_VERSIONS} (version_num VARCHAR(32) NOT NULL)"))
+            connection.execute(text(f"INSERT INTO {_VERSIONS} VALUES ('{newest}')"))  # noqa: S608
+            connection.execute(LedgerId.__table__.insert().values(uuid=str(uuid4())))  # type: ignore[attr-defined]
+        elif version != newest:
+            _migrate(connection)
+
+
+def _keep_a_log(connection: Any) -> None:
+    """Switch the write-ahead log on. Here SQLite itself does not wait for other processes."""
+    for last in (False,) * 200 + (True,):
+        try:
+            connection.cursor().execute("PRAGMA journal_mode=WAL").fetchall()
+        except sqlite3.OperationalError as error:
+            if last or "locked" not in str(error):
+                raise
+            threading.Event().wait(0.02)
+        else:
+            return
+
+
+def _version(connection: Connection, newest: str) -> str | None:
+    """The version of the tables; None: there are none. Raises ForeignDatabase, NewerLedger."""
+    place = place_of(connection.engine.url)
+    names = set(inspect(connection).get_table_names())
+    if not names:
+        return None
+    if not {_VERSIONS, LedgerId.__tablename__} <= names:
+        raise ForeignDatabase(place=place)
+    version = str(connection.scalar(text(f"SELECT version_num FROM {_VERSIONS}")))  # noqa: S608
+    if not re.fullmatch("[0-9]{4}", version):
+        raise ForeignDatabase(place=place)
+    if version > newest:
+        raise NewerLedger(place=place, version=version, newest=newest)
+    return version
+
+
+def _back_up(file: Path, version: str) -> None:
+    """Copy a ledger before its tables change, whole or not at all; an older copy stays."""
+    kept = file.with_name(f"{file.name}.tables-{version}")
+    if kept.exists():
+        return
+    begun = kept.with_name(f".{kept.name}.{os.getpid()}")
+    os.close(os.open(begun, os.O_CREAT | os.O_WRONLY, 0o600))
+    with closing(sqlite3.connect(file)) as ledger, closing(sqlite3.connect(begun)) as copy:
+        ledger.backup(copy)
+    begun.rename(kept)
+
+
+def _migrate(connection: Connection) -> None:
+    from alembic import command  # noqa: PLC0415 - only when tables change
+    from alembic.config import Config  # noqa: PLC0415
+
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    config.attributes["connection"] = connection
+    command.upgrade(config, "head")
+
+
+def _identity(path: str | None) -> tuple[int, int] | None:
+    """Which file has this name; None: none has, or the ledger is on a server."""
+    try:
+        status = os.stat(path) if path is not None else None  # noqa: PTH116 - before each claim
+    except OSError:
+        return None
+    return (status.st_dev, status.st_ino) if status else None
+
+
+_VERSIONS = "alembic_version"

@@ -1,0 +1,72 @@
+"""A ledger on a PostgreSQL server: its sessions, and what becomes of a lost one.
+
+A dead connection is noticed within half a minute on both sides, so that a machine that vanished in
+the middle of a transaction does not keep its lease or its locks from the others.
+"""
+
+from typing import Any
+
+from sqlalchemy import Connection, Engine, create_engine, text
+from sqlalchemy.engine import URL
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
+
+from config.errors import CampaignError
+
+PATIENCE = 30  # seconds to wait for another process's commit
+
+_ALIVE = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3}  # seconds, tries
+_CLIENT = {
+    "connect_timeout": 5,
+    "keepalives": 1,
+    **_ALIVE,
+    "tcp_user_timeout": 20_000,  # milliseconds
+    "target_session_attrs": "read-write",  # a stand-by is not the ledger
+    "client_encoding": "UTF8",
+}
+_SERVER = {
+    "synchronous_commit": "on",  # a commit is on the disk before it returns
+    "timezone": "UTC",
+    "lock_timeout": PATIENCE * 1000,
+    "idle_in_transaction_session_timeout": 60_000,
+    **{f"tcp_{name}": value for name, value in _ALIVE.items()},
+    "tcp_user_timeout": 20_000,
+}
+# SQLSTATEs with which a server ends a session or refuses to begin one.
+_ENDED = {"57P01", "57P02", "57P03", "57P05", "25P03", "25P04", "53300"}
+_ALONE = 1_000_000_007  # the advisory lock of whoever writes
+
+
+class NoDriver(CampaignError):
+    """The ledger {place} needs the package psycopg, which is not installed. Nothing was sent.
+    Install this program with it, or leave out CAMPAIGN_DATABASE_URL to keep the ledger in a file.
+
+    pip install "psycopg[binary]" """
+
+
+def engine(address: URL, **more: Any) -> Engine:
+    """Prepare to connect; `more` is for SQLAlchemy's own function. Raises NoDriver."""
+    options = " ".join(f"-c {name}={value}" for name, value in _SERVER.items())
+    try:
+        return create_engine(
+            address.set(drivername="postgresql+psycopg"),
+            connect_args=_CLIENT | {"options": options} | dict(address.query),
+            hide_parameters=True,
+            pool_pre_ping=True,
+            **more,
+        )
+    except ImportError:
+        place = address.set(query={}).render_as_string(hide_password=True)
+        raise NoDriver(place=place) from None
+
+
+def alone(connection: Connection) -> None:
+    """Keep other writers out until this transaction ends, as BEGIN IMMEDIATE does in a file."""
+    connection.execute(text("SELECT pg_advisory_xact_lock(:number)"), {"number": _ALONE})
+
+
+def is_lost(error: DBAPIError) -> bool:
+    """Whether the session is lost, or never existed."""
+    state: Any = getattr(error.orig, "sqlstate", None)
+    if state is None:
+        return error.connection_invalidated or isinstance(error, OperationalError | InterfaceError)
+    return error.connection_invalidated or state in _ENDED or str(state).startswith("08")
