@@ -259,3 +259,5 @@ def _table(model: type[SQLModel]) -> Table:
 
 STEP, REQUEST, PART, PERSON = _table(Step), _table(Request), _table(Part), _table(Person)
 """The same as plain tables, for the statements that a run makes a thousand times a second."""
+CAMPAIGN, RUN, DECISION = _table(Campaign), _table(Run), _table(Decision)
+DO_NOT_CONTACT, FORGOTTEN = _table(DoNotContact), _table(Forgotten)
