@@ -2,14 +2,29 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from sqlalchemy import bindparam, insert, update
+from sqlalchemy import Select, bindparam, insert, select, update
 from sqlmodel import Session
 
-from data.eligibility.due import DueStep, due
 from data.eligibility.holds import Hold, Scope, kept_back
-from data.store.states import Op, State
-from data.store.tables import PART, REQUEST, STEP, Run, now
+from data.store.states import NEEDS, OPEN, Op, State
+from data.store.tables import PART, PERSON, REQUEST, STEP, Run, now
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedStep:
+    """One step that a request is for.
+
+    `fields` are what is sent of a person (add). `service_id` is whom the call is about: the problem
+    to attach, the candidate to invite.
+    """
+
+    step_id: int
+    person_id: int
+    generation: int
+    service_id: int | None
+    fields: Any = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +33,7 @@ class Claim:
 
     request: int
     op: Op
-    steps: tuple[DueStep, ...]
+    steps: tuple[ClaimedStep, ...]
 
 
 def claim(session: Session, run_id: int, op: Op, step_ids: Sequence[int]) -> Claim | Hold | None:
@@ -37,11 +52,12 @@ def claim_each(
     """
     campaign_id = session.get_one(Run, run_id).campaign_id
     wanted = [step for steps in requests for step in steps]
-    still = {step.step_id: step for step in due(session, campaign_id, op, wanted)}
+    rows = session.connection().execute(_FREE[op], {"of": campaign_id, "steps": wanted})
+    still = {row.id: ClaimedStep(*row) for row in rows}
     people = [step.person_id for step in still.values()]
     kept = kept_back(session, campaign_id, op, people) if people else {}
     answers: list[Claim | Hold | None] = []
-    granted: dict[int, list[DueStep]] = {}
+    granted: dict[int, list[ClaimedStep]] = {}
     for place, steps in enumerate(requests):
         mine = [still[step] for step in steps if step in still]
         free = [step for step in mine if step.person_id not in kept]
@@ -55,7 +71,7 @@ def claim_each(
 
 
 def _write_down(
-    session: Session, run_id: int, op: Op, granted: Mapping[int, Sequence[DueStep]]
+    session: Session, run_id: int, op: Op, granted: Mapping[int, Sequence[ClaimedStep]]
 ) -> Sequence[int]:
     """A request for each, a part for each of its steps. Returns the requests' numbers."""
     if not granted:
@@ -78,6 +94,29 @@ def _write_down(
     return numbers
 
 
+def _free(op: Op) -> Select[Any]:
+    """Of some steps of a campaign, those that are open and have what they need."""
+    needed = STEP.alias()
+    whom = needed.c.service_id if op is Op.INVITE else STEP.c.service_id
+    free: Select[Any] = select(STEP.c.id, STEP.c.person_id, STEP.c.generation, whom).where(
+        STEP.c.id.in_(bindparam("steps", expanding=True)),
+        STEP.c.campaign_id == bindparam("of"),
+        STEP.c.op == op,
+        STEP.c.state.in_(OPEN[op]),
+    )
+    if op is Op.ADD:
+        free = free.join(PERSON, PERSON.c.id == STEP.c.person_id).add_columns(PERSON.c.fields)
+    if op in NEEDS:
+        free = free.join(
+            needed,
+            (needed.c.campaign_id == STEP.c.campaign_id)
+            & (needed.c.person_id == STEP.c.person_id)
+            & (needed.c.op == NEEDS[op]),
+        ).where(needed.c.state == State.DONE)
+    return free
+
+
+_FREE = {op: _free(op) for op in Op}
 _TAKEN = (
     update(STEP)
     .where(STEP.c.id == bindparam("step"))

@@ -3,17 +3,15 @@
 Recording the same outcome again changes nothing, so it may be repeated after a lost connection.
 """
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from sqlalchemy import Row, bindparam, exists, func, select, update
-from sqlmodel import Session, col
-from sqlmodel import select as whole
+from sqlmodel import Session
 
 from data.store.states import COUNTS, Op, State
-from data.store.tables import PART, REQUEST, STEP, Campaign, Decision, Part, Request, Step, now
+from data.store.tables import CAMPAIGN, DECISION, PART, REQUEST, STEP, now
 
 SHARED_ID = "The service gave an id that belongs to another one: nobody knows what it did."
 
@@ -78,34 +76,12 @@ def refusals(session: Session, step_ids: Sequence[int]) -> tuple[int, ...]:
     They count from the last time a person let it be sent again. A bulk add that was refused and
     split blames none of its rows.
     """
-    [op, *_] = session.exec(whole(Step.op).where(col(Step.id).in_(step_ids[:1]))).all()
-    again = (
-        select(Part.step_id, func.max(Part.id).label("last"))
-        .outerjoin(Decision, (col(Decision.part_id) == Part.id) & (Decision.word == "again"))
-        .where(
-            col(Part.step_id).in_(step_ids),
-            (col(Part.state) == State.GIVEN_UP) | col(Decision.id).is_not(None),
-        )
-        .group_by(col(Part.step_id))
-        .subquery()
-    )
-    rows = session.execute(
-        select(Part.step_id, Request.status)
-        .join(Request, col(Request.id) == Part.request_id)
-        .join(Step, (col(Step.id) == Part.step_id) & (col(Step.generation) == Part.generation))
-        .outerjoin(again, again.c.step_id == Part.step_id)
-        .where(
-            col(Part.step_id).in_(step_ids),
-            col(Part.state).in_((State.WAITING, State.REFUSED)),
-            col(Request.status).is_not(None),
-            col(Part.id) > func.coalesce(again.c.last, 0),
-        )
-        .order_by(col(Part.id))
-    )
-    said: dict[int, tuple[int, ...]] = defaultdict(tuple)
-    for step, status in rows:
-        if not (op is Op.ADD and len(step_ids) > 1 and status in _OF_SOME_ROW):
-            said[step] = (*said[step], status)
+    said: dict[int, tuple[int, ...]] = {}
+    for row in session.connection().execute(_REFUSALS, {"steps": step_ids}):
+        if row.state is State.GIVEN_UP or row.again is not None:
+            said[row.step_id] = ()
+        elif row.op is not Op.ADD or len(step_ids) == 1 or row.status not in _OF_SOME_ROW:
+            said[row.step_id] = (*said.get(row.step_id, ()), row.status)
     return max(said.values(), key=len, default=())
 
 
@@ -181,6 +157,18 @@ _PARTS = (
     .where(PART.c.request_id.in_(bindparam("requests", expanding=True)))
     .order_by(PART.c.id)
 )
+_REFUSALS = (
+    select(PART.c.step_id, PART.c.state, REQUEST.c.status, STEP.c.op, DECISION.c.id.label("again"))
+    .join(REQUEST, REQUEST.c.id == PART.c.request_id)
+    .join(STEP, (STEP.c.id == PART.c.step_id) & (STEP.c.generation == PART.c.generation))
+    .outerjoin(DECISION, (DECISION.c.part_id == PART.c.id) & (DECISION.c.word == "again"))
+    .where(
+        PART.c.step_id.in_(bindparam("steps", expanding=True)),
+        PART.c.state.in_((State.WAITING, State.REFUSED, State.GIVEN_UP)),
+        REQUEST.c.status.is_not(None) | (PART.c.state == State.GIVEN_UP),
+    )
+    .order_by(PART.c.id)
+)
 _same = (PART.c.step_id == bindparam("step"), PART.c.generation == bindparam("generation"))
 _ANOTHER = select(exists().where(*_same, PART.c.state.in_(COUNTS), PART.c.id != bindparam("part")))
 _SAID_YES = select(PART.c.id, PART.c.service_id).where(*_same, PART.c.said_yes).limit(1)
@@ -203,7 +191,7 @@ _KNOWN = select(STEP.c.service_id).where(
     STEP.c.service_id.in_(bindparam("numbers", expanding=True))
 )
 _mine, _other = STEP.alias("mine"), STEP.alias("other")
-_my, _its = Campaign.__table__.alias("my"), Campaign.__table__.alias("its")  # type: ignore[attr-defined]
+_my, _its = CAMPAIGN.alias("my"), CAMPAIGN.alias("its")
 _SHARED = select(
     exists().where(
         _mine.c.id == bindparam("step"),

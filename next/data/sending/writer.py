@@ -90,20 +90,20 @@ class Writer:
             self._outcomes_alone([each for each in asked if each.outcome is not None])
 
     def _together(self, asked: Sequence["_Asked"]) -> None:
-        claims = [each for each in asked if each.claim is not None]
+        claims: dict[Op, list[_Asked]] = {}
+        for each in asked:
+            if each.claim is not None:
+                claims.setdefault(each.claim[0], []).append(each)
         if claims:
             self._lease.check()
             self._ledger.refuse_where_gone()
         with self._ledger.recording() as session:
             self._record(session, asked)
-            for op in Op:
-                mine = [
-                    (each, each.claim[1]) for each in claims if each.claim and each.claim[0] is op
-                ]
-                if mine:
-                    granted = claim_each(session, self._run_id, op, [steps for _, steps in mine])
-                    for (each, _), answer in zip(mine, granted, strict=True):
-                        each.granted = answer
+            for op, who in claims.items():
+                requests = [each.claim[1] for each in who if each.claim is not None]
+                granted = claim_each(session, self._run_id, op, requests)
+                for each, answer in zip(who, granted, strict=True):
+                    each.granted = answer
 
     def _outcomes_alone(self, asked: Sequence["_Asked"]) -> None:
         """What was answered is not lost because something else failed: try until it is written."""

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Self
 from uuid import uuid4
 
-from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
+from sqlalchemy import Connection, Engine, create_engine, event, insert, inspect, text
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError
 from sqlmodel import Session, SQLModel, select
@@ -316,7 +316,7 @@ def _bring_up_to_date(engine: Engine, *, create: bool) -> None:
             SQLModel.metadata.create_all(connection, checkfirst=False)
             connection.execute(text(f"CREATE TABLE {_VERSIONS} (version_num VARCHAR(32) NOT NULL)"))
             connection.execute(text(f"INSERT INTO {_VERSIONS} VALUES ('{newest}')"))  # noqa: S608
-            connection.execute(LedgerId.__table__.insert().values(uuid=str(uuid4())))  # type: ignore[attr-defined]
+            connection.execute(insert(LedgerId).values(uuid=str(uuid4())))
         elif version != newest:
             _migrate(connection)
 

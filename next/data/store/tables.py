@@ -257,7 +257,13 @@ def _table(model: type[SQLModel]) -> Table:
     return SQLModel.metadata.tables[str(model.__tablename__)]
 
 
-STEP, REQUEST, PART, PERSON = _table(Step), _table(Request), _table(Part), _table(Person)
+CAMPAIGN = _table(Campaign)
+PERSON = _table(Person)
+STEP = _table(Step)
+RUN = _table(Run)
+REQUEST = _table(Request)
+PART = _table(Part)
+DECISION = _table(Decision)
+DO_NOT_CONTACT = _table(DoNotContact)
+FORGOTTEN = _table(Forgotten)
 """The same as plain tables, for the statements that a run makes a thousand times a second."""
-CAMPAIGN, RUN, DECISION = _table(Campaign), _table(Run), _table(Decision)
-DO_NOT_CONTACT, FORGOTTEN = _table(DoNotContact), _table(Forgotten)
