@@ -48,27 +48,17 @@ def read_id(value: object) -> int | None:
     return value if type(value) is int and 0 < value < 2**63 else None
 
 
-def project_id(body: bytes | None) -> int | None:
-    """Read the id of a created project (interface 4.3)."""
-    answer = parsed(body)
-    return read_id(answer.get("id")) if isinstance(answer, dict) else None
+def match_people(answer: Any, sent: Sequence[Row]) -> Matched:
+    """Give each person who was sent the id they were answered with (interface 4.5).
 
-
-def match_people(body: bytes | None, sent: Sequence[Row]) -> Matched | None:
-    """Give each person who was sent the id they were answered with; None: it is not an array.
-
-    By address, never by position (interface 4.5 promises no order). If one person has two ids, or
-    two people one id, nobody concerned gets an id: somebody would get another's invitation. Nor
-    does an address that comes back with another name, or with words of refusal.
+    By address, never by position. If one person has two ids, or two people one id, nobody concerned
+    gets an id: somebody would get another's invitation. Nor does an address that comes back with
+    another name, or with a no.
     """
-    answer = parsed(body)
-    if not isinstance(answer, list):
-        return None
     own = {email_key(str(row["email1"])): row for row in sent}
     ids: dict[str, set[int]] = {}
     owners: dict[int, set[str]] = {}
-    doubtful: set[str] = set()
-    for entry in answer:
+    for entry in answer if isinstance(answer, list) else ():
         if not isinstance(entry, dict) or not isinstance(entry.get("email1"), str):
             continue
         key = email_key(entry["email1"])
@@ -76,76 +66,70 @@ def match_people(body: bytes | None, sent: Sequence[Row]) -> Matched | None:
         if (number := read_id(entry.get("candidate_id"))) is not None:
             found.add(number)
             owners.setdefault(number, set()).add(key)
-        if says_no(entry) or (key in own and _another_name(own[key], entry)):
-            doubtful.add(key)
+        if says_no(entry) or (key in own and _names_differ(own[key], entry)):
+            found.add(0)  # no id of the service's: with it, nothing of this person is certain
     certain = {
         key: number
         for key in own
-        if key not in doubtful and len(ids.get(key, ())) == 1
+        if len(ids.get(key, ())) == 1
         for number in ids[key]
-        if len(owners[number]) == 1
+        if number and len(owners[number]) == 1
     }
     return Matched(certain, strangers=bool(ids.keys() - own.keys()))
 
 
-def _another_name(sent: Row, answered: Row) -> bool:
+def _names_differ(sent: Row, answered: Row) -> bool:
+    """Whether an answer calls somebody otherwise, apart from case and blanks."""
+    pairs = [(sent.get(name), answered.get(name)) for name in ("first_name", "last_name")]
     return any(
-        isinstance(name := answered.get(field), str)
-        and name.strip()
-        and _folded(name) != _folded(str(sent.get(field) or ""))
-        for field in ("first_name", "last_name")
+        isinstance(theirs, str) and theirs.strip() and _folded(theirs) != _folded(str(ours or ""))
+        for ours, theirs in pairs
     )
 
 
 def _folded(name: str) -> str:
-    whole = unicodedata.normalize("NFC", name).casefold()
-    return unicodedata.normalize("NFC", " ".join(whole.split()))
+    return " ".join(unicodedata.normalize("NFC", name).casefold().split())
 
 
 def says_no(answer: Any) -> bool:
     """Whether parsed JSON says no in one of the ways of common frameworks: `success: false` …"""
-    if answer is False:
-        return True
     if not isinstance(answer, Mapping):
-        return False
+        return answer is False
+    told = {name: str(value).strip().casefold() for name, value in answer.items()}
     return (
-        any(_plain(answer.get(name)) in _FALSE for name in _YES_OR_NO)
-        or any(_plain(answer.get(name)) in _FAILED for name in ("status", "statusCode"))
+        any(told.get(name) in _FALSE for name in _YES_OR_NO)
+        or any(told.get(name) in _FAILED for name in ("status", "statusCode"))
         or any(answer.get(name) for name in ("error", "errors", "errorMessage"))
     )
 
 
 def refuses(body: bytes | None) -> bool:
-    """Whether the answer to a call whose body nobody needs has a word of refusal in it."""
+    """Whether the answer to a call whose body nobody needs says no, or has a word of refusal."""
     answer = parsed(body)
-    if says_no(answer):
-        return True
-    texts = [(body or b"").decode(errors="replace")] if answer is None else _texts(answer)
-    return any(_REFUSAL.search(_HUMP.sub(" ", text)) for text in texts)
+    plain = [("", (body or b"").decode(errors="replace"))] if answer is None else texts(answer)
+    words = (_HUMP.sub(" ", f"{name} {text}") for name, text in plain)
+    return says_no(answer) or any(_REFUSAL.search(each) for each in words)
 
 
-def _texts(answer: Any) -> Iterator[str]:
-    """Texts and names of fields, without what a person is called and what is empty or false."""
-    if isinstance(answer, str):
-        yield answer
-    elif isinstance(answer, list):
-        for each in answer:
-            yield from _texts(each)
-    elif isinstance(answer, dict):
-        for name, value in answer.items():
-            if value and name not in OF_A_PERSON:
-                yield name
-                yield from _texts(value)
+def texts(answer: Any, name: str = "", depth: int = 0) -> Iterator[tuple[str, str]]:
+    """What parsed JSON says, as pairs of field and text, without what is empty or false.
+
+    What a person is called is left out: it is an echo of what was sent.
+    """
+    if isinstance(answer, dict | list) and depth < DEEPEST:
+        pairs = answer.items() if isinstance(answer, dict) else ((name, each) for each in answer)
+        for field, value in pairs:
+            if value and not (field in OF_A_PERSON and isinstance(value, str)):
+                yield from texts(value, field, depth + 1)
+    elif isinstance(answer, str | int | float):
+        yield name, str(answer)
 
 
-def _plain(value: object) -> str:
-    return str(value).strip().casefold() if isinstance(value, bool | int | str) else ""
-
-
+DEEPEST = 6
+OF_A_PERSON = frozenset({"first_name", "last_name", "email1", "source", "notes"})
 _YES_OR_NO = ("success", "ok", "sent", "invited", "accepted", "delivered", "queued", "valid")
 _FALSE = frozenset({"false", "no", "0"})
 _FAILED = frozenset({"error", "fail", "failed", "failure", *map(str, range(400, 600))})
-OF_A_PERSON = frozenset({"first_name", "last_name", "email1", "source", "notes"})
 _HUMP = re.compile(r"_|-|(?<=[a-z])(?=[A-Z])")  # notFound, not_found: words of their own
 _REFUSAL = re.compile(
     r"\b(?:error|fail|invalid|denied|reject|unable|cannot|can't|exceed|expired|blocked|suppress"

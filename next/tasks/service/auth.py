@@ -5,10 +5,8 @@ Also how often a call that changes nothing is tried again; what changes somethin
 
 import asyncio
 import logging
-import math
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
 
 import stamina
 
@@ -16,6 +14,7 @@ from config.errors import CampaignError
 from tasks.service.answers import parsed
 from tasks.service.exchange import Exchange
 from tasks.service.verdict import retry_after
+from tasks.service.wire import Token
 
 Ask = Callable[[], Awaitable[Exchange]]
 
@@ -35,15 +34,6 @@ class CredentialsRefused(CampaignError):
     """
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
-    """A bearer credential. `number` counts from 1; `renew_at` is in monotonic seconds."""
-
-    value: str = field(repr=False)
-    number: int
-    renew_at: float
-
-
 class Tokens:
     """The one source of tokens. `ask` asks for one, once, and never raises."""
 
@@ -51,7 +41,6 @@ class Tokens:
         self.latest: Token | None = None
         self._ask = ask
         self._one_at_a_time = asyncio.Lock()
-        self._failures = 0
         self._failed: CampaignError | None = None
 
     async def current(self) -> Token:
@@ -66,37 +55,33 @@ class Tokens:
 
         Raises Unreachable, CredentialsRefused.
         """
-        failures = self._failures
+        waits = self._one_at_a_time.locked()
         async with self._one_at_a_time:
             if self.latest is not None and self.latest.number > used:
                 return self.latest
-            if self._failed is not None and self._failures > failures:
-                raise self._failed  # whoever waited while this one failed has waited long enough
+            if waits and self._failed is not None:
+                raise self._failed  # whoever waited for it has waited long enough
             began = time.monotonic()
             try:
                 value, lifetime = _token(await tried(self._ask, "ASSESSMENT_AUTH_URL"))
             except CampaignError as error:
                 self._failed = error
-                self._failures += 1
                 raise
-            margin = min(LONGEST_MARGIN, lifetime / 5)
-            self.latest = Token(value, used + 1, began + lifetime - margin)
+            renew_at = began + lifetime - min(LONGEST_MARGIN, lifetime / 5)
+            self.latest, self._failed = Token(value, used + 1, renew_at), None
             return self.latest
 
 
 async def tried(ask: Ask, variable: str) -> Exchange:
     """Ask until there is a final answer, with growing waits. Raises Unreachable."""
     try:
-        async for attempt in stamina.retry_context(
-            on=_wait, attempts=5, timeout=45.0, wait_initial=0.25, wait_max=LONGEST_WAIT
-        ):
+        async for attempt in stamina.retry_context(_wait, attempts=5, wait_initial=0.25):
             with attempt:
                 seen = await ask()
                 if seen.status is None or seen.status in PASSING or seen.body is None:
                     raise _NoAnswer(seen)
     except _NoAnswer as last:
-        seen = last.seen
-        why = seen.error or f"status {seen.status}"
+        why = last.seen.error or f"status {last.seen.status}"
         raise Unreachable(variable=variable, why=why) from None
     return seen
 
@@ -120,18 +105,15 @@ def _token(seen: Exchange) -> tuple[str, float]:
     """Read a token and its lifetime in seconds. Raises CredentialsRefused, Unreachable."""
     if seen.status in {404, 405}:
         raise Unreachable(variable="ASSESSMENT_AUTH_URL", why=f"status {seen.status}")
-    if seen.status is None or not 200 <= seen.status < 300:
-        raise CredentialsRefused(why=f"status {seen.status}")
-    answer = parsed(seen.body)
-    value = answer.get("access_token") if isinstance(answer, dict) else None
+    answer = parsed(seen.body) if seen.status is not None and seen.status < 300 else None
+    answer = answer if isinstance(answer, dict) else {}
+    value = answer.get("access_token")
     # It has to travel in a header: letters, digits and signs, no spaces.
     if not isinstance(value, str) or not value or not all("!" <= c <= "~" for c in value):
-        raise CredentialsRefused(why="the answer holds no access token")
-    try:
-        lifetime = float(str(answer.get("expires_in")))
-    except ValueError:
-        lifetime = math.nan
-    return value, lifetime if 0 < lifetime < math.inf else UNTOLD_LIFETIME
+        raise CredentialsRefused(why=f"status {seen.status}, without an access token")
+    told = str(answer.get("expires_in"))
+    seconds = int(told) if told.isascii() and told.isdigit() else 0
+    return value, min(seconds, 10**6) or UNTOLD_LIFETIME
 
 
 LONGEST_MARGIN = 60.0

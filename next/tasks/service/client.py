@@ -10,7 +10,7 @@ from config.settings import Settings
 from data.store.states import Op
 from tasks.service.answers import Row
 from tasks.service.auth import CredentialsRefused, Tokens, tried
-from tasks.service.exchange import Before, Exchange, Phase
+from tasks.service.exchange import Before, Exchange
 from tasks.service.messages import words
 from tasks.service.problems import NotTheService, Page, Problem, read_page
 from tasks.service.wire import Call, Wire
@@ -27,8 +27,8 @@ class Service:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._secret = settings.client_secret.get_secret_value() if settings.client_secret else ""
-        self._api = (settings.base_url or "").rstrip("/")
+        self._secret = settings.client_secret.get_secret_value()
+        self._api = settings.base_url.rstrip("/")
         self._wire = Wire(settings.ca_file)
         self._tokens = Tokens(self._ask_for_token)
 
@@ -55,12 +55,11 @@ class Service:
         """
         found: dict[int, Problem] = {}
         address: str | None = f"{self._api}/api/problems"
-        asked: set[str] = set()
-        while address and address not in asked and len(asked) < MOST_PAGES:
-            asked.add(address)
-            page = await self._page(address)
-            found |= {each.id: each for each in page.problems}
-            address = page.following
+        for _ in range(MOST_PAGES):
+            if address is not None:
+                page = await self._page(address)
+                found |= {each.id: each for each in page.problems}
+                address = page.following
         return list(found.values())
 
     async def create(self, body: Mapping[str, Any], before: Before | None = None) -> Exchange:
@@ -101,19 +100,16 @@ class Service:
         except (CampaignError, TimeoutError) as error:
             fatal = isinstance(error, CredentialsRefused)
             why = "the credentials were refused" if fatal else "there is no access token yet"
-            return Exchange(op, Phase.NOTHING, error=why, fatal=fatal)
-        headers = {"authorization": f"Bearer {token.value}"} | (JSON if body is not None else {})
-        content = None if body is None else _json(body)
+            return Exchange(op, error=why, fatal=fatal)
         url = f"{self._api}/api/projects{path}"
-        call = Call(op, "POST", url, ends, headers, content, before, token.number)
+        content = None if body is None else _json(body)
+        call = Call(op, "POST", url, ends, token, content, before)
         return await self._wire.exchange(call)
 
     async def _page(self, address: str) -> Page:
         async def ask() -> Exchange:
             token = await self._tokens.current()
-            headers = {"authorization": f"Bearer {token.value}"} | JSON
-            call = Call("problems", "GET", address, self._ends(), headers, token=token.number)
-            return await self._wire.exchange(call)
+            return await self._wire.exchange(Call("problems", "GET", address, self._ends(), token))
 
         seen = await tried(ask, "ASSESSMENT_BASE_URL")
         if seen.status == 401:
@@ -135,9 +131,9 @@ class Service:
             "client_secret": self._secret,
             "audience": self._settings.audience,
         }
-        url = f"{(self._settings.auth_url or '').rstrip('/')}/oauth/token"
+        url = f"{self._settings.auth_url.rstrip('/')}/oauth/token"
         ends = min(self._ends(), asyncio.get_running_loop().time() + TOKEN_SECONDS)
-        return await self._wire.exchange(Call("token", "POST", url, ends, JSON, _json(body)))
+        return await self._wire.exchange(Call("token", "POST", url, ends, content=_json(body)))
 
     def _ends(self) -> float:
         return asyncio.get_running_loop().time() + self._settings.request_deadline
@@ -147,6 +143,5 @@ def _json(body: object) -> bytes:
     return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-JSON = {"content-type": "application/json"}
 TOKEN_SECONDS = 10.0  # one try to get a token; a call waits for it within its own deadline
 MOST_PAGES = 100  # so that an endless list keeps nobody waiting

@@ -19,9 +19,11 @@ class Phase(IntEnum):
     ANSWERED = 3  # a status line came back
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Exchange:
-    """One request, ended. The repr shows no body: an answer may repeat names and addresses.
+    """One request, filled in as it goes; nothing changes it once it has ended.
+
+    The repr shows no body: an answer may repeat names and addresses.
 
     `headers` have lower-case names. `body` is None if none came or it was lost on the way, and
     b"" if a complete answer had none; `begun` is what arrived of a lost one. `error` says in words
@@ -30,7 +32,7 @@ class Exchange:
     """
 
     operation: str
-    phase: Phase
+    phase: Phase = Phase.NOTHING
     status: int | None = None
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     body: bytes | None = field(default=None, repr=False)

@@ -1,27 +1,26 @@
-"""The service's problems: the list, its pages, and the one that a title means (interface 4.2)."""
+"""The service's problems: pages of the list, and the one that a title means (interface 4.2)."""
 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urldefrag, urljoin, urlsplit
+from urllib.parse import urljoin, urlsplit
 
 from config.errors import CampaignError
 from tasks.service.answers import parsed, read_id
 
 
 class NotTheService(CampaignError):
-    """The server in ASSESSMENT_BASE_URL does not give the list of problems: {why}. Nothing was
-    sent.
+    """ASSESSMENT_BASE_URL does not give the list of problems: {why}. Nothing was sent.
 
-    Check ASSESSMENT_BASE_URL and what your credentials may do, then run again.
+    Check the address and what your credentials may do, then run again.
     """
 
 
 class NoSuchProblem(CampaignError):
     """The service has no problem titled "{title}".{nearest} Nothing was sent.
 
-    campaign problems lists them with their ids.
+    List them with: campaign problems
     """
 
 
@@ -34,7 +33,7 @@ class SeveralProblems(CampaignError):
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One problem. Id and title are certain; `record` is the rest as the service wrote it."""
+    """One problem. Id and title are certain; `record` is all that the service wrote of it."""
 
     id: int
     title: str
@@ -52,17 +51,18 @@ class Page:
 def read_page(address: str, body: bytes | None, link: str = "") -> Page | None:
     """Read one answer; None if it holds no array.
 
-    The array alone shows that the token and the API work, so an entry without an id or a title is
-    left out. The interface shows no paging; a Link header, or an object with `next` beside the
-    only array in it, says clearly enough where the list goes on.
+    The array alone shows that token and API work: an entry without an id or a title is left out.
+    The interface shows no paging, but a Link header, or an object with `next` beside the only
+    array in it, says clearly enough where a list goes on. Only on the same server: the token goes
+    along.
     """
     answer = parsed(body)
-    following = LINK.search(link)
-    target = following[1] if following else None
+    found = LINK.search(link)
+    target: object = found[1] if found else None
     if isinstance(answer, dict) and "next" in answer:
-        lists = [each for each in answer.values() if isinstance(each, list)]
         target = answer["next"]
-        answer = lists[0] if len(lists) == 1 else None
+        arrays = [each for each in answer.values() if isinstance(each, list)]
+        answer = arrays[0] if len(arrays) == 1 else None
     if not isinstance(answer, list):
         return None
     problems = [
@@ -71,18 +71,9 @@ def read_page(address: str, body: bytes | None, link: str = "") -> Page | None:
         if isinstance(entry, dict) and isinstance(entry.get("title"), str)
         if (number := read_id(entry.get("id"))) is not None
     ]
-    return Page(problems, _same_origin(address, target) if isinstance(target, str) else None)
-
-
-def _same_origin(here: str, target: str) -> str | None:
-    """Resolve an address; None for another origin: the token is sent along."""
-    try:
-        there = urljoin(here, target)
-        ours, theirs = urlsplit(here), urlsplit(there)
-        same = (ours.scheme, ours.netloc) == (theirs.scheme, theirs.netloc)
-    except ValueError:
-        return None
-    return urldefrag(there).url if same else None
+    following = urljoin(address, target) if isinstance(target, str) and target else None
+    same = following is not None and urlsplit(following)[:2] == urlsplit(address)[:2]
+    return Page(problems, following if same else None)
 
 
 def problem_titled(title: str, problems: Sequence[Problem]) -> Problem:
@@ -91,7 +82,7 @@ def problem_titled(title: str, problems: Sequence[Problem]) -> Problem:
     Raises NoSuchProblem with the nearest title, SeveralProblems.
     """
     wanted = _plain(title)
-    found = list({each.id: each for each in problems if _plain(each.title) == wanted}.values())
+    found = [each for each in problems if _plain(each.title) == wanted]
     if len(found) == 1:
         return found[0]
     if found:
@@ -102,16 +93,6 @@ def problem_titled(title: str, problems: Sequence[Problem]) -> Problem:
     near = process.extractOne(wanted, [_plain(each.title) for each in problems], score_cutoff=60)
     nearest = f' The nearest is "{problems[near[2]].title}".' if near else ""
     raise NoSuchProblem(title=title, nearest=nearest)
-
-
-def matching(words: Sequence[str], problems: Sequence[Problem]) -> list[Problem]:
-    """Those whose title, skill or difficulty has every one of these words in it."""
-
-    def text(each: Problem) -> str:
-        parts = (each.title, each.record.get("skills"), each.record.get("difficulty"))
-        return _plain(" ".join(str(part or "") for part in parts))
-
-    return [each for each in problems if all(_plain(word) in text(each) for word in words)]
 
 
 def _plain(text: str) -> str:

@@ -12,7 +12,7 @@ from email.utils import parsedate_to_datetime
 from enum import StrEnum
 
 from data.store.states import Op, State
-from tasks.service.answers import Row, is_page, match_people, parsed, project_id, refuses, says_no
+from tasks.service.answers import Row, is_page, match_people, parsed, read_id, refuses, says_no
 from tasks.service.exchange import ENCODED, Exchange, Phase
 
 PROJECT = "project"
@@ -98,24 +98,26 @@ def _accepted(op: Op, sent: Sequence[Row], seen: Exchange) -> Verdict:
         if refuses(seen.body):
             return _unsure(op, "The service said yes, with words of refusal")
         return Verdict(State.DONE)
-    if says_no(parsed(seen.body)):
+    answer = parsed(seen.body)
+    if says_no(answer):
         return _unsure(op, "The service said yes and no at the same time")
-    if op is Op.CREATE:
-        if (number := project_id(seen.body)) is None:
-            return _unsure(op, "The service said yes but gave no usable id")
-        return Verdict(State.DONE, ids={PROJECT: number})
-    return _added(sent, seen)
+    if op is Op.ADD:
+        return _added(sent, answer)
+    number = read_id(answer.get("id")) if isinstance(answer, dict) else None
+    if number is None:
+        return _unsure(op, "The service said yes but gave no usable id")
+    return Verdict(State.DONE, ids={PROJECT: number})
 
 
-def _added(sent: Sequence[Row], seen: Exchange) -> Verdict:
-    matched = match_people(seen.body, sent)
-    if matched is None or not (matched.ids or matched.strangers):
+def _added(sent: Sequence[Row], answer: object) -> Verdict:
+    matched = match_people(answer, sent)
+    if not (matched.ids or matched.strangers):
         return _unsure(Op.ADD, "The service said yes but gave no usable ids")
     without = len(sent) - len(matched.ids)
     state = State.UNSURE if without else State.DONE
     if matched.strangers:
-        what = "The answer names people who were not in the request"
-        return Verdict(state, STOP, f"{what}, so sending stopped.", matched.ids)
+        why = "The answer names people who were not in the request, so sending stopped."
+        return Verdict(state, STOP, why, matched.ids)
     if not without:
         return Verdict(state, ids=matched.ids)
     why = f"The answer gave no usable id for {without} of {len(sent)}: they were probably added."

@@ -20,6 +20,15 @@ from tasks.service.exchange import ENCODED, Before, Exchange, Phase
 
 
 @dataclass(frozen=True, slots=True)
+class Token:
+    """A bearer credential. `number` counts from 1; `renew_at` is in monotonic seconds."""
+
+    value: str = field(repr=False)
+    number: int
+    renew_at: float
+
+
+@dataclass(frozen=True, slots=True)
 class Call:
     """One request to be made. `ends` is when it has to be over, in the event loop's time."""
 
@@ -27,10 +36,24 @@ class Call:
     method: str
     url: str
     ends: float
-    headers: Mapping[str, str] = field(repr=False)
+    token: Token | None = None
     content: bytes | None = field(default=None, repr=False)
     before: Before | None = None
-    token: int = 0
+
+    def request(self, trace: "_Trace") -> httpx.Request:
+        """The request as httpx sends it. Raises httpx.InvalidURL."""
+        headers = dict(HEADERS)
+        if self.content is not None or self.method == "GET":  # as the interface shows it
+            headers["content-type"] = "application/json"
+        if self.token is not None:
+            headers["authorization"] = f"Bearer {self.token.value}"
+        return httpx.Request(
+            self.method,
+            self.url,
+            headers=headers,
+            content=self.content,
+            extensions={"trace": trace, "timeout": TIMEOUTS},
+        )
 
 
 class Wire:
@@ -65,46 +88,36 @@ class Wire:
     async def exchange(self, call: Call) -> Exchange:
         """Make a call once and say what came of it. Only cancellation is raised."""
         began = time.monotonic()
-        trace = _Trace(call.before)
+        seen = Exchange(call.operation, token=call.token.number if call.token else 0)
+        trace = _Trace(seen, call.before)
         end: _End | None = None
-        headers: Mapping[str, str] = {}
-        begun = bytearray()
-        body: bytes | None = None
         try:
             async with asyncio.timeout_at(call.ends):
-                request = httpx.Request(
-                    call.method,
-                    call.url,
-                    headers={**HEADERS, **call.headers},
-                    content=call.content,
-                    extensions={"trace": trace, "timeout": TIMEOUTS},
-                )
-                answer = await self._client.send(request, stream=True)
-                headers = answer.headers
-                try:
-                    async for chunk in answer.aiter_raw():
-                        begun += chunk
-                        _see_that_it_may_be_read(headers, len(begun))
-                    body = bytes(begun)
-                finally:
-                    await answer.aclose()
-        except _End as reason:
-            end = reason
+                answer = await self._client.send(call.request(trace), stream=True)
+                await _read(seen, answer)
+        except _End as why:
+            end = why
         except Exception as error:  # noqa: BLE001 - see above: the phase tells
-            end = trace.tls or _reason(error, trace.phase)
-        return Exchange(
-            operation=call.operation,
-            phase=trace.phase,
-            status=trace.status,
-            headers=headers,
-            body=body,
-            error=str(end) if end else None,
-            fatal=end is not None and end.fatal,
-            begun=bytes(begun[:BEGINNING]) if body is None else b"",
-            cut_short=trace.cut_short,
-            token=call.token,
-            seconds=time.monotonic() - began,
-        )
+            end = trace.tls or _reason(error, seen.phase)
+        if end is not None:
+            seen.error, seen.fatal = str(end), end.fatal
+        seen.seconds = time.monotonic() - began
+        return seen
+
+
+async def _read(seen: Exchange, answer: httpx.Response) -> None:
+    seen.headers = answer.headers
+    encoding = answer.headers.get("content-encoding", "identity").strip().lower()
+    try:
+        async for chunk in answer.aiter_raw():
+            if encoding not in {"", "identity"}:
+                raise _End(ENCODED)  # never unpacked: a few bytes may become gigabytes
+            seen.begun += chunk
+            if len(seen.begun) > LARGEST:
+                raise _End("the answer has no end")
+        seen.body = seen.begun
+    finally:
+        await answer.aclose()
 
 
 class _End(Exception):
@@ -118,11 +131,9 @@ class _End(Exception):
 class _Trace:
     """Follows one request by the events of httpcore's `trace` extension."""
 
-    def __init__(self, before: Before | None) -> None:
-        self.phase = Phase.NOTHING
-        self.status: int | None = None
-        self.cut_short = False
+    def __init__(self, seen: Exchange, before: Before | None) -> None:
         self.tls: _End | None = None
+        self._seen = seen
         self._before = before
         self._stream: Any = None
         self._to_proxy = False
@@ -142,12 +153,12 @@ class _Trace:
             case _ if self._to_proxy:
                 return
             case "send_request_body.complete":
-                self.phase = Phase.SENT
+                self._seen.phase = Phase.SENT
             case "send_request_headers.failed" | "send_request_body.failed":
-                self.cut_short = True  # an answer may come all the same
+                self._seen.cut_short = True  # an answer may come all the same
             case "receive_response_headers.complete":
-                self.phase = Phase.ANSWERED
-                self.status = info["return_value"][1]
+                self._seen.phase = Phase.ANSWERED
+                self._seen.status = info["return_value"][1]
 
     async def _leave(self) -> None:
         """Let the request begin. Raises _End: not one byte of it has left."""
@@ -158,7 +169,7 @@ class _Trace:
                 raise _End("the request was held back", fatal=True) from why
         if await _spoke_first(self._stream):
             raise _End("the service spoke, or hung up, before it was asked")
-        self.phase = Phase.SENDING
+        self._seen.phase = Phase.SENDING
 
 
 async def _spoke_first(stream: Any) -> bool:
@@ -174,13 +185,6 @@ async def _spoke_first(stream: Any) -> bool:
     except httpcore.ReadError:
         return True
     return True
-
-
-def _see_that_it_may_be_read(headers: Mapping[str, str], size: int) -> None:
-    if headers.get("content-encoding", "identity").lower() not in {"", "identity"}:
-        raise _End(ENCODED)  # never unpacked: a few bytes may become gigabytes
-    if size > LARGEST:
-        raise _End("the answer has no end")
 
 
 def _reason(error: Exception, phase: Phase) -> _End:
@@ -216,8 +220,7 @@ HEADERS = {
 # Connecting is given up well before the whole call, so that time is left for another try.
 TIMEOUTS = {"connect": 10.0, "read": None, "write": None, "pool": None}
 TLS_SECONDS = 0.01  # what has arrived is read in less
-LARGEST = 32 * 2**20
-BEGINNING = 4096
+LARGEST = 8 * 2**20
 # By OpenSSL's numbers for what is wrong with a certificate (X509_V_ERR_...).
 CERTIFICATES = {
     9: "is not valid yet; check this machine's clock",
