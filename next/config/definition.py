@@ -4,6 +4,7 @@ These models are what every other floor uses, what the editor's schema is made o
 ledger keeps. The line below a field says what it is: here, in the editor, and in a mistake.
 """
 
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo
@@ -20,6 +21,7 @@ from pydantic import (
 from pydantic import field_validator as validates
 
 from config import timetable
+from config.errors import Place
 from config.kinds import (
     CronLine,
     Dates,
@@ -67,6 +69,18 @@ class Candidate(Fields):
     """A remark, sent to the service."""
     stage_id: Whole | None = None
     """The person's stage, a whole number; left out, the campaign's."""
+
+    def __repr_args__(self) -> list[tuple[str | None, Any]]:
+        return []  # no log and no traceback shows a person
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A person of a campaign: what is sent of them, who they are, and where that is written."""
+
+    candidate: Candidate = field(repr=False)
+    key: str = field(repr=False)
+    place: Place
 
 
 class Project(Fields):

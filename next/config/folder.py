@@ -1,0 +1,101 @@
+"""What in a folder is a campaign, and what is only beside one."""
+
+import re
+import zipfile
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from config.errors import BadInput, Mistake, Place
+from config.reading import YAML, table_of
+from config.sheets.files import read_file
+from config.yaml_file import YamlFile
+
+WORKBOOKS = (".xlsx", ".xlsm")
+# How the names of other programs' files begin: locks, drafts, unfinished copies.
+HIDDEN = (".", "~", "#")
+# In every workbook that this program writes beside a campaign, as its category (docProps/core.xml).
+OURS = "campaign output"
+# The header of every table with links or doubts that it writes.
+OUR_COLUMNS = re.compile(r"(?m)^\W*.*\b(embed_url|allowed verdicts)\b")
+OUR_PAGE = '<meta name="generator" content="campaign">'
+
+
+@dataclass(frozen=True)
+class Folder:
+    """The campaigns of a folder, by name, and what is wrong with files that may be one."""
+
+    files: list[Path] = field(default_factory=list)
+    mistakes: list[Mistake] = field(default_factory=list)
+
+
+def find(folder: Path) -> Folder:
+    """Find the campaigns of a folder; folders within it are not read. Raises BadInput.
+
+    A YAML file is one if it has a field `campaign`, a workbook if it has a sheet of that name. What
+    this program wrote itself is passed over, and so is a table that a definition here reads. A file
+    that cannot be read is a mistake of its own.
+    """
+    found = Folder()
+    try:
+        files = sorted(each for each in folder.iterdir() if not each.name.startswith(HIDDEN))
+    except OSError as error:
+        why = f"this folder cannot be read: {error.strerror}"
+        raise BadInput.at(Place(folder), why) from None
+    tables = {table_of(file) for file in files if file.suffix.lower() in YAML}
+    keys: dict[object, Path] = {}
+    for file in files:
+        kind = file.suffix.lower()
+        if kind not in (*YAML, *WORKBOOKS) or file.is_dir():
+            continue
+        try:
+            if file.is_symlink() and not file.exists():
+                raise BadInput.at(Place(file), "this is a link to a file that is not there")
+            if kind in YAML:
+                _add_definition(file, keys)
+            elif file.resolve() in tables or written_by_us(file) or not _has_campaign(file):
+                continue
+            found.files.append(file)
+        except _NoCampaign:
+            continue
+        except BadInput as error:
+            found.mistakes.extend(error.mistakes)
+    return found
+
+
+def written_by_us(file: Path) -> bool:
+    """Whether this program wrote a file: a table or page of links or doubts, or a marked copy."""
+    with suppress(OSError, zipfile.BadZipFile, KeyError):
+        if file.suffix.lower() in WORKBOOKS:
+            with zipfile.ZipFile(file) as archive:
+                return OURS.encode() in archive.read("docProps/core.xml")
+        with file.open("rb") as content:
+            head = content.read(4096).decode("utf-8-sig", "replace")
+        return OUR_PAGE in head or bool(OUR_COLUMNS.search(head.partition("\n")[0]))
+    return False
+
+
+class _NoCampaign(Exception):
+    """A YAML file of something else."""
+
+
+def _add_definition(file: Path, keys: dict[object, Path]) -> None:
+    written = YamlFile(read_file(file).data, file)
+    key = written.fields.get("campaign")
+    if key is None:
+        raise _NoCampaign
+    if (first := keys.setdefault(str(key).lower(), file)) is not file:
+        message = f"the campaign {key} is in {first.name} as well; give each a key of its own"
+        raise BadInput.at(written.place(("campaign",)), message, field="campaign")
+
+
+def _has_campaign(file: Path) -> bool:
+    """Whether a workbook has a sheet `campaign`, without reading its cells."""
+    try:
+        with zipfile.ZipFile(file) as archive, archive.open("xl/workbook.xml") as content:
+            sheets = content.read(2**20).decode("utf-8", "replace")
+    except (OSError, zipfile.BadZipFile, KeyError, RuntimeError, NotImplementedError):
+        read_file(file)  # says better what it is, if it cannot be read at all
+        why = "this workbook cannot be read; open it in a spreadsheet program and save it as .xlsx"
+        raise BadInput.at(Place(file), why) from None
+    return bool(re.search(r'<(?:\w+:)?sheet [^>]*\bname="\s*campaign\s*"', sheets, re.I))

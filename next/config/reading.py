@@ -1,0 +1,189 @@
+"""From a file to a campaign with its people, or to every mistake in both."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from config.building import Written, build
+from config.definition import Definition, Listed, Table
+from config.emails import address_notes, email_key
+from config.errors import BadInput, Mistake, Place
+from config.sheets.files import Kind, read_file
+from config.yaml_file import YamlFile
+
+YAML = (".yaml", ".yml")
+SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Campaign:
+    """A campaign as it was read.
+
+    `notes` are what a person should see before it is sent; `left_out` says of rows that the
+    definition keeps out, why; `columns` names the header that each sent field comes from. `digest`
+    identifies the bytes of the definition and its table.
+    """
+
+    file: Path
+    definition: Definition
+    people: list[Listed] = field(repr=False)
+    notes: list[str]
+    digest: str
+    left_out: list[str]
+    columns: dict[str, str]
+
+
+def read_campaign(file: Path, campaign: str | None = None) -> Campaign:
+    """Read a definition and its people. Raises BadInput with every mistake in both.
+
+    `campaign` is the key that the file must have, if it matters.
+    """
+    data, written = _written(file)
+    mistakes: list[Mistake] = []
+    definition = None
+    try:
+        definition = build(written, datetime.now(UTC))
+    except BadInput as error:
+        mistakes += error.mistakes
+    if definition and campaign and definition.campaign != campaign:
+        message = f"this is the campaign {definition.campaign}, not {campaign}"
+        mistakes.append(Mistake(written.place(("campaign",)), message, "campaign"))
+    people = _people(written, definition)
+    mistakes += people.mistakes
+    if definition is None or mistakes:
+        raise BadInput(mistakes)
+    everybody = [_with_stage(each, definition.stage_id) for each in people.listed]
+    return Campaign(
+        file=file,
+        definition=definition,
+        people=everybody,
+        notes=[*people.notes, *_address_notes(everybody)],
+        digest=sha256(sha256(data).digest() + people.digest.encode()).hexdigest(),
+        left_out=people.left_out,
+        columns=people.columns,
+    )
+
+
+def key_of(file: Path) -> str:
+    """The key alone, cheaply. Raises BadInput."""
+    _, written = _written(file)
+    key = written.fields.get("campaign")
+    if not isinstance(key, str):
+        raise BadInput([Mistake(written.place(("campaign",)), "", "campaign", key, "a key")])
+    return key.strip().lower()
+
+
+def _written(file: Path) -> tuple[bytes, Written]:
+    """A definition as it stands in a file of any kind. Raises BadInput, also for a bare table."""
+    source = read_file(file)
+    if file.suffix.lower() in YAML:
+        return source.data, YamlFile(source.data, file)
+    if source.kind is Kind.WORKBOOK:
+        from config.campaign_sheet import campaign_sheet  # noqa: PLC0415 - its own process
+
+        if sheet := campaign_sheet(source):
+            return source.data, sheet
+    reader = who_reads(file)
+    if reader:
+        message = f"this is only a table of people; {reader.name} reads it. Use that file instead"
+    else:
+        new = file.with_suffix(".yaml").name
+        message = (
+            "this is only a table of people. Write a campaign that reads it:  "
+            f"campaign new {new} --from {file.name}"
+        )
+    raise BadInput.at(Place(file), message)
+
+
+def who_reads(table: Path, *folders: Path) -> Path | None:
+    """The definition, beside a table or in these folders, that already reads it; None: none."""
+    for folder in dict.fromkeys((table.parent, *folders)):
+        for each in sorted(folder.iterdir()):
+            if each.suffix.lower() in YAML and table_of(each) == table.resolve():
+                return each
+    return None
+
+
+def table_of(definition: Path) -> Path | None:
+    """The table that a definition names; None if it lists its people, or cannot be read."""
+    try:
+        people = YamlFile(definition.read_bytes(), definition).fields.get("candidates")
+    except (BadInput, OSError):
+        return None
+    named = people.get("file") if isinstance(people, dict) else None
+    return (definition.parent / named).resolve() if isinstance(named, str) else None
+
+
+@dataclass
+class _People:
+    """Who was found, in a table or in the definition itself."""
+
+    listed: list[Listed] = field(default_factory=list)
+    mistakes: list[Mistake] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
+    columns: dict[str, str] = field(default_factory=dict)
+    digest: str = ""
+
+
+def _people(written: Written, definition: Definition | None) -> _People:
+    """Read the people, also if other fields of the definition have mistakes."""
+    spec = definition.candidates if definition else written.fields.get("candidates")
+    if isinstance(spec, dict):
+        try:
+            spec = Table.model_validate(spec)
+        except ValidationError:
+            return _People()
+    if isinstance(spec, Table):
+        from config.sheets.people import read_people  # noqa: PLC0415 - it costs pandas
+
+        found = read_people(spec, written.place(()).file.parent)
+        return _People(found.listed, found.mistakes, found.notes, found.left_out)
+    if definition is None or not isinstance(definition.candidates, list):
+        return _People()
+    places = (written.place(("candidates", at)) for at in range(len(definition.candidates)))
+    pairs = zip(definition.candidates, places, strict=False)
+    listed = [Listed(each, email_key(each.email1), place) for each, place in pairs]
+    return _People(listed, list(_doubled(listed)))
+
+
+def _doubled(listed: Sequence[Listed]) -> Iterator[Mistake]:
+    """Refuse a person who is listed twice, and ask about one name with two addresses."""
+    keys: dict[str, Listed] = {}
+    names: dict[str, Listed] = {}
+    for each in listed:
+        one = each.candidate
+        name = f"{one.first_name} {one.last_name}"
+        before, namesake = keys.setdefault(each.key, each), names.setdefault(name.casefold(), each)
+        if before is not each:
+            message = f"{one.email1} is listed twice, first at {before.place}"
+            yield Mistake(each.place, message, "email1", one.email1)
+        elif namesake is not each:
+            message = (
+                f"{name} is listed with two addresses, first at {namesake.place}; keep the one "
+                "they log in with, or put a second person of this name into another campaign"
+            )
+            yield Mistake(each.place, message, "email1", one.email1)
+
+
+def _address_notes(listed: Sequence[Listed]) -> Iterator[str]:
+    """Say what may be wrong with addresses, each kind once with its first places."""
+    kinds: dict[str, list[Listed]] = {}
+    for each in listed:
+        for note in address_notes(each.candidate.email1):
+            kinds.setdefault(note, []).append(each)
+    for note, them in kinds.items():
+        named = ", ".join(f"{each.candidate.email1} ({each.place})" for each in them[:SHOWN])
+        more = f" and {len(them) - SHOWN:,} more" if len(them) > SHOWN else ""
+        yield f"{named}{more}: {note}"
+
+
+def _with_stage(each: Listed, stage_id: int) -> Listed:
+    if each.candidate.stage_id is not None:
+        return each
+    candidate = each.candidate.model_copy(update={"stage_id": stage_id})
+    return Listed(candidate, each.key, each.place)
