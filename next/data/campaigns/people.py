@@ -1,0 +1,177 @@
+"""The campaigns and people that the ledger has: found by key, and as rows for status and links."""
+
+import hmac
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import lru_cache
+from json import dumps
+from typing import Any
+
+from sqlalchemy import ColumnElement, and_, exists, or_, select
+from sqlalchemy.orm import Session
+
+from config.definition import Guard, Invites
+from config.emails import mailbox
+from config.errors import CampaignError
+from data.store.states import Op, State
+from data.store.tables import (
+    CAMPAIGN,
+    FORGOTTEN,
+    PART,
+    PERSON,
+    STEP,
+    Campaign,
+    LedgerId,
+    Person,
+    Step,
+)
+
+ERASED = "forgotten:"  # before the hash that stands for the email key of somebody forgotten
+LEDGER_ID = LedgerId.metadata.tables["ledger"].c.uuid
+NOTHING_CAME = (State.WAITING, State.REFUSED)  # of a part: provably nothing happened
+
+
+class NoSuchCampaign(CampaignError):
+    """The ledger has no campaign {key}.{near}
+
+    campaign status"""
+
+    exit_code = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One person of a campaign, as status, links and results show them.
+
+    `add` and `invite` are the states of their two steps, `candidate_id` is the service's.
+    `listed` is false for who is no longer in the file.
+    """
+
+    person_id: int
+    email_key: str
+    email1: str
+    first_name: str
+    last_name: str
+    candidate_id: int | None
+    add: State
+    invite: State
+    why: str | None
+    fields: dict[str, Any]
+    listed: bool = True
+
+
+def find(session: Session, key: str) -> Campaign:
+    """The campaign of this key. Raises NoSuchCampaign with the nearest key."""
+    found = known(session, key)
+    if found is None:
+        close = get_close_matches(key, session.scalars(select(CAMPAIGN.c.key)).all(), n=1)
+        raise NoSuchCampaign(key=key, near=f" Did you mean {close[0]}?" if close else "")
+    return found
+
+
+def known(session: Session, key: str) -> Campaign | None:
+    """The campaign of this key; None: the ledger has none."""
+    return session.scalar(select(Campaign).where(CAMPAIGN.c.key == key.strip().lower()))
+
+
+def known_person(session: Session, campaign_id: int, key: str) -> Person | None:
+    """The person with this email key; None: the campaign has nobody there."""
+    them = select(Person).where(PERSON.c.campaign_id == campaign_id, PERSON.c.email_key == key)
+    return session.scalar(them)
+
+
+def rows(session: Session, campaign_id: int) -> list[Row]:
+    """Everybody who is in the file, or to whom something happened, in the order of the file."""
+    add, invite = STEP.alias(), STEP.alias()
+    them = (
+        select(
+            *(PERSON.c[name] for name in ("id", "email_key", "email1", "fields", "listed")),
+            add.c.state.label("added"),
+            add.c.why.label("add_why"),
+            add.c.service_id.label("candidate_id"),
+            invite.c.state.label("invited"),
+            invite.c.why.label("invite_why"),
+        )
+        .join(add, steps_of(add, Op.ADD))
+        .join(invite, steps_of(invite, Op.INVITE))
+        .where(
+            PERSON.c.campaign_id == campaign_id,
+            PERSON.c.email_key.not_like(f"{ERASED}%"),
+            or_(PERSON.c.listed, add.c.part_id.is_not(None)),
+        )
+        .order_by(PERSON.c.id)
+    )
+    return [
+        Row(
+            person_id=row.id,
+            email_key=row.email_key,
+            email1=row.email1,
+            first_name=row.fields.get("first_name", ""),
+            last_name=row.fields.get("last_name", ""),
+            candidate_id=row.candidate_id,
+            add=row.added,
+            invite=row.invited,
+            why=row.invite_why or row.add_why,
+            fields=row.fields,
+            listed=row.listed,
+        )
+        for row in session.execute(them)
+    ]
+
+
+def steps_of(step: Any, op: Op) -> ColumnElement[bool]:
+    """Join a person of PERSON with their step of this operation."""
+    return and_(
+        step.c.campaign_id == PERSON.c.campaign_id,
+        step.c.person_id == PERSON.c.id,
+        step.c.op == op,
+    )
+
+
+def own_steps(session: Session, campaign_id: int) -> dict[Op, Step]:
+    """The project's own two steps: creating it, and attaching its problem."""
+    wanted = select(Step).where(STEP.c.campaign_id == campaign_id, STEP.c.person_id == 0)
+    return {step.op: step for step in session.scalars(wanted)}
+
+
+def reached(step: Any) -> ColumnElement[bool]:
+    """Whether something of a step took effect at the service, or may have."""
+    came = PART.c.state.not_in(NOTHING_CAME)
+    return exists().where(PART.c.step_id == step.c.id, came)
+
+
+def invites_of(campaign: Campaign) -> Invites:
+    """How the campaign's definition wants invitations sent, as the ledger has it."""
+    return _invites(dumps((campaign.spec or {}).get("invites", {}), sort_keys=True))
+
+
+def guard_of(campaign: Campaign) -> Guard:
+    """What the campaign's definition says of people who are gone from its file."""
+    return Guard.model_validate((campaign.spec or {}).get("guard", {}))
+
+
+def hashed(session: Session, texts: Iterable[str]) -> dict[str, str]:
+    """What stands for these texts in this ledger: hashes that say nothing without it."""
+    secret = str(session.scalar(select(LEDGER_ID))).encode()
+    return {text: hmac.digest(secret, text.encode(), "sha256").hex() for text in texts}
+
+
+def forgotten_among(session: Session, keys: Collection[str]) -> set[str]:
+    """Which of these email keys were forgotten; no file ever brings them back."""
+    gone = set(session.scalars(select(FORGOTTEN.c.digest)))
+    return {key for key, sign in hashed(session, keys).items() if sign in gone} if gone else set()
+
+
+def forgotten_mailboxes(session: Session, keys: Collection[str]) -> set[str]:
+    """Which of these email keys have the mailbox of somebody who was forgotten."""
+    gone = set(session.scalars(select(FORGOTTEN.c.mailbox_digest)))
+    if not gone:
+        return set()
+    signs = hashed(session, {mailbox(key) for key in keys})
+    return {key for key in keys if signs[mailbox(key)] in gone}
+
+
+@lru_cache(maxsize=256)
+def _invites(spec: str) -> Invites:
+    return Invites.model_validate_json(spec)

@@ -1,0 +1,119 @@
+"""The do-not-contact list: mailboxes and domains to which no campaign ever sends.
+
+An address stands for its mailbox, so `ada+jobs@x.org` is blocked with `ada@x.org`. What a file
+once listed stays listed until a person lifts it, whatever becomes of the file.
+"""
+
+import re
+from collections.abc import Collection, Iterable
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import insert, select, update
+from sqlalchemy.orm import Session
+
+from config.emails import ascii_domain, checked_address, mailbox
+from config.errors import BadInput, Mistake, Place
+from data.store.tables import DO_NOT_CONTACT, now
+
+ADDRESS, DOMAIN = "address", "domain"
+BY_FILE, BY_PERSON, LIFTED = "file", "person", "lifted"
+WANTED = "an address, or a domain such as @corp.org"
+Entry = tuple[str, str]
+"""What is compared, and whether it is an address or a domain."""
+
+
+def entry(typed: str) -> Entry:
+    """Read `ada@corp.org`, `@corp.org` or `*@corp.org`. Raises ValueError that says what was
+    wanted: another wildcard would block nobody.
+    """
+    text = typed.strip()
+    if domain := re.fullmatch(r"\*?@([^@\s*]+\.[^@\s*]+)", text):
+        return ascii_domain(domain[1]), DOMAIN
+    if "*" in text:
+        raise ValueError(f"{WANTED}; a * stands only before the @ of a whole domain")
+    return mailbox(checked_address(text)), ADDRESS
+
+
+def read_file(file: Path) -> list[Entry]:
+    """Read a list, one entry a line; # begins a remark. Raises BadInput, also for an empty list.
+
+    A list that lost its lines must not look like one that allows everybody.
+    """
+    try:
+        text = file.read_bytes().decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        cause = getattr(error, "strerror", None) or "it is not UTF-8 text"
+        raise BadInput.at(Place(file), f"the do-not-contact list cannot be read: {cause}") from None
+    entries, mistakes = [], []
+    for number, line in enumerate(text.splitlines(), start=1):
+        typed = line.partition("#")[0].strip().strip(",;")
+        if not typed or (number == 1 and "@" not in typed and "." not in typed):
+            continue  # blank, or a header
+        try:
+            entries.append(entry(typed))
+        except ValueError as error:
+            mistakes.append(Mistake(Place(file, number), found=typed, wanted=str(error)))
+    if not entries and not mistakes:
+        message = "the do-not-contact list is empty; remove CAMPAIGN_DO_NOT_CONTACT to have none"
+        mistakes.append(Mistake(Place(file), message))
+    if mistakes:
+        raise BadInput(mistakes)
+    return entries
+
+
+def follow(session: Session, entries: Iterable[Entry]) -> int:
+    """List what a file lists and nobody has lifted; returns how many are new."""
+    return len(_add(session, dict(entries), BY_FILE))
+
+
+def block(session: Session, entries: Iterable[Entry]) -> list[str]:
+    """List what a person typed, also what was lifted before; returns what was not listed."""
+    wanted = dict(entries)
+    again = select(DO_NOT_CONTACT.c.email_key).where(
+        DO_NOT_CONTACT.c.email_key.in_(wanted), DO_NOT_CONTACT.c.listed_by == LIFTED
+    )
+    lifted = list(session.scalars(again))
+    _move(session, lifted, BY_PERSON)
+    return sorted([*lifted, *_add(session, wanted, BY_PERSON)])
+
+
+def lift(session: Session, entries: Iterable[Entry]) -> list[str]:
+    """Take entries off the list, whoever put them there; returns those that stood on it."""
+    listed = sorted(standing(session, {key for key, _ in entries}))
+    _move(session, listed, LIFTED)
+    return listed
+
+
+def standing(session: Session, keys: Any) -> set[str]:
+    """Which of these mailboxes or domains (a collection, or a query for them) are listed."""
+    listed = select(DO_NOT_CONTACT.c.email_key).where(
+        DO_NOT_CONTACT.c.listed_by != LIFTED, DO_NOT_CONTACT.c.email_key.in_(keys)
+    )
+    return set(session.scalars(listed))
+
+
+def domains(session: Session) -> set[str]:
+    """Every domain on the list."""
+    listed = select(DO_NOT_CONTACT.c.email_key).where(
+        DO_NOT_CONTACT.c.kind == DOMAIN, DO_NOT_CONTACT.c.listed_by != LIFTED
+    )
+    return set(session.scalars(listed))
+
+
+def _add(session: Session, entries: dict[str, str], by: str) -> list[str]:
+    there = set(session.scalars(select(DO_NOT_CONTACT.c.email_key)))
+    new = [key for key in entries if key not in there]
+    if new:
+        at = now()
+        session.execute(
+            insert(DO_NOT_CONTACT),
+            [{"email_key": k, "kind": entries[k], "listed_by": by, "at": at} for k in new],
+        )
+    return new
+
+
+def _move(session: Session, keys: Collection[str], to: str) -> None:
+    if keys:
+        these = DO_NOT_CONTACT.c.email_key.in_(keys)
+        session.execute(update(DO_NOT_CONTACT).where(these).values(listed_by=to))

@@ -1,0 +1,90 @@
+"""Who is still to be added or invited: the only answer, for plan, run, status, history, forget."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Select, and_, false, select
+from sqlalchemy.orm import Session
+
+from data.campaigns.people import invites_of, own_steps, steps_of
+from data.eligibility.holds import Hold, holds
+from data.store.states import NEEDS, OPEN, Op, State
+from data.store.tables import PERSON, STEP, Campaign
+
+
+@dataclass(frozen=True, slots=True)
+class DueStep:
+    """One step that a run may claim. `fields` are sent to add a person, and None otherwise.
+
+    `service_id` is what the call goes to: the candidate's id to invite, the problem's to attach.
+    """
+
+    step_id: int
+    person_id: int
+    fields: dict[str, Any] | None = None
+    service_id: int | None = None
+
+
+def due(session: Session, campaign_id: int, op: Op) -> list[DueStep]:
+    """What may be claimed of an operation, without those whom a hold keeps back, in file order.
+
+    What keeps back the whole campaign for a while (`campaign_holds`) leaves it due.
+    """
+    held = holds(session, campaign_id)
+    if op in (Op.CREATE, Op.ATTACH):
+        return _of_the_project(session, campaign_id, op, held)
+    found = session.execute(_waiting(session, campaign_id, op, ready=True))
+    return [
+        DueStep(row.id, row.person_id, row.fields, row.service_id)
+        for row in found
+        if row.person_id not in held
+    ]
+
+
+def to_come(
+    session: Session, campaign_id: int, op: Op, held: dict[int, Hold] | None = None
+) -> list[int]:
+    """Who is due for this, now or once they are added (ids of people): what a plan announces."""
+    held = holds(session, campaign_id) if held is None else held
+    waiting = _waiting(session, campaign_id, op, ready=False)
+    return [row.person_id for row in session.execute(waiting) if row.person_id not in held]
+
+
+def _of_the_project(
+    session: Session, campaign_id: int, op: Op, held: dict[int, Hold]
+) -> list[DueStep]:
+    """A project is made, and its problem attached, only if somebody is to be added to it."""
+    own = own_steps(session, campaign_id)
+    step = own.get(op)
+    needed = own.get(NEEDS.get(op, op))
+    if step is None or step.state not in OPEN[op]:
+        return []
+    if op in NEEDS and (needed is None or needed.state is not State.DONE):
+        return []
+    if not to_come(session, campaign_id, Op.ADD, held) and not to_come(
+        session, campaign_id, Op.INVITE, held
+    ):
+        return []
+    return [DueStep(step.id, 0, None, step.service_id)]
+
+
+def _waiting(session: Session, campaign_id: int, op: Op, *, ready: bool) -> Select[Any]:
+    """People whose step is open. `ready`: what it needs is done, so it can be claimed now."""
+    before = STEP.alias()
+    fields = (PERSON.c.fields,) if ready and op is Op.ADD else (PERSON.c.became.label("fields"),)
+    waiting: Select[Any] = (
+        select(STEP.c.id, STEP.c.person_id, *fields)
+        .join(PERSON, steps_of(STEP, op))
+        .where(STEP.c.campaign_id == campaign_id, PERSON.c.listed, STEP.c.state.in_(OPEN[op]))
+        .order_by(STEP.c.id)
+    )
+    if op is not Op.INVITE:
+        return waiting.add_columns(STEP.c.service_id)
+    if not invites_of(session.get_one(Campaign, campaign_id)).send:
+        waiting = waiting.where(false())
+    added = (State.DONE,) if ready else (State.DONE, State.SENDING, *OPEN[Op.ADD])
+    return (
+        waiting.join(before, and_(steps_of(before, Op.ADD)))
+        .where(before.c.state.in_(added))
+        .add_columns(before.c.service_id)
+    )

@@ -1,0 +1,226 @@
+"""What the ledger has against adding and inviting single people: the evidence behind holds.py.
+
+Each kind of evidence is one indexed query, for a handful of people or for a whole campaign.
+"""
+
+import unicodedata
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy import Row, Select, and_, or_, select
+from sqlalchemy.orm import Session
+
+from config.emails import email_key
+from data.campaigns.people import forgotten_mailboxes, invites_of, own_steps, reached, steps_of
+from data.eligibility.do_not_contact import domains, standing
+from data.store.states import Op, State
+from data.store.tables import CAMPAIGN, DO_NOT_CONTACT, PERSON, STEP, Campaign
+
+
+class Kind(StrEnum):
+    """What keeps somebody back; of single people, the strongest first."""
+
+    PAUSED = "paused"  # a person said so, until `resume`
+    PROJECT = "project"  # another campaign made the project that this one would use
+    REMOVED = "removed"  # too many people are gone from the file (guard)
+    APPROVAL = "approval"  # nobody has approved exactly this plan
+    PILOT = "pilot"  # nobody has approved the pilot's email
+    WINDOW = "window"  # invites.not_after has passed
+    HOURS = "hours"  # before invites.not_before, or outside invites.hours
+    RATE = "rate"  # invites.per_hour
+    WITHDRAWN = "withdrawn"
+    GONE = "gone"  # not in the file any more
+    DO_NOT_CONTACT = "do not contact"
+    FORGOTTEN = "forgotten"  # has the mailbox of somebody who was erased
+    SAME_PROBLEM = "same problem"  # another campaign invited them to it
+    SECOND_ADDRESS = "second address"  # looks like somebody invited, withdrawn or blocked
+
+
+@dataclass(frozen=True, slots=True)
+class Against:
+    """One reason to keep somebody back, in words that may name an address."""
+
+    person_id: int
+    email1: str
+    kind: Kind
+    why: str
+
+
+def against(
+    session: Session, campaign: Campaign, people: Collection[int] | None = None
+) -> Iterator[Against]:
+    """The strongest reason against each of these people, who has any.
+
+    Without `people`: against everybody who is still to be added or invited.
+    """
+    asked = _people(campaign.id, people)
+    rows = session.execute(asked).all()
+    if not rows:
+        return
+    known = _evidence(session, campaign, rows, whole=people is None)
+    pilot = email_key(invites_of(campaign).pilot or "")
+    for row in rows:
+        lifted = set(row.let_through or ())
+        for kind, why in known.against(row, pilot=row.email_key == pilot):
+            if kind not in lifted:
+                yield Against(row.id, row.email1, kind, why)
+                break
+
+
+@dataclass(slots=True)
+class _Evidence:
+    """What was found: by mailbox, domain, email key or person."""
+
+    blocked: set[str]
+    domains: set[str]
+    forgotten: set[str]
+    elsewhere: Mapping[str, str]
+    twins: Mapping[int, str]
+    names: Mapping[str, list[tuple[int, str]]] = field(default_factory=dict)
+
+    def against(self, row: Row[Any], *, pilot: bool) -> Iterator[tuple[Kind, str]]:
+        """Judge one person; the pilot is typed by whoever runs the campaign, in each of theirs."""
+        if row.invited is State.GIVEN_UP:
+            yield Kind.WITHDRAWN, row.why or "withdrawn"
+        if not row.listed:
+            yield Kind.GONE, "no longer in the file"
+        if row.mailbox in self.blocked:
+            yield Kind.DO_NOT_CONTACT, "on the do-not-contact list"
+        elif (domain := row.email_key.rpartition("@")[2]) in self.domains:
+            yield Kind.DO_NOT_CONTACT, f"{domain} is on the do-not-contact list"
+        if row.email_key in self.forgotten:
+            yield Kind.FORGOTTEN, "has the mailbox of somebody who was forgotten"
+        if pilot:
+            return
+        if other := self.elsewhere.get(row.mailbox):
+            yield Kind.SAME_PROBLEM, f"was invited to the same problem by the campaign {other}"
+        if twin := self.twins.get(row.id):
+            yield Kind.SECOND_ADDRESS, f"has the mailbox of {twin}"
+        for earlier, why in self.names.get(_name(row), ()) if self.names else ():
+            if earlier < row.id:
+                yield Kind.SECOND_ADDRESS, f"has the name of {why}"
+
+
+def _people(campaign_id: int, people: Collection[int] | None) -> Select[Any]:
+    add, invite = STEP.alias(), STEP.alias()
+    asked: Select[Any] = (
+        select(
+            *(PERSON.c[each] for each in _COLUMNS),
+            *_NAMES,
+            invite.c.state.label("invited"),
+            invite.c.why.label("why"),
+        )
+        .join(invite, steps_of(invite, Op.INVITE))
+        .where(PERSON.c.campaign_id == campaign_id)
+    )
+    if people is not None:
+        return asked.where(PERSON.c.id.in_(people))
+    to_come = or_(
+        add.c.state == State.WAITING,
+        and_(add.c.state == State.DONE, invite.c.state == State.WAITING),
+    )
+    return asked.join(add, steps_of(add, Op.ADD)).where(PERSON.c.listed, to_come)
+
+
+def _evidence(
+    session: Session, campaign: Campaign, rows: Collection[Row[Any]], *, whole: bool
+) -> _Evidence:
+    """Ask each list once; `whole`: about everybody of the campaign, else about these people."""
+    here = PERSON.c.campaign_id == campaign.id
+    boxes = select(PERSON.c.mailbox).where(here) if whole else {row.mailbox for row in rows}
+    return _Evidence(
+        blocked=standing(session, boxes),
+        domains=domains(session),
+        forgotten=forgotten_mailboxes(session, [row.email_key for row in rows]),
+        elsewhere=_elsewhere(session, campaign, boxes),
+        twins=_twins(session, campaign.id, None if whole else [row.id for row in rows]),
+        names=_names_of_the_gone(session, campaign.id),
+    )
+
+
+def _elsewhere(session: Session, campaign: Campaign, boxes: Any) -> dict[str, str]:
+    """Which mailboxes other campaigns have invited to the same problem, or may have."""
+    own = own_steps(session, campaign.id)
+    same = [
+        and_(STEP.c.op == op, STEP.c.service_id == own[op].service_id)
+        for op in (Op.CREATE, Op.ATTACH)
+        if op in own and own[op].service_id is not None
+    ]
+    if not same:
+        return {}
+    others: dict[int, str] = {
+        each.id: each.key
+        for each in session.execute(
+            select(CAMPAIGN.c.id, CAMPAIGN.c.key)
+            .join(STEP, and_(STEP.c.campaign_id == CAMPAIGN.c.id, STEP.c.person_id == 0))
+            .where(CAMPAIGN.c.service == campaign.service, CAMPAIGN.c.id != campaign.id, or_(*same))
+        )
+    }
+    if not others:
+        return {}
+    invited = (
+        select(PERSON.c.mailbox, PERSON.c.campaign_id)
+        .join(STEP, steps_of(STEP, Op.INVITE))
+        .where(PERSON.c.campaign_id.in_(others), PERSON.c.mailbox.in_(boxes), reached(STEP))
+    )
+    return {box: others[of] for box, of in session.execute(invited)}
+
+
+def _twins(session: Session, campaign_id: int, people: Collection[int] | None) -> dict[int, str]:
+    """Who has the mailbox of somebody else in the campaign who was invited or withdrawn."""
+    twin = PERSON.alias()
+    found = (
+        select(twin.c.id, PERSON.c.email1, STEP.c.state)
+        .join(PERSON, and_(PERSON.c.mailbox == twin.c.mailbox, PERSON.c.id != twin.c.id))
+        .join(STEP, steps_of(STEP, Op.INVITE))
+        .where(twin.c.campaign_id == campaign_id, PERSON.c.campaign_id == campaign_id)
+        .where(PERSON.c.became.is_(None), _touched())
+    )
+    if people is not None:
+        found = found.where(twin.c.id.in_(people))
+    return {of: f"{email1}, {_was(state)}" for of, email1, state in session.execute(found)}
+
+
+def _names_of_the_gone(session: Session, campaign_id: int) -> dict[str, list[tuple[int, str]]]:
+    """The names of people who were invited, withdrawn or blocked and left the file since.
+
+    A candidate is an email key, so a row whose address was edited is somebody new to the ledger.
+    """
+    blocked = PERSON.c.mailbox.in_(select(DO_NOT_CONTACT.c.email_key))
+    found = (
+        select(PERSON.c.id, PERSON.c.email1, *_NAMES, STEP.c.state)
+        .join(STEP, steps_of(STEP, Op.INVITE))
+        .where(PERSON.c.campaign_id == campaign_id, ~PERSON.c.listed, PERSON.c.became.is_(None))
+        .where(or_(_touched(), blocked))
+    )
+    names = defaultdict(list)
+    for row in session.execute(found):
+        why = f"{row.email1}, {_was(row.state)} and is not in the file any more"
+        names[_name(row)].append((row.id, why))
+    names.pop("", None)
+    return names
+
+
+def _touched() -> Any:
+    return or_(reached(STEP), STEP.c.state == State.GIVEN_UP)
+
+
+def _was(state: State) -> str:
+    words = {State.DONE: "who was invited", State.GIVEN_UP: "who was withdrawn"}
+    return words.get(state, "who may have been invited" if state in _MAYBE else "who was blocked")
+
+
+def _name(row: Row[Any]) -> str:
+    """Reduce a name to its words, whichever column each is in."""
+    words = unicodedata.normalize("NFKD", f"{row.first_name or ''} {row.last_name or ''}")
+    return " ".join(sorted(words.casefold().split()))
+
+
+_COLUMNS = ("id", "email_key", "mailbox", "email1", "let_through", "listed")
+_NAMES = tuple(
+    PERSON.c.fields[name].as_string().label(name) for name in ("first_name", "last_name")
+)
+_MAYBE = (State.SENDING, State.UNSURE, State.WAITING)

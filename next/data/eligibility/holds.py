@@ -1,0 +1,247 @@
+"""Why something is not sent now: the only answer, for plan, claim, status and pages.
+
+A claim asks `kept_back` in its own transaction, where everything that another campaign has sent
+or claimed is already there. `campaign_holds` says what keeps back all of a campaign, `holds` what
+keeps back single people of it.
+"""
+
+import shlex
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from sqlalchemy import and_, exists, or_, select
+from sqlalchemy.orm import Session
+
+from config.emails import email_key
+from config.timetable import NEVER, may_send, next_by_rate, on_the_wall
+from data.campaigns.people import invites_of, known_person, own_steps
+from data.eligibility import approved
+from data.eligibility.evidence import Kind, against
+from data.store.states import OPEN, Op, State
+from data.store.tables import (
+    CAMPAIGN,
+    DECISION,
+    PART,
+    REQUEST,
+    RUN,
+    STEP,
+    Campaign,
+    Decision,
+    Step,
+    now,
+)
+
+
+class Scope(StrEnum):
+    """How much one hold keeps back."""
+
+    CAMPAIGN = "campaign"  # every request
+    INVITES = "invites"  # invitations only
+    PERSON = "person"  # adding and inviting one person
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """One reason why something is not sent, and how it ends.
+
+    `why` of a whole campaign names nobody; of a person it may. `until` is when it ends by itself,
+    `type_this` what ends it otherwise. `but` is the one person whom it lets pass: the pilot.
+    """
+
+    kind: Kind
+    scope: Scope
+    why: str
+    until: datetime | None = None
+    type_this: str | None = None
+    but: int = 0
+
+    def keeps(self, op: Op, person_id: int) -> bool:
+        """Whether it keeps back this operation for this person (0: the project itself)."""
+        if self.scope is Scope.INVITES and op is not Op.INVITE:
+            return False
+        return not self.but or person_id != self.but
+
+
+def kept_back(
+    session: Session, campaign_id: int, op: Op, people: Collection[int], at: datetime | None = None
+) -> dict[int, Hold]:
+    """Who of these people (0: the project itself) may not have this operation now, and why.
+
+    Invitations at a rate are let through one at a time.
+    """
+    at = at or now()
+    kept: dict[int, Hold] = {}
+    for hold in campaign_holds(session, campaign_id, at):
+        kept |= {who: hold for who in people if who not in kept and hold.keeps(op, who)}
+    kept |= holds(session, campaign_id, [who for who in people if who and who not in kept])
+    campaign = session.get_one(Campaign, campaign_id)
+    free = [who for who in people if who not in kept]
+    if op is Op.INVITE and len(free) > 1 and (rate := invites_of(campaign).per_hour):
+        kept |= dict.fromkeys(free[1:], _by_rate(campaign, next_by_rate(rate, at, at)))
+    return kept
+
+
+def campaign_holds(session: Session, campaign_id: int, at: datetime | None = None) -> list[Hold]:
+    """What keeps back all of a campaign now, the strongest first."""
+    at = at or now()
+    campaign = session.get_one(Campaign, campaign_id)
+    found = (
+        _paused(session, campaign),
+        _project(session, campaign),
+        _approval(session, campaign),
+        _pilot(session, campaign),
+        _time(campaign, at),
+        _rate(session, campaign, at),
+    )
+    return [hold for hold in found if hold is not None]
+
+
+def holds(
+    session: Session, campaign_id: int, people: Collection[int] | None = None
+) -> dict[int, Hold]:
+    """Who of a campaign's people is kept back, and why: the strongest reason of each.
+
+    Without `people`: of everybody who is still to be added or invited.
+    """
+    if people is not None and not people:
+        return {}
+    campaign = session.get_one(Campaign, campaign_id)
+    found = {}
+    for each in against(session, campaign, people):
+        why = ("--why", "TEXT")
+        lets_through = {
+            Kind.WITHDRAWN: command("withdraw", campaign.key, each.email1, "--undo"),
+            Kind.GONE: None,  # put them back into the file
+        }.get(each.kind, command("invite", campaign.key, each.email1, *why))
+        found[each.person_id] = Hold(each.kind, Scope.PERSON, each.why, type_this=lets_through)
+    return found
+
+
+def project_of_another(
+    session: Session, campaign: Campaign, project_id: int, *, made: bool = True
+) -> str | None:
+    """The key of another campaign at the service that has the project of this id.
+
+    Its people would be invited together with this campaign's. Unless a request of ours `made` the
+    project, or theirs, several definitions may name one project, if they name one problem.
+    """
+    problems, problem = STEP.alias(), own_steps(session, campaign.id)[Op.ATTACH].service_id
+    theirs = (
+        select(CAMPAIGN.c.key)
+        .join(STEP, and_(STEP.c.campaign_id == CAMPAIGN.c.id, STEP.c.person_id == 0))
+        .where(CAMPAIGN.c.service == campaign.service, CAMPAIGN.c.id != campaign.id)
+        .where(STEP.c.op == Op.CREATE, STEP.c.service_id == project_id)
+        .order_by(CAMPAIGN.c.id)
+    )
+    if not made:
+        another = exists().where(
+            problems.c.campaign_id == CAMPAIGN.c.id,
+            problems.c.op == Op.ATTACH,
+            problems.c.state.not_in(OPEN[Op.ATTACH]),
+            problems.c.service_id != problem,
+        )
+        theirs = theirs.where(or_(STEP.c.part_id.is_not(None), another))
+    return session.scalars(theirs.limit(1)).first()
+
+
+def command(*words: object) -> str:
+    """What a person types, quoted so that it works as typed."""
+    return shlex.join(["campaign", *map(str, words)])
+
+
+def _paused(session: Session, campaign: Campaign) -> Hold | None:
+    newest = (
+        select(Decision)
+        .where(DECISION.c.campaign_id == campaign.id, DECISION.c.word.in_(("pause", "resume")))
+        .order_by(DECISION.c.id.desc())
+    )
+    last = session.scalars(newest.limit(1)).first()
+    if last is None or last.word == "resume":
+        return None
+    since = on_the_wall(last.at, invites_of(campaign).timezone)
+    typed = command("resume", campaign.key)
+    return Hold(Kind.PAUSED, Scope.CAMPAIGN, f"paused since {since}", type_this=typed)
+
+
+def _project(session: Session, campaign: Campaign) -> Hold | None:
+    own = own_steps(session, campaign.id)[Op.CREATE]
+    if own.service_id is None:
+        return None
+    made = own.part_id is not None
+    other = project_of_another(session, campaign, own.service_id, made=made)
+    if other is None:
+        return None
+    why = f"project {own.service_id} belongs to the campaign {other}"
+    typed = command("history", campaign.key)
+    return Hold(Kind.PROJECT, Scope.CAMPAIGN, why, type_this=typed)
+
+
+def _approval(session: Session, campaign: Campaign) -> Hold | None:
+    if not approved.needs_approval(campaign) or approved.is_approved(session, campaign):
+        return None
+    why = "nobody has approved the plan as it is now"
+    typed = command("approve", campaign.key)
+    return Hold(Kind.APPROVAL, Scope.CAMPAIGN, why, type_this=typed)
+
+
+def _pilot(session: Session, campaign: Campaign) -> Hold | None:
+    """Until a person approved the pilot's email, nobody else is invited."""
+    address = invites_of(campaign).pilot
+    if address is None:
+        return None
+    person = known_person(session, campaign.id, email_key(address))
+    key = campaign.key
+    if person is None:
+        why = "the pilot was forgotten; name another address as invites.pilot"
+        return Hold(Kind.PILOT, Scope.INVITES, why)
+    steps = select(Step).where(STEP.c.campaign_id == campaign.id, STEP.c.person_id == person.id)
+    by_op = {step.op: step for step in session.scalars(steps)}
+    invite = by_op[Op.INVITE]
+    answer = approved.pilot_answer(session, person.id, invite.generation)
+    if answer is not None and answer.word == approved.APPROVE:
+        return None
+    step = invite if by_op[Op.ADD].state is State.DONE else by_op[Op.ADD]
+    why, typed = {
+        State.DONE: ("the pilot has an email that nobody has approved", command("approve", key)),
+        State.UNSURE: ("it is not known whether the pilot was invited", command("settle", key)),
+        State.REFUSED: ("the service refused the pilot", command("status", key)),
+        State.GIVEN_UP: ("the pilot was withdrawn", command("status", key)),
+    }.get(step.state, ("the pilot is invited first", None))
+    if answer is not None:
+        why, typed = "the pilot's email was rejected", command("history", key)
+    return Hold(Kind.PILOT, Scope.INVITES, why, type_this=typed, but=person.id)
+
+
+def _time(campaign: Campaign, at: datetime) -> Hold | None:
+    invites = invites_of(campaign)
+    when = may_send(invites, at)
+    if when is None:
+        return None
+    if when == NEVER:
+        return Hold(Kind.WINDOW, Scope.INVITES, "the time for invitations is over (not_after)")
+    why = f"no invitation goes out before {on_the_wall(when, invites.timezone)}"
+    return Hold(Kind.HOURS, Scope.INVITES, why, until=when)
+
+
+def _rate(session: Session, campaign: Campaign, at: datetime) -> Hold | None:
+    per_hour = invites_of(campaign).per_hour
+    if per_hour is None:
+        return None
+    last = (
+        select(REQUEST.c.claimed_at)
+        .join(RUN, RUN.c.id == REQUEST.c.run_id)
+        .join(PART, PART.c.request_id == REQUEST.c.id)
+        .where(RUN.c.campaign_id == campaign.id, REQUEST.c.op == Op.INVITE)
+        .where(PART.c.state != State.WAITING)
+        .order_by(REQUEST.c.id.desc())
+    )
+    free = next_by_rate(per_hour, session.scalars(last.limit(1)).first(), at)
+    return _by_rate(campaign, free) if free > at else None
+
+
+def _by_rate(campaign: Campaign, until: datetime) -> Hold:
+    gap = timedelta(hours=1) / (invites_of(campaign).per_hour or 1)
+    why = f"one invitation every {gap.total_seconds():,.0f} seconds (per_hour)"
+    return Hold(Kind.RATE, Scope.INVITES, why, until=until)
