@@ -1,0 +1,124 @@
+"""To stop without harm: what is in flight gets its answer, and a worker's run goes on by itself.
+
+`python -m flows.gently COMMAND…` runs Prefect's own worker in the same way: `prefect worker` ends
+its runs with SIGKILL when it is told to stop, which leaves what was in flight unsure.
+"""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, NoReturn
+
+if TYPE_CHECKING:
+    import psutil
+
+PATIENCE = 60.0  # seconds that runs may take to end, longer than a request may wait for its answer
+LOOKS = 2.0  # seconds between two looks at whether somebody cancelled the run in Prefect
+TOLD_BY = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+
+
+@asynccontextmanager
+async def stopping_gently() -> AsyncIterator[asyncio.Event]:
+    """Give the event that somebody told this run to stop: by a signal, or by a cancel in Prefect.
+
+    Prefect's own handler would raise in the middle of a request.
+    """
+    stop, loop = asyncio.Event(), asyncio.get_running_loop()
+    before = {number: signal.getsignal(number) for number in TOLD_BY}
+    for number in TOLD_BY:
+        loop.add_signal_handler(number, stop.set)
+    looking = asyncio.create_task(_cancelled_in_prefect(stop))
+    try:
+        yield stop
+    finally:
+        looking.cancel()
+        for number, handler in before.items():
+            loop.remove_signal_handler(number)
+            signal.signal(number, handler)
+
+
+async def _cancelled_in_prefect(stop: asyncio.Event) -> None:
+    from prefect.client.orchestration import get_client  # noqa: PLC0415
+    from prefect.runtime import flow_run  # noqa: PLC0415
+
+    async with get_client() as client:
+        while flow_run.id and not stop.is_set():
+            await asyncio.sleep(LOOKS)
+            try:
+                state = (await client.read_flow_run(flow_run.id)).state
+            except Exception:  # noqa: BLE001, S112 - a server that is away cancels nothing
+                continue
+            if state is not None and (
+                state.is_cancelling() or state.is_cancelled() or state.is_paused()
+            ):
+                stop.set()
+
+
+async def go_on_later(message: str, at: datetime | None = None) -> NoReturn:
+    """End here, and have the same run begin again: with the next worker, or `at` a moment.
+
+    Only for a run that a worker began; what was cancelled meanwhile stays so.
+    """
+    from prefect.client.orchestration import get_client  # noqa: PLC0415
+    from prefect.exceptions import Abort  # noqa: PLC0415
+    from prefect.runtime import flow_run  # noqa: PLC0415
+    from prefect.states import AwaitingRetry, Cancelled, State  # noqa: PLC0415
+
+    async with get_client() as client:
+        state = (await client.read_flow_run(flow_run.id)).state
+        cancelled = state is not None and (state.is_cancelling() or state.is_cancelled())
+        after: State[Any] = Cancelled() if cancelled else AwaitingRetry(scheduled_time=at)
+        after.message = message
+        await client.set_flow_run_state(flow_run.id, after, force=True)
+    raise Abort(message)
+
+
+def main() -> int:
+    """Run a worker; told to stop, halt it, tell its runs, await them, and then let it end."""
+    import psutil  # noqa: PLC0415
+
+    told: list[int] = []
+    for number in TOLD_BY:
+        signal.signal(number, lambda number, _: told.append(number))
+    worker = subprocess.Popen(sys.argv[1:], start_new_session=True)  # noqa: S603 - Prefect's own
+    while worker.poll() is None and not told:
+        time.sleep(0.1)
+    if worker.poll() is None:
+        process = psutil.Process(worker.pid)
+        process.suspend()  # it begins no other run
+        for run in _runs_of(process):
+            run.terminate()
+        ends = time.monotonic() + PATIENCE
+        while _runs_of(process) and time.monotonic() < ends:
+            time.sleep(0.1)
+        process.terminate()
+        process.resume()
+    return worker.wait()
+
+
+def _runs_of(worker: "psutil.Process") -> "list[psutil.Process]":
+    """The processes of its flow runs that are still alive."""
+    import psutil  # noqa: PLC0415
+
+    found = []
+    for process in worker.children(recursive=True):
+        try:
+            if (
+                process.status() != psutil.STATUS_ZOMBIE
+                and "PREFECT__FLOW_RUN_ID" in process.environ()
+            ):
+                found.append(process)
+        except psutil.Error:  # it has just ended
+            continue
+    return found
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("PYTHONSAFEPATH", "1")
+    sys.exit(main())

@@ -1,0 +1,95 @@
+"""A person is told once of each situation that needs one, to CAMPAIGN_NOTIFY_URL.
+
+The ledger keeps each notice by its situation (a campaign, a kind, and what makes it this one),
+never by the run that met it. What could not be told yet is told by the keeper (keeper.py).
+"""
+
+import asyncio
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from prefect import Flow
+from prefect.blocks.notifications import AppriseNotificationBlock
+from prefect.blocks.webhook import Webhook
+from prefect.client.schemas.objects import FlowRun, State
+from prefect.logging import get_logger
+from pydantic import SecretStr
+from sqlmodel import Session, col, select
+
+from config.settings import settings
+from data.store.lease import AtWork, lease
+from data.store.ledger import Ledger
+from data.store.tables import Notice, now
+
+PATIENCE = 20.0  # seconds that an address may take
+
+
+class Mailbox(AppriseNotificationBlock):
+    """A mailbox: mailtos://user:password@smtp.example.com?to=me@example.com."""
+
+    _block_type_name = "Campaign mailbox"
+    _block_type_slug = "campaign-mailbox"
+
+
+def note(session: Session, situation: str, text: str) -> None:
+    """Write down that a person is to be told of this situation, unless that was done before."""
+    if session.get(Notice, situation) is None:
+        session.add(Notice(key=situation, text=text))
+
+
+async def tell(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> None:
+    """A hook of our flows: tell what waits, at the end of a run that nobody typed."""
+    del flow, state
+    if flow_run.deployment_id is None:
+        return
+    with Ledger.open(settings().database_url) as ledger:
+        await tell_waiting(ledger)
+
+
+async def tell_waiting(ledger: Ledger) -> None:
+    """Tell what was not told yet, one process at a time. Raises nothing: it is tried again."""
+    try:
+        await asyncio.to_thread(_tell_waiting, ledger)
+    except Exception as error:  # noqa: BLE001 - addresses fail in ways of their own
+        # Its class alone: what it says may hold the address, which is a secret.
+        get_logger("campaign").warning("No notice could be sent yet (%s).", type(error).__name__)
+
+
+def _tell_waiting(ledger: Ledger) -> None:
+    url = settings().notify_url
+    if url is None or not _waiting(ledger):
+        return
+    with _alone(ledger):
+        for notice in _waiting(ledger):
+            asyncio.run(asyncio.wait_for(_send(url, notice.text), PATIENCE))
+            with ledger.writing() as session:
+                session.merge(Notice(key=notice.key, text=notice.text, told=now()))
+
+
+@contextmanager
+def _alone(ledger: Ledger) -> Iterator[None]:
+    """One process tells at a time, so that nothing is told twice."""
+    while True:
+        try:
+            with lease(ledger, "notices") as _:
+                yield
+                return
+        except AtWork:
+            time.sleep(0.2)
+
+
+def _waiting(ledger: Ledger) -> list[Notice]:
+    with ledger.reading() as session:
+        return list(
+            session.exec(select(Notice).where(col(Notice.told).is_(None)).order_by(Notice.key))
+        )
+
+
+async def _send(url: SecretStr, text: str) -> None:
+    if url.get_secret_value().startswith(("http://", "https://")):
+        answer = await Webhook(url=url, method="POST").call({"text": text})
+        answer.raise_for_status()
+    else:
+        await Mailbox(url=url).anotify(text, subject=text.partition(". ")[0])

@@ -1,0 +1,51 @@
+"""A worker that is told to stop lets its runs end first; a run that is told to stop hears it."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+RUN = """
+    import pathlib, signal, sys, time
+    def end(*_):
+        time.sleep(0.3)  # what is in flight gets its answer
+        pathlib.Path(sys.argv[1], "run").write_text("ended gently")
+        sys.exit()
+    signal.signal(signal.SIGTERM, end)
+    pathlib.Path(sys.argv[1], "begun").touch()
+    print("begun", flush=True)
+    time.sleep(60)
+"""
+WORKER = """
+    import os, pathlib, subprocess, sys, time
+    run = subprocess.Popen(
+        [sys.executable, "-c", sys.argv[2], sys.argv[1]],
+        env=os.environ | {"PREFECT__FLOW_RUN_ID": "1"},
+    )
+    try:
+        time.sleep(60)
+    finally:
+        run.kill()
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_worker_lets_its_runs_end_before_it_does(number: signal.Signals, tmp_path: Path) -> None:
+    worker, run = textwrap.dedent(WORKER), textwrap.dedent(RUN)
+    command = [sys.executable, "-c", worker, str(tmp_path), run]
+    with subprocess.Popen(
+        [sys.executable, "-m", "flows.gently", *command], stdout=subprocess.PIPE, text=True
+    ) as wrapped:
+        assert wrapped.stdout and wrapped.stdout.readline() == "begun\n"
+        os.kill(wrapped.pid, number)
+        wrapped.wait()
+    assert (tmp_path / "run").read_text() == "ended gently"
+
+
+def test_a_worker_that_ends_by_itself_gives_its_exit_code() -> None:
+    command = [sys.executable, "-m", "flows.gently", sys.executable, "-c", "raise SystemExit(7)"]
+    assert subprocess.run(command, check=False).returncode == 7
