@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from config.errors import BadInput, Mistake, Place
+from config.errors import BadInput, CampaignError, Mistake, Place
 from config.reading import YAML, table_of
 from config.sheets.files import read_file
 from config.yaml_file import YamlFile
@@ -68,11 +68,26 @@ def written_by_us(file: Path) -> bool:
     with suppress(OSError, zipfile.BadZipFile, KeyError):
         if file.suffix.lower() in WORKBOOKS:
             with zipfile.ZipFile(file) as archive:
-                return OURS.encode() in archive.read("docProps/core.xml")
+                return OURS.encode() in archive.open("docProps/core.xml").read(2**16)
         with file.open("rb") as content:
             head = content.read(4096).decode("utf-8-sig", "replace")
         return OUR_PAGE in head or bool(OUR_COLUMNS.search(head.partition("\n")[0]))
     return False
+
+
+class NotOurs(CampaignError):
+    """{file} exists already, and was not written by campaign. It was not changed.
+
+    Choose another name, or add --force to replace it.
+    """
+
+    exit_code = 2
+
+
+def check_output(file: Path, *, force: bool = False) -> None:
+    """Raise NotOurs if an output would replace a file that this program did not write."""
+    if file.exists() and not force and not written_by_us(file):
+        raise NotOurs(file=file)
 
 
 class _NoCampaign(Exception):
@@ -81,10 +96,10 @@ class _NoCampaign(Exception):
 
 def _add_definition(file: Path, keys: dict[object, Path]) -> None:
     written = YamlFile(read_file(file).data, file)
-    key = written.fields.get("campaign")
-    if key is None:
+    if not {"campaign", "candidates"} & written.fields.keys():
         raise _NoCampaign
-    if (first := keys.setdefault(str(key).lower(), file)) is not file:
+    key = written.fields.get("campaign")
+    if key and (first := keys.setdefault(str(key).lower(), file)) is not file:
         message = f"the campaign {key} is in {first.name} as well; give each a key of its own"
         raise BadInput.at(written.place(("campaign",)), message, field="campaign")
 

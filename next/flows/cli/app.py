@@ -1,0 +1,97 @@
+"""The command line: which commands there are, and how each one ends.
+
+A command is a line here and a function of its name in its module, which imports what it needs when
+it is called: `campaign --help` imports no command at all. It returns its exit code, or nothing.
+"""
+
+import sys
+import traceback
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.metadata import version
+from pathlib import Path
+
+import typer
+
+from config.errors import BadInput, CampaignError
+
+COMMANDS = {
+    "new": ("prepare", "Write a definition to fill in, from an export if you like"),
+    "check": ("prepare", "Find every mistake in definitions and their tables; sends nothing"),
+}
+INTERRUPTED = 130
+
+
+def main() -> None:
+    """Run the command that was typed, and exit with its code."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(words: Sequence[str]) -> int:
+    """Run one command. Whatever a person can cause ends in a sentence and an exit code."""
+    try:
+        code = program(words)(list(words), prog_name="campaign", standalone_mode=False)
+    except CampaignError as error:
+        return say(error)
+    except KeyboardInterrupt:
+        print("Interrupted.", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:  # whoever read our output has seen enough
+        sys.stderr.close()
+        return 1
+    except Exception as error:  # noqa: BLE001 - the one place where anything may arrive
+        if hasattr(error, "show") and hasattr(error, "exit_code"):  # what was typed is no command
+            error.show()
+            return int(error.exit_code)
+        return say(Bug(error))
+    return code if isinstance(code, int) else 0
+
+
+def program(words: Sequence[str]) -> typer.Typer:
+    """All commands by name and help; the one that was typed with its options."""
+    app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None)
+    app.callback()(campaign)
+    typed = next((word for word in words if not word.startswith("-")), None)
+    for name, (module, purpose) in COMMANDS.items():
+        if name == typed:
+            function = getattr(import_module(f"flows.cli.{module}"), name)
+            app.command(name, short_help=purpose)(function)
+        else:
+            app.command(name, help=purpose)(_nothing)
+    return app
+
+
+def campaign(
+    version_: bool = typer.Option(False, "--version", help="Say which version this is."),
+) -> None:
+    """Send hiring campaigns: nobody is invited twice, nobody is forgotten."""
+    if version_:
+        print(f"campaign {version('hiring-campaigns')}")
+        raise typer.Exit
+
+
+def say(error: CampaignError) -> int:
+    """Say what stopped a command and what to type next, on standard error."""
+    if isinstance(error, BadInput):
+        for mistake in error.mistakes:
+            print(mistake, file=sys.stderr)
+    print(error, file=sys.stderr)
+    if error.then:
+        print(error.then, file=sys.stderr)
+    return error.exit_code
+
+
+class Bug(CampaignError):
+    """This is a bug in campaign, not in your file: {kind} in {where}. What was sent is recorded;
+    the same command goes on from there.
+    """
+
+    def __init__(self, error: Exception) -> None:
+        frames = traceback.extract_tb(error.__traceback__)
+        ours = [f for f in frames if "site-packages" not in f.filename] or frames
+        where = f"{Path(ours[-1].filename).name}:{ours[-1].lineno}"
+        super().__init__(kind=type(error).__name__, where=where)
+
+
+def _nothing() -> None:
+    """Stand in for a command that was not typed."""

@@ -1,0 +1,118 @@
+"""The commands before anything is sent: `new` and `check`. Neither makes a request."""
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from flows.cli import words
+
+if TYPE_CHECKING:
+    from config.errors import Mistake
+    from config.reading import Campaign
+
+
+def check(
+    files: list[Path] = typer.Argument(..., help="Definitions, or folders of them."),
+    mark: Path | None = typer.Option(
+        None, help="Write a copy of the table here, with each mistake marked in its cell."
+    ),
+    as_json: bool = typer.Option(False, "--json", help="Print one JSON object."),
+    force: bool = typer.Option(False, "--force", help="Overwrite the copy, whatever it is."),
+) -> int:
+    """Find every mistake in definitions and their tables at once; nothing is sent."""
+    from config.errors import BadInput, in_order
+    from config.reading import read_campaign
+
+    files, mistakes = _campaigns_in(files)
+    good: list[Campaign] = []
+    for file in files:
+        try:
+            good.append(read_campaign(file))
+        except BadInput as error:
+            mistakes += error.mistakes
+    mistakes = in_order([*mistakes, *_keys_twice(good)])
+    if as_json:
+        problems = [mistake.as_json() for mistake in mistakes]
+        print(json.dumps({"ok": not mistakes, "problems": problems}, ensure_ascii=False, indent=2))
+    else:
+        _show(good, mistakes)
+    if mark:
+        _mark(mark, mistakes, force, quiet=as_json)
+    elif mistakes and not as_json and any(each.place.cell or each.field for each in mistakes):
+        again = words.typed("check", *files, "--mark", "marked.xlsx")
+        print(f"Fix them, and check again. In a copy of the table: {again}", file=sys.stderr)
+    return 2 if mistakes else 0
+
+
+def new(
+    path: Path | None = typer.Argument(None, help="What to write: a .yaml, or an .xlsx."),
+    export: Path | None = typer.Option(
+        None, "--from", help="An export of your hiring system, which the definition will read."
+    ),
+    schema: bool = typer.Option(False, "--schema", help="Print the JSON schema for your editor instead."),
+    force: bool = typer.Option(False, "--force", help="Overwrite the file, whatever it is."),
+) -> None:
+    """Write a definition to fill in; `check` refuses each placeholder by name."""
+    if schema:
+        from config.definition import Definition
+
+        print(json.dumps(Definition.model_json_schema(), indent=2))
+        return
+    from config.starter import write_starter
+
+    path = path or (export.with_suffix(".yaml") if export else Path("hiring.yaml"))
+    for line in write_starter(path, export, force=force):
+        print(line)
+    print(f"Fill in what stands between < and > in {path}.\n{words.then('check', path)}")
+
+
+def _campaigns_in(places: list[Path]) -> tuple[list[Path], list["Mistake"]]:
+    """The definitions among files and folders, each once, and what is wrong with others."""
+    from config.errors import Mistake, Place
+    from config.folder import find
+
+    files: dict[Path, Path] = {}
+    mistakes: list[Mistake] = []
+    for place in places:
+        found = find(place) if place.is_dir() else None
+        mistakes += found.mistakes if found else []
+        for file in found.files if found else [place]:
+            files.setdefault(file.resolve(), file)
+        if found and not found.files and not found.mistakes:
+            mistakes.append(Mistake(Place(place), "there is no campaign in this folder"))
+    return list(files.values()), mistakes
+
+
+def _keys_twice(campaigns: list["Campaign"]) -> list["Mistake"]:
+    from config.errors import Mistake, Place
+
+    first: dict[str, Path] = {}
+    return [
+        Mistake(Place(each.file), f"{key} is in {first[key]} as well; each needs its own key")
+        for each in campaigns
+        if first.setdefault(key := each.definition.campaign, each.file) != each.file
+    ]
+
+
+def _show(good: list["Campaign"], mistakes: list["Mistake"]) -> None:
+    for campaign in good:
+        print(f"{campaign.file}: OK")
+        for heading, said in words.described(campaign):
+            print(f"  {heading:<9} {said}")
+        print(words.then("plan", campaign.file))
+    for mistake in mistakes:
+        print(mistake, file=sys.stderr)
+    if mistakes:
+        print(f"{words.counted(len(mistakes), 'mistake')}. Nothing was sent.", file=sys.stderr)
+
+
+def _mark(copy: Path, mistakes: list["Mistake"], force: bool, *, quiet: bool) -> None:
+    """Write the copy of the one table that has mistakes in its cells."""
+    from tasks.outputs.marking import write_marked
+
+    done = write_marked(copy, mistakes, force=force)
+    if not quiet:
+        print(done)

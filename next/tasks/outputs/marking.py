@@ -1,0 +1,120 @@
+"""The marked copy: a person's own table with every mistake coloured and noted in its cell."""
+
+import io
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from config.errors import BadInput, CampaignError, Mistake
+from config.folder import OURS, check_output
+from config.sheets.cells import letters
+from config.sheets.files import Kind, Source, read_file
+from config.sheets.table import grids_of, table_of
+
+YAML = (".yaml", ".yml")
+RED = "FFFFC7CE"
+AUTHOR = "campaign"
+_PLAIN = re.compile("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f]")  # what no workbook can hold
+# Spreadsheet programs become slow with thousands of notes; further cells are only coloured.
+MOST_NOTES = 5_000
+Spots = dict[tuple[str, str], list[str]]  # sheet and cell: what is wrong there
+
+
+class NothingToMark(CampaignError):
+    """No copy was written: no mistake is in a cell of a table."""
+
+    exit_code = 0
+
+
+class OneTable(CampaignError):
+    """No copy was written: {files} have mistakes. Mark one at a time."""
+
+    exit_code = 2
+
+
+class WrongEnding(CampaignError):
+    """{file}: a marked copy is a workbook, so its name ends in {ending}."""
+
+    exit_code = 2
+
+
+def write_marked(copy: Path, mistakes: Sequence[Mistake], *, force: bool = False) -> str:
+    """Write the copy and say what is in it. Raises CampaignError, also if `copy` is not ours."""
+    in_cells = [each for each in mistakes if each.place.file.suffix.lower() not in YAML]
+    in_cells = [each for each in in_cells if each.place.cell or each.place.line]
+    files = list(dict.fromkeys(each.place.file for each in in_cells))
+    if not files:
+        raise NothingToMark
+    if len(files) > 1:
+        raise OneTable(files=" and ".join(map(str, files)))
+    source = read_file(files[0])
+    is_workbook = source.kind is Kind.WORKBOOK
+    ending = source.file.suffix.lower() if is_workbook else ".xlsx"
+    if copy.suffix.lower() != ending:
+        raise WrongEnding(file=copy, ending=ending)
+    check_output(copy, force=force)
+    book, spots = (_own if is_workbook else _anew)(source, in_cells)
+    _mark(book, spots)
+    book.properties.category = OURS  # by which a folder passes it over
+    book.save(copy)
+    lost = "its formulas have no results, and drawings are gone" if is_workbook else "values only"
+    elsewhere = len(mistakes) - len(in_cells)
+    more = f"; {elsewhere:,} more are not in the table" if elsewhere else ""
+    return f"{copy}: {len(spots):,} cells marked ({lost}){more}. Fix the original, not the copy."
+
+
+def _own(source: Source, mistakes: Iterable[Mistake]) -> tuple[Any, Spots]:
+    """Load the workbook itself, without the marks of an earlier copy."""
+    from openpyxl import load_workbook  # noqa: PLC0415
+    from openpyxl.styles import PatternFill  # noqa: PLC0415
+
+    book = load_workbook(io.BytesIO(source.data), keep_vba=source.file.suffix.lower() == ".xlsm")
+    for sheet in book.worksheets:
+        for cell in [cell for row in sheet.iter_rows() for cell in row if cell.comment]:
+            if cell.comment.author == AUTHOR:
+                cell.comment, cell.fill = None, PatternFill()
+    spots: Spots = defaultdict(list)
+    for each in mistakes:
+        spots[each.place.sheet or "", each.place.cell or "A1"].append(_said(each))
+    return book, spots
+
+
+def _anew(source: Source, mistakes: Iterable[Mistake]) -> tuple[Any, Spots]:
+    """Make a workbook of a text or a page; its rows stand closer where cells have line breaks."""
+    from openpyxl import Workbook  # noqa: PLC0415
+
+    grid = grids_of(source)[0]
+    try:
+        columns = table_of(source).by_field
+    except BadInput:
+        columns = {}
+    book = Workbook()
+    rows: dict[int | None, int] = {}
+    for at, (number, cells) in enumerate(grid.rows, start=1):
+        rows[number] = at
+        for column, text in enumerate(cells, start=1):
+            cell = book.active.cell(at, column, _PLAIN.sub("", text))
+            cell.data_type = "s"  # also what begins with = or +
+    spots: Spots = defaultdict(list)
+    for each in mistakes:
+        column = columns.get(each.field or "", 0)
+        row = rows.get(each.place.line, 1)
+        spots[book.active.title, f"{letters(column)}{row}"].append(_said(each))
+    return book, spots
+
+
+def _mark(book: Any, spots: Spots) -> None:
+    from openpyxl.comments import Comment  # noqa: PLC0415
+    from openpyxl.styles import PatternFill  # noqa: PLC0415
+
+    for number, ((sheet, at), texts) in enumerate(spots.items()):
+        cell = book[sheet][at]
+        cell.fill = PatternFill("solid", fgColor=RED)
+        if number < MOST_NOTES:
+            cell.comment = Comment("\n".join(texts), AUTHOR, width=400)
+
+
+def _said(mistake: Mistake) -> str:
+    return f"{mistake.field}: {mistake.message}" if mistake.field else mistake.message
