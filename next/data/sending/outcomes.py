@@ -45,8 +45,9 @@ def record_each(session: Session, outcomes: Sequence[Outcome]) -> list[int]:
     """
     if not outcomes:
         return []
+    ended = _NOTHING | {"ended_at": now()}
     session.connection().execute(
-        _ENDED, [_WITHOUT | dict(each.evidence) | {"number": each.request} for each in outcomes]
+        _ENDED, [ended | dict(each.evidence) | {"number": each.request} for each in outcomes]
     )
     by_request = {each.request: each for each in outcomes}
     rows = session.connection().execute(_PARTS, {"requests": list(by_request)}).all()
@@ -58,7 +59,7 @@ def record_each(session: Session, outcomes: Sequence[Outcome]) -> list[int]:
         to = State.DONE if number is not None else outcome.state
         why = None if to in (State.DONE, State.WAITING) else outcome.why
         if row.step_id in shared:
-            to, why = State.UNSURE, SHARED_ID
+            to, number, why = State.UNSURE, None, SHARED_ID
         newest = row.part_id == row.id and row.stands in (State.SENDING, State.UNSURE)
         if newest and to is not row.stands:
             moves.append(_Move(row.step_id, row.id, to, number, why))
@@ -144,12 +145,12 @@ def _carry_out(session: Session, moves: Sequence[_Move]) -> None:
     session.connection().execute(_MOVE_STEP, values)
 
 
-_WITHOUT = {"phase": None, "status": None, "evidence": None, "answer": None}
+_NOTHING = {"ended_at": None, "phase": None, "status": None, "evidence": None, "answer": None}
 _OF_SOME_ROW = (400, 413, 422)  # for a bulk add these blame no single row
 _ENDED = (
     update(REQUEST)
     .where(REQUEST.c.id == bindparam("number"))
-    .values(ended_at=now, **{name: bindparam(name) for name in _WITHOUT})
+    .values({name: bindparam(name) for name in _NOTHING})
 )
 _PARTS = (
     select(PART, STEP.c.state.label("stands"), STEP.c.part_id, STEP.c.generation.label("now"))
