@@ -116,9 +116,11 @@ def texts(answer: Any, name: str = "", depth: int = 0) -> Iterator[tuple[str, st
 
     What a person is called is left out: it is an echo of what was sent.
     """
-    if isinstance(answer, dict | list) and depth < DEEPEST:
-        pairs = answer.items() if isinstance(answer, dict) else ((name, each) for each in answer)
-        for field, value in pairs:
+    if isinstance(answer, list) and depth < DEEPEST:
+        for each in answer:
+            yield from texts(each, name, depth + 1)
+    elif isinstance(answer, dict) and depth < DEEPEST:
+        for field, value in answer.items():
             if value and not (field in OF_A_PERSON and isinstance(value, str)):
                 yield from texts(value, field, depth + 1)
     elif isinstance(answer, str | int | float):

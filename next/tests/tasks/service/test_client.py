@@ -1,0 +1,266 @@
+"""The six calls, against the sandbox."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Any, TypeVar
+
+import pytest
+import stamina
+
+from config.settings import Settings
+from data.store.states import Op, State
+from sandbox.faults import (
+    ALWAYS,
+    Fault,
+    above_2_53,
+    as_text,
+    dropped,
+    html,
+    lowered,
+    pages,
+    shuffled,
+    status,
+    throttled,
+)
+from sandbox.server import Sandbox
+from tasks.service.auth import CredentialsRefused, Unreachable
+from tasks.service.client import Service
+from tasks.service.exchange import Exchange, Phase
+from tasks.service.messages import words
+from tasks.service.problems import (
+    NoSuchProblem,
+    NotTheService,
+    Problem,
+    SeveralProblems,
+    problem_titled,
+)
+from tasks.service.verdict import PROJECT, verdict
+
+T = TypeVar("T")
+PROJECT_BODY = {
+    "name": "Backend engineer",
+    "description": "",
+    "state": "open",
+    "starttime": "Dec 1, 2026 9:00 am",
+    "endtime": "Dec 14, 2026 6:00 pm",
+}
+PEOPLE = [
+    {
+        "first_name": name,
+        "last_name": "Ōé",
+        "email1": f"{name}@X.org",
+        "source": "",
+        "notes": "",
+        "stage_id": 1,
+    }
+    for name in ("Ada", "bob", "Cem")
+]
+
+
+@pytest.fixture(autouse=True)
+def no_waiting() -> Iterator[None]:
+    with stamina.set_testing(True, attempts=5):
+        yield
+
+
+def settings(sandbox: Sandbox, **more: Any) -> Settings:
+    read = Settings(_env_file=None, **sandbox.settings)  # type: ignore[call-arg]
+    return read.model_copy(update=more)
+
+
+def use(sandbox: Sandbox, act: Callable[[Service], Awaitable[T]], **more: Any) -> T:
+    async def main() -> T:
+        async with Service(settings(sandbox, **more)) as service:
+            return await act(service)
+
+    return asyncio.run(main())
+
+
+async def campaign(service: Service) -> dict[str, int]:
+    """All four steps; returns the ids of people."""
+    problem = problem_titled("two  SUM", await service.problems())
+    created = verdict(Op.CREATE, (), await service.create(PROJECT_BODY))
+    project = created.ids[PROJECT]
+    attached = verdict(Op.ATTACH, (), await service.attach(project, problem.id))
+    added = verdict(Op.ADD, PEOPLE, await service.add(project, PEOPLE))
+    invited = [
+        verdict(Op.INVITE, (), await service.invite(project, each)) for each in added.ids.values()
+    ]
+    assert {each.state for each in (created, attached, added, *invited)} == {State.DONE}
+    return dict(added.ids)
+
+
+@pytest.mark.parametrize("dialect", [None, shuffled(), lowered(), as_text(), above_2_53()])
+def test_a_whole_campaign(dialect: Fault | None) -> None:
+    with Sandbox(add=dialect) as sandbox:
+        ids = use(sandbox, campaign)
+        sent = {each["email"]: each["candidate_id"] for each in sandbox.entries() if each["email"]}
+        assert {email.lower(): number for email, number in sent.items()} == ids
+        paths = [f"{each['method']} {each['path']}" for each in sandbox.entries()]
+        bodies = [each["body"] for each in sandbox.entries() if each["op"] != "token"]
+    project = next(path for path in paths if path.endswith("/candidates"))
+    project = project.removeprefix("POST ").removesuffix("/candidates")
+    invites = [f"POST {project}/candidates/{number}/invite" for number in ids.values()]
+    assert paths == [
+        "POST /oauth/token",
+        "GET /api/problems",
+        "POST /api/projects",
+        f"POST {project}/problems",
+        f"POST {project}/candidates",
+        *invites,
+    ]
+    assert bodies == [None, PROJECT_BODY, {"problemid": 42}, PEOPLE, *(None for _ in invites)]
+
+
+def test_no_slash_is_doubled() -> None:
+    with Sandbox() as sandbox:
+        slashed = dict.fromkeys(("auth_url", "base_url"), f"{sandbox.url}/")
+        use(sandbox, Service.problems, **slashed)
+        assert [each["path"] for each in sandbox.entries()] == ["/oauth/token", "/api/problems"]
+
+
+def test_one_token_serves_everybody() -> None:
+    async def many(service: Service) -> set[int]:
+        made = await asyncio.gather(*(service.create(PROJECT_BODY) for _ in range(8)))
+        renewed = [service.renew_token(each.token) for each in made]
+        await asyncio.gather(*renewed)
+        again = await asyncio.gather(*(service.create(PROJECT_BODY) for _ in range(8)))
+        return {each.token for each in (*made, *again)}
+
+    with Sandbox() as sandbox:
+        assert use(sandbox, many) == {1, 2}
+        assert [each["op"] for each in sandbox.entries()].count("token") == 2
+
+
+def test_a_token_is_renewed_before_it_expires(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = 1000.0
+    monkeypatch.setattr("time.monotonic", lambda: clock)
+
+    async def later(service: Service) -> list[int]:
+        nonlocal clock
+        seen = []
+        for clock in (1000.0, 1079.0, 1081.0):  # noqa: B007 - the clock is what moves
+            seen.append((await service.create(PROJECT_BODY)).token)
+        return seen
+
+    with Sandbox(token_lifetime=100) as sandbox:
+        assert use(sandbox, later) == [1, 1, 2]
+
+
+def test_a_refused_token_shows_as_a_request_of_its_own() -> None:
+    async def once(service: Service) -> list[int | None]:
+        first = await service.create(PROJECT_BODY)
+        await service.renew_token(first.token)
+        return [first.status, (await service.create(PROJECT_BODY)).status]
+
+    with Sandbox(create=status(401)) as sandbox:
+        assert use(sandbox, once) == [401, 201]
+        assert [each["op"] for each in sandbox.entries()] == ["token", "create", "token", "create"]
+
+
+TOKENS = [
+    # a fault of the token -> fatal for a changing request, error of the problem list
+    (status(401, times=ALWAYS), True, CredentialsRefused),
+    (html(times=ALWAYS), True, CredentialsRefused),
+    (status(404, times=ALWAYS), False, Unreachable),
+    (status(503, times=ALWAYS), False, Unreachable),
+    (dropped(times=ALWAYS), False, Unreachable),
+]
+
+
+@pytest.mark.parametrize(("fault", "fatal", "error"), TOKENS)
+def test_without_a_token_nothing_is_sent(fault: Fault, fatal: bool, error: type[Exception]) -> None:
+    async def both(service: Service) -> Exchange:
+        with pytest.raises(error):
+            await service.problems()
+        return await service.invite(1, 2)
+
+    with Sandbox(token=fault) as sandbox:
+        seen = use(sandbox, both)
+        assert (seen.phase, seen.fatal) == (Phase.NOTHING, fatal)
+        assert {each["op"] for each in sandbox.entries()} == {"token"}
+
+
+LISTS = [
+    # a fault of the list -> what comes of it, how often it was asked
+    (status(503, times=4), None, 5),
+    (throttled(retry_after=0), None, 2),
+    (dropped(), None, 2),
+    (status(401), None, 2),
+    (pages(), None, 3),
+    (status(503, times=ALWAYS), Unreachable, 5),
+    (status(401, times=ALWAYS), CredentialsRefused, 2),
+    (status(403, times=ALWAYS), NotTheService, 1),
+    (status(200, body={"problems": 5}), NotTheService, 1),
+    (html(), NotTheService, 1),
+]
+
+
+@pytest.mark.parametrize(("fault", "error", "asked"), LISTS)
+def test_the_problem_list_is_asked_for_until_it_answers(
+    fault: Fault, error: type[Exception] | None, asked: int
+) -> None:
+    async def all_of_it(service: Service) -> int:
+        return len(await service.problems())
+
+    with Sandbox(problems=fault) as sandbox:
+        if error is None:
+            assert use(sandbox, all_of_it) == 5
+        else:
+            with pytest.raises(error):
+                use(sandbox, all_of_it)
+        assert [each["op"] for each in sandbox.entries()].count("problems") == asked
+
+
+def test_pages_lead_to_no_other_server() -> None:
+    body = {"problems": [{"id": "7", "title": "Queue"}, {"id": None}, 3], "next": "//x.invalid/p"}
+    with Sandbox(problems=status(200, body=body)) as sandbox:
+        problems = use(sandbox, Service.problems)
+        assert [(each.id, each.title) for each in problems] == [(7, "Queue")]
+
+
+TITLES = [
+    ("Queue", 1),
+    (" QUEUE ", 1),
+    ("Quue", 'The nearest is "Queue".'),
+    ("Stack", "2 problems"),
+    ("Something else entirely", "no problem titled"),
+]
+
+
+@pytest.mark.parametrize(("title", "found"), TITLES)
+def test_a_title_means_exactly_one_problem(title: str, found: int | str) -> None:
+    listed = [Problem(1, "Queue", {}), Problem(2, "Stack", {}), Problem(3, "stack", {})]
+    if isinstance(found, int):
+        assert problem_titled(title, listed).id == found
+    else:
+        with pytest.raises((NoSuchProblem, SeveralProblems), match=found):
+            problem_titled(title, listed)
+
+
+JWT = "eyJhbGciOiJub25lIn0.eyJzdWIiOiIxIn0."
+WORDS: list[tuple[Any, str | None]] = [
+    (b"", None),
+    (b"\0\1", None),
+    (b"<html><title>Sign&nbsp;in</title><p>x</p></html>", "Sign in"),
+    (b"<html>no title</html>", None),
+    (b" Bad\r\n\trequest \x1b[31m", "Bad request [31m"),
+    (b'{"error": "no such stage", "code": 17}', "no such stage; code: 17"),
+    (b'{"detail": [{"loc": ["body", "email1"], "msg": "is not valid"}]}',
+     "body; email1; is not valid"),
+    (b'{"email1": ["is taken"]}', "email1: is taken"),
+    (b'{"first_name": "Ada", "notes": "shy", "message": "no"}', "no"),
+    (b'{"message": "ada.byron@x.org is known"}', "a…@x… is known"),
+    (b"bearer abcdef123456 was refused", "bearer [removed] was refused"),
+    (f"token {JWT} expired".encode(), "token [removed] expired"),
+    (b"client_secret=hunter2hunter2", "client_secret=[removed]"),
+    (b"the s3cret is out", "the [removed] is out"),
+    (b"x" * 400, "x" * 299 + "…"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("body", "found"), WORDS)
+def test_the_service_s_own_words_are_one_line_without_secrets(
+    body: bytes, found: str | None
+) -> None:
+    assert words(Exchange("op", Phase.ANSWERED, 400, body=body), ["s3cret"]) == found
