@@ -22,6 +22,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError
 from sqlmodel import Session, SQLModel, select
 
 from config.errors import CampaignError
+from config.settings import settings
 from data.store import postgres
 from data.store.tables import LedgerId
 
@@ -73,7 +74,7 @@ class Ledger:
     @classmethod
     def open(cls, url: str | None = None, *, create: bool = True) -> Self:
         """Open and migrate. Raises LedgerUnusable, NewerLedger, ForeignDatabase, NoLedger."""
-        address = _address(url or _named())
+        address = _address(url or settings().database_url)
         engine = _engine(address, create=create)
         try:
             with explained(place_of(address)):
@@ -227,12 +228,6 @@ def _words(error: DBAPIError | sqlite3.Error) -> str:
     cause = error.orig if isinstance(error, DBAPIError) else error
     sentence = getattr(getattr(cause, "diag", None), "message_primary", None)
     return str(sentence or cause).strip().partition("\n")[0].rstrip(".")
-
-
-def _named() -> str:
-    from config.settings import settings  # noqa: PLC0415
-
-    return settings().database_url
 
 
 def _address(url: str) -> URL:

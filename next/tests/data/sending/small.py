@@ -1,0 +1,73 @@
+"""Small campaigns, written straight into the tables."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from sqlmodel import Session, col, select
+
+from config.emails import email_key, mailbox
+from data.sending import runs
+from data.store.states import Op, State
+from data.store.tables import Campaign, Part, Person, Step
+
+NAMES = ("ada", "bo", "cy", "di", "ed", "flo", "gus", "hal")
+FRESH = {"populate_existing": True}
+SERVICE, ACCOUNT = "https://assess.example", "account"
+
+
+def campaign(
+    session: Session, people: int | Iterable[str] = 3, key: str = "backend", **spec: Any
+) -> Campaign:
+    """A campaign of which nothing was sent yet."""
+    row = Campaign(
+        key=key, service=SERVICE, account=ACCOUNT, app_url="", file=f"{key}.yaml", digest="d"
+    )
+    row.spec = spec
+    session.add(row)
+    session.flush()
+    session.add(Step(campaign_id=row.id, op=Op.CREATE))
+    session.add(Step(campaign_id=row.id, op=Op.ATTACH, service_id=42))
+    names = range(people) if isinstance(people, int) else people
+    for name in names:
+        email = f"{NAMES[name] if name in range(8) else name}@example.org"
+        fields = {"first_name": str(name), "last_name": key, "email1": email}
+        person = Person(
+            campaign_id=row.id,
+            email_key=email_key(email),
+            mailbox=mailbox(email_key(email)),
+            email1=email,
+            fields=fields,
+        )
+        session.add(person)
+        session.flush()
+        for op in (Op.ADD, Op.INVITE):
+            session.add(Step(campaign_id=row.id, person_id=person.id, op=op))
+    session.flush()
+    return row
+
+
+def steps(session: Session, op: Op, campaign_id: int = 1) -> list[Step]:
+    wanted = select(Step).where(Step.campaign_id == campaign_id, Step.op == op)
+    return list(
+        session.exec(wanted.order_by(col(Step.id)).execution_options(populate_existing=True))
+    )
+
+
+def parts(session: Session, step: Step) -> list[Part]:
+    wanted = select(Part).where(Part.step_id == step.id)
+    return list(
+        session.exec(wanted.order_by(col(Part.id)).execution_options(populate_existing=True))
+    )
+
+
+def prepared(session: Session, op: Op, people: int = 3, **spec: Any) -> tuple[int, list[Step]]:
+    """A run, and the steps of one operation, with everything done that they need."""
+    row = campaign(session, people, **spec)
+    done = {Op.CREATE: (), Op.ATTACH: (Op.CREATE,), Op.ADD: (Op.CREATE, Op.ATTACH)}
+    for before in done.get(op, (Op.CREATE, Op.ATTACH, Op.ADD)):
+        for step in steps(session, before, row.id):
+            step.state = State.DONE
+            step.service_id = 42 if before is Op.ATTACH else 1000 + step.id
+            session.add(step)
+    session.flush()
+    return runs.begin(session, row.id), steps(session, op, row.id)

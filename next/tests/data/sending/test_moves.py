@@ -1,0 +1,314 @@
+"""The table of moves: what a claim takes, what an outcome moves, and what the schema holds."""
+
+from collections.abc import Callable, Iterable
+from itertools import product
+
+import pytest
+from sqlalchemy import update
+from sqlalchemy.exc import IntegrityError
+from sqlmodel import Session
+
+from data.eligibility.holds import Hold, Kind
+from data.sending import runs
+from data.sending.claims import Claim, claim
+from data.sending.outcomes import SHARED_ID, Outcome, record, refusals
+from data.sending.recovery import CUT_SHORT, leftovers, recover
+from data.store.states import COUNTS, NEEDS, OPEN, WORDS, Op, State
+from data.store.tables import PART, PERSON, STEP, Decision, Part, Request, Run
+from tests.data.sending.small import campaign, parts, prepared, steps
+
+S = State
+ENDS = (S.WAITING, S.DONE, S.REFUSED, S.UNSURE)
+
+
+def pairs(ops: Iterable[Op], others: Iterable[object]) -> list[tuple[object, ...]]:
+    return list(product(ops, others))
+
+
+def put(session: Session, state: State, *of: int) -> None:
+    session.execute(update(STEP).where(STEP.c.id.in_(of)).values(state=state))
+
+
+def decided(session: Session, step: int, word: str) -> None:
+    """What data/decisions does with a word, on the tables alone."""
+    rule = WORDS[word]
+    row = session.execute(STEP.select().where(STEP.c.id == step)).one()
+    assert row.state in rule.stands
+    if rule.part:
+        unsure = (PART.c.id == row.part_id, PART.c.state == S.UNSURE)
+        session.execute(update(PART).where(*unsure).values(state=rule.part))
+    session.add(Decision(who="x", word=word, part_id=row.part_id, campaign_id=1))
+    values: dict[str, object] = {"state": rule.step}
+    if rule.again:
+        values |= {"generation": row.generation + 1, "part_id": None}
+    session.execute(update(STEP).where(STEP.c.id == step).values(values))
+    session.flush()
+
+
+def state(session: Session, step: int) -> State:
+    return State(session.execute(STEP.select().where(STEP.c.id == step)).one().state)
+
+
+@pytest.mark.parametrize(("op", "stands"), pairs(Op, State))
+def test_a_claim_takes_what_is_open(session: Session, op: Op, stands: State) -> None:
+    run, [step, *_] = prepared(session, op)
+    put(session, stands, step.id)
+    granted = claim(session, run, op, [step.id])
+    if stands not in OPEN[op]:
+        assert granted is None
+        assert state(session, step.id) is stands
+        return
+    assert isinstance(granted, Claim)
+    assert [each.step_id for each in granted.steps] == [step.id]
+    assert state(session, step.id) is S.SENDING
+    assert [part.state for part in parts(session, step)] == [S.SENDING]
+
+
+@pytest.mark.parametrize(("op", "stands"), pairs(NEEDS, State))
+def test_a_claim_needs_what_comes_before(session: Session, op: Op, stands: State) -> None:
+    run, [step, *_] = prepared(session, op)
+    put(session, stands, *(each.id for each in steps(session, NEEDS[op])))
+    assert (claim(session, run, op, [step.id]) is not None) == (stands is S.DONE)
+
+
+def test_a_claim_carries_what_is_sent(session: Session) -> None:
+    run, [attach] = prepared(session, Op.ATTACH)
+    granted = claim(session, run, Op.ATTACH, [attach.id])
+    assert isinstance(granted, Claim)
+    assert granted.steps[0].service_id == 42
+    run, invites = prepared(session, Op.INVITE, key="frontend")
+    granted = claim(session, run, Op.INVITE, [invites[0].id])
+    assert isinstance(granted, Claim)
+    [added, *_] = steps(session, Op.ADD, invites[0].campaign_id)
+    assert granted.steps[0].service_id == added.service_id
+    put(session, S.WAITING, added.id)
+    granted = claim(session, run, Op.ADD, [added.id])
+    assert isinstance(granted, Claim)
+    assert granted.steps[0].fields["email1"] == "ada@example.org"
+
+
+def test_who_is_held_is_not_claimed_with_the_others(session: Session) -> None:
+    run, adds = prepared(session, Op.ADD)
+    session.execute(update(PERSON).where(PERSON.c.id == adds[1].person_id).values(listed=False))
+    granted = claim(session, run, Op.ADD, [each.id for each in adds])
+    assert isinstance(granted, Claim)
+    assert [each.step_id for each in granted.steps] == [adds[0].id, adds[2].id]
+    assert claim(session, run, Op.ADD, [adds[1].id]) is None
+
+
+def test_a_paused_campaign_answers_with_its_hold(session: Session) -> None:
+    run, adds = prepared(session, Op.ADD)
+    session.add(Decision(who="Ada", word="pause", campaign_id=1))
+    session.flush()
+    held = claim(session, run, Op.ADD, [adds[0].id])
+    assert isinstance(held, Hold)
+    assert held.kind is Kind.PAUSED
+    assert state(session, adds[0].id) is S.WAITING
+
+
+@pytest.mark.parametrize(("op", "to"), pairs(Op, ENDS))
+def test_an_outcome_moves_its_step(session: Session, op: Op, to: State) -> None:
+    run, [step, *_] = prepared(session, op)
+    granted = claim(session, run, op, [step.id])
+    assert isinstance(granted, Claim)
+    evidence = {"phase": 3, "status": 200, "answer": "words"}
+    outcome = Outcome(granted.request, to, why="because", evidence=evidence)
+    for _ in range(2):  # again changes nothing
+        assert record(session, outcome) == []
+        [now] = [each for each in steps(session, op) if each.id == step.id]
+        assert (now.state, now.why) == (to, None if to in (S.DONE, S.WAITING) else "because")
+        assert [part.state for part in parts(session, step)] == [to]
+    request = session.get_one(Request, granted.request, populate_existing=True)
+    assert (request.phase, request.status, request.answer) == (3, 200, "words")
+    assert request.ended_at is not None
+
+
+def test_ids_make_some_of_an_add_done(session: Session) -> None:
+    run, adds = prepared(session, Op.ADD)
+    granted = claim(session, run, Op.ADD, [each.id for each in adds])
+    assert isinstance(granted, Claim)
+    ids = {adds[0].id: 2**60, adds[2].id: 7}
+    record(session, Outcome(granted.request, S.UNSURE, ids, why="no id"))
+    after = steps(session, Op.ADD)
+    assert [(each.state, each.service_id) for each in after] == [
+        (S.DONE, 2**60),
+        (S.UNSURE, None),
+        (S.DONE, 7),
+    ]
+
+
+def late(session: Session, op: Op, between: Callable[[Session, int, int], None]) -> int:
+    """One request is cut short, something happens, and then its yes arrives."""
+    run, [step, *_] = prepared(session, op)
+    granted = claim(session, run, op, [step.id])
+    assert isinstance(granted, Claim)
+    assert recover(session, 1) == 1
+    between(session, run, step.id)
+    yes = Outcome(granted.request, S.DONE, {step.id: 77} if op in (Op.CREATE, Op.ADD) else {})
+    for _ in range(2):
+        record(session, yes)
+    return step.id
+
+
+def again(session: Session, run: int, step: int) -> None:
+    decided(session, step, "again")
+
+
+def again_and(to: State | None) -> Callable[[Session, int, int], None]:
+    def sent_again(session: Session, run: int, step: int) -> None:
+        again(session, run, step)
+        op = Op(session.execute(STEP.select().where(STEP.c.id == step)).one().op)
+        granted = claim(session, run, op, [step])
+        assert isinstance(granted, Claim)
+        if to is not None:
+            record(session, Outcome(granted.request, to, why="second"))
+
+    return sent_again
+
+
+LATE = {
+    "nothing": (lambda *_: None, S.DONE, [S.DONE]),
+    "settled as sent": (lambda s, _, step: decided(s, step, "sent"), S.DONE, [S.DONE]),
+    "let go again": (again, S.DONE, [S.DONE]),
+    "withdrawn": (lambda s, _, step: decided(s, step, "withdraw"), S.DONE, [S.DONE]),
+    "being sent again": (again_and(None), S.SENDING, [S.GIVEN_UP, S.SENDING]),
+    "done again": (again_and(S.DONE), S.DONE, [S.GIVEN_UP, S.DONE]),
+    "unsure again": (again_and(S.UNSURE), S.UNSURE, [S.GIVEN_UP, S.UNSURE]),
+    "refused again": (again_and(S.REFUSED), S.DONE, [S.DONE, S.REFUSED]),
+    "not sent again": (again_and(S.WAITING), S.DONE, [S.DONE, S.WAITING]),
+}
+
+
+@pytest.mark.parametrize(("op", "case"), pairs(Op, LATE))
+def test_a_late_yes_counts_where_nothing_else_does(session: Session, op: Op, case: str) -> None:
+    between, to, expected = LATE[case]
+    step = late(session, op, between)
+    assert state(session, step) is to
+    [row] = [each for each in steps(session, op) if each.id == step]
+    assert [part.state for part in parts(session, row)] == expected
+    assert parts(session, row)[0].said_yes is (case not in ("nothing", "settled as sent"))
+    assert len([part for part in parts(session, row) if part.state in COUNTS]) == 1
+
+
+@pytest.mark.parametrize("then", [S.WAITING, S.REFUSED])
+def test_an_earlier_late_yes_counts_once_the_newest_proved_nothing(
+    session: Session, then: State
+) -> None:
+    step = late(session, Op.ADD, again_and(None))
+    newest = parts(session, steps(session, Op.ADD)[0])[-1]
+    record(session, Outcome(newest.request_id, then, why="no"))
+    [row, *_] = steps(session, Op.ADD)
+    assert (row.id, row.state, row.service_id) == (step, S.DONE, 77)
+    assert leftovers(session, 1) == []
+
+
+def test_a_resend_keeps_the_answers_of_the_first_apart(session: Session) -> None:
+    run, [step, *_] = prepared(session, Op.INVITE)
+    granted = claim(session, run, Op.INVITE, [step.id])
+    assert isinstance(granted, Claim)
+    record(session, Outcome(granted.request, S.DONE))
+    decided(session, step.id, "invite")
+    second = claim(session, run, Op.INVITE, [step.id])
+    assert isinstance(second, Claim)
+    record(session, Outcome(granted.request, S.DONE))
+    assert state(session, step.id) is S.SENDING
+    record(session, Outcome(second.request, S.UNSURE, why="lost"))
+    assert [part.state for part in parts(session, step)] == [S.DONE, S.UNSURE]
+
+
+def test_what_the_service_may_have_besides(session: Session) -> None:
+    late(session, Op.ADD, again_and(S.DONE))
+    [left] = leftovers(session, 1)
+    assert (left.op, left.service_id) == (Op.ADD, 77)
+
+
+def test_an_id_of_another_is_unsure(session: Session) -> None:
+    first = campaign(session, key="first")
+    run = runs.begin(session, first.id)
+    [create] = steps(session, Op.CREATE, first.id)
+    granted = claim(session, run, Op.CREATE, [create.id])
+    assert isinstance(granted, Claim)
+    assert record(session, Outcome(granted.request, S.DONE, {create.id: 101})) == []
+    second = campaign(session, key="second")
+    run = runs.begin(session, second.id)
+    [create] = steps(session, Op.CREATE, second.id)
+    granted = claim(session, run, Op.CREATE, [create.id])
+    assert isinstance(granted, Claim)
+    assert record(session, Outcome(granted.request, S.DONE, {create.id: 101})) == [create.id]
+    [create] = steps(session, Op.CREATE, second.id)
+    assert (create.state, create.why, create.service_id) == (S.UNSURE, SHARED_ID, None)
+
+
+def test_refusals_are_counted_until_somebody_says_again(session: Session) -> None:
+    run, [step, *_] = prepared(session, Op.INVITE)
+
+    def sent(to: State, status: int | None) -> None:
+        granted = claim(session, run, Op.INVITE, [step.id])
+        assert isinstance(granted, Claim)
+        record(session, Outcome(granted.request, to, evidence={"status": status}))
+
+    sent(S.WAITING, None)
+    sent(S.WAITING, 429)
+    sent(S.REFUSED, 404)
+    assert refusals(session, [step.id]) == (429, 404)
+    decided(session, step.id, "again")
+    assert refusals(session, [step.id]) == ()
+    sent(S.WAITING, 403)
+    assert refusals(session, [step.id]) == (403,)
+    sent(S.UNSURE, 500)
+    decided(session, step.id, "again")
+    assert refusals(session, [step.id]) == ()
+
+
+def test_a_split_add_blames_nobody_in_it(session: Session) -> None:
+    run, adds = prepared(session, Op.ADD)
+    every = [each.id for each in adds]
+    for rows in (every, every[:1]):
+        granted = claim(session, run, Op.ADD, rows)
+        assert isinstance(granted, Claim)
+        record(session, Outcome(granted.request, S.WAITING, evidence={"status": 400}))
+    assert refusals(session, every) == ()
+
+
+def test_recovery_ends_what_dead_runs_left(session: Session) -> None:
+    run, adds = prepared(session, Op.ADD)
+    claim(session, run, Op.ADD, [each.id for each in adds])
+    assert recover(session, 1) == 1
+    assert {each.state for each in steps(session, Op.ADD)} == {S.UNSURE}
+    assert {each.why for each in steps(session, Op.ADD)} == {CUT_SHORT}
+    assert session.get_one(Run, run).ending == "died"
+    assert recover(session, 1) == 0
+
+
+# -- the schema -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("op", "counts"), pairs(Op, COUNTS))
+def test_the_index_holds_when_every_rule_above_it_is_broken(
+    session: Session, op: Op, counts: State
+) -> None:
+    run, [step, *_] = prepared(session, op)
+    first = claim(session, run, op, [step.id])
+    assert isinstance(first, Claim)
+    if counts is not S.SENDING:
+        record(session, Outcome(first.request, counts))
+    put(session, S.WAITING, step.id)  # somebody writes past every rule: the step looks open
+    with pytest.raises(IntegrityError), session.begin_nested():
+        claim(session, run, op, [step.id])
+    assert len(parts(session, step)) == 1
+
+
+def test_the_index_holds_against_a_hand_in_the_tables(session: Session) -> None:
+    run, [step, *_] = prepared(session, Op.INVITE)
+    claim(session, run, Op.INVITE, [step.id])
+    for number in COUNTS:
+        with pytest.raises(IntegrityError), session.begin_nested():
+            session.add(Part(request_id=1, step_id=step.id, generation=1, state=number))
+            session.flush()
+    session.add(Part(request_id=1, step_id=step.id, generation=1, state=S.GIVEN_UP))
+    session.add(Part(request_id=1, step_id=step.id, generation=2, state=S.SENDING))
+    session.flush()
+    with pytest.raises(IntegrityError), session.begin_nested():
+        session.execute(
+            update(PART).where(PART.c.step_id == step.id).values(state=S.DONE, generation=1)
+        )
