@@ -10,6 +10,7 @@ from pydantic_core import ErrorDetails
 from config.definition import Candidate, Definition, Guard, Invites, Problem, Project, Schedule
 from config.definition import Table as TableFields
 from config.errors import BadInput, Mistake, Place
+from config.kinds import ColumnField, is_placeholder
 
 Location = tuple[int | str, ...]
 PARTS: dict[str, type[BaseModel]] = {
@@ -73,9 +74,12 @@ def _mistake(detail: ErrorDetails, written: Written) -> Mistake:
         place = written.place(where, of_name=True)
         return Mistake(place, _unknown(name, list(model.model_fields)), field, name)
     if "[key]" in detail["loc"]:  # of columns: fields that are sent
-        place, names = written.place(where, of_name=True), list(Candidate.model_fields)
+        place, names = written.place(where, of_name=True), list(get_args(ColumnField))
         return Mistake(place, _unknown(name, names), field, name)
     place = written.place(where)
+    if is_placeholder(found):
+        message = f"{found.strip()} is still the placeholder; write your own value in its place"
+        return Mistake(place, message, field, found)
     if kind == "sentence":
         return Mistake(place, str(context["message"]), field, found)
     wanted = str(context.get("wanted") or _meaning(model, where))

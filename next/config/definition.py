@@ -23,6 +23,7 @@ from pydantic import field_validator as validates
 from config import timetable
 from config.errors import Place
 from config.kinds import (
+    ColumnField,
     CronLine,
     Dates,
     Email,
@@ -31,7 +32,6 @@ from config.kinds import (
     Key,
     Line,
     Moment,
-    SentField,
     Share,
     Sizes,
     Span,
@@ -171,7 +171,7 @@ class Table(Fields):
     """The word first, to take the first of several addresses in a cell."""
     hidden_rows: Literal["skip", "read"] | None = None
     """Either skip or read: what to do with rows that are hidden, filtered or struck through."""
-    columns: dict[SentField, Line] = {}
+    columns: dict[ColumnField, Line] = {}
     """Which column holds which field, as in columns: {notes: "Recruiter notes"}."""
 
 

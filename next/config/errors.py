@@ -1,6 +1,7 @@
 """Errors that a person can cause or fix: mistakes at their places, and exit codes."""
 
 import inspect
+import traceback
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -135,6 +136,18 @@ class BadInput(CampaignError):
     def at(cls, place: Place, message: str, **more: Any) -> "BadInput":
         """One mistake, in a whole sentence."""
         return cls([Mistake(place, message, **more)])
+
+
+class Bug(CampaignError):
+    """This is a bug in campaign, not in your file: {kind} in {where}. {so}"""
+
+    def __init__(self, error: Exception, so: str) -> None:
+        frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+        ours = [each for each in frames if "site-packages" not in each.f_code.co_filename] or frames
+        where = f"{Path(ours[-1].f_code.co_filename).name}:{ours[-1].f_lineno}"
+        rows = (each.f_locals.get("row") for each in reversed(ours))
+        near = next((f" near row {row}" for row in rows if isinstance(row, int)), "")
+        super().__init__(kind=type(error).__name__, where=where, so=so.format(near=near))
 
 
 class BadSettings(CampaignError):

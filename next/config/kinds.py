@@ -12,7 +12,6 @@ from pydantic_core import PydanticCustomError
 from config import emails, timetable
 
 LONGEST_TEXT = 10_000
-# `campaign new` writes these where a person has to decide; nothing that has one is ever sent.
 PLACEHOLDER = re.compile(r"\s*<[^<>@]*>\s*")
 # Text with these looks different from what it is.
 DIRECTIONS = set("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -28,6 +27,11 @@ def sentence(message: str, at: str = "") -> PydanticCustomError:
     return PydanticCustomError("sentence", "{message}", {"message": message, "at": at})
 
 
+def is_placeholder(value: object) -> bool:
+    """Whether `campaign new` wrote this for a person to decide; it is never sent."""
+    return isinstance(value, str) and bool(PLACEHOLDER.fullmatch(value))
+
+
 def read_by(read: Callable[[str], Any], keep: type | None = None) -> BeforeValidator:
     """Make a validator of a reader whose ValueError says what was wanted.
 
@@ -37,8 +41,6 @@ def read_by(read: Callable[[str], Any], keep: type | None = None) -> BeforeValid
     def reader(typed: Any) -> Any:
         if keep and isinstance(typed, keep):
             return typed
-        if isinstance(typed, str) and PLACEHOLDER.fullmatch(typed):
-            raise placeholder(typed)
         try:
             return read(typed if isinstance(typed, str) else "")
         except ValueError as error:
@@ -47,16 +49,11 @@ def read_by(read: Callable[[str], Any], keep: type | None = None) -> BeforeValid
     return BeforeValidator(reader)
 
 
-def placeholder(typed: str) -> PydanticCustomError:
-    """Refuse what `campaign new` wrote and nobody filled in."""
-    return sentence(f"{typed.strip()} is still the placeholder; write your own value in its place")
-
-
 def _text(typed: str) -> str:
     """Trim, and refuse what no person's text contains."""
     text = typed.strip()
-    if PLACEHOLDER.fullmatch(text):
-        raise placeholder(text)
+    if is_placeholder(text):
+        raise ValueError("a placeholder")
     if len(text) > LONGEST_TEXT:
         raise wanted(f"at most {LONGEST_TEXT:,} characters, not {len(text):,}")
     if not text.isprintable():
@@ -77,8 +74,6 @@ def _line(typed: str) -> str:
 
 def whole(typed: Any) -> Any:
     """Read digits as a number; a truth value or a fraction is none."""
-    if isinstance(typed, str) and PLACEHOLDER.fullmatch(typed):
-        raise placeholder(typed)
     if isinstance(typed, str) and re.fullmatch(r"\s*[0-9]{1,19}\s*", typed, re.ASCII):
         return int(typed)
     return typed if type(typed) is int else "no number"
@@ -127,6 +122,8 @@ def _where(typed: Any) -> Any:
         raise wanted("columns and the values to keep, as in where: {Stage: Take-home test}")
     lists = {name: value if isinstance(value, list) else [value] for name, value in typed.items()}
     for name, values in lists.items():
+        for value in filter(is_placeholder, values):
+            raise sentence(f"{value} is still there: look at the line, then delete this", name)
         if not values or any(isinstance(value, dict | list) for value in values):
             raise sentence(f"give a value of the column {name}, or a list of values", name)
     return {
@@ -165,6 +162,8 @@ Dates = Annotated[list[date], BeforeValidator(_dates, json_schema_input_type=lis
 Where = Annotated[
     dict[str, list[str]], BeforeValidator(_where, json_schema_input_type=dict[str, Any])
 ]
-SentField = Literal["first_name", "last_name", "email1", "source", "notes", "stage_id"]
+ColumnField = Literal[
+    "first_name", "last_name", "full_name", "email1", "source", "notes", "stage_id"
+]
 Hours = Annotated[str, as_typed(timetable.hours)]
 CronLine = Annotated[str, read_by(timetable.cron)]

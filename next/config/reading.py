@@ -1,5 +1,6 @@
 """From a file to a campaign with its people, or to every mistake in both."""
 
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -11,8 +12,9 @@ from pydantic import ValidationError
 from config.building import Written, build
 from config.definition import Definition, Listed, Table
 from config.emails import address_notes, email_key
-from config.errors import BadInput, Mistake, Place
+from config.errors import BadInput, Bug, CampaignError, Mistake, Place
 from config.sheets.files import Kind, read_file
+from config.sheets.people import LeftOut, People, read_people
 from config.yaml_file import YamlFile
 
 YAML = (".yaml", ".yml")
@@ -33,7 +35,7 @@ class Campaign:
     people: list[Listed] = field(repr=False)
     notes: list[str]
     digest: str
-    left_out: list[str]
+    left_out: list[LeftOut] = field(repr=False)
     columns: dict[str, str]
 
 
@@ -42,6 +44,15 @@ def read_campaign(file: Path, campaign: str | None = None) -> Campaign:
 
     `campaign` is the key that the file must have, if it matters.
     """
+    try:
+        return _read(file, campaign)
+    except CampaignError:
+        raise
+    except Exception as error:  # one file that nobody foresaw stops no other campaign
+        raise Bug(error, f"Reading {file} failed{{near}}. Nothing was sent.") from error
+
+
+def _read(file: Path, campaign: str | None) -> Campaign:
     data, written = _written(file)
     mistakes: list[Mistake] = []
     definition = None
@@ -89,13 +100,10 @@ def _written(file: Path) -> tuple[bytes, Written]:
             return source.data, sheet
     reader = who_reads(file)
     if reader:
-        message = f"this is only a table of people; {reader.name} reads it. Use that file instead"
+        message = f"this is only a table of people, which {reader} reads. Type that name instead"
     else:
-        new = file.with_suffix(".yaml").name
-        message = (
-            "this is only a table of people. Write a campaign that reads it:  "
-            f"campaign new {new} --from {file.name}"
-        )
+        new = shlex.join(["campaign", "new", str(file.with_suffix(".yaml")), "--from", str(file)])
+        message = f"this is only a table of people. Write a campaign that reads it:  {new}"
     raise BadInput.at(Place(file), message)
 
 
@@ -118,37 +126,22 @@ def table_of(definition: Path) -> Path | None:
     return (definition.parent / named).resolve() if isinstance(named, str) else None
 
 
-@dataclass
-class _People:
-    """Who was found, in a table or in the definition itself."""
-
-    listed: list[Listed] = field(default_factory=list)
-    mistakes: list[Mistake] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    left_out: list[str] = field(default_factory=list)
-    columns: dict[str, str] = field(default_factory=dict)
-    digest: str = ""
-
-
-def _people(written: Written, definition: Definition | None) -> _People:
+def _people(written: Written, definition: Definition | None) -> People:
     """Read the people, also if other fields of the definition have mistakes."""
     spec = definition.candidates if definition else written.fields.get("candidates")
     if isinstance(spec, dict):
         try:
             spec = Table.model_validate(spec)
         except ValidationError:
-            return _People()
+            return People()
     if isinstance(spec, Table):
-        from config.sheets.people import read_people  # noqa: PLC0415 - it costs pandas
-
-        found = read_people(spec, written.place(()).file.parent)
-        return _People(found.listed, found.mistakes, found.notes, found.left_out)
+        return read_people(spec, written.place(()).file.parent)
     if definition is None or not isinstance(definition.candidates, list):
-        return _People()
+        return People()
     places = (written.place(("candidates", at)) for at in range(len(definition.candidates)))
     pairs = zip(definition.candidates, places, strict=False)
     listed = [Listed(each, email_key(each.email1), place) for each, place in pairs]
-    return _People(listed, list(_doubled(listed)))
+    return People(listed, list(_doubled(listed)))
 
 
 def _doubled(listed: Sequence[Listed]) -> Iterator[Mistake]:

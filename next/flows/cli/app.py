@@ -5,15 +5,13 @@ it is called: `campaign --help` imports no command at all. It returns its exit c
 """
 
 import sys
-import traceback
 from collections.abc import Sequence
 from importlib import import_module
 from importlib.metadata import version
-from pathlib import Path
 
 import typer
 
-from config.errors import BadInput, CampaignError
+from config.errors import BadInput, Bug, CampaignError
 
 COMMANDS = {
     "new": ("prepare", "Write a definition to fill in, from an export if you like"),
@@ -43,7 +41,7 @@ def run(words: Sequence[str]) -> int:
         if hasattr(error, "show") and hasattr(error, "exit_code"):  # what was typed is no command
             error.show()
             return int(error.exit_code)
-        return say(Bug(error))
+        return say(Bug(error, "What was sent is recorded; the same command goes on from there."))
     return code if isinstance(code, int) else 0
 
 
@@ -79,18 +77,6 @@ def say(error: CampaignError) -> int:
     if error.then:
         print(error.then, file=sys.stderr)
     return error.exit_code
-
-
-class Bug(CampaignError):
-    """This is a bug in campaign, not in your file: {kind} in {where}. What was sent is recorded;
-    the same command goes on from there.
-    """
-
-    def __init__(self, error: Exception) -> None:
-        frames = traceback.extract_tb(error.__traceback__)
-        ours = [f for f in frames if "site-packages" not in f.filename] or frames
-        where = f"{Path(ours[-1].filename).name}:{ours[-1].lineno}"
-        super().__init__(kind=type(error).__name__, where=where)
 
 
 def _nothing() -> None:

@@ -23,7 +23,7 @@ def check(
     force: bool = typer.Option(False, "--force", help="Overwrite the copy, whatever it is."),
 ) -> int:
     """Find every mistake in definitions and their tables at once; nothing is sent."""
-    from config.errors import BadInput, in_order
+    from config.errors import BadInput, Bug, Mistake, Place, in_order
     from config.reading import read_campaign
 
     files, mistakes = _campaigns_in(files)
@@ -33,6 +33,8 @@ def check(
             good.append(read_campaign(file))
         except BadInput as error:
             mistakes += error.mistakes
+        except Bug as error:
+            mistakes.append(Mistake(Place(file), str(error)))
     mistakes = in_order([*mistakes, *_keys_twice(good)])
     if as_json:
         problems = [mistake.as_json() for mistake in mistakes]
@@ -41,9 +43,11 @@ def check(
         _show(good, mistakes)
     if mark:
         _mark(mark, mistakes, force, quiet=as_json)
-    elif mistakes and not as_json and any(each.place.cell or each.field for each in mistakes):
-        again = words.typed("check", *files, "--mark", "marked.xlsx")
-        print(f"Fix them, and check again. In a copy of the table: {again}", file=sys.stderr)
+    elif mistakes and not as_json:
+        again = words.typed("check", *files)
+        print(f"Fix this, then type: {again}", file=sys.stderr)
+        if any(each.place.file.suffix.lower() not in {".yaml", ".yml"} for each in mistakes):
+            print(f"To see it in a copy of the table: {again} --mark marked.xlsx", file=sys.stderr)
     return 2 if mistakes else 0
 
 
@@ -52,7 +56,9 @@ def new(
     export: Path | None = typer.Option(
         None, "--from", help="An export of your hiring system, which the definition will read."
     ),
-    schema: bool = typer.Option(False, "--schema", help="Print the JSON schema for your editor instead."),
+    schema: bool = typer.Option(
+        False, "--schema", help="Print the JSON schema for your editor instead."
+    ),
     force: bool = typer.Option(False, "--force", help="Overwrite the file, whatever it is."),
 ) -> None:
     """Write a definition to fill in; `check` refuses each placeholder by name."""
@@ -64,8 +70,7 @@ def new(
     from config.starter import write_starter
 
     path = path or (export.with_suffix(".yaml") if export else Path("hiring.yaml"))
-    for line in write_starter(path, export, force=force):
-        print(line)
+    write_starter(path, export, force=force)
     print(f"Fill in what stands between < and > in {path}.\n{words.then('check', path)}")
 
 

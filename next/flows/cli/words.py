@@ -1,12 +1,16 @@
 """What commands say: counts, dates, what is sent, and what to type next."""
 
 import shlex
+from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from config.definition import Definition, Project
     from config.reading import Campaign
+
+
+NAMED = 3
 
 
 def counted(number: int, noun: str, plural: str = "") -> str:
@@ -47,8 +51,14 @@ def described(campaign: "Campaign") -> Iterator[tuple[str, str]]:
     yield "people", counted(len(campaign.people), "candidate")
     yield "sent", "; ".join(sent(campaign)) or "nothing"
     yield from invitations(definition)
-    for each in campaign.left_out:
-        yield "left out", each
+    reasons = Counter(each.why for each in campaign.left_out)
+    for why, number in reasons.most_common():
+        names = [each.name or each.key for each in campaign.left_out if each.why == why]
+        more = f" and {number - NAMED:,} more" if number > NAMED else ""
+        yield (
+            "left out",
+            f"{counted(number, 'row')}, because {why}: {', '.join(names[:NAMED])}{more}",
+        )
     for note in campaign.notes:
         yield "note", note
 
