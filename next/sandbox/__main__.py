@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sandbox.faults import Fault
+from sandbox.record import UnreadableRecord
 from sandbox.server import Sandbox
 from sandbox.switchboard import typed_fault
 
@@ -22,18 +23,36 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for text in given.fault:
             operation, fault = typed_fault(text)
             faults[operation].append(fault)
-        sandbox = Sandbox(
+    except ValueError as wrong:
+        return _refuse(f"--fault: {wrong}")
+    try:
+        with Sandbox(
             given.record,
             given.port,
             given.token_lifetime,
             host=given.host,
             outbox=given.outbox,
             **faults,
-        )
-        with sandbox as service:
+        ) as service:
             _serve(service)
-    except ValueError as wrong:
-        print(f"The sandbox answers at {service.url} and sends no email: see {service.url}/outbox")
+    except UnreadableRecord as wrong:
+        return _refuse(str(wrong))
+    except OSError as wrong:
+        where = wrong.filename or f"{given.host}:{given.port}"
+        return _refuse(f"The sandbox cannot use {where}: {wrong.strerror}")
+    return 0
+
+
+def _refuse(why: str) -> int:
+    print(f"{why}.", file=sys.stderr)
+    return 2
+
+
+def _serve(service: Sandbox) -> None:
+    stopped = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stopped.set())
+    print(f"The sandbox answers at {service.url} and sends no email: see {service.url}/outbox")
     for name, value in service.settings.items():
         print(f"export {name}={shlex.quote(value)}")
     sys.stdout.flush()
@@ -43,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m sandbox", description=__doc__)
     parser.add_argument("--host", default="127.0.0.1", help="the address to listen on")
-    parser.add_argument("--port", type=int, default=0, help="0, as by default, takes a free one")
+    parser.add_argument("--port", type=_port, default=0, help="0, as by default, takes a free one")
     parser.add_argument("--record", type=Path, help="the record: a file that grows by JSON lines")
     parser.add_argument("--outbox", type=Path, help="a folder for the emails, as .eml files")
     parser.add_argument("--token-lifetime", type=int, default=86400, metavar="SECONDS")
@@ -55,6 +74,12 @@ def _parser() -> argparse.ArgumentParser:
         help="what goes wrong, as in invite=lost:3 (may be given several times)",
     )
     return parser
+
+
+def _port(text: str) -> int:
+    if not text.isdecimal() or int(text) > 65535:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from 0 to 65535")
+    return int(text)
 
 
 if __name__ == "__main__":

@@ -11,8 +11,14 @@ Entry = dict[str, Any]
 """n, at, op, method, path, project_id, candidate_id, body, worked, ids, email, status, fault."""
 
 
+class UnreadableRecord(Exception):
+    """A file was given as the record that is none."""
+
+
 class Record:
-    """A file of JSON lines that only grows. Raises OSError when it cannot be opened.
+    """A file of JSON lines that only grows.
+
+    Raises OSError when it cannot be opened, UnreadableRecord when it holds something else.
 
     A last line that was cut off, by a full disk or a power cut, is left out.
     """
@@ -26,7 +32,10 @@ class Record:
         self._file = path.open("ab", buffering=0)
         self._reader = path.open("rb")
         self._rest = b""
-        self.count = len(self.entries())
+        try:
+            self.count = len(self.entries())
+        except ValueError:
+            raise UnreadableRecord(f"{path} is not the record of a sandbox") from None
         if self._rest:
             self._file.truncate(path.stat().st_size - len(self._rest))
             self._rest = b""
