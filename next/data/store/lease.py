@@ -69,7 +69,7 @@ def is_free(ledger: Ledger, key: str) -> bool:
         with ledger.reading() as session:
             return session.connection().execute(_WHO, _numbers(key)).first() is None
     try:
-        number = os.open(_file_of(ledger.locks, key), os.O_RDONLY)
+        number = os.open(ledger.locks / file_name(key), os.O_RDONLY)
     except FileNotFoundError:
         return True
     try:
@@ -79,6 +79,20 @@ def is_free(ledger: Ledger, key: str) -> bool:
     finally:
         os.close(number)
     return True
+
+
+def file_name(key: str) -> str:
+    """A key as the name of a file, whatever it is; it never begins with a dot."""
+    return quote(key, safe=" ").replace(".", "%2E")
+
+
+def lock_file(folder: Path, name: str) -> int:
+    """Open a file to lock, and make it where it is missing. Raises NoLocks."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return os.open(folder / name, os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError as error:
+        raise NoLocks(path=folder / name, cause=error.strerror) from None
 
 
 class _FileLease:
@@ -97,12 +111,8 @@ class _FileLease:
 
 @contextmanager
 def _in_folder(folder: Path, key: str) -> Iterator[Lease]:
-    path = _file_of(folder, key)
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        number = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-    except OSError as error:
-        raise NoLocks(path=path, cause=error.strerror) from None
+    path = folder / file_name(key)
+    number = lock_file(folder, path.name)
     try:
         _lock(number, key)
         held = _FileLease(key, path, number)
@@ -134,10 +144,6 @@ def _at_work(key: str, written: bytes) -> AtWork:
         return AtWork(key, str(who["host"]), int(who["pid"]), since)
     except (ValueError, KeyError, TypeError):  # it has only just begun
         return AtWork(key, "this machine", 0, None)
-
-
-def _file_of(folder: Path, key: str) -> Path:
-    return folder / quote(key, safe=" ").replace(".", "%2E")
 
 
 class _ServerLease:
