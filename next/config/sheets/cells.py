@@ -1,0 +1,177 @@
+"""Rows of texts as they stand in a file, each cell written as a person sees it."""
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime, time
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+from config.emails import email_key
+from config.errors import Mistake, Place
+
+# Beyond this, floating-point numbers skip whole numbers.
+LARGEST_EXACT = 2**53
+DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
+
+
+@dataclass
+class Grid:
+    """One sheet, or a whole text: rows that hold anything, each with its number in the file.
+
+    In a sheet the number is the row, in a text the line on which the row begins. Columns count
+    from 0. `spoilt` says of cells that have no value why not, `links` holds their mailto targets.
+    """
+
+    file: Path
+    rows: list[tuple[int, list[str]]]
+    sheet: str | None = None
+    delimiter: str | None = None
+    hidden: frozenset[int] = frozenset()
+    struck: frozenset[tuple[int, int]] = frozenset()
+    spoilt: dict[tuple[int, int], str] = field(default_factory=dict)
+    links: dict[tuple[int, int], str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    mistakes: list[Mistake] = field(default_factory=list)
+
+    @property
+    def whole(self) -> Place:
+        """The table as a whole."""
+        return Place(self.file, sheet=self.sheet)
+
+    def place(self, row: int, column: int = 0) -> Place:
+        """One cell; in a text its line."""
+        if self.sheet is None:
+            return Place(self.file, line=row)
+        return Place(self.file, sheet=self.sheet, cell=f"{letters(column)}{row}")
+
+
+def letters(column: int) -> str:
+    """Name a column (from 0) as spreadsheets do: 27 is AB."""
+    name = ""
+    while column >= 0:
+        column, letter = divmod(column, 26)
+        name, column = chr(65 + letter) + name, column - 1
+    return name
+
+
+def text_of(value: Any, number_format: str = "General") -> str:
+    """Write a workbook's value as its cell shows it, where that can be told."""
+    match value:
+        case str():
+            return _ESCAPED.sub(lambda code: chr(int(code[1], 16)), value)
+        case None:
+            return ""
+        case bool():
+            return "TRUE" if value else "FALSE"
+        case float() if not math.isfinite(value):
+            return "#NUM!"
+        case float() if value.is_integer() and abs(value) <= LARGEST_EXACT:
+            return text_of(int(value), number_format)
+        case int() if value >= 0 and set(number_format) == {"0"}:
+            return str(value).zfill(len(number_format))
+        case datetime():
+            midnight = value.time() == time()
+            return value.date().isoformat() if midnight else value.isoformat(" ", "seconds")
+        case date() | time():
+            return value.isoformat()
+    return str(value)
+
+
+def is_error(text: str) -> bool:
+    """Whether a whole text is an error of a spreadsheet, such as `#N/A`; never a name."""
+    return text.lstrip().startswith(("#", "Err:")) and bool(_ERROR.fullmatch(text.strip()))
+
+
+def unguarded(row: list[str]) -> list[str]:
+    """Remove the apostrophe that programs put before text that looks like a formula."""
+    return [cell[1:] if cell.startswith(_GUARDED) else cell for cell in row]
+
+
+def is_address(text: str) -> bool:
+    """Whether a cell holds one address and nothing else, roughly; a footer has words around it."""
+    return "@" in text and bool(_ADDRESS.fullmatch(plain_address(text)))
+
+
+def address_of(text: str, link: str = "", *, first: bool = False) -> str:
+    """Return the address that a cell shows, or if it shows none, that of its link.
+
+    Raises ValueError if the link leads to an address that the cell does not show: nobody can tell
+    with which one the person logs in.
+    """
+    shown = plain_address(text, first=first)
+    if not link:
+        return shown
+    targets = [_bare(target) for target in link.split(",")]
+    if "@" not in text:
+        return plain_address(", ".join(dict.fromkeys(targets)), first=first)
+    if not {*map(email_key, targets)} & {*map(email_key, addresses_in(text))}:
+        raise ValueError(f"an address that is the one of its link, {targets[0]}")
+    return shown
+
+
+def plain_address(text: str, *, first: bool = False) -> str:
+    """Return the one address in `Ada <ada@x.org>` or `mailto:ada@x.org`.
+
+    Of several different ones, the `first`; without that, a cell with several, like one without
+    any, stays as it is, so that the rules for addresses refuse it.
+    """
+    text = text.strip()
+    if not _WRAPPED.search(text):
+        return text
+    each = addresses_in(text)
+    if len(each) > 1:
+        return each[0] if first else text
+    if named := _NAMED.fullmatch(text):
+        return _bare(named[1])
+    return each[0] if len(_EACH.findall(text)) > 1 else _bare(text)
+
+
+def addresses_in(text: str) -> list[str]:
+    """List the addresses in a text, each once.
+
+    Different capitals make different addresses: the login must equal the address (interface 4.7).
+    """
+    each = (match[1] or match[2] for match in _EACH.finditer(text))
+    return list(dict.fromkeys(_bare(address.strip("\"'()")) for address in each))
+
+
+def is_person(cells: Sequence[str], columns: Sequence[int]) -> bool:
+    """Whether a person's columns, the last of which is the address, hold names and an address."""
+    if max(columns) >= len(cells):
+        return False
+    *names, address = (cells[column].strip() for column in columns)
+    return is_address(address) and all(name and ":" not in name for name in names)
+
+
+def _bare(text: str) -> str:
+    mailto = _MAILTO.fullmatch(text.strip())
+    return unquote(mailto[1]).strip() if mailto else text.strip()
+
+
+_GUARDED = tuple(f"'{c}" for c in "=+-@\t\r\n＝＋－＠")
+_ESCAPED = re.compile("_x(000[9AD])_")
+_ADDRESS = re.compile(r"[^\s@,;|<>:]+@[^\s@,;|<>:]+\.[^\s@,;|<>:.]+")
+# Most cells hold an address and nothing else.
+_WRAPPED = re.compile(r"[<:,;|\s]")
+_NAMED = re.compile(r"[^<>]*<([^<>]*)>")
+_EACH = re.compile(r"<([^<>]*@[^<>]*)>|([^\s,;|<>]+@[^\s,;|<>]+)")
+_MAILTO = re.compile(r"mailto:([^?]*)(?:\?.*)?", re.IGNORECASE | re.DOTALL)
+# In English with its newer ones, then what German, French, Spanish, Italian, Portuguese and Dutch
+# versions show instead, then LibreOffice's own.
+_ERROR = re.compile(
+    r"""
+    [#](?: N/A | NAME\? | GETTING_DATA
+        | (?: DIV/0 | REF | VALUE | NULL | NUM | SPILL | CALC | FIELD | BLOCKED | UNKNOWN
+        | CONNECT | BUSY | ERROR )!
+        | NV | N/D | N/B | ADR! | ND! | (?: NOM | NOME | NAAM )\? | ¿NOMBRE\?
+        | (?: BEZUG | WERT | ZAHL | VALEUR | NUL | NOMBRE | RIF | VALORE | NULLO | VALOR | NULO
+        | NÚM | DEEL/0 | VERW | WAARDE | LEEG | GETAL | ARG )!
+        | ¡(?: DIV/0 | REF | VALOR | NULO | NUM )!
+    )
+    | Err:[0-9]{3}
+    """,
+    re.VERBOSE,
+)

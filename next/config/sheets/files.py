@@ -1,0 +1,138 @@
+"""The bytes of a file that a person named, and what kind of table they are."""
+
+import hashlib
+import re
+import time
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path
+
+from config.errors import BadInput, Place
+
+# A table of 100,000 people has 10 MB.
+LARGEST = 48 * 2**20
+# Seconds. A program that writes a file in place leaves it unfinished between two writes: it counts
+# as whole once nobody has touched it for `REST`, and we wait `PATIENCE` for that.
+REST = 0.5
+PATIENCE = 5.0
+
+
+class Kind(Enum):
+    """How a table is written; the content says so, whatever the name of the file."""
+
+    TEXT = "text"  # csv, tsv
+    WORKBOOK = "workbook"  # .xlsx, .xlsm
+    PAGE = "page"  # HTML, which many systems export as .xls
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file, read once: whatever is made of it is made of these bytes."""
+
+    file: Path
+    data: bytes = field(repr=False)
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of the bytes, in hex."""
+        return hashlib.sha256(self.data).hexdigest()
+
+    @property
+    def kind(self) -> Kind:
+        """Tell the kind. Raises BadInput for what is no table, with what to do about it."""
+        head = self.data[:4096]
+        as_text = head.decode(encoding_of(self.data) or "latin-1", "replace").lstrip(
+            "\ufeff \r\n\t"
+        )
+        why_not = next((why for begins, why in _REFUSED if head.startswith(begins)), None)
+        if head.startswith(_OLE) and "EncryptedPackage".encode("utf-16-le") in self.data:
+            why_not = PROTECTED
+        if head.startswith(b"PK") and b"mimetypeapplication/vnd.oasis.opendocument" in head[:120]:
+            why_not = f"this is an OpenDocument file; {SAVE_AS}"
+        if re.match(r"<\?xml[^>]*>\s*(?:<\?mso[^>]*>\s*)?<(?:\w+:)?Workbook\b", as_text):
+            why_not = f"this is a workbook in the XML of Excel 2003; {SAVE_AS}"
+        if why_not is not None:
+            raise BadInput.at(Place(self.file), why_not)
+        if head.startswith(b"PK\x03\x04"):
+            return Kind.WORKBOOK
+        return Kind.PAGE if _PAGE.match(as_text) else Kind.TEXT
+
+
+def read_file(file: Path) -> Source:
+    """Read a whole file once nobody is writing it.
+
+    Raises BadInput if it is missing, empty, no file, too large, or written all the time.
+    """
+    why_not = "this file cannot be read"
+    try:
+        if file.is_dir():
+            why_not = "this is a folder, wanted a file"
+        elif not file.exists():
+            why_not = "there is no such file"
+        elif not file.is_file():  # reading a device or a pipe might never end
+            why_not = "this is not an ordinary file"
+        elif file.stat().st_size > LARGEST:
+            why_not = f"this file is larger than {LARGEST // 2**20} MB"
+        elif (data := _at_rest(file)) is None:
+            why_not = "this file is being written right now, so it was not read; try again later"
+        elif not data.strip(b"\0 \r\n\t\xef\xbb\xbf\xff\xfe"):
+            why_not = "this file is empty"
+        else:
+            return Source(file, data)
+    except (OSError, ValueError) as error:
+        why_not += f": {error.strerror}" if isinstance(error, OSError) and error.strerror else ""
+    raise BadInput.at(Place(file), why_not)
+
+
+def encoding_of(data: bytes) -> str | None:
+    """The encoding of a text, if a byte-order mark or UTF-16's zero bytes show it."""
+    marked = next((encoding for mark, encoding in _MARKS if data.startswith(mark)), None)
+    if marked or len(data) % 2:
+        return marked
+    head = data[:200]
+    first, second = head[::2].count(0), head[1::2].count(0)
+    if 4 * max(first, second) < len(head) or 4 * min(first, second) >= max(first, second):
+        return None
+    return "utf-16-le" if first < second else "utf-16-be"
+
+
+def _at_rest(file: Path) -> bytes | None:
+    """Read between two looks that find the file unchanged; None if it never rests."""
+    until = time.monotonic() + PATIENCE
+    seen: object = None
+    while True:
+        before = file.stat()
+        data = file.read_bytes()
+        after = file.stat()
+        look = (after.st_ino, after.st_size, after.st_mtime_ns)
+        same = look == (before.st_ino, before.st_size, before.st_mtime_ns)
+        # A time in the future was set by another clock: then only a second look can tell.
+        rests = time.time() - after.st_mtime >= REST or look == seen
+        if same and rests and len(data) == after.st_size:
+            return data
+        if time.monotonic() >= until:
+            return None
+        seen = look
+        time.sleep(REST)
+
+
+SAVE_AS = "open it in a spreadsheet program and save it as .xlsx"
+PROTECTED = "this workbook is protected by a password; save it without one"
+_OLE = bytes.fromhex("d0cf11e0a1b11ae1")
+_REFUSED = (
+    (_OLE, f"this is an old .xls workbook; {SAVE_AS}"),
+    (b"%PDF", "this is a PDF; export the table as .xlsx or .csv instead"),
+    (b"MIME-Version:", f"this is an archived web page; {SAVE_AS}"),
+)
+_MARKS = (
+    (b"\xef\xbb\xbf", "utf-8-sig"),
+    (b"\xff\xfe\0\0", "utf-32"),  # before UTF-16, whose mark begins in the same way
+    (b"\0\0\xfe\xff", "utf-32"),
+    (b"\xff\xfe", "utf-16"),
+    (b"\xfe\xff", "utf-16"),
+)
+_PAGE = re.compile(
+    r"<(?:!doctype|!--|\?xml|html|head|meta|title|style|body|table|div|center|font|p|h[1-6])\b"
+    r"|<!--",
+    re.IGNORECASE,
+)

@@ -1,0 +1,183 @@
+"""What the words of a table mean: its headers, and what it says of people who are out.
+
+The words stand in headers.csv, a kind and a language a line. Of the kinds, the fields of a
+candidate, `remarks` and `qualifier` match a whole header. The others are patterns of words: `*`
+stands for the rest of a word, so that `reject*` matches Rejected, Rejection and rejects.
+
+- `beside`: the words mean this only in a table that has one of these headers as well
+- `status_column`, but not `not_status`: headers whose values may say that a person is out
+- `out`: says that a person is out, as a header, as such a value, or as a remark beside a name;
+  `out_column` only as a header, `out_value` only as a value, and `not_out` says the opposite
+- `not_so`: a value under such a header that means no
+- `total` and `footer`: rows that are nobody
+"""
+
+import csv
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache, lru_cache
+from pathlib import Path
+
+FIELDS = ("full_name", "first_name", "last_name", "email1", "source", "notes", "stage_id")
+FULL_NAME = "full_name"
+WORDS = Path(__file__).with_name("headers.csv")
+
+
+def fields_of(titles: Sequence[str], columns: Mapping[str, str]) -> list[str | None]:
+    """Return the field of each column; what a definition says under `columns` comes first."""
+    named = {spelling(title): field for field, title in columns.items()}
+    beside = _by_their_neighbours(titles)
+    fields: list[str | None] = []
+    for title in titles:
+        reduced = spelling(title)
+        field = named.get(reduced)
+        if field is None:
+            field = beside.get(reduced) or _meaning(title)
+            field = None if field in columns else field
+        fields.append(field)
+    return fields
+
+
+def header_among(rows: Sequence[Sequence[str]], columns: Mapping[str, str]) -> tuple[int, int]:
+    """Find the header: the first of the rows that name the most fields, and how many it names."""
+    named = [len({*fields_of(row, columns)} - {None}) for row in rows] or [0]
+    most = max(named)
+    return named.index(most), most
+
+
+@lru_cache(maxsize=4096)
+def spelling(header: str) -> str:
+    """Reduce a header to its letters and digits: `E-mail ` and `e_mail` are one."""
+    decomposed = unicodedata.normalize("NFKD", header).casefold().replace("ł", "l")
+    return "".join(c for c in decomposed if c.isalnum())
+
+
+@lru_cache(maxsize=65536)
+def worded(text: str) -> str:
+    """Reduce a text to its words: `applicationStatus`, `Rejected at` and `don’t_contact`."""
+    apart = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text).replace("_", " ")
+    decomposed = unicodedata.normalize("NFKD", apart).casefold().replace("ł", "l")
+    plain = "".join(c for c in decomposed if not unicodedata.combining(c))
+    return " ".join(re.findall(r"[\w*]+", plain))
+
+
+def says_out(text: str, *, title: bool = False, whole: bool = False) -> bool:
+    """Whether a value says that a person is out, or a `title` that whoever has a value there is.
+
+    `whole`: only if the text says nothing else.
+    """
+    words = worded(text)
+    if not words or _pattern("not_out").search(words):
+        return False
+    pattern = _pattern("out", "out_column" if title else "out_value")
+    return bool(pattern.fullmatch(words) if whole else pattern.search(words))
+
+
+def begins_with_out(text: str) -> bool:
+    """Whether a remark begins by saying that a person is out."""
+    words = worded(text)
+    return bool(_pattern("out", "out_value").match(words)) and not _pattern("not_out").match(words)
+
+
+def is_status(title: str) -> bool:
+    """Whether the values under a header say how far a person got."""
+    words = worded(title)
+    return bool(_pattern("status_column").search(words)) and not _pattern("not_status").search(
+        words
+    )
+
+
+def is_not_so(value: str) -> bool:
+    """Whether a value means no, as `false` under the header Rejected."""
+    return unicodedata.normalize("NFKC", value.strip().casefold()) in _listed("not_so")
+
+
+def is_remarks(title: str) -> bool:
+    """Whether a header names remarks, which may be private."""
+    return spelling(title) in _spellings("remarks")
+
+
+def is_total(cells: Iterable[str]) -> bool:
+    """Whether a row begins with a word for a total, and otherwise holds only numbers."""
+    first, *others = [cell.strip() for cell in cells if cell.strip()] or [""]
+    words = [word for word in worded(first).split() if not word.isdecimal()]
+    known = {part for word in _listed("total") for part in worded(word).split()}
+    extra = {"grand", "sub", "report", "overall", "of", "der", "de", "di", "do", "van"}
+    has_total = any(word in known for word in words) and {*words} <= known | extra
+    return has_total and all(_NUMBER.fullmatch(cell) for cell in others)
+
+
+def is_footer(cells: Iterable[str]) -> bool:
+    """Whether a row only says who exported the table, or when."""
+    filled = [cell for cell in cells if cell.strip()]
+    return 0 < len(filled) <= 2 and bool(_pattern("footer").match(worded(filled[0])))
+
+
+@cache
+def _lines() -> list[tuple[str, tuple[str, ...], tuple[str, ...]]]:
+    """Read headers.csv, once in a process: kind, words, and those beside which they mean it."""
+    # Spreadsheet programs write a byte-order mark first.
+    with WORDS.open(encoding="utf-8-sig", newline="") as file:
+        return [
+            (line["kind"], _apart(line["words"]), _apart(line["beside"]))
+            for line in csv.DictReader(file)
+        ]
+
+
+def _apart(words: str) -> tuple[str, ...]:
+    return tuple(word.strip() for word in words.split("|") if word.strip())
+
+
+@cache
+def _listed(kind: str) -> frozenset[str]:
+    return frozenset(w.casefold() for each, words, _ in _lines() if each == kind for w in words)
+
+
+@cache
+def _spellings(kind: str) -> frozenset[str]:
+    return frozenset(map(spelling, _listed(kind)))
+
+
+@cache
+def _pattern(*kinds: str) -> re.Pattern[str]:
+    phrases = (worded(phrase) for kind in kinds for phrase in sorted(_listed(kind)))
+    each = "|".join(re.escape(phrase).replace(r"\*", r"\w*") for phrase in phrases)
+    return re.compile(rf"(?<!\w)(?:{each})(?!\w)")
+
+
+@cache
+def _fields() -> dict[str, str]:
+    """The field of each spelling that means one for certain."""
+    return {
+        spelling(word): kind
+        for kind, words, beside in _lines()
+        if kind in FIELDS and not beside
+        for word in words
+    }
+
+
+def _meaning(header: str) -> str | None:
+    """The field that a whole header names; an unknown word in brackets makes it another."""
+    if field := _fields().get(spelling(header)):
+        return field
+    bare, brackets = _BRACKETS.sub("", header), _BRACKETS.findall(header)
+    known = all(spelling(each) in _spellings("qualifier") for each in brackets)
+    return _fields().get(spelling(bare)) if brackets and known else None
+
+
+def _by_their_neighbours(titles: Sequence[str]) -> dict[str, str]:
+    """What headers mean only beside others; not if another header names that field for certain."""
+    spellings = {*map(spelling, titles)} - {""}
+    certain = {*map(_meaning, titles)}
+    return {
+        spelling(word): kind
+        for kind, words, beside in _lines()
+        if kind in FIELDS and kind not in certain and {*map(spelling, beside)} & spellings
+        for word in words
+        if spelling(word) in spellings
+    }
+
+
+_BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|（[^（）]*）|【[^【】]*】")
+_NUMBER = re.compile(r"[\d.,\s%$€£+-]+")

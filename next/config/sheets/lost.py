@@ -1,0 +1,166 @@
+"""Which rows of a table are people, and who would be lost in the others without a word."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from config.errors import Mistake, shown
+from config.sheets.cells import DELIMITERS, Grid, is_address, is_person
+from config.sheets.headers import FULL_NAME, fields_of, is_footer, is_total
+
+# Twice as many as anybody invites; a longer file is not a list of candidates.
+MOST_ROWS = 250_000
+NAMED = 3
+Row = tuple[int, list[str]]
+
+ABOVE = (
+    "a person stands above the header, which is row {header}, and is not read; put all people "
+    "below one header, or remove the address"
+)
+SECOND = (
+    "a second table begins here, which is not read; put all people below one header, or keep one "
+    "table in a sheet"
+)
+BESIDE = (
+    "a person stands here in columns that are not read; move the row below its headers, or remove "
+    "the address"
+)
+SWALLOWED = (
+    "a cell of this row holds whole rows with people, because of a stray quote; remove the quote, "
+    "or the line breaks inside the cell"
+)
+TOO_WIDE = (
+    "this row has {found} columns, the header has {wanted}; put quotes around text that contains "
+    "a {delimiter}"
+)
+
+
+@dataclass
+class Sifted:
+    """The rows that are people or may be, and what is wrong or worth a word about the others."""
+
+    rows: list[Row] = field(default_factory=list)
+    mistakes: list[Mistake] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def sift(
+    grid: Grid, header: Row, by_field: Mapping[str, int], columns: Mapping[str, str]
+) -> Sifted:
+    """Go through the rows around a header; `by_field` are the columns that are read."""
+    sifted = Sifted()
+    number, titles = header
+    names = [FULL_NAME] if FULL_NAME in by_field else ["first_name", "last_name"]
+    person = [by_field[name] for name in (*names, "email1") if name in by_field]
+    above = [row for row in grid.rows if row[0] < number]
+    for lost in _above(above, number, person, columns):
+        sifted.mistakes.append(Mistake(grid.place(lost, person[-1]), ABOVE.format(header=number)))
+    nobody: list[Row] = []
+    read = sorted(by_field.values())
+    for row in grid.rows[len(above) + 1 :]:
+        begins, cells = row
+        if grid.delimiter and (torn := _torn(grid, cells, len(titles), person)):
+            sifted.mistakes.append(Mistake(grid.place(begins), torn))
+            continue
+        complete = is_person(cells, person)
+        if not complete and _is_header(cells, columns):
+            sifted.mistakes.append(Mistake(grid.place(begins), SECOND))
+            # What stands alone above the second header is its title.
+            while sifted.rows and _alone(sifted.rows[-1][1]):
+                sifted.rows.pop()
+            break
+        if complete or _is_somebody(cells, read):
+            if len(sifted.rows) == MOST_ROWS:
+                why = f"there are more than {MOST_ROWS:,} rows; split them into several files"
+                sifted.mistakes.append(Mistake(grid.place(begins), why))
+                break
+            sifted.rows.append(row)
+        elif is_total(cells) or is_footer(cells):
+            nobody.append(row)
+        else:
+            sifted.mistakes += _beside(grid, row, person)
+    sifted.notes += _named(grid, nobody)
+    return sifted
+
+
+def _above(
+    rows: Sequence[Row], header: int, person: Sequence[int], columns: Mapping[str, str]
+) -> list[int]:
+    """Find people above the header: below another header, or all rows there are people, as after
+    sorting the header among them.
+    """
+    lost, email = [], None
+    for number, cells in rows:
+        if email is not None and email < len(cells) and is_address(cells[email]):
+            lost.append(number)
+        elif email is None and _is_header(cells, columns):
+            email = fields_of(cells, columns).index("email1")
+    if not lost and rows and rows[-1][0] == header - 1:
+        lost = [number for number, cells in rows if is_person(cells, person)]
+        lost = lost if len(lost) == len(rows) else []
+    return lost
+
+
+def _is_header(cells: Sequence[str], columns: Mapping[str, str]) -> bool:
+    """Whether a row names columns for an address and for a name."""
+    if any("@" in cell for cell in cells) or len(set(cells)) < 2:
+        return False
+    fields = {*fields_of(cells, columns)}
+    return "email1" in fields and bool(fields & {FULL_NAME, "first_name", "last_name"})
+
+
+def _alone(cells: Iterable[str]) -> bool:
+    filled = [cell for cell in cells if cell.strip()]
+    return len(filled) == 1 and "@" not in filled[0]
+
+
+def _is_somebody(cells: Sequence[str], columns: Iterable[int]) -> bool:
+    """Whether a row may be a person, however incomplete: no total and no footer."""
+    if not _filled(cells, columns):
+        return False
+    return any(map(is_address, cells)) or not (is_total(cells) or is_footer(cells))
+
+
+def _filled(cells: Sequence[str], columns: Iterable[int]) -> int:
+    return sum(1 for column in columns if column < len(cells) and cells[column].strip())
+
+
+def _beside(grid: Grid, row: Row, person: Sequence[int]) -> list[Mistake]:
+    """Find a person in columns further to the right, in a row with nothing in those that are read.
+
+    Addresses of recruiters and referrers stand there as well, but not beside a name of their own.
+    """
+    number, cells = row
+    for shift in range(1, len(cells) - person[-1]):
+        if is_person(cells, [column + shift for column in person]):
+            return [Mistake(grid.place(number, person[-1] + shift), BESIDE)]
+    return []
+
+
+def _torn(grid: Grid, cells: Sequence[str], width: int, person: Sequence[int]) -> str | None:
+    """Say what is wrong with a row of a text that has too many cells, or other rows in a cell."""
+    delimiter = grid.delimiter or ""
+    if len(cells) > width and any(cell.strip() for cell in cells[width:]):
+        name = DELIMITERS[delimiter]
+        return TOO_WIDE.format(found=len(cells), wanted=width, delimiter=name)
+    for at, cell in enumerate(cells):
+        if "\n" in cell or "\r" in cell:
+            first, *others = (line.split(delimiter) for line in cell.splitlines() or [""])
+            # The first line is the end of a row, and the last may be the beginning of one.
+            tail = [""] * at + first
+            is_tail = len(tail) == width > at + 1 and is_address(tail[person[-1]])
+            rows = [line for line in others if len(line) in {width, at + 1}]
+            if is_tail or any(is_person(line, person) for line in rows):
+                return SWALLOWED
+    return None
+
+
+def _named(grid: Grid, rows: Sequence[Row]) -> list[str]:
+    """Name the rows that are totals or footers."""
+    notes = []
+    for number, cells in rows[:NAMED]:
+        at = next(at for at, cell in enumerate(cells) if cell.strip())
+        text = shown(cells[at].strip())
+        notes.append(f"{grid.place(number, at)}: {text} is a total or a footer, not a person")
+    if len(rows) > NAMED:
+        notes.append(f"{grid.whole}: {len(rows) - NAMED:,} more rows are totals or footers")
+    return notes

@@ -1,0 +1,133 @@
+"""A full name in one cell, split because the definition says so.
+
+nameparser knows titles, degrees, particles and scripts. Whoever is not exactly two words is shown
+to a person, because a name that was sent cannot be changed (interface 4).
+"""
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+from config.errors import shown
+
+if TYPE_CHECKING:
+    from nameparser import Parser
+
+# Longer than any name: not worth the time it would take.
+LONGEST = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """First and last name; the last one is "" if there is only one name.
+
+    `note` is what a person should see, if it is not certain.
+    """
+
+    first: str
+    last: str
+    note: str = ""
+
+
+def split_name(full: str) -> Split:
+    """Split a full name at the comma, or else before the last word and its particles."""
+    text = " ".join(_ASIDE.sub(" ", full).split())
+    if len(text) > LONGEST or not text:
+        return Split(text[:LONGEST], "")
+    words = text.split()
+    if text.isascii() and _PLAIN.fullmatch(text) and not {*map(_key, words)} & _special():
+        first, last = words
+        return Split(first, last)
+    name = _parser().parse(text)
+    first, last = name.given_names, name.family
+    if capitals := _capitals(words):
+        first, last = capitals
+    if not first or not last:
+        # Never a title or a degree for the name that is missing.
+        return Split(first or last, "")
+    dropped = ", ".join(filter(None, (name.title, name.suffix, name.nickname, name.maiden)))
+    before, comma, after = map(str.strip, text.partition(","))
+    if not dropped and (first, last) == (after, before):
+        return Split(first, last)
+    if not dropped and not comma and not capitals and len(words) == 2 and not _turned(words):
+        return Split(first, last)
+    without = f", without {shown(dropped)}" if dropped else ""
+    note = f"read as first name {first}, last name {last}{without}; "
+    if len(words) == 2 and not comma:
+        return Split(first, last, f'{note}if it is the other way round, write "{first}, {last}"')
+    return Split(first, last, f'{note}if that is wrong, write it as "Last, First"')
+
+
+def _turned(words: list[str]) -> bool:
+    """Whether the family name may stand first, in a name of two words."""
+    first, last = map(_key, words)
+    if _EAST_ASIAN.search(words[0]):
+        return False  # the parser knows their order
+    slavic = _SLAVIC.fullmatch(first) and not _SLAVIC.fullmatch(last)
+    marked = _KOREAN.fullmatch(words[1]) or _VIETNAMESE.search(" ".join(words))
+    return first in FAMILY_FIRST or last in GIVEN_LAST or bool(slavic or marked)
+
+
+def _capitals(words: list[str]) -> tuple[str, str] | None:
+    """Read `DUPONT Jean` and `Jean DUPONT`, the form that is usual in France and elsewhere."""
+    great = [len(word) > 2 and word.isupper() and "." not in word for word in words]
+    count = sum(great)
+    if not 0 < count < len(words) or any("," in word for word in words):
+        return None
+    if all(great[:count]):
+        return " ".join(words[count:]), " ".join(words[:count])
+    if all(great[-count:]):
+        return " ".join(words[:-count]), " ".join(words[-count:])
+    return None
+
+
+def _key(word: str) -> str:
+    return word.casefold().strip(".,")
+
+
+@cache
+def _parser() -> "Parser":
+    # Imported here: few tables have full names.
+    from nameparser import locales, parser_for  # noqa: PLC0415
+
+    return parser_for(locales.RU, locales.TR_AZ)
+
+
+@cache
+def _special() -> frozenset[str]:
+    """Words that are titles or degrees, or may be a family name that stands first."""
+    from nameparser.config import CONSTANTS  # noqa: PLC0415
+
+    known = (CONSTANTS.titles, CONSTANTS.suffix_acronyms, CONSTANTS.suffix_not_acronyms)
+    more = (CONSTANTS.prefixes, CONSTANTS.conjunctions, FAMILY_FIRST, GIVEN_LAST)
+    return frozenset(str(word).casefold() for words in (*known, *more) for word in words)
+
+
+# Family names that many people write first, in Latin letters, and that are hardly ever first names.
+FAMILY_FIRST = frozenset(
+    "xi tô wang li zhang liu chen yang huang zhao wu zhou xu sun ma zhu hu guo lo gao lin luo zheng "
+    "liang xie song tang han feng deng cao peng zeng xiao tian dong pan yuan cai jiang yu du ye "
+    "cheng wei su lu ding ren mao bai meng qin qiu hou shao xiong lei dai hao gong qian kong cui "
+    "jia zou shi duan gu yan tao fu he shen yao jin fang tan wong chan cheung leung lau ng kim lee "
+    "yi park bak choi jung jeong kang cho bong yoon yun jang lim im shin seo kwon hwang ahn oh hong "
+    "moon nguyen nguyễn tran trần le lê pham phạm huynh huỳnh vu vũ vo võ dang đặng bui bùi do đỗ "
+    "ho hồ ngo ngô duong dương ly lý phan hoang hoàng dinh đinh mai truong sato suzuki takahashi "
+    "tanaka watanabe ito yamamoto nakamura kobayashi kato yoshida yamada sasaki yamaguchi matsumoto "
+    "inoue kimura hayashi shimizu saito mori abe ikeda hashimoto ishikawa nagy kovács kovacs tóth "
+    "toth szabó szabo horváth horvath varga kiss molnár molnar németh nemeth farkas balogh papp".split()
+)
+# Words that come last in a name that begins with the family name, and are hardly ever family names.
+GIVEN_LAST = frozenset(
+    "viktor ernő béla ferenc jános istván lászló józsef sándor zoltán attila gábor péter tamás "
+    "zsolt tibor andrás csaba imre lajos gyula györgy miklós károly katalin erzsébet ilona éva "
+    "zsuzsanna ágnes".split()
+)
+_PLAIN = re.compile(r"[A-Z]?[a-z'-]+ [A-Za-z'-]*[a-z]")
+_ASIDE = re.compile(r"\[[^\[\]]*\]|<[^<>]*>")
+_EAST_ASIAN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
+_KOREAN = re.compile(r"[A-Z][a-z]+-[a-z]+")  # Joon-ho is a given name
+_VIETNAMESE = re.compile("[ăđơưạảấầẩẫậắằẳẵặẹẻẽếềểễệỉịọỏốồổỗộớờởỡợụủứừửữựỳỵỷỹ]", re.IGNORECASE)
+_SLAVIC = re.compile(
+    r".+(?:ов|ова|ев|ева|ёв|ёва|ин|ина|ский|ская|ський|ська|енко|ук|юк)", re.IGNORECASE
+)

@@ -1,0 +1,226 @@
+"""A table of any kind of file: its header, its columns, and its rows as a pandas DataFrame."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from config.errors import BadInput, Mistake, Place, shown
+from config.sheets.cells import Grid, is_address
+from config.sheets.files import Kind, Source, read_file
+from config.sheets.headers import FIELDS, fields_of, header_among, is_remarks, spelling
+from config.sheets.lost import Row, sift
+from config.sheets.text import read_text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# Titles, dates and remarks may stand above the header, which must be within so many rows.
+ABOVE_AT_MOST = 50
+USUAL_SHEET = "candidates"
+NO_HEADER = (
+    "this row has an address, so it is not a header; add a header row above it that names the "
+    "columns, such as First name or Email"
+)
+
+
+@dataclass
+class Table:
+    """The rows of a table that people stand in, or may stand in.
+
+    `headers` are the titles by column (from 0), `header` is their row, and `by_field` holds the
+    columns of the known fields. `mistakes` say what is wrong with the table whoever reads it.
+    """
+
+    grid: Grid
+    digest: str
+    headers: list[str]
+    header: int
+    by_field: dict[str, int]
+    rows: list[Row] = field(repr=False)
+    mistakes: list[Mistake]
+    notes: list[str]
+
+    @cached_property
+    def cells(self) -> "pd.DataFrame":
+        """Every column by its number (from 0), as text; the index is the row in the file."""
+        import pandas as pd  # noqa: PLC0415
+
+        numbers = [number for number, _ in self.rows]
+        width = max((len(cells) for _, cells in self.rows), default=0)
+        width = max(width, len(self.headers))
+        padded = [cells + [""] * (width - len(cells)) for _, cells in self.rows]
+        return pd.DataFrame(padded, index=numbers, columns=range(width), dtype=object)
+
+    @cached_property
+    def frame(self) -> "pd.DataFrame":
+        """The known fields alone, trimmed; the index is the row in the file."""
+        known = {column: name for name, column in self.by_field.items()}
+        frame = self.cells[list(known)].rename(columns=known)
+        return frame.apply(lambda column: column.map(str.strip))
+
+    def place(self, row: int, column: str | int | None = None) -> Place:
+        """Find a cell by its field or column; without one, or where there is no such column, the
+        address of the row, which tells people apart.
+        """
+        if isinstance(column, str):
+            names = (column, "full_name") if column in {"first_name", "last_name"} else (column,)
+            column = next((self.by_field[name] for name in names if name in self.by_field), None)
+        return self.grid.place(row, self.by_field.get("email1", 0) if column is None else column)
+
+
+def read_table(
+    file: Path, sheet: str | None = None, columns: Mapping[str, str] | None = None
+) -> Table:
+    """Read a file as a table; `columns` says which header holds which field.
+
+    Raises BadInput if the file is no table at all, or has no such sheet. What else is wrong is in
+    the table's `mistakes`.
+    """
+    return table_of(read_file(file), sheet, columns)
+
+
+def table_of(
+    source: Source, sheet: str | None = None, columns: Mapping[str, str] | None = None
+) -> Table:
+    """Make a table of bytes that were read before. Raises BadInput as `read_table` does."""
+    columns = columns or {}
+    grid, notes = _chosen(source, grids_of(source, columns), sheet, columns)
+    top = grid.rows[:ABOVE_AT_MOST]
+    if not top:
+        why = "the table is empty, wanted a header row and candidates"
+        raise BadInput([*grid.mistakes, Mistake(grid.whole, why, "candidates")])
+    at, _ = header_among([cells for _, cells in top], columns)
+    header, titles = top[at][0], [title.strip() for title in top[at][1]]
+    by_field, mistakes = _columns(grid, header, titles, columns)
+    if "email1" not in by_field:
+        rows = grid.rows[at + 1 :]
+        mistakes = [*grid.mistakes, *mistakes]
+    else:
+        sifted = sift(grid, (header, titles), by_field, columns)
+        rows = sifted.rows
+        mistakes = [*grid.mistakes, *mistakes, *sifted.mistakes]
+        notes += sifted.notes
+    notes += _unsent(grid, titles, by_field)
+    return Table(grid, source.digest, titles, header, by_field, rows, mistakes, notes)
+
+
+def missing(place: Place, name: str, titles: Sequence[str]) -> Mistake:
+    """Say that no column holds a field, list what there is, and print the line to write."""
+    why = f"no column for {name}; found {_listed(titles)}. If it is one of these, write  "
+    return Mistake(place, f'{why}columns: {{{name}: "…"}}', name)
+
+
+def _listed(titles: Sequence[str]) -> str:
+    return ", ".join(shown(title) for title in titles if title) or "nothing"
+
+
+def grids_of(source: Source, columns: Mapping[str, str] | None = None) -> list[Grid]:
+    """Read every sheet of a file as it stands, with nothing understood of it. Raises BadInput."""
+    if source.kind is Kind.TEXT:
+        return [read_text(source, partial(header_among, columns=columns or {}))]
+    # Imported here: a text needs no second process.
+    from config.sheets.workbook import read_grids  # noqa: PLC0415
+
+    return read_grids(source)
+
+
+def _chosen(
+    source: Source, grids: Sequence[Grid], sheet: str | None, columns: Mapping[str, str]
+) -> tuple[Grid, list[str]]:
+    """Choose the sheet: the one that is named, or `candidates`, or the only one, or the only one
+    with a column of addresses.
+    """
+    wanted = (sheet or USUAL_SHEET).strip().casefold()
+    place, names = Place(source.file), ", ".join(shown(grid.sheet) for grid in grids) or "none"
+    named = [grid for grid in grids if (grid.sheet or "").strip().casefold() == wanted]
+    if sheet is not None and source.kind is Kind.TEXT:
+        raise BadInput.at(place, "this is a text without sheets; leave out sheet", field="sheet")
+    if len(named) == 1 or (len(grids) == 1 and sheet is None):
+        grid = (named or grids)[0]
+        return grid, [*grid.notes]
+    if sheet is not None:
+        why = f"there is no sheet {shown(sheet)}; the sheets are {names}"
+        raise BadInput.at(place, why, field="sheet", found=sheet)
+    fitting = [grid for grid in grids if _names_addresses(grid, columns)]
+    if len(fitting) == 1:
+        note = f"{fitting[0].whole}: this sheet is used, as no other one has email addresses"
+        return fitting[0], [note, *fitting[0].notes]
+    if fitting:
+        several = ", ".join(shown(grid.sheet) for grid in fitting)
+        why = (
+            f"the sheets {several} all have email addresses; say which one has the people, as in  "
+            f"sheet: {fitting[0].sheet}"
+        )
+    else:
+        heads = (f"{shown(grid.sheet)} ({_top(grid, columns)})" for grid in grids)
+        why = (
+            f"no sheet has a column for email1; found {'; '.join(heads)}. If it is one of these "
+            'columns, write  columns: {email1: "…"}'
+        )
+    raise BadInput.at(place, why, field="sheet")
+
+
+def _names_addresses(grid: Grid, columns: Mapping[str, str]) -> bool:
+    return any("email1" in fields_of(cells, columns) for _, cells in grid.rows[:ABOVE_AT_MOST])
+
+
+def _top(grid: Grid, columns: Mapping[str, str]) -> str:
+    top = [cells for _, cells in grid.rows[:ABOVE_AT_MOST]]
+    at, _ = header_among(top, columns)
+    return ", ".join(cell.strip() for cell in top[at] if cell.strip())[:200] if top else "empty"
+
+
+def _columns(
+    grid: Grid, header: int, titles: Sequence[str], columns: Mapping[str, str]
+) -> tuple[dict[str, int], list[Mistake]]:
+    """Find the column of each field, and say what is wrong with the header."""
+    all_of: dict[str, list[int]] = {}
+    for at, name in enumerate(fields_of(titles, columns)):
+        if name is not None:
+            all_of.setdefault(name, []).append(at)
+        elif spelling(titles[at]) == "stage" and _has_numbers(grid, header, at):
+            all_of.setdefault("stage_id", []).append(at)
+    mistakes = []
+    for name, title in columns.items():
+        if name not in all_of:
+            why = f"no column has the header {shown(title)}; the headers are {_listed(titles)}"
+            mistakes.append(Mistake(grid.place(header), why, name, title))
+    if not all_of and any(map(is_address, titles)):
+        mistakes.append(Mistake(grid.place(header), NO_HEADER))
+    elif "email1" not in all_of and "email1" not in columns:
+        mistakes.append(missing(grid.place(header), "email1", titles))
+    for name, places in all_of.items():
+        if len(places) > 1:
+            which = ", ".join(shown(titles[at]) for at in places)
+            alike = len({spelling(titles[at]) for at in places}) == 1
+            do = (
+                "rename all but the one to use"
+                if alike
+                else (f'say which, as in  columns: {{{name}: "{titles[places[0]]}"}}')
+            )
+            why = f"{len(places)} columns for {name}: {which}; {do}"
+            mistakes.append(Mistake(grid.place(header, places[1]), why, name))
+    by_field = {name: all_of[name][0] for name in FIELDS if name in all_of}
+    return by_field, mistakes
+
+
+def _has_numbers(grid: Grid, header: int, column: int) -> bool:
+    """Whether a column `Stage` holds numbers: those of a stage, where words say how far one got."""
+    below = (cells for number, cells in grid.rows if number > header and column < len(cells))
+    numbers = any(cells[column].strip().replace(".", "").isdecimal() for cells in below)
+    return numbers or any(at == column for _, at in grid.spoilt)
+
+
+def _unsent(grid: Grid, titles: Sequence[str], by_field: Mapping[str, int]) -> list[str]:
+    """Name the columns that are not sent, and say how to send remarks."""
+    others = [title for at, title in enumerate(titles) if title and at not in by_field.values()]
+    notes = [f"{grid.whole}: columns that are not sent: {', '.join(others)}"] if others else []
+    if "notes" not in by_field:
+        notes += [
+            f'{grid.whole}: {title} is not sent; to send it, write  columns: {{notes: "{title}"}}'
+            for title in others
+            if is_remarks(title)
+        ]
+    return notes

@@ -1,0 +1,192 @@
+"""Tables in text: comma, semicolon, tab or vertical bar between the cells, or a web page."""
+
+import csv
+import io
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from config.errors import BadInput, Mistake, Place, shown
+from config.sheets.cells import DELIMITERS, Grid, unguarded
+from config.sheets.files import Source, encoding_of
+
+Row = tuple[int, list[str]]
+HEAD = 65_536  # characters in which the header is looked for
+STRAY_QUOTE = (
+    'the rows cannot be told apart from here on, because a quote (") is opened and not closed; '
+    "close or remove it"
+)
+TOO_LONG = "a cell has more than {:,} characters, often because of a stray quote; remove it"
+
+
+def read_text(source: Source, header_in: Callable[[list[list[str]]], tuple[int, int]]) -> Grid:
+    """Read a text with the delimiter with which its header names the most fields.
+
+    `header_in` says which of some rows is the header, and how many fields it names. Raises BadInput
+    if it is not text.
+    """
+    text, notes = _decoded(source)
+    lines = list(io.StringIO(text, newline=""))
+    skipped = 0
+    delimiters = tuple(DELIMITERS)
+    if separator := _SEPARATOR.fullmatch(lines[0].rstrip("\r\n")):
+        skipped, delimiters = 1, (separator["delimiter"],)
+    head = io.StringIO(text[:HEAD], newline="").readlines()[skipped:]
+
+    def fit(delimiter: str) -> tuple[int, int, str, int]:
+        rows = list(_rows(head, delimiter, 1 + skipped))
+        at, fields = header_in([cells for _, cells in rows])
+        width, line = (len(rows[at][1]), rows[at][0]) if rows else (0, 1 + skipped)
+        return fields, width, delimiter, line
+
+    _, _, delimiter, header = max(map(fit, delimiters), key=lambda fitting: fitting[:2])
+    grid = Grid(source.file, [], delimiter=delimiter, notes=notes)
+    # No program has to read what is above the header: a stray quote there is part of the text.
+    grid.rows = [row for row in _rows(head, delimiter, 1 + skipped) if row[0] < header]
+    try:
+        for row in _rows(lines[header - 1 :], delimiter, header, strict=True):
+            grid.rows.append(row)
+    except csv.Error as error:
+        following = grid.rows[-1] if grid.rows else (header, [""])
+        begins = following[0] + (1 + "".join(following[1]).count("\n") if grid.rows else 0)
+        long = "field larger" in str(error)
+        why = TOO_LONG.format(csv.field_size_limit()) if long else STRAY_QUOTE
+        grid.mistakes.append(Mistake(grid.place(begins), why))
+    grid.rows = [row for row in grid.rows if any(map(str.strip, row[1]))]
+    return grid
+
+
+def _rows(lines: list[str], delimiter: str, first: int, *, strict: bool = False) -> Iterator[Row]:
+    """Go through the rows, each with the line on which it begins."""
+    reader = csv.reader(lines, delimiter=delimiter, strict=strict)
+    begins = first
+    for row in reader:
+        yield begins, unguarded(row)
+        begins = first + reader.line_num
+
+
+def _decoded(source: Source) -> tuple[str, list[str]]:
+    """Decode by the byte-order mark, or else as UTF-8, or else as Windows-1252, with a note."""
+    data, file = source.data, source.file
+    marked = encoding_of(data)
+    if not marked and b"\0" in data:
+        raise BadInput.at(Place(file), "this is a binary file, wanted a table")
+    notes: list[str] = []
+    for encoding in [marked] if marked else ["utf-8", "cp1252"]:
+        try:
+            text = _END_MARK.sub("", data.decode(encoding))
+        except UnicodeDecodeError as error:
+            line = data.count(b"\n", 0, error.start) + 1
+            continue
+        if _SECRETS.search(text, 0, HEAD):
+            why = "this file holds settings or a key, so none of it is shown; wanted a table"
+            raise BadInput.at(Place(file), why)
+        if encoding == "cp1252":
+            at = next(at for at, character in enumerate(text) if not character.isascii())
+            word = next(_WORD.finditer(text, max(0, at - 25), at + 25))[0]
+            notes.append(
+                f"{Place(file, text.count(chr(10), 0, at) + 1)}: this file is not in UTF-8 and was "
+                f"read as Windows-1252; if {shown(word)} looks wrong, save the file as UTF-8"
+            )
+        return text, notes
+    raise BadInput.at(Place(file, line), "this is not text in UTF-8; save the file as UTF-8")
+
+
+def page_tables(data: bytes) -> Iterator[tuple[str, list[tuple[int, int, str, dict[str, Any]]]]]:
+    """Go through the tables of a web page: each with its cells, as a reader of the page sees them.
+
+    A cell is its row (from 1), its column (from 0), its text, and marks.
+    """
+    from lxml import html  # noqa: PLC0415
+
+    encoding = encoding_of(data) or "utf-8"
+    try:
+        text = data.decode(encoding)
+    except UnicodeDecodeError:
+        text = data.decode("cp1252", "replace")
+    text = re.sub(r"^\s*<\?xml[^>]*>", "", text.lstrip("\ufeff"))
+    for number, table in enumerate(html.fromstring(text).xpath("//table"), 1):
+        rows = table.xpath("./tr|./thead/tr|./tbody/tr|./tfoot/tr")
+        yield f"Table {number}", list(_cells_of(rows))
+
+
+def _cells_of(rows: list[Any]) -> Iterator[tuple[int, int, str, dict[str, Any]]]:
+    reaching: dict[int, tuple[int, str]] = {}  # by column: the last row that a cell spans, its text
+    for number, row in enumerate(rows, 1):
+        style = row.get("style", "").replace(" ", "").lower()
+        hidden = row.get("hidden") is not None or "display:none" in style
+        if hidden:
+            yield number, 0, "", {"hidden": True}
+        column = 0
+        for cell in row.xpath("./td|./th"):
+            while column in reaching and reaching[column][0] >= number:
+                yield number, column, reaching[column][1], {}
+                column += 1
+            text, marks = _text_in(cell)
+            yield number, column, text, marks
+            across, down = (_span(cell, name) for name in ("colspan", "rowspan"))
+            for at in range(column, column + across) if down > 1 else ():
+                reaching[at] = number + down - 1, text if at == column else ""
+            column += across
+        for at in sorted(reaching):
+            if at >= column and reaching[at][0] >= number > reaching[at][0] - 1_000:
+                yield number, at, reaching[at][1], {}
+
+
+def _text_in(cell: Any) -> tuple[str, dict[str, Any]]:
+    """The text of a cell without what is hidden in it or belongs to a table inside."""
+    pieces: list[tuple[str, bool]] = []
+    _collect(cell, pieces, struck=False)
+    text = "".join(piece for piece, _ in pieces)
+    lines = [" ".join(line.split()) for line in text.split("\n")]
+    states = {struck for piece, struck in pieces if piece.strip()}
+    marks: dict[str, Any] = {"struck": True} if states == {True} else {}
+    marks |= {"partly": True} if len(states) > 1 else {}
+    links = [
+        href for href in cell.xpath(".//a/@href") if href.strip().lower().startswith("mailto:")
+    ]
+    marks |= {"link": ",".join(map(str.strip, links))} if links else {}
+    return "\n".join(lines).strip(), marks
+
+
+def _collect(element: Any, pieces: list[tuple[str, bool]], *, struck: bool) -> None:
+    """Collect the pieces of text within an element, and whether each is struck through."""
+    style = element.get("style", "").replace(" ", "").lower()
+    struck = struck or element.tag in {"s", "strike", "del"} or "line-through" in style
+    pieces.append((_flat(element.text), struck))
+    for child in element:
+        if child.tag == "br":
+            pieces.append(("\n", struck))
+        elif isinstance(child.tag, str) and child.tag not in {
+            "script",
+            "style",
+            "table",
+            "template",
+        }:
+            pieces.append((" " if child.tag in {"p", "div", "li"} else "", struck))
+            _collect(child, pieces, struck=struck)
+        pieces.append((_flat(child.tail), struck))
+
+
+def _flat(text: str | None) -> str:
+    return re.sub(r"[ \t\r\n\f]+", " ", text or "")
+
+
+def _span(cell: Any, name: str) -> int:
+    typed = cell.get(name, "").strip()
+    return min(max(int(typed), 1), 1_001) if typed.isascii() and typed.isdigit() else 1
+
+
+Columns = Mapping[str, str]
+# A line that only Excel understands; other programs add quotes to it, and delimiters.
+_SEPARATOR = re.compile(r"\"?sep ?= ?(?P<delimiter>[,;\t|])\"?(?P=delimiter)*", re.IGNORECASE)
+# Old programs for Windows end a text with it.
+_END_MARK = re.compile(r"\x1a(?<=[\r\n]\x1a)\s*\Z")
+# A settings file begins with NAME=value, perhaps after comments; a table may begin with SEP=.
+_SECRETS = re.compile(
+    r"\A(?:[ \t]*(?:#[^\n]*|\r)?\n)*[ \t]*(?:export +)?(?!SEP=)[A-Z][A-Z0-9_]*="
+    r"|^[ \t]*(?:export +)?ASSESSMENT_\w+ *=|^-----BEGIN ",
+    re.MULTILINE,
+)
+# A word with a character that is not ASCII, which need not be a letter: misread ones rarely are.
+_WORD = re.compile(r"[^\s,;|\"]*[^\x00-\x7f][^\s,;|\"]*")
