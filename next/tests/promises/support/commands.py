@@ -20,7 +20,6 @@ import signal
 import subprocess
 import sys
 import termios
-import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -104,18 +103,18 @@ class Running:
                 start_new_session=True,
                 preexec_fn=_at_terminal if terminal else None,  # noqa: PLW1509 - one system call
             )
-        if its_end is not None:
+        if its_end is not None and self._terminal is not None:
             os.close(its_end)
-            threading.Thread(target=self._copy_what_is_shown, daemon=True).start()
-
-    def _copy_what_is_shown(self) -> None:
-        with contextlib.suppress(OSError, TypeError), self._files[0].open("ab", 0) as shown:
-            while some := os.read(self._terminal, 4096):  # type: ignore[arg-type]
-                shown.write(some)
+            os.set_blocking(self._terminal, False)
 
     @property
     def ended(self) -> bool:
-        return self.process.poll() is not None
+        ended = self.process.poll() is not None
+        if self._terminal is not None:
+            with contextlib.suppress(OSError), self._files[0].open("ab", 0) as shown:
+                while some := os.read(self._terminal, 4096):
+                    shown.write(some)
+        return ended
 
     def shown(self) -> str:
         """All that it has said so far."""
@@ -153,8 +152,12 @@ class Running:
 
     def end(self) -> Answer:
         """Wait for its end; PATIENCE at most."""
-        code = self.process.wait(PATIENCE)
-        return Answer(code, *(each.read_text(errors="replace") for each in self._files))
+        if self._terminal is None:
+            self.process.wait(PATIENCE)
+        wait_for(lambda: self.ended)
+        return Answer(
+            self.process.returncode, *(each.read_text(errors="replace") for each in self._files)
+        )
 
     def close(self) -> None:
         """Nothing of it is left, frozen or not."""
@@ -187,7 +190,7 @@ class Campaign:
             "CAMPAIGN_DATABASE_URL": f"sqlite:///{self.ledger}",
             "CAMPAIGN_OUTPUT_DIR": str(self.outputs),
         }
-        self._prefect = prefect
+        self.prefect = prefect
         self._started: list[Running] = []
 
     def start(self, *words: object, terminal: bool = False, **settings: str) -> Running:
@@ -197,7 +200,7 @@ class Campaign:
         """
         environment = self.environment | settings
         if words[0] in ("run", "demo"):
-            environment.setdefault("PREFECT_API_URL", self._prefect())
+            environment.setdefault("PREFECT_API_URL", self.prefect())
         running = Running(words, self.folder, environment, terminal)
         self._started.append(running)
         return running
