@@ -1,0 +1,50 @@
+"""Pages that embed the assessment: one for each candidate, and an index for the recruiter alone.
+
+A candidate's page holds the iframe (interface 4.7) and nothing about the person, and loads nothing
+from elsewhere. After the login the frame leads to the arena, which may have another origin than
+the web application.
+"""
+
+from collections.abc import Sequence
+from hashlib import blake2b
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from config.folder import check_output
+from tasks.outputs.exports import PUBLIC, page, write_file
+from tasks.outputs.links import Link, written
+
+FOLDER = "pages"  # beside the index: what may be put on a web server
+
+
+def write_pages(
+    folder: Path, links: Sequence[Link], title: str, key: str, secret: str, *, force: bool = False
+) -> Path:
+    """Write `pages/NAME.html` for each candidate with a link, and `index.html`; returns the index.
+
+    `secret` is the ledger's own id: a candidate's page has the same name each time, and nobody else
+    can guess it. Raises CannotWrite, NotOurs.
+    """
+    check_output(index := folder / "index.html", force=force)
+    pages: dict[int, str] = {}
+    for link in links:
+        if link.candidate_id is None or link.embed_url is None:
+            continue
+        name = page_name(secret, key, link.candidate_id)
+        content = embed_page(title, link.embed_url)
+        write_file(folder / FOLDER / name, content, force=force, mode=PUBLIC)
+        pages[link.candidate_id] = f"{FOLDER}/{name}"
+    write_file(index, written("html", links, title, pages), force=force)
+    return index
+
+
+def page_name(secret: str, key: str, candidate_id: int) -> str:
+    """The file name of a candidate's page."""
+    text = f"{key}/{candidate_id}".encode()
+    return blake2b(text, key=secret.encode()[:64], digest_size=16).hexdigest() + ".html"
+
+
+def embed_page(title: str, url: str) -> bytes:
+    """Write the page of one embed URL. `title` is the assessment's name, as candidates see it."""
+    # From an https page a frame can only go to https; `http:` covers both.
+    return page("embed.html", title=title, url=url, frames=f"{urlsplit(url).scheme}:")

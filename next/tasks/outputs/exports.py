@@ -1,0 +1,109 @@
+"""Files that people get from us: written whole, marked as ours, and harmless to open.
+
+Every text in them was written by somebody else, so nothing in it may become a formula, a tag or a
+script. The marks are those by which `config.folder` knows our own files.
+"""
+
+import os
+import tempfile
+from base64 import b64encode
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from config.errors import CampaignError
+from config.folder import OUR_PAGE, check_output
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+OWN, PUBLIC = 0o600, 0o644  # a web server is another user, and reads the candidates' pages
+
+
+class CannotWrite(CampaignError):
+    """{path} cannot be written: {why}. What was there before is still there.
+
+    Name another place with -o.
+    """
+
+
+def write_file(path: Path, content: bytes, *, force: bool = False, mode: int = OWN) -> None:
+    """Write a file in one step, so that nobody sees half of it.
+
+    Raises CannotWrite, and NotOurs for a file that this program did not write.
+    """
+    if path.is_symlink():
+        raise CannotWrite(path=path, why="it is a link to another file")
+    check_output(path, force=force)
+    name = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        number, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:50]}.")
+        with os.fdopen(number, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).chmod(mode)
+        Path(name).replace(path)
+    except OSError as error:
+        if name is not None:
+            Path(name).unlink(missing_ok=True)
+        raise CannotWrite(path=path, why=error.strerror or "unknown cause") from None
+
+
+def guarded(cell: object) -> object:
+    """Keep a spreadsheet from calculating a text of a CSV when somebody opens it."""
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(CALCULATES) else cell
+
+
+def put(cell: Any, value: object) -> None:
+    """Set a cell of an openpyxl workbook: a text stays one, a long number keeps its digits."""
+    if isinstance(value, int) and abs(value) >= LONG_NUMBER:
+        value = str(value)
+    if isinstance(value, str):
+        value = _visible(value, keep="\n")
+    cell.value = value
+    if isinstance(value, str):
+        cell.data_type = "s"
+
+
+def page(template: str, **shown: Any) -> bytes:
+    """Fill in a page of the folder `templates`, which has its style and script within itself."""
+    return _pages().get_template(template).render(shown).encode()
+
+
+def digest(text: str) -> str:
+    """Name a style or script in a page's content security policy: only this text may act."""
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
+
+
+@cache
+def _pages() -> "Environment":
+    from jinja2 import Environment, FileSystemLoader  # noqa: PLC0415 - few commands write a page
+
+    folder = Path(__file__).parent / "templates"
+    pages = Environment(
+        loader=FileSystemLoader(folder), autoescape=True, trim_blocks=True, finalize=_visible
+    )
+    for name in ("style.css", "watch.js"):
+        text = (folder / name).read_text("utf-8")
+        pages.globals[name.replace(".", "_")] = text
+        pages.globals[f"{name.partition('.')[0]}_digest"] = digest(text)
+    pages.globals["mark"] = OUR_PAGE
+    return pages
+
+
+def _visible(value: object, keep: str = "") -> object:
+    """Show what cannot be seen: a control character, or one that turns the direction of a text."""
+    if not isinstance(value, str) or hasattr(value, "__html__") or value.isprintable():
+        return value
+    return "".join(
+        c if c.isprintable() or c in keep else " " if c.isspace() else "\N{REPLACEMENT CHARACTER}"
+        for c in value
+    )
+
+
+# What spreadsheets take for a formula, the full-width signs included.
+CALCULATES = (*"=+-@\t\r\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+LONG_NUMBER = 10**15  # a spreadsheet keeps fifteen digits of a number

@@ -1,0 +1,138 @@
+"""Where each candidate takes the assessment (interface 4.7), as csv, json, workbook and page."""
+
+import csv
+import json
+from codecs import BOM_UTF8
+from collections.abc import Iterable, Mapping, Sequence
+from io import BytesIO, StringIO
+from types import MappingProxyType
+from typing import NamedTuple, Protocol
+
+from config.folder import OURS
+from data.store.states import State
+from tasks.outputs.exports import guarded, page, put
+
+FORMATS = ("csv", "json", "xlsx", "html")
+NO_PAGES: Mapping[int, str] = MappingProxyType({})
+
+
+class Person(Protocol):
+    """What a row of data.campaigns.people says, as far as a link needs it."""
+
+    @property
+    def email1(self) -> str: ...
+    @property
+    def first_name(self) -> str: ...
+    @property
+    def last_name(self) -> str: ...
+    @property
+    def candidate_id(self) -> int | None: ...
+    @property
+    def add(self) -> State: ...
+    @property
+    def invite(self) -> State: ...
+    @property
+    def why(self) -> str | None: ...
+
+
+class Link(NamedTuple):
+    """One candidate and their assessment; only a login with `email1` opens it.
+
+    `candidate_id` and `embed_url` are None until the service has answered; `invite` is the state
+    of the invitation in a word.
+    """
+
+    first_name: str
+    last_name: str
+    email1: str
+    candidate_id: int | None
+    embed_url: str | None
+    invite: str
+
+
+def links_of(people: Iterable[Person], app_url: str, project_id: int | None) -> list[Link]:
+    """One link for each person, in their order."""
+    return [
+        Link(
+            each.first_name,
+            each.last_name,
+            each.email1,
+            each.candidate_id,
+            embed_url(app_url, project_id, each.candidate_id),
+            word_of(each.invite),
+        )
+        for each in people
+    ]
+
+
+def embed_url(app_url: str, project_id: int | None, candidate_id: int | None) -> str | None:
+    """The address of one candidate's assessment; None until the service has given both ids."""
+    if project_id is None or candidate_id is None:
+        return None
+    page = f"{app_url.rstrip('/')}/embedded/welcome"
+    return f"{page}?projectId={project_id}&candidateId={candidate_id}"
+
+
+def word_of(state: State) -> str:
+    """A state of a person's step, in a word for people."""
+    return "withdrawn" if state is State.GIVEN_UP else str(state)
+
+
+def written(
+    form: str, links: Sequence[Link], title: str, pages: Mapping[int, str] = NO_PAGES
+) -> bytes:
+    """Write the links in one of FORMATS. `pages` maps a candidate_id to their own page, for html.
+
+    The CSV begins with a byte-order mark, without which Excel does not recognise UTF-8.
+    """
+    match form:
+        case "csv":
+            return BOM_UTF8 + as_csv(links)
+        case "json":
+            return as_json(links)
+        case "xlsx":
+            return as_xlsx(links)
+    return page("links.html", name=title, links=links, pages=pages)
+
+
+def as_csv(links: Iterable[Link]) -> bytes:
+    """Write UTF-8. Every text is quoted: a spreadsheet may split at semicolons."""
+    text = StringIO(newline="")
+    csv.writer(text, lineterminator="\n").writerow(Link._fields)
+    rows = csv.writer(text, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
+    rows.writerows(["" if cell is None else guarded(cell) for cell in link] for link in links)
+    return text.getvalue().encode()
+
+
+def as_json(links: Iterable[Link]) -> bytes:
+    """Write a list of objects, one a line, with every text exactly as it is."""
+    lines = [json.dumps(link._asdict(), ensure_ascii=False) for link in links]
+    return ("[" + ",\n".join(lines) + "]\n").encode()
+
+
+def as_xlsx(links: Iterable[Link]) -> bytes:
+    """Write a workbook with one sheet, `links`."""
+    from openpyxl import Workbook  # noqa: PLC0415 - most commands write no workbook
+    from openpyxl.styles import Font  # noqa: PLC0415
+
+    book = Workbook()
+    book.properties.category = OURS
+    sheet = book.active
+    sheet.title, sheet.freeze_panes = "links", "A2"
+    sheet.append(Link._fields)
+    for cell in sheet[1]:
+        cell.font = Font(bold=True)
+    for row, link in enumerate(links, start=2):
+        for column, value in enumerate(link, start=1):
+            put(sheet.cell(row, column), value)
+        if link.embed_url is not None and row <= MOST_LINKS:
+            sheet.cell(row, LINK_COLUMN).hyperlink = link.embed_url
+    for letter, width in zip("ABCDEF", (18, 18, 30, 14, 70, 12), strict=True):
+        sheet.column_dimensions[letter].width = width
+    content = BytesIO()
+    book.save(content)
+    return content.getvalue()
+
+
+LINK_COLUMN = Link._fields.index("embed_url") + 1
+MOST_LINKS = 65_000  # Excel opens no sheet with more than 65,530 links
