@@ -11,7 +11,7 @@ from typing import Any
 from unicodedata import normalize
 
 from sqlalchemy import bindparam, exists, insert, literal, select, update
-from sqlalchemy.orm import Session
+from sqlmodel import Session
 
 from config.emails import email_key, mailbox
 from config.errors import CampaignError

@@ -9,7 +9,7 @@ from json import dumps
 from typing import Any
 
 from sqlalchemy import ColumnElement, and_, exists, or_, select
-from sqlalchemy.orm import Session
+from sqlmodel import Session
 
 from config.definition import Guard, Invites
 from config.emails import mailbox

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from hashlib import sha256
 
 from sqlalchemy import and_, func, or_, select
-from sqlalchemy.orm import Session
+from sqlmodel import Session
 
 from data.campaigns.people import invites_of, own_steps
 from data.store.states import Op

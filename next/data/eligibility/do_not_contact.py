@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlalchemy import insert, select, update
-from sqlalchemy.orm import Session
+from sqlmodel import Session
 
 from config.emails import ascii_domain, checked_address, mailbox
 from config.errors import BadInput, Mistake, Place

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Select, and_, false, select
-from sqlalchemy.orm import Session
+from sqlmodel import Session
 
 from data.campaigns.people import invites_of, own_steps, steps_of
 from data.eligibility.holds import Hold, holds

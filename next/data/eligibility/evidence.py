@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import Any
 
 from sqlalchemy import Row, Select, and_, or_, select
-from sqlalchemy.orm import Session
+from sqlmodel import Session
 
 from config.emails import email_key
 from data.campaigns.people import forgotten_mailboxes, invites_of, own_steps, reached, steps_of

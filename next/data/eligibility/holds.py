@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from sqlalchemy import and_, exists, or_, select
-from sqlalchemy.orm import Session
+from sqlmodel import Session
 
 from config.emails import email_key
 from config.timetable import NEVER, may_send, next_by_rate, on_the_wall

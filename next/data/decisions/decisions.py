@@ -1,0 +1,323 @@
+"""What a person decides about people and campaigns: one journal, and one way to move a step.
+
+Each decision is one function of a session, all or nothing: it raises NotDecided for whatever it
+cannot take, and then nothing was changed. The journal never holds an address or a name of its own;
+only a typed reason may.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import select
+from sqlmodel import Session
+
+from config.emails import checked_address, email_key, mailbox
+from config.errors import CampaignError
+from data.campaigns.people import forgotten_among, known_person, reached
+from data.eligibility import do_not_contact
+from data.eligibility.evidence import Kind
+from data.eligibility.holds import holds
+from data.store.states import WORDS, Op, State, back_to
+from data.store.tables import (
+    DECISION,
+    DO_NOT_CONTACT,
+    STEP,
+    Decision,
+    Part,
+    Person,
+    Step,
+    now,
+)
+
+NOBODY = "is not a candidate of this campaign"
+UNDER_WAY = "is being added or invited right now; wait until the run ends"
+CORRECTED = "was corrected before; name the new address"
+GONE = "is not in the file any more; put this person back into it, then run it"
+UNSURE = "may have been added or invited already; settle that first"
+DUE = "is due anyway; the next run goes on with this person"
+
+
+@dataclass(frozen=True, slots=True)
+class By:
+    """Who decides, and why."""
+
+    who: str
+    why: str = ""
+
+
+class NotDecided(CampaignError):
+    """Nothing was changed, because of what stands above ({count}).
+
+    Names and addresses are in `objections` only, so that this text may go anywhere.
+    """
+
+    exit_code = 2
+
+    def __init__(self, objections: Sequence[tuple[str, str]]) -> None:
+        self.objections = list(objections)
+        super().__init__(count=len(self.objections))
+        self.then = ""
+
+
+class ReasonMissing(CampaignError):
+    """Say why, for whoever reads the history later. Nothing was changed.
+
+    --why TEXT"""
+
+    exit_code = 2
+
+
+def withdraw(session: Session, campaign_id: int, emails: Sequence[str], by: By) -> list[str]:
+    """Send these people nothing more; what was sent stays sent. Returns their `email1`."""
+    people = _people(session, campaign_id, emails, _against_withdrawing)
+    for person, steps in people:
+        reason = f"withdrawn by {by.who}" + (f": {by.why}" if by.why else "")
+        _step_back(session, steps, reason)
+        part = steps[Op.INVITE].part_id or steps[Op.ADD].part_id
+        note(session, "withdraw", by, campaign_id, person.id, part)
+    return [person.email1 for person, _ in people]
+
+
+def undo(session: Session, campaign_id: int, emails: Sequence[str], by: By) -> list[str]:
+    """Take withdrawals back: each step stands again where its last request left it."""
+    people = _people(session, campaign_id, emails, _against_undoing)
+    for person, steps in people:
+        for step in steps.values():
+            move(session, step, "undo")
+        note(session, "undo", by, campaign_id, person.id)
+    return [person.email1 for person, _ in people]
+
+
+def invite(session: Session, campaign_id: int, emails: Sequence[str], by: By) -> dict[str, str]:
+    """Invite these people once more, or although they are held. Returns what each decision was."""
+    if not by.why.strip():
+        raise ReasonMissing
+    people = _people(session, campaign_id, emails, _against_inviting)
+    done = {}
+    for person, steps in people:
+        before = steps[Op.INVITE].state
+        if steps[Op.ADD].state is State.REFUSED:
+            move(session, steps[Op.ADD], "again")
+        move(session, steps[Op.ADD], "undo")
+        move(session, steps[Op.INVITE], "invite")
+        through = _let_through(session, person)
+        note(session, "invite", by, campaign_id, person.id, steps[Op.INVITE].part_id, through)
+        again = before is State.DONE
+        done[person.email1] = "is invited once more" if again else "is invited by the next run"
+    return done
+
+
+def correct(session: Session, campaign_id: int, old: str, new: str, by: By) -> str:
+    """Put the right address in the place of a wrong one: two people, one decision.
+
+    Whoever has the old address gets nothing more; a run adds and invites the new one. Returns it.
+    """
+    try:
+        email1 = checked_address(new)
+    except ValueError as error:
+        raise NotDecided([(new, f"is not {error}")]) from None
+    [(person, steps)] = _people(session, campaign_id, [old], _against_correcting)
+    other = known_person(session, campaign_id, email_key(email1))
+    if (why_not := _against_address(session, person, email1, other)) is not None:
+        raise NotDecided([(new, why_not)])
+    _step_back(session, steps, f"corrected by {by.who}")
+    if other is not None and other.became == person.id:  # corrected by mistake: back again
+        other.became = None
+        for step in _steps(session, other).values():
+            move(session, step, "undo")
+    elif other is None:
+        fields = {**person.fields, "email1": email1}
+        key = email_key(email1)
+        other = Person(
+            campaign_id=campaign_id,
+            email_key=key,
+            mailbox=mailbox(key),
+            email1=email1,
+            fields=fields,
+        )
+        session.add(other)
+        session.flush()
+        for op in (Op.ADD, Op.INVITE):
+            session.add(Step(campaign_id=campaign_id, person_id=other.id, op=op))
+    person.became, other.listed = other.id, True
+    note(session, "correct", by, campaign_id, person.id, steps[Op.INVITE].part_id, other.id)
+    return email1
+
+
+def block(session: Session, typed: Sequence[str], by: By, *, lift: bool = False) -> list[str]:
+    """Put addresses or whole domains on the do-not-contact list, or take them off.
+
+    Returns what was changed.
+    """
+    entries, objections = [], []
+    for each in typed:
+        try:
+            entries.append(do_not_contact.entry(each))
+        except ValueError as error:
+            objections.append((each, f"is not {error}"))
+    if objections:
+        raise NotDecided(objections)
+    change = do_not_contact.lift if lift else do_not_contact.block
+    changed = change(session, entries)
+    listed = DO_NOT_CONTACT.c.email_key.in_(changed)
+    for number in session.scalars(select(DO_NOT_CONTACT.c.id).where(listed)):
+        note(session, "lift" if lift else "block", by, value=number)
+    return changed
+
+
+def pause(session: Session, campaign_id: int, by: By, *, resume: bool = False) -> bool:
+    """Send nothing more of a campaign from the next request on, or go on; whether it changes it."""
+    word = "resume" if resume else "pause"
+    words = (DECISION.c.campaign_id == campaign_id) & DECISION.c.word.in_(("pause", "resume"))
+    newest = select(DECISION.c.word).where(words).order_by(DECISION.c.id.desc()).limit(1)
+    if (session.scalar(newest) or "resume") == word:
+        return False
+    note(session, word, by, campaign_id)
+    return True
+
+
+def note(
+    session: Session,
+    word: str,
+    by: By,
+    campaign_id: int | None = None,
+    person_id: int | None = None,
+    part_id: int | None = None,
+    value: Any = None,
+) -> None:
+    """Write a decision into the journal."""
+    session.add(
+        Decision(
+            at=now(),
+            who=by.who,
+            why=by.why or None,
+            word=word,
+            campaign_id=campaign_id,
+            person_id=person_id,
+            part_id=part_id,
+            value=value,
+        )
+    )
+    session.flush()
+
+
+def move(session: Session, step: Step, name: str, value: int | None = None, why: str = "") -> bool:
+    """Move one step, and the part that counts for it, by a person's word; False: it does not fit.
+
+    `value` is the id of the service that goes with the word.
+    """
+    word = WORDS[name]
+    if step.state not in word.stands:
+        return False
+    part = session.get(Part, step.part_id) if step.part_id is not None else None
+    step.state = word.step or back_to(part.state if part else None)
+    step.why = why or None
+    if value is not None:
+        step.service_id = value
+    if part is not None and word.part is not None and part.state is State.UNSURE:
+        part.state = word.part
+        part.service_id = value if value is not None else part.service_id
+    if word.again:
+        step.generation, step.part_id = step.generation + 1, None
+    session.add(step)
+    session.flush()
+    return True
+
+
+Steps = dict[Op, Step]
+
+
+def _people(
+    session: Session, campaign_id: int, emails: Iterable[str], against: Any
+) -> list[tuple[Person, Steps]]:
+    """The people of these addresses with their steps. Raises NotDecided for any who do not fit."""
+    found, objections = {}, []
+    for typed in emails:
+        person = known_person(session, campaign_id, email_key(typed))
+        if person is None:
+            objections.append((typed, NOBODY))
+            continue
+        steps = _steps(session, person)
+        sending = State.SENDING in (step.state for step in steps.values())
+        why_not = UNDER_WAY if sending else against(session, person, steps)
+        if why_not is not None:
+            objections.append((typed, why_not))
+        found[person.id] = (person, steps)
+    if objections:
+        raise NotDecided(objections)
+    return list(found.values())
+
+
+def _steps(session: Session, person: Person) -> Steps:
+    own = (STEP.c.campaign_id == person.campaign_id) & (STEP.c.person_id == person.id)
+    return {step.op: step for step in session.scalars(select(Step).where(own))}
+
+
+def _step_back(session: Session, steps: Steps, why: str) -> None:
+    """Whoever was added stays added: only what is still to come, or unknown, is given up."""
+    move(session, steps[Op.INVITE], "withdraw", why=why)
+    if steps[Op.ADD].state is not State.DONE:
+        move(session, steps[Op.ADD], "withdraw", why=why)
+
+
+def _let_through(session: Session, person: Person) -> list[str]:
+    """Lift every hold that keeps this person back; returns the kinds."""
+    lifted: list[str] = []
+    while hold := holds(session, person.campaign_id, [person.id]).get(person.id):
+        if hold.kind in (Kind.GONE, Kind.WITHDRAWN) or hold.kind in lifted:
+            break
+        lifted.append(str(hold.kind))
+        person.let_through = sorted({*(person.let_through or ()), str(hold.kind)})
+        session.add(person)
+        session.flush()
+    return lifted
+
+
+def _against_withdrawing(session: Session, person: Person, steps: Steps) -> str | None:
+    if person.became is not None:
+        return CORRECTED
+    return "is withdrawn already" if steps[Op.INVITE].state is State.GIVEN_UP else None
+
+
+def _against_undoing(session: Session, person: Person, steps: Steps) -> str | None:
+    if person.became is not None:
+        return CORRECTED
+    return "is not withdrawn" if steps[Op.INVITE].state is not State.GIVEN_UP else None
+
+
+def _against_inviting(session: Session, person: Person, steps: Steps) -> str | None:
+    add, invited = steps[Op.ADD], steps[Op.INVITE]
+    if person.became is not None:
+        return CORRECTED
+    if not person.listed:
+        return GONE
+    doubt = add.state is State.GIVEN_UP and _left_unsure(session, add)
+    if State.UNSURE in (add.state, invited.state) or doubt:
+        return UNSURE
+    held = holds(session, person.campaign_id, [person.id])
+    waits = invited.state is State.WAITING and add.state in (State.WAITING, State.DONE)
+    return DUE if waits and not held else None
+
+
+def _left_unsure(session: Session, step: Step) -> bool:
+    part = session.get(Part, step.part_id) if step.part_id is not None else None
+    return part is not None and part.state is State.UNSURE
+
+
+def _against_correcting(session: Session, person: Person, steps: Steps) -> str | None:
+    return CORRECTED if person.became is not None else None
+
+
+def _against_address(
+    session: Session, person: Person, email1: str, other: Person | None
+) -> str | None:
+    key = email_key(email1)
+    if key == person.email_key:
+        return "is the same address"
+    if forgotten_among(session, [key]):
+        return "was forgotten on request"
+    if other is None or other.became == person.id:
+        return None
+    begun = select(STEP.c.id).where(STEP.c.person_id == other.id, reached(STEP))
+    return "is a candidate of this campaign already" if session.scalar(begun.limit(1)) else None

@@ -1,0 +1,179 @@
+"""What is unsure, with its evidence, and the verdict of a person on it."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import or_, select
+from sqlmodel import Session
+
+from config.emails import email_key
+from data.decisions.decisions import By, NotDecided, ReasonMissing, move, note
+from data.eligibility.holds import project_of_another
+from data.sending.outcomes import is_shared
+from data.store.states import Op, State
+from data.store.tables import PART, PERSON, REQUEST, STEP, Campaign, Step
+
+LARGEST_ID = 2**63 - 1
+WORDS_OF = {
+    Op.CREATE: ("sent", "again"),
+    Op.ATTACH: ("sent", "again"),
+    Op.ADD: ("sent", "again", "withdraw"),
+    Op.INVITE: ("sent", "again", "withdraw"),
+}
+"""Which verdicts fit. `sent` of a project or an added person needs the service's id."""
+NEEDS_ID = (Op.CREATE, Op.ADD)
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """One step that may have happened: of a person, or of the project itself (`email1` "").
+
+    `phase`, `status` and `answer` say how far its last request got and what the service wrote.
+    `refused` marks an add that the service refused: it can only be tried again.
+    """
+
+    step_id: int
+    part_id: int
+    op: Op
+    email1: str
+    first_name: str
+    last_name: str
+    sent_at: datetime
+    phase: int | None
+    status: int | None
+    answer: str | None
+    why: str | None
+    refused: bool = False
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        return ("again",) if self.refused else WORDS_OF[self.op]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A person's word on one doubt. `email` is "" for the project's own two steps.
+
+    `value` is the service's id. `part_id` is the request's part that was looked at; None: the
+    current one. `op` None: whichever of the person's steps is unsure.
+    """
+
+    word: str
+    email: str = ""
+    op: Op | None = None
+    value: int | None = None
+    part_id: int | None = None
+
+
+def doubts(session: Session, campaign_id: int, *, refused: bool = False) -> list[Doubt]:
+    """Everything unsure of a campaign, in the order in which it was sent.
+
+    `refused`: also the adds that the service refused.
+    """
+    stands = STEP.c.state == State.UNSURE
+    if refused:
+        stands = or_(stands, (STEP.c.state == State.REFUSED) & (STEP.c.op == Op.ADD))
+    found = (
+        select(
+            *(STEP.c[name] for name in ("id", "part_id", "op", "state", "why")),
+            *(PERSON.c[name] for name in ("email1", "fields")),
+            *(REQUEST.c[name] for name in ("claimed_at", "phase", "status", "evidence", "answer")),
+        )
+        .join(PART, PART.c.id == STEP.c.part_id)
+        .join(REQUEST, REQUEST.c.id == PART.c.request_id)
+        .outerjoin(PERSON, PERSON.c.id == STEP.c.person_id)
+        .where(STEP.c.campaign_id == campaign_id, stands)
+        .order_by(PART.c.id)
+    )
+    return [
+        Doubt(
+            step_id=row.id,
+            part_id=row.part_id,
+            op=row.op,
+            email1=row.email1 or "",
+            first_name=(row.fields or {}).get("first_name", ""),
+            last_name=(row.fields or {}).get("last_name", ""),
+            sent_at=row.claimed_at,
+            phase=row.phase,
+            status=row.status,
+            answer=row.answer or row.evidence,
+            why=row.why,
+            refused=row.state is State.REFUSED,
+        )
+        for row in session.execute(found)
+    ]
+
+
+def settle(session: Session, campaign_id: int, verdicts: Iterable[Verdict], by: By) -> list[Doubt]:
+    """Take these verdicts, all or none. Raises NotDecided, ReasonMissing. Returns what was settled.
+
+    A verdict on what is not unsure any more refuses all of them: something happened since.
+    """
+    campaign = session.get_one(Campaign, campaign_id)
+    open_ = doubts(session, campaign_id, refused=True)
+    taken: list[tuple[Doubt, Verdict]] = []
+    objections: list[tuple[str, str]] = []
+    for verdict in verdicts:
+        doubt = _about(open_, verdict)
+        name = verdict.email or str(verdict.op or "")
+        if doubt is None:
+            objections.append((name, "is not unsure any more"))
+        elif (why := _objection(session, campaign, doubt, verdict, taken)) is not None:
+            objections.append((name, why))
+        else:
+            taken.append((doubt, verdict))
+    if objections:
+        raise NotDecided(objections)
+    if any(verdict.word != "sent" for _, verdict in taken) and not by.why.strip():
+        raise ReasonMissing
+    for doubt, verdict in taken:
+        _carry_out(session, doubt, verdict, by)
+    return [doubt for doubt, _ in taken]
+
+
+def _about(open_: Sequence[Doubt], verdict: Verdict) -> Doubt | None:
+    for doubt in open_:
+        same_step = verdict.op in (None, doubt.op) and verdict.part_id in (None, doubt.part_id)
+        if same_step and email_key(doubt.email1) == email_key(verdict.email):
+            return doubt
+    return None
+
+
+def _objection(
+    session: Session,
+    campaign: Campaign,
+    doubt: Doubt,
+    verdict: Verdict,
+    taken: Sequence[tuple[Doubt, Verdict]],
+) -> str | None:
+    if verdict.word not in doubt.words:
+        return f"cannot be settled with {verdict.word}; use {' or '.join(doubt.words)}"
+    if any(other.step_id == doubt.step_id for other, _ in taken):
+        return "has two verdicts"
+    number = verdict.value
+    if verdict.word != "sent" or doubt.op not in NEEDS_ID:
+        return None if number is None else "takes no id with this verdict"
+    if number is None:
+        of = "project" if doubt.op is Op.CREATE else "person"
+        return f"needs the id that the service gave this {of}"
+    if not 0 < number <= LARGEST_ID:
+        return f"needs an id from 1 to {LARGEST_ID}"
+    if doubt.op is Op.CREATE:
+        other = project_of_another(session, campaign, number)
+        return f"cannot use project {number}: it belongs to the campaign {other}" if other else None
+    twice = any(v.value == number for d, v in taken if d.op is Op.ADD)
+    shared = twice or is_shared(session, doubt.step_id, number)
+    return f"cannot have the id {number}: it belongs to somebody else" if shared else None
+
+
+def _carry_out(session: Session, doubt: Doubt, verdict: Verdict, by: By) -> None:
+    step = session.get_one(Step, doubt.step_id)
+    reason = f"withdrawn by {by.who}" + (f": {by.why}" if by.why else "")
+    move(session, step, verdict.word, verdict.value, reason if verdict.word == "withdraw" else "")
+    if verdict.word == "withdraw" and step.op is Op.ADD:
+        own = (STEP.c.person_id == step.person_id) & (STEP.c.op == Op.INVITE)
+        invite = select(Step).where(own, STEP.c.campaign_id == step.campaign_id)
+        move(session, session.scalars(invite).one(), "withdraw", why=reason)
+    person = step.person_id or None
+    note(session, verdict.word, by, step.campaign_id, person, doubt.part_id, verdict.value)

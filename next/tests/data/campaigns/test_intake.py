@@ -1,0 +1,109 @@
+"""What a file says is taken in: who is new, gone, back, changed, and what is refused."""
+
+import pytest
+
+from data.campaigns.intake import Allowed, AnotherAccount, AnotherService, KeyInUse
+from data.store.states import Op, State
+from tests.data.desk import address, settings
+
+ADA = {"first_name": "Ada", "last_name": "Of X", "email1": "Ada@x.org"}
+
+
+def test_a_person_is_an_email_key_and_what_was_typed_is_sent(desk):
+    first = desk.take_in(ADA, "Ben")
+    again = desk.take_in(ADA | {"email1": " ada@X.org".strip()}, "Ben", digest="other")
+    assert (first.new, again.new, again.gone) == (2, 0, ())
+    desk.does(Op.CREATE)
+    desk.does(Op.ATTACH)
+    sent = {step.fields["email1"] for step in desk.claims(Op.ADD).steps}
+    assert sent == {"ada@X.org", "ben@x.org"}
+
+
+def test_a_file_of_the_same_bytes_changes_nothing(desk):
+    desk.take_in("Ada", "Ben", digest="same")
+    assert desk.take_in("Ada", digest="same").gone == ()
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "new", "gone", "back"),
+    [
+        (["Ada", "Ben"], ["Ada", "Ben", "Cyd"], 1, (), ()),
+        (["Ada", "Ben", "Cyd", "Dov", "Eve"], ["Ada", "Ben", "Cyd", "Dov"], 0, ("Eve",), ()),
+        (["Ada", "Ben", "Cyd", "Dov", "Eve"], ["Ada", "Ben", "Cyd", "Dov", "Fay"], 1, ("Eve",), ()),
+    ],
+)
+def test_new_and_gone(desk, before, after, new, gone, back):
+    desk.take_in(*before)
+    came = desk.take_in(*after)
+    assert (came.new, came.gone, came.back) == (new, tuple(map(address, gone)), back)
+    assert desk.take_in(*before).back == tuple(map(address, gone))
+
+
+def test_more_people_gone_than_the_guard_allows_change_nothing_until_a_person_accepts(desk):
+    desk.take_in("Ada", "Ben", "Cyd", "Dov", "Eve")
+    stopped = desk.take_in("Ada", "Ben", "Cyd")
+    assert stopped.too_many_gone == "2 of 5 people are not in this file any more (guard: 20%)"
+    assert len(desk.due(Op.ADD)) == 5
+    desk.take_in("Ada", "Ben", "Cyd", allowed=Allowed("me", removed=True))
+    assert desk.due(Op.ADD) == [address(each) for each in ("Ada", "Ben", "Cyd")]
+
+
+def test_changed_fields_follow_until_somebody_is_added(desk):
+    desk.take_in(ADA, "Ben")
+    desk.does(Op.CREATE)
+    desk.does(Op.ATTACH)
+    desk.does(Op.ADD, "Ada", state=State.REFUSED, why="no")
+    desk.does(Op.ADD, "Ben")
+    desk.take_in(ADA | {"notes": "new"}, {**ADA, "email1": "ben@x.org", "notes": "late"})
+    [again] = desk.claims(Op.ADD).steps
+    assert again.fields["notes"] == "new"
+
+
+@pytest.mark.parametrize(
+    ("sent", "asked", "refused"),
+    [
+        ((), {"project": {"name": "Other"}, "problem": 43}, False),
+        ((Op.CREATE,), {"problem": {"title": "Two sum"}}, False),
+        ((Op.CREATE,), {"project": {"name": "other"}}, True),
+        ((Op.CREATE,), {"project": {"name": " backend "}}, False),
+        ((Op.CREATE,), {"project": {"name": "Backend", "description": "late"}}, False),
+        ((Op.CREATE,), {"project": {"id": 101}}, False),
+        ((Op.CREATE,), {"project": {"id": 102}}, True),
+        ((Op.CREATE, Op.ATTACH), {"problem": 43}, True),
+        ((Op.CREATE, Op.ATTACH), {"problem": {"title": "Two sum"}}, True),
+    ],
+)
+def test_a_key_used_again_for_another_project_or_problem_is_refused(desk, sent, asked, refused):
+    desk.take_in("Ada")
+    for op in sent:
+        desk.does(op)
+    if refused:
+        with pytest.raises(KeyInUse, match="backend already is"):
+            desk.take_in("Ada", **asked)
+        desk.take_in("Ada", **asked, allowed=Allowed("me", project=True))
+    else:
+        desk.take_in("Ada", **asked)
+
+
+@pytest.mark.parametrize(
+    ("now", "error"),
+    [
+        (settings(client_id="another"), AnotherAccount),
+        (settings(base_url="https://other.invalid"), AnotherService),
+        (settings(base_url="https://SERVICE.invalid/"), None),
+    ],
+)
+def test_a_campaign_stays_at_its_service_and_account(desk, now, error):
+    desk.take_in("Ada")
+    desk.settings = now
+    if error is None:
+        desk.take_in("Ada", "Ben")
+    else:
+        with pytest.raises(error):
+            desk.take_in("Ada", "Ben")
+
+
+def test_a_pilot_beside_the_table_is_a_person_of_the_campaign(desk):
+    desk.take_in("Ada", invites={"pilot": "me@x.org"})
+    desk.sends("me@x.org")
+    assert desk.state("me@x.org") == ("done", "done")

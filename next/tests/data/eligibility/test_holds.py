@@ -1,0 +1,223 @@
+"""Who is not added or invited although the file lists them, and what is due."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from data.campaigns.intake import Allowed
+from data.eligibility import do_not_contact
+from data.eligibility.holds import campaign_holds
+from data.store.states import Op, State
+from data.store.tables import Decision, now
+from tests.data.desk import address
+
+ALL_GONE = {"allowed": Allowed("me", removed=True)}
+NOON = datetime(2026, 12, 1, 12, tzinfo=UTC)  # a Tuesday
+
+
+def block(desk, *typed):
+    with desk.ledger.writing() as session:
+        return do_not_contact.block(session, map(do_not_contact.entry, typed))
+
+
+def test_what_is_due_follows_the_order_of_the_steps(desk):
+    desk.take_in("Ada", "Ben")
+    for op, who in (
+        (Op.CREATE, [""]),
+        (Op.ATTACH, [""]),
+        (Op.ADD, ["ada@x.org", "ben@x.org"]),
+        (Op.INVITE, ["ada@x.org", "ben@x.org"]),
+    ):
+        assert desk.due(op) == who
+        assert [desk.due(later) for later in Op if later not in (op, Op.ADD)] == [[]] * (
+            4 - len({op, Op.ADD})
+        )
+        desk.does(op)
+    assert [desk.due(op) for op in Op] == [[], [], [], []]
+
+
+def test_no_project_is_made_for_nobody(desk):
+    block(desk, "@x.org")
+    desk.take_in("Ada", "Ben")
+    assert [desk.due(op) for op in Op] == [[], [], [], []]
+
+
+def test_nobody_is_invited_where_invitations_are_not_sent(desk):
+    desk.take_in("Ada", invites={"send": False})
+    desk.sends()
+    assert desk.state("Ada") == ("done", "waiting")
+
+
+@pytest.mark.parametrize(
+    ("entry", "held"),
+    [
+        ("ada@x.org", True),
+        ("ADA+jobs@x.org", True),
+        ("@x.org", True),
+        ("*@x.org", True),
+        ("*@X.ORG", True),
+        ("ada@y.org", False),
+        ("@y.x.org", False),
+    ],
+)
+def test_the_do_not_contact_list_holds_addresses_and_domains(desk, entry, held):
+    desk.take_in("Ada")
+    block(desk, entry)
+    assert desk.kept("Ada") == ({"Ada": "do not contact"} if held else {})
+    assert desk.due(Op.ADD) == ([] if held else ["ada@x.org"])
+
+
+@pytest.mark.parametrize("typed", ["*.x.org", "ada*@x.org", "*@*.org", "@x", "ada", "*"])
+def test_another_wildcard_is_a_mistake(typed):
+    with pytest.raises(ValueError, match="address"):
+        do_not_contact.entry(typed)
+
+
+SECOND = "second address"
+
+
+@pytest.mark.parametrize(
+    ("happens", "then", "held"),
+    [
+        # The row's address was edited: the same name in its place.
+        ("invited", [("Ada", "Of X", "ada@y.org")], SECOND),
+        ("invited", [("Of X", "ADA", "ada@y.org")], SECOND),
+        ("unsure", [("Ada", "Of X", "ada@y.org")], SECOND),
+        ("withdrawn", [("Ada", "Of X", "ada@y.org")], SECOND),
+        ("blocked", [("Ada", "Of X", "ada@y.org")], SECOND),
+        ("waiting", [("Ada", "Of X", "ada@y.org")], None),
+        ("refused", [("Ada", "Of X", "ada@y.org")], None),
+        # The same name beside the old row is somebody else; the same mailbox is not.
+        ("invited", ["Ada", ("Ada", "Of X", "ada@y.org")], None),
+        ("invited", ["Ada", ("Ida", "Other", "ada+2@x.org")], SECOND),
+        ("withdrawn", [("Ida", "Other", "ada+2@x.org")], SECOND),
+        ("waiting", ["Ada", ("Ida", "Other", "ada+2@x.org")], None),
+        ("invited", [("Ida", "Other", "ida@x.org")], None),
+    ],
+)
+def test_who_looks_like_somebody_invited_under_another_address(desk, happens, then, held):
+    desk.take_in("Ada", "Ben")
+    for op in (Op.CREATE, Op.ATTACH, Op.ADD):
+        desk.does(op)
+    answers = {"invited": State.DONE, "unsure": State.UNSURE, "refused": State.REFUSED}
+    if happens in answers:
+        desk.does(Op.INVITE, "Ada", state=answers[happens])
+    elif happens == "blocked":
+        block(desk, address("Ada"))
+    elif happens == "withdrawn":
+        with desk.at() as (session, campaign_id):
+            from data.decisions.decisions import By, withdraw
+
+            withdraw(session, campaign_id, [address("Ada")], By("me", "no"))
+    desk.take_in("Ben", *then, **ALL_GONE)
+    new = then[-1][2]
+    assert desk.kept(new) == ({new: held} if held else {})
+    assert (new in desk.due(Op.ADD)) == (held is None)
+
+
+def test_two_addresses_of_one_mailbox_in_one_file_are_two_people(desk):
+    desk.take_in(("Me", "One", "me+1@x.org"), ("Me", "Two", "me+2@x.org"))
+    desk.sends("me+1@x.org")
+    assert desk.due(Op.INVITE) == ["me+2@x.org"]
+
+
+@pytest.mark.parametrize(
+    ("state", "other", "held"),
+    [
+        (State.DONE, {}, "same problem"),
+        (State.UNSURE, {}, "same problem"),
+        (State.REFUSED, {}, None),
+        (State.WAITING, {}, None),
+        (State.DONE, {"problem": 43}, None),
+    ],
+)
+def test_whom_another_campaign_invited_to_the_same_problem(desk, state, other, held):
+    desk.take_in("Ada", "Ben", key="first")
+    for op in (Op.CREATE, Op.ATTACH, Op.ADD):
+        desk.does(op, key="first")
+    desk.does(Op.INVITE, "Ada", key="first", state=state)
+    desk.take_in(("A", "Da", "ada+x@x.org"), "Ben", key="second", **other)
+    assert desk.kept("ada+x@x.org", "Ben", key="second") == ({"ada+x@x.org": held} if held else {})
+
+
+def test_the_pilot_may_be_the_same_person_in_every_campaign(desk):
+    for key in ("first", "second"):
+        desk.take_in("Ada", key=key, invites={"pilot": "me@x.org"})
+        for op in (Op.CREATE, Op.ATTACH, Op.ADD):
+            desk.does(op, key=key)
+        assert desk.kept("me@x.org", "Ada", key=key) == {"Ada": "pilot"}
+        desk.does(Op.INVITE, "me@x.org", key=key)
+        assert desk.kept("Ada", key=key) == {"Ada": "pilot"}
+
+
+def test_whoever_is_gone_from_the_file_is_not_invited(desk):
+    desk.take_in("Ada", "Ben")
+    for op in (Op.CREATE, Op.ATTACH, Op.ADD):
+        desk.does(op)
+    desk.take_in("Ben", **ALL_GONE)
+    assert desk.kept("Ada", "Ben") == {"Ada": "gone"}
+    assert desk.due(Op.INVITE) == ["ben@x.org"]
+
+
+@pytest.mark.parametrize(
+    ("invites", "kind", "until"),
+    [
+        ({}, None, None),
+        ({"not_before": "2026-12-01 13:00"}, "hours", NOON + timedelta(hours=1)),
+        ({"not_after": "2026-12-01 11:00"}, "window", None),
+        ({"hours": "Mon-Fri 13:00-18:00"}, "hours", NOON + timedelta(hours=1)),
+        ({"hours": "Tue 09:00-18:00"}, None, None),
+    ],
+)
+def test_nobody_is_invited_outside_the_window_and_the_hours(desk, invites, kind, until):
+    desk.take_in("Ada", invites={"timezone": "UTC", **invites})
+    found = desk.call(campaign_holds, NOON)
+    assert [(str(hold.kind), hold.until) for hold in found] == ([(kind, until)] if kind else [])
+    assert desk.kept("Ada", at=NOON) == ({"Ada": kind} if kind else {})
+    assert desk.kept("Ada", op=Op.ADD, at=NOON) == {}
+
+
+def test_a_rate_lets_one_invitation_through_at_a_time(desk):
+    desk.take_in("Ada", "Ben", invites={"per_hour": 60})
+    for op in (Op.CREATE, Op.ATTACH, Op.ADD):
+        desk.does(op)
+    assert desk.kept("Ada", "Ben") == {"Ben": "rate"}
+    desk.does(Op.INVITE, "Ada")
+    assert desk.kept("Ben") == {"Ben": "rate"}
+    assert desk.kept("Ben", at=now() + timedelta(seconds=61)) == {}
+
+
+@pytest.mark.parametrize(
+    ("words", "held"),
+    [((), False), (("pause",), True), (("pause", "resume"), False), (("resume", "pause"), True)],
+)
+def test_a_pause_holds_everything_until_it_is_resumed(desk, words, held):
+    desk.take_in("Ada")
+    with desk.at() as (session, campaign_id):
+        for word in words:
+            session.add(Decision(at=now(), who="me", word=word, campaign_id=campaign_id))
+    assert desk.kept("Ada", op=Op.ADD) == ({"Ada": "paused"} if held else {})
+
+
+@pytest.mark.parametrize(
+    ("project", "problem", "held"),
+    [
+        ({"id": 101}, 42, True),  # the first campaign's request made it
+        ({"id": 102}, 42, False),
+    ],
+)
+def test_a_project_of_another_campaign_is_not_used(desk, project, problem, held):
+    desk.take_in("Ada", key="first")
+    desk.does(Op.CREATE, key="first")
+    desk.take_in("Ben", key="second", project=project, problem=problem)
+    kept = desk.kept("Ben", op=Op.ADD, key="second")
+    assert kept == ({"Ben": "project"} if held else {})
+
+
+@pytest.mark.parametrize(("problem", "held"), [(42, False), (43, True)])
+def test_two_definitions_may_share_a_project_for_one_problem(desk, problem, held):
+    desk.take_in("Ada", key="first", project={"id": 101})
+    desk.does(Op.ATTACH, key="first")
+    desk.take_in("Ben", key="second", project={"id": 101}, problem=problem)
+    kept = desk.kept("Ben", op=Op.ADD, key="second")
+    assert kept == ({"Ben": "project"} if held else {})
