@@ -249,8 +249,9 @@ def _problem(typed: Any) -> Any:
     """`problem: 42` is short for the mapping."""
     if isinstance(typed, dict | Problem):
         return typed
-    if isinstance(whole(typed), int):
-        return {"id": typed}
+    number = whole(typed)
+    if isinstance(number, int) and number > 0:
+        return {"id": number}
     raise wanted('the problem\'s id, a whole number above 0, or {title: "Two sum"}')
 
 

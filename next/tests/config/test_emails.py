@@ -1,0 +1,84 @@
+"""Two spellings of one address are one person; two persons never share a key."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from config.emails import address_notes, checked_address, email_key, likely_meant, mailbox, masked
+
+CORPUS = Path(__file__).parents[1] / "data" / "addresses.jsonl"
+CASES = [json.loads(line) for line in CORPUS.read_text("utf-8").splitlines()]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: ascii(case["typed"])[:40])
+def test_the_corpus_of_addresses(case: dict[str, Any]) -> None:
+    """What was typed, its key, what is sent, whether a person should look at it, its mailbox."""
+    assert email_key(case["typed"]) == case["key"]
+    assert mailbox(case["typed"]) == case.get("mailbox", mailbox(case["typed"]))
+    if case["sent"] is None:
+        with pytest.raises(ValueError, match="an email address"):
+            checked_address(case["typed"])
+    else:
+        assert checked_address(case["typed"]) == case["sent"]
+        assert bool(address_notes(case["sent"])) == case.get("doubtful", False)
+
+
+@pytest.mark.parametrize(
+    ("typed", "wanted"),
+    [
+        ("ana@", "(there must be something after the @-sign)"),
+        ("Ana Lee <ana@b.org>", "only, what is between < and >: ana@b.org"),
+        ("ana@b.org,", "without the comma or semicolon at its end"),
+        ("ana@b.org; eve@b.org", "alone, not several: keep the one the person logs in with"),
+        ("ana@b\n.org", "on one line"),
+        ("ana@@b.org", "with one @ in it"),
+        ("“ana@b.org”", "without quotes around it"),
+        ("an\u200ba@b.org", "without the invisible ZERO WIDTH SPACE"),
+        ("a" * 65 + "@b.org", "of at most 254 characters, 64 before the @"),
+    ],
+)
+def test_what_is_no_address_is_told_in_words(typed: str, wanted: str) -> None:
+    """Nothing is repaired in silence; where the address can be seen, it is pointed to."""
+    with pytest.raises(ValueError, match="^an email address") as refused:
+        checked_address(typed)
+    assert str(refused.value) == f"an email address {wanted}"
+
+
+@pytest.mark.parametrize(
+    ("domain", "meant"),
+    [
+        *(("gmial.com", "gmail.com"), ("gmai.com", "gmail.com"), ("gmaill.com", "gmail.com")),
+        *(("gmail.con", "gmail.com"), ("gmial.con", "gmail.com"), ("outlok.com", "outlook.com")),
+        *(("example.con", "example.com"), ("example.nett", "example.net")),
+        *(("mail.com", None), ("ymail.com", None), ("me.com", None), ("gmx.de", None)),
+    ],
+)
+def test_a_slip_of_the_fingers(domain: str, meant: str | None) -> None:
+    """One letter too many, too few, another, or two swapped; a provider of its own is none."""
+    assert likely_meant(domain) == meant
+
+
+@pytest.mark.parametrize("odd", ["", "@", "no at", "a@-ü-.example", "a@" + "ü" * 400, "\ud800@ü"])
+def test_any_text_has_a_key(odd: str) -> None:
+    """An answer of the service may hold anything; matching it must not fail."""
+    assert isinstance(email_key(odd), str)
+
+
+@given(st.text(max_size=40))
+def test_a_key_is_its_own_key(text: str) -> None:
+    """Keys are stored and compared again: reducing one twice changes nothing."""
+    assert email_key(email_key(text)) == email_key(text)
+
+
+@given(st.emails())
+def test_case_and_surrounding_spaces_never_matter(address: str) -> None:
+    """What a service sends back in another case still finds its candidate."""
+    assert email_key(f"\u00a0{address.upper()} ") == email_key(address)
+
+
+def test_a_masked_address_is_known_only_to_who_knows_it() -> None:
+    assert masked("ada@example.org") == "a…@e…"

@@ -1,0 +1,112 @@
+"""Mistakes say where they are, in the order in which files are read; an error is its docstring."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from config.errors import BadInput, Bug, CampaignError, Mistake, Place, in_order, shown
+
+FILE = Path("people.xlsx")
+
+
+@pytest.mark.parametrize(
+    ("mistake", "line"),
+    [
+        (
+            Mistake(Place(FILE, sheet="Candidates", cell="C7"), "", "email1", "ana@", "an address"),
+            'people.xlsx, Candidates!C7, email1: found "ana@", wanted an address',
+        ),
+        (
+            Mistake(Place(Path("hiring.yaml"), 3, 9), "", "project.endtime", None, "a time"),
+            "hiring.yaml:3:9, project.endtime: missing, wanted a time",
+        ),
+        (Mistake(Place(Path("a.csv"), 4), "two tables"), "a.csv:4: two tables"),
+        (Mistake(Place(FILE, sheet="S"), "empty"), "people.xlsx, S: empty"),
+        (Mistake(Place(FILE), "", "sheet", {}, "a name"), "found an empty mapping, wanted a name"),
+        (Mistake(Place(FILE), "", "a", "one\ntwo"), r'found "one\ntwo"'),
+    ],
+)
+def test_a_mistake_is_one_line(mistake: Mistake, line: str) -> None:
+    """Whatever was found, it stays one line, and begins with the place."""
+    assert line in str(mistake)
+    assert "\n" not in str(mistake)
+
+
+def test_json_has_exactly_the_keys_that_other_programs_read() -> None:
+    """`check --json` prints these objects; what does not apply is null."""
+    mistake = Mistake(Place(FILE, sheet="S", cell="B2"), "", "email1", 7, "an address")
+    assert mistake.as_json() == {
+        "file": "people.xlsx",
+        "line": None,
+        "column": None,
+        "sheet": "S",
+        "cell": "B2",
+        "field": "email1",
+        "found": "7",
+        "wanted": "an address",
+        "message": "found 7, wanted an address",
+    }
+
+
+def test_mistakes_are_sorted_as_they_are_read() -> None:
+    """From the top, then to the right: B before AA; files and sheets stay as they came."""
+    places = [
+        Place(FILE, sheet="S", cell="AA2"),
+        Place(Path("a.yaml"), 9, 1),
+        Place(FILE, sheet="S", cell="B2"),
+        Place(Path("a.yaml"), 2, 5),
+        Place(FILE, sheet="S", cell="B10"),
+        Place(FILE, sheet="R", cell="A1"),
+    ]
+    order = [str(each.place) for each in in_order(Mistake(place, "x") for place in places)]
+    assert order == [
+        *("people.xlsx, S!B2", "people.xlsx, S!AA2", "people.xlsx, S!B10"),
+        *("a.yaml:2:5", "a.yaml:9:1", "people.xlsx, R!A1"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("value", "seen"),
+    [(None, "nothing"), (True, "true"), ([], "an empty list"), ("a" * 80, f'"{"a" * 59}…"')],
+)
+def test_what_was_found_is_shown_as_a_person_knows_it(value: Any, seen: str) -> None:
+    assert shown(value) == seen
+
+
+class Gone(CampaignError):
+    """{name} is gone. Nothing was
+    sent.
+
+    Then type: campaign check {name}
+    """
+
+    exit_code = 3
+
+
+def test_the_docstring_of_an_error_is_what_a_person_reads() -> None:
+    """What comes after the blank line is what to type."""
+    error = Gone(name="a.yaml")
+    assert str(error) == "a.yaml is gone. Nothing was sent."
+    assert (error.then, error.exit_code) == ("Then type: campaign check a.yaml", 3)
+
+
+def test_bad_input_counts_its_files() -> None:
+    both = [Mistake(Place(Path(name)), "x") for name in ("a", "b", "b")]
+    assert str(BadInput(both)) == "a and 1 more files: 2 mistakes. Nothing was sent."
+    assert BadInput(both).exit_code == 2
+
+
+def test_a_bug_names_the_row_that_was_read() -> None:
+    """Nobody is shown a stack trace; the row helps to find what is special about the file."""
+
+    def read() -> None:
+        row = 2
+        raise IndexError(row)
+
+    try:
+        read()
+    except IndexError as error:
+        said = str(Bug(error, "Reading a.csv failed{near}."))
+    assert "bug in campaign, not in your file: IndexError" in said
+    assert said.endswith("Reading a.csv failed near row 2.")

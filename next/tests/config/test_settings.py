@@ -1,0 +1,118 @@
+"""Settings come whole from the environment or from one `.env`; no value is ever shown."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from config import settings as module
+from config.errors import BadSettings
+from config.settings import service_settings, settings, variable
+
+SIX = {
+    "ASSESSMENT_AUTH_URL": "https://auth.example.com",
+    "ASSESSMENT_BASE_URL": "https://api.example.com/",
+    "ASSESSMENT_APP_URL": "https://app.example.com",
+    "ASSESSMENT_CLIENT_ID": "me",
+    "ASSESSMENT_CLIENT_SECRET": "hush-hush",
+    "ASSESSMENT_AUDIENCE": "https://api",
+}
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A checkout with nothing in it, and an environment without settings of ours."""
+    for name in os.environ:
+        if name.upper().startswith(("ASSESSMENT_", "CAMPAIGN_")):
+            monkeypatch.delenv(name)
+    monkeypatch.setattr(module, "home", lambda: tmp_path)
+    return tmp_path
+
+
+def write(file: Path, values: dict[str, str]) -> None:
+    file.write_text("".join(f"{name}={value}\n" for name, value in values.items()))
+    file.chmod(0o600)
+
+
+def refused() -> str:
+    with pytest.raises(BadSettings) as error:
+        service_settings()
+    assert "hush" not in str(error.value)
+    return str(error.value)
+
+
+def test_without_any_settings_only_the_service_is_missing(home: Path) -> None:
+    """The defaults lie in the checkout, wherever a command is typed."""
+    read = settings()
+    assert read.database_url == f"sqlite:///{home / 'data/campaigns.db'}"
+    assert read.output_dir == home / "out"
+    assert (read.candidates_per_request, read.invites_in_flight, read.request_deadline) == (
+        *(100, 8),
+        45.0,
+    )
+    assert refused().startswith(", ".join(SIX))
+
+
+def test_all_six_from_the_environment_or_from_the_file(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(home / ".env", SIX | {"CAMPAIGN_KEEP": "180 days"})
+    assert service_settings().base_url == "https://api.example.com"
+    assert settings().keep is not None
+    for name, value in (SIX | {"ASSESSMENT_CLIENT_ID": "other"}).items():
+        monkeypatch.setenv(name, value)
+    read = service_settings()
+    assert read.client_id == "other"
+    assert read.client_secret.get_secret_value() == "hush-hush"
+    assert "hush" not in repr(read)
+    assert len(read.account) == 16
+
+
+def test_half_of_each_source_is_refused(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else the secret of one service could be sent to another's address."""
+    write(home / ".env", SIX)
+    monkeypatch.setenv("ASSESSMENT_BASE_URL", "https://evil.example.com")
+    assert "must come from one place" in refused()
+
+
+def test_a_file_where_a_command_is_typed_is_never_read(
+    home: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = tmp_path_factory.mktemp("here")
+    write(here / ".env", SIX)
+    monkeypatch.chdir(here)
+    assert settings().client_id == ""
+
+
+def test_a_file_that_others_can_read_is_refused(home: Path) -> None:
+    write(home / ".env", SIX)
+    (home / ".env").chmod(0o644)
+    assert "chmod 600" in refused()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "why"),
+    [
+        ("ASSESSMENT_BASE_URL", "http://api.example.com", "must begin with https://"),
+        ("ASSESSMENT_APP_URL", "app.example.com", "must be an address such as"),
+        ("ASSESSMENT_AUTH_URL", "https://u:p@a.example.com", "must not hold a password"),
+        ("CAMPAIGN_DATABASE_URL", "mysql://a/b", "must begin with postgresql://, or name a file"),
+        ("CAMPAIGN_DATABASE_URL", "sqlite://x/y", "must begin with postgresql://, or name a file"),
+        ("CAMPAIGN_INVITES_IN_FLIGHT", "many", "must be a valid integer"),
+        ("CAMPAIGN_REQUEST_DEADLINE", "20", "must be greater than 30"),
+        ("CAMPAIGN_KEEP", "a while", "must be a span of time"),
+        ("CAMPAIGN_NOTIFY_URL", "http://hooks.example.com/hush", "must be a webhook"),
+    ],
+)
+def test_what_cannot_be_used_is_named_and_not_shown(
+    home: Path, monkeypatch: pytest.MonkeyPatch, name: str, value: str, why: str
+) -> None:
+    monkeypatch.setenv(name, value)
+    said = refused()
+    assert f"{name} {why}" in said
+    assert value not in said.replace(why, "")
+
+
+def test_variables_are_named_by_what_they_belong_to() -> None:
+    assert variable("audience") == "ASSESSMENT_AUDIENCE"
+    assert variable("keep") == "CAMPAIGN_KEEP"
