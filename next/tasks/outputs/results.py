@@ -1,0 +1,208 @@
+"""Each person's result, beside their row in a copy of somebody's own sheet."""
+
+import csv
+import io
+import re
+import zipfile
+from codecs import BOM_UTF8
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from config.emails import email_key
+from config.errors import CampaignError
+from config.folder import OURS, check_output
+from config.sheets.cells import addresses_in
+from config.sheets.files import Kind, Source, read_file
+from config.sheets.table import Table, table_of
+from data.store.states import State
+from tasks.outputs.exports import guarded, put, write_file
+from tasks.outputs.links import Person, embed_url, word_of
+
+
+class WrongCopy(CampaignError):
+    """The results of {sheet} cannot be written into {copy}: {why}. Nothing was written.
+
+    Name another file with -o.
+    """
+
+    exit_code = 2
+
+
+class Result(NamedTuple):
+    """What came of one person, in the order of the columns that are added to a sheet."""
+
+    candidate_id: int | None
+    embed_url: str | None
+    status: str
+    why: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Copied:
+    """What a copy holds: rows by status, how many people have no row, and what the copy lost."""
+
+    statuses: Counter[str]
+    absent: int
+    lost: list[str]
+
+
+def results_of(
+    people: Iterable[Person], app_url: str, project_id: int | None, *, invites: bool = True
+) -> dict[str, Result]:
+    """The result of each person, by email key. `invites`: whether the campaign sends any."""
+    results = {}
+    for each in people:
+        url = embed_url(app_url, project_id, each.candidate_id)
+        state = each.invite if invites and each.add is State.DONE else each.add
+        done = "invited" if invites else "added"
+        word = done if state is State.DONE else word_of(state)
+        results[email_key(each.email1)] = Result(each.candidate_id, url, word, each.why)
+    return results
+
+
+def write_results(
+    sheet_file: Path,
+    into: Path,
+    results: Mapping[str, Result],
+    *,
+    sheet: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    force: bool = False,
+) -> Copied:
+    """Write a copy of a table with a result in each person's row, whatever order they are in now.
+
+    `results` are by email key. Results of an earlier time are replaced. Raises WrongCopy, BadInput,
+    NotOurs, CannotWrite; the table itself is never changed.
+    """
+    source = read_file(sheet_file)
+    is_workbook = source.kind is Kind.WORKBOOK
+    _check_copy(source, into)
+    check_output(into, force=force)
+    table = table_of(source, sheet, columns)
+    rows = dict(_by_row(table, results))
+    content = _workbook(source, table, rows) if is_workbook else _text(table, rows)
+    write_file(into, content, force=force)
+    found = {key for key, _ in rows.values()}
+    return Copied(
+        Counter(result.status for _, result in rows.values()),
+        len(results.keys() - found),
+        lost(source) if is_workbook else [],
+    )
+
+
+def lost(source: Source) -> list[str]:
+    """Name what a workbook has that a copy of it loses."""
+    with zipfile.ZipFile(io.BytesIO(source.data)) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist() if name.endswith(".xml")}
+        names = " ".join(archive.namelist())
+    sheets = b"".join(data for name, data in parts.items() if "worksheets/" in name)
+    drawings = b"".join(data for name, data in parts.items() if "drawings/" in name)
+    signs = {
+        "the stored results of formulas, until a spreadsheet program opens it": b"<f" in sheets,
+        "sparklines": b"sparklineGroup" in sheets,
+        "newer conditional formats or validations": b"x14:cfRule" in sheets
+        or b"x14:dataValidation" in sheets,
+        "text boxes and shapes": bool(re.search(rb"<(?:\w+:)?sp[ >]", drawings)),
+        "pictures": "xl/media/" in names,
+        "threaded comments": "threadedComments" in names,
+        "slicers": "slicers/" in names,
+    }
+    return [what for what, there in signs.items() if there]
+
+
+def _check_copy(source: Source, into: Path) -> None:
+    """Raises WrongCopy."""
+    why = ""
+    ending = source.file.suffix.lower()
+    if into.exists() and into.samefile(source.file):
+        why = "it is the table itself"
+    elif source.kind is Kind.PAGE:
+        why = "it is a web page; save it as .xlsx first"
+    elif source.kind is Kind.WORKBOOK and into.suffix.lower() != ending:
+        why = f"the copy of a workbook must end in {ending}"
+    elif source.kind is Kind.TEXT and into.suffix.lower() not in TEXTS:
+        why = f"the copy of a text must end in {', '.join(TEXTS)}"
+    if why:
+        raise WrongCopy(sheet=source.file, copy=into, why=why)
+
+
+def _by_row(
+    table: Table, results: Mapping[str, Result]
+) -> Iterable[tuple[int, tuple[str, Result]]]:
+    """The result of each row below the header that has an address, with its email key."""
+    column = table.by_field.get("email1", 0)
+    for number, cells in table.grid.rows:
+        shown = cells[column] if column < len(cells) else ""
+        link = table.grid.links.get((number, column), "")
+        keys = [email_key(each) for each in addresses_in(f"{shown} {link}")]
+        if number > table.header and keys:
+            key = next((each for each in keys if each in results), keys[0])
+            yield number, (key, results.get(key, NOT_THERE))
+
+
+def _first_column(table: Table) -> int:
+    """Where results go (from 0): where earlier ones are, else beside everything."""
+    width = len(Result._fields)
+    for at in range(len(table.headers)):
+        if tuple(table.headers[at : at + width]) == Result._fields:
+            return at
+    return max(len(cells) for _, cells in table.grid.rows)
+
+
+def _workbook(source: Source, table: Table, rows: Mapping[int, tuple[str, Result]]) -> bytes:
+    from openpyxl import load_workbook  # noqa: PLC0415
+    from openpyxl.cell.cell import MergedCell  # noqa: PLC0415
+
+    macros = source.file.suffix.lower() == ".xlsm"
+    book = load_workbook(io.BytesIO(source.data), keep_vba=macros, rich_text=True)
+    book.properties.category = OURS  # by which we know it
+    sheet = book[table.grid.sheet or book.sheetnames[0]]
+    first = _first_column(table) + 1
+    written: dict[int, Sequence[object]] = {table.header: Result._fields}
+    written |= {number: result for number, (_, result) in rows.items()}
+    for number, values in written.items():
+        for column, value in enumerate(values, start=first):
+            cell: Any = sheet.cell(number, column)
+            if isinstance(cell, MergedCell):
+                continue
+            put(cell, value)
+            if number == table.header and first > 1:
+                cell._style = copy(sheet.cell(number, first - 1)._style)
+            is_link = isinstance(value, str) and value.startswith("http")
+            cell.hyperlink = value if is_link else None
+    content = io.BytesIO()
+    book.save(content)
+    return content.getvalue()
+
+
+def _text(table: Table, rows: Mapping[int, tuple[str, Result]]) -> bytes:
+    """Every text is quoted, and a formula is none: spreadsheets and our own reader see the same."""
+    text = io.StringIO(newline="")
+    delimiter = table.grid.delimiter or ","
+    writer = csv.writer(text, delimiter=delimiter, quoting=csv.QUOTE_NONNUMERIC)
+    first = _first_column(table)
+    for number, cells in table.grid.rows:
+        added: Sequence[object] = ()
+        if number == table.header:
+            added = Result._fields
+        elif number in rows:
+            added = rows[number][1]
+        kept = [*cells[:first], *[""] * (first - len(cells) if added else 0)]
+        after = cells[first + len(Result._fields) :]
+        new = ["" if cell is None else guarded(cell) for cell in added]
+        writer.writerow([*map(_harmless, kept), *new, *map(_harmless, after)])
+    return BOM_UTF8 + text.getvalue().encode("utf-8", "replace")
+
+
+def _harmless(cell: str) -> object:
+    return cell if NUMBER.fullmatch(cell.strip()) else guarded(cell)
+
+
+NOT_THERE = Result(None, None, "not in the campaign", "no run has taken this address in yet")
+TEXTS = (".csv", ".tsv", ".txt")
+# What begins like a formula and is none: a number, a telephone number, a dash.
+NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)?|\+\d[\d ]*|[+-]+")
