@@ -245,3 +245,6 @@ def _by_rate(campaign: Campaign, until: datetime) -> Hold:
     gap = timedelta(hours=1) / (invites_of(campaign).per_hour or 1)
     why = f"one invitation every {gap.total_seconds():,.0f} seconds (per_hour)"
     return Hold(Kind.RATE, Scope.INVITES, why, until=until)
+
+
+__all__ = ["Hold", "Kind", "Scope", "campaign_holds", "command", "holds", "kept_back"]

@@ -1,0 +1,33 @@
+"""Before anything is sent: do token and address work, and which problem does a title mean?"""
+
+from config.settings import Settings
+from data.campaigns.people import find, own_steps
+from data.store.ledger import Ledger
+from data.store.states import OPEN, Op
+from tasks.service.client import Service
+from tasks.service.problems import problem_titled
+
+
+async def preflight(key: str, ledger: Ledger, settings: Settings) -> int | None:
+    """Ask for the problem list, which changes nothing; returns the id of the campaign's problem.
+
+    A title is resolved anew while the problem is not attached. Its id is part of what is shown and
+    approved: another one voids the approval. Raises Unreachable, CredentialsRefused, NotTheService,
+    NoSuchProblem, SeveralProblems.
+    """
+    async with Service(settings) as service:
+        problems = await service.problems()
+    with ledger.reading() as session:
+        campaign = find(session, key)
+        attach = own_steps(session, campaign.id)[Op.ATTACH]
+        title = (campaign.spec or {}).get("problem", {}).get("title")
+    if title is None or attach.state not in OPEN[Op.ATTACH]:
+        return attach.service_id
+    found = problem_titled(title, problems).id
+    if found != attach.service_id:
+        with ledger.writing() as session:
+            attach = own_steps(session, campaign.id)[Op.ATTACH]
+            if attach.state in OPEN[Op.ATTACH]:
+                attach.service_id = found
+                session.add(attach)
+    return found

@@ -1,0 +1,116 @@
+"""Where a campaign stands, as one object for programs, and who needs a person, in words."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from sqlmodel import Session, col, select
+
+from data.campaigns.people import Row, find, invites_of, own_steps, rows
+from data.decisions.doubts import doubts
+from data.eligibility.holds import Hold, campaign_holds, command, holds
+from data.sending.recovery import leftovers
+from data.store.states import Op, State
+from data.store.tables import Campaign
+from tasks.outputs.links import embed_url, word_of
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """One situation that a person should look at: what it is, and what to type."""
+
+    kind: str
+    why: str
+    type_this: str | None = None
+
+
+def keys(session: Session) -> list[str]:
+    """The campaigns of the ledger, the latest first."""
+    return list(session.scalars(select(Campaign.key).order_by(col(Campaign.id).desc())))
+
+
+def status(session: Session, key: str) -> dict[str, Any]:
+    """The object that `campaign status KEY --json` prints."""
+    campaign = find(session, key)
+    own = own_steps(session, campaign.id)
+    held = holds(session, campaign.id)
+    everybody = rows(session, campaign.id)
+    project = own[Op.CREATE].service_id
+    stand = [where(row, held, send=invites_of(campaign).send) for row in everybody]
+    counts = {"candidates": len(everybody), "added": sum(r.add is State.DONE for r in everybody)}
+    counts |= {word: stand.count(word) for word in COUNTED}
+    return {
+        "campaign": campaign.key,
+        "service": campaign.service,
+        "project_id": project,
+        "problem_id": own[Op.ATTACH].service_id,
+        "project": str(own[Op.CREATE].state),
+        "problem": str(own[Op.ATTACH].state),
+        "counts": counts,
+        "candidates": [
+            {
+                "email1": row.email1,
+                "candidate_id": row.candidate_id,
+                "add": word_of(row.add),
+                "invite": word_of(row.invite),
+                "embed_url": embed_url(campaign.app_url, project, row.candidate_id),
+                "why": row.why or _why(held.get(row.person_id)),
+            }
+            for row in everybody
+        ],
+    }
+
+
+def where(row: Row, held: dict[int, Hold], *, send: bool) -> str:
+    """Where one person stands: exactly one word of COUNTED, or `added` if nobody is invited."""
+    states = (row.add, row.invite)
+    for state, word in _WORDS.items():
+        if state in states:
+            return word
+    if row.invite is State.DONE:
+        return "invited"
+    if row.person_id in held or not row.listed:
+        return "held"
+    return "added" if row.add is State.DONE and not send else "waiting"
+
+
+def needs(session: Session, key: str) -> Iterator[Need]:
+    """What of a campaign waits for a person, the most urgent first. Names people."""
+    campaign = find(session, key)
+    unsure = len(doubts(session, campaign.id))
+    if unsure:
+        many = "request has an unknown result" if unsure == 1 else "requests have unknown results"
+        yield Need("unsure", f"{unsure:,} {many}", command("settle", key))
+    for hold in campaign_holds(session, campaign.id):
+        if hold.type_this is not None or hold.until is None:
+            yield Need(str(hold.kind), hold.why, hold.type_this)
+    for op, step in own_steps(session, campaign.id).items():
+        if step.state is State.REFUSED:
+            what = "the project" if op is Op.CREATE else "its problem"
+            yield Need("refused", f"the service refused {what}: {step.why}", None)
+    by_id = {row.person_id: row for row in rows(session, campaign.id)}
+    for person, hold in holds(session, campaign.id).items():
+        if person in by_id:
+            yield Need("held", f"{by_id[person].email1} {hold.why}", hold.type_this)
+    for row in by_id.values():
+        if State.REFUSED in (row.add, row.invite) and row.listed:
+            typed = command("invite", key, row.email1, "--why", "TEXT")
+            yield Need("refused", f"{row.email1}: the service said no ({row.why})", typed)
+    for left in leftovers(session, campaign.id):
+        what = "project" if left.op is Op.CREATE else "candidate"
+        number = f" {left.service_id}" if left.service_id is not None else ""
+        why = f"the service may have one more {what}{number}; remove it in the web application"
+        yield Need("left over", why, command("history", key))
+
+
+def _why(hold: Hold | None) -> str | None:
+    return hold.why if hold is not None else None
+
+
+COUNTED = ("invited", "waiting", "sending", "unsure", "refused", "withdrawn", "held")
+_WORDS = {
+    State.SENDING: "sending",
+    State.UNSURE: "unsure",
+    State.GIVEN_UP: "withdrawn",
+    State.REFUSED: "refused",
+}
