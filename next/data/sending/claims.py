@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Select, bindparam, insert, select, update
 from sqlmodel import Session
 
 from data.eligibility.holds import Hold, Scope, kept_back
+from data.sending import pace
 from data.store.states import NEEDS, OPEN, Op, State
 from data.store.tables import PART, PERSON, REQUEST, STEP, Run, now
 
@@ -16,14 +18,15 @@ from data.store.tables import PART, PERSON, REQUEST, STEP, Run, now
 class ClaimedStep:
     """One step that a request is for.
 
-    `fields` are what is sent of a person (add). `service_id` is whom the call is about: the problem
-    to attach, the candidate to invite.
+    `key` and `fields` are a person's to add: their email key, and what is sent of them.
+    `service_id` is whom the call is about: the problem to attach, the candidate to invite.
     """
 
     step_id: int
     person_id: int
     generation: int
     service_id: int | None
+    key: str = ""
     fields: Any = None
 
 
@@ -36,27 +39,40 @@ class Claim:
     steps: tuple[ClaimedStep, ...]
 
 
-def claim(session: Session, run_id: int, op: Op, step_ids: Sequence[int]) -> Claim | Hold | None:
+@dataclass(frozen=True, slots=True)
+class Paused:
+    """The service asked for a pause, this run or another one: nothing is claimed until then."""
+
+    until: datetime
+
+
+Answer = Claim | Hold | Paused | None
+"""To a claim. A hold: something keeps back more than single people. None: nobody is due any more.
+"""
+
+
+def claim(session: Session, run_id: int, op: Op, step_ids: Sequence[int]) -> Answer:
     """Claim one request for those of these steps that are due; see `claim_each`."""
     return claim_each(session, run_id, op, [step_ids])[0]
 
 
 def claim_each(
     session: Session, run_id: int, op: Op, requests: Sequence[Sequence[int]]
-) -> list[Claim | Hold | None]:
+) -> list[Answer]:
     """Claim one request for each list of steps.
 
-    A hold: something keeps back more than single people. None: nobody of the list is due any more.
     Whatever was planned, what is due and what is held are asked again here, in the transaction
     that claims: a person may have decided otherwise a moment ago.
     """
     campaign_id = session.get_one(Run, run_id).campaign_id
+    if until := pace.paused_until(session, campaign_id):
+        return [Paused(until)] * len(requests)
     wanted = [step for steps in requests for step in steps]
     rows = session.connection().execute(_FREE[op], {"of": campaign_id, "steps": wanted})
     still = {row.id: ClaimedStep(*row) for row in rows}
     people = [step.person_id for step in still.values()]
     kept = kept_back(session, campaign_id, op, people) if people else {}
-    answers: list[Claim | Hold | None] = []
+    answers: list[Answer] = []
     granted: dict[int, list[ClaimedStep]] = {}
     for place, steps in enumerate(requests):
         mine = [still[step] for step in steps if step in still]
@@ -105,7 +121,8 @@ def _free(op: Op) -> Select[Any]:
         STEP.c.state.in_(OPEN[op]),
     )
     if op is Op.ADD:
-        free = free.join(PERSON, PERSON.c.id == STEP.c.person_id).add_columns(PERSON.c.fields)
+        free = free.join(PERSON, PERSON.c.id == STEP.c.person_id)
+        free = free.add_columns(PERSON.c.email_key, PERSON.c.fields)
     if op in NEEDS:
         free = free.join(
             needed,

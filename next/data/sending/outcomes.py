@@ -60,8 +60,11 @@ def record_each(session: Session, outcomes: Sequence[Outcome]) -> list[int]:
         why = None if to in (State.DONE, State.WAITING) else outcome.why
         if row.step_id in shared:
             to, number, why = State.UNSURE, None, SHARED_ID
-        newest = row.part_id == row.id and row.stands in (State.SENDING, State.UNSURE)
-        if newest and to is not row.stands:
+        # That nothing happened may turn out to be nobody's fault: refused, but waiting again.
+        moves_it = row.stands in (State.SENDING, State.UNSURE) or (
+            row.stands is State.REFUSED and to is State.WAITING
+        )
+        if row.part_id == row.id and moves_it and to is not row.stands:
             moves.append(_Move(row.step_id, row.id, to, number, why))
             if to in (State.WAITING, State.REFUSED):
                 moves += _earlier_yes(session, row)

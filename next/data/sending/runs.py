@@ -1,11 +1,28 @@
-"""Runs: who is at work on a campaign, since when, and how it ended."""
+"""Runs: one process at work on one campaign, with everything that it writes down with."""
 
+import asyncio
 import os
 import socket
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
 
 from sqlmodel import Session
 
-from data.store.tables import Run, now
+from config.errors import CampaignError
+from data.campaigns.people import own_steps
+from data.eligibility.due import due
+from data.sending.recovery import recover
+from data.sending.writer import Writer
+from data.store import receipts
+from data.store.lease import Lease
+from data.store.ledger import Ledger
+from data.store.states import Op
+from data.store.tables import Campaign, Run, Step, now
+
+PART = 100  # steps that may be claimed by one mark
+EARLY = 20  # steps before the last of them at which the next mark is begun
 
 
 def begin(session: Session, campaign_id: int) -> int:
@@ -21,3 +38,85 @@ def end(session: Session, run_id: int, ending: str) -> None:
     run = session.get_one(Run, run_id)
     run.ended, run.ending = now(), ending
     session.add(run)
+
+
+@contextmanager
+def running(ledger: Ledger, lease: Lease, campaign_id: int) -> Iterator["Running"]:
+    """Begin a run, with what dead ones left made unsure. Raises where receipts do not fit."""
+    with ledger.writing() as session:
+        campaign = session.get_one(Campaign, campaign_id)
+        receipts.check(session, campaign.key, campaign.service, Path(campaign.file))
+        recover(session, campaign_id)
+        run_id = begin(session, campaign_id)
+    mark = receipts.Mark(ledger, campaign_id, Path(campaign.file))
+    ran = None
+    try:
+        with Writer(ledger, run_id, lease) as writer:
+            yield (ran := Running(ledger, lease, campaign, writer, mark))
+    finally:
+        if ran is not None and ran.sent:  # a copy made in the midst of this run is behind it
+            with suppress(CampaignError):
+                mark.grow()
+        mark.close()
+        with suppress(CampaignError), ledger.writing() as session:
+            end(session, run_id, ran.ending if ran else "failed")
+
+
+@dataclass(eq=False)
+class Running:
+    """A run of a campaign. `ending` is how it ends, as the ledger keeps it."""
+
+    ledger: Ledger
+    lease: Lease
+    campaign: Campaign
+    writer: Writer
+    mark: receipts.Mark
+    ending: str = "failed"
+    sent: bool = False
+    _left: int = 0
+    _growing: asyncio.Task[int] | None = field(default=None, repr=False)
+
+    def due(self, op: Op) -> list[int]:
+        """The steps that may be claimed now, in the order of the file."""
+        with self.ledger.reading() as session:
+            return [step.step_id for step in due(session, self.campaign.id, op)]
+
+    def own(self, op: Op) -> Step:
+        """A step of the project itself."""
+        with self.ledger.reading() as session:
+            return own_steps(session, self.campaign.id)[op]
+
+    async def still_ours(self) -> None:
+        """The last look before a request leaves. Raises LeaseLost."""
+        if self.ledger.on_a_server:
+            await asyncio.to_thread(self.lease.check)
+        else:
+            self.lease.check()
+
+    async def end_part(self) -> None:
+        """Have the mark grow before anything more is claimed."""
+        if self._growing is not None:
+            with suppress(CampaignError):
+                await self._growing
+            self._growing = None
+        self._left = 0
+
+    async def before(self, steps: int) -> None:
+        """See that the mark has grown for so many more steps to be claimed. Raises NoReceipt.
+
+        It grows while the last of the part before it are on their way: what those claims write
+        after the log was moved into the file is again only in the log.
+        """
+        while True:
+            if self._growing is None and self._left < steps + EARLY:
+                self._growing = asyncio.create_task(asyncio.to_thread(self.mark.grow))
+            if self._left >= steps:
+                self._left -= steps
+                self.sent = True
+                return
+            growing = self._growing
+            if growing is not None:
+                await asyncio.shield(growing)
+                if self._growing is growing:
+                    self._growing = None
+                    self._left += max(PART, steps)

@@ -10,17 +10,19 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, Self, TypeVar
 
 from sqlmodel import Session
 
 from config.errors import CampaignError
-from data.eligibility.holds import Hold
-from data.sending.claims import Claim, claim_each
-from data.sending.outcomes import Outcome, record_each
+from data.sending import pace
+from data.sending.claims import Answer, claim_each
+from data.sending.outcomes import Outcome, record_each, refusals
 from data.store.lease import Lease
 from data.store.ledger import Ledger
 from data.store.states import Op
+from data.store.tables import Run
 
 PATIENCE = 30.0  # seconds for which an answer that cannot be written down is tried again
 T = TypeVar("T")
@@ -42,24 +44,40 @@ class Writer:
         self._asked.put(None)
         self._thread.join()
 
-    async def claim(self, op: Op, step_ids: Sequence[int]) -> Claim | Hold | None:
-        """Claim one request; see `claim_each`. Raises LedgerGone, LedgerUnusable, LeaseLost."""
-        return (await self._ask(_Asked(claim=(op, step_ids)))).granted
+    async def claim(
+        self, op: Op, step_ids: Sequence[int], outcome: Outcome | None = None
+    ) -> Answer:
+        """Claim one request, in one commit with the `outcome` of the one before.
+
+        Raises LedgerGone, LedgerUnusable, LeaseLost; the outcome is written down all the same.
+        """
+        return (await self._ask(_Asked(outcome=outcome, claim=(op, step_ids)))).granted
 
     async def record(self, outcome: Outcome) -> Sequence[int]:
         """Write down what a request proved; see `record_each`. Raises LedgerUnusable."""
         return (await self._ask(_Asked(outcome=outcome))).shared
 
-    async def record_and_claim(
-        self, outcome: Outcome, op: Op, step_ids: Sequence[int]
-    ) -> Claim | Hold | None:
-        """Both in one commit. Where the claim fails, the outcome is written down all the same."""
-        return (await self._ask(_Asked(outcome=outcome, claim=(op, step_ids)))).granted
+    async def refusals(self, step_ids: Sequence[int]) -> tuple[int, ...]:
+        """The statuses that said no to these steps before."""
+        return await self.do(lambda session: refusals(session, step_ids))
+
+    async def pause(self, seconds: float) -> datetime:
+        """Let nothing leave for this service, in any run, and say until when."""
+        return await self.do(lambda session: pace.pause(session, self._campaign(session), seconds))
+
+    async def turn(self, per_second: float) -> datetime:
+        """Take the next turn at a rate, and say when it is."""
+        return await self.do(
+            lambda session: pace.take_turn(session, self._campaign(session), per_second)
+        )
 
     async def do(self, work: Callable[[Session], T]) -> T:
         """Do something else in a transaction of its own, after what was asked for before."""
         done: T = (await self._ask(_Asked(work=work))).done
         return done
+
+    def _campaign(self, session: Session) -> int:
+        return session.get_one(Run, self._run_id).campaign_id
 
     async def _ask(self, asked: "_Asked") -> "_Asked":
         self._asked.put(asked)
@@ -142,7 +160,7 @@ class _Asked:
     claim: tuple[Op, Sequence[int]] | None = None
     work: Callable[[Session], Any] | None = None
     shared: Sequence[int] = ()
-    granted: Claim | Hold | None = None
+    granted: Answer = None
     done: Any = None
     error: Exception | None = None
     loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)

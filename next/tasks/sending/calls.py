@@ -1,0 +1,70 @@
+"""One claimed request at the service, and what it proved in the ledger's terms."""
+
+from collections.abc import Awaitable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from data.sending.claims import Claim
+from data.sending.outcomes import Outcome
+from data.sending.writer import Writer
+from data.store.states import Op, State
+from tasks.service.client import Service
+from tasks.service.exchange import Before, Exchange
+from tasks.service.verdict import PROJECT, Verdict, verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A request that was made: its verdict, and what the service wrote unless all is well."""
+
+    outcome: Outcome
+    verdict: Verdict
+    token: int  # the number of the token that it carried
+    wrote: str | None = field(default=None, repr=False)
+
+
+@dataclass
+class Calls:
+    """The calls of one run. `project` is the service's id of it, and `body` what creates it."""
+
+    service: Service
+    writer: Writer
+    body: Mapping[str, Any] = field(default_factory=dict)
+    project: int = 0
+
+    async def make(self, claim: Claim, before: Before) -> Made:
+        """Make the request once, and judge what comes back. Raises LedgerUnusable."""
+        seen = await self._call(claim, before)
+        steps = [step.step_id for step in claim.steps]
+        no = seen.status is not None and seen.status >= 400
+        refused = await self.writer.refusals(steps) if no else ()
+        rows = [step.fields for step in claim.steps] if claim.op is Op.ADD else []
+        judged = verdict(claim.op, rows, seen, before=refused)
+        wrote = None if judged.state is State.DONE else self.service.words(seen)
+        return Made(_outcome(claim, seen, judged, wrote), judged, seen.token, wrote)
+
+    def _call(self, claim: Claim, before: Before) -> Awaitable[Exchange]:
+        whom = claim.steps[0].service_id or 0
+        match claim.op:
+            case Op.CREATE:
+                return self.service.create(self.body, before)
+            case Op.ATTACH:
+                return self.service.attach(self.project, whom, before)
+            case Op.ADD:
+                rows = [step.fields for step in claim.steps]
+                return self.service.add(self.project, rows, before)
+            case Op.INVITE:
+                return self.service.invite(self.project, whom, before)
+
+
+def _outcome(claim: Claim, seen: Exchange, judged: Verdict, wrote: str | None) -> Outcome:
+    steps = {step.key or PROJECT: step.step_id for step in claim.steps}
+    clear = judged.state is State.DONE and judged.why is None
+    evidence = {
+        "phase": int(seen.phase),
+        "status": seen.status,
+        "evidence": None if clear else " ".join(filter(None, (judged.why, seen.error))),
+        "answer": wrote,
+    }
+    ids = {steps[key]: number for key, number in judged.ids.items()}
+    return Outcome(claim.request, judged.state, ids, judged.why, evidence)

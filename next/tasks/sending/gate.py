@@ -1,0 +1,190 @@
+"""May a request leave now? One gate for all that a run sends.
+
+It keeps the pause that an answer asked for, the rate that a person set, and the doubt after an
+unsure answer; it hears the stop, and knows why a run ends.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+from enum import StrEnum
+
+from config.errors import CampaignError
+from data.eligibility.holds import Hold, Kind, command
+from data.sending.claims import Answer, Paused
+from data.store.states import Op, State
+from data.store.tables import Campaign, now
+from tasks.sending.orders import IN_A_ROW
+from tasks.service.verdict import Then, Verdict
+
+PAUSES = 10  # in a row that a service may ask for before the run ends
+
+
+class How(StrEnum):
+    """How a run ended before everything was done."""
+
+    STOPPED = "stopped"  # by a rule; the same command goes on
+    INTERRUPTED = "interrupted"  # by a person or the system
+    HELD = "held"  # something waits for a person, or for its time
+    UNSURE = "unsure"  # the project or its problem needs a person's word
+
+
+class Ending(CampaignError):
+    """{what} Every answer is recorded, and nobody is sent anything twice.
+
+    {then}"""
+
+    def __init__(self, how: How, what: str, then: str, hold: Hold | None = None) -> None:
+        self.how, self.what, self.hold = how, what, hold
+        super().__init__(what=what if what.endswith((".", "!", "?")) else f"{what}.", then=then)
+
+    @property
+    def exit_code(self) -> int:  # type: ignore[override]
+        """1 stopped, 3 a person must look, 130 interrupted; 0: it goes on when it is time."""
+        if self.hold is not None and self.hold.until is not None:
+            return 0
+        return {How.STOPPED: 1, How.INTERRUPTED: 130}.get(self.how, 3)
+
+
+class Gate:
+    """`probe` asks for the problem list, and raises CampaignError.
+
+    `turn` takes a turn at the rate that a person set, and says when it is; None: there is no rate.
+    """
+
+    def __init__(
+        self,
+        campaign: Campaign,
+        stop: asyncio.Event,
+        probe: Callable[[], Awaitable[object]],
+        turn: Callable[[], Awaitable[datetime]] | None = None,
+    ) -> None:
+        self.ending: Ending | None = None
+        self._key, self._probe, self._turn = campaign.key, probe, turn
+        self._go_on = command("run", campaign.file)
+        self._settle = command("settle", campaign.key)
+        self._told = stop
+        self._ends = asyncio.Event()
+        self._doubt = False
+        self._unsure = self._pauses = 0
+        self._until: datetime | None = None
+        self._abreast: int | None = None  # after a pause one leaves alone, then more and more
+        self._out = 0
+        self._one_at_a_time = asyncio.Lock()
+        self._somebody_back = asyncio.Event()
+
+    def end(self, how: How, what: str, then: str | None = None, hold: Hold | None = None) -> None:
+        """Let nothing more leave; the first reason stays."""
+        then = then or (self._settle if how is How.UNSURE else self._go_on)
+        self.ending = self.ending or Ending(how, what, then, hold)
+        self._ends.set()
+
+    def failed(self, error: CampaignError) -> None:
+        """End because the ledger, the lease or the credentials failed."""
+        self.end(How.STOPPED, str(error), error.then or None)
+
+    def waits_for(self, answer: Answer) -> bool:
+        """Hear why nothing was claimed; says whether that is only a matter of a while."""
+        match answer:
+            case Paused(until=until) | Hold(kind=Kind.RATE, until=datetime() as until):
+                self.pause(until)
+                return True
+            case Hold():
+                self.end(How.HELD, f"{self._key}: {answer.why}", answer.type_this, answer)
+        return False
+
+    def is_open(self, op: Op) -> bool:
+        """Whether a request may leave without waiting for anything."""
+        room = self._abreast is None or self._out < self._abreast
+        waits = self._doubt or self._left() > 0 or (op is Op.INVITE and self._turn is not None)
+        return room and not waits and not self._stopped()
+
+    async def opens(self, op: Op) -> bool:
+        """Wait until a request may leave; False: none may any more. Then call `back`."""
+        while not self._stopped():
+            if self._doubt:
+                await self._ask_the_service()
+            elif (left := self._left()) > 0:
+                await self.wait(left)
+            elif self._abreast is not None and self._out >= self._abreast:
+                await self._somebody_back.wait()
+            elif op is Op.INVITE and self._turn is not None and not await self._its_turn():
+                continue
+            else:
+                self._out += 1
+                return True
+        return False
+
+    def back(self) -> None:
+        """A request that was let through has come back, or did not leave."""
+        self._out -= 1
+        self._somebody_back.set()
+        self._somebody_back = asyncio.Event()
+
+    def pause(self, until: datetime) -> None:
+        """Let nothing leave until then."""
+        self._until = max(self._until or until, until)
+
+    def heard(self, judged: Verdict, wrote: str | None) -> None:
+        """Learn from one answer, in the order in which they come."""
+        if judged.then is Then.PAUSE:
+            self._pauses += 1
+            self._abreast = 1
+            if self._pauses >= PAUSES:
+                self.end(How.STOPPED, f"The service asked for a pause {PAUSES} times in a row")
+        elif judged.state is not State.WAITING:
+            self._pauses = 0
+            if self._abreast is not None:
+                self._abreast += 1
+        if judged.state is State.UNSURE:
+            self._doubt = True
+            self._unsure += 1
+        elif judged.state is not State.WAITING:
+            self._unsure = 0
+        said = f'{judged.why} The service wrote: "{wrote}"' if wrote else judged.why or ""
+        if judged.then is Then.STOP:
+            self.end(How.STOPPED, said)
+        elif self._unsure >= IN_A_ROW:
+            self.end(How.STOPPED, f"{IN_A_ROW} requests in a row got no clear answer. {said}")
+
+    async def wait(self, seconds: float) -> None:
+        """Wait this long, or until nothing may leave any more."""
+        waiting = [asyncio.ensure_future(each.wait()) for each in (self._told, self._ends)]
+        try:
+            await asyncio.wait(waiting, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for each in waiting:
+                each.cancel()
+
+    def _stopped(self) -> bool:
+        if self._told.is_set():
+            self.end(How.INTERRUPTED, "The run was stopped")
+        return self.ending is not None
+
+    def _left(self) -> float:
+        """Seconds until a pause is over."""
+        return (self._until - now()).total_seconds() if self._until else 0.0
+
+    async def _its_turn(self) -> bool:
+        """Wait for a turn; False: something else came in between."""
+        async with self._one_at_a_time:
+            try:
+                turn = await self._turn() if self._turn is not None else now()
+            except CampaignError as error:
+                self.failed(error)
+                return False
+            await self.wait((turn - now()).total_seconds())
+        return not (self._stopped() or self._doubt or self._left() > 0)
+
+    async def _ask_the_service(self) -> None:
+        """After an unsure answer nothing leaves until the problem list answers (interface 4.2)."""
+        async with self._one_at_a_time:
+            if not self._doubt or self._stopped():
+                return
+            try:
+                await self._probe()
+            except CampaignError as error:
+                said = f"After an unclear answer the service was checked. {error}"
+                self.end(How.STOPPED, said, error.then or None)
+            else:
+                self._doubt = False

@@ -1,0 +1,134 @@
+"""One run of one campaign, for the flow:
+
+    async with sending(ledger, lease, campaign_id, settings, stop) as run:
+        await run.create()
+        await run.attach()
+        for batch in run.to_add():
+            await run.add(batch)
+        for part in run.turns():
+            await run.invite(part)
+
+Each call says how many steps came to which state, and raises Ending where the run has to end early.
+What was in flight then has its answer, and the answer is recorded.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from config.definition import Project
+from config.settings import Settings
+from data.sending.runs import Running, running
+from data.store.lease import Lease
+from data.store.ledger import Ledger
+from data.store.states import Op, State
+from tasks.sending.calls import Calls
+from tasks.sending.gate import Ending, Gate, How
+from tasks.sending.sender import Sender
+from tasks.service.client import Service
+
+BATCHES = 4  # into which adding is cut, for whoever shows progress
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """People whose turn it is, for one call of `add` or `invite`."""
+
+    number: int
+    steps: tuple[int, ...]
+
+
+@asynccontextmanager
+async def sending(
+    ledger: Ledger,
+    lease: Lease,
+    campaign_id: int,
+    settings: Settings,
+    stop: asyncio.Event,
+) -> AsyncIterator["Run"]:
+    """Send a campaign whose lease this process holds. Raises where its receipts do not fit."""
+    async with Service(settings) as service:
+        with running(ledger, lease, campaign_id) as at_work:
+            try:
+                yield Run(at_work, service, settings, stop)
+                at_work.ending = "completed"
+            except Ending as ending:
+                at_work.ending = ending.how
+                raise
+
+
+class Run:
+    """One run of one campaign; `sending` makes it. `sent` counts all that it sent, by state."""
+
+    def __init__(
+        self, at_work: Running, service: Service, settings: Settings, stop: asyncio.Event
+    ) -> None:
+        self.sent: Counter[tuple[Op, State]] = Counter()
+        self._running, self._settings = at_work, settings
+        campaign, rate = at_work.campaign, settings.invites_per_second
+        turn = (lambda: at_work.writer.turn(rate)) if rate else None
+        self._gate = Gate(campaign, stop, service.problems, turn)
+        project = Project.model_validate(campaign.spec["project"])
+        self._calls = Calls(service, at_work.writer, project.body())
+        self._calls.project = at_work.own(Op.CREATE).service_id or 0
+        self._sender = Sender(at_work, self._calls, self._gate)
+
+    async def create(self) -> Counter[State]:
+        """Create the project, unless the service has it (interface 4.3)."""
+        sent = await self._project_step(Op.CREATE)
+        self._calls.project = self._running.own(Op.CREATE).service_id or 0
+        return sent
+
+    async def attach(self) -> Counter[State]:
+        """Add the problem to the project, unless that is done (interface 4.4)."""
+        return await self._project_step(Op.ATTACH)
+
+    def to_add(self) -> Iterator[Turn]:
+        """Cut those who are to be added into a few batches."""
+        steps = self._running.due(Op.ADD)
+        size = max(self._settings.candidates_per_request, -(-len(steps) // BATCHES))
+        for number, batch in enumerate(_cut(steps, size), 1):
+            yield Turn(number, batch)
+
+    async def add(self, batch: Turn) -> Counter[State]:
+        """Add people, one request at a time (interface 4.5)."""
+        return await self._send(Op.ADD, _cut(batch.steps, self._settings.candidates_per_request))
+
+    def turns(self) -> Iterator[Turn]:
+        """Say whose turn it is to be invited, as long as it is somebody's."""
+        steps = self._running.due(Op.INVITE)
+        if steps:
+            yield Turn(1, tuple(steps))
+
+    async def invite(self, part: Turn) -> Counter[State]:
+        """Have the service send its email to each of them (interface 4.6)."""
+        at_once = self._settings.invites_in_flight
+        return await self._send(Op.INVITE, _cut(part.steps, 1), at_once)
+
+    async def _project_step(self, op: Op) -> Counter[State]:
+        sent = await self._send(op, _cut(self._running.due(op), 1))
+        step = self._running.own(op)
+        if step.state is not State.DONE and sent:
+            what = f"The project stays {step.state}: {step.why or 'nothing was sent'}"
+            self._gate.end(How.UNSURE if step.state is State.UNSURE else How.STOPPED, what)
+        self._raise_its_ending()
+        return sent
+
+    async def _send(
+        self, op: Op, requests: Sequence[tuple[int, ...]], at_once: int = 1
+    ) -> Counter[State]:
+        self._raise_its_ending()
+        sent = await self._sender.send(op, requests, at_once)
+        self.sent.update({(op, state): number for state, number in sent.items()})
+        self._raise_its_ending()
+        return sent
+
+    def _raise_its_ending(self) -> None:
+        if self._gate.ending is not None:
+            raise self._gate.ending
+
+
+def _cut(steps: Sequence[int], size: int) -> list[tuple[int, ...]]:
+    return [tuple(steps[at : at + size]) for at in range(0, len(steps), size)]

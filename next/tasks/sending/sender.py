@@ -1,0 +1,168 @@
+"""The one place where a request leaves that may change something: claim, send, record.
+
+A claim is durable before the first byte leaves. The outcome is recorded before the same sender
+claims again; of invitations, in one commit with the next claim.
+"""
+
+import asyncio
+import random
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from config.errors import CampaignError
+from data.sending.claims import Answer, Claim
+from data.sending.outcomes import SHARED_ID, Outcome
+from data.sending.runs import Running
+from data.store.states import Op, State
+from tasks.sending.calls import Calls, Made
+from tasks.sending.gate import Gate, How
+from tasks.sending.orders import Orders, Refused, Steps
+from tasks.service.verdict import Then
+
+TRIES = 4  # of a request that provably did not leave
+FIRST_WAIT = 0.5  # seconds between two tries, doubled with each
+GRACE = 60.0  # seconds that answers still get when a run is cancelled
+
+
+class Sender:
+    """Sends the requests of one run, past one gate."""
+
+    def __init__(self, running: Running, calls: Calls, gate: Gate) -> None:
+        self._running, self._calls, self._gate = running, calls, gate
+        self._writer = running.writer
+        self._refused = Refused()
+
+    async def send(self, op: Op, requests: Sequence[Steps], at_once: int = 1) -> Counter[State]:
+        """Send these, so many at a time; says how many steps came to which state.
+
+        Ends early once the gate has an ending. If the caller is cancelled, what is in flight still
+        gets its answer.
+        """
+        orders, sent = Orders(requests), Counter[State]()
+        working = asyncio.gather(*(self._work(op, orders, sent) for _ in range(at_once)))
+        try:
+            await asyncio.shield(working)
+        except asyncio.CancelledError:
+            self._gate.end(How.INTERRUPTED, "The run was cancelled")
+            await asyncio.wait({working}, timeout=GRACE)
+            working.cancel()
+            await asyncio.wait({working})
+            raise
+        finally:
+            await self._running.end_part()
+        return sent
+
+    async def _work(self, op: Op, orders: Orders, sent: Counter[State]) -> None:
+        """Claim, send and record one request after another, until none is left."""
+        outcome: Outcome | None = None
+        while True:
+            if outcome is not None and not (op is Op.INVITE and self._gate.is_open(op)):
+                await self._record(outcome)
+                outcome = None
+            if not await self._gate.opens(op):
+                return
+            try:
+                if (steps := orders.take()) is None:
+                    break
+                claim = await self._claim(op, steps, outcome)
+                outcome = None
+                if isinstance(claim, Claim):
+                    outcome = await self._exchange(claim, orders, sent)
+                elif self._gate.waits_for(claim):
+                    orders.first(steps)
+            finally:
+                self._gate.back()
+        if outcome is not None:
+            await self._record(outcome)
+
+    async def _claim(self, op: Op, steps: Steps, outcome: Outcome | None) -> Answer:
+        try:
+            await self._running.before(len(steps))
+        except CampaignError as error:
+            self._gate.failed(error)
+            if outcome is not None:
+                await self._record(outcome)
+            return None
+        try:
+            return await self._writer.claim(op, steps, outcome)
+        except CampaignError as error:
+            self._gate.failed(error)
+            return None
+
+    async def _exchange(self, claim: Claim, orders: Orders, sent: Counter[State]) -> Outcome:
+        """Let one request leave, and hear what comes back."""
+        try:
+            made = await self._calls.make(claim, self._last_look)
+        except BaseException as error:
+            await self._record(Outcome(claim.request, State.UNSURE, why="The run was cut short."))
+            if not isinstance(error, CampaignError):
+                raise
+            self._gate.failed(error)
+            return Outcome(claim.request, State.UNSURE, why="The ledger failed meanwhile.")
+        self._gate.heard(made.verdict, made.wrote)
+        await self._what_next(claim, made, orders)
+        outcome = await self._not_their_fault(claim, made.outcome, orders, sent)
+        sent[State.DONE] += len(outcome.ids)
+        sent[outcome.state] += len(claim.steps) - len(outcome.ids)
+        return outcome
+
+    async def _last_look(self) -> None:
+        """Keep every byte back where somebody else may send by now, or the run has ended."""
+        await self._running.still_ours()
+        if self._gate.ending is not None:
+            raise self._gate.ending
+
+    async def _what_next(self, claim: Claim, made: Made, orders: Orders) -> None:
+        steps = tuple(step.step_id for step in claim.steps)
+        try:
+            match made.verdict.then:
+                case Then.SPLIT:
+                    orders.split(steps)
+                case Then.PAUSE:
+                    orders.last(steps)
+                    self._gate.pause(await self._writer.pause(made.verdict.retry_after or 0.0))
+                case Then.RENEW:
+                    orders.first(steps)
+                    await self._calls.service.renew_token(made.token)
+                case Then.RETRY if (tries := orders.tried(steps)) < TRIES:
+                    orders.first(steps)
+                    # Jitter keeps many senders from coming back at the same moment.
+                    jitter = random.uniform(0.5, 1.5)  # noqa: S311
+                    await self._gate.wait(FIRST_WAIT * 2 ** (tries - 1) * jitter)
+                case Then.RETRY:
+                    self._gate.end(How.STOPPED, f"{made.verdict.why} It was tried {TRIES} times")
+        except CampaignError as error:
+            self._gate.failed(error)
+
+    async def _not_their_fault(
+        self, claim: Claim, outcome: Outcome, orders: Orders, sent: Counter[State]
+    ) -> Outcome:
+        """Once a few people were refused alike and nobody got through, they wait like everybody."""
+        if outcome.ids or outcome.state is State.DONE:
+            self._refused.somebody_got_through()
+        if outcome.state is not State.REFUSED or claim.op not in (Op.ADD, Op.INVITE):
+            return outcome
+        self._refused.heard(outcome)
+        everybody = self._refused.everybody()
+        if not everybody:
+            if claim.op is Op.ADD:
+                orders.far_from_here()
+            return outcome
+        self._gate.end(
+            How.STOPPED,
+            f"{len(everybody)} people in a row were refused alike, so the cause is not in their "
+            f"rows, and everybody waits. {outcome.why}",
+        )
+        for each in everybody[:-1]:
+            sent[State.REFUSED] -= 1
+            sent[State.WAITING] += 1
+            await self._record(replace(each, state=State.WAITING, why=None))
+        return replace(outcome, state=State.WAITING, why=None)
+
+    async def _record(self, outcome: Outcome) -> None:
+        try:
+            if await self._writer.record(outcome):
+                self._gate.end(How.UNSURE, SHARED_ID)
+        except CampaignError as error:
+            self._gate.failed(error)
