@@ -16,8 +16,8 @@ WORKBOOKS = (".xlsx", ".xlsm")
 HIDDEN = (".", "~", "#")
 # In every workbook that this program writes beside a campaign, as its category (docProps/core.xml).
 OURS = "campaign output"
-# The header of every table with links or doubts that it writes.
-OUR_COLUMNS = re.compile(r"(?m)^\W*.*\b(embed_url|allowed verdicts)\b")
+# In the header of every table with links or doubts that it writes, also below a title.
+OUR_COLUMNS = re.compile(r"\bcandidate_id\W+(?:\w+\W+)?embed_url\b|\ballowed verdicts\b")
 OUR_PAGE = '<meta name="generator" content="campaign">'
 
 
@@ -71,7 +71,8 @@ def written_by_us(file: Path) -> bool:
                 return OURS.encode() in archive.open("docProps/core.xml").read(2**16)
         with file.open("rb") as content:
             head = content.read(4096).decode("utf-8-sig", "replace")
-        return OUR_PAGE in head or bool(OUR_COLUMNS.search(head.partition("\n")[0]))
+        links = OUR_PAGE in head or '"embed_url":' in head
+        return links or bool(OUR_COLUMNS.search(head))
     return False
 
 
