@@ -1,0 +1,346 @@
+"""Links, results, pages and the report: what is in them, and that nothing in them acts."""
+
+import csv
+import io
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from openpyxl import Workbook, load_workbook
+from openpyxl.cell.rich_text import CellRichText, TextBlock
+from openpyxl.cell.text import InlineFont
+from openpyxl.chart import BarChart, Reference
+from openpyxl.worksheet.datavalidation import DataValidation
+
+from config.errors import BadInput
+from config.folder import NotOurs, written_by_us
+from data.store.states import State
+from tasks.outputs.embed_pages import write_pages
+from tasks.outputs.exports import CannotWrite, write_file
+from tasks.outputs.links import FORMATS, Link, embed_url, links_of, written
+from tasks.outputs.report import Doubt, Moment, bars, report_page
+from tasks.outputs.results import Result, WrongCopy, results_of, write_results
+
+DONE, WAITING, REFUSED, UNSURE, GIVEN_UP = (
+    State.DONE, State.WAITING, State.REFUSED, State.UNSURE, State.GIVEN_UP,
+)  # fmt: skip
+APP = "https://app.test/"
+EVIL = [
+    "=1+1",
+    "+1",
+    "-1+2",
+    "@SUM(A1)",
+    "\t=1",
+    "＝1+1",
+    "=HYPERLINK('http://x','y')",
+    "</td><script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "{{ 7 * 7 }}",
+    "a\x00b\x1b[31m\u202egnp.exe",
+    'O"Neil, "Bo"; x',
+    "two\nlines",
+]
+
+
+@dataclass(frozen=True)
+class Row:
+    email1: str
+    first_name: str = "Ada"
+    last_name: str = "Byron"
+    candidate_id: int | None = None
+    add: State = DONE
+    invite: State = DONE
+    why: str | None = None
+
+
+ADA = Row("Ada@x.org", candidate_id=5001)
+BOB = Row("bob@x.org", "Bob", "Ng", 2**60, invite=REFUSED, why="The service refused it.")
+CEM = Row("cem@x.org", "Cem", "Ay", add=WAITING, invite=WAITING)
+DEE = Row("dee@x.org", "Dee", "Li", 5004, invite=GIVEN_UP)
+LINKS = links_of([ADA, BOB, CEM, DEE], APP, 101)
+
+
+def test_a_link_leads_to_the_embedded_assessment() -> None:
+    assert LINKS[0] == Link("Ada", "Byron", "Ada@x.org", 5001, URL.format(5001), "done")
+    assert [(each.embed_url, each.invite) for each in LINKS[1:]] == [
+        (URL.format(2**60), "refused"),
+        (None, "waiting"),
+        (URL.format(5004), "withdrawn"),
+    ]
+    assert embed_url(APP, None, 5001) is None
+
+
+URL = "https://app.test/embedded/welcome?projectId=101&candidateId={}"
+
+
+def test_json_has_every_text_as_it_is() -> None:
+    links = [*LINKS, *(Link(text, text, "x@x.org", None, None, "done") for text in EVIL)]
+    assert json.loads(written("json", links, "")) == [each._asdict() for each in links]
+    assert json.loads(written("json", [], "")) == []
+
+
+def test_csv_calculates_nothing() -> None:
+    links = [Link(text, "", "x@x.org", 1, None, "done") for text in EVIL]
+    text = written("csv", links, "").decode("utf-8-sig")
+    rows = list(csv.DictReader(io.StringIO(text, newline="")))
+    assert [row["first_name"].removeprefix("'") for row in rows] == EVIL
+    assert not any(row["first_name"][0] in "=+-@\t＝" for row in rows)
+    with_urls = csv.DictReader(io.StringIO(written("csv", LINKS, "").decode()))
+    assert [row["embed_url"] for row in with_urls] == [each.embed_url or "" for each in LINKS]
+
+
+def test_a_workbook_of_links_calculates_nothing_and_keeps_every_digit() -> None:
+    links = [*LINKS, *(Link(text, "", "x@x.org", 1, None, "done") for text in EVIL)]
+    sheet = load_workbook(io.BytesIO(written("xlsx", links, "")))["links"]
+    rows = list(sheet.iter_rows(min_row=2, max_col=6))
+    assert [cell.value for cell in sheet[1]] == list(Link._fields)
+    assert {cell.data_type for row in rows for cell in row} <= {"s", "inlineStr", "n"}
+    assert [row[3].value for row in rows[:4]] == [5001, str(2**60), None, 5004]
+    assert rows[0][4].hyperlink.target == URL.format(5001)
+    shown = [row[0].value for row in rows[4:]]
+    assert shown[:4] == EVIL[:4]
+    assert "\u202e" not in "".join(shown)
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_our_own_files_are_known_and_no_other_is_overwritten(form: str, tmp_path: Path) -> None:
+    ours, other = tmp_path / f"links.{form}", tmp_path / f"own.{form}"
+    write_file(ours, written(form, LINKS, "Backend"))
+    write_file(ours, written(form, LINKS[:1], "Backend"))
+    assert written_by_us(ours)
+    assert ours.stat().st_mode & 0o077 == 0
+    other.write_text("first_name,email1\nAda,ada@x.org\n")
+    with pytest.raises(NotOurs):
+        write_file(other, b"x")
+    assert other.read_text().startswith("first_name")
+    write_file(other, b"x", force=True)
+    assert other.read_bytes() == b"x"
+
+
+def test_what_cannot_be_written_is_said(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    (tmp_path / "link").symlink_to(tmp_path / "file")
+    for place in (tmp_path / "file" / "below.csv", tmp_path / "link"):
+        with pytest.raises(CannotWrite):
+            write_file(place, b"x", force=True)
+    assert (tmp_path / "file").read_text() == "x"
+
+
+# --- results in a copy of one's own sheet ---------------------------------------------------------
+
+RESULTS = results_of([ADA, BOB, CEM, DEE], APP, 101)
+
+
+def test_a_result_says_how_far_somebody_came() -> None:
+    assert {key: result.status for key, result in RESULTS.items()} == {
+        "ada@x.org": "invited",
+        "bob@x.org": "refused",
+        "cem@x.org": "waiting",
+        "dee@x.org": "withdrawn",
+    }
+    assert results_of([ADA, CEM], APP, 1, invites=False)["ada@x.org"].status == "added"
+
+
+def test_results_go_into_a_text_by_address(tmp_path: Path) -> None:
+    own, copy = tmp_path / "own.csv", tmp_path / "copy.csv"
+    own.write_text(
+        "Candidates of May\nName;Phone;E-mail\n"
+        "Cem Ay;+49 30 1;cem@x.org\n"
+        'Bob Ng;=1+1;"Bob <BOB@x.org>"\n'
+        "Eve Li;;eve@x.org\n"
+    )
+    copied = write_results(own, copy, RESULTS, columns={"full_name": "Name"})
+    rows = list(csv.reader(io.StringIO(copy.read_text("utf-8-sig"), newline=""), delimiter=";"))
+    assert rows == [
+        ["Candidates of May"],
+        ["Name", "Phone", "E-mail", *Result._fields],
+        ["Cem Ay", "+49 30 1", "cem@x.org", "", "", "waiting", ""],
+        ["Bob Ng", "'=1+1", "Bob <BOB@x.org>", str(2**60), URL.format(2**60), "refused",
+         "The service refused it."],
+        ["Eve Li", "", "eve@x.org", "", "", "not in the campaign",
+         "no run has taken this address in yet"],
+    ]  # fmt: skip
+    assert (copied.absent, copied.statuses["refused"], copied.lost) == (2, 1, [])
+    assert written_by_us(copy)
+
+
+def own_workbook(file: Path) -> None:
+    """A workbook as people have them, with a chart, a validation, a filter and hidden rows."""
+    book = Workbook()
+    book.active.title = "Notes"
+    sheet = book.create_sheet("candidates")
+    for row in (
+        ["Candidates of May", None, None],
+        ["First name", "Last name", "Email"],
+        ["Dee", "Li", "DEE@x.org"],
+        ["Ada", "Byron", "ada@x.org"],
+        ["Bob", "Ng", "bob@x.org"],
+        ["Total", "=COUNTA(C3:C5)", None],
+    ):
+        sheet.append(row)
+    bold = TextBlock(InlineFont(b=True), "Byron")
+    sheet["B4"] = CellRichText(bold, " (née King)")
+    sheet.row_dimensions[5].hidden = True
+    sheet.auto_filter.ref = "A2:C5"
+    sheet.freeze_panes = "A3"
+    sheet["C4"].hyperlink = "mailto:ada@x.org"
+    rule = DataValidation(type="list", formula1='"a,b"')
+    rule.add("A3:A5")
+    sheet.add_data_validation(rule)
+    chart = BarChart()
+    chart.add_data(Reference(sheet, min_col=2, min_row=3, max_row=6))
+    sheet.add_chart(chart, "H2")
+    book.save(file)
+
+
+def test_results_go_into_a_workbook_and_the_rest_stays(tmp_path: Path) -> None:
+    own, copy = tmp_path / "own.xlsx", tmp_path / "copy.xlsx"
+    own_workbook(own)
+    before = own.read_bytes()
+    for _ in range(2):  # again: earlier results are replaced
+        copied = write_results(own, copy, RESULTS)
+        own, copy = copy, tmp_path / "again.xlsx"
+    assert (tmp_path / "own.xlsx").read_bytes() == before
+    assert copied.lost == ["the stored results of formulas, until a spreadsheet program opens it"]
+    assert copied.absent == 1
+    book = load_workbook(own, rich_text=True)
+    sheet = book["candidates"]
+    assert [[cell.value for cell in row] for row in sheet["D2:G6"]] == [
+        list(Result._fields),
+        [5004, URL.format(5004), "withdrawn", None],
+        [5001, URL.format(5001), "invited", None],
+        [str(2**60), URL.format(2**60), "refused", "The service refused it."],
+        [None, None, None, None],
+    ]
+    assert sheet["E4"].hyperlink.target == URL.format(5001)
+    assert sheet.max_column == 7
+    assert sheet.row_dimensions[5].hidden
+    assert (sheet.auto_filter.ref, sheet.freeze_panes) == ("A2:C5", "A3")
+    assert (len(sheet._charts), len(sheet.data_validations.dataValidation)) == (1, 1)
+    assert isinstance(sheet["B4"].value, CellRichText)
+    assert sheet["B6"].value == "=COUNTA(C3:C5)"
+    assert written_by_us(own)
+
+
+def test_a_why_that_looks_like_a_formula_is_a_text(tmp_path: Path) -> None:
+    own, copy = tmp_path / "own.xlsx", tmp_path / "copy.xlsx"
+    own_workbook(own)
+    write_results(own, copy, {"ada@x.org": Result(1, None, "refused", "=cmd|' /C calc'!A0")})
+    cell = load_workbook(copy)["candidates"]["G4"]
+    assert (cell.value, cell.data_type) == ("=cmd|' /C calc'!A0", "s")
+
+
+COPIES = [
+    ("own.csv", "own.csv", "the table itself"),
+    ("own.csv", "copy.xlsx", "must end in .csv"),
+    ("own.xlsx", "copy.csv", "must end in .xlsx"),
+    ("own.xls", "copy.xls", "save it as .xlsx"),
+]
+
+
+@pytest.mark.parametrize(("own", "copy", "why"), COPIES)
+def test_a_copy_that_cannot_be_is_refused(own: str, copy: str, why: str, tmp_path: Path) -> None:
+    own_workbook(tmp_path / "own.xlsx")
+    (tmp_path / "own.csv").write_text("Name,Email\nAda,ada@x.org\n")
+    (tmp_path / "own.xls").write_text("<html><table><tr><td>Email</td></tr></table></html>")
+    before = (tmp_path / own).read_bytes()
+    with pytest.raises(WrongCopy, match=why):
+        write_results(tmp_path / own, tmp_path / copy, RESULTS, force=True)
+    assert (tmp_path / own).read_bytes() == before
+    assert copy == own or not (tmp_path / copy).exists()
+
+
+def test_a_sheet_that_is_not_there_is_a_mistake(tmp_path: Path) -> None:
+    own_workbook(tmp_path / "own.xlsx")
+    with pytest.raises(BadInput):
+        write_results(tmp_path / "own.xlsx", tmp_path / "copy.xlsx", RESULTS, sheet="People")
+
+
+# --- pages ----------------------------------------------------------------------------------------
+
+
+def test_pages_name_nobody_but_the_index_does(tmp_path: Path) -> None:
+    index = write_pages(tmp_path, LINKS, 'Back"end', "key", "secret")
+    first = sorted(path.name for path in (tmp_path / "pages").iterdir())
+    write_pages(tmp_path, LINKS, 'Back"end', "key", "secret")
+    pages = sorted((tmp_path / "pages").iterdir())
+    assert [path.name for path in pages] == first
+    assert len(pages) == 3  # Cem has no link yet
+    for path in pages:
+        text = path.read_text()
+        assert 'allow="fullscreen; clipboard-read; clipboard-write; keyboard-map"' in text
+        assert not any(part in text for part in ("x.org", "Byron", "Ada"))
+        assert path.stat().st_mode & 0o777 == 0o644
+    assert all(f'href="pages/{path.name}"' in index.read_text() for path in pages)
+    assert "cem@x.org" in index.read_text()
+    assert index.stat().st_mode & 0o077 == 0
+    write_pages(tmp_path / "b", LINKS, "x", "key", "other")
+    assert not {path.name for path in (tmp_path / "b" / "pages").iterdir()} & {*first}
+
+
+def test_a_page_of_somebody_else_stays(tmp_path: Path) -> None:
+    (tmp_path / "index.html").write_text("<html>mine</html>")
+    with pytest.raises(NotOurs):
+        write_pages(tmp_path, LINKS, "x", "key", "secret")
+    assert [path.name for path in tmp_path.iterdir()] == ["index.html"]
+
+
+# --- the report -----------------------------------------------------------------------------------
+
+AT = datetime(2026, 12, 1, 9, 0, tzinfo=UTC)
+COUNTS = dict.fromkeys(
+    ("added", "invited", "waiting", "sending", "unsure", "refused", "withdrawn", "held"), 0
+)
+
+
+def status(*candidates: dict[str, Any], **counts: int) -> dict[str, Any]:
+    return {
+        "campaign": "backend-2026",
+        "service": "https://api.test",
+        "project_id": 101,
+        "problem_id": 42,
+        "project": "done",
+        "problem": "done",
+        "counts": {"candidates": 10_000} | COUNTS | counts,
+        "candidates": list(candidates),
+    }
+
+
+def stands(email: str, add: str, invite: str, why: str | None = None) -> dict[str, Any]:
+    return {"email1": email, "add": add, "invite": invite, "why": why}
+
+
+def test_a_report_tells_each_doubt_and_names_nobody_unless_asked() -> None:
+    doubt = Doubt("invite a…@x…", True, [Moment(AT, "sent, no answer", "<b>gateway</b>")])
+    settled = Doubt("invite b…@x…", False, [Moment(AT, "it arrived, says Eve", None)])
+    shown = status(
+        stands("ada@x.org", "done", "unsure", EVIL[7]), stands("bob@x.org", "done", "done"),
+        added=10_000, invited=9_998, unsure=1, refused=1,
+    )  # fmt: skip
+    more = {"doubts": [settled, doubt], "story": [Moment(AT, "run 1 began")], "at": AT}
+    text = report_page(shown, EVIL[8], **more).decode()
+    assert text.index("invite a…@x…: open") < text.index("invite b…@x…: settled")
+    assert "&lt;b&gt;gateway" in text
+    assert "run 1 began" in text
+    assert "9,998" in text
+    assert "ada@x.org" not in text
+    assert "bob" not in text
+    assert "<script" not in text
+    assert "<img" not in text
+    assert "http://" not in text
+    assert "ada@x.org" in report_page(shown, "x", names=True, **more).decode()
+    svg = text[text.index("<svg") : text.index("</svg>") + 6]
+    assert len(ElementTree.fromstring(svg).findall(".//rect")) == 7
+
+
+def test_one_in_ten_thousand_is_seen_in_the_picture() -> None:
+    drawn = bars({"candidates": 10_000} | COUNTS | {"invited": 9_000, "unsure": 1})
+    assert [(kind, width >= 5) for kind, _, width in drawn[2].parts] == [
+        ("done", True),
+        ("unsure", True),
+    ]
+    assert bars({"candidates": 0} | COUNTS)[2].parts == []
