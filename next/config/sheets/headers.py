@@ -10,6 +10,8 @@ stands for the rest of a word, so that `reject*` matches Rejected, Rejection and
   `out_column` only as a header, `out_value` only as a value, and `not_out` says the opposite
 - `not_so`: a value under such a header that means no
 - `total` and `footer`: rows that are nobody
+- `family_first`: family names that many people write first, in Latin letters, and that are hardly
+  ever first names; `given_last`: words that come last in such a name
 """
 
 import csv
@@ -90,7 +92,7 @@ def is_status(title: str) -> bool:
 
 def is_not_so(value: str) -> bool:
     """Whether a value means no, as `false` under the header Rejected."""
-    return unicodedata.normalize("NFKC", value.strip().casefold()) in _listed("not_so")
+    return unicodedata.normalize("NFKC", value.strip().casefold()) in listed("not_so")
 
 
 def is_remarks(title: str) -> bool:
@@ -102,7 +104,7 @@ def is_total(cells: Iterable[str]) -> bool:
     """Whether a row begins with a word for a total, and otherwise holds only numbers."""
     first, *others = [cell.strip() for cell in cells if cell.strip()] or [""]
     words = [word for word in worded(first).split() if not word.isdecimal()]
-    known = {part for word in _listed("total") for part in worded(word).split()}
+    known = {part for word in listed("total") for part in worded(word).split()}
     extra = {"grand", "sub", "report", "overall", "of", "der", "de", "di", "do", "van"}
     has_total = any(word in known for word in words) and {*words} <= known | extra
     return has_total and all(_NUMBER.fullmatch(cell) for cell in others)
@@ -112,6 +114,12 @@ def is_footer(cells: Iterable[str]) -> bool:
     """Whether a row only says who exported the table, or when."""
     filled = [cell for cell in cells if cell.strip()]
     return 0 < len(filled) <= 2 and bool(_pattern("footer").match(worded(filled[0])))
+
+
+@cache
+def listed(kind: str) -> frozenset[str]:
+    """All words of a kind, in small letters."""
+    return frozenset(w.casefold() for each, words, _ in _lines() if each == kind for w in words)
 
 
 @cache
@@ -130,18 +138,13 @@ def _apart(words: str) -> tuple[str, ...]:
 
 
 @cache
-def _listed(kind: str) -> frozenset[str]:
-    return frozenset(w.casefold() for each, words, _ in _lines() if each == kind for w in words)
-
-
-@cache
 def _spellings(kind: str) -> frozenset[str]:
-    return frozenset(map(spelling, _listed(kind)))
+    return frozenset(map(spelling, listed(kind)))
 
 
 @cache
 def _pattern(*kinds: str) -> re.Pattern[str]:
-    phrases = (worded(phrase) for kind in kinds for phrase in sorted(_listed(kind)))
+    phrases = (worded(phrase) for kind in kinds for phrase in sorted(listed(kind)))
     each = "|".join(re.escape(phrase).replace(r"\*", r"\w*") for phrase in phrases)
     return re.compile(rf"(?<!\w)(?:{each})(?!\w)")
 

@@ -5,38 +5,30 @@ beside a name, a row that is hidden, filtered away or struck through.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from config.errors import Mistake, shown
-from config.sheets.headers import (
-    begins_with_out,
-    is_not_so,
-    is_remarks,
-    is_status,
-    says_out,
-)
+from config.sheets.headers import begins_with_out, is_not_so, is_remarks, is_status, says_out
 from config.sheets.table import Table
 from config.sheets.where import compared, line
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 NAMED = 5
 PERSON = ("full_name", "first_name", "last_name", "email1")
-HiddenRows = Literal["skip", "read"] | None
+DELETE = "delete these rows, or the remark if they are to be invited"
+Where = Mapping[str, Sequence[str]]
 
 
 @dataclass
 class Finding:
-    """One thing that calls people out: what it is, in which column, whom, and the values to keep,
-    if `where` can keep them.
+    """One thing that calls people out: what it is, whom, in which column, and what to do: the
+    values that `where` can keep, or `advice`.
     """
 
     what: str
-    column: int | None
     rows: list[int]
+    column: int | None = None
     keep: dict[str, list[str]] = field(default_factory=dict)
     advice: str = ""
 
@@ -51,92 +43,74 @@ class CalledOut:
 
 
 def called_out(
-    table: Table,
-    rows: Sequence[int],
-    where: Mapping[str, Sequence[str]],
-    hidden_rows: HiddenRows,
+    table: Table, rows: Sequence[int], where: Where, hidden_rows: Literal["skip", "read"] | None
 ) -> CalledOut:
     """Find who of these rows is called out by something on which the definition is silent."""
     out = CalledOut()
     marks = _marked_rows(table, rows)
     if hidden_rows:
         does = "left out" if hidden_rows == "skip" else "read like any other"
-        out.notes = [
-            f"{table.grid.whole}: {_rows(each.rows)} {each.what} and {does}, as hidden_rows says"
-            for each in marks
-        ]
-        if hidden_rows == "skip":
-            out.skipped = {row: f"the row is {each.what}" for each in marks for row in each.rows}
+        for each in marks:
+            be = "is" if len(each.rows) == 1 else "are"
+            note = f"{_listed(each.rows)} {be} {each.what} and {does}, as hidden_rows says"
+            out.notes.append(f"{table.grid.whole}: {note}")
+            if hidden_rows == "skip":
+                out.skipped |= dict.fromkeys(each.rows, f"the row is {each.what}")
         marks = []
     rest = [row for row in rows if row not in out.skipped]
-    findings = [*_by_columns(table, table.cells.loc[rest], where), *marks]
-    if findings:
+    if findings := [*_by_columns(table, rest, where), *marks]:
         out.mistakes = [_question(table, len(rest), findings, where)]
     return out
 
 
 def proposal(table: Table) -> tuple[dict[str, list[str]], bool]:
-    """The values that a definition may keep, by column, so that nobody is called out any more; and
-    whether rows are hidden or struck through.
-    """
-    rows = [int(row) for row in table.cells.index]
-    keep: dict[str, list[str]] = {}
-    for found in _by_columns(table, table.cells, {}):
-        keep |= found.keep
-    return keep, bool(_marked_rows(table, rows))
+    """The `where` that keeps everybody whom no column calls out, and whether rows are marked."""
+    rows = [number for number, _ in table.rows]
+    findings = _by_columns(table, rows, {})
+    choices = {name: values for found in findings for name, values in found.keep.items()}
+    return choices, bool(_marked_rows(table, rows))
 
 
 def _marked_rows(table: Table, rows: Sequence[int]) -> list[Finding]:
     """Find the rows that are struck through, hidden, or filtered away, which hides them as well."""
     person = {table.by_field[name] for name in PERSON if name in table.by_field}
     struck = {row for row, column in table.grid.struck if column in person}
-    kinds = {"struck through": struck, "hidden": table.grid.hidden - struck}
-    found = {what: [row for row in rows if row in marked] for what, marked in kinds.items()}
-    return [
-        Finding(what, None, marked, advice="hidden_rows: skip")
-        for what, marked in found.items()
-        if marked
-    ]
+    marks = {"struck through": struck, "hidden": table.grid.hidden - struck}
+    found = {what: [row for row in rows if row in marked] for what, marked in marks.items()}
+    return [Finding(*each, advice="hidden_rows: skip") for each in found.items() if each[1]]
 
 
-def _by_columns(
-    table: Table, cells: "pd.DataFrame", where: Mapping[str, Sequence[str]]
-) -> Iterable[Finding]:
+def _by_columns(table: Table, rows: Sequence[int], where: Where) -> Iterator[Finding]:
     decided = {*map(compared, where)}
     person = {table.by_field[name] for name in PERSON if name in table.by_field}
-    known = {*table.by_field.values()}
-    for column in cells.columns:
+    known = {*table.by_field.values()} - person
+    for column in range(table.cells.shape[1]):
         title = table.headers[column] if column < len(table.headers) else ""
         rule = _has_remark if column in person else None if column in known else _rule(title)
         if rule is None or (title and compared(title) in decided):
             continue
-        typed = cells[column].map(str.strip)
-        says = {value: rule(value) for value in typed.unique()}
-        spoilt = [row for row, at in table.grid.spoilt if at == column and row in cells.index]
-        if rule is _is_filled:
-            says |= dict.fromkeys(typed.loc[spoilt], True)
-        called = typed.map(says)
+        typed = table.texts(column).loc[[*rows]]
+        says = {value: rule(value) for value in {*typed}}
+        unknown = (
+            [] if rule is not _is_filled else [r for r, at in table.grid.spoilt if at == column]
+        )
+        called = typed.map(says) | typed.index.isin(unknown)
         if not called.any():
             continue
-        rows = [*map(int, cells.index[called])]
+        out = [*map(int, typed.index[called])]
         if column in person or not title:
-            yield Finding(
-                title or "the column without a header",
-                column,
-                rows,
-                advice=("delete these rows, or the remark, if they are to be invited"),
-            )
+            yield Finding(title or "the column without a header", out, column, advice=DELETE)
         else:
             right = {compared(value): value for value in typed[~called]}
             values = ", ".join(map(shown, dict.fromkeys(typed[called].iloc[:NAMED])))
-            yield Finding(f"{title} {values}", column, rows, {title: [*right.values()] or [""]})
+            yield Finding(f"{title} {values}", out, column, {title: [*right.values()] or [""]})
 
 
 def _rule(title: str) -> Callable[[str], bool] | None:
     """How the values under a header call somebody out, if they do."""
     if says_out(title, title=True):
         return _is_filled
-    if title and is_status(title):
+    if is_status(title):
         return says_out
     return _says_nothing_else if not title or is_remarks(title) else None
 
@@ -150,50 +124,43 @@ def _says_nothing_else(value: str) -> bool:
 
 
 def _has_remark(value: str) -> bool:
-    """Whether a name or an address has a remark beside it, in brackets or behind a dash.
+    """Whether a name or an address has such a remark beside it, in brackets or behind a dash.
 
     Whose surname is Rejected is not out.
     """
-    return any(says_out(each) for each in _BRACKETS.findall(value)) or (
-        any(begins_with_out(each) for each in parts)
-        if len(parts := _DASH.split(value)) > 1
-        else False
-    )
+    parts = _DASH.split(value)
+    beside = len(parts) > 1 and any(map(begins_with_out, parts))
+    return beside or any(map(says_out, _BRACKETS.findall(value)))
 
 
-def _question(
-    table: Table, people: int, findings: Sequence[Finding], where: Mapping[str, Sequence[str]]
-) -> Mistake:
+def _question(table: Table, people: int, findings: Sequence[Finding], where: Where) -> Mistake:
     """Say once for a file whom it calls out, and what to add."""
     rows = {row for each in findings for row in each.rows}
-    each = "; ".join(f"{found.what}: {_rows(found.rows, table)}" for found in findings)
+    each = "; ".join(f"{found.what}: {_listed(found.rows, table)}" for found in findings)
     choices = {name: values for found in findings for name, values in found.keep.items()}
     lines = [line({**where, **choices})] if choices else []
     lines += dict.fromkeys(found.advice for found in findings if found.advice)
-    who = "1 person looks" if len(rows) == 1 else f"{len(rows):,} people look"
+    look = "looks" if len(rows) == 1 else "look"
     message = (
-        f"{who} as if out, of {people:,}: {each}. Decide under candidates; to leave them out:  "
-        + "  and  ".join(lines)
+        f"{len(rows):,} of {people:,} people {look} as if out. {each}. Decide under candidates; to "
+        f"leave them out:  {'  and  '.join(lines)}"
     )
     first = findings[0]
     return Mistake(table.place(first.rows[0], first.column), message)
 
 
-def _rows(rows: Sequence[int], table: Table | None = None) -> str:
-    """`row 3 (Grace Hopper)`, or `rows 3 and 4`: the first of them, with their names."""
-    each = [f"{row}{_name(table, row)}" for row in rows[:NAMED]]
+def _listed(rows: Sequence[int], table: Table | None = None) -> str:
+    """`row 3 (Grace Hopper)`: the first of some rows, with their names if there is a table."""
+    each = [f"{row}{_name(table, row) if table else ''}" for row in rows[:NAMED]]
     more = f" and {len(rows) - NAMED:,} more" if len(rows) > NAMED else ""
-    be = "" if table else (" is" if len(rows) == 1 else " are")
-    return ("row " if len(rows) == 1 else "rows ") + ", ".join(each) + more + be
+    return ("row " if len(rows) == 1 else "rows ") + ", ".join(each) + more
 
 
-def _name(table: Table | None, row: int) -> str:
-    if table is None:
-        return ""
-    names = [table.frame.at[row, name] for name in PERSON[:3] if name in table.frame]
-    name = " ".join(dict.fromkeys(filter(None, names)))
+def _name(table: Table, row: int) -> str:
+    names = [str(table.frame.at[row, name]) for name in PERSON[:3] if name in table.frame]
+    name = " ".join(filter(None, names))
     return f" ({name})" if name else ""
 
 
 _BRACKETS = re.compile(r"[(\[（【]([^()\[\]（）【】]*)[)\]）】]")
-_DASH = re.compile(r"\s+[-–—]+\s+|\s+[-–—]+(?=\S)|(?<=\S)[-–—]+\s+|[–—]")
+_DASH = re.compile(r"\s+[-–—]+|[-–—]+\s+|[–—]")

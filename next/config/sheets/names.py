@@ -10,6 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from config.errors import shown
+from config.sheets.headers import listed
 
 if TYPE_CHECKING:
     from nameparser import Parser
@@ -66,7 +67,7 @@ def _turned(words: list[str]) -> bool:
         return False  # the parser knows their order
     slavic = _SLAVIC.fullmatch(first) and not _SLAVIC.fullmatch(last)
     marked = _KOREAN.fullmatch(words[1]) or _VIETNAMESE.search(" ".join(words))
-    return first in FAMILY_FIRST or last in GIVEN_LAST or bool(slavic or marked)
+    return first in listed("family_first") or last in listed("given_last") or bool(slavic or marked)
 
 
 def _capitals(words: list[str]) -> tuple[str, str] | None:
@@ -100,29 +101,15 @@ def _special() -> frozenset[str]:
     from nameparser.config import CONSTANTS  # noqa: PLC0415
 
     known = (CONSTANTS.titles, CONSTANTS.suffix_acronyms, CONSTANTS.suffix_not_acronyms)
-    more = (CONSTANTS.prefixes, CONSTANTS.conjunctions, FAMILY_FIRST, GIVEN_LAST)
+    more = (
+        CONSTANTS.prefixes,
+        CONSTANTS.conjunctions,
+        listed("family_first"),
+        listed("given_last"),
+    )
     return frozenset(str(word).casefold() for words in (*known, *more) for word in words)
 
 
-# Family names that many people write first, in Latin letters, and that are hardly ever first names.
-FAMILY_FIRST = frozenset(
-    "xi tô wang li zhang liu chen yang huang zhao wu zhou xu sun ma zhu hu guo lo gao lin luo zheng "
-    "liang xie song tang han feng deng cao peng zeng xiao tian dong pan yuan cai jiang yu du ye "
-    "cheng wei su lu ding ren mao bai meng qin qiu hou shao xiong lei dai hao gong qian kong cui "
-    "jia zou shi duan gu yan tao fu he shen yao jin fang tan wong chan cheung leung lau ng kim lee "
-    "yi park bak choi jung jeong kang cho bong yoon yun jang lim im shin seo kwon hwang ahn oh hong "
-    "moon nguyen nguyễn tran trần le lê pham phạm huynh huỳnh vu vũ vo võ dang đặng bui bùi do đỗ "
-    "ho hồ ngo ngô duong dương ly lý phan hoang hoàng dinh đinh mai truong sato suzuki takahashi "
-    "tanaka watanabe ito yamamoto nakamura kobayashi kato yoshida yamada sasaki yamaguchi matsumoto "
-    "inoue kimura hayashi shimizu saito mori abe ikeda hashimoto ishikawa nagy kovács kovacs tóth "
-    "toth szabó szabo horváth horvath varga kiss molnár molnar németh nemeth farkas balogh papp".split()
-)
-# Words that come last in a name that begins with the family name, and are hardly ever family names.
-GIVEN_LAST = frozenset(
-    "viktor ernő béla ferenc jános istván lászló józsef sándor zoltán attila gábor péter tamás "
-    "zsolt tibor andrás csaba imre lajos gyula györgy miklós károly katalin erzsébet ilona éva "
-    "zsuzsanna ágnes".split()
-)
 _PLAIN = re.compile(r"[A-Z]?[a-z'-]+ [A-Za-z'-]*[a-z]")
 _ASIDE = re.compile(r"\[[^\[\]]*\]|<[^<>]*>")
 _EAST_ASIAN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")

@@ -1,12 +1,11 @@
 """The people in a table: everybody who is to be invited, or every mistake at its cell."""
 
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from pydantic import ValidationError
-from pydantic_core import ErrorDetails
 
 from config.definition import Candidate, Listed
 from config.definition import Table as TableSpec
@@ -17,8 +16,7 @@ from config.sheets.files import Source, read_file
 from config.sheets.headers import FULL_NAME, spelling
 from config.sheets.left_out import called_out
 from config.sheets.names import split_name
-from config.sheets.table import Table, table_of
-from config.sheets.table import missing as missing_column
+from config.sheets.table import Table, no_column, table_of
 from config.sheets.where import compared, keep, line
 
 SENT = tuple(Candidate.model_fields)
@@ -33,6 +31,9 @@ class LeftOut:
     name: str
     place: Place
     why: str
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.name} is left out: {self.why}"
 
 
 @dataclass
@@ -52,12 +53,13 @@ class People:
 
 @dataclass(slots=True)
 class Read:
-    """One row as it was read: texts by field, and whether all of them could be."""
+    """One row as it was read: its texts by field, what is wrong with it, and what is to be seen."""
 
     row: int
-    key: str
     fields: dict[str, str]
-    candidate: Candidate | None
+    mistakes: list[Mistake] = field(default_factory=list)
+    note: str = ""
+    candidate: Candidate | None = None
 
 
 def read_people(spec: TableSpec, base: Path, source: Source | None = None) -> People:
@@ -65,174 +67,136 @@ def read_people(spec: TableSpec, base: Path, source: Source | None = None) -> Pe
 
     `source`: its bytes, if they were read before. Mistakes are returned, never raised.
     """
-    split = spec.split_name or FULL_NAME in spec.columns
+    columns = {str(name): header for name, header in spec.columns.items()}
+    split = spec.split_name or FULL_NAME in columns
     try:
-        table = table_of(source or read_file(base / spec.file), spec.sheet, spec.columns)
+        table = table_of(source or read_file(base / spec.file), spec.sheet, columns)
     except BadInput as error:
         return People(mistakes=[*error.mistakes])
-    people = People(notes=table.notes, digest=table.digest)
-    people.mistakes = [*table.mistakes, *_missing_columns(table, split, spec.columns)]
-    sent = {name: name for name in SENT} | (dict.fromkeys(NAMES, FULL_NAME) if split else {})
-    people.columns = {
-        name: table.headers[table.by_field[held]]
-        for name, held in sent.items()
-        if held in table.by_field
+    held = {name: FULL_NAME if split and name in NAMES else name for name in SENT}
+    from_header = {
+        name: table.headers[table.by_field[each]]
+        for name, each in held.items()
+        if each in table.by_field
     }
-    if "email1" not in table.by_field or any(
-        mistake.field in {*SENT, FULL_NAME} for mistake in people.mistakes
-    ):
+    people = People(notes=table.notes, digest=table.digest, columns=from_header)
+    unusable = [*_missing_columns(table, split, columns)]
+    people.mistakes = [*table.mistakes, *unusable]
+    if unusable or "email1" not in table.by_field:
         return people
     kept = keep(table, spec.where)
     people.notes += kept.notes
     people.mistakes += kept.mistakes
-    if kept.mistakes:
-        return people
-    rows = [int(row) for row in kept.rows.index[kept.rows]]
-    out = called_out(table, rows, spec.where, spec.hidden_rows)
-    people.notes += out.notes
-    people.mistakes += out.mistakes
-    reasons = {int(row): why for row, why in kept.why[~kept.rows].items()} | out.skipped
-    people.left_out = [*_left_out(table, reasons, spec)]
-    each = _read_rows(table, [row for row in rows if row not in out.skipped], spec, people)
-    people.listed = _folded(table, each, people)
-    if not people.listed and not people.mistakes:
-        wanted = "found no candidates, wanted at least one row below the header"
-        why = f"{wanted}; {len(reasons):,} rows are left out" if reasons else wanted
-        people.mistakes.append(Mistake(table.grid.whole, why, "candidates"))
+    if not kept.mistakes:
+        rows = [*map(int, kept.rows.index[kept.rows])]
+        _choose(table, rows, kept.why, spec, people)
     return people
 
 
 def _missing_columns(table: Table, split: bool, columns: Mapping[str, str]) -> Iterator[Mistake]:
     """Say which column of names is missing, and what to write in the definition."""
-    place = table.grid.place(table.header)
-    missing = [name for name in NAMES if name not in table.by_field and name not in columns]
     if "email1" not in table.by_field:
         return
+    place = table.grid.place(table.header)
+    missing = [name for name in NAMES if name not in table.by_field and name not in columns]
     if split and not missing:
         why = "there are columns for first and last names already; leave out split_name"
         yield Mistake(place, why, "split_name")
-    elif split and FULL_NAME not in table.by_field and FULL_NAME not in columns:
-        yield missing_column(place, FULL_NAME, table.headers)
+    elif split and FULL_NAME not in {*table.by_field, *columns}:
+        yield no_column(place, FULL_NAME, table.headers)
     elif not split and len(missing) == 2 and FULL_NAME in table.by_field:
         title = table.headers[table.by_field[FULL_NAME]]
         why = f"only whole names, under {shown(title)}; to split them, write  split_name: true"
         yield Mistake(place, why, "first_name")
     elif not split:
-        for name in missing:
-            yield missing_column(place, name, table.headers)
+        yield from (no_column(place, name, table.headers) for name in missing)
 
 
-def _left_out(table: Table, reasons: Mapping[int, str], spec: TableSpec) -> Iterator[LeftOut]:
-    if not reasons:
-        return
-    frame = table.frame.loc[list(reasons)]
-    names = [name for name in (FULL_NAME, *NAMES) if name in frame]
-    whole = frame[names].agg(" ".join, axis=1).map(str.strip) if names else frame["email1"]
-    typed = zip(reasons.items(), frame["email1"], whole, strict=True)
-    for (row, why), text, name in typed:
-        try:
-            key = email_key(address_of(text, _link(table, row), first=spec.several == "first"))
-        except ValueError:
-            key = email_key(text)
-        yield LeftOut(key, name, table.place(row), why)
+def _choose(
+    table: Table, rows: list[int], why: dict[int, str], spec: TableSpec, people: People
+) -> None:
+    """Read the rows that `where` keeps, without those that `hidden_rows` leaves out."""
+    out = called_out(table, rows, spec.where, spec.hidden_rows)
+    people.notes += out.notes
+    people.mistakes += out.mistakes
+    out_of = why | out.skipped
+    first = spec.several == "first"
+    everybody = [row for row in rows if row not in out.skipped]
+    read = [*_rows(table, everybody, first)]
+    people.mistakes += [mistake for each in read for mistake in each.mistakes]
+    people.notes += [each.note for each in read if each.note]
+    people.listed = _folded(table, read, people)
+    for each in _rows(table, [*out_of], first, check=False):
+        name = " ".join(each.fields.get(part, "") for part in (FULL_NAME, *NAMES)).strip()
+        key = email_key(each.fields.get("email1", ""))
+        people.left_out.append(LeftOut(key, name, table.place(each.row), out_of[each.row]))
+    if not people.listed and not people.mistakes:
+        message = "found no candidates, wanted at least one row below the header"
+        message += f"; {len(out_of):,} rows are left out" if out_of else ""
+        people.mistakes.append(Mistake(table.grid.whole, message, "candidates"))
 
 
-def _link(table: Table, row: int) -> str:
-    return table.grid.links.get((row, table.by_field["email1"]), "")
-
-
-def _read_rows(table: Table, rows: list[int], spec: TableSpec, people: People) -> list[Read]:
-    """Check the fields of each row; what is wrong, or worth a word, goes to `people`."""
+def _rows(table: Table, rows: list[int], first: bool, *, check: bool = True) -> Iterator[Read]:
+    """Read these rows, each with its address as it is sent; `check` says what is wrong with it."""
     frame = table.frame.loc[rows]
-    read = []
-    spoilt = _spoilt_fields(table)
-    for row, values in zip(rows, frame.itertuples(index=False, name=None), strict=True):
-        fields = {name: text for name, text in zip(frame.columns, values, strict=True) if text}
-        wrong = spoilt.get(row, {}) | {
-            name: f"the error {text}"
-            for name, text in fields.items()
-            if text[0] in "#E" and is_error(text)
-        }
-        people.mistakes += [
-            Mistake(table.place(row, name), f"found {found}, wanted {_wanted(name)}", name)
-            for name, found in wrong.items()
-        ]
-        fields = {name: text for name, text in fields.items() if name not in wrong}
-        if "email1" in fields:
-            try:
-                text, first = fields["email1"], spec.several == "first"
-                fields["email1"] = address_of(text, _link(table, row), first=first)
-            except ValueError as error:
-                place = table.place(row, "email1")
-                people.mistakes.append(Mistake(place, "", "email1", text, str(error)))
-                wrong["email1"] = ""
-        if full := fields.pop(FULL_NAME, None):
-            split = split_name(full)
-            fields |= {"first_name": split.first, "last_name": split.last}
-            if not split.last:
-                wrong |= {"last_name": ""}
-                wanted = "a first and a last name, as in two columns"
-                place = table.place(row, "last_name")
-                people.mistakes.append(Mistake(place, "", "last_name", full, wanted))
-            elif split.note:
-                place = table.place(row, "first_name")
-                people.notes.append(f"{place}, full_name: {shown(full)} is {split.note}")
-        elif FULL_NAME in wrong:
-            wrong |= dict.fromkeys(NAMES, "")
-        candidate, refused = _checked(fields, wrong)
-        people.mistakes += _complaints(table, row, fields, refused)
-        if "email1" in fields and not {"email1"} & {*wrong, *(e["loc"][0] for e in refused)}:
-            key = email_key(fields["email1"])
-            read.append(Read(row, key, fields, None if wrong or refused else candidate))
-    return read
-
-
-def _spoilt_fields(table: Table) -> dict[int, dict[str, str]]:
-    """The cells without a value, by row and field."""
-    fields = {column: name for name, column in table.by_field.items()}
     spoilt: dict[int, dict[str, str]] = {}
     for (row, column), why in table.grid.spoilt.items():
-        if column in fields:
-            spoilt.setdefault(row, {})[fields[column]] = why
-    return spoilt
+        spoilt.setdefault(row, {}).update(
+            (name, why) for name, at in table.by_field.items() if at == column
+        )
+    email = table.by_field["email1"]
+    names = [*map(str, frame.columns)]
+    for row, texts in zip(rows, frame.itertuples(index=False, name=None), strict=True):
+        read = Read(row, {name: text for name, text in zip(names, texts, strict=True) if text})
+        wrong = {n: f"the error {t}" for n, t in read.fields.items() if is_error(t)}
+        wrong |= spoilt.get(row, {})
+        for name, found in wrong.items():
+            read.fields.pop(name, None)
+            sentence = f"found {found}, wanted {_wanted(name)}"
+            read.mistakes.append(Mistake(table.place(row, name), sentence, name))
+        if "email1" in read.fields:
+            typed, link = read.fields["email1"], table.grid.links.get((row, email), "")
+            try:
+                read.fields["email1"] = address_of(typed, link, first=first)
+            except ValueError as error:
+                place = table.place(row, "email1")
+                read.mistakes.append(Mistake(place, "", "email1", typed, str(error)))
+        if check:
+            _check(table, read)
+        yield read
 
 
-def _checked(
-    fields: Mapping[str, str], wrong: Mapping[str, str]
-) -> tuple[Candidate | None, list[ErrorDetails]]:
-    """Make a candidate of the fields, or say what is against those that are not `wrong` anyway."""
-    typed: dict[str, Any] = dict(fields)
-    if (stage := typed.get("stage_id", "")) and _is_whole(stage):
-        typed["stage_id"] = stage.replace(",", ".").partition(".")[0]
+def _check(table: Table, read: Read) -> None:
+    """Make a candidate of a row, or say what is against that beside what is wrong already."""
+    wrong = {mistake.field for mistake in read.mistakes}
+    if full := read.fields.pop(FULL_NAME, None):
+        split = split_name(full)
+        read.fields |= {"first_name": split.first, "last_name": split.last}
+        place = table.place(read.row, "first_name")
+        if not split.last:
+            wrong |= {"last_name"}
+            wanted = "a first and a last name, as in two columns"
+            read.mistakes.append(Mistake(place, "", "last_name", full, wanted))
+        elif split.note:
+            read.note = f"{place}, full_name: {shown(full)} is {split.note}"
+    wrong |= {*NAMES} if FULL_NAME in wrong else set()
+    whole = re.sub(r"^\s*(\d+)[.,]0{0,2}\s*$", r"\1", read.fields.get("stage_id", ""))
+    typed = {**read.fields, **({"stage_id": whole} if whole else {})}
     try:
-        return Candidate.model_validate(typed), []
+        read.candidate = Candidate.model_validate(typed)
     except ValidationError as error:
-        details = error.errors(include_url=False)
-        return None, [each for each in details if each["loc"][0] not in wrong]
-
-
-def _is_whole(text: str) -> bool:
-    whole, dot, rest = text.replace(",", ".").partition(".")
-    return whole.isdecimal() and bool(dot) and rest in {"", "0", "00"}
-
-
-def _complaints(
-    table: Table, row: int, fields: Mapping[str, str], details: Iterable[ErrorDetails]
-) -> Iterator[Mistake]:
-    for detail in details:
-        name = str(detail["loc"][0])
-        context = detail.get("ctx", {})
-        place, found = table.place(row, name), fields.get(name)
-        message = str(context["message"]) if detail["type"] == "sentence" else ""
-        wanted = context["wanted"] if detail["type"] == "wanted" else _wanted(name)
-        yield Mistake(place, message, name, found, None if message else str(wanted))
+        for detail in error.errors(include_url=False):
+            name, context = str(detail["loc"][0]), detail.get("ctx", {})
+            if name not in wrong:
+                message = str(context["message"]) if detail["type"] == "sentence" else ""
+                meant = None if message else str(context.get("wanted") or _wanted(name))
+                place, found = table.place(read.row, name), read.fields.get(name)
+                read.mistakes.append(Mistake(place, message, name, found, meant))
 
 
 def _wanted(name: str) -> str:
-    if name == FULL_NAME:
-        return "a first and a last name"
-    if name == "email1":
-        return WANTED
+    if name in {"email1", FULL_NAME}:
+        return WANTED if name == "email1" else "a first and a last name"
     text = (Candidate.model_fields[name].description or "").partition(",")[0].rstrip(".")
     return text[:1].lower() + text[1:]
 
@@ -241,59 +205,42 @@ def _folded(table: Table, read: list[Read], people: People) -> list[Listed]:
     """Make one person of the rows of one address; rows that differ are a mistake."""
     import pandas as pd  # noqa: PLC0415
 
-    if not read:
-        return []
-    names = [name for name in SENT if name != "email1" and name in people.columns]
-    frame = pd.DataFrame(
-        [[each.key, *(each.fields.get(name, "") for name in names)] for each in read],
-        columns=["key", *names],
-        dtype=object,
-    )
-    first = frame.groupby("key", sort=False).cumcount() == 0
-    again = frame.index[~first]
-    if len(again):
-        at = frame["key"].map({frame.at[place, "key"]: place for place in frame.index[first]})
-        people.mistakes += [
-            mistake
-            for place in again
-            if (mistake := _differing(table, read[at[place]], read[place], names))
-        ]
-    listed = [
-        Listed(each.candidate, each.key, table.place(each.row))
-        for each, is_first in zip(read, first, strict=True)
-        if is_first and each.candidate is not None
-    ]
+    known = [each for each in read if "email1" not in {m.field for m in each.mistakes}]
+    keys = [email_key(each.fields["email1"]) for each in known]
+    groups = pd.Series(keys, dtype=object).groupby(keys, sort=False).indices
+    listed = []
+    for key, places in groups.items():
+        first, *others = (known[int(at)] for at in places)
+        people.mistakes += [m for again in others for m in _differing(table, first, again)]
+        if first.candidate is not None and not first.mistakes:
+            listed.append(Listed(first.candidate, str(key), table.place(first.row)))
     _compare(listed, people)
     return listed
 
 
-def _differing(table: Table, first: Read, again: Read, names: list[str]) -> Mistake | None:
+def _differing(table: Table, first: Read, again: Read) -> Iterator[Mistake]:
     """Say how two rows of one address differ in what is sent, and how to choose."""
     typed, other = again.fields["email1"], first.fields["email1"]
     place, row = table.place(again.row), _row(table.place(first.row))
     if typed != other:
         # The login must equal the address (interface 4.7): nobody can say which one it is.
-        why = f"found {shown(typed)}, the same person as {shown(other)} at {row}"
         do = "keep the spelling that they log in with"
         if compared(typed) != compared(other):
             do = "if these are two people, put one of them into a campaign of its own"
-        return Mistake(place, f"{why}; {do}", "email1", typed)
-    differ = [name for name in names if first.fields.get(name, "") != again.fields.get(name, "")]
-    if not differ:
-        return None
-    cells = table.cells.loc[[first.row, again.row]]
-    columns = [
-        at
-        for at, title in enumerate(table.headers)
-        if title and cells[at].iloc[0].strip() != cells[at].iloc[1].strip()
-    ]
-    unsent = [at for at in columns if at not in table.by_field.values()] or columns
-    choice = line({table.headers[unsent[0]]: [cells[unsent[0]].iloc[0].strip()]})
-    why = (
-        f"found {shown(typed)}, the person at {row} with another {', '.join(differ)}; delete one "
-        f"of the two rows, or choose by a column, as in  {choice}"
-    )
-    return Mistake(place, why, "email1", typed)
+        why = f"found {shown(typed)}, the same person as {shown(other)} at {row}; {do}"
+        yield Mistake(place, why, "email1", typed)
+        return
+    differ = [name for name in SENT if first.fields.get(name) != again.fields.get(name)]
+    if differ:
+        one, two = (table.cells.loc[each.row].map(str.strip) for each in (first, again))
+        others = [at for at, title in enumerate(table.headers) if title and one[at] != two[at]]
+        unsent = [at for at in others if at not in table.by_field.values()] or others
+        choice = line({table.headers[unsent[0]]: [str(one[unsent[0]])]})
+        why = (
+            f"found {shown(typed)}, the person at {row} with another {', '.join(differ)}; delete "
+            f"one of the two rows, or choose by a column, as in  {choice}"
+        )
+        yield Mistake(place, why, "email1", typed)
 
 
 def _compare(listed: list[Listed], people: People) -> None:
@@ -303,19 +250,20 @@ def _compare(listed: list[Listed], people: People) -> None:
     for each in listed:
         person = each.candidate
         name = (spelling(person.first_name), spelling(person.last_name))
-        other = by_name.setdefault(name, each)
-        if other is not each and any(name):
+        namesake = by_name.setdefault(name, each)
+        same = by_mailbox.setdefault(mailbox(each.key), each)
+        found = shown(person.email1)
+        if namesake is not each and any(name):
             why = (
-                f"found {shown(person.email1)}, but {person.first_name} {person.last_name} stands "
-                f"at {_row(other.place)} with {shown(other.candidate.email1)}; delete one of the "
-                "rows, or choose by a column (where); if they are two people, tell their names "
+                f"found {found}, but {person.first_name} {person.last_name} stands at "
+                f"{_row(namesake.place)} with {shown(namesake.candidate.email1)}; delete one of "
+                "the rows, or choose by a column (where); if they are two people, tell their names "
                 "apart, as with an initial"
             )
             people.mistakes.append(Mistake(each.place, why, "email1", person.email1))
-        same = by_mailbox.setdefault(mailbox(each.key), each)
-        if same is not each and same is not other:
+        elif same is not each:
             people.notes.append(
-                f"{each.place}, email1: {shown(person.email1)} is probably the same mailbox as "
+                f"{each.place}, email1: {found} is probably the same mailbox as "
                 f"{shown(same.candidate.email1)} at {_row(same.place)}"
             )
 

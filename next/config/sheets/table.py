@@ -51,14 +51,19 @@ class Table:
         width = max((len(cells) for _, cells in self.rows), default=0)
         width = max(width, len(self.headers))
         padded = [cells + [""] * (width - len(cells)) for _, cells in self.rows]
-        return pd.DataFrame(padded, index=numbers, columns=range(width), dtype=object)
+        cells: pd.DataFrame = pd.DataFrame(padded, numbers, range(width), dtype=object)
+        return cells
 
     @cached_property
     def frame(self) -> "pd.DataFrame":
         """The known fields alone, trimmed; the index is the row in the file."""
         known = {column: name for name, column in self.by_field.items()}
-        frame = self.cells[list(known)].rename(columns=known)
-        return frame.apply(lambda column: column.map(str.strip))
+        return self.cells[[*known]].rename(columns=known).map(str.strip)
+
+    def texts(self, column: int) -> "pd.Series[str]":
+        """One column, trimmed."""
+        texts: pd.Series[str] = self.cells[column].map(str.strip)
+        return texts
 
     def place(self, row: int, column: str | int | None = None) -> Place:
         """Find a cell by its field or column; without one, or where there is no such column, the
@@ -106,7 +111,7 @@ def table_of(
     return Table(grid, source.digest, titles, header, by_field, rows, mistakes, notes)
 
 
-def missing(place: Place, name: str, titles: Sequence[str]) -> Mistake:
+def no_column(place: Place, name: str, titles: Sequence[str]) -> Mistake:
     """Say that no column holds a field, list what there is, and print the line to write."""
     why = f"no column for {name}; found {_listed(titles)}. If it is one of these, write  "
     return Mistake(place, f'{why}columns: {{{name}: "…"}}', name)
@@ -190,7 +195,7 @@ def _columns(
     if not all_of and any(map(is_address, titles)):
         mistakes.append(Mistake(grid.place(header), NO_HEADER))
     elif "email1" not in all_of and "email1" not in columns:
-        mistakes.append(missing(grid.place(header), "email1", titles))
+        mistakes.append(no_column(grid.place(header), "email1", titles))
     for name, places in all_of.items():
         if len(places) > 1:
             which = ", ".join(shown(titles[at]) for at in places)

@@ -4,7 +4,7 @@ import difflib
 import json
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -21,10 +21,10 @@ NAMED = 8  # values or columns named in one sentence
 
 @dataclass
 class Kept:
-    """Whether each row is kept, by its number, and for the others `why` not."""
+    """Which rows are kept, and of the others, by their number, `why` not."""
 
     rows: "pd.Series[bool]"
-    why: "pd.Series[str]"
+    why: dict[int, str] = field(default_factory=dict)
     mistakes: list[Mistake] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -33,40 +33,41 @@ def keep(table: Table, where: Mapping[str, Sequence[str]]) -> Kept:
     """Keep the rows that have one of the values in every column that `where` names."""
     import pandas as pd  # noqa: PLC0415
 
-    index = table.cells.index
-    kept = Kept(pd.Series(True, index), pd.Series("", index, dtype=object))
+    kept = Kept(pd.Series(True, table.cells.index))
     columns = {name: _column(table, name, kept) for name in where}
     if kept.mistakes or not where:
         return kept
-    held, unclear = {}, {}
+    held: dict[str, pd.Series[bool]] = {}
     nobody = []
     for name, column in columns.items():
-        typed = table.cells[column].map(str.strip)
+        typed = table.texts(column)
         values = typed.map(compared)
         wanted = {compared(value): value for value in where[name]}
-        held[name] = values.isin(wanted)
-        unclear[name] = typed.map(is_error) | index.isin(_spoilt(table, column))
-        counts = typed[kept.rows].groupby(values[kept.rows]).agg(["first", "size"])
-        counts = counts.sort_values("size", ascending=False, kind="stable")
-        named = {str(first): int(size) for first, size in counts.itertuples(index=False)}
-        known = {*values}
-        for value in [wanted[each] for each in wanted if each not in known]:
-            near = _nearest(value, [*dict.fromkeys(typed)])
-            nobody.append(f"nobody has {shown(value)} under {name}; the values are {near}")
-        left = {value: n for value, n in named.items() if compared(value) not in wanted}
+        spelt = dict(zip(reversed([*values]), reversed([*typed]), strict=True))
+        nobody += [
+            f"nobody has {shown(wanted[each])} under {name}; the values are "
+            + _nearest(wanted[each], [*dict.fromkeys(spelt.values())])
+            for each in wanted
+            if each not in spelt
+        ]
+        counts = {str(v): int(n) for v, n in values[kept.rows].value_counts().items()}
+        right, left = (
+            {spelt[v]: n for v, n in counts.items() if (v in wanted) == is_right}
+            for is_right in (True, False)
+        )
         left_out = f"; left out: {_counted(left)}" if left else ""
-        right = {value: n for value, n in named.items() if compared(value) in wanted}
         kept.notes.append(f"{name}: kept {_counted(right) or 'nobody'}{left_out}")
-        out = kept.rows & ~held[name]
-        kept.why[out] = name + " is " + typed[out].map(shown)
+        held[name] = values.isin([*wanted])
+        out = typed[kept.rows & ~held[name]]
+        rows = map(int, out.index)
+        kept.why |= {row: f"{name} is {shown(v)}" for row, v in zip(rows, out, strict=True)}
         kept.rows &= held[name]
-    _add_unclear(table, kept, columns, held, unclear)
-    whole = table.grid.whole
-    number = f"{int(kept.rows.sum()):,} of {len(index):,} rows kept by where"
-    if not kept.rows.any() and len(index) and not kept.mistakes:
-        why = "; ".join(nobody or kept.notes)
-        kept.mistakes.append(Mistake(whole, f"where keeps nobody: {why}", FIELD))
-    kept.notes = [f"{whole}: {each}" for each in (number, *kept.notes, *nobody)]
+    kept.mistakes += _unclear(table, columns, held)
+    number = f"{int(kept.rows.sum()):,} of {len(kept.rows):,} rows kept by where"
+    if not kept.rows.any() and len(kept.rows) and not kept.mistakes:
+        why = f"where keeps nobody: {'; '.join(nobody or kept.notes)}"
+        kept.mistakes.append(Mistake(table.grid.whole, why, FIELD))
+    kept.notes = [f"{table.grid.whole}: {each}" for each in (number, *kept.notes, *nobody)]
     return kept
 
 
@@ -77,9 +78,10 @@ def compared(text: str) -> str:
 
 def line(where: Mapping[str, Sequence[str]]) -> str:
     """Write `where: {Stage: [Take-home, ""]}`, as it can be put into a definition."""
+    lists = {name: [*map(_in_yaml, values)] for name, values in where.items()}
     each = (
-        f"{_in_yaml(name)}: " + (_in_yaml(values[0]) if len(values) == 1 else _list(values))
-        for name, values in where.items()
+        f"{_in_yaml(name)}: " + (values[0] if len(values) == 1 else f"[{', '.join(values)}]")
+        for name, values in lists.items()
     )
     return f"where: {{{', '.join(each)}}}"
 
@@ -96,30 +98,23 @@ def _column(table: Table, name: str, kept: Kept) -> int:
     return -1
 
 
-def _spoilt(table: Table, column: int) -> list[int]:
-    return [row for row, at in table.grid.spoilt if at == column]
-
-
-def _add_unclear(
-    table: Table,
-    kept: Kept,
-    columns: Mapping[str, int],
-    held: Mapping[str, "pd.Series[bool]"],
-    unclear: Mapping[str, "pd.Series[bool]"],
-) -> None:
-    """A cell without a value is a mistake if it decides whether the row is kept."""
-    import pandas as pd  # noqa: PLC0415
-
-    for name, errors in unclear.items():
-        if errors.any():
-            others = [held[other] | unclear[other] for other in held]
-            decides = errors & pd.concat(others, axis=1).all(axis=1)
-            for row in decides.index[decides]:
-                place = table.place(int(row), columns[name])
-                wanted = f"a value, because where compares {name}"
-                found = table.cells.at[row, columns[name]].strip()
-                found = table.grid.spoilt.get((int(row), columns[name]), f"the error {found}")
-                kept.mistakes.append(Mistake(place, f"found {found}, wanted {wanted}", FIELD))
+def _unclear(
+    table: Table, columns: Mapping[str, int], held: Mapping[str, "pd.Series[bool]"]
+) -> list[Mistake]:
+    """A cell without a value is a mistake where it decides whether a row is kept."""
+    why: dict[tuple[int, str], str] = {}
+    for name, column in columns.items():
+        texts = table.texts(column)
+        errors = texts[texts.map(is_error)]
+        why |= {(int(row), name): f"the error {text}" for row, text in errors.items()}  # type: ignore[call-overload]
+        spoilt = table.grid.spoilt.items()
+        why |= {(row, name): says for (row, at), says in spoilt if at == column}
+    return [
+        Mistake(table.place(row, columns[name]), f"found {says}, wanted a value of {name}", FIELD)
+        for (row, name), says in why.items()
+        if row in held[name].index
+        and all((row, each) in why or bool(rows.at[row]) for each, rows in held.items())
+    ]
 
 
 def _nearest(slip: str, names: Collection[str]) -> str:
@@ -139,14 +134,9 @@ def _counted(values: Mapping[str, int]) -> str:
     return ", ".join([*listed, f"{len(rest):,} others {sum(rest):,}"] if rest else listed)
 
 
-def _list(values: Iterable[str]) -> str:
-    return f"[{', '.join(map(_in_yaml, values))}]"
-
-
 def _in_yaml(text: str) -> str:
-    plain = _PLAIN.fullmatch(text) and text.casefold() not in _NO_TEXT
+    plain = re.fullmatch(r"[^\W\d_](?:[\w -]*[^\W_])?", text) and text.casefold() not in _NO_TEXT
     return text if plain else json.dumps(text, ensure_ascii=False)
 
 
-_PLAIN = re.compile(r"[^\W\d_](?:[\w -]*[^\W_])?")
 _NO_TEXT = {"null", "true", "false", "yes", "no", "on", "off", "y", "n"}
