@@ -223,7 +223,7 @@ MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", 
 _TIME = re.compile(
     rf"({'|'.join(MONTHS)}) ([1-9]\d?), ([1-9]\d{{3}}) (?:[1-9]|1[0-2]):[0-5]\d (?:am|pm)", re.ASCII
 )
-_EMAIL = re.compile(r"[^\s@<>]+@[^\s@<>]+")
+_EMAIL = re.compile(r"[^\s@<>\ud800-\udfff]+@[^\s@<>\ud800-\udfff]+")
 _CREDENTIALS = dict.fromkeys(("grant_type", "client_id", "client_secret", "audience"), str)
 _PROJECT = dict.fromkeys(("name", "description", "state", "starttime", "endtime"), str)
 _CANDIDATE = dict.fromkeys(("first_name", "last_name", "email1", "source", "notes"), str) | {

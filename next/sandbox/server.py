@@ -12,8 +12,10 @@ from typing import Any, Self
 
 import uvicorn
 
-from sandbox import api
+from sandbox.api import AUDIENCE, CLIENT_ID, CLIENT_SECRET, Api
+from sandbox.embedded import Embedded
 from sandbox.outbox import Outbox
+from sandbox.pages import WebApplication, application
 from sandbox.record import Entry, Record
 from sandbox.service import Service
 from sandbox.state import State
@@ -61,7 +63,10 @@ class Sandbox:
             for entry in self._record.entries():
                 state.do_again(entry)
             outbox = Outbox(state, self._folder, self.url)
-            service = Service(state, outbox, self._record, self.faults, self._token_lifetime)
+            api = Api(state, outbox, self._token_lifetime)
+            routes = WebApplication(state, outbox).routes() + Embedded(state).routes()
+            pages = application(routes, self._address[0])
+            service = Service(api, pages, state, self._record, self.faults)
         except BaseException:
             self._listener.close()
             raise
@@ -80,9 +85,9 @@ class Sandbox:
             "ASSESSMENT_AUTH_URL": self.url,
             "ASSESSMENT_BASE_URL": self.url,
             "ASSESSMENT_APP_URL": self.url,
-            "ASSESSMENT_CLIENT_ID": api.CLIENT_ID,
-            "ASSESSMENT_CLIENT_SECRET": api.CLIENT_SECRET,
-            "ASSESSMENT_AUDIENCE": api.AUDIENCE,
+            "ASSESSMENT_CLIENT_ID": CLIENT_ID,
+            "ASSESSMENT_CLIENT_SECRET": CLIENT_SECRET,
+            "ASSESSMENT_AUDIENCE": AUDIENCE,
         }
 
     def entries(self) -> list[Entry]:

@@ -6,11 +6,10 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qsl
 
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sandbox.api import NOT_JSON, Answer, Api, Call, recognise
 from sandbox.faults import Fault
-from sandbox.outbox import Outbox
 from sandbox.record import Record
 from sandbox.state import State
 from sandbox.switchboard import Switchboard
@@ -20,15 +19,11 @@ class Service:
     """The service as an ASGI application, for uvicorn alone: faults act on its connections."""
 
     def __init__(
-        self,
-        state: State,
-        outbox: Outbox,
-        record: Record,
-        faults: Switchboard,
-        token_lifetime: int,
+        self, api: Api, pages: ASGIApp, state: State, record: Record, faults: Switchboard
     ) -> None:
         self.stopping = asyncio.Event()
-        self._api = Api(state, outbox, token_lifetime)
+        self._api = api
+        self._pages = pages
         self._state = state
         self._record = record
         self._faults = faults
@@ -39,15 +34,34 @@ class Service:
             return  # the client left in the middle of its request
         # The path as it was sent: an escaped slash must not pass for one.
         path = scope["raw_path"].decode("latin-1")
-        call = recognise(scope["method"], path)
+        if not path.startswith(("/api", "/oauth", "//")):
+            await self._page(body, scope, receive, send)
+            return
         headers = dict(scope["headers"])
         call = replace(
-            call,
+            recognise(scope["method"], path),
             authorization=headers.get(b"authorization", b"").decode("latin-1"),
             content_type=headers.get(b"content-type", b"").decode("latin-1"),
             body=_parsed(body),
         )
         await self._call(call, scope, receive, send)
+
+    async def _page(self, body: bytes, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve a page, which says itself what it has changed."""
+        unread: list[Message] = [{"type": "http.request", "body": body}]
+
+        async def again() -> Message:
+            return unread.pop() if unread else await receive()
+
+        async def recorded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                what = scope.get("done", {"body": None, "ids": {}})
+                call = Call(scope["method"], scope["path"], "other", body=what["body"])
+                done = Answer(message["status"], worked="done" in scope, ids=what["ids"])
+                self._record.write(_entry(call, done, done.status, None))
+            await send(message)
+
+        await self._pages(scope, again, recorded)
 
     async def _call(self, call: Call, scope: Scope, receive: Receive, send: Send) -> None:
         fault = self._faults.next(call.op, lambda: self._api.emails(call))
@@ -56,21 +70,7 @@ class Service:
         done = self._api.answer(call) if fault is None or fault.works else Answer(0)
         answer = _otherwise(fault, done, scope) if fault else done
         lost = fault is not None and fault.ending == "lost"
-        self._record.write(
-            {
-                "op": call.op,
-                "method": call.method,
-                "path": call.path,
-                "project_id": call.project_id,
-                "candidate_id": call.candidate_id,
-                "body": _for_the_record(call.body),
-                "worked": done.worked,
-                "ids": done.ids,
-                "email": done.email,
-                "status": None if lost else answer.status,
-                "fault": fault.name if fault else None,
-            }
-        )
+        self._record.write(_entry(call, done, None if lost else answer.status, fault))
         half = fault is not None and fault.ending == "half"
         if fault and fault.seconds:
             lost = await self._pause(fault.seconds)
@@ -86,6 +86,26 @@ class Service:
         except TimeoutError:
             return False
         return True
+
+
+def _entry(call: Call, done: Answer, status: int | None, fault: Fault | None) -> dict[str, Any]:
+    """A line of the record: all of a request but the client's secret, and what came of it."""
+    body = call.body
+    if isinstance(body, dict) and "client_secret" in body:
+        body = body | {"client_secret": "(left out)"}
+    return {
+        "op": call.op,
+        "method": call.method,
+        "path": call.path,
+        "project_id": call.project_id,
+        "candidate_id": call.candidate_id,
+        "body": None if body is NOT_JSON else body,
+        "worked": done.worked,
+        "ids": done.ids,
+        "email": done.email,
+        "status": status,
+        "fault": fault.name if fault else None,
+    }
 
 
 def _otherwise(fault: Fault, right: Answer, scope: Scope) -> Answer:
@@ -128,13 +148,6 @@ def _parsed(body: bytes) -> Any:
         return json.loads(body) if body else None
     except (ValueError, RecursionError):
         return NOT_JSON
-
-
-def _for_the_record(body: Any) -> Any:
-    """All of a body but the client's secret."""
-    if isinstance(body, dict) and "client_secret" in body:
-        return body | {"client_secret": "(left out)"}
-    return None if body is NOT_JSON else body
 
 
 async def _send(answer: Answer, send: Send, *, half: bool = False) -> None:

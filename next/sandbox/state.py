@@ -33,8 +33,9 @@ class Candidate:
     id: int
     project_id: int
     row: Row
-    draft: Row | None = None  # language, environment, code
+    solution: Row | None = None  # environment, language, code, submit
     submissions: int = 0
+    invited: int = 0
 
     @property
     def email(self) -> str:
@@ -80,6 +81,9 @@ class State:
         self.last_id["candidate"] = max(self.last_id["candidate"], candidate.id)
         return candidate
 
+    def project_of(self, candidate: Candidate) -> Project:
+        return self.projects[candidate.project_id]
+
     def candidate(self, project_id: int | None, candidate_id: int | None) -> Candidate | None:
         """A candidate of this very project."""
         candidate = self.candidates.get(candidate_id or 0)
@@ -88,12 +92,17 @@ class State:
     def invite(self, candidate: Candidate, at: datetime) -> Invitation:
         invitation = Invitation(len(self.invitations) + 1, at, candidate)
         self.invitations.append(invitation)
+        candidate.invited += 1
         return invitation
 
+    def keep_solution(self, candidate: Candidate, solution: Row) -> None:
+        candidate.solution = solution
+        candidate.submissions += solution["submit"]
+
     def make_problem(self, title: str, **fields: Any) -> Problem:
-        number = max(self.problems) + 1
-        self.problems[number] = problem(number, title, **fields)
-        return self.problems[number]
+        made = problem(max(self.problems) + 1, title, **fields)
+        self.problems[made["id"]] = made
+        return made
 
     def ids_from(self, first: int) -> None:
         """Give out ids from this one on."""
@@ -103,9 +112,16 @@ class State:
     def do_again(self, entry: Row) -> None:
         """Do what an entry of the record says was done."""
         body, ids = entry["body"], entry["ids"]
-        match entry["op"] if entry["worked"] else None:
+        what = entry["path"] if entry["op"] == "other" else entry["op"]
+        match what if entry["worked"] else None:
             case "create":
                 self.make_project(body, ids["project"])
+            case "/interviews":
+                self.make_project(body, ids["project"]).problem_id = ids.get("problem")
+            case "/problems":
+                self.make_problem(**body)
+            case "/embedded/solution":
+                self.keep_solution(self.candidates[ids["candidate"]], body)
             case "attach":
                 self.projects[entry["project_id"]].problem_id = body["problemid"]
             case "add":
