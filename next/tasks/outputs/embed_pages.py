@@ -1,8 +1,8 @@
 """Pages that embed the assessment: one for each candidate, and an index for the recruiter alone.
 
-A candidate's page holds the iframe (interface 4.7) and nothing about the person, and loads nothing
-from elsewhere. After the login the frame leads to the arena, which may have another origin than
-the web application.
+A candidate's page holds the iframe (interface 4.7) and the address to log in with, no name, and
+loads nothing from elsewhere. After the login the frame leads to the arena, which may have another
+origin than the web application.
 """
 
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ def write_pages(
         if link.candidate_id is None or link.embed_url is None:
             continue
         name = page_name(secret, key, link.candidate_id)
-        content = embed_page(title, link.embed_url)
+        content = embed_page(title, link.embed_url, link.email1)
         write_file(folder / FOLDER / name, content, force=force, mode=PUBLIC)
         pages[link.candidate_id] = f"{FOLDER}/{name}"
     write_file(index, written("html", links, title, pages), force=force)
@@ -44,7 +44,8 @@ def page_name(secret: str, key: str, candidate_id: int) -> str:
     return blake2b(text, key=secret.encode()[:64], digest_size=16).hexdigest() + ".html"
 
 
-def embed_page(title: str, url: str) -> bytes:
-    """Write the page of one embed URL. `title` is the assessment's name, as candidates see it."""
+def embed_page(title: str, url: str, email1: str) -> bytes:
+    """Write the page of one embed URL; `title` is the assessment's name, as candidates see it."""
     # From an https page a frame can only go to https; `http:` covers both.
-    return page("embed.html", title=title, url=url, frames=f"{urlsplit(url).scheme}:")
+    frames = f"{urlsplit(url).scheme}:"
+    return page("embed.html", title=title, url=url, email1=email1, frames=frames)

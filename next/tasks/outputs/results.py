@@ -84,7 +84,12 @@ def write_results(
     check_output(into, force=force)
     table = table_of(source, sheet, columns)
     rows = dict(_by_row(table, results))
-    content = _workbook(source, table, rows) if is_workbook else _text(table, rows)
+    if is_workbook:
+        content = _in_workbook(source, table, rows)
+    elif into.suffix.lower() == ".xlsx":
+        content = _new_workbook(_with_results(table, rows))
+    else:
+        content = _text(_with_results(table, rows), table.grid.delimiter)
     write_file(into, content, force=force)
     found = {key for key, _ in rows.values()}
     return Copied(
@@ -116,17 +121,12 @@ def lost(source: Source) -> list[str]:
 
 def _check_copy(source: Source, into: Path) -> None:
     """Raises WrongCopy."""
-    why = ""
     ending = source.file.suffix.lower()
+    endings = {Kind.WORKBOOK: (ending,), Kind.TEXT: TEXTS, Kind.PAGE: (".xlsx",)}[source.kind]
     if into.exists() and into.samefile(source.file):
-        why = "it is the table itself"
-    elif source.kind is Kind.PAGE:
-        why = "it is a web page; save it as .xlsx first"
-    elif source.kind is Kind.WORKBOOK and into.suffix.lower() != ending:
-        why = f"the copy of a workbook must end in {ending}"
-    elif source.kind is Kind.TEXT and into.suffix.lower() not in TEXTS:
-        why = f"the copy of a text must end in {', '.join(TEXTS)}"
-    if why:
+        raise WrongCopy(sheet=source.file, copy=into, why="it is the table itself")
+    if into.suffix.lower() not in endings:
+        why = f"its name must end in {' or '.join(endings)}"
         raise WrongCopy(sheet=source.file, copy=into, why=why)
 
 
@@ -153,7 +153,7 @@ def _first_column(table: Table) -> int:
     return max(len(cells) for _, cells in table.grid.rows)
 
 
-def _workbook(source: Source, table: Table, rows: Mapping[int, tuple[str, Result]]) -> bytes:
+def _in_workbook(source: Source, table: Table, rows: Mapping[int, tuple[str, Result]]) -> bytes:
     from openpyxl import load_workbook  # noqa: PLC0415
     from openpyxl.cell.cell import MergedCell  # noqa: PLC0415
 
@@ -179,22 +179,41 @@ def _workbook(source: Source, table: Table, rows: Mapping[int, tuple[str, Result
     return content.getvalue()
 
 
-def _text(table: Table, rows: Mapping[int, tuple[str, Result]]) -> bytes:
-    """Every text is quoted, and a formula is none: spreadsheets and our own reader see the same."""
-    text = io.StringIO(newline="")
-    delimiter = table.grid.delimiter or ","
-    writer = csv.writer(text, delimiter=delimiter, quoting=csv.QUOTE_NONNUMERIC)
+def _with_results(
+    table: Table, rows: Mapping[int, tuple[str, Result]]
+) -> Iterable[tuple[Sequence[str], Sequence[object], Sequence[str]]]:
+    """Each row as the cells before its result, the result (empty: it has none), and those after."""
     first = _first_column(table)
     for number, cells in table.grid.rows:
-        added: Sequence[object] = ()
-        if number == table.header:
-            added = Result._fields
-        elif number in rows:
+        added: Sequence[object] = Result._fields if number == table.header else ()
+        if number in rows:
             added = rows[number][1]
-        kept = [*cells[:first], *[""] * (first - len(cells) if added else 0)]
-        after = cells[first + len(Result._fields) :]
+        before = [*cells[:first], *[""] * (first - len(cells) if added else 0)]
+        yield before, added, cells[first + len(Result._fields) :]
+
+
+def _new_workbook(rows: Iterable[tuple[Sequence[object], ...]]) -> bytes:
+    from openpyxl import Workbook  # noqa: PLC0415
+
+    book = Workbook()
+    book.properties.category = OURS
+    for number, (before, added, after) in enumerate(rows, start=1):
+        for column, value in enumerate([*before, *added, *after], start=1):
+            put(book.active.cell(number, column), value)
+    content = io.BytesIO()
+    book.save(content)
+    return content.getvalue()
+
+
+def _text(
+    rows: Iterable[tuple[Sequence[str], Sequence[object], Sequence[str]]], delimiter: str | None
+) -> bytes:
+    """Every text is quoted, and a formula is none: spreadsheets and our own reader see the same."""
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, delimiter=delimiter or ",", quoting=csv.QUOTE_NONNUMERIC)
+    for before, added, after in rows:
         new = ["" if cell is None else guarded(cell) for cell in added]
-        writer.writerow([*map(_harmless, kept), *new, *map(_harmless, after)])
+        writer.writerow([*map(_harmless, before), *new, *map(_harmless, after)])
     return BOM_UTF8 + text.getvalue().encode("utf-8", "replace")
 
 
@@ -203,6 +222,6 @@ def _harmless(cell: str) -> object:
 
 
 NOT_THERE = Result(None, None, "not in the campaign", "no run has taken this address in yet")
-TEXTS = (".csv", ".tsv", ".txt")
+TEXTS = (".csv", ".tsv", ".txt", ".xlsx")
 # What begins like a formula and is none: a number, a telephone number, a dash.
 NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)?|\+\d[\d ]*|[+-]+")
