@@ -39,10 +39,10 @@ from config.kinds import (
     Where,
     Whole,
     Zone,
+    number,
     once,
     sentence,
     wanted,
-    whole,
 )
 
 
@@ -249,9 +249,8 @@ def _problem(typed: Any) -> Any:
     """`problem: 42` is short for the mapping."""
     if isinstance(typed, dict | Problem):
         return typed
-    number = whole(typed)
-    if isinstance(number, int) and number > 0:
-        return {"id": number}
+    if (number(typed) or 0) > 0:
+        return {"id": typed}
     raise wanted('the problem\'s id, a whole number above 0, or {title: "Two sum"}')
 
 

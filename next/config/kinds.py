@@ -72,11 +72,17 @@ def _line(typed: str) -> str:
     return text
 
 
-def whole(typed: Any) -> Any:
+def number(typed: Any) -> int | None:
     """Read digits as a number; a truth value or a fraction is none."""
     if isinstance(typed, str) and re.fullmatch(r"\s*[0-9]{1,19}\s*", typed, re.ASCII):
         return int(typed)
-    return typed if type(typed) is int else "no number"
+    return typed if type(typed) is int else None
+
+
+def _whole(typed: Any) -> int:
+    if (whole := number(typed)) is None:
+        raise wanted("a whole number")
+    return whole
 
 
 def _key(typed: str) -> str:
@@ -110,8 +116,8 @@ def _sizes(typed: Any) -> Any:
     parts = _listed(typed) if isinstance(_listed(typed), list) else []
     if parts and str(parts[-1]).strip().lower() == "rest":
         parts = parts[:-1]
-    sizes = [whole(part) for part in parts]
-    if typed != [] and not (sizes and all(isinstance(size, int) and size > 0 for size in sizes)):
+    sizes = [number(part) or 0 for part in parts]
+    if typed != [] and min(sizes, default=0) < 1:
         raise wanted("sizes of waves, whole numbers above 0, such as [5, 50, rest]")
     return sizes
 
@@ -149,7 +155,7 @@ Text = Annotated[str, AfterValidator(_text)]
 Line = Annotated[str, AfterValidator(_line)]
 Key = Annotated[str, read_by(_key)]
 Email = Annotated[str, read_by(emails.checked_address)]
-Whole = Annotated[int, BeforeValidator(whole, json_schema_input_type=int), Field(ge=0, lt=2**63)]
+Whole = Annotated[int, BeforeValidator(_whole, json_schema_input_type=int), Field(ge=0, lt=2**63)]
 Id = Annotated[Whole, Field(gt=0)]
 Moment = Annotated[
     datetime, read_by(timetable.moment, keep=datetime), WithJsonSchema({"type": "string"})

@@ -16,6 +16,9 @@ from config.errors import BadInput, Bug, CampaignError
 COMMANDS = {
     "new": ("prepare", "Write a definition to fill in, from an export if you like"),
     "check": ("prepare", "Find every mistake in definitions and their tables; sends nothing"),
+    "links": ("outputs", "Write each candidate's link, also into a copy of your own sheet"),
+    "problems": ("outputs", "List the service's problems"),
+    "doctor": ("outputs", "Check settings, credentials, ledger and Prefect"),
 }
 INTERRUPTED = 130
 
@@ -31,8 +34,7 @@ def run(words: Sequence[str]) -> int:
         code = program(words)(list(words), prog_name="campaign", standalone_mode=False)
     except CampaignError as error:
         return say(error)
-    except KeyboardInterrupt:
-        print("Interrupted.", file=sys.stderr)
+    except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED
     except BrokenPipeError:  # whoever read our output has seen enough
         sys.stderr.close()
@@ -59,13 +61,19 @@ def program(words: Sequence[str]) -> typer.Typer:
     return app
 
 
-def campaign(
-    version_: bool = typer.Option(False, "--version", help="Say which version this is."),
-) -> None:
-    """Send hiring campaigns: nobody is invited twice, nobody is forgotten."""
-    if version_:
+def _version(asked: bool) -> None:
+    if asked:
         print(f"campaign {version('hiring-campaigns')}")
         raise typer.Exit
+
+
+VERSION = typer.Option(
+    False, "--version", callback=_version, is_eager=True, help="Say which version this is."
+)
+
+
+def campaign(version_: bool = VERSION) -> None:
+    """Send hiring campaigns: nobody is invited twice, nobody is forgotten."""
 
 
 def say(error: CampaignError) -> int:

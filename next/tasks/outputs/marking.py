@@ -1,22 +1,21 @@
 """The marked copy: a person's own table with every mistake coloured and noted in its cell."""
 
 import io
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from config.errors import BadInput, CampaignError, Mistake
-from config.folder import OURS, check_output
+from config.folder import OURS
 from config.sheets.cells import letters
 from config.sheets.files import Kind, Source, read_file
 from config.sheets.table import grids_of, table_of
+from tasks.outputs.exports import put, write_file
 
 YAML = (".yaml", ".yml")
 RED = "FFFFC7CE"
 AUTHOR = "campaign"
-_PLAIN = re.compile("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f]")  # what no workbook can hold
 # Spreadsheet programs become slow with thousands of notes; further cells are only coloured.
 MOST_NOTES = 5_000
 Spots = dict[tuple[str, str], list[str]]  # sheet and cell: what is wrong there
@@ -54,11 +53,11 @@ def write_marked(copy: Path, mistakes: Sequence[Mistake], *, force: bool = False
     ending = source.file.suffix.lower() if is_workbook else ".xlsx"
     if copy.suffix.lower() != ending:
         raise WrongEnding(file=copy, ending=ending)
-    check_output(copy, force=force)
     book, spots = (_own if is_workbook else _anew)(source, in_cells)
     _mark(book, spots)
     book.properties.category = OURS  # by which a folder passes it over
-    book.save(copy)
+    book.save(content := io.BytesIO())
+    write_file(copy, content.getvalue(), force=force)
     lost = "its formulas have no results, and drawings are gone" if is_workbook else "values only"
     elsewhere = len(mistakes) - len(in_cells)
     more = f"; {elsewhere:,} more are not in the table" if elsewhere else ""
@@ -95,8 +94,7 @@ def _anew(source: Source, mistakes: Iterable[Mistake]) -> tuple[Any, Spots]:
     for at, (number, cells) in enumerate(grid.rows, start=1):
         rows[number] = at
         for column, text in enumerate(cells, start=1):
-            cell = book.active.cell(at, column, _PLAIN.sub("", text))
-            cell.data_type = "s"  # also what begins with = or +
+            put(book.active.cell(at, column), text)
     spots: Spots = defaultdict(list)
     for each in mistakes:
         column = columns.get(each.field or "", 0)

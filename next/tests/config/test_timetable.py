@@ -83,10 +83,10 @@ def test_the_rate_leaves_time_between_two_invitations() -> None:
 @pytest.mark.parametrize(
     ("wall", "text"),
     [
-        (datetime(2026, 12, 1, 9), "Dec 1, 2026 9:00 am"),
-        (datetime(2026, 12, 14, 18, 5), "Dec 14, 2026 6:05 pm"),
-        (datetime(2026, 1, 31, 0, 0), "Jan 31, 2026 12:00 am"),
-        (datetime(2026, 1, 31, 12, 0), "Jan 31, 2026 12:00 pm"),
+        (datetime.fromisoformat("2026-12-01 09:00"), "Dec 1, 2026 9:00 am"),
+        (datetime.fromisoformat("2026-12-14 18:05"), "Dec 14, 2026 6:05 pm"),
+        (datetime.fromisoformat("2026-01-31 00:00"), "Jan 31, 2026 12:00 am"),
+        (datetime.fromisoformat("2026-01-31 12:00"), "Jan 31, 2026 12:00 pm"),
         (None, ""),
     ],
 )

@@ -1,0 +1,191 @@
+"""From a file of any kind to a campaign, and what in a folder is one."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import pytest
+from openpyxl import Workbook
+
+from config import reading
+from config.errors import BadInput, Bug
+from config.folder import OURS, NotOurs, check_output, find, written_by_us
+from config.reading import key_of, read_campaign
+
+HEAD = "campaign: {key}\nproject: {{name: X, endtime: 2099-01-01 09:00}}\nproblem: 42\n"
+PEOPLE = "first_name,last_name,email1\nAda,Lovelace,ada@people.test\n"
+FIELDS = {"campaign": "Hiring", "project.name": "X", "problem": "42"}
+NAMES = {"f": "first_name: ", "l": "last_name: ", "e": "email1: "}
+Sheets = Callable[..., Path]
+
+
+@pytest.fixture
+def workbook(tmp_path: Path) -> Sheets:
+    """Write a workbook with a sheet of fields and one of people."""
+
+    def write(
+        fields: Mapping[str, str] | Sequence[tuple[str, ...]] = FIELDS, name: str = "year.xlsx"
+    ) -> Path:
+        book = Workbook()
+        book.active.title = "Campaign"
+        rows = [*fields.items()] if isinstance(fields, Mapping) else fields
+        for row in [("Field", "Value", "Help"), *rows]:
+            book.active.append(row)
+        people = book.create_sheet("Candidates")
+        for line in PEOPLE.splitlines():
+            people.append(
+                [*line.split(","), "Stage" if line.startswith("first") else "Offer; Test"]
+            )
+        book.save(tmp_path / name)
+        return tmp_path / name
+
+    return write
+
+
+def write(folder: Path, key: str = "hiring", candidates: str = "{file: people.csv}") -> Path:
+    file = folder / f"{key}.yaml"
+    file.write_text(f"{HEAD.format(key=key)}candidates: {candidates}\n")
+    (folder / "people.csv").write_text(PEOPLE)
+    return file
+
+
+def mistakes(file: Path) -> list[str]:
+    with pytest.raises(BadInput) as refused:
+        read_campaign(file)
+    return [str(each).replace(f"{file.parent}/", "") for each in refused.value.mistakes]
+
+
+def test_a_definition_with_its_table(tmp_path: Path) -> None:
+    """Everybody with their key, place and stage; the digest is of both files."""
+    file = write(tmp_path)
+    campaign = read_campaign(file)
+    (ada,) = campaign.people
+    assert (ada.key, ada.place.line, ada.candidate.stage_id) == ("ada@people.test", 2, 1)
+    assert campaign.columns["email1"] == "email1"
+    (tmp_path / "people.csv").write_text(PEOPLE.replace("Ada", "Eda"))
+    assert read_campaign(file).digest != campaign.digest
+    assert key_of(file) == "hiring"
+
+
+def test_mistakes_of_both_files_are_told_at_once(tmp_path: Path) -> None:
+    file = write(tmp_path)
+    file.write_text(file.read_text() + "foo: 1\n")
+    (tmp_path / "people.csv").write_text(PEOPLE + "Eve,Adams,eve@\n")
+    found = mistakes(file)
+    assert [each.partition(",")[0] for each in found] == ["hiring.yaml:5:1", "people.csv:3"]
+
+
+def test_the_key_must_be_the_one_that_is_expected(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="mistake"):
+        read_campaign(write(tmp_path), "spring")
+
+
+@pytest.mark.parametrize(
+    ("people", "wanted"),
+    [
+        ("[{f: A, l: B, e: a@b.test}, {f: C, l: D, e: A@b.test}]", "listed twice, first at"),
+        ("[{f: A, l: B, e: a@b.test}, {f: a, l: B, e: c@b.test}]", "with two addresses, first at"),
+    ],
+)
+def test_people_in_the_definition_itself(tmp_path: Path, people: str, wanted: str) -> None:
+    """A person twice, and one name with two addresses: each names both places."""
+    people = re.sub(r"\b(f|l|e): ", lambda short: NAMES[short[1]], people)
+    (found,) = mistakes(write(tmp_path, candidates=people))
+    assert wanted in found
+    assert found.count("hiring.yaml:4:") == 2
+
+
+def test_a_table_alone_names_the_definition_that_reads_it(tmp_path: Path) -> None:
+    """A second definition would invite everybody again."""
+    file = write(tmp_path)
+    assert "hiring.yaml reads" in mistakes(tmp_path / "people.csv")[0]
+    file.unlink()
+    assert "people.yaml --from" in mistakes(tmp_path / "people.csv")[0]
+
+
+def test_a_fault_of_ours_names_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that nobody foresaw ends this file, and no other campaign."""
+    monkeypatch.setattr(reading, "build", lambda *_: {}["x"])
+    with pytest.raises(Bug, match=r"KeyError .*Reading .*hiring.yaml failed. Nothing was sent"):
+        read_campaign(write(tmp_path))
+
+
+def test_a_workbook_says_the_same(workbook: Sheets) -> None:
+    """Names of sheets and fields in any case; a column of values for `where`."""
+    more = {"Invites.Send": "FALSE", "where.Stage": "Take-home", "Stage_ID": "3"}
+    assert "where keeps nobody" in mistakes(workbook({**FIELDS, **more}))[0]
+    campaign = read_campaign(workbook({**FIELDS, "invites.send": "FALSE", "Stage_ID": "3"}))
+    assert campaign.definition.campaign == "hiring"
+    assert campaign.people[0].candidate.stage_id == 3
+    assert not campaign.definition.invites.send
+    assert campaign.people[0].place.cell == "C2"
+
+
+@pytest.mark.parametrize(
+    ("rows", "wanted"),
+    [
+        ([("projct.name", "X")], "Campaign!A5, projct: there is no field projct; did you mean"),
+        ([("Problem", "43")], "Campaign!A5, Problem: Problem is written twice, first at"),
+        ([("invites.hours", "x")], 'Campaign!B5, invites.hours: found "x", wanted days and'),
+        ([("", "43")], "Campaign!B5: a value without a field beside it, in column A"),
+        ([("hidden_rows", "<skip or read>")], "Campaign!B5, hidden_rows: <skip or read> is still"),
+        ([("project.endtime", "2001-01-01 09:00")], "Campaign!B5, project.endtime: the project"),
+    ],
+)
+def test_mistakes_in_a_sheet_are_at_their_cells(
+    workbook: Sheets, rows: list[tuple[str, ...]], wanted: str
+) -> None:
+    found = mistakes(workbook([*FIELDS.items(), *rows]))
+    assert found[0].startswith(f"year.xlsx, {wanted}"), found
+
+
+def test_what_in_a_folder_is_a_campaign(tmp_path: Path, workbook: Sheets) -> None:
+    """Definitions and workbooks; not tables, drafts, our own output, or YAML of something else."""
+    good = [write(tmp_path), workbook()]
+    (tmp_path / "compose.yaml").write_text("services: {}")
+    (tmp_path / "~$year.xlsx").write_text("lock")
+    results = workbook(name="results.xlsx")
+    from openpyxl import load_workbook
+
+    book = load_workbook(results)
+    book.properties.category = OURS
+    book.save(results)
+    Workbook().save(tmp_path / "notes.xlsx")
+    found = find(tmp_path)
+    assert (found.files, found.mistakes) == (good, [])
+
+
+def test_a_file_that_cannot_be_read_is_named_and_stops_nobody_else(tmp_path: Path) -> None:
+    good = write(tmp_path)
+    (tmp_path / "again.yaml").write_text(good.read_text())
+    (tmp_path / "broken.xlsx").write_bytes(b"PK\x03\x04 no")
+    (tmp_path / "broken.yaml").write_text("campaign: [")
+    (tmp_path / "gone.yaml").symlink_to(tmp_path / "nowhere.yaml")
+    found = find(tmp_path)
+    assert found.files == [tmp_path / "again.yaml"]
+    named = [each.place.file.name for each in found.mistakes]
+    assert named == ["broken.xlsx", "broken.yaml", "gone.yaml", "hiring.yaml"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "ours"),
+    [
+        ("a.csv", "email1,candidate_id,embed_url\n", True),
+        ("a.csv", "\ufefffirst_name;last_name\n", False),
+        ("a.json", '[\n  {"embed_url": null}]', True),
+        ("a.html", '<html><meta name="generator" content="campaign">', True),
+        ("a.xlsx", "nothing", False),
+    ],
+)
+def test_no_output_replaces_what_we_did_not_write(
+    tmp_path: Path, name: str, text: str, ours: bool
+) -> None:
+    """Unless --force says so."""
+    file = tmp_path / name
+    check_output(file)
+    file.write_text(text, "utf-8")
+    assert written_by_us(file) == ours
+    check_output(file, force=True)
+    if not ours:
+        with pytest.raises(NotOurs, match="was not changed"):
+            check_output(file)

@@ -1,0 +1,106 @@
+"""What `new` writes cannot be sent as it is; filled in, it invites whom the export has in."""
+
+from pathlib import Path
+
+import pytest
+from openpyxl import load_workbook
+
+from config.errors import BadInput, CampaignError
+from config.reading import read_campaign
+from config.starter import write_starter
+
+EXPORT = """\
+Name,E-mail,Stage,Disqualified
+Ada Lovelace,ada@people.test,Offer,No
+Grace Hopper,grace@people.test,Test,Yes
+Alan Turing,alan@people.test,Test,No
+"""
+FILLED = {
+    "<name of the project>": "Engineers",
+    "<2026-12-01 09:00>": "2098-12-01 09:00",
+    "<2026-12-14 18:00>": "2098-12-14 18:00",
+    "<Europe/Paris>": "Europe/Paris",
+    "<number of the problem>": "42",
+}
+CONFIRM = "<delete this once the line is right>"
+PLACEHOLDERS = [*FILLED, CONFIRM]
+
+
+@pytest.fixture
+def export(tmp_path: Path) -> Path:
+    file = tmp_path / "export.csv"
+    file.write_text(EXPORT)
+    return file
+
+
+def said(file: Path) -> str:
+    with pytest.raises(BadInput) as refused:
+        read_campaign(file)
+    return "\n".join(map(str, refused.value.mistakes))
+
+
+@pytest.mark.parametrize("name", ["hiring.yaml", "hiring.xlsx"])
+def test_every_placeholder_is_refused_by_name(tmp_path: Path, name: str) -> None:
+    write_starter(tmp_path / name)
+    mistakes = said(tmp_path / name)
+    for placeholder in (*FILLED, "<first name>", "<last name>", "<address they log in with>"):
+        assert placeholder.strip("<>") in mistakes
+
+
+def test_a_definition_from_an_export(tmp_path: Path, export: Path) -> None:
+    """The line that leaves people out is a proposal: it is refused until somebody confirms it."""
+    file = tmp_path / "Hiring (Zürich).yaml"
+    write_starter(file, export)
+    for placeholder in PLACEHOLDERS:
+        assert placeholder in said(file)
+        filled = FILLED.get(placeholder, "")
+        quoted = f', "{placeholder}"' if not filled else placeholder
+        file.write_text(file.read_text().replace(quoted, filled))
+    campaign = read_campaign(file)
+    assert campaign.definition.campaign == "hiring-zurich"
+    assert [each.key for each in campaign.people] == ["ada@people.test", "alan@people.test"]
+
+
+def test_a_workbook_from_an_export(tmp_path: Path, export: Path) -> None:
+    """The people are beside the fields; nobody needs to write YAML."""
+    file = tmp_path / "hiring.xlsx"
+    write_starter(file, export)
+    assert CONFIRM in said(file)
+    book = load_workbook(file)
+    for row in book["campaign"].iter_rows(min_row=2, max_col=2):
+        for placeholder, value in FILLED.items():
+            row[1].value = (row[1].value or "").replace(placeholder, value)
+        row[1].value = row[1].value.replace(f"; {CONFIRM}", "")
+    book.save(file)
+    campaign = read_campaign(file)
+    assert [each.key for each in campaign.people] == ["ada@people.test", "alan@people.test"]
+
+
+def test_marked_rows_and_unknown_headers_are_left_to_a_person(tmp_path: Path) -> None:
+    table = tmp_path / "people.csv"
+    table.write_text("Vn,Nn,Kontakt\nAda,Lovelace,ada@people.test\n")
+    write_starter(tmp_path / "people.yaml", table)
+    text = (tmp_path / "people.yaml").read_text()
+    assert '"email1": "<header of the email address>"' in text
+    assert "it has Vn, Nn, Kontakt" in text
+    assert "<header of the first name>" in said(tmp_path / "people.yaml")
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("other.yaml", "hiring.yaml already reads"),
+        ("hiring.yaml", "hiring.yaml already reads"),
+        ("hiring.txt", "mistake"),
+        ("no/hiring.yaml", "mistake"),
+    ],
+)
+def test_nothing_is_written_twice(tmp_path: Path, export: Path, name: str, why: str) -> None:
+    """A second definition of one table would invite everybody again; a file stays as it is."""
+    write_starter(tmp_path / "hiring.yaml", export)
+    before = (tmp_path / "hiring.yaml").read_text()
+    with pytest.raises(CampaignError, match=why):
+        write_starter(tmp_path / name, export)
+    with pytest.raises(CampaignError):
+        write_starter(tmp_path / "hiring.yaml")
+    assert (tmp_path / "hiring.yaml").read_text() == before

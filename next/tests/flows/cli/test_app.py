@@ -1,0 +1,113 @@
+"""How every command ends: a sentence and an exit code, whatever happens."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from config.errors import BadInput, CampaignError, Mistake, Place
+from flows.cli import app, prepare
+
+
+class Stopped(CampaignError):
+    """The service refused everybody.
+
+    Then type: campaign status hiring
+    """
+
+
+class NeedsYou(CampaignError):
+    """One invitation needs a decision."""
+
+    exit_code = 3
+
+
+def raising(error: BaseException) -> Callable[[], None]:
+    def command() -> None:
+        """Do nothing but this."""
+        raise error
+
+    return command
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "said"),
+    [
+        (Stopped(), 1, "The service refused everybody.\nThen type: campaign status hiring\n"),
+        (BadInput([Mistake(Place(Path("a.csv"), 3), "no name")]), 2, "a.csv:3: no name\n"),
+        (NeedsYou(), 3, "One invitation needs a decision.\n"),
+        (KeyboardInterrupt(), 130, ""),
+        (BrokenPipeError(), 1, ""),
+        (IndexError("ada@people.test"), 1, "This is a bug in campaign, not in your file: Index"),
+    ],
+)
+def test_how_a_command_ends(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    error: BaseException,
+    code: int,
+    said: str,
+) -> None:
+    """Nothing that a person can cause shows a stack trace, or what an exception holds."""
+    monkeypatch.setattr(prepare, "check", raising(error))
+    monkeypatch.setattr(sys.stderr, "close", lambda: None)
+    assert app.run(["check"]) == code
+    shown = capsys.readouterr().err
+    assert shown.startswith(said)
+    assert "Traceback" not in shown
+    assert "ada@" not in shown
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["--help"], 0, "check"),
+        (["--version"], 0, "campaign 1."),
+        (["check", "--help"], 0, "--mark"),
+        (["chek"], 2, "check"),
+        (["check"], 2, "Missing argument"),
+        (["new", "--form", "a"], 2, "--from"),
+    ],
+)
+def test_what_is_typed(
+    capsys: pytest.CaptureFixture[str], words: list[str], code: int, said: str
+) -> None:
+    assert app.run(words) == code
+    shown = capsys.readouterr()
+    assert said in shown.out + shown.err
+
+
+def test_every_command_has_a_function_of_its_name() -> None:
+    for name in app.COMMANDS:
+        assert app.program([name]).registered_commands
+
+
+@pytest.mark.parametrize(
+    ("words", "foreign"),
+    [
+        ("--help", "pandas prefect pydantic ruamel openpyxl httpx sqlalchemy flows.cli.prepare"),
+        ("check hiring.yaml", "pandas prefect openpyxl httpx sqlalchemy"),
+    ],
+)
+def test_a_command_imports_only_what_it_needs(tmp_path: Path, words: str, foreign: str) -> None:
+    """Help is there at once, and a definition with its people in it is read without pandas."""
+    person = "- {first_name: Ada, last_name: Lovelace%d, email1: a%d@people.test}\n"
+    people = "".join(person % (number, number) for number in range(10))
+    text = f"campaign: a\nproject: {{name: X}}\nproblem: 1\ncandidates:\n{people}"
+    (tmp_path / "hiring.yaml").write_text(text)
+    program = (
+        "import sys; from flows.cli import app; code = app.run(sys.argv[2:]); "
+        "sys.exit(code or ' '.join(set(sys.argv[1].split()) & set(sys.modules)) or 0)"
+    )
+    root = Path(app.__file__).parents[2]
+    done = subprocess.run(
+        [sys.executable, "-c", program, foreign, *words.split()],
+        env={"PYTHONPATH": str(root)},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")

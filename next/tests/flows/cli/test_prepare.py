@@ -1,0 +1,138 @@
+"""`check` and `new` as they are typed: what they print, write and refuse."""
+
+import json
+from pathlib import Path
+
+import pytest
+from openpyxl import Workbook, load_workbook
+
+from flows.cli import app
+
+HEAD = (
+    "campaign: {key}\nproblem: 42\n"
+    "project: {{name: Engineers, timezone: Europe/Paris, endtime: 2099-12-14 18:00}}\n"
+)
+PEOPLE = "First name,Last name,Email,Status\nAda,Lovelace,ada@people.test,\n"
+OUT = "Grace,Hopper,grace@people.test,Withdrawn\n"
+BAD = "Eve,Adams,eve@,\n"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def write(rows: str = "", key: str = "hiring", candidates: str = "file: people.csv") -> None:
+    Path(f"{key}.yaml").write_text(HEAD.format(key=key) + f"candidates: {{{candidates}}}\n")
+    Path("people.csv").write_text(PEOPLE + rows)
+
+
+def test_what_is_right_is_shown_with_what_comes_next(capsys: pytest.CaptureFixture[str]) -> None:
+    """Counts, dates, what is sent from which column, who is left out and why."""
+    write(OUT, candidates='file: people.csv, where: {Status: ""}')
+    assert app.run(["check", "hiring.yaml"]) == 0
+    shown = capsys.readouterr().out
+    for line in (
+        "hiring.yaml: OK",
+        "Engineers, problem 42",
+        "closes 2099-12-14 18:00 (Europe/Paris); no time given when it opens",
+        "1 candidate\n",
+        "First name as first_name (Ada); Last name as last_name (Lovelace)",
+        '1 row, because Status is "Withdrawn": Grace Hopper',
+        "Then type: campaign plan hiring.yaml",
+    ):
+        assert line in shown
+
+
+def test_every_mistake_of_all_files_at_once(capsys: pytest.CaptureFixture[str]) -> None:
+    """And `--json` prints one object with the keys that other programs read, nothing else."""
+    write(BAD)
+    Path("b.yaml").write_text("campaign: b\nfoo: 1\n")
+    assert app.run(["check", "hiring.yaml", "b.yaml", "gone.yaml", "--json"]) == 2
+    shown = capsys.readouterr()
+    found = json.loads(shown.out)
+    assert shown.err == ""
+    assert not found["ok"]
+    places = [(each["file"], each["line"], each["field"]) for each in found["problems"]]
+    assert places == [
+        ("people.csv", 3, "email1"),
+        *(("b.yaml", 1, name) for name in ("project", "problem", "candidates")),
+        ("b.yaml", 2, "foo"),
+        ("gone.yaml", None, None),
+    ]
+
+
+def test_a_folder_is_checked_file_by_file(capsys: pytest.CaptureFixture[str]) -> None:
+    """One key in two files is a mistake, and so is a folder without campaigns."""
+    write()
+    Path("empty").mkdir()
+    assert app.run(["check", ".", "empty"]) == 2
+    shown = capsys.readouterr()
+    assert "hiring.yaml: OK" in shown.out
+    assert "empty: there is no campaign in this folder" in shown.err
+    Path("again.yaml").write_text(Path("hiring.yaml").read_text())
+    assert app.run(["check", "hiring.yaml", "again.yaml"]) == 2
+    assert "hiring is in hiring.yaml as well" in capsys.readouterr().err
+
+
+def test_mistakes_are_marked_in_a_copy_of_a_text(capsys: pytest.CaptureFixture[str]) -> None:
+    """The copy is a workbook with the values; it may be written again, and nothing else may."""
+    write(BAD)
+    assert app.run(["check", "hiring.yaml", "--mark", "marked.xlsx"]) == 2
+    cell = load_workbook("marked.xlsx").active["C3"]
+    assert (cell.value, cell.fill.fgColor.rgb) == ("eve@", "FFFFC7CE")
+    assert "wanted an email address" in cell.comment.text
+    assert "1 cells marked" in capsys.readouterr().out
+    assert app.run(["check", "hiring.yaml", "--mark", "marked.xlsx"]) == 2
+    Workbook().save("marked.xlsx")
+    assert app.run(["check", "hiring.yaml", "--mark", "marked.xlsx"]) == 2
+    assert "was not written by campaign" in capsys.readouterr().err
+    assert app.run(["check", "hiring.yaml", "--mark", "marked.xlsx", "--force"]) == 2
+    assert load_workbook("marked.xlsx").active["C3"].comment
+
+
+def test_mistakes_are_marked_in_a_copy_of_a_workbook() -> None:
+    """Corrected and saved, a marked copy is clean: its marks go when it is marked again."""
+    book = Workbook()
+    for line in (PEOPLE + BAD).splitlines():
+        book.active.append(line.split(","))
+    book.save("people.xlsx")
+    write(candidates="file: people.xlsx")
+    assert app.run(["check", "hiring.yaml", "--mark", "marked.xlsx"]) == 2
+    book = load_workbook("marked.xlsx")
+    book.active["C3"].value = "eve@people.test"
+    book.active["B3"].value = None
+    book.save("people.xlsx")
+    assert app.run(["check", "hiring.yaml", "--mark", "marked.xlsx"]) == 2
+    sheet = load_workbook("marked.xlsx").active
+    assert (sheet["C3"].comment, sheet["C3"].fill.fill_type) == (None, None)
+    assert "last_name" in sheet["B3"].comment.text
+
+
+@pytest.mark.parametrize(
+    ("rows", "copy", "said"),
+    [("", "marked.xlsx", "no mistake is in a cell"), (BAD, "marked.csv", "ends in .xlsx")],
+)
+def test_when_there_is_nothing_to_mark(
+    capsys: pytest.CaptureFixture[str], rows: str, copy: str, said: str
+) -> None:
+    write(rows)
+    app.run(["check", "hiring.yaml", "--mark", copy])
+    assert said in capsys.readouterr().err
+    assert not Path(copy).exists()
+
+
+def test_new_says_what_to_type_next(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("an export.csv").write_text(PEOPLE)
+    assert app.run(["new", "--from", "an export.csv"]) == 0
+    assert "Then type: campaign check 'an export.yaml'" in capsys.readouterr().out
+    assert app.run(["check", "an export.yaml"]) == 2
+    assert app.run(["new", "--from", "an export.csv"]) == 2
+    assert "already reads" in capsys.readouterr().err
+
+
+def test_the_schema_is_printed_for_an_editor(capsys: pytest.CaptureFixture[str]) -> None:
+    assert app.run(["new", "--schema"]) == 0
+    schema = json.loads(capsys.readouterr().out)
+    assert set(schema["required"]) == {"campaign", "project", "problem", "candidates"}
