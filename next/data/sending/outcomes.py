@@ -84,7 +84,7 @@ def refusals(session: Session, step_ids: Sequence[int]) -> tuple[int, ...]:
     for row in session.connection().execute(_REFUSALS, {"steps": step_ids}):
         if row.state is State.GIVEN_UP or row.again is not None:
             said[row.step_id] = ()
-        elif row.op is not Op.ADD or len(step_ids) == 1 or row.status not in _OF_SOME_ROW:
+        elif row.op is not Op.ADD or row.rows == 1 or row.status not in _OF_SOME_ROW:
             said[row.step_id] = (*said.get(row.step_id, ()), row.status)
     return max(said.values(), key=len, default=())
 
@@ -161,8 +161,13 @@ _PARTS = (
     .where(PART.c.request_id.in_(bindparam("requests", expanding=True)))
     .order_by(PART.c.id)
 )
+_beside = PART.alias("beside")
+_rows = select(func.count()).where(_beside.c.request_id == PART.c.request_id).scalar_subquery()
 _REFUSALS = (
-    select(PART.c.step_id, PART.c.state, REQUEST.c.status, STEP.c.op, DECISION.c.id.label("again"))
+    select(
+        *(PART.c.step_id, PART.c.state, REQUEST.c.status, STEP.c.op, _rows.label("rows")),
+        DECISION.c.id.label("again"),
+    )
     .join(REQUEST, REQUEST.c.id == PART.c.request_id)
     .join(STEP, (STEP.c.id == PART.c.step_id) & (STEP.c.generation == PART.c.generation))
     .outerjoin(DECISION, (DECISION.c.part_id == PART.c.id) & (DECISION.c.word == "again"))

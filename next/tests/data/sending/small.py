@@ -31,6 +31,7 @@ def campaign(
     for name in names:
         email = f"{NAMES[name] if name in range(8) else name}@example.org"
         fields = {"first_name": str(name), "last_name": key, "email1": email}
+        fields |= {"source": "", "notes": "", "stage_id": 1}
         person = Person(
             campaign_id=row.id,
             email_key=email_key(email),

@@ -1,0 +1,88 @@
+"""A campaign of a few people at a sandbox, sent as the flow sends it."""
+
+import asyncio
+from collections import Counter
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sqlmodel import select
+
+from config.settings import Settings
+from data.store.lease import lease
+from data.store.ledger import Ledger
+from data.store.states import Op, State
+from data.store.tables import Campaign, Step
+from sandbox.server import Sandbox
+from tasks.sending.gate import Ending
+from tasks.sending.run import Run, sending
+from tests.data.sending import small
+
+PROJECT = {"name": "Backend engineer"}
+
+
+@dataclass
+class Desk:
+    """A ledger, a service, and one campaign between them."""
+
+    ledger: Ledger
+    service: Sandbox
+    folder: Path
+    options: dict[str, Any] = field(default_factory=dict)
+
+    def campaign(self, people: int = 3, key: str = "backend", **spec: Any) -> int:
+        with self.ledger.writing() as session:
+            row = small.campaign(session, people, key, project=PROJECT, **spec)
+            row.service, row.account = self.settings().base_url, self.settings().account
+            row.file = str(self.folder / f"{key}.yaml")
+            return row.id
+
+    def settings(self) -> Settings:
+        six = {name[11:].lower(): value for name, value in self.service.settings.items()}
+        return Settings(_env_file=None, **six, **self.options)  # type: ignore[call-arg]
+
+    def run(self, campaign_id: int = 1, stop_after: float | None = None) -> Ending | None:
+        """One run, to its end; returns why it ended early."""
+        return asyncio.run(self.send(campaign_id))
+
+    async def send(self, campaign_id: int = 1, stop: asyncio.Event | None = None) -> Ending | None:
+        with self.ledger.reading() as session:
+            key = session.get_one(Campaign, campaign_id).key
+        with lease(self.ledger, key) as held:
+            try:
+                async with AsyncExitStack() as stack:
+                    ways = (
+                        self.ledger,
+                        held,
+                        campaign_id,
+                        self.settings(),
+                        stop or asyncio.Event(),
+                    )
+                    await all_of_it(await stack.enter_async_context(sending(*ways)))
+            except Ending as ending:
+                return ending
+        return None
+
+    def states(self, op: Op, campaign_id: int = 1) -> Counter[State]:
+        with self.ledger.reading() as session:
+            steps = select(Step).where(Step.campaign_id == campaign_id, Step.op == op)
+            return Counter(step.state for step in session.exec(steps))
+
+    def received(self, op: str) -> list[dict[str, Any]]:
+        """What the service recorded of one operation."""
+        return [entry for entry in self.service.entries() if entry["op"] == op]
+
+    def emails(self) -> Counter[str]:
+        """Whom the service wrote to, and how often."""
+        return Counter(e["email"] for e in self.received("invite") if e["worked"])
+
+
+async def all_of_it(run: Run) -> None:
+    """The flow's body."""
+    await run.create()
+    await run.attach()
+    for batch in run.to_add():
+        await run.add(batch)
+    for part in run.turns():
+        await run.invite(part)

@@ -1,0 +1,318 @@
+"""What leaves, what does not, and where everybody stands afterwards; by the service's record."""
+
+import asyncio
+import shutil
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from sqlmodel import select
+
+from data.eligibility.holds import Kind
+from data.sending.outcomes import SHARED_ID
+from data.store.lease import lease
+from data.store.receipts import NoReceipt
+from data.store.states import Op, State
+from data.store.tables import Decision, Pace, Request, Run
+from sandbox import faults
+from tasks.sending.gate import How
+from tasks.sending.run import sending
+from tests.data.sending.small import NAMES
+from tests.tasks.sending.desk import Desk, all_of_it
+
+Make = Callable[..., Desk]
+S = State
+EVERYBODY = {f"{name}@example.org": 1 for name in NAMES}
+
+
+def test_everybody_is_invited_once(desk: Make) -> None:
+    at = desk()
+    at.campaign(8)
+    assert at.run() is None
+    assert at.emails() == EVERYBODY
+    before = len(at.service.entries())
+    assert at.run() is None
+    assert len([e for e in at.service.entries() if e["op"] != "token"]) == before - 1
+    with at.ledger.reading() as session:
+        assert [run.ending for run in session.exec(select(Run))] == ["completed"] * 2
+
+
+@pytest.mark.parametrize("name", ["shuffled", "lowered", "extra", "as_text", "above_2_53"])
+def test_ids_are_matched_by_address(desk: Make, name: str) -> None:
+    at = desk(add=getattr(faults, name)())
+    at.campaign(8)
+    assert at.run() is None
+    assert at.emails() == EVERYBODY
+
+
+@pytest.mark.parametrize("most", [1, 2, 5])
+def test_a_batch_that_is_too_large_is_halved(desk: Make, most: int) -> None:
+    at = desk(add=faults.at_most(most))
+    at.campaign(8)
+    assert at.run() is None
+    assert at.emails() == EVERYBODY
+    assert all(len(e["body"]) <= most for e in at.received("add") if e["worked"])
+
+
+@pytest.mark.parametrize("bad", [("bo",), ("ada", "bo", "cy"), ("hal",), NAMES[:4]])
+def test_bad_rows_cost_themselves(desk: Make, bad: tuple[str, ...]) -> None:
+    at = desk(add=[faults.bad_row(f"{name}@example.org") for name in bad])
+    at.campaign(8)
+    at.run()
+    assert at.emails() == {k: 1 for k in EVERYBODY if k.partition("@")[0] not in bad}
+    assert at.states(Op.ADD) == {S.REFUSED: len(bad), S.DONE: 8 - len(bad)}
+
+
+@pytest.mark.parametrize(
+    ("op", "code"), [("add", 422), ("add", 403), ("invite", 404), ("invite", 403), ("create", 422)]
+)
+def test_a_refusal_of_everybody_stops_and_they_wait(desk: Make, op: str, code: int) -> None:
+    at = desk({"invites_in_flight": 2}, **{op: faults.refuse_all(code, "your plan has ended")})
+    at.campaign(8)
+    ending = at.run()
+    assert ending is not None
+    assert (ending.how, ending.exit_code) == (How.STOPPED, 1)
+    assert "your plan has ended" in str(ending)
+    assert len(at.received(op)) <= 8
+    if op != "create":
+        assert set(at.states(Op(op))) == {S.WAITING}
+    at.service.faults[op] = None
+    assert at.run() is None
+    assert at.emails() == EVERYBODY
+
+
+def test_a_lost_answer_is_unsure_and_the_problem_list_is_asked(desk: Make) -> None:
+    at = desk({"invites_in_flight": 1}, invite=faults.lost(3))
+    at.campaign(8)
+    assert at.run() is None
+    assert at.emails() == EVERYBODY
+    assert at.states(Op.INVITE) == {S.UNSURE: 1, S.DONE: 7}
+    ops = [e["op"] for e in at.service.entries()]
+    third = [i for i, op in enumerate(ops) if op == "invite"][2]
+    assert ops[third + 1] == "problems"
+    assert at.run() is None
+    assert at.emails() == EVERYBODY
+
+
+def test_three_in_a_row_end_the_run(desk: Make) -> None:
+    at = desk(
+        {"invites_in_flight": 1}, invite=faults.status(502, after=True, at=2, times=faults.ALWAYS)
+    )
+    at.campaign(8)
+    ending = at.run()
+    assert ending is not None
+    assert ending.how is How.STOPPED
+    assert at.states(Op.INVITE) == {S.DONE: 1, S.UNSURE: 3, S.WAITING: 4}
+    assert len(at.received("problems")) == 2
+
+
+def test_a_service_that_does_not_answer_the_check_ends_the_run(desk: Make) -> None:
+    at = desk(
+        {"invites_in_flight": 1}, invite=faults.lost(2), problems=faults.refuse_all(403, "closed")
+    )
+    at.campaign(8)
+    ending = at.run()
+    assert ending is not None
+    assert "closed" in str(ending)
+    assert at.states(Op.INVITE) == {S.DONE: 1, S.UNSURE: 1, S.WAITING: 6}
+
+
+def test_after_a_429_nothing_leaves_in_any_run(desk: Make) -> None:
+    at = desk({"invites_in_flight": 3}, invite=faults.throttled(1, at=3))
+    at.campaign(8)
+    assert at.run() is None
+    assert at.emails() == EVERYBODY
+    [refused] = [e for e in at.received("invite") if e["status"] == 429]
+    after = [e for e in at.received("invite") if e["n"] > refused["n"]]
+    with at.ledger.reading() as session:
+        until = session.exec(select(Pace.paused_until)).one()
+        claimed = [r.claimed_at for r in session.exec(select(Request)) if r.op is Op.INVITE]
+    assert until is not None
+    # Two were on their way when the pause was asked for.
+    assert len([at for at in claimed if at >= until]) >= len(after) - 2
+
+
+def test_a_pause_of_another_run_holds_here(desk: Make) -> None:
+    at = desk(create=faults.throttled(600))
+    at.campaign(3)
+    at.campaign(3, key="frontend")
+
+    async def both() -> None:
+        stop = asyncio.Event()
+        first = asyncio.create_task(at.send(1, stop))
+        while not at.received("create"):
+            await asyncio.sleep(0.01)
+        second = asyncio.create_task(at.send(2, stop))
+        await asyncio.wait([second], timeout=0.5)
+        stop.set()
+        endings = [await first, await second]
+        assert [ending.how for ending in endings if ending] == [How.INTERRUPTED] * 2
+
+    asyncio.run(both())
+    assert len(at.received("create")) == 1
+
+
+def test_a_replay_after_401_is_a_request_of_its_own(desk: Make) -> None:
+    at = desk({"invites_in_flight": 1}, invite=faults.status(401, at=2))
+    at.campaign(3)
+    assert at.run() is None
+    assert list(at.emails().values()) == [1, 1, 1]
+    with at.ledger.reading() as session:
+        invites = [r for r in session.exec(select(Request)) if r.op is Op.INVITE]
+    assert [r.status for r in invites] == [200, 401, 200, 200]
+    assert len(at.received("token")) == 2
+
+
+@pytest.mark.parametrize("fault", [faults.html(2), faults.redirect(2)])
+def test_a_page_stops_the_run(desk: Make, fault: faults.Fault) -> None:
+    at = desk({"invites_in_flight": 1}, invite=fault)
+    at.campaign(3)
+    ending = at.run()
+    assert ending is not None
+    assert at.states(Op.INVITE) == {S.DONE: 1, S.UNSURE: 1, S.WAITING: 1}
+
+
+def test_an_answer_that_names_strangers_stops_the_run(desk: Make) -> None:
+    at = desk(add=faults.strangers())
+    at.campaign(3)
+    ending = at.run()
+    assert ending is not None
+    assert at.states(Op.ADD) == {S.DONE: 3}
+    assert at.received("invite") == []
+
+
+def test_an_id_of_another_project_stops_the_run(desk: Make) -> None:
+    at = desk()
+    at.campaign(1)
+    at.campaign(1, key="frontend")
+    assert at.run(1) is None
+    at.service.faults["create"] = faults.earlier()
+    ending = at.run(2)
+    assert ending is not None
+    assert (ending.how, ending.exit_code) == (How.UNSURE, 3)
+    assert SHARED_ID in str(ending)
+    assert "campaign settle frontend" in ending.then
+    assert len(at.received("add")) == 1
+
+
+def test_told_to_stop_what_is_in_flight_gets_its_answer(desk: Make) -> None:
+    at = desk(invite=faults.late(0.3, at=2, times=8))
+    at.campaign(8)
+
+    async def told() -> None:
+        stop = asyncio.Event()
+        run = asyncio.create_task(at.send(1, stop))
+        while len(at.received("invite")) < 4:
+            await asyncio.sleep(0.01)
+        stop.set()
+        ending = await run
+        assert ending is not None
+        assert (ending.how, ending.exit_code) == (How.INTERRUPTED, 130)
+        assert ending.then.startswith("campaign run ")
+
+    asyncio.run(told())
+    assert set(at.states(Op.INVITE)) <= {S.DONE, S.WAITING}
+    assert at.run() is None
+    assert at.emails() == EVERYBODY
+
+
+def test_a_cancelled_run_still_records_its_answers(desk: Make) -> None:
+    at = desk({"invites_in_flight": 2}, invite=faults.late(0.3, at=1, times=8))
+    at.campaign(8)
+
+    async def cancelled() -> None:
+        run = asyncio.create_task(at.send(1))
+        while not at.received("invite"):
+            await asyncio.sleep(0.01)
+        run.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await run
+
+    asyncio.run(cancelled())
+    assert set(at.states(Op.INVITE)) == {S.DONE, S.WAITING}
+
+
+def test_a_persons_pause_holds_within_one_request(desk: Make) -> None:
+    at = desk({"invites_in_flight": 1}, invite=faults.late(0.2, at=2))
+    at.campaign(8)
+
+    async def paused() -> None:
+        run = asyncio.create_task(at.send(1))
+        while len(at.received("invite")) < 2:
+            await asyncio.sleep(0.01)
+        with at.ledger.writing() as session:
+            session.add(Decision(who="Ada", word="pause", campaign_id=1))
+        ending = await run
+        assert ending is not None
+        assert (ending.how, ending.exit_code) == (How.HELD, 3)
+        assert ending.hold is not None
+        assert ending.hold.kind is Kind.PAUSED
+
+    asyncio.run(paused())
+    assert len(at.received("invite")) == 2
+
+
+def _remove_locks(at: Desk) -> None:
+    shutil.rmtree(at.ledger.locks)
+
+
+def _move_ledger(at: Desk) -> None:
+    (at.folder / "ledger.db").rename(at.folder / "elsewhere.db")
+
+
+def _replace_ledger(at: Desk) -> None:
+    shutil.copy(at.folder / "ledger.db", at.folder / "copy.db")
+    (at.folder / "copy.db").rename(at.folder / "ledger.db")
+
+
+@pytest.mark.parametrize("harm", [_remove_locks, _move_ledger, _replace_ledger])
+def test_nothing_more_is_sent_once_lease_or_ledger_is_gone(
+    desk: Make, harm: Callable[[Desk], None]
+) -> None:
+    at = desk({"invites_in_flight": 1}, invite=faults.late(0.3, at=2))
+    at.campaign(8)
+
+    async def harmed() -> Any:
+        run = asyncio.create_task(at.send(1))
+        while len(at.received("invite")) < 2:
+            await asyncio.sleep(0.01)
+        harm(at)
+        return await run
+
+    ending = asyncio.run(harmed())
+    assert ending.how is How.STOPPED
+    assert "Nothing more is sent" in str(ending)
+    assert len(at.received("invite")) == 2
+
+
+def test_without_a_receipt_nothing_is_sent(desk: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    at = desk()
+    at.campaign(1)
+    nowhere = at.folder / "file"
+    nowhere.write_text("no folder")
+    monkeypatch.setenv("XDG_DATA_HOME", str(nowhere))
+    (at.folder / "backend.yaml.receipt").mkdir()
+    ending = at.run()
+    assert ending is not None
+    assert NoReceipt.__name__ and "receipt" in str(ending)
+    assert at.service.entries() == []
+
+
+def test_the_flow_may_look_at_what_was_sent(desk: Make) -> None:
+    at = desk()
+    at.campaign(3)
+
+    async def looked() -> Counter[tuple[Op, State]]:
+        with lease(at.ledger, "backend") as held:
+            async with sending(at.ledger, held, 1, at.settings(), asyncio.Event()) as run:
+                await all_of_it(run)
+                return run.sent
+
+    sent = asyncio.run(looked())
+    assert sent == {
+        (Op.CREATE, S.DONE): 1,
+        (Op.ATTACH, S.DONE): 1,
+        (Op.ADD, S.DONE): 3,
+        (Op.INVITE, S.DONE): 3,
+    }
