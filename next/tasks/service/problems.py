@@ -95,6 +95,16 @@ def problem_titled(title: str, problems: Sequence[Problem]) -> Problem:
     raise NoSuchProblem(title=title, nearest=nearest)
 
 
+def matching(words: Sequence[str], problems: Sequence[Problem]) -> list[Problem]:
+    """Those whose title, skill or difficulty has every one of these words in it."""
+
+    def text(each: Problem) -> str:
+        told = (each.title, each.record.get("skills"), each.record.get("difficulty"))
+        return _plain(" ".join(str(part or "") for part in told))
+
+    return [each for each in problems if all(_plain(word) in text(each) for word in words)]
+
+
 def _plain(text: str) -> str:
     return " ".join(text.casefold().split())
 

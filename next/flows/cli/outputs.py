@@ -1,0 +1,214 @@
+"""The commands that hand something out: `links`, `report`, `problems` and `doctor`."""
+
+import asyncio
+import json
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from flows.cli import words
+
+if TYPE_CHECKING:
+    from tasks.doctor import Finding
+    from tasks.outputs.links import Link
+
+
+class Format(StrEnum):
+    """How links are written."""
+
+    CSV = "csv"
+    JSON = "json"
+    XLSX = "xlsx"
+    HTML = "html"
+
+
+def links(
+    key: str = typer.Argument(..., help="The campaign."),
+    form: Format | None = typer.Option(
+        None, "--format", help="Default: what the name after -o ends in, or csv."
+    ),
+    output: Path | None = typer.Option(
+        None, "-o", "--output", help="The file; for html a folder, with a page for each candidate."
+    ),
+    into: Path | None = typer.Option(
+        None, help="Your own sheet: -o becomes a copy of it with each person's result."
+    ),
+    sheet: str | None = typer.Option(None, help="Of the workbook after --into."),
+    force: bool = typer.Option(False, "--force", help="Overwrite the file, whatever it is."),
+    as_json: bool = typer.Option(False, "--json", help="The same as --format json."),
+) -> None:
+    """Write each candidate's link, beside the address that has to log in.
+
+    Example: campaign links backend-2026 --format html -o pages
+    """
+    if into is not None:
+        if output is None:
+            raise typer.BadParameter("say where the copy goes: -o COPY", param_hint="--into")
+        _into_a_copy(key, into, output, sheet, force=force, quiet=as_json)
+        return
+    ending = output.suffix.lower().removeprefix(".") if output else ""
+    named = Format(ending) if ending in {*Format} else None
+    form = Format.JSON if as_json else form or named or Format.CSV
+    if named not in (None, form):
+        raise typer.BadParameter(f"{output} does not end in .{form}", param_hint="-o")
+    _write_links(key, form, output, force=force)
+
+
+def _write_links(key: str, form: Format, output: Path | None, *, force: bool) -> None:
+    from data.campaigns.people import find, own_steps, rows
+    from data.store.ledger import Ledger
+    from data.store.states import Op
+    from tasks.outputs.embed_pages import write_pages
+    from tasks.outputs.exports import write_file
+    from tasks.outputs.links import links_of, plain, written
+
+    with Ledger.open(create=False) as ledger:
+        with ledger.reading() as session:
+            campaign = find(session, key)
+            project = own_steps(session, campaign.id)[Op.CREATE].service_id
+            found = links_of(rows(session, campaign.id), campaign.app_url, project)
+            title, key = _title(campaign.spec, campaign.key), campaign.key
+        secret = ledger.uuid()
+    if output is None:
+        if form is Format.XLSX and sys.stdout.isatty():
+            raise typer.BadParameter("a workbook needs a file: -o links.xlsx", param_hint="-o")
+        sys.stdout.buffer.write(plain(form, found, title))
+        return
+    if form is Format.HTML:
+        index = write_pages(output, found, title, key, secret, force=force)
+        _say(f"{index} names everybody: it is for you alone.")
+        _say(f"Put only {index.parent / 'pages'} on a web server.")
+    else:
+        write_file(output, written(form, found, title), force=force)
+    _say(f"{output}: {words.counted(len(found), 'candidate')}{_without(found)}.")
+
+
+def _without(found: list["Link"]) -> str:
+    without = sum(link.embed_url is None for link in found)
+    return f", {without:,} without a link yet" if without else ""
+
+
+def _into_a_copy(
+    key: str, into: Path, output: Path, sheet: str | None, *, force: bool, quiet: bool
+) -> None:
+    from data.campaigns.people import find, invites_of, own_steps, rows
+    from data.store.ledger import Ledger
+    from data.store.states import Op
+    from tasks.outputs.results import results_of, write_results
+
+    with Ledger.open(create=False) as ledger, ledger.reading() as session:
+        campaign = find(session, key)
+        project = own_steps(session, campaign.id)[Op.CREATE].service_id
+        people, send = rows(session, campaign.id), invites_of(campaign).send
+        results = results_of(people, campaign.app_url, project, invites=send)
+        file = Path(campaign.file)
+    columns = _columns(file)
+    copied = write_results(into, output, results, sheet=sheet, columns=columns, force=force)
+    if quiet:
+        print(json.dumps({"statuses": copied.statuses, "absent": copied.absent}))
+        return
+    counts = ", ".join(f"{number:,} {status}" for status, number in copied.statuses.items())
+    _say(f"{output}: {counts or 'no row has an address'}.")
+    if copied.absent:
+        _say(f"{words.counted(copied.absent, 'candidate')} of {key} in no row of {into}.")
+    if copied.lost:
+        _say(f"The copy does not have: {'; '.join(copied.lost)}. {into} is unchanged.")
+
+
+def _columns(file: Path) -> dict[str, str]:
+    """Which headers hold which field, as the campaign's definition says, if it is still there."""
+    from config.definition import Table
+    from config.errors import CampaignError
+    from config.reading import read_campaign
+
+    try:
+        candidates = read_campaign(file).definition.candidates
+    except CampaignError:
+        return {}
+    columns = candidates.columns if isinstance(candidates, Table) else {}
+    return {str(field): header for field, header in columns.items()}
+
+
+def problems(
+    search: list[str] = typer.Argument(None, metavar="[WORDS]", help="Words of a title or skill."),
+    as_json: bool = typer.Option(False, "--json", help="Print one JSON object."),
+) -> int:
+    """List the service's problems with their ids, for `problem:` in a definition.
+
+    Example: campaign problems two sum
+    """
+    from config.settings import service_settings
+    from tasks.service.client import Service
+    from tasks.service.problems import Problem, matching
+
+    async def listed() -> list[Problem]:
+        async with Service(service_settings()) as service:
+            return await service.problems()
+
+    found = matching(search or [], asyncio.run(listed()))
+    if as_json:
+        records = [dict(each.record) | {"id": each.id} for each in found]
+        print(json.dumps({"problems": records}, ensure_ascii=False, indent=2))
+        return 0
+    for each in found:
+        more = (each.record.get(name) for name in ("difficulty", "skills"))
+        said = ", ".join(text for text in more if isinstance(text, str) and text)
+        print(f"{each.id:>8}  {' '.join(each.title.split())}" + (f"  ({said})" if said else ""))
+    if not found:
+        _say("The service has no such problem." if search else "The service has no problems.")
+    return 0
+
+
+def doctor(
+    as_json: bool = typer.Option(False, "--json", help="Print one JSON object."),
+    offline: bool = typer.Option(False, "--offline", help="Do not ask the service."),
+) -> int:
+    """Check settings, credentials, ledger and Prefect, and say how to fix what is wrong.
+
+    Example: campaign doctor
+    """
+    from tasks.doctor import examine
+
+    found = [*asyncio.run(examine(ask_the_service=not offline)), asyncio.run(_prefect())]
+    if as_json:
+        checks = [{"name": f.name, "ok": f.well, "says": f.says, "then": f.then} for f in found]
+        print(json.dumps({"ok": all(f.well for f in found), "checks": checks}, indent=2))
+    else:
+        for each in found:
+            print(f"{'ok   ' if each.well else 'WRONG'}  {each.name}: {each.says}")
+            if each.then:
+                print(f"         {each.then}")
+    return 0 if all(f.well for f in found) else 1
+
+
+async def _prefect() -> "Finding":
+    from importlib.metadata import version
+
+    from tasks.doctor import Finding
+
+    installed = version("prefect")
+    from prefect.client.orchestration import get_client
+    from prefect.settings import PREFECT_API_URL
+
+    if not (address := PREFECT_API_URL.value()):
+        return Finding("Prefect", True, f"{installed}; campaign starts a server when it needs one")
+    async with get_client() as client:
+        failed = await client.api_healthcheck()
+    if failed is None:
+        return Finding("Prefect", True, f"{installed}; the server at {address} answers")
+    why = f"the server at {address} does not answer ({type(failed).__name__})"
+    return Finding("Prefect", False, why, "Start it, or unset PREFECT_API_URL.")
+
+
+def _title(spec: dict[str, object] | None, key: str) -> str:
+    """What candidates read as the name of the assessment."""
+    project = (spec or {}).get("project")
+    name = project.get("name") if isinstance(project, dict) else None
+    return str(name or key)
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr)

@@ -1,0 +1,93 @@
+"""What is wrong with this installation, and how to fix it: one finding for each thing it needs."""
+
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlmodel import func, select
+
+from config.errors import CampaignError
+from config.settings import Settings, service_settings, settings
+from data.store.ledger import Ledger, NoLedger
+from data.store.tables import Campaign
+from tasks.service.client import Service
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing, whether it is well, and what to do if it is not."""
+
+    name: str
+    well: bool
+    says: str
+    then: str = ""
+
+    @classmethod
+    def of(cls, name: str, error: CampaignError) -> "Finding":
+        """What an error says."""
+        return cls(name, False, str(error), error.then)
+
+
+async def examine(*, ask_the_service: bool = True) -> list[Finding]:
+    """Look at settings, folders, ledger and service; nothing is changed anywhere."""
+    try:
+        read = settings()
+    except CampaignError as error:
+        return [Finding.of("settings", error)]
+    found = [*_files(read), _ledger(read)]
+    try:
+        complete = service_settings()
+    except CampaignError as error:
+        return [Finding.of("settings", error), *found]
+    found.insert(0, Finding("settings", True, f"all six are set, for {complete.base_url}"))
+    if ask_the_service:
+        found.append(await _service(complete))
+    return found
+
+
+def _files(read: Settings) -> Iterator[Finding]:
+    folder = read.output_dir
+    while not folder.exists() and folder != folder.parent:
+        folder = folder.parent  # what is missing will be made
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            yield Finding("outputs", True, f"links and pages go to {read.output_dir}")
+    except OSError as error:
+        why = f"{read.output_dir} cannot be written: {error.strerror}"
+        yield Finding("outputs", False, why, "Name another folder in CAMPAIGN_OUTPUT_DIR.")
+    named = {"CAMPAIGN_CA_FILE": read.ca_file, "CAMPAIGN_DO_NOT_CONTACT": read.do_not_contact}
+    for variable, file in named.items():
+        if file is not None:
+            yield _readable(variable, file)
+
+
+def _readable(variable: str, file: Path) -> Finding:
+    try:
+        with file.open("rb") as content:
+            content.read(1)
+    except OSError as error:
+        why = f"{file} cannot be read: {error.strerror}"
+        return Finding(variable, False, why, f"Fix the file, or the path in {variable}.")
+    return Finding(variable, True, f"{file} can be read")
+
+
+def _ledger(read: Settings) -> Finding:
+    try:
+        with Ledger.open(read.database_url, create=False) as ledger:
+            with ledger.reading() as session:
+                number = session.exec(select(func.count()).select_from(Campaign)).one()
+            return Finding("ledger", True, f"{ledger.place} has {number:,} campaign{'s'[number == 1 :]}")
+    except NoLedger as none:
+        return Finding("ledger", True, f"none yet; the first run makes {none.fields['place']}")
+    except CampaignError as error:
+        return Finding.of("ledger", error)
+
+
+async def _service(complete: Settings) -> Finding:
+    try:
+        async with Service(complete) as service:
+            problems = await service.problems()
+    except CampaignError as error:
+        return Finding.of("service", error)
+    return Finding("service", True, f"the credentials work; it lists {len(problems):,} problems")
