@@ -22,15 +22,17 @@ class Grid:
     """One sheet, or a whole text: rows that hold anything, each with its number in the file.
 
     In a sheet the number is the row, in a text the line on which the row begins. Columns count
-    from 0. `spoilt` says of cells that have no value why not, `links` holds their mailto targets.
+    from 0. `concealed`: the whole sheet is hidden. `spoilt` says of cells that have no value why
+    not, `links` holds their mailto targets.
     """
 
     file: Path
     rows: list[tuple[int, list[str]]]
     sheet: str | None = None
     delimiter: str | None = None
-    hidden: frozenset[int] = frozenset()
-    struck: frozenset[tuple[int, int]] = frozenset()
+    concealed: bool = False
+    hidden: set[int] = field(default_factory=set)
+    struck: set[tuple[int, int]] = field(default_factory=set)
     spoilt: dict[tuple[int, int], str] = field(default_factory=dict)
     links: dict[tuple[int, int], str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)

@@ -22,7 +22,6 @@ from functools import cache, lru_cache
 from pathlib import Path
 
 FIELDS = ("full_name", "first_name", "last_name", "email1", "source", "notes", "stage_id")
-FULL_NAME = "full_name"
 WORDS = Path(__file__).with_name("headers.csv")
 
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 
 from config.errors import Mistake, shown
 from config.sheets.cells import DELIMITERS, Grid, is_address, is_person
-from config.sheets.headers import FULL_NAME, fields_of, is_footer, is_total
+from config.sheets.headers import fields_of, is_footer, is_total
+from config.sheets.names import FULL_NAME
 
 # Twice as many as anybody invites; a longer file is not a list of candidates.
 MOST_ROWS = 250_000

@@ -15,6 +15,7 @@ from config.sheets.headers import listed
 if TYPE_CHECKING:
     from nameparser import Parser
 
+FULL_NAME = "full_name"  # the field of such a cell, which is not sent itself
 # Longer than any name: not worth the time it would take.
 LONGEST = 200
 

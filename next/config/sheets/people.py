@@ -13,9 +13,8 @@ from config.emails import WANTED, email_key, mailbox
 from config.errors import BadInput, Mistake, Place, shown
 from config.sheets.cells import address_of, is_error
 from config.sheets.files import Source, read_file
-from config.sheets.headers import FULL_NAME, spelling
 from config.sheets.left_out import called_out
-from config.sheets.names import split_name
+from config.sheets.names import FULL_NAME, split_name
 from config.sheets.table import Table, no_column, table_of
 from config.sheets.where import compared, keep, line
 
@@ -245,15 +244,15 @@ def _differing(table: Table, first: Read, again: Read) -> Iterator[Mistake]:
 
 def _compare(listed: list[Listed], people: People) -> None:
     """Ask about one name with two addresses, and point at two addresses of one mailbox."""
-    by_name: dict[tuple[str, str], Listed] = {}
+    by_name: dict[str, Listed] = {}
     by_mailbox: dict[str, Listed] = {}
     for each in listed:
         person = each.candidate
-        name = (spelling(person.first_name), spelling(person.last_name))
+        name = compared(f"{person.first_name} {person.last_name}")
         namesake = by_name.setdefault(name, each)
         same = by_mailbox.setdefault(mailbox(each.key), each)
         found = shown(person.email1)
-        if namesake is not each and any(name):
+        if namesake is not each:
             why = (
                 f"found {found}, but {person.first_name} {person.last_name} stands at "
                 f"{_row(namesake.place)} with {shown(namesake.candidate.email1)}; delete one of "

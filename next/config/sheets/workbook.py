@@ -1,7 +1,7 @@
 """The sheets of a workbook or of a web page, read in a process of its own.
 
 Such a file may be built to use up a machine. So `python -m config.sheets.workbook` reads it under
-limits of memory and time, from standard input, and answers with plain values.
+limits of memory and time, from standard input, and answers with pickled grids.
 """
 
 import io
@@ -14,16 +14,15 @@ import zipfile
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from config.errors import BadInput, Place
-from config.sheets.cells import Grid, text_of
+from config.sheets.cells import Grid, letters, text_of
 from config.sheets.files import PROTECTED, Source
 from config.sheets.text import page_tables
 
-MEMORY = 1024 * 2**20
+MEMORY = 640 * 2**20
 SECONDS = 60  # of the child's own work
 PATIENCE = 600  # seconds, on a machine that gives it hardly any time
 # 100,000 people unpack to 40 MB; a few kilobytes can unpack to gigabytes.
@@ -32,12 +31,13 @@ MOST_CELLS = 5_000_000
 MOST_CHARACTERS = 64 * 2**20
 MOST_COLUMNS = 1_000
 
-DAMAGED = "this workbook is damaged; open it in a spreadsheet program and save it as .xlsx"
+DAMAGED = "this file is damaged; open it in a spreadsheet program and save it as .xlsx"
 TOO_LARGE = (
     "this file takes more time or memory to read than any campaign needs; "
     "copy its candidates to a new one, or save them as .csv"
 )
-UNCALCULATED = (
+FAR_AWAY = "this cell is far away from any table; delete it, or its column"
+NEVER_CALCULATED = (
     "a formula that was never calculated (open the file in a spreadsheet program and save it)"
 )
 PARTLY_STRUCK = "text of which only a part is struck through"
@@ -50,24 +50,12 @@ class Unfit(Exception):
         super().__init__(why, sheet, cell)
 
 
-@dataclass
-class Plain:
-    """One sheet as the child sends it: texts by row and column, and what is odd about some."""
-
-    name: str
-    visible: bool = True
-    rows: dict[int, dict[int, str]] = field(default_factory=dict)
-    hidden: set[int] = field(default_factory=set)
-    struck: set[tuple[int, int]] = field(default_factory=set)
-    spoilt: dict[tuple[int, int], str] = field(default_factory=dict)
-    links: dict[tuple[int, int], str] = field(default_factory=dict)
-
-
 def read_grids(source: Source) -> list[Grid]:
     """Read every sheet of a workbook, or every table of a web page. Raises BadInput."""
     home = str(Path(__file__).parents[2])
     path = os.pathsep.join(filter(None, (home, os.environ.get("PYTHONPATH"))))
-    try:
+    answer: list[Grid] | Unfit = Unfit(TOO_LARGE)
+    with suppress(subprocess.TimeoutExpired):
         done = subprocess.run(  # noqa: S603 - our own program
             [sys.executable, "-P", "-m", "config.sheets.workbook", source.kind.value],
             input=source.data,
@@ -78,26 +66,16 @@ def read_grids(source: Source) -> list[Grid]:
             timeout=PATIENCE,
             check=False,
         )
-        sheets = pickle.loads(done.stdout) if done.returncode == 0 else Unfit(TOO_LARGE)  # noqa: S301
-    except subprocess.TimeoutExpired:
-        sheets = Unfit(TOO_LARGE)
-    if isinstance(sheets, Unfit):
-        why, sheet, cell = sheets.args
+        if done.returncode == 0:
+            answer = pickle.loads(done.stdout)  # noqa: S301 - from our own program
+    if isinstance(answer, Unfit):
+        why, sheet, cell = answer.args
         raise BadInput.at(Place(source.file, sheet=sheet, cell=cell), why)
-    return [_grid(source.file, sheet) for sheet in sheets]
-
-
-def _grid(file: Path, plain: Plain) -> Grid:
-    rows = [
-        (number, [cells.get(at, "") for at in range(max(cells) + 1)])
-        for number, cells in sorted(plain.rows.items())
-        if cells
-    ]
-    odd = (frozenset(plain.hidden), frozenset(plain.struck), plain.spoilt, plain.links)
-    grid = Grid(file, rows, plain.name, None, *odd)
-    if not plain.visible:
-        grid.notes.append(f"{grid.whole}: this sheet is hidden, but it is read like any other")
-    return grid
+    for grid in answer:
+        grid.file = source.file
+        if grid.concealed:
+            grid.notes = [f"{grid.whole}: this sheet is hidden, but it is read like any other"]
+    return answer
 
 
 def main() -> None:
@@ -108,13 +86,9 @@ def main() -> None:
         resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     data = sys.stdin.buffer.read()
-    answer: object
+    answer: list[Grid] | Unfit
     try:
-        if sys.argv[1] == "page":
-            answer = [_page(name, cells) for name, cells in page_tables(data)]
-            answer = answer or Unfit("this is a web page without a table; export it as .xlsx")
-        else:
-            answer = list(_sheets(data))
+        answer = [*(_pages(data) if sys.argv[1] == "page" else _sheets(data))]
     except Unfit as error:
         answer = error
     except MemoryError:
@@ -124,15 +98,36 @@ def main() -> None:
     sys.stdout.buffer.write(pickle.dumps(answer))
 
 
-def _sheets(data: bytes) -> Iterator[Plain]:
+def _pages(data: bytes) -> Iterator[Grid]:
+    """Go through the tables of a web page. Raises Unfit."""
+    found = False
+    for name, cells in page_tables(data):
+        found, grid = True, Grid(Path(), [], name)
+        rows: dict[int, dict[int, str]] = {}
+        for number, column, text, marks in cells:
+            at = (number, column)
+            if "hidden" in marks:
+                grid.hidden.add(number)
+            if text:
+                _put(grid, rows, at, text)
+                grid.struck |= {at} if "struck" in marks else set()
+                grid.spoilt |= {at: PARTLY_STRUCK} if "partly" in marks else {}
+                grid.links |= {at: marks["link"]} if "link" in marks else {}
+        yield _with_rows(grid, rows)
+    if not found:
+        raise Unfit("this is a web page without a table; export the table as .xlsx or .csv")
+
+
+def _sheets(data: bytes) -> Iterator[Grid]:
     """Go through the sheets of a workbook. Raises Unfit, or whatever openpyxl raises."""
     from openpyxl.packaging.relationship import get_dependents, get_rels_path  # noqa: PLC0415
     from openpyxl.reader.excel import ExcelReader  # noqa: PLC0415
     from openpyxl.styles.stylesheet import apply_stylesheet  # noqa: PLC0415
     from openpyxl.worksheet._reader import WorkSheetParser  # noqa: PLC0415
 
-    reader = ExcelReader(io.BytesIO(data), read_only=True, data_only=True, rich_text=True)
-    reader.rich_text = _is_struck_somewhere(reader.archive)
+    # openpyxl's own steps, without what no table needs: pictures, charts, a style for each cell.
+    reader = ExcelReader(io.BytesIO(data), read_only=True, data_only=True)
+    reader.rich_text = _may_be_struck(reader.archive)
     reader.read_manifest()
     reader.read_strings()
     reader.read_workbook()
@@ -150,20 +145,24 @@ def _sheets(data: bytes) -> Iterator[Plain]:
                 timedelta_formats=reader.wb._timedelta_formats,
                 rich_text=reader.rich_text,
             )
-            plain = _sheet(parser, reader.wb, Plain(sheet.name, sheet.state == "visible"))
+            grid = _sheet(parser, reader.wb, Grid(Path(), [], sheet.name))
+        grid.concealed = sheet.state != "visible"
         rels = get_rels_path(part.target)
         if parser.hyperlinks.hyperlink and rels in reader.valid_files:
-            _add_links(plain, parser.hyperlinks, get_dependents(reader.archive, rels))
-        yield plain
+            relations = get_dependents(reader.archive, rels)
+            targets = {each.Id: each.Target or "" for each in relations}
+            _add_links(
+                grid, [(each.ref, targets.get(each.id, "")) for each in parser.hyperlinks.hyperlink]
+            )
+        yield grid
 
 
-def _is_struck_somewhere(archive: zipfile.ZipFile) -> bool:
-    """Check the archive, and say whether a part of some text may be struck through."""
+def _may_be_struck(archive: zipfile.ZipFile) -> bool:
+    """Whether a part of some text may be struck through. Raises Unfit for what is no workbook."""
     members = archive.infolist()
-    unpacked = sum(member.file_size for member in members)
     names = {member.filename for member in members}
-    if unpacked > MOST_UNPACKED:
-        raise Unfit(f"this workbook unpacks to {unpacked // 2**20:,} MB; {TOO_LARGE}")
+    if sum(member.file_size for member in members) > MOST_UNPACKED:
+        raise Unfit(TOO_LARGE)
     if any(member.flag_bits & 1 for member in members):
         raise Unfit(PROTECTED)
     if "xl/workbook.bin" in names:
@@ -172,64 +171,53 @@ def _is_struck_somewhere(archive: zipfile.ZipFile) -> bool:
         raise Unfit("this is not a workbook; save the table as .xlsx or .csv")
     if "xl/workbook.xml" in names and b"purl.oclc.org/ooxml" in archive.read("xl/workbook.xml"):
         raise Unfit("this is a Strict Open XML workbook; save it as Excel Workbook (.xlsx)")
-    texts = (name for name in names if re.search(r"sharedStrings|worksheets/[^/]*\.xml$", name))
-    return any(_contains(archive, name, b"strike") for name in texts)
+    texts = [name for name in names if re.search(r"sharedStrings|worksheets/[^/]*\.xml$", name)]
+    return any(b"strike" in archive.read(name) for name in texts)
 
 
-def _contains(archive: zipfile.ZipFile, name: str, wanted: bytes) -> bool:
-    before = b""
-    with archive.open(name) as stream:
-        while piece := stream.read(2**20):
-            if wanted in before + piece:
-                return True
-            before = piece[-len(wanted) :]
-    return False
-
-
-def _sheet(parser: Any, book: Any, plain: Plain) -> Plain:
+def _sheet(parser: Any, book: Any, grid: Grid) -> Grid:
     """Take over the cells of a sheet, row by row."""
     from openpyxl.styles.numbers import BUILTIN_FORMATS  # noqa: PLC0415
-    from openpyxl.utils import get_column_letter  # noqa: PLC0415
 
-    formats = dict(BUILTIN_FORMATS) | {
-        164 + at: text for at, text in enumerate(book._number_formats)
-    }
+    own = {164 + at: text for at, text in enumerate(book._number_formats)}
+    formats = {**BUILTIN_FORMATS, **own}
     shows = [formats.get(style.numFmtId, "General") for style in book._cell_styles]
     strikes = [bool(book._fonts[style.fontId].strike) for style in book._cell_styles]
+    rows: dict[int, dict[int, str]] = {}
     number_of_cells = characters = 0
     parse = parser.parse_cell
     parser.parse_cell = lambda element: _with_formula(parse(element), element)
     for number, cells in parser.parse():
-        row = plain.rows.setdefault(number, {})
         for cell in cells:
-            value, column, style = cell["value"], cell["column"] - 1, cell["style_id"]
-            at = (number, column)
-            if cell["data_type"] == "e":
-                plain.spoilt[at] = f"the error {value}"
-            elif cell["data_type"] == "never":
-                plain.spoilt[at], value = UNCALCULATED, ""
-            elif not isinstance(value, str | float | int | None):
-                value = _rich_text(value, at, plain)
-            if link := cell.get("link"):
-                plain.links[at] = link
-            text = text_of(value, shows[style])
-            if text.strip() or at in plain.spoilt:
-                row[column] = text
+            at, style = (number, cell["column"] - 1), cell["style_id"]
+            text = text_of(_value(cell, at, grid), shows[style])
+            if text.strip() or at in grid.spoilt:
+                _put(grid, rows, at, text)
                 characters += len(text)
                 if strikes[style]:
-                    plain.struck.add(at)
-                if column >= MOST_COLUMNS:
-                    why = "this cell is far away from any table; delete it, or its column"
-                    raise Unfit(why, plain.name, f"{get_column_letter(column + 1)}{number}")
+                    grid.struck.add(at)
         number_of_cells += len(cells)
         if number_of_cells > MOST_CELLS or characters > MOST_CHARACTERS:
-            raise Unfit(TOO_LARGE, plain.name)
+            raise Unfit(TOO_LARGE, grid.sheet)
     for number, attributes in parser.row_dimensions.items():
         if attributes.get("hidden") in {"1", "true"} or attributes.get("ht") == "0":
-            plain.hidden.add(int(number))
+            grid.hidden.add(int(number))
     if parser.merged_cells is not None:
-        _fill_down(plain, [area.ref for area in parser.merged_cells.mergeCell])
-    return plain
+        _fill_down(rows, [area.ref for area in parser.merged_cells.mergeCell])
+    return _with_rows(grid, rows)
+
+
+def _put(grid: Grid, rows: dict[int, dict[int, str]], at: tuple[int, int], text: str) -> None:
+    number, column = at
+    if column >= MOST_COLUMNS:
+        raise Unfit(FAR_AWAY, grid.sheet, f"{letters(column)}{number}")
+    rows.setdefault(number, {})[column] = text
+
+
+def _with_rows(grid: Grid, rows: dict[int, dict[int, str]]) -> Grid:
+    for number, cells in sorted(rows.items()):
+        grid.rows.append((number, [cells.get(at, "") for at in range(max(cells) + 1)]))
+    return grid
 
 
 def _with_formula(cell: dict[str, Any], element: Any) -> dict[str, Any]:
@@ -246,66 +234,57 @@ def _with_formula(cell: dict[str, Any], element: Any) -> dict[str, Any]:
     return cell
 
 
-def _rich_text(value: Any, at: tuple[int, int], plain: Plain) -> Any:
-    """Note whether a text of several fonts, if it is one, is struck through, in part or wholly."""
-    if isinstance(value, list):
-        parts = [
-            (str(part), bool(getattr(getattr(part, "font", None), "strike", False)))
-            for part in value
-        ]
-        struck = {strikes for text, strikes in parts if text.strip()}
-        if struck == {True, False}:
-            plain.spoilt[at] = PARTLY_STRUCK
-        elif struck == {True}:
-            plain.struck.add(at)
-        return "".join(text for text, _ in parts)
+def _value(cell: dict[str, Any], at: tuple[int, int], grid: Grid) -> Any:
+    """The value of a cell, whose oddities are noted."""
+    value = cell["value"]
+    if link := cell.get("link"):
+        grid.links[at] = link
+    if cell["data_type"] == "e":
+        grid.spoilt[at] = f"the error {value}"
+    elif cell["data_type"] == "never":
+        grid.spoilt[at] = NEVER_CALCULATED
+    elif isinstance(value, list):  # text in several fonts
+        fonts = [getattr(part, "font", None) for part in value]
+        struck = {
+            bool(font and font.strike)
+            for part, font in zip(value, fonts, strict=True)
+            if str(part).strip()
+        }
+        grid.spoilt |= {at: PARTLY_STRUCK} if len(struck) == 2 else {}
+        grid.struck |= {at} if struck == {True} else set()
+        return "".join(map(str, value))
     return value
 
 
-def _fill_down(plain: Plain, areas: list[str]) -> None:
+def _fill_down(rows: dict[int, dict[int, str]], areas: list[str]) -> None:
     """Put the value of cells that are merged over several rows into each of these rows."""
-    from openpyxl.utils import range_boundaries  # noqa: PLC0415
-
-    numbers = sorted(number for number, cells in plain.rows.items() if cells)
+    numbers = sorted(rows)
     for area in areas:
-        left, top, _, bottom = range_boundaries(area)
-        text = plain.rows.get(top, {}).get(left - 1, "")
-        if text and bottom > top:
+        left, top, _, bottom = _bounds(area)
+        if text := rows.get(top, {}).get(left, ""):
             for number in numbers[bisect_right(numbers, top) : bisect_right(numbers, bottom)]:
-                plain.rows[number].setdefault(left - 1, text)
+                rows[number].setdefault(left, text)
 
 
-def _add_links(plain: Plain, hyperlinks: Any, relations: Any) -> None:
+def _add_links(grid: Grid, links: list[tuple[str, str]]) -> None:
     """Note where the texts of cells lead, if that is an address."""
+    numbers = [number for number, _ in grid.rows]
+    for area, target in links:
+        if target.lower().startswith("mailto:"):
+            left, top, right, bottom = _bounds(area)
+            for number, cells in grid.rows[
+                bisect_left(numbers, top) : bisect_right(numbers, bottom)
+            ]:
+                columns = range(left, min(right + 1, len(cells)))
+                grid.links |= {(number, column): target for column in columns if cells[column]}
+
+
+def _bounds(area: str) -> tuple[int, int, int, int]:
+    """The first column (from 0) and row of an area such as A1:C7, and the last."""
     from openpyxl.utils import range_boundaries  # noqa: PLC0415
 
-    targets = {each.Id: each.Target or "" for each in relations}
-    numbers = sorted(plain.rows)
-    for each in hyperlinks.hyperlink:
-        target = targets.get(each.id, "")
-        if target.lower().startswith("mailto:"):
-            left, top, right, bottom = range_boundaries(each.ref)
-            for number in numbers[bisect_left(numbers, top) : bisect_right(numbers, bottom)]:
-                plain.links |= {
-                    (number, column): target
-                    for column in range(left - 1, right)
-                    if column in plain.rows[number]
-                }
-
-
-def _page(name: str, cells: Any) -> Plain:
-    """Take over a table of a web page."""
-    plain = Plain(name)
-    for number, column, text, marks in cells:
-        plain.hidden |= {number} if "hidden" in marks else set()
-        if column >= MOST_COLUMNS:
-            raise Unfit(TOO_LARGE)
-        if text:
-            plain.rows.setdefault(number, {})[column] = text
-            plain.struck |= {(number, column)} if "struck" in marks else set()
-            plain.spoilt |= {(number, column): PARTLY_STRUCK} if "partly" in marks else {}
-            plain.links |= {(number, column): marks["link"]} if "link" in marks else {}
-    return plain
+    left, top, right, bottom = range_boundaries(area)
+    return left - 1, top, right - 1, bottom
 
 
 _HYPERLINK = re.compile(r'HYPERLINK\(\s*"(mailto:[^"]*)"', re.IGNORECASE)
