@@ -77,7 +77,7 @@ def _ledger(read: Settings) -> Finding:
         with Ledger.open(read.database_url, create=False) as ledger:
             with ledger.reading() as session:
                 number = session.exec(select(func.count()).select_from(Campaign)).one()
-            return Finding("ledger", True, f"{ledger.place} has {number:,} campaign{'s'[number == 1 :]}")
+            return Finding("ledger", True, f"{ledger.place} holds campaigns: {number:,}")
     except NoLedger as none:
         return Finding("ledger", True, f"none yet; the first run makes {none.fields['place']}")
     except CampaignError as error:
