@@ -1,0 +1,134 @@
+"""Every request and every decision of a campaign in order, with who and why; or of one person."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import or_, select
+from sqlmodel import Session
+
+from config.emails import email_key
+from config.errors import CampaignError
+from data.campaigns.people import known_person
+from data.store.states import Op, State
+from data.store.tables import DECISION, DO_NOT_CONTACT, PART, PERSON, REQUEST, RUN, STEP, Campaign
+
+
+class NotInCampaign(CampaignError):
+    """{key} has nobody of this address, and had nobody.
+
+    campaign status {key}"""
+
+    exit_code = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One request (`word` is its operation) or one decision of a person (`who` is set).
+
+    `about` is whom it was about: an address, a number of people, or the project itself. `came` is
+    what came of a request; `words` are the service's own, or the reason that a person typed.
+    """
+
+    at: datetime
+    word: str
+    about: str
+    came: str = ""
+    who: str = ""
+    words: str = ""
+    status: int | None = None
+    number: int | None = None
+
+
+def history(session: Session, campaign_id: int, email: str | None = None) -> list[Event]:
+    """All events, oldest first. Raises NotInCampaign for an address that was never in it."""
+    person_id = None
+    if email is not None:
+        person = known_person(session, campaign_id, email_key(email))
+        if person is None:
+            raise NotInCampaign(key=session.get_one(Campaign, campaign_id).key)
+        person_id = person.id
+    events = [
+        *_requests(session, campaign_id, person_id),
+        *_decisions(session, campaign_id, person_id),
+    ]
+    return sorted(events, key=lambda event: event.at)
+
+
+def _requests(session: Session, campaign_id: int, person_id: int | None) -> Iterator[Event]:
+    parts = (
+        select(
+            *(REQUEST.c[name] for name in ("id", "op", "claimed_at", "status", "answer")),
+            REQUEST.c.evidence,
+            PART.c.state,
+            PART.c.said_yes,
+            PERSON.c.email1,
+        )
+        .join(RUN, RUN.c.id == REQUEST.c.run_id)
+        .join(PART, PART.c.request_id == REQUEST.c.id)
+        .join(STEP, STEP.c.id == PART.c.step_id)
+        .outerjoin(PERSON, PERSON.c.id == STEP.c.person_id)
+        .where(RUN.c.campaign_id == campaign_id)
+        .order_by(PART.c.id)
+    )
+    if person_id is not None:
+        parts = parts.where(STEP.c.person_id == person_id)
+    by_request: dict[int, list[tuple[State, str]]] = {}
+    first: dict[int, Any] = {}
+    for row in session.execute(parts):
+        came = State.DONE if row.said_yes else row.state
+        by_request.setdefault(row.id, []).append((came, row.email1 or ""))
+        first.setdefault(row.id, row)
+    for number, row in first.items():
+        counts = Counter(_CAME[state] for state, _ in by_request[number])
+        came = ", ".join(f"{n} {word}" if len(counts) > 1 else word for word, n in counts.items())
+        about = _about(row.op, [email1 for _, email1 in by_request[number]])
+        words = row.answer or row.evidence or ""
+        yield Event(row.claimed_at, str(row.op), about, came, "", words, row.status, number)
+
+
+def _about(op: Op, emails: list[str]) -> str:
+    if op in (Op.CREATE, Op.ATTACH):
+        return "the project" if op is Op.CREATE else "its problem"
+    return (emails[0] or "somebody forgotten") if len(emails) == 1 else f"{len(emails):,} people"
+
+
+def _decisions(session: Session, campaign_id: int, person_id: int | None) -> Iterator[Event]:
+    """Those about the campaign; of a person also what became of their mailbox on the list."""
+    entries = select(DO_NOT_CONTACT.c.id, DO_NOT_CONTACT.c.email_key)
+    listed = {row.id: row.email_key for row in session.execute(entries)}
+    if person_id is None:
+        theirs = DECISION.c.campaign_id == campaign_id
+    else:
+        theirs = or_(DECISION.c.person_id == person_id, DECISION.c.word.in_(_OF_THE_LIST))
+    box = select(PERSON.c.mailbox).where(PERSON.c.id == person_id)
+    mailbox = session.scalar(box) if person_id is not None else None
+    for row in session.execute(select(DECISION).where(theirs).order_by(DECISION.c.id)).all():
+        about = _whom(session, row.person_id) if row.person_id else ""
+        if row.word in _OF_THE_LIST:
+            about = str(listed.get(row.value) or "somebody forgotten")
+            if mailbox is not None and about not in (mailbox, mailbox.rpartition("@")[2]):
+                continue
+        if row.word == "correct":
+            about = f"{about}, now {_whom(session, row.value)}"
+        value = f" ({row.value})" if row.word in _WITH_VALUE and row.value else ""
+        yield Event(row.at, f"{row.word}{value}", about, who=row.who, words=row.why or "")
+
+
+def _whom(session: Session, person_id: int) -> str:
+    email1 = session.scalar(select(PERSON.c.email1).where(PERSON.c.id == person_id))
+    return email1 or "somebody forgotten"
+
+
+_CAME = {
+    State.WAITING: "not sent",
+    State.SENDING: "being sent",
+    State.DONE: "done",
+    State.REFUSED: "refused",
+    State.UNSURE: "unsure",
+    State.GIVEN_UP: "overruled",
+}
+_OF_THE_LIST = ("block", "lift")
+_WITH_VALUE = ("sent", "approve", "reject", "shown")

@@ -1,0 +1,127 @@
+"""An approval is for exactly what was shown."""
+
+import pytest
+
+from data.decisions import approvals, doubts
+from data.decisions import decisions as d
+from data.store.states import Op, State
+from tests.data.desk import address
+
+ME = d.By("me", "because")
+ASKED = {"invites": {"approval": "required"}}
+
+
+def shown(desk, *who, **more):
+    """Take in and show, as a run does; answers the code."""
+    desk.take_in(*who, **(ASKED | more))
+    with desk.at() as (session, campaign_id):
+        code = approvals.code_now(session, campaign_id)
+        approvals.show(session, campaign_id, code, "me")
+        return code
+
+
+def stands(desk):
+    """Whether the plan as it is now is approved, and whether a claim may go on."""
+    with desk.at() as (session, campaign_id):
+        code = approvals.code_now(session, campaign_id)
+        whole = approvals.is_approved(session, campaign_id, code)
+    return whole, "approval" not in desk.kept("Ada", op=Op.ADD).values()
+
+
+def titled(desk, number):
+    from data.campaigns.people import own_steps
+
+    with desk.at() as (session, campaign_id):
+        step = own_steps(session, campaign_id)[Op.ATTACH]
+        step.service_id = number
+        session.add(step)
+
+
+CHANGES = {
+    "nothing": lambda desk: None,
+    "the same file": lambda desk: desk.take_in("Ada", "Ben", **ASKED),
+    "its own requests": lambda desk: desk.sends("Ada"),
+    "other bytes": lambda desk: desk.take_in("Ada", "Ben", digest="other", **ASKED),
+    "another person": lambda desk: desk.take_in("Ada", "Ben", "Cyd", **ASKED),
+    "another problem": lambda desk: titled(desk, 43),
+    "somebody withdrawn": lambda desk: desk.call(d.withdraw, [address("Ben")], ME),
+    "somebody blocked": lambda desk: desk.call(lambda s, _: d.block(s, [address("Ben")], ME)),
+    "an address corrected": lambda desk: desk.call(d.correct, address("Ben"), "b@y.org", ME),
+}
+
+
+@pytest.mark.parametrize(
+    ("change", "whole", "claim"),
+    [
+        ("nothing", True, True),
+        ("the same file", True, True),
+        ("its own requests", True, True),
+        ("other bytes", False, False),
+        ("another person", False, False),
+        ("another problem", False, False),
+        # Fewer people: the run goes on with the others, the next one asks again.
+        ("somebody withdrawn", False, True),
+        ("somebody blocked", False, True),
+        ("an address corrected", False, False),
+    ],
+)
+def test_what_voids_an_approval(desk, change, whole, claim):
+    shown(desk, "Ada", "Ben")
+    assert stands(desk) == (False, False)
+    desk.call(approvals.approve, ME)
+    CHANGES[change](desk)
+    assert stands(desk) == (whole, claim)
+
+
+def test_a_verdict_that_sends_again_voids_it(desk):
+    shown(desk, "Ada")
+    desk.call(approvals.approve, ME)
+    for op in (Op.CREATE, Op.ATTACH, Op.ADD):
+        desk.does(op)
+    desk.does(Op.INVITE, state=State.UNSURE)
+    assert stands(desk) == (True, True)
+    desk.call(doubts.settle, [doubts.Verdict("again", address("Ada"))], ME)
+    assert stands(desk) == (False, False)
+
+
+def test_a_rejection_needs_a_reason_to_be_overruled(desk):
+    code = shown(desk, "Ada")
+    assert desk.call(approvals.approve, d.By("me"), reject=True) == approvals.Answered(code)
+    with pytest.raises(d.ReasonMissing):
+        desk.call(approvals.approve, d.By("me"))
+    assert stands(desk) == (False, False)
+    desk.call(approvals.approve, ME)
+    assert stands(desk) == (True, True)
+    assert desk.call(approvals.approve, d.By("me"), reject=True).new
+    assert stands(desk) == (False, False)
+
+
+def test_only_what_was_shown_is_approved(desk):
+    desk.take_in("Ada", **ASKED)
+    with pytest.raises(approvals.NothingToApprove):
+        desk.call(approvals.approve, ME)
+    shown(desk, "Ada")
+    desk.take_in("Ada", "Ben", **ASKED)
+    with pytest.raises(approvals.PlanChanged):
+        desk.call(approvals.approve, ME)
+
+
+@pytest.mark.parametrize("required", [False, True])
+def test_the_pilots_email_is_approved_once_it_is_there(desk, required):
+    invites = {"pilot": "me@x.org"} | ({"approval": "required"} if required else {})
+    shown(desk, "Ada", invites=invites)
+    if required:
+        assert desk.call(approvals.approve, ME).code is not None
+    with pytest.raises(approvals.NothingToApprove):
+        desk.call(approvals.approve, ME)
+    desk.sends("me@x.org")
+    assert desk.kept("Ada") == {"Ada": "pilot"}
+    assert desk.call(approvals.approve, ME).code is None
+    assert not desk.call(approvals.approve, ME).new
+    assert desk.kept("Ada") == {}
+    desk.call(d.invite, ["me@x.org"], ME)
+    if required:
+        with desk.at() as (session, campaign_id):
+            approvals.show(session, campaign_id, approvals.code_now(session, campaign_id), "me")
+        desk.call(approvals.approve, ME)
+    assert desk.kept("Ada", "me@x.org") == {"Ada": "pilot"}

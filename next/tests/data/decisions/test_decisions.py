@@ -1,0 +1,268 @@
+"""What a person may decide, from where, and what it does to the two steps of a person."""
+
+import pytest
+from sqlmodel import select
+
+from data.campaigns.intake import Allowed
+from data.decisions import decisions as d
+from data.decisions.doubts import Verdict, doubts, settle
+from data.store.states import Op, State
+from data.store.tables import Decision
+from tests.data.desk import address
+
+ME = d.By("me", "because")
+SILENT = d.By("me")
+
+
+def stand(desk, how, who="Ada"):
+    """Bring a person to where the table says."""
+    for op in (Op.CREATE, Op.ATTACH):
+        if desk.due(op):
+            desk.does(op)
+    added, invited = how.split(", ")
+    if added != "waiting":
+        desk.does(Op.ADD, who, state=State(added), why="no")
+    if invited != "waiting":
+        desk.does(Op.INVITE, who, state=State(invited), why="no")
+
+
+def words(desk):
+    with desk.ledger.reading() as session:
+        return [each.word for each in session.scalars(select(Decision))]
+
+
+def refusal(desk, function, *args, by=ME):
+    """The objection, if there is one."""
+    try:
+        desk.call(function, *args, by)
+    except d.NotDecided as error:
+        assert "ada" not in str(error).lower()
+        return error.objections[0][1]
+    return None
+
+
+@pytest.mark.parametrize(
+    ("before", "withdrawn", "undone"),
+    [
+        ("waiting, waiting", "given up, given up", "waiting, waiting"),
+        ("refused, waiting", "given up, given up", "refused, waiting"),
+        ("unsure, waiting", "given up, given up", "unsure, waiting"),
+        ("done, waiting", "done, given up", "done, waiting"),
+        ("done, refused", "done, given up", "done, refused"),
+        ("done, unsure", "done, given up", "done, unsure"),
+        ("done, done", "done, given up", "done, done"),
+    ],
+)
+def test_a_withdrawal_and_its_undoing(desk, before, withdrawn, undone):
+    desk.take_in("Ada")
+    stand(desk, before)
+    desk.call(d.withdraw, ["ADA@x.org"], ME)
+    assert ", ".join(desk.state("Ada")) == withdrawn
+    assert desk.due(Op.INVITE) == desk.due(Op.ADD) == []
+    assert refusal(desk, d.withdraw, [address("Ada")]) == "is withdrawn already"
+    desk.call(d.undo, [address("Ada")], SILENT)
+    assert ", ".join(desk.state("Ada")) == undone
+    assert words(desk) == ["withdraw", "undo"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "why_not"),
+    [
+        ("waiting, waiting", None, d.DUE),
+        ("done, waiting", None, d.DUE),
+        ("unsure, waiting", None, d.UNSURE),
+        ("done, unsure", None, d.UNSURE),
+        ("refused, waiting", "waiting, waiting", None),
+        ("done, refused", "done, waiting", None),
+        ("done, done", "done, waiting", None),
+        ("withdrawn", "done, waiting", None),
+        ("gone", None, d.GONE),
+        ("blocked", "waiting, waiting", None),
+    ],
+)
+def test_once_more_or_although_held(desk, before, after, why_not):
+    desk.take_in("Ada", "Ben")
+    if before == "blocked":
+        desk.call(lambda s, _: d.block(s, ["@x.org"], ME))
+    elif before in ("withdrawn", "gone"):
+        stand(desk, "done, done")
+    else:
+        stand(desk, before)
+    if before == "withdrawn":
+        desk.call(d.withdraw, [address("Ada")], ME)
+    if before == "gone":
+        desk.take_in("Ben", allowed=Allowed("me", removed=True))
+    assert refusal(desk, d.invite, [address("Ada")]) == why_not
+    if after is not None:
+        assert ", ".join(desk.state("Ada")) == after
+        assert address("Ada") in desk.due(Op.INVITE if after.startswith("done") else Op.ADD)
+
+
+def test_one_more_invitation_is_one(desk):
+    desk.take_in("Ada")
+    desk.sends()
+    desk.call(d.invite, [address("Ada")], ME)
+    desk.sends()
+    assert desk.due(Op.INVITE) == []
+    assert desk.state("Ada") == ("done", "done")
+
+
+@pytest.mark.parametrize("decide", [d.invite])
+def test_what_sends_more_needs_a_reason(desk, decide):
+    desk.take_in("Ada")
+    with pytest.raises(d.ReasonMissing):
+        desk.call(decide, [address("Ada")], SILENT)
+
+
+def test_nobody_is_decided_about_while_somebody_does_not_fit(desk):
+    desk.take_in("Ada", "Ben")
+    assert refusal(desk, d.withdraw, [address("Ben"), "nobody@x.org"]) == d.NOBODY
+    desk.does(Op.CREATE)
+    desk.does(Op.ATTACH)
+    desk.claims(Op.ADD, "Ada")
+    assert refusal(desk, d.withdraw, [address("Ben"), address("Ada")]) == d.UNDER_WAY
+    assert desk.state("Ben") == ("waiting", "waiting")
+    assert words(desk) == []
+
+
+@pytest.mark.parametrize("before", ["waiting, waiting", "done, waiting", "done, done"])
+def test_a_corrected_address_is_another_person(desk, before):
+    desk.take_in("Ada", "Ben")
+    stand(desk, before)
+    assert desk.call(d.correct, address("Ada"), "ada@y.org", ME) == "ada@y.org"
+    desk.sends("ada@y.org")
+    assert desk.state("ada@y.org") == ("done", "done")
+    assert desk.state("Ada")[1] == "given up"
+    # The file still has the wrong address, or the right one by now.
+    for who in (["Ada"], [("Ada", "Of X", "ada@y.org")]):
+        came = desk.take_in("Ben", *who)
+        assert (came.new, desk.due(Op.ADD)) == (0, [])
+    assert refusal(desk, d.correct, address("Ada"), "ada@z.org") == d.CORRECTED
+
+
+def test_a_row_whose_address_was_edited_is_let_through_by_a_correction(desk):
+    desk.take_in("Ada", "Ben")
+    desk.sends("Ada")
+    desk.take_in("Ben", ("Ada", "Of X", "ada@y.org"), allowed=Allowed("me", removed=True))
+    assert desk.due(Op.ADD) == []
+    desk.call(d.correct, address("Ada"), "ada@y.org", ME)
+    assert desk.due(Op.ADD) == ["ada@y.org"]
+
+
+def test_a_correction_by_mistake_is_corrected_back(desk):
+    desk.take_in("Ada", "Ben")
+    stand(desk, "done, done")
+    desk.call(d.correct, address("Ada"), "ada@y.org", ME)
+    desk.call(d.correct, "ada@y.org", address("Ada"), ME)
+    assert desk.state("Ada") == ("done", "done")
+    assert desk.state("ada@y.org") == ("given up", "given up")
+
+
+@pytest.mark.parametrize(
+    ("new", "why_not"),
+    [
+        ("ADA@x.org", "is the same address"),
+        ("ben@x.org", "is a candidate of this campaign already"),
+        ("ada@", "is not an email address"),
+    ],
+)
+def test_what_no_address_is_corrected_to(desk, new, why_not):
+    desk.take_in("Ada", "Ben")
+    desk.sends()
+    assert refusal(desk, d.correct, address("Ada"), new).startswith(why_not)
+
+
+@pytest.mark.parametrize(
+    ("step", "word", "value", "after"),
+    [
+        ("create", "sent", 101, ("done", 101)),
+        ("create", "again", None, ("waiting", None)),
+        ("create", "sent", None, None),
+        ("create", "withdraw", None, None),
+        ("attach", "sent", None, ("done", 42)),
+        ("attach", "again", None, ("waiting", 42)),
+        ("attach", "sent", 7, None),
+        ("add", "sent", 5001, ("done", 5001)),
+        ("add", "sent", 2**63, None),
+        ("add", "sent", 0, None),
+        ("add", "sent", 4999, None),  # somebody else's
+        ("add", "again", None, ("waiting", None)),
+        ("add", "withdraw", None, ("given up", None)),
+        ("invite", "sent", None, ("done", None)),
+        ("invite", "again", None, ("waiting", None)),
+        ("invite", "withdraw", None, ("given up", None)),
+        ("invite", "sent", 5001, None),
+        ("invite", "id", None, None),
+    ],
+)
+def test_verdicts_on_what_is_unsure(desk, step, word, value, after):
+    from data.campaigns.people import own_steps, rows
+
+    desk.take_in("Ada", "Ben")
+    op = Op(step)
+    for each in Op:
+        if each is op:
+            desk.does(each, *(["Ada"] if op in (Op.ADD, Op.INVITE) else []), state=State.UNSURE)
+            break
+        desk.does(each, ids=iter((4999, 5000)) if each is Op.ADD else None)
+    if op is Op.ADD:
+        desk.does(Op.ADD, ids=iter((4999,)))
+    email = address("Ada") if op in (Op.ADD, Op.INVITE) else ""
+    verdict = Verdict(word, email, op, value)
+    if after is None:
+        with pytest.raises(d.NotDecided):
+            desk.call(settle, [verdict], ME)
+        assert len(desk.call(doubts)) == 1
+        return
+    desk.call(settle, [verdict], ME)
+    assert desk.call(doubts) == []
+    with desk.at() as (session, campaign_id):
+        if email:
+            [row] = [row for row in rows(session, campaign_id) if row.email1 == email]
+            state = row.add if op is Op.ADD else row.invite
+            number = row.candidate_id if op is Op.ADD else None
+        else:
+            own = own_steps(session, campaign_id)[op]
+            state, number = own.state, own.service_id
+    assert (str(state), number) == after
+
+
+def test_a_verdict_is_about_what_was_looked_at(desk):
+    desk.take_in("Ada", "Ben")
+    stand(desk, "done, unsure")
+    [doubt] = desk.call(doubts)
+    desk.call(settle, [Verdict("again", address("Ada"))], ME)
+    desk.does(Op.INVITE, "Ada", state=State.UNSURE)
+    late = Verdict("sent", address("Ada"), part_id=doubt.part_id)
+    with pytest.raises(d.NotDecided):
+        desk.call(settle, [late], ME)
+    with pytest.raises(d.ReasonMissing):
+        desk.call(settle, [Verdict("again", address("Ada"))], SILENT)
+
+
+def test_a_project_of_another_campaign_is_no_verdict(desk):
+    desk.take_in("Ada", key="first")
+    desk.does(Op.CREATE, key="first")
+    desk.take_in("Ben", key="second")
+    desk.does(Op.CREATE, key="second", state=State.UNSURE)
+    with pytest.raises(d.NotDecided) as error:
+        desk.call(settle, [Verdict("sent", "", Op.CREATE, 101)], ME, key="second")
+    assert "belongs to the campaign first" in error.value.objections[0][1]
+
+
+def test_the_list_is_changed_by_people_and_lifted_only_by_them(desk):
+    from data.eligibility import do_not_contact as list_
+
+    desk.take_in("Ada")
+    file = [list_.entry("ada@x.org"), list_.entry("@y.org")]
+    desk.call(lambda s, _: list_.follow(s, file))
+    desk.call(lambda s, _: list_.follow(s, file[1:]))
+    assert desk.kept("Ada") == {"Ada": "do not contact"}
+    assert desk.call(lambda s, _: d.block(s, ["ADA@x.org"], ME, lift=True)) == ["ada@x.org"]
+    desk.call(lambda s, _: list_.follow(s, file))
+    assert desk.kept("Ada") == {}
+    assert desk.call(lambda s, _: d.block(s, ["ada@x.org"], ME)) == ["ada@x.org"]
+    assert desk.kept("Ada") == {"Ada": "do not contact"}
+    with pytest.raises(d.NotDecided):
+        desk.call(lambda s, _: d.block(s, ["ben@x.org", "*@*.org"], ME))
+    assert words(desk) == ["lift", "block"]

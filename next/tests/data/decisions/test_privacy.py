@@ -1,0 +1,93 @@
+"""Who is forgotten is gone from every table, stays out, and takes nobody along."""
+
+import pytest
+from sqlalchemy import text
+from sqlmodel import SQLModel
+
+from data.campaigns.history import history
+from data.campaigns.intake import Allowed
+from data.campaigns.people import rows
+from data.decisions import decisions as d
+from data.decisions.privacy import forget, shown
+from data.store.states import Op, State
+from tests.data.desk import address
+
+ME = d.By("me", "Ada Of X asked for it")
+
+
+def forgets(desk, *emails):
+    with desk.ledger.writing() as session:
+        return forget(session, emails, ME)
+
+
+def everything(desk) -> str:
+    """All that stands in any table."""
+    with desk.ledger.reading() as session:
+        tables = SQLModel.metadata.tables
+        return " ".join(
+            repr(list(session.execute(text(f"SELECT * FROM {name}")))) for name in tables
+        ).lower()
+
+
+def test_nothing_of_the_person_is_left_and_everything_of_the_others(desk):
+    desk.take_in("Ada", "Ben", key="first", invites={"pilot": "ada@x.org"})
+    desk.sends(key="first")
+    desk.take_in("Ada", "Ben", key="second", problem=43)
+    desk.does(Op.CREATE, key="second")
+    desk.does(Op.ATTACH, key="second")
+    desk.does(Op.ADD, "Ada", key="second", state=State.REFUSED, why="ada@x.org is no good")
+    desk.call(d.withdraw, [address("Ben")], d.By("me", "as Ada Of X said"), key="second")
+    desk.call(lambda s, _: d.block(s, ["ada@x.org"], ME), key="first")
+    [before] = forgets(desk, "ADA@x.org")
+    assert [(held.campaign, held.candidate_id) for held in before.campaigns] == [
+        ("first", 5001),
+        ("second", None),
+    ]
+    left = everything(desk)
+    assert not [word for word in ("ada", "5001") if word in left]
+    for key in ("first", "second"):
+        people = desk.call(rows, key=key)
+        assert [(row.email1, row.first_name) for row in people] == [("ben@x.org", "Ben")]
+        assert desk.call(history, key=key)
+    [after] = desk.call(lambda s, _: shown(s, ["ada@x.org"]), key="first")
+    assert (after.campaigns, after.blocked, after.forgotten) == ([], False, True)
+
+
+def test_the_same_sheet_never_brings_them_back(desk):
+    desk.take_in("Ada", "Ben", key="first")
+    forgets(desk, address("Ada"))
+    for key in ("first", "second"):
+        came = desk.take_in("Ada", "Ben", digest=f"{key} again", key=key)
+        assert came.forgotten == 1
+        assert desk.due(Op.ADD, key=key) == ["ben@x.org"]
+    desk.take_in(("Other", "Name", "ada+2@x.org"), "Ben", key="third")
+    assert desk.kept("ada+2@x.org", key="third") == {"ada+2@x.org": "forgotten"}
+
+
+def test_a_person_corrected_to_them_by_mistake_stays(desk):
+    desk.take_in("Fay", "Ben")
+    desk.call(d.correct, address("Fay"), "ada@x.org", d.By("me"))
+    forgets(desk, address("Ada"))
+    desk.take_in("Fay", "Ben", digest="again")
+    assert "fay@x.org" in [row.email1 for row in desk.call(rows)]
+    assert desk.due(Op.ADD) == ["ben@x.org"]
+
+
+@pytest.mark.parametrize("case", ["sending", "keeps somebody back"])
+def test_who_cannot_be_forgotten_now(desk, case):
+    desk.take_in("Ada", "Ben")
+    for op in (Op.CREATE, Op.ATTACH, Op.ADD):
+        desk.does(op)
+    if case == "sending":
+        desk.claims(Op.INVITE, "Ada")
+    else:
+        desk.does(Op.INVITE, "Ada")
+        desk.take_in("Ben", ("Ada", "Of X", "ada@y.org"), allowed=Allowed("me", removed=True))
+    with pytest.raises(d.NotDecided):
+        forgets(desk, address("Ada"))
+    assert [held.email1 for held in desk.call(lambda s, _: shown(s, [address("Ada")]))[0].campaigns]
+
+
+def test_somebody_whom_the_ledger_never_knew_is_kept_out_as_well(desk):
+    assert forgets(desk, address("Ada"))[0].campaigns == []
+    assert desk.take_in("Ada", "Ben").forgotten == 1
