@@ -17,6 +17,7 @@ COMMANDS = {
     "new": ("prepare", "Write a definition to fill in, from an export if you like"),
     "check": ("prepare", "Find every mistake in definitions and their tables; sends nothing"),
     "links": ("outputs", "Write each candidate's link, also into a copy of your own sheet"),
+    "report": ("outputs", "Write one page to send and to keep"),
     "problems": ("outputs", "List the service's problems"),
     "doctor": ("outputs", "Check settings, credentials, ledger and Prefect"),
 }

@@ -132,6 +132,41 @@ def _columns(file: Path) -> dict[str, str]:
     return {str(field): header for field, header in columns.items()}
 
 
+def report(
+    key: str = typer.Argument(..., help="The campaign."),
+    output: Path = typer.Option(..., "-o", "--output", metavar="PAGE", help="The page to write."),
+    names: bool = typer.Option(False, "--names", help="Show addresses in full."),
+    force: bool = typer.Option(False, "--force", help="Overwrite the file, whatever it is."),
+) -> None:
+    """Write one page to send and to keep: counts, a picture, and the story of each doubt.
+
+    Example: campaign report backend-2026 -o report.html
+    """
+    from data.campaigns.history import history
+    from data.campaigns.people import find
+    from data.decisions.doubts import doubts
+    from data.store.ledger import Ledger
+    from data.store.tables import now
+    from tasks.outputs.exports import write_file
+    from tasks.outputs.report import Doubt, own, report_page, settled
+    from tasks.status import status
+
+    with Ledger.open(create=False) as ledger, ledger.reading() as session:
+        campaign = find(session, key)
+        events = history(session, campaign.id)
+        is_open = {each.email1: True for each in doubts(session, campaign.id)}
+        told = [
+            Doubt(email or "the project", is_open.get(email, False), theirs)
+            for email in dict.fromkeys([*is_open, *settled(events)])
+            if (theirs := history(session, campaign.id, email) if email else own(events))
+        ]
+        stands = status(session, campaign.key)
+        title = _title(campaign.spec, campaign.key)
+    page = report_page(stands, title, doubts=told, events=events, at=now(), names=names)
+    write_file(output, page, force=force)
+    _say(f"{output} shows how {campaign.key} stands; it opens without a network.")
+
+
 def problems(
     search: list[str] = typer.Argument(None, metavar="[WORDS]", help="Words of a title or skill."),
     as_json: bool = typer.Option(False, "--json", help="Print one JSON object."),

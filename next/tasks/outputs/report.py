@@ -1,12 +1,18 @@
 """The report of a campaign: one page to send and to keep, which asks nothing of any network."""
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import groupby
 from typing import Any
 
 from config.emails import masked
+from data.campaigns.history import Event
 from tasks.outputs.exports import page
+
+Name = Callable[[str], str]
+"""How an address is shown: as it is, or masked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,11 +26,11 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """One request whose result was unknown, from its sending to a person's decision."""
+    """Somebody, or the project, for whom a result was unknown: what happened, in order."""
 
-    what: str
+    whom: str
     open: bool
-    moments: Sequence[Moment]
+    events: Sequence[Event]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +47,17 @@ def report_page(
     title: str,
     *,
     doubts: Sequence[Doubt],
-    story: Sequence[Moment],
+    events: Sequence[Event],
     at: datetime,
     names: bool = False,
 ) -> bytes:
     """Write the page. `status` is the object of tasks.status, `title` the project's name.
 
-    Addresses are masked unless `names`; `doubts` and `story` come as they are to be shown.
+    Addresses are masked unless `names`.
     """
-    name: Callable[[str], str] = str if names else masked
+    name: Name = str if names else masked
+    story = moments(events, name)
+    told = [(_named(each.whom, name), each.open, moments(each.events, name)) for each in doubts]
     needs = [
         (name(each["email1"]), _stand(each), each["why"] or "")
         for each in status["candidates"]
@@ -65,11 +73,46 @@ def report_page(
         bars=bars(status["counts"]),
         needs=needs[:SHOWN],
         more=max(len(needs) - SHOWN, 0),
-        doubts=sorted(doubts, key=lambda each: not each.open),
-        story=story,
+        doubts=sorted(told, key=lambda each: not each[1]),
+        story=story[:SHOWN],
+        later=max(len(story) - SHOWN, 0),
         at=at,
         names=names,
     )
+
+
+def settled(events: Iterable[Event]) -> list[str]:
+    """For whom a person settled a result: addresses, and "" for the project itself."""
+    words = [each for each in events if each.who and each.word.split()[0] in ("sent", "again")]
+    return list(dict.fromkeys(each.about for each in words))
+
+
+def own(events: Iterable[Event]) -> list[Event]:
+    """What happened to the project itself and its problem."""
+    words = ("create", "attach", "sent", "again")
+    return [each for each in events if "@" not in each.about and each.word.split()[0] in words]
+
+
+def moments(events: Iterable[Event], name: Name) -> list[Moment]:
+    """Tell events in a line each; requests in a row that came to the same share one."""
+    told = []
+    for _, same in groupby(events, key=lambda each: each.who or (each.word, each.came, each.words)):
+        them = list(same)
+        if them[0].who:
+            told += [
+                Moment(each.at, f"{each.who}: {each.word} {_named(each.about, name)}", each.words)
+                for each in them
+            ]
+            continue
+        first = them[0]
+        about = _named(first.about, name) if len(them) == 1 else f"{len(them):,} requests"
+        status = f", status {first.status}" if first.status and first.came != "done" else ""
+        told.append(Moment(first.at, f"{first.word} {about}: {first.came}{status}", first.words))
+    return told
+
+
+def _named(about: str, name: Name) -> str:
+    return re.sub(r"[^\s,]+@[^\s,]+", lambda found: name(found[0]), about)
 
 
 def bars(counts: Mapping[str, int]) -> list[Bar]:

@@ -16,13 +16,15 @@ from openpyxl.cell.text import InlineFont
 from openpyxl.chart import BarChart, Reference
 from openpyxl.worksheet.datavalidation import DataValidation
 
+from config.emails import masked
 from config.errors import BadInput
 from config.folder import NotOurs, written_by_us
+from data.campaigns.history import Event
 from data.store.states import State
 from tasks.outputs.embed_pages import write_pages
 from tasks.outputs.exports import CannotWrite, write_file
 from tasks.outputs.links import FORMATS, Link, embed_url, links_of, written
-from tasks.outputs.report import Doubt, Moment, bars, report_page
+from tasks.outputs.report import Doubt, bars, moments, report_page
 from tasks.outputs.results import Result, WrongCopy, results_of, write_results
 
 DONE, WAITING, REFUSED, UNSURE, GIVEN_UP = (
@@ -333,26 +335,34 @@ def stands(email: str, add: str, invite: str, why: str | None = None) -> dict[st
 
 
 def test_a_report_tells_each_doubt_and_names_nobody_unless_asked() -> None:
-    doubt = Doubt("invite a…@x…", True, [Moment(AT, "sent, no answer", "<b>gateway</b>")])
-    settled = Doubt("invite b…@x…", False, [Moment(AT, "it arrived, says Eve", None)])
+    lost = Event(AT, "invite", "ada@x.org", "unsure", status=502, words="<b>gateway</b>")
+    word = Event(AT, "sent", "bob@x.org", who="mara", words="it arrived")
+    doubts = [Doubt("bob@x.org", False, [word]), Doubt("ada@x.org", True, [lost])]
     shown = status(
         stands("ada@x.org", "done", "unsure", EVIL[7]), stands("bob@x.org", "done", "done"),
         added=10_000, invited=9_998, unsure=1, refused=1,
     )  # fmt: skip
-    more = {"doubts": [settled, doubt], "story": [Moment(AT, "run 1 began")], "at": AT}
+    more = {"doubts": doubts, "events": [lost, word], "at": AT}
     text = report_page(shown, EVIL[8], **more).decode()
-    assert text.index("invite a…@x…: open") < text.index("invite b…@x…: settled")
-    assert "&lt;b&gt;gateway" in text
-    assert "run 1 began" in text
-    assert "9,998" in text
-    assert "ada@x.org" not in text
-    assert "bob" not in text
-    assert "<script" not in text
-    assert "<img" not in text
-    assert "http://" not in text
+    assert text.index("a…@x…: open") < text.index("b…@x…: settled")
+    assert all(said in text for said in ("&lt;b&gt;gateway", "status 502", "mara: sent", "9,998"))
+    assert not any(part in text for part in ("ada@", "bob@", "<script", "<img", "http://"))
     assert "ada@x.org" in report_page(shown, "x", names=True, **more).decode()
     svg = text[text.index("<svg") : text.index("</svg>") + 6]
     assert len(ElementTree.fromstring(svg).findall(".//rect")) == 7
+
+
+def test_a_story_counts_what_came_to_the_same() -> None:
+    came = ("done", "done", "unsure", "done")
+    events = [Event(AT, "invite", f"{n}@x.org", each) for n, each in enumerate(came)]
+    events += [Event(AT, "correct", "a@x.org, now b@y.org", who="mara") for _ in range(2)]
+    assert [each.text for each in moments(events, masked)] == [
+        "invite 2 requests: done",
+        "invite 2…@x…: unsure",
+        "invite 3…@x…: done",
+        "mara: correct a…@x…, now b…@y…",
+        "mara: correct a…@x…, now b…@y…",
+    ]
 
 
 def test_one_in_ten_thousand_is_seen_in_the_picture() -> None:
