@@ -1,0 +1,59 @@
+"""Every file of the corpora ends in the people, or the mistakes, that stand beside it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from config.definition import Table
+from config.errors import in_order
+from config.sheets.people import read_people
+
+DATA = Path(__file__).parents[2] / "data"
+CASES = [
+    (DATA / folder, json.loads(line))
+    for folder in ("exports", "sheets", "left_out")
+    for line in (DATA / folder / "expected.jsonl").read_text("utf-8").splitlines()
+]
+
+
+def named(case: Any) -> str:
+    return f"{case.name}-" if isinstance(case, Path) else f"{case['file']}-{case.get('options')}"
+
+
+@pytest.mark.parametrize(("folder", "case"), CASES, ids=named)
+def test_a_file_of_the_corpora(folder: Path, case: dict[str, Any]) -> None:
+    """Its people in order, or each mistake at its place, or one question about who is out."""
+    spec = Table.model_validate({"file": case["file"], **case.get("options", {})})
+    people = read_people(spec, folder)
+    mistakes = in_order(people.mistakes)
+    if "people" in case:
+        assert mistakes == []
+        assert [person(each) for each in people.listed] == [wanted(row) for row in case["people"]]
+    if "mistakes" in case:
+        places = [str(each.place.line or each.place.cell or "") for each in mistakes]
+        assert places == [place for place, _ in case["mistakes"]]
+        for mistake, (_, field) in zip(mistakes, case["mistakes"], strict=True):
+            assert not field or mistake.field == field
+    if "out" in case:
+        (question,) = mistakes
+        for what, rows in case["out"].items():
+            assert what in question.message
+            assert all(str(row) in question.message for row in rows)
+    everything = "\n".join([*people.notes, *map(str, mistakes)])
+    assert all(words in everything for words in case.get("says", []))
+
+
+def person(listed: Any) -> tuple[Any, ...]:
+    digits = "".join(filter(str.isdecimal, listed.place.cell or ""))
+    one = listed.candidate
+    number = listed.place.line or int(digits)
+    names = (one.first_name, one.last_name, one.email1)
+    return (number, *names, one.source, one.notes, 1 if one.stage_id is None else one.stage_id)
+
+
+def wanted(row: list[Any]) -> tuple[Any, ...]:
+    number, first, last, email, *more = row
+    rest = {"source": "", "notes": "", "stage_id": 1, **(more[0] if more else {})}
+    return (number, first, last, email, rest["source"], rest["notes"], rest["stage_id"])
