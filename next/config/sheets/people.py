@@ -213,7 +213,7 @@ def _folded(table: Table, read: list[Read], people: People) -> list[Listed]:
         people.mistakes += [m for again in others for m in _differing(table, first, again)]
         if first.candidate is not None and not first.mistakes:
             listed.append(Listed(first.candidate, str(key), table.place(first.row)))
-    _compare(listed, people)
+    compare(listed, people)
     return listed
 
 
@@ -242,7 +242,7 @@ def _differing(table: Table, first: Read, again: Read) -> Iterator[Mistake]:
         yield Mistake(place, why, "email1", typed)
 
 
-def _compare(listed: list[Listed], people: People) -> None:
+def compare(listed: list[Listed], people: People) -> None:
     """Ask about one name with two addresses, and point at two addresses of one mailbox."""
     by_name: dict[str, Listed] = {}
     by_mailbox: dict[str, Listed] = {}
