@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sandbox.faults import Fault
-from sandbox.record import UnreadableRecord
 from sandbox.server import Sandbox
 from sandbox.switchboard import typed_fault
 
@@ -35,8 +34,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
             **faults,
         ) as service:
             _serve(service)
-    except UnreadableRecord as wrong:
-        return _refuse(str(wrong))
     except OSError as wrong:
         where = wrong.filename or f"{given.host}:{given.port}"
         return _refuse(f"The sandbox cannot use {where}: {wrong.strerror}")

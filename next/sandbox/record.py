@@ -4,6 +4,7 @@ import json
 import threading
 from collections.abc import Callable
 from datetime import UTC, datetime
+from errno import EINVAL
 from pathlib import Path
 from typing import Any
 
@@ -11,16 +12,10 @@ Entry = dict[str, Any]
 """n, at, op, method, path, project_id, candidate_id, body, worked, ids, email, status, fault."""
 
 
-class UnreadableRecord(Exception):
-    """A file was given as the record that is none."""
-
-
 class Record:
     """A file of JSON lines that only grows.
 
-    Raises OSError when it cannot be opened, UnreadableRecord when it holds something else.
-
-    A last line that was cut off, by a full disk or a power cut, is left out.
+    Raises OSError when it cannot be opened, or holds something else.
     """
 
     def __init__(self, path: Path) -> None:
@@ -30,15 +25,12 @@ class Record:
         path.parent.mkdir(parents=True, exist_ok=True)
         # Without a buffer of its own: each line is in the file when write() returns.
         self._file = path.open("ab", buffering=0)
-        self._reader = path.open("rb")
-        self._rest = b""
+        self._read = 0
         try:
             self.count = len(self.entries())
         except ValueError:
-            raise UnreadableRecord(f"{path} is not the record of a sandbox") from None
-        if self._rest:
-            self._file.truncate(path.stat().st_size - len(self._rest))
-            self._rest = b""
+            self.close()
+            raise OSError(EINVAL, "it is not the record of a sandbox", str(path)) from None
 
     def write(self, entry: Entry) -> None:
         """Add a line, with its number and the time."""
@@ -52,8 +44,11 @@ class Record:
     def entries(self) -> list[Entry]:
         """Everything that is in the file so far, also of earlier starts."""
         with self._written:
-            *lines, self._rest = (self._rest + self._reader.read()).split(b"\n")
-            self._entries += [json.loads(line) for line in lines]
+            with self.path.open("rb") as file:
+                file.seek(self._read)
+                new = file.readlines()
+            self._read += sum(map(len, new))
+            self._entries += map(json.loads, new)
             return list(self._entries)
 
     def wait_for(self, condition: Callable[[list[Entry]], Any], seconds: float = 30) -> list[Entry]:
@@ -65,4 +60,3 @@ class Record:
 
     def close(self) -> None:
         self._file.close()
-        self._reader.close()

@@ -16,7 +16,10 @@ from sandbox.switchboard import Switchboard
 
 
 class Service:
-    """The service as an ASGI application, for uvicorn alone: faults act on its connections."""
+    """The service as an ASGI application, for uvicorn alone: faults act on its connections.
+
+    Every request is recorded, but for the files that belong to the pages.
+    """
 
     def __init__(
         self, api: Api, pages: ASGIApp, state: State, record: Record, faults: Switchboard
@@ -29,22 +32,25 @@ class Service:
         self._faults = faults
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        body = await _whole(receive)
-        if body is None:
-            return  # the client left in the middle of its request
         # The path as it was sent: an escaped slash must not pass for one.
         path = scope["raw_path"].decode("latin-1")
-        if not path.startswith(("/api", "/oauth", "//")):
+        call = recognise(scope["method"], path)
+        body = await _whole(receive)
+        if body is None:  # the client left in the middle of its request
+            self._record.write(_entry(call, Answer(0), None, None))
+        elif path.startswith(("/static/", "/editor/")):
+            await self._pages(scope, receive, send)
+        elif not path.startswith(("/api", "/oauth", "//")):
             await self._page(body, scope, receive, send)
-            return
-        headers = dict(scope["headers"])
-        call = replace(
-            recognise(scope["method"], path),
-            authorization=headers.get(b"authorization", b"").decode("latin-1"),
-            content_type=headers.get(b"content-type", b"").decode("latin-1"),
-            body=_parsed(body),
-        )
-        await self._call(call, scope, receive, send)
+        else:
+            headers = dict(scope["headers"])
+            call = replace(
+                call,
+                authorization=headers.get(b"authorization", b"").decode("latin-1"),
+                content_type=headers.get(b"content-type", b"").decode("latin-1"),
+                body=_parsed(body),
+            )
+            await self._call(call, scope, receive, send)
 
     async def _page(self, body: bytes, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a page, which says itself what it has changed."""
@@ -115,7 +121,7 @@ def _otherwise(fault: Fault, right: Answer, scope: Scope) -> Answer:
     if right.status >= 400:
         return right
     if fault.page_size and isinstance(right.body, list):
-        return _page(fault.page_size, right, scope)
+        return _part(fault.page_size, right, scope)
     if fault.change and isinstance(right.body, dict):
         return replace(right, body=next(iter(fault.change([right.body])), {}))
     if fault.change:
@@ -123,7 +129,7 @@ def _otherwise(fault: Fault, right: Answer, scope: Scope) -> Answer:
     return right
 
 
-def _page(size: int, right: Answer, scope: Scope) -> Answer:
+def _part(size: int, right: Answer, scope: Scope) -> Answer:
     """A part of a list, which names the next part in a Link header (RFC 8288)."""
     asked = dict(parse_qsl(scope["query_string"].decode("latin-1"))).get("page", "")
     number = int(asked) if asked.isdecimal() and int(asked) else 1

@@ -71,13 +71,16 @@ def typed_fault(text: str) -> tuple[str, Fault]:
         raise ValueError(f"{kind!r} is none of {', '.join(KINDS)}, nor a status")
     make: Callable[..., Fault] = getattr(faults, kind)
     try:
+        values = [_VALUES[kind](value)] if value else []
         counts = [ALWAYS if each == "always" else int(each) for each in numbers]
-        named = dict(zip(("at", "times"), counts, strict=False))
-        return operation, make(*_value(kind, value), **named)
-    except (TypeError, ValueError):
+        named = dict(zip(("at", "times")[: len(counts)], counts, strict=True))
+        return operation, make(*values, **named)
+    except (KeyError, TypeError, ValueError):
         raise ValueError(f"{spec!r} is not KIND[=VALUE][:at[:times]]") from None
 
 
-def _value(kind: str, value: str) -> list[Any]:
-    reader: Callable[[str], Any] = {"late": float, "bad_row": str}.get(kind, int)
-    return [reader(value)] if value else []
+_VALUES: dict[str, Callable[[str], Any]] = {
+    **dict.fromkeys(("status", "throttled", "at_most", "refuse_all"), int),
+    "late": float,
+    "bad_row": str,
+}

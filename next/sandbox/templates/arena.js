@@ -29,7 +29,7 @@ function show(chosen, text) {
 
 function dress() {
   full.session.setMode("ace/mode/" + language.value);
-  full.setTheme(dark.matches ? "ace/theme/tomorrow_night_bright" : "ace/theme/textmate");
+  full.setTheme(dark.matches ? "ace/theme/tomorrow_night" : "ace/theme/textmate");
 }
 
 async function send(handIn, keepalive = false) {
