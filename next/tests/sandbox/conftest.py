@@ -1,7 +1,7 @@
 """A client of the sandbox, and a sandbox with a project, its problem, and Ada and Bob."""
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import httpx
@@ -62,6 +62,14 @@ class Client:
         return self.sandbox.entries()[-1]
 
 
+@contextmanager
+def client_of(sandbox: Sandbox) -> Iterator[Client]:
+    with httpx.Client(base_url=sandbox.url, timeout=30) as http:
+        client = Client(sandbox, http)
+        http.headers["authorization"] = f"Bearer {client.token()}"
+        yield client
+
+
 @pytest.fixture
 def start() -> Iterator[Callable[..., Client]]:
     """Start a sandbox with these options, and a client that has a token."""
@@ -69,11 +77,7 @@ def start() -> Iterator[Callable[..., Client]]:
 
         def begin(**options: Any) -> Client:
             sandbox = running.enter_context(Sandbox(**options))
-            http = running.enter_context(httpx.Client(base_url=sandbox.url, timeout=30))
-            client = Client(sandbox, http)
-            if "token" not in options:
-                http.headers["authorization"] = f"Bearer {client.token()}"
-            return client
+            return running.enter_context(client_of(sandbox))
 
         yield begin
 
