@@ -5,7 +5,6 @@ from pathlib import Path
 
 from sqlmodel import Session
 
-from config.definition import Definition
 from config.errors import BadInput, Place
 from config.reading import Campaign as Read
 from config.settings import Settings
@@ -65,6 +64,11 @@ class Plan:
         """Whether a run would make no request at all."""
         return not (self.create or self.attach or self.add or self.invite)
 
+    @property
+    def sends(self) -> bool:
+        """Whether a run would make a request that may change something."""
+        return not (self.nothing_due or self.holds)
+
 
 def make_plan(
     read: Read,
@@ -120,7 +124,8 @@ def _plan(session: Session, read: Read, intake: Intake) -> Plan:
         stops = [hold for hold in stops if hold.kind is not Kind.APPROVAL]
     if intake.too_many_gone:
         stops.insert(0, _guard(read, intake.too_many_gone))
-    problem, asked = read.definition.problem, own[Op.ATTACH].service_id
+    problem, title = own[Op.ATTACH].service_id, read.definition.problem.title
+    number = f" ({problem})" if problem is not None else ""
     return Plan(
         key=campaign.key,
         campaign_id=campaign.id,
@@ -136,9 +141,9 @@ def _plan(session: Session, read: Read, intake: Intake) -> Plan:
         waits=[hold for hold in found if hold.scope is Scope.INVITES],
         held=_held(session, campaign.id, held),
         intake=intake,
-        project=_project(read.definition, own[Op.CREATE].service_id),
-        problem=_problem(problem.title, asked),
-        unresolved=problem.title if asked is None else None,
+        project=_project(read, own[Op.CREATE].service_id),
+        problem=f"problem {problem}" if title is None else f'problem "{title}"{number}',
+        unresolved=title if problem is None else None,
     )
 
 
@@ -159,13 +164,7 @@ def _unapproved(campaign: Campaign) -> Hold:
     return Hold(Kind.APPROVAL, Scope.CAMPAIGN, why, type_this=command("approve", campaign.key))
 
 
-def _project(definition: Definition, known: int | None) -> str:
+def _project(read: Read, known: int | None) -> str:
     number = f"project {known}" if known is not None else "a new project"
-    name = definition.project.name
+    name = read.definition.project.name
     return f'{number}, "{name}"' if name else number
-
-
-def _problem(title: str | None, known: int | None) -> str:
-    if title is None:
-        return f"problem {known}"
-    return f'problem "{title}"' + (f" ({known})" if known is not None else "")

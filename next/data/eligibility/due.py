@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Select, and_, false, select
+from sqlalchemy import Select, false, select
 from sqlmodel import Session
 
 from data.campaigns.people import invites_of, own_steps, steps_of
@@ -14,15 +14,10 @@ from data.store.tables import PERSON, STEP, Campaign
 
 @dataclass(frozen=True, slots=True)
 class DueStep:
-    """One step that a run may claim. `fields` are sent to add a person, and None otherwise.
-
-    `service_id` is what the call goes to: the candidate's id to invite, the problem's to attach.
-    """
+    """One step that a run may claim; the claim reads what is sent (data/sending/claims.py)."""
 
     step_id: int
     person_id: int
-    fields: dict[str, Any] | None = None
-    service_id: int | None = None
 
 
 def due(session: Session, campaign_id: int, op: Op) -> list[DueStep]:
@@ -33,12 +28,8 @@ def due(session: Session, campaign_id: int, op: Op) -> list[DueStep]:
     held = holds(session, campaign_id)
     if op in (Op.CREATE, Op.ATTACH):
         return _of_the_project(session, campaign_id, op, held)
-    found = session.execute(_waiting(session, campaign_id, op, ready=True))
-    return [
-        DueStep(row.id, row.person_id, row.fields, row.service_id)
-        for row in found
-        if row.person_id not in held
-    ]
+    waiting = session.execute(_waiting(session, campaign_id, op, ready=True))
+    return [DueStep(step, person) for step, person in waiting if person not in held]
 
 
 def to_come(
@@ -47,7 +38,7 @@ def to_come(
     """Who is due for this, now or once they are added (ids of people): what a plan announces."""
     held = holds(session, campaign_id) if held is None else held
     waiting = _waiting(session, campaign_id, op, ready=False)
-    return [row.person_id for row in session.execute(waiting) if row.person_id not in held]
+    return [person for _, person in session.execute(waiting) if person not in held]
 
 
 def _of_the_project(
@@ -65,26 +56,21 @@ def _of_the_project(
         session, campaign_id, Op.INVITE, held
     ):
         return []
-    return [DueStep(step.id, 0, None, step.service_id)]
+    return [DueStep(step.id, 0)]
 
 
 def _waiting(session: Session, campaign_id: int, op: Op, *, ready: bool) -> Select[Any]:
     """People whose step is open. `ready`: what it needs is done, so it can be claimed now."""
-    before = STEP.alias()
-    fields = (PERSON.c.fields,) if ready and op is Op.ADD else (PERSON.c.became.label("fields"),)
-    waiting: Select[Any] = (
-        select(STEP.c.id, STEP.c.person_id, *fields)
+    waiting = (
+        select(STEP.c.id, STEP.c.person_id)
         .join(PERSON, steps_of(STEP, op))
         .where(STEP.c.campaign_id == campaign_id, PERSON.c.listed, STEP.c.state.in_(OPEN[op]))
         .order_by(STEP.c.id)
     )
     if op is not Op.INVITE:
-        return waiting.add_columns(STEP.c.service_id)
+        return waiting
     if not invites_of(session.get_one(Campaign, campaign_id)).send:
-        waiting = waiting.where(false())
+        return waiting.where(false())
+    add = STEP.alias()
     added = (State.DONE,) if ready else (State.DONE, State.SENDING, *OPEN[Op.ADD])
-    return (
-        waiting.join(before, and_(steps_of(before, Op.ADD)))
-        .where(before.c.state.in_(added))
-        .add_columns(before.c.service_id)
-    )
+    return waiting.join(add, steps_of(add, Op.ADD)).where(add.c.state.in_(added))
