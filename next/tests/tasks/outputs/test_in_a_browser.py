@@ -1,0 +1,111 @@
+"""The report and the pages in a real browser: light and dark, on a phone's width."""
+
+import shutil
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+
+from data.campaigns.history import Event
+from tasks.outputs.embed_pages import write_pages
+from tasks.outputs.exports import write_file
+from tasks.outputs.links import Link, embed_url
+from tasks.outputs.report import Doubt, report_page
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
+PHONE = {"width": 360, "height": 740}
+WORD = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft"
+LONG = f"{WORD.lower()}@{'sub' * 20}.example.org"
+AT = datetime(2026, 12, 1, 9, 0, tzinfo=UTC)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    path = shutil.which("chromium") or pytest.fail("this test needs Chromium")
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(
+            executable_path=path, args=["--no-sandbox", "--disable-gpu"]
+        )
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A report and the pages of a campaign with long words in it."""
+    folder = tmp_path_factory.mktemp("pages")
+    url = embed_url("https://app.invalid", 101, 5001)
+    links = [
+        Link("Ada", WORD, LONG, 5001, url, "done"),
+        Link("<script>alert(1)</script>", "=1+1", "bob@x.org", None, None, "waiting"),
+    ]
+    write_pages(folder, links, f"Backend {WORD}", "key", "secret")
+    lost = Event(AT, "invite", LONG, "unsure", words=WORD * 4, status=502)
+    counts = {"candidates": 900, "added": 900, "invited": 600, "unsure": 1, "refused": 2}
+    status = {
+        "campaign": "backend-2026",
+        "service": f"https://{'api' * 30}.test",
+        "project_id": 101,
+        "problem_id": 42,
+        "project": "done",
+        "problem": "done",
+        "counts": counts | {"waiting": 297},
+        "candidates": [{"email1": LONG, "add": "done", "invite": "unsure", "why": WORD * 2}],
+    }
+    doubts = [Doubt(LONG, True, [lost]), Doubt("the project", False, [lost])]
+    page = report_page(
+        status, f"Backend {WORD}", doubts=doubts, events=[lost] * 3, at=AT, names=True
+    )
+    write_file(folder / "report.html", page)
+    (candidate,) = (folder / "pages").iterdir()
+    candidate.rename(folder / "candidate.html")
+    return folder
+
+
+def brightness(colour: str) -> int:
+    return sum(int(part) for part in colour.removeprefix("rgb(").removesuffix(")").split(","))
+
+
+@pytest.mark.parametrize("name", ["report.html", "index.html", "candidate.html"])
+def test_a_page_fits_a_phone_by_day_and_by_night(browser: Browser, folder: Path, name: str) -> None:
+    seen = {}
+    for scheme in ("light", "dark"):
+        asked: list[str] = []
+        said: list[str] = []
+        with browser.new_context(viewport=PHONE, color_scheme=scheme) as context:  # type: ignore[arg-type]
+            page = context.new_page()
+            page.on("request", lambda request, asked=asked: asked.append(request.url))
+            page.on("console", lambda message, said=said: said.append(message.text))
+            page.on("dialog", lambda dialog, said=said: said.append(dialog.message))
+            page.goto((folder / name).as_uri(), wait_until="commit")
+            page.wait_for_selector("h1")
+            assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+            style = "getComputedStyle(document.body)"
+            paper = page.evaluate(f"{style}.backgroundColor")
+            ink = page.evaluate(f"{style}.color")
+            seen[scheme] = (brightness(paper), brightness(ink))
+            frames = page.locator("iframe").count()
+            elsewhere = [url for url in asked if not url.startswith("file:")]
+            assert (frames, len(elsewhere)) == ((1, 1) if name == "candidate.html" else (0, 0))
+            if not frames:
+                assert said == []
+    (day_paper, day_ink), (night_paper, night_ink) = seen["light"], seen["dark"]
+    assert day_paper - day_ink > 400
+    assert night_ink - night_paper > 400
+
+
+def test_the_picture_of_a_report_is_drawn(browser: Browser, folder: Path) -> None:
+    with browser.new_context(viewport=PHONE) as context:  # type: ignore[arg-type]
+        page = context.new_page()
+        page.goto((folder / "report.html").as_uri())
+        picture = page.get_by_role("img", name="900 candidates, 900 added, 600 invited")
+        box = picture.bounding_box()
+        assert box is not None
+        assert box["width"] > 300
+        drawn = page.locator("svg rect.done").evaluate_all(
+            "them => them.map(each => [getComputedStyle(each).fill, each.width.baseVal.value])"
+        )
+        assert [width for _, width in drawn] == [1000, 667]
+        assert {brightness(fill) < 600 for fill, _ in drawn} == {True}
