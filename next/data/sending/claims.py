@@ -10,6 +10,7 @@ from sqlmodel import Session
 
 from data.eligibility.holds import Hold, Scope, kept_back
 from data.sending import pace
+from data.sending.outcomes import refusals
 from data.store.states import NEEDS, OPEN, Op, State
 from data.store.tables import PART, PERSON, REQUEST, STEP, Run, now
 
@@ -25,6 +26,7 @@ class ClaimedStep:
     step_id: int
     person_id: int
     generation: int
+    part_id: int | None  # the one before
     service_id: int | None
     key: str = ""
     fields: Any = None
@@ -32,11 +34,15 @@ class ClaimedStep:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A request that may leave now, and the steps that it is for."""
+    """A request that may leave now, and the steps that it is for.
+
+    `refused` are the statuses that said no to the same before (see `refusals`).
+    """
 
     request: int
     op: Op
     steps: tuple[ClaimedStep, ...]
+    refused: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +88,9 @@ def claim_each(
         if free:
             granted[place] = free
     for place, number in zip(granted, _write_down(session, run_id, op, granted), strict=True):
-        answers[place] = Claim(number, op, tuple(granted[place]))
+        tried = [step.step_id for step in granted[place] if step.part_id is not None]
+        before = refusals(session, tried) if tried else ()
+        answers[place] = Claim(number, op, tuple(granted[place]), before)
     return answers
 
 
@@ -114,7 +122,9 @@ def _free(op: Op) -> Select[Any]:
     """Of some steps of a campaign, those that are open and have what they need."""
     needed = STEP.alias()
     whom = needed.c.service_id if op is Op.INVITE else STEP.c.service_id
-    free: Select[Any] = select(STEP.c.id, STEP.c.person_id, STEP.c.generation, whom).where(
+    free: Select[Any] = select(
+        STEP.c.id, STEP.c.person_id, STEP.c.generation, STEP.c.part_id, whom
+    ).where(
         STEP.c.id.in_(bindparam("steps", expanding=True)),
         STEP.c.campaign_id == bindparam("of"),
         STEP.c.op == op,

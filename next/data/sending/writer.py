@@ -18,7 +18,7 @@ from sqlmodel import Session
 from config.errors import CampaignError
 from data.sending import pace
 from data.sending.claims import Answer, claim_each
-from data.sending.outcomes import Outcome, record_each, refusals
+from data.sending.outcomes import Outcome, record_each
 from data.store.lease import Lease
 from data.store.ledger import Ledger
 from data.store.states import Op
@@ -56,10 +56,6 @@ class Writer:
     async def record(self, outcome: Outcome) -> Sequence[int]:
         """Write down what a request proved; see `record_each`. Raises LedgerUnusable."""
         return (await self._ask(_Asked(outcome=outcome))).shared
-
-    async def refusals(self, step_ids: Sequence[int]) -> tuple[int, ...]:
-        """The statuses that said no to these steps before."""
-        return await self.do(lambda session: refusals(session, step_ids))
 
     async def pause(self, seconds: float) -> datetime:
         """Let nothing leave for this service, in any run, and say until when."""

@@ -6,7 +6,6 @@ from typing import Any
 
 from data.sending.claims import Claim
 from data.sending.outcomes import Outcome
-from data.sending.writer import Writer
 from data.store.states import Op, State
 from tasks.service.client import Service
 from tasks.service.exchange import Before, Exchange
@@ -22,24 +21,26 @@ class Made:
     token: int  # the number of the token that it carried
     wrote: str | None = field(default=None, repr=False)
 
+    @property
+    def said(self) -> str:
+        """Why, with the service's own words."""
+        quoted = f' The service wrote: "{self.wrote}"' if self.wrote else ""
+        return f"{self.verdict.why or ''}{quoted}"
+
 
 @dataclass
 class Calls:
     """The calls of one run. `project` is the service's id of it, and `body` what creates it."""
 
     service: Service
-    writer: Writer
     body: Mapping[str, Any] = field(default_factory=dict)
     project: int = 0
 
     async def make(self, claim: Claim, before: Before) -> Made:
-        """Make the request once, and judge what comes back. Raises LedgerUnusable."""
+        """Make the request once, and judge what comes back."""
         seen = await self._call(claim, before)
-        steps = [step.step_id for step in claim.steps]
-        no = seen.status is not None and seen.status >= 400
-        refused = await self.writer.refusals(steps) if no else ()
         rows = [step.fields for step in claim.steps] if claim.op is Op.ADD else []
-        judged = verdict(claim.op, rows, seen, before=refused)
+        judged = verdict(claim.op, rows, seen, before=claim.refused)
         wrote = None if judged.state is State.DONE else self.service.words(seen)
         return Made(_outcome(claim, seen, judged, wrote), judged, seen.token, wrote)
 

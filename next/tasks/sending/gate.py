@@ -6,7 +6,7 @@ unsure answer; it hears the stop, and knows why a run ends.
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 from config.errors import CampaignError
@@ -125,11 +125,12 @@ class Gate:
         """Let nothing leave until then."""
         self._until = max(self._until or until, until)
 
-    def heard(self, judged: Verdict, wrote: str | None) -> None:
-        """Learn from one answer, in the order in which they come."""
+    def heard(self, judged: Verdict, said: str) -> None:
+        """Learn from one answer, in the order in which they come; `said` is it in words."""
         if judged.then is Then.PAUSE:
             self._pauses += 1
             self._abreast = 1
+            self.pause(now() + timedelta(seconds=judged.retry_after or 0))
             if self._pauses >= PAUSES:
                 self.end(How.STOPPED, f"The service asked for a pause {PAUSES} times in a row")
         elif judged.state is not State.WAITING:
@@ -141,7 +142,6 @@ class Gate:
             self._unsure += 1
         elif judged.state is not State.WAITING:
             self._unsure = 0
-        said = f'{judged.why} The service wrote: "{wrote}"' if wrote else judged.why or ""
         if judged.then is Then.STOP:
             self.end(How.STOPPED, said)
         elif self._unsure >= IN_A_ROW:

@@ -71,7 +71,7 @@ class Run:
         turn = (lambda: at_work.writer.turn(rate)) if rate else None
         self._gate = Gate(campaign, stop, service.problems, turn)
         project = Project.model_validate(campaign.spec["project"])
-        self._calls = Calls(service, at_work.writer, project.body())
+        self._calls = Calls(service, project.body())
         self._calls.project = at_work.own(Op.CREATE).service_id or 0
         self._sender = Sender(at_work, self._calls, self._gate)
 

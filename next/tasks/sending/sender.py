@@ -94,15 +94,12 @@ class Sender:
         """Let one request leave, and hear what comes back."""
         try:
             made = await self._calls.make(claim, self._last_look)
-        except BaseException as error:
+        except BaseException:
             await self._record(Outcome(claim.request, State.UNSURE, why="The run was cut short."))
-            if not isinstance(error, CampaignError):
-                raise
-            self._gate.failed(error)
-            return Outcome(claim.request, State.UNSURE, why="The ledger failed meanwhile.")
-        self._gate.heard(made.verdict, made.wrote)
+            raise
+        self._gate.heard(made.verdict, made.said)
         await self._what_next(claim, made, orders)
-        outcome = await self._not_their_fault(claim, made.outcome, orders, sent)
+        outcome = await self._not_their_fault(claim, made, orders, sent)
         sent[State.DONE] += len(outcome.ids)
         sent[outcome.state] += len(claim.steps) - len(outcome.ids)
         return outcome
@@ -136,9 +133,10 @@ class Sender:
             self._gate.failed(error)
 
     async def _not_their_fault(
-        self, claim: Claim, outcome: Outcome, orders: Orders, sent: Counter[State]
+        self, claim: Claim, made: Made, orders: Orders, sent: Counter[State]
     ) -> Outcome:
         """Once a few people were refused alike and nobody got through, they wait like everybody."""
+        outcome = made.outcome
         if outcome.ids or outcome.state is State.DONE:
             self._refused.somebody_got_through()
         if outcome.state is not State.REFUSED or claim.op not in (Op.ADD, Op.INVITE):
@@ -149,11 +147,9 @@ class Sender:
             if claim.op is Op.ADD:
                 orders.far_from_here()
             return outcome
-        self._gate.end(
-            How.STOPPED,
-            f"{len(everybody)} people in a row were refused alike, so the cause is not in their "
-            f"rows, and everybody waits. {outcome.why}",
-        )
+        alike = f"{len(everybody)} people in a row were refused alike"
+        why = f"{alike}, so it is not because of their rows, and everybody waits. {made.said}"
+        self._gate.end(How.STOPPED, why)
         for each in everybody[:-1]:
             sent[State.REFUSED] -= 1
             sent[State.WAITING] += 1

@@ -31,7 +31,7 @@ class Desk:
     folder: Path
     options: dict[str, Any] = field(default_factory=dict)
 
-    def campaign(self, people: int = 3, key: str = "backend", **spec: Any) -> int:
+    def campaign(self, people: Any = 3, key: str = "backend", **spec: Any) -> int:
         with self.ledger.writing() as session:
             row = small.campaign(session, people, key, project=PROJECT, **spec)
             row.service, row.account = self.settings().base_url, self.settings().account
@@ -42,7 +42,7 @@ class Desk:
         six = {name[11:].lower(): value for name, value in self.service.settings.items()}
         return Settings(_env_file=None, **six, **self.options)  # type: ignore[call-arg]
 
-    def run(self, campaign_id: int = 1, stop_after: float | None = None) -> Ending | None:
+    def run(self, campaign_id: int = 1) -> Ending | None:
         """One run, to its end; returns why it ended early."""
         return asyncio.run(self.send(campaign_id))
 
@@ -72,6 +72,14 @@ class Desk:
     def received(self, op: str) -> list[dict[str, Any]]:
         """What the service recorded of one operation."""
         return [entry for entry in self.service.entries() if entry["op"] == op]
+
+    async def has_received(self, op: str, number: int) -> None:
+        """Wait until the service has recorded so many of an operation."""
+
+        def enough(entries: list[dict[str, Any]]) -> bool:
+            return len([entry for entry in entries if entry["op"] == op]) >= number
+
+        await asyncio.to_thread(self.service.wait_for, enough)
 
     def emails(self) -> Counter[str]:
         """Whom the service wrote to, and how often."""
