@@ -22,18 +22,6 @@ PARTS: dict[str, type[BaseModel]] = {
     "guard": Guard,
     "schedule": Schedule,
 }
-# Fields of 0.2 that are gone, and what to do without them.
-GONE = {
-    "when_unsure": "people who may have been added are settled with  campaign settle",
-    "cooldown": "somebody invited to the same problem before is held by itself",
-    "least_time": "use invites.not_after",
-    "hold_on": "three requests without a known result already stop a run",
-    "trust": "leave it out",
-    "per_second": "use invites.per_hour, or CAMPAIGN_INVITES_PER_SECOND",
-    "unlisted": "leave it out",
-    "within": "use  approval: required",
-    "people": "write the list of people directly under candidates",
-}
 
 
 class Written(Protocol):
@@ -120,8 +108,6 @@ def _meaning(model: type[BaseModel], where: Location) -> str:
 
 
 def _unknown(name: str, names: list[str]) -> str:
-    if name in GONE:
-        return f"there is no field {name} any more; {GONE[name]}"
     near = get_close_matches(name.casefold(), names, n=1, cutoff=0.7)
     hint = f"did you mean {near[0]}?" if near else f"the fields are {', '.join(names)}"
     return f"there is no field {name}; {hint}"

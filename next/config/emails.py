@@ -129,7 +129,7 @@ def _slip(address: str) -> str:
     if "\n" in address or "\r" in address:
         return "on one line"
     if _SEVERAL.search(address):
-        return "alone, not several: keep the one the person logs in with"
+        return "alone, not several: keep one, or write  several: first  under candidates"
     if inside := _BRACKETS.search(address):
         return f"only, what is between < and >: {inside[1].strip()}"
     if address.endswith((",", ";")):

@@ -14,7 +14,7 @@ from config.definition import Definition, Listed, Table
 from config.emails import address_notes, email_key
 from config.errors import BadInput, Bug, CampaignError, Mistake, Place
 from config.sheets.files import Kind, read_file
-from config.sheets.people import LeftOut, People, read_people
+from config.sheets.people import LeftOut, People, compare, read_people
 from config.yaml_file import YamlFile
 
 YAML = (".yaml", ".yml")
@@ -141,26 +141,18 @@ def _people(written: Written, definition: Definition | None) -> People:
     places = (written.place(("candidates", at)) for at in range(len(definition.candidates)))
     pairs = zip(definition.candidates, places, strict=False)
     listed = [Listed(each, email_key(each.email1), place) for each, place in pairs]
-    return People(listed, list(_doubled(listed)))
+    people = People(listed, list(_listed_twice(listed)))
+    compare(listed, people)
+    return people
 
 
-def _doubled(listed: Sequence[Listed]) -> Iterator[Mistake]:
-    """Refuse a person who is listed twice, and ask about one name with two addresses."""
-    keys: dict[str, Listed] = {}
-    names: dict[str, Listed] = {}
+def _listed_twice(listed: Sequence[Listed]) -> Iterator[Mistake]:
+    first: dict[str, Listed] = {}
     for each in listed:
-        one = each.candidate
-        name = f"{one.first_name} {one.last_name}"
-        before, namesake = keys.setdefault(each.key, each), names.setdefault(name.casefold(), each)
-        if before is not each:
-            message = f"{one.email1} is listed twice, first at {before.place}"
-            yield Mistake(each.place, message, "email1", one.email1)
-        elif namesake is not each:
-            message = (
-                f"{name} is listed with two addresses, first at {namesake.place}; keep the one "
-                "they log in with, or put a second person of this name into another campaign"
-            )
-            yield Mistake(each.place, message, "email1", one.email1)
+        if (before := first.setdefault(each.key, each)) is not each:
+            email = each.candidate.email1
+            message = f"{email} is listed twice, first at {before.place}"
+            yield Mistake(each.place, message, "email1", email)
 
 
 def _address_notes(listed: Sequence[Listed]) -> Iterator[str]:

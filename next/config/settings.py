@@ -150,7 +150,10 @@ def settings() -> Settings:
     try:
         return Settings(_env_file=file, _env_file_encoding="utf-8-sig")
     except ValidationError as error:
-        wrong = {str(each["loc"][0]).upper(): _plain(each["msg"]) for each in error.errors()}
+        wrong = {
+            str(each["loc"][0]).upper(): each["msg"].removeprefix("Value error, ")
+            for each in error.errors()
+        }
         listed = "; ".join(f"{name} {why}" for name, why in wrong.items())
         raise BadSettings(f"Settings to fix: {listed}.", wrong) from None
 
@@ -188,15 +191,3 @@ def _check_sources(file: Path) -> None:
 
 def _set(values: Mapping[str, str | None], names: set[str]) -> set[str]:
     return {name.upper() for name, value in values.items() if value} & names
-
-
-def _plain(message: str) -> str:
-    """Say as a person would what pydantic says of a value that was typed."""
-    for theirs, ours in (
-        ("Value error, ", ""),
-        ("Input should be", "must be"),
-        (", unable to parse string as an integer", ""),
-        (", unable to parse string as a number", ""),
-    ):
-        message = message.replace(theirs, ours)
-    return message

@@ -116,26 +116,12 @@ def on_the_wall(at: datetime, zone: str | None) -> str:
 
 
 def moment(typed: str) -> datetime:
-    """Read `2026-12-01 09:00`, also with T or :00, or `Dec 1, 2026 9:00 am`, as a naive time."""
-    text = " ".join(typed.split())
-    if match := _ISO.fullmatch(text):
-        day, clock, seconds, offset = match.groups()
-        if not clock:
-            raise ValueError(f"a time of day as well, as in {day} 09:00")
-        if offset:
-            raise ValueError("no offset; name the place instead, as in timezone: Europe/Paris")
-        if seconds and float(seconds[1:]):
-            raise ValueError("a whole minute, without seconds")
-        written = f"{day}T{clock:0>5}"
-    elif match := _SENT.fullmatch(text):
-        name, day, year, hour, minute, half = match.groups()
-        month = MONTHS.index(name.title()) + 1 if name.title() in MONTHS else 0
-        clock = f"{int(hour) % 12 + (12 if half in 'Pp' else 0):02}:{minute}"
-        written = f"{year}-{month:02}-{int(day):02}T{clock}"
-    else:
-        raise ValueError(MOMENT_WANTED)
+    """Read `2026-12-01 09:00`, also with T or :00, as a naive time."""
+    written = _MOMENT.fullmatch(typed.strip())
+    if written is None:
+        raise ValueError(f"{MOMENT_WANTED}, without an offset")
     try:
-        return datetime.fromisoformat(written)
+        return datetime.fromisoformat(f"{written[1]}T{written[2]:0>5}")
     except ValueError:
         raise ValueError(f"{MOMENT_WANTED}; there is no such date or time") from None
 
@@ -237,12 +223,5 @@ def _day(name: str) -> int:
     raise ValueError(HOURS_WANTED)
 
 
-_ISO = re.compile(
-    r"(\d{4}-\d\d-\d\d)(?:[ Tt]+(\d{1,2}:\d\d)(:\d\d(?:\.\d+)?)?)?"
-    r"(\s*(?:[Zz]|[+-]\d{1,2}(?::?\d\d)?))?",
-    re.ASCII,
-)
-_SENT = re.compile(
-    r"([A-Za-z]{3}) (\d{1,2}), (\d{4}) (0?[1-9]|1[0-2]):(\d\d) ?([AaPp])[Mm]", re.ASCII
-)
+_MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)[ Tt]+(\d{1,2}:\d\d)(?::00)?", re.ASCII)
 _HOURS = re.compile(r"(?:(.+?) )?(\d{1,2})(?::(\d\d))? ?- ?(\d{1,2})(?::(\d\d))?", re.ASCII)
