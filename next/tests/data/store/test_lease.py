@@ -1,0 +1,140 @@
+"""The lease: one process a campaign, dead ones let go, stopped ones hold on."""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from data.store.lease import AtWork, LeaseLost, is_free, lease
+from data.store.ledger import Ledger
+
+HOLD = """
+import sys
+from data.store.lease import lease
+from data.store.ledger import Ledger
+with Ledger.open(sys.argv[1]) as ledger, lease(ledger, sys.argv[2]) as held:
+    print("held", flush=True)
+    for line in sys.stdin:
+        held.check()
+        print("still", flush=True)
+"""
+
+
+@pytest.fixture
+def url(tmp_path: Path) -> str:
+    Ledger.open(f"sqlite:///{tmp_path / 'ledger.db'}").close()
+    return f"sqlite:///{tmp_path / 'ledger.db'}"
+
+
+@pytest.fixture
+def other(url: str) -> Iterator[Callable[[str], subprocess.Popen[str]]]:
+    """Begin another process that holds the lease of a campaign."""
+    begun: list[subprocess.Popen[str]] = []
+
+    def begin(key: str) -> subprocess.Popen[str]:
+        command = [sys.executable, "-c", HOLD, url, key]
+        pipe = subprocess.PIPE
+        process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
+        begun.append(process)
+        assert process.stdout is not None
+        assert process.stdout.readline() == "held\n"
+        return process
+
+    yield begin
+    for process in begun:
+        process.kill()
+        process.communicate()
+
+
+def test_who_comes_second_is_told_who_is_at_work(
+    url: str, other: Callable[[str], subprocess.Popen[str]]
+) -> None:
+    process = other("backend")
+    with Ledger.open(url) as ledger:
+        assert not is_free(ledger, "backend")
+        with pytest.raises(AtWork) as told, lease(ledger, "backend"):
+            pass
+        assert (told.value.host, told.value.pid) == (socket.gethostname(), process.pid)
+        assert told.value.since is not None
+        assert str(process.pid) in str(told.value)
+        with lease(ledger, "frontend"):  # another campaign goes on meanwhile
+            assert is_free(ledger, "backend") is False
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_who_died_holds_nothing(
+    url: str, other: Callable[[str], subprocess.Popen[str]], number: signal.Signals
+) -> None:
+    process = other("backend")
+    process.send_signal(number)
+    process.wait()
+    with Ledger.open(url) as ledger:
+        assert is_free(ledger, "backend")
+        with lease(ledger, "backend") as held:
+            held.check()
+
+
+def test_who_is_stopped_holds_on(url: str, other: Callable[[str], subprocess.Popen[str]]) -> None:
+    process = other("backend")
+    os.kill(process.pid, signal.SIGSTOP)
+    os.waitpid(process.pid, os.WUNTRACED)
+    with Ledger.open(url) as ledger:
+        assert not is_free(ledger, "backend")
+        with pytest.raises(AtWork), lease(ledger, "backend"):
+            pass
+        os.kill(process.pid, signal.SIGCONT)
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write("look\n")
+        process.stdin.flush()
+        assert process.stdout.readline() == "still\n"
+        assert not is_free(ledger, "backend")
+
+
+def _remove_folder(folder: Path) -> None:
+    shutil.rmtree(folder)
+
+
+def _remove_file(folder: Path) -> None:
+    (folder / "backend").unlink()
+
+
+def _replace_file(folder: Path) -> None:
+    (folder / "backend").unlink()
+    (folder / "backend").touch()
+
+
+def _replace_folder(folder: Path) -> None:
+    folder.rename(folder.with_name("old"))
+    folder.mkdir()
+
+
+HARM = [_remove_folder, _remove_file, _replace_file, _replace_folder]
+
+
+@pytest.mark.parametrize("harm", HARM)
+def test_a_lock_that_is_gone_is_noticed(url: str, harm: Callable[[Path], None]) -> None:
+    with Ledger.open(url) as ledger, lease(ledger, "backend") as first:
+        first.check()
+        harm(ledger.locks)
+        with pytest.raises(LeaseLost, match="Nothing more is sent"):
+            first.check()
+        with lease(ledger, "backend") as second:  # the other may begin: the first sends no more
+            second.check()
+            with pytest.raises(LeaseLost):
+                first.check()
+
+
+@pytest.mark.parametrize("key", ["..", "a/b", ".sending", "ä ö", "x" * 60, "%2E"])
+def test_any_key_has_a_lock_of_its_own(url: str, key: str) -> None:
+    with Ledger.open(url) as ledger, lease(ledger, key), lease(ledger, "another"):
+        assert len(list(ledger.locks.iterdir())) == 2
+        assert not is_free(ledger, key)
+    with Ledger.open(url) as ledger:
+        assert is_free(ledger, key)

@@ -1,0 +1,264 @@
+"""Opening, migrating and losing a ledger: one sentence each, and nothing lost."""
+
+import shutil
+import sqlite3
+import stat
+from collections.abc import Callable
+from contextlib import closing
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+from sqlalchemy.exc import StatementError
+from sqlmodel import select
+
+from data.store import ledger as module
+from data.store.ledger import (
+    ForeignDatabase,
+    Ledger,
+    LedgerGone,
+    LedgerUnusable,
+    NewerLedger,
+    NoLedger,
+)
+from data.store.tables import Notice, SeenFile
+
+
+def url(file: Path) -> str:
+    return f"sqlite:///{file}"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """A ledger with one row in it, closed."""
+    made = tmp_path / "ledger.db"
+    with Ledger.open(url(made)) as ledger, ledger.writing() as session:
+        session.add(Notice(key="before", text="a row"))
+    return made
+
+
+def rows(ledger: Ledger) -> list[str]:
+    with ledger.reading() as session:
+        return list(session.exec(select(Notice.key)))
+
+
+def sql(file: Path, *statements: str) -> list[tuple[object, ...]]:
+    with closing(sqlite3.connect(file)) as connection, connection:
+        return [row for statement in statements for row in connection.execute(statement)]
+
+
+def test_what_is_written_is_there_when_it_is_opened_again(file: Path) -> None:
+    with Ledger.open(url(file), create=False) as ledger:
+        assert rows(ledger) == ["before"]
+        uuid = ledger.uuid()
+    with Ledger.open(url(file)) as ledger:
+        assert ledger.uuid() == uuid
+
+
+def test_what_raises_leaves_nothing(file: Path) -> None:
+    with Ledger.open(url(file)) as ledger:
+        with pytest.raises(RuntimeError), ledger.writing() as session:
+            session.add(Notice(key="half", text=""))
+            session.flush()
+            raise RuntimeError
+        assert rows(ledger) == ["before"]
+
+
+def test_a_naive_time_does_not_enter(file: Path) -> None:
+    with (
+        Ledger.open(url(file)) as ledger,
+        pytest.raises(StatementError, match="naive"),
+        ledger.writing() as session,
+    ):
+        naive = datetime(2026, 1, 1)  # noqa: DTZ001
+        session.add(SeenFile(path="x", trace="y", at=naive))
+
+
+def test_its_files_are_for_its_owner_alone(tmp_path: Path) -> None:
+    file = tmp_path / "new" / "ledger.db"
+    with Ledger.open(url(file)) as ledger, ledger.writing() as session:
+        session.add(Notice(key="x", text="y"))
+        session.flush()
+        modes = {stat.S_IMODE(each.stat().st_mode) for each in file.parent.iterdir()}
+    assert modes == {0o600}
+
+
+def test_a_log_is_only_moved_when_asked(file: Path) -> None:
+    with Ledger.open(url(file)) as ledger:
+        before = file.read_bytes()
+        with ledger.writing() as session:
+            session.add_all(Notice(key=str(i), text="x" * 5000) for i in range(2000))
+        assert file.read_bytes() == before
+        ledger.checkpoint()
+        assert file.stat().st_size > len(before)
+
+
+def _newer(file: Path) -> None:
+    sql(file, "UPDATE alembic_version SET version_num = '9999'")
+
+
+def _foreign(file: Path) -> None:
+    file.unlink()
+    sql(file, "CREATE TABLE orders (id INTEGER)")
+
+
+def _other_alembic(file: Path) -> None:
+    file.unlink()
+    sql(file, "CREATE TABLE alembic_version (version_num)", "CREATE TABLE ledger (uuid)")
+
+
+def _no_database(file: Path) -> None:
+    file.write_bytes(b"a spreadsheet, perhaps" * 500)
+
+
+def _damaged(file: Path) -> None:
+    whole = file.read_bytes()
+    file.write_bytes(whole[:4096] + b"\xff" * (len(whole) - 4096))
+
+
+CANNOT_BE_OPENED: dict[str, tuple[Callable[[Path], None], type[Exception], str]] = {
+    "newer": (_newer, NewerLedger, r"newer version .*\(9999; this one knows 0001\)"),
+    "foreign": (_foreign, ForeignDatabase, "no ledger"),
+    "of another program": (_other_alembic, ForeignDatabase, "no ledger"),
+    "no database": (_no_database, LedgerUnusable, "it is no database"),
+}
+
+
+@pytest.mark.parametrize("case", CANNOT_BE_OPENED)
+def test_what_cannot_be_opened_says_so_and_stays_as_it_is(file: Path, case: str) -> None:
+    harm, error, said = CANNOT_BE_OPENED[case]
+    harm(file)
+    before = file.read_bytes()
+    with pytest.raises(error, match=said) as raised:
+        Ledger.open(url(file))
+    assert "Nothing was" in str(raised.value)
+    assert file.read_bytes() == before
+    assert "\n" not in str(raised.value)
+
+
+def test_a_damaged_file_says_so(file: Path) -> None:
+    _damaged(file)
+    with pytest.raises(LedgerUnusable, match="damaged"), Ledger.open(url(file)) as ledger:
+        rows(ledger)
+
+
+def test_who_only_reads_makes_nothing(tmp_path: Path) -> None:
+    with pytest.raises(NoLedger):
+        Ledger.open(url(tmp_path / "none.db"), create=False)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_address_that_is_none() -> None:
+    with pytest.raises(LedgerUnusable, match="no address of a database"):
+        Ledger.open("my ledger")
+
+
+def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "a file").touch()
+    with pytest.raises(LedgerUnusable, match="cannot be written"):
+        Ledger.open(url(tmp_path / "a file" / "ledger.db"))
+
+
+def test_a_full_disk_loses_nothing(file: Path) -> None:
+    with Ledger.open(url(file)) as ledger:
+        with ledger.recording() as session:
+            session.connection().exec_driver_sql("PRAGMA max_page_count = 1")
+        with (
+            pytest.raises(LedgerUnusable, match="the disk is full"),
+            ledger.recording() as session,
+        ):
+            session.add(Notice(key="more", text="x" * 1_000_000))
+    with Ledger.open(url(file)) as ledger:
+        assert rows(ledger) == ["before"]
+
+
+def test_a_ledger_that_became_read_only(file: Path) -> None:
+    with Ledger.open(url(file)) as ledger:
+        with ledger.recording() as session:
+            session.connection().exec_driver_sql("PRAGMA query_only = ON")
+        with pytest.raises(LedgerUnusable, match="Make it writable"), ledger.writing() as session:
+            session.add(Notice(key="more", text=""))
+
+
+def _move(file: Path) -> None:
+    file.rename(file.with_name("moved.db"))
+
+
+def _replace(file: Path) -> None:
+    shutil.copy(file, file.with_name("copy.db"))
+    _move(file)
+    file.with_name("copy.db").rename(file)
+
+
+@pytest.mark.parametrize("harm", [_move, _replace])
+def test_a_file_that_went_away_takes_what_was_answered_with_it(
+    file: Path, harm: Callable[[Path], None]
+) -> None:
+    with Ledger.open(url(file)) as ledger:
+        assert rows(ledger) == ["before"]
+        with ledger.writing() as session:
+            session.add(Notice(key="claimed", text=""))
+        harm(file)
+        assert ledger.gone()
+        with pytest.raises(LedgerGone), ledger.writing():
+            pass
+        with ledger.recording() as session:
+            session.add(Notice(key="answered", text=""))
+    moved = file.with_name("moved.db")
+    file.unlink(missing_ok=True)
+    file.with_name("ledger.db-wal").unlink(missing_ok=True)
+    with Ledger.open(url(moved)) as ledger:
+        assert rows(ledger) == ["answered", "before", "claimed"]
+
+
+SECOND = """
+from alembic import op
+import sqlalchemy
+revision, down_revision = "0002", "0001"
+def upgrade():
+    op.add_column("notice", sqlalchemy.Column("extra", sqlalchemy.String))
+    {then}
+"""
+
+
+@pytest.fixture
+def later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """The program one version later, whose migration does this at its end."""
+
+    def made(then: str) -> None:
+        folder = tmp_path / "migrations"
+        shutil.copytree(module.MIGRATIONS, folder)
+        (folder / "versions" / "0002_extra.py").write_text(SECOND.format(then=then))
+        monkeypatch.setattr(module, "MIGRATIONS", folder)
+
+    return made
+
+
+def test_an_older_ledger_is_kept_and_migrated(file: Path, later: Callable[[str], None]) -> None:
+    later("pass")
+    with Ledger.open(url(file)) as ledger:
+        assert rows(ledger) == ["before"]
+    assert sql(file, "SELECT version_num FROM alembic_version") == [("0002",)]
+    assert "extra" in str(sql(file, "SELECT sql FROM sqlite_master WHERE name = 'notice'"))
+    kept = file.with_name("ledger.db.tables-0001")
+    assert sql(kept, "SELECT version_num FROM alembic_version") == [("0001",)]
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+
+
+def test_a_migration_that_fails_changes_nothing(file: Path, later: Callable[[str], None]) -> None:
+    later("raise RuntimeError('no')")
+    with pytest.raises(RuntimeError):
+        Ledger.open(url(file))
+    assert sql(file, "SELECT version_num FROM alembic_version") == [("0001",)]
+    assert "extra" not in str(sql(file, "SELECT sql FROM sqlite_master WHERE name = 'notice'"))
+
+
+def test_what_is_erased_is_in_no_file(file: Path) -> None:
+    with Ledger.open(url(file)) as ledger:
+        with ledger.writing() as session:
+            session.add(Notice(key="secret-of-ada", text=""))
+        with ledger.writing() as session:
+            session.delete(session.get_one(Notice, "secret-of-ada"))
+        ledger.rewrite()
+        found = [f for f in file.parent.iterdir() if f.is_file() and b"of-ada" in f.read_bytes()]
+    assert found == []

@@ -1,0 +1,192 @@
+"""Receipts: which copy of a ledger may send, told by what became of its files."""
+
+import shutil
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from config.errors import CampaignError
+from data.store import receipts
+from data.store.ledger import Ledger
+from data.store.receipts import AnotherLedger, OlderLedger, UnreadableReceipt
+from data.store.tables import Campaign, Notice
+from tests.data.sending import small
+
+SERVICE = small.SERVICE
+Harm = Callable[[Path], None]
+
+
+class Desk:
+    """One campaign, its ledger and its definition, in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.file = folder, folder / "campaigns" / "backend.yaml"
+        self.file.parent.mkdir(exist_ok=True)
+        self.db = folder / "ledger.db"
+
+    def open(self) -> Ledger:
+        return Ledger.open(f"sqlite:///{self.db}")
+
+    def begin(self, service: str = SERVICE) -> None:
+        with self.open() as ledger, ledger.writing() as session:
+            small.campaign(session, 1).service = service
+
+    def send_part(self, claims: int = 1) -> int:
+        """Count a mark, and write what a part's claims would."""
+        with self.open() as ledger:
+            mark = receipts.Mark(ledger, 1, self.file)
+            number = mark.grow()
+            with ledger.writing() as session:
+                session.add(Notice(key=f"part {number}", text="x" * claims))
+            mark.close()
+        return number
+
+    def check(self, service: str = SERVICE, key: str = "backend") -> type[CampaignError] | None:
+        with self.open() as ledger, ledger.reading() as session:
+            try:
+                receipts.check(session, key, service, self.file)
+            except CampaignError as error:
+                assert "Nothing was sent" in str(error)
+                assert error.then.startswith(f"campaign settle {key} --accept-ledger")
+                return type(error)
+        return None
+
+    def accept(self) -> None:
+        with self.open() as ledger, ledger.writing() as session:
+            receipts.accept(session, "backend", "Ada", "the other disk is gone")
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "home"))
+    made = Desk(tmp_path)
+    made.begin()
+    return made
+
+
+def _copy(desk: Desk) -> Path:
+    return Path(shutil.copy(desk.db, desk.folder / "copy.db"))
+
+
+def test_the_ledger_that_sent_may_go_on(desk: Desk) -> None:
+    assert desk.check() is None
+    assert [desk.send_part(), desk.send_part()] == [1, 2]
+    assert desk.check() is None
+
+
+def test_an_older_copy_is_stopped(desk: Desk) -> None:
+    desk.send_part()
+    copy = _copy(desk)
+    desk.send_part()
+    copy.rename(desk.db)
+    assert desk.check() is OlderLedger
+
+
+def test_an_empty_ledger_is_stopped(desk: Desk) -> None:
+    desk.send_part()
+    desk.db.unlink()
+    assert desk.check() is AnotherLedger
+    desk.begin()
+    assert desk.check() is AnotherLedger
+
+
+@pytest.mark.parametrize("gone", ["beside", "copy"])
+def test_one_of_the_two_is_enough(desk: Desk, gone: str) -> None:
+    desk.send_part()
+    desk.db.unlink()
+    if gone == "beside":
+        desk.file.with_name("backend.yaml.receipt").unlink()
+    else:
+        shutil.rmtree(desk.folder / "home")
+    assert desk.check() is AnotherLedger
+
+
+def test_a_receipt_that_cannot_be_read_stops(desk: Desk) -> None:
+    desk.send_part()
+    desk.file.with_name("backend.yaml.receipt").write_text("{")
+    assert desk.check() is UnreadableReceipt
+    desk.accept()
+    assert desk.check() is None
+
+
+def test_what_a_person_accepts_goes_on_and_the_other_copy_is_stopped(desk: Desk) -> None:
+    desk.send_part()
+    copy = _copy(desk)
+    desk.send_part()
+    newer = desk.db.rename(desk.folder / "newer.db")
+    copy.rename(desk.db)
+    assert desk.check() is OlderLedger
+    desk.accept()
+    assert desk.check() is None
+    assert desk.send_part() == 3  # beyond both
+    assert desk.check() is None
+    newer.rename(desk.db)
+    assert desk.check() is OlderLedger
+
+
+def test_of_two_copies_that_go_on_the_second_is_stopped(desk: Desk) -> None:
+    desk.send_part()
+    copy = _copy(desk)
+    desk.send_part()
+    copy.rename(desk.db)
+    assert desk.check() is OlderLedger
+
+
+def test_what_is_accepted_holds_until_something_is_sent_elsewhere(desk: Desk) -> None:
+    desk.send_part()
+    first = desk.db.rename(desk.folder / "first.db")
+    desk.begin()
+    desk.accept()
+    assert desk.check() is None
+    second = desk.db.rename(desk.folder / "second.db")
+    first.rename(desk.db)
+    desk.send_part()
+    second.rename(desk.db)
+    assert desk.check() is AnotherLedger
+
+
+def test_other_campaigns_and_this_machine_are_told_apart(desk: Desk) -> None:
+    desk.send_part()
+    desk.db.unlink()
+    assert desk.check(key="frontend") is None
+    assert desk.check(service="http://127.0.0.1:8000") is None
+    assert desk.check(service="https://the-same.example") is AnotherLedger
+
+
+def test_a_sandbox_is_the_same_only_at_its_address(desk: Desk) -> None:
+    with desk.open() as ledger, ledger.writing() as session:
+        session.get_one(Campaign, 1).service = "http://localhost:8000"
+    desk.send_part()
+    desk.db.unlink()
+    assert desk.check(service="http://localhost:8000") is AnotherLedger
+    assert desk.check(service="http://localhost:8001") is None
+    assert desk.check() is None
+
+
+@pytest.mark.parametrize("parts", [1, 2, 3])
+@pytest.mark.parametrize("others", [0, 1])
+def test_a_file_without_its_log_is_behind(desk: Desk, parts: int, others: int) -> None:
+    """Whether or not another campaign of the ledger is being sent, and moves the log meanwhile."""
+    with desk.open() as ledger, ExitStack() as stack:
+        with ledger.writing() as session:
+            small.campaign(session, 1, key="frontend")
+        mark, other = (receipts.Mark(ledger, i, desk.file) for i in (1, 2))
+        stack.callback(mark.close)
+        stack.callback(other.close)
+        for part in range(parts):
+            mark.grow()
+            with ledger.writing() as session:
+                session.add(Notice(key=f"claim {part}", text=""))
+            if others:
+                other.grow()
+            with ledger.writing() as session:
+                session.add(Notice(key=f"claim {part} after", text=""))
+            alone = Path(shutil.copy(desk.db, desk.folder / f"alone-{part}.db"))
+            with (
+                Ledger.open(f"sqlite:///{alone}") as copy,
+                copy.reading() as session,
+                pytest.raises(OlderLedger),
+            ):
+                receipts.check(session, "backend", SERVICE, desk.file)
