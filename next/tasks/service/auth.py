@@ -81,23 +81,19 @@ async def tried(ask: Ask, variable: str) -> Exchange:
                 if seen.status is None or seen.status in PASSING or seen.body is None:
                     raise _NoAnswer(seen)
     except _NoAnswer as last:
-        why = last.seen.error or f"status {last.seen.status}"
-        raise Unreachable(variable=variable, why=why) from None
+        seen = last.args[0]
+        raise Unreachable(variable=variable, why=seen.error or f"status {seen.status}") from None
     return seen
 
 
 class _NoAnswer(Exception):
-    """No answer, or one that may be better next time."""
-
-    def __init__(self, seen: Exchange) -> None:
-        self.seen = seen
-        super().__init__()
+    """No answer, or one that may be better next time: its only argument is the exchange."""
 
 
 def _wait(error: Exception) -> bool | float:
-    if not isinstance(error, _NoAnswer) or error.seen.fatal:
+    if not isinstance(error, _NoAnswer) or error.args[0].fatal:
         return False
-    header = error.seen.headers.get("retry-after")
+    header = error.args[0].headers.get("retry-after")
     return min(retry_after(header), LONGEST_WAIT) if header else True
 
 

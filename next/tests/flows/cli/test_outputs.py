@@ -1,0 +1,160 @@
+"""`links`, `report`, `problems` and `doctor` as they are typed."""
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import stamina
+from prefect.settings import PREFECT_API_URL, temporary_settings
+from sqlmodel import select
+
+from config.reading import read_campaign
+from config.settings import settings
+from data.campaigns.intake import take_in
+from data.store.ledger import Ledger
+from data.store.states import Op, State
+from data.store.tables import Step
+from flows.cli import app
+from sandbox.faults import ALWAYS, status
+from sandbox.server import Sandbox
+
+DEFINITION = """
+campaign: hiring
+project: {name: Backend engineer, endtime: 2099-12-14 18:00, timezone: Europe/Paris}
+problem: 42
+candidates:
+- {first_name: Ada, last_name: Byron, email1: ada@people.test}
+- {first_name: Bob, last_name: Ng, email1: bob@people.test}
+stage_id: 1
+"""
+
+
+@pytest.fixture
+def sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Sandbox]:
+    """A service, its settings, and a ledger of this test alone."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("PREFECT_API_URL", raising=False)
+    monkeypatch.setenv("CAMPAIGN_DATABASE_URL", f"sqlite:///{tmp_path}/ledger.db")
+    monkeypatch.setenv("CAMPAIGN_OUTPUT_DIR", str(tmp_path / "out"))
+    with Sandbox() as service, stamina.set_testing(True, attempts=2):
+        for name, value in service.settings.items():
+            monkeypatch.setenv(name, value)
+        yield service
+
+
+@pytest.fixture
+def ledger(sandbox: Sandbox, tmp_path: Path) -> None:
+    """A campaign in which Ada was added."""
+    file = tmp_path / "hiring.yaml"
+    file.write_text(DEFINITION)
+    with Ledger.open() as ledger, ledger.writing() as session:
+        take_in(session, read_campaign(file), settings())
+        for step in session.exec(select(Step)).all():
+            if (step.op, step.person_id) in ((Op.CREATE, 0), (Op.ADD, 1)):
+                step.state, step.service_id = State.DONE, 101 if step.op is Op.CREATE else 5001
+                session.add(step)
+
+
+@pytest.mark.usefixtures("ledger")
+def test_links_are_printed_or_written(
+    sandbox: Sandbox, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    url = f"{sandbox.url}/embedded/welcome?projectId=101&candidateId=5001"
+    for words in (["--json"], ["--format", "json"]):
+        assert app.run(["links", "hiring", *words]) == 0
+        printed = json.loads(capsys.readouterr().out)
+        assert [each["embed_url"] for each in printed] == [url, None]
+    assert app.run(["links", "hiring"]) == 0
+    assert capsys.readouterr().out.startswith("first_name,last_name,email1,")
+    for name in ("links.csv", "links.json", "links.xlsx"):
+        assert app.run(["links", "hiring", "-o", name]) == 0
+        assert "2 candidates, 1 without a link yet" in capsys.readouterr().err
+    assert app.run(["links", "hiring", "--format", "html", "-o", "pages"]) == 0
+    assert len([*(tmp_path / "pages" / "pages").iterdir()]) == 1
+
+
+MISTYPED = [
+    ["links", "hiring", "--format", "csv", "-o", "links.xlsx"],
+    ["links", "hiring", "--format", "pdf"],
+    ["links", "hiring", "--into", "hiring.yaml"],
+    ["links", "another"],
+    ["report", "hiring"],
+]
+
+
+@pytest.mark.usefixtures("ledger")
+@pytest.mark.parametrize("words", MISTYPED)
+def test_what_cannot_be_meant_is_refused(words: list[str], tmp_path: Path) -> None:
+    before = {path.name for path in tmp_path.iterdir()}
+    assert app.run(words) == 2
+    assert {path.name for path in tmp_path.iterdir()} == before
+
+
+@pytest.mark.usefixtures("ledger")
+def test_results_go_into_a_copy_and_what_it_lacks_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "own.csv").write_text("Mail\nada@people.test\nzoe@people.test\n")
+    assert app.run(["links", "hiring", "--into", "own.csv", "-o", "copy.csv"]) == 0
+    said = capsys.readouterr().err
+    assert "1 waiting, 1 not in the campaign" in said
+    assert "1 candidate of hiring in no row of own.csv" in said
+    assert "5001" in (tmp_path / "copy.csv").read_text("utf-8-sig")
+
+
+@pytest.mark.usefixtures("ledger")
+def test_a_report_is_a_page(tmp_path: Path) -> None:
+    assert app.run(["report", "hiring", "-o", "report.html"]) == 0
+    page = (tmp_path / "report.html").read_text()
+    assert "Backend engineer" in page
+    assert "ada@people.test" not in page
+
+
+def test_problems_are_found_by_words(sandbox: Sandbox, capsys: pytest.CaptureFixture[str]) -> None:
+    assert app.run(["problems"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 5
+    assert app.run(["problems", "TWO", "sum", "--json"]) == 0
+    assert [each["id"] for each in json.loads(capsys.readouterr().out)["problems"]] == [42]
+    sandbox.faults["problems"] = status(503, times=ALWAYS)
+    assert app.run(["problems"]) == 1
+    assert "ASSESSMENT_BASE_URL" in capsys.readouterr().err
+
+
+FAULTS = [
+    # what is wrong -> the name of the finding
+    ({}, None),
+    ({"ASSESSMENT_CLIENT_SECRET": "wrong"}, "service"),
+    ({"ASSESSMENT_BASE_URL": ""}, "settings"),
+    ({"ASSESSMENT_BASE_URL": "http://127.0.0.1:1"}, "service"),
+    ({"ASSESSMENT_AUTH_URL": "ftp://x"}, "settings"),
+    ({"CAMPAIGN_CA_FILE": "/nowhere/ca.pem"}, "CAMPAIGN_CA_FILE"),
+    ({"CAMPAIGN_OUTPUT_DIR": "/proc/out"}, "outputs"),
+    ({"CAMPAIGN_DATABASE_URL": f"sqlite:///{Path(sys.executable)}"}, "ledger"),
+]
+
+
+@pytest.mark.parametrize(("wrong", "name"), FAULTS)
+@pytest.mark.usefixtures("sandbox")
+def test_doctor_names_what_is_wrong(
+    wrong: dict[str, str],
+    name: str | None,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for variable, value in wrong.items():
+        monkeypatch.setenv(variable, value)
+    assert app.run(["doctor", "--json"]) == (1 if name else 0)
+    told = json.loads(capsys.readouterr().out)
+    found = [each["name"] for each in told["checks"] if not each["ok"]]
+    assert found[:1] == ([name] if name else [])
+    assert told["ok"] is (name is None)
+    assert "sandbox-secret" not in json.dumps(told)
+
+
+@pytest.mark.usefixtures("sandbox")
+def test_doctor_asks_the_prefect_server_that_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    with temporary_settings({PREFECT_API_URL: "http://127.0.0.1:1/api"}):
+        assert app.run(["doctor", "--offline"]) == 1
+    assert "WRONG  Prefect: the server at http://127.0.0.1:1/api" in capsys.readouterr().out
