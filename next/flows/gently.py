@@ -24,8 +24,8 @@ TOLD_BY = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 @asynccontextmanager
-async def stopping_gently() -> AsyncIterator[asyncio.Event]:
-    """Give the event that somebody told this run to stop: by a signal, or by a cancel in Prefect.
+async def told_to_stop() -> AsyncIterator[asyncio.Event]:
+    """Give the event that a signal told this process to stop.
 
     Prefect's own handler would raise in the middle of a request.
     """
@@ -33,14 +33,23 @@ async def stopping_gently() -> AsyncIterator[asyncio.Event]:
     before = {number: signal.getsignal(number) for number in TOLD_BY}
     for number in TOLD_BY:
         loop.add_signal_handler(number, stop.set)
-    looking = asyncio.create_task(_cancelled_in_prefect(stop))
     try:
         yield stop
     finally:
-        looking.cancel()
         for number, handler in before.items():
             loop.remove_signal_handler(number)
             signal.signal(number, handler)
+
+
+@asynccontextmanager
+async def stopping_gently() -> AsyncIterator[asyncio.Event]:
+    """Give the event that this run was told to stop: by a signal, or by a cancel in Prefect."""
+    async with told_to_stop() as stop:
+        looking = asyncio.create_task(_cancelled_in_prefect(stop))
+        try:
+            yield stop
+        finally:
+            looking.cancel()
 
 
 async def _cancelled_in_prefect(stop: asyncio.Event) -> None:
@@ -66,9 +75,10 @@ async def go_on_later(message: str, at: datetime | None = None) -> NoReturn:
     Only for a run that a worker began; what was cancelled meanwhile stays so.
     """
     from prefect.client.orchestration import get_client  # noqa: PLC0415
+    from prefect.client.schemas.objects import State  # noqa: PLC0415
     from prefect.exceptions import Abort  # noqa: PLC0415
     from prefect.runtime import flow_run  # noqa: PLC0415
-    from prefect.states import AwaitingRetry, Cancelled, State  # noqa: PLC0415
+    from prefect.states import AwaitingRetry, Cancelled  # noqa: PLC0415
 
     async with get_client() as client:
         state = (await client.read_flow_run(flow_run.id)).state

@@ -13,10 +13,10 @@ import select
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TextIO
+from typing import TextIO, cast
 
 from platformdirs import user_data_path
 
@@ -60,7 +60,7 @@ class Server:
         self.start()
 
     def start(self) -> None:
-        """Start it and wait until it answers, also after it died. Raises NoServer."""
+        """Start it, also again after it died; `wait` for it."""
         log, number = prefect_home() / "server.log", self._listener.fileno()
         origins = f"{self.address},{self.address.replace(HOST, 'localhost')}"
         with open(log, "ab", opener=_private) as said:
@@ -78,13 +78,12 @@ class Server:
                     "PREFECT_SERVER_CSRF_PROTECTION_ENABLED": "true",
                 },
             )
-        answer = self._process.stdout
-        if (
-            not answer
-            or not select.select([answer], [], [], STARTS_WITHIN)[0]
-            or not answer.read(1)
-        ):
-            raise NoServer(log=log)
+
+    def wait(self) -> None:
+        """Wait until it answers. Raises NoServer."""
+        said = self._process.stdout
+        if not said or not select.select([said], [], [], STARTS_WITHIN)[0] or not said.read(1):
+            raise NoServer(log=prefect_home() / "server.log")
 
     @property
     def is_gone(self) -> bool:
@@ -95,15 +94,19 @@ class Server:
 
 
 @contextmanager
-def prefect_server() -> Iterator[None]:
-    """Have Prefect use a server until the block ends. Raises NoServer."""
+def prefect_server() -> Iterator[Callable[[], None]]:
+    """Have Prefect use a server until the block ends; call what it gives before the first flow.
+
+    That waits until the server answers, and raises NoServer: it starts while files are read.
+    """
     _prepare()
     with (prefect_home() / "up").open("a+") as known:
         if "PREFECT_API_URL" in os.environ or _is_up(known):
-            yield
+            yield lambda: None
             return
-    with socket.create_server((HOST, 0)) as listener, _ended(Server(listener, "ephemeral")):
-        yield
+    listener = socket.create_server((HOST, 0))
+    with listener, _ended(Server(listener, "ephemeral")) as server:
+        yield server.wait
 
 
 @contextmanager
@@ -119,10 +122,20 @@ def standing_server(port: int) -> Iterator[Server]:
         except OSError:
             raise PortTaken(port=port, other=port + 1) from None
         with listener, _ended(Server(listener, "up")) as server:
+            server.wait()
             known.truncate(0)
             known.write(server.address)
             known.flush()
             yield server
+
+
+async def everything_recorded() -> None:
+    """Send what Prefect still has to tell its server, which may end next."""
+    from prefect.events.worker import EventsWorker  # noqa: PLC0415
+    from prefect.logging.handlers import APILogHandler  # noqa: PLC0415
+
+    await APILogHandler.aflush()
+    await cast(Awaitable[object], EventsWorker.drain_all(at_exit=False))
 
 
 def prefect_home() -> Path:

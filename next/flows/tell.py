@@ -15,6 +15,7 @@ from prefect.blocks.notifications import AppriseNotificationBlock
 from prefect.blocks.webhook import Webhook
 from prefect.client.schemas.objects import FlowRun, State
 from prefect.logging import get_logger
+from prefect.runtime import deployment, flow_run
 from pydantic import SecretStr
 from sqlmodel import Session, col, select
 
@@ -22,6 +23,7 @@ from config.settings import settings
 from data.store.lease import AtWork, lease
 from data.store.ledger import Ledger
 from data.store.tables import Notice, now
+from flows.ending import TOLD, Ending
 
 PATIENCE = 20.0  # seconds that an address may take
 
@@ -33,10 +35,21 @@ class Mailbox(AppriseNotificationBlock):
     _block_type_slug = "campaign-mailbox"
 
 
-def note(session: Session, situation: str, text: str) -> None:
-    """Write down that a person is to be told of this situation, unless that was done before."""
-    if session.get(Notice, situation) is None:
-        session.add(Notice(key=situation, text=text))
+def situation(ending: Ending) -> None:
+    """Write down what a person has to be told of how a run ended, if nobody has been told yet.
+
+    Whoever typed a run reads it there.
+    """
+    if ending.end not in TOLD or deployment.id is None:
+        return
+    with Ledger.open(settings().database_url) as ledger, ledger.writing() as session:
+        note(session, f"{ending.key} {ending.end} {ending.situation}", f"{ending.key}: {ending}")
+
+
+def note(session: Session, key: str, text: str) -> None:
+    """Write down a situation, unless that was done before."""
+    if session.get(Notice, key) is None:
+        session.add(Notice(key=key, text=text))
 
 
 async def tell(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> None:

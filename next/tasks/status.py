@@ -4,14 +4,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from sqlmodel import Session, col, select
+from sqlmodel import Session, col, func, select
 
 from data.campaigns.people import Row, find, invites_of, own_steps, rows
 from data.decisions.doubts import doubts
 from data.eligibility.holds import Hold, campaign_holds, command, holds
 from data.sending.recovery import leftovers
+from data.store.ledger import Ledger
 from data.store.states import Op, State
-from data.store.tables import Campaign
+from data.store.tables import CAMPAIGN, STEP, Campaign
 from tasks.outputs.links import embed_url, word_of
 
 
@@ -59,6 +60,15 @@ def status(session: Session, key: str) -> dict[str, Any]:
             for row in everybody
         ],
     }
+
+
+def progress(ledger: Ledger, key: str) -> tuple[int, int]:
+    """How many of a campaign's steps for people are done, and how many there are."""
+    theirs = select(STEP.c.state, func.count()).join(CAMPAIGN, CAMPAIGN.c.id == STEP.c.campaign_id)
+    theirs = theirs.where(CAMPAIGN.c.key == key, STEP.c.person_id != 0).group_by(STEP.c.state)
+    with ledger.reading() as session:
+        counts = {row[0]: row[1] for row in session.execute(theirs)}
+    return counts.get(State.DONE, 0), sum(counts.values())
 
 
 def where(row: Row, held: dict[int, Hold], *, send: bool) -> str:

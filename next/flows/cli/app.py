@@ -14,6 +14,19 @@ import typer
 from config.errors import BadInput, Bug, CampaignError
 
 COMMANDS = {
+    "run": ("run", "Show the plan, ask, and send what is left; safe to repeat"),
+    "plan": ("look", "Show what a run would do; sends nothing"),
+    "status": ("look", "Show where campaigns stand, and who needs a person"),
+    "history": ("look", "Show every request and every decision in order"),
+    "settle": ("settle", "Say what became of a request whose result is unknown"),
+    "invite": ("decide", "Invite somebody once more, or although they are held"),
+    "correct": ("decide", "Put the right address in the place of a wrong one"),
+    "withdraw": ("decide", "Send somebody nothing more"),
+    "block": ("decide", "Never write to an address or a domain again"),
+    "approve": ("decide", "Approve a plan, or the pilot's email"),
+    "pause": ("decide", "Send nothing more of a campaign for now"),
+    "resume": ("decide", "Let a paused campaign go on"),
+    "forget": ("decide", "Remove a person everywhere, for good"),
     "new": ("prepare", "Write a definition to fill in, from an export if you like"),
     "check": ("prepare", "Find every mistake in definitions and their tables; sends nothing"),
     "links": ("outputs", "Write each candidate's link, also into a copy of your own sheet"),

@@ -1,0 +1,124 @@
+"""The flow of one campaign: its body is the process."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from prefect import flow
+from prefect.client.schemas.objects import State
+from prefect.logging import get_run_logger
+from prefect.runtime import deployment, flow_run
+
+from config.errors import CampaignError
+from config.reading import key_of, read_campaign
+from config.settings import service_settings
+from data.campaigns.intake import Allowed
+from data.store.lease import AtWork, Lease, lease
+from data.store.ledger import Ledger
+from flows.ending import End, Ending, broken_off, ended
+from flows.gently import go_on_later, stopping_gently
+from flows.page import publish_page, showing_progress
+from flows.steps import add_batch, attach_problem, create_project, invite_part, preflight, scrubbed
+from flows.tell import situation, tell
+from tasks.plan import make_plan, refreshed
+from tasks.sending.gate import Ending as EndedEarly
+from tasks.sending.run import sending
+
+LOOKS_AGAIN = 1.0  # seconds, while another process is at work on the campaign
+
+
+def run_name() -> str:
+    """By campaign and time, as Prefect's lists show it."""
+    asked = flow_run.parameters
+    key = asked.get("campaign") or Path(str(asked["file"])).stem
+    return f"{key} {flow_run.scheduled_start_time:%Y-%m-%d %H:%M}"
+
+
+@flow(
+    name="campaign",
+    flow_run_name=run_name,
+    persist_result=False,
+    on_failure=[tell],
+    on_crashed=[tell],
+)
+async def run_campaign(
+    file: Path,
+    campaign: str | None = None,
+    digest: str | None = None,
+    accept_removed: bool = False,
+    keep_project: bool = False,
+) -> State[Any]:
+    """Send one campaign: project, problem, people, invitations. Safe to repeat at any time.
+
+    Args:
+        file: The definition, as the worker finds it.
+        campaign: The key that the file must have.
+        digest: Only if the file still has these bytes.
+        accept_removed: Go on although many people are gone from the file.
+        keep_project: It is the same campaign, although the file names another project.
+    """
+    allowed = Allowed("a run in Prefect", accept_removed, keep_project)
+    async with stopping_gently() as stop:
+        try:
+            with scrubbed():
+                ending = await send(file, campaign, digest, allowed, stop)
+        except CampaignError as error:
+            ending = broken_off(campaign or file.stem, error)
+    if deployment.id is not None and ending.end in (End.INTERRUPTED, End.NOT_YET):
+        await go_on_later(str(ending), ending.until)
+    situation(ending)
+    return ending.state()
+
+
+async def send(
+    file: Path, campaign: str | None, digest: str | None, allowed: Allowed, stop: asyncio.Event
+) -> Ending:
+    """What the flow does, from the file to its ending. Raises CampaignError."""
+    settings = service_settings()
+    with Ledger.open(settings.database_url) as ledger:
+        async with alone(ledger, key_of(file), stop) as held:
+            read = await asyncio.to_thread(read_campaign, file, campaign)
+            plan = make_plan(read, ledger, settings, digest=digest, allowed=allowed)
+            if plan.unresolved and not plan.nothing_due:
+                await preflight(plan.key, ledger, settings)
+                plan = refreshed(plan, read, ledger)
+            if plan.holds or plan.nothing_due:  # no request at all
+                return ended(ledger, plan)
+            early = None
+            try:
+                await preflight(plan.key, ledger, settings)
+                async with (
+                    showing_progress(plan.key, ledger),
+                    sending(ledger, held, plan.campaign_id, settings, stop) as run,
+                ):
+                    await create_project(run)
+                    await attach_problem(run)
+                    for batch in run.to_add():
+                        await add_batch(run, batch, batch.number)
+                    for part in run.turns():  # pilot, waves, hours, rate
+                        await invite_part(run, part, part.number)
+            except EndedEarly as error:
+                early = error
+            ending = ended(ledger, plan, early)
+            await publish_page(ledger, ending)
+            return ending
+
+
+@asynccontextmanager
+async def alone(ledger: Ledger, key: str, stop: asyncio.Event) -> AsyncIterator[Lease]:
+    """Hold the campaign's lease. A run that a person typed waits for it, and says for whom."""
+    said = False
+    while True:
+        try:
+            with lease(ledger, key) as held:
+                yield held
+            return
+        except AtWork as busy:
+            if deployment.id is not None or stop.is_set():
+                raise
+            if not said:
+                get_run_logger().info("%s Waiting for it.", busy)
+                said = True
+        await asyncio.wait([asyncio.ensure_future(stop.wait())], timeout=LOOKS_AGAIN)

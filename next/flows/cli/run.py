@@ -1,0 +1,180 @@
+"""The command that sends: `run` shows the plan, asks, and runs the flow."""
+
+import asyncio
+import getpass
+import json
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from flows.cli import words
+
+if TYPE_CHECKING:
+    from prefect.client.schemas.objects import State
+
+    from config.reading import Campaign
+    from config.settings import Settings
+    from data.campaigns.intake import Allowed
+    from data.store.ledger import Ledger
+    from flows.ending import Ending
+    from tasks.plan import Plan
+
+SECONDS = 0.5  # between two looks at how far a run is
+WORST_FIRST = (130, 2, 1, 3, 0)
+
+
+def run(
+    files: list[Path] = typer.Argument(..., help="Definitions, or folders of them."),
+    yes: bool = typer.Option(False, "--yes", "-y", help="Send without asking."),
+    accept_removed: bool = typer.Option(
+        False, "--accept-removed", help="Go on although many people are gone from the file."
+    ),
+    keep_project: bool = typer.Option(
+        False, "--keep-project", help="It is the same campaign, although its project is renamed."
+    ),
+    rehearse: bool = typer.Option(
+        False, "--rehearse", help="Only in a sandbox, with invented addresses: say what would be."
+    ),
+    as_json: bool = typer.Option(False, "--json", help="Print a JSON list of statuses."),
+) -> int:
+    """Send campaigns: show the plan, ask, and do what is left to do. Safe to repeat at any time.
+
+    Example: campaign run hiring.yaml
+    """
+    if rehearse:
+        from flows.rehearse import rehearsed
+
+        return rehearsed(files, as_json=as_json)
+    from config.settings import service_settings
+    from data.campaigns.intake import Allowed
+    from data.store.ledger import Ledger
+    from flows.server import everything_recorded, prefect_server
+
+    settings = service_settings()
+    allowed = Allowed(getpass.getuser(), accept_removed, keep_project)
+    campaigns, wrong = _read(files)
+    with prefect_server() as ready, Ledger.open(settings.database_url) as ledger:
+        plans = [_planned(each, ledger, settings, allowed, quiet=as_json) for each in campaigns]
+        if any(_sends(plan) for plan in plans) and not _agreed(yes or as_json):
+            _say("Nothing was sent.")
+            return 1
+        ready()
+        endings = [_sent(plan, ledger, allowed, quiet=as_json) for plan in plans]
+        asyncio.run(everything_recorded())
+        if as_json:
+            print(json.dumps(_statuses(ledger, plans), ensure_ascii=False, indent=2))
+    codes = [ending.end.exit_code for ending in endings] + [2] * wrong
+    return min(codes, key=WORST_FIRST.index, default=0)
+
+
+def _read(places: list[Path]) -> tuple[list["Campaign"], bool]:
+    """Read all campaigns. A bad file that was typed stops everything, one of a folder itself."""
+    from config.errors import BadInput
+    from config.reading import read_campaign
+    from flows.cli.prepare import campaigns_in
+
+    files, mistakes = campaigns_in(places)
+    good = []
+    for file in files:
+        try:
+            good.append(read_campaign(file))
+        except BadInput as error:
+            mistakes += error.mistakes
+    if mistakes and not (good and all(place.is_dir() for place in places)):
+        raise BadInput(mistakes)
+    for mistake in mistakes:
+        _say(str(mistake))
+    return good, bool(mistakes)
+
+
+def _planned(
+    read: "Campaign", ledger: "Ledger", settings: "Settings", allowed: "Allowed", *, quiet: bool
+) -> "Plan":
+    from tasks.plan import make_plan
+
+    plan = make_plan(read, ledger, settings, allowed=allowed, dry=True)
+    if not quiet:
+        for line in words.planned(plan, read):
+            _say(line)
+    return plan
+
+
+def _sends(plan: "Plan") -> bool:
+    return not (plan.holds or plan.nothing_due)
+
+
+def _agreed(without_asking: bool) -> bool:
+    """Ask on a terminal; elsewhere nobody could answer."""
+    if without_asking or not sys.stdin.isatty():
+        return True
+    return typer.confirm("Send this?", default=False, err=True)
+
+
+def _sent(plan: "Plan", ledger: "Ledger", allowed: "Allowed", *, quiet: bool) -> "Ending":
+    """Run the flow of one campaign, and say how it ended and who needs a person."""
+    from flows.ending import Ending
+    from tasks.status import needs
+
+    with _progress(plan.key, ledger, quiet=quiet):
+        state = asyncio.run(_flow(plan, allowed))
+    ending = Ending.read(plan.key, state.message)
+    if not quiet:
+        _say(f"{plan.key}: {ending.end}: {ending.says}")
+        with ledger.reading() as session:
+            for need in needs(session, plan.key):
+                _say(f"  {need.why}" + (f"\n    {need.type_this}" if need.type_this else ""))
+        _say(ending.type_this or words.typed("links", plan.key))
+    return ending
+
+
+async def _flow(plan: "Plan", allowed: "Allowed") -> "State[Any]":
+    from flows.campaign import run_campaign
+
+    asked = (plan.file, plan.key, plan.digest, allowed.removed, allowed.project)
+    state: State[Any] = await run_campaign(*asked, return_state=True)
+    return state
+
+
+def _statuses(ledger: "Ledger", plans: Sequence["Plan"]) -> list[dict[str, Any]]:
+    from tasks.status import status
+
+    with ledger.reading() as session:
+        return [status(session, plan.key) for plan in plans]
+
+
+@contextmanager
+def _progress(key: str, ledger: "Ledger", *, quiet: bool) -> Iterator[None]:
+    """A bar on a terminal that asks the ledger how far the campaign is."""
+    if quiet or not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    from tasks.status import progress
+
+    over = threading.Event()
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(key, total=None)
+
+        def look() -> None:
+            while not over.wait(SECONDS):
+                done, total = progress(ledger, key)
+                bar.update(task, completed=done, total=total)
+
+        looking = threading.Thread(target=look)
+        looking.start()
+        try:
+            yield
+        finally:
+            over.set()
+            looking.join()
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr)

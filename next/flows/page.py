@@ -1,0 +1,133 @@
+"""What Prefect's pages show of a campaign: one markdown page, made from its status.
+
+Prefect keeps what it shows, so a person is a masked address, and a typed reason is left out.
+"""
+
+import asyncio
+import re
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import asynccontextmanager, suppress
+from hashlib import sha256
+from html import escape
+from typing import Any
+
+from prefect.artifacts import (
+    acreate_markdown_artifact,
+    acreate_progress_artifact,
+    aupdate_progress_artifact,
+)
+
+from config.emails import masked
+from data.store.ledger import Ledger
+from flows.ending import Ending
+from tasks.status import progress, status
+
+BETWEEN = 2.0  # seconds between two looks at how far it is
+PATIENCE = 10.0  # seconds that Prefect's server may take for a page
+SHOWN = 50  # people in one table
+BAR = 30  # blocks of a whole bar
+NEED_A_PERSON = ("unsure", "refused", "held")
+
+
+def artifact_key(kind: str, campaign: str) -> str:
+    """The key of an artifact: lower-case letters, digits and dashes, as Prefect wants it."""
+    plain = re.sub(r"[^a-z0-9-]", "-", campaign)
+    if plain != campaign:  # two keys stay different
+        plain += "-" + sha256(campaign.encode()).hexdigest()[:6]
+    return f"{kind}-{plain}"
+
+
+def campaign_page(status: Mapping[str, Any], says: str, forms: Mapping[str, str]) -> str:
+    """The page that a person opens in the morning: how far, who needs them, what to do.
+
+    `status` is the object of `campaign status KEY --json`; `says` how the last run ended, and what
+    to type; `forms` are the addresses of Prefect's forms by name.
+    """
+    counts, key = status["counts"], status["campaign"]
+    everybody = counts["candidates"]
+    parts = [
+        f"# {text(key)}",
+        text(says),
+        f"`{_bar(counts['added'], everybody)}` {counts['added']:,} of {everybody:,} added",
+        f"`{_bar(counts['invited'], everybody)}` {counts['invited']:,} of {everybody:,} invited",
+        _table(("", "now"), _counts(status)),
+        *_who_needs_a_person(status, forms),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def text(written: str) -> str:
+    """Take the power out of text that others wrote: no tag, no link, no further cell."""
+    plain = escape(" ".join(written.split()), quote=False)
+    return re.sub(r"([\\`*_~|#\[\]])", r"\\\1", plain)
+
+
+def _counts(status: Mapping[str, Any]) -> Iterable[tuple[str, object]]:
+    yield "service", status["service"]
+    for name in ("project", "problem"):
+        yield name, f"{status[f'{name}_id'] or ''} {status[name]}".strip()
+    for name, number in status["counts"].items():
+        if number:
+            yield name, f"{number:,}"
+
+
+def _who_needs_a_person(status: Mapping[str, Any], forms: Mapping[str, str]) -> Iterable[str]:
+    key, counts = status["campaign"], status["counts"]
+    if not any(counts[name] for name in NEED_A_PERSON):
+        return
+    them = [
+        (masked(each["email1"]), each["candidate_id"] or "", each["add"], each["invite"])
+        for each in status["candidates"]
+        if not {each["add"], each["invite"]}.isdisjoint(NEED_A_PERSON) or each["why"]
+    ]
+    yield f"## Needs you: {len(them):,}"
+    yield f"Who they are and why: `campaign status {key}`."
+    if counts["unsure"]:
+        form = f"[settle]({forms['settle']})" if "settle" in forms else "**settle**"
+        yield (
+            "What is unsure may have happened, and is never sent again by itself. Look in the web "
+            f"application; then fill in the form {form}, or type `campaign settle {key}`."
+        )
+    yield _table(("address", "candidate id", "added", "invited"), them[:SHOWN])
+    if len(them) > SHOWN:
+        yield f"and {len(them) - SHOWN:,} more"
+
+
+def _bar(done: int, of: int) -> str:
+    full = BAR * done // of if of else BAR
+    return "█" * full + "░" * (BAR - full)
+
+
+def _table(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
+    heads = list(columns)
+    lines = [heads, ["---"] * len(heads), *([text(str(cell)) for cell in row] for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+@asynccontextmanager
+async def showing_progress(key: str, ledger: Ledger) -> AsyncIterator[None]:
+    """Keep a progress artifact of Prefect up to date meanwhile, as far as its server is there."""
+    showing = asyncio.create_task(_show_progress(key, ledger))
+    try:
+        yield
+    finally:
+        showing.cancel()
+
+
+async def _show_progress(key: str, ledger: Ledger) -> None:
+    bar = await acreate_progress_artifact(0.0, key=artifact_key("progress", key))
+    while True:
+        await asyncio.sleep(BETWEEN)
+        done, of = await asyncio.to_thread(progress, ledger, key)
+        with suppress(Exception):  # a page that is behind stops no campaign
+            await aupdate_progress_artifact(bar, 100 * done / of if of else 100.0)
+
+
+async def publish_page(ledger: Ledger, ending: Ending) -> None:
+    """Renew the campaign's page in Prefect. A server that is away is not waited for."""
+    with ledger.reading() as session:
+        standing = status(session, ending.key)
+    page = campaign_page(standing, str(ending), {})
+    with suppress(Exception):
+        creating = acreate_markdown_artifact(page, key=artifact_key("campaign", ending.key))
+        await asyncio.wait_for(creating, PATIENCE)

@@ -1,0 +1,63 @@
+"""The steps of a campaign as Prefect's tasks: a name around a function that does one thing.
+
+What sends has no retries and no cache: after an unclear answer Prefect would send again. The
+ledger knows what was sent. Names of runs are keys and numbers, never people.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from prefect import task
+from prefect.cache_policies import NO_CACHE
+
+from config.errors import Bug, CampaignError
+from config.settings import Settings
+from data.store.ledger import Ledger
+from tasks.preflight import preflight as ask
+from tasks.sending.run import Run, Turn
+
+
+@contextmanager
+def scrubbed() -> Iterator[None]:
+    """Prefect keeps what an exception says: what nobody has worded may name a candidate."""
+    try:
+        yield
+    except CampaignError:
+        raise
+    except Exception as error:  # noqa: BLE001 - whatever it is
+        raise Bug(error, "What was sent is recorded; the next run goes on from there.") from None
+
+
+@task(task_run_name="ask the service for its problems", cache_policy=NO_CACHE, persist_result=False)
+async def preflight(key: str, ledger: Ledger, settings: Settings) -> None:
+    """See that token and address work, and resolve the problem's title (interface 4.1, 4.2)."""
+    with scrubbed():
+        await ask(key, ledger, settings)
+
+
+@task(task_run_name="create project", cache_policy=NO_CACHE, persist_result=False)
+async def create_project(run: Run) -> None:
+    """Interface 4.3."""
+    with scrubbed():
+        await run.create()
+
+
+@task(task_run_name="attach problem", cache_policy=NO_CACHE, persist_result=False)
+async def attach_problem(run: Run) -> None:
+    """Interface 4.4."""
+    with scrubbed():
+        await run.attach()
+
+
+@task(task_run_name="add batch {number}", cache_policy=NO_CACHE, persist_result=False)
+async def add_batch(run: Run, batch: Turn, number: int) -> None:
+    """Interface 4.5."""
+    with scrubbed():
+        await run.add(batch)
+
+
+@task(task_run_name="invite part {number}", cache_policy=NO_CACHE, persist_result=False)
+async def invite_part(run: Run, part: Turn, number: int) -> None:
+    """Interface 4.6."""
+    with scrubbed():
+        await run.invite(part)
