@@ -74,7 +74,7 @@ class Answer:
         """The first printed command that begins so; TEXT="she asked" fills in a placeholder."""
         found = [line for line in PRINTED.findall(self.said) if f"{line} ".find(f" {word} ") == 8]
         assert found, f"`campaign {word} …` is not printed in:\n{self.said}"
-        line: str = found[0].strip().rstrip(".)")
+        line = re.split(r",? (?:then|or|and)\b", found[0].strip())[0].rstrip(".)")
         for name, value in placeholders.items():
             line = re.sub(rf"\b{name}\b", shlex.quote(value), line)
         return line

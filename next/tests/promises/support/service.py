@@ -7,6 +7,7 @@ service.faults["invite"] = None     the cause is fixed
 """
 
 from collections import Counter
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,11 @@ class Service:
     def twice(self) -> list[str]:
         """Whoever got more than one email."""
         return [email for email, times in Counter(self.invited()).items() if times > 1]
+
+    def quiet(self, seconds: float) -> bool:
+        """Whether the last request is so old: for "nothing more is sent", which is no event."""
+        last = datetime.fromisoformat(self.entries()[-1]["at"]) if self.entries() else None
+        return last is not None and (datetime.now(UTC) - last).total_seconds() > seconds
 
     def close(self) -> None:
         self.sandbox.__exit__(None, None, None)
