@@ -8,21 +8,12 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from config.emails import email_key
 
 Row = Mapping[str, Any]
 """One candidate as sent or answered, by the field names of interface 2."""
-
-
-@dataclass(frozen=True, slots=True)
-class Matched:
-    """The answer to a bulk add: ids by email key, and whether it names people who were not sent."""
-
-    ids: dict[str, int]
-    strangers: bool
 
 
 def parsed(body: bytes | None) -> Any:
@@ -48,12 +39,12 @@ def read_id(value: object) -> int | None:
     return value if type(value) is int and 0 < value < 2**63 else None
 
 
-def match_people(answer: Any, sent: Sequence[Row]) -> Matched:
-    """Give each person who was sent the id they were answered with (interface 4.5).
+def match_people(answer: Any, sent: Sequence[Row]) -> tuple[dict[str, int], bool]:
+    """Give each person who was sent the id they were answered with, by email key (interface 4.5).
 
     By address, never by position. If one person has two ids, or two people one id, nobody concerned
     gets an id: somebody would get another's invitation. Nor does an address that comes back with
-    another name, or with a no.
+    another name, or with a no. Says also whether the answer names people who were not sent.
     """
     own = {email_key(str(row["email1"])): row for row in sent}
     ids: dict[str, set[int]] = {}
@@ -75,7 +66,7 @@ def match_people(answer: Any, sent: Sequence[Row]) -> Matched:
         for number in ids[key]
         if number and len(owners[number]) == 1
     }
-    return Matched(certain, strangers=bool(ids.keys() - own.keys()))
+    return certain, bool(ids.keys() - own.keys())
 
 
 def _names_differ(sent: Row, answered: Row) -> bool:

@@ -12,7 +12,7 @@ from tasks.service.answers import Row
 from tasks.service.auth import CredentialsRefused, Tokens, tried
 from tasks.service.exchange import Before, Exchange
 from tasks.service.messages import words
-from tasks.service.problems import NotTheService, Page, Problem, read_page
+from tasks.service.problems import NotTheService, Problem, read_page
 from tasks.service.wire import Call, Wire
 
 
@@ -57,9 +57,8 @@ class Service:
         address: str | None = f"{self._api}/api/problems"
         for _ in range(MOST_PAGES):
             if address is not None:
-                page = await self._page(address)
-                found |= {each.id: each for each in page.problems}
-                address = page.following
+                page, address = await self._page(address)
+                found |= {each.id: each for each in page}
         return list(found.values())
 
     async def create(self, body: Mapping[str, Any], before: Before | None = None) -> Exchange:
@@ -106,7 +105,7 @@ class Service:
         call = Call(op, "POST", url, ends, token, content, before)
         return await self._wire.exchange(call)
 
-    async def _page(self, address: str) -> Page:
+    async def _page(self, address: str) -> tuple[list[Problem], str | None]:
         async def ask() -> Exchange:
             token = await self._tokens.current()
             return await self._wire.exchange(Call("problems", "GET", address, self._ends(), token))

@@ -40,16 +40,10 @@ class Problem:
     record: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
-    """One answer to the list of problems; `following` is the address of the next, if any."""
-
-    problems: list[Problem]
-    following: str | None
-
-
-def read_page(address: str, body: bytes | None, link: str = "") -> Page | None:
-    """Read one answer; None if it holds no array.
+def read_page(
+    address: str, body: bytes | None, link: str = ""
+) -> tuple[list[Problem], str | None] | None:
+    """Read one answer and the address of the next, if any; None if it holds no array.
 
     The array alone shows that token and API work: an entry without an id or a title is left out.
     The interface shows no paging, but a Link header, or an object with `next` beside the only
@@ -73,7 +67,7 @@ def read_page(address: str, body: bytes | None, link: str = "") -> Page | None:
     ]
     following = urljoin(address, target) if isinstance(target, str) and target else None
     same = following is not None and urlsplit(following)[:2] == urlsplit(address)[:2]
-    return Page(problems, following if same else None)
+    return problems, following if same else None
 
 
 def problem_titled(title: str, problems: Sequence[Problem]) -> Problem:

@@ -110,18 +110,18 @@ def _accepted(op: Op, sent: Sequence[Row], seen: Exchange) -> Verdict:
 
 
 def _added(sent: Sequence[Row], answer: object) -> Verdict:
-    matched = match_people(answer, sent)
-    if not (matched.ids or matched.strangers):
+    ids, strangers = match_people(answer, sent)
+    if not (ids or strangers):
         return _unsure(Op.ADD, "The service said yes but gave no usable ids")
-    without = len(sent) - len(matched.ids)
+    without = len(sent) - len(ids)
     state = State.UNSURE if without else State.DONE
-    if matched.strangers:
+    if strangers:
         why = "The answer names people who were not in the request, so sending stopped."
-        return Verdict(state, STOP, why, matched.ids)
+        return Verdict(state, STOP, why, ids)
     if not without:
-        return Verdict(state, ids=matched.ids)
+        return Verdict(state, ids=ids)
     why = f"The answer gave no usable id for {without} of {len(sent)}: they were probably added."
-    return Verdict(state, why=why, ids=matched.ids)
+    return Verdict(state, why=why, ids=ids)
 
 
 def _said_no(

@@ -10,7 +10,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import httpcore
 import httpx
@@ -89,18 +89,13 @@ class Wire:
         """Make a call once and say what came of it. Only cancellation is raised."""
         began = time.monotonic()
         seen = Exchange(call.operation, token=call.token.number if call.token else 0)
-        trace = _Trace(seen, call.before)
-        end: _End | None = None
         try:
             async with asyncio.timeout_at(call.ends):
-                answer = await self._client.send(call.request(trace), stream=True)
-                await _read(seen, answer)
-        except _End as why:
-            end = why
+                request = call.request(_Trace(seen, call.before))
+                await _read(seen, await self._client.send(request, stream=True))
         except Exception as error:  # noqa: BLE001 - see above: the phase tells
-            end = trace.tls or _reason(error, seen.phase)
-        if end is not None:
-            seen.error, seen.fatal = str(end), end.fatal
+            if seen.error is None:
+                seen.error, seen.fatal = _reason(error, seen.phase)
         seen.seconds = time.monotonic() - began
         return seen
 
@@ -111,28 +106,25 @@ async def _read(seen: Exchange, answer: httpx.Response) -> None:
     try:
         async for chunk in answer.aiter_raw():
             if encoding not in {"", "identity"}:
-                raise _End(ENCODED)  # never unpacked: a few bytes may become gigabytes
+                _end(seen, ENCODED)  # never unpacked: a few bytes may become gigabytes
             seen.begun += chunk
             if len(seen.begun) > LARGEST:
-                raise _End("the answer has no end")
+                _end(seen, "the answer has no end")
         seen.body = seen.begun
     finally:
         await answer.aclose()
 
 
-class _End(Exception):
-    """Ends an exchange early. Its text is for people; `fatal`: another try would meet it again."""
-
-    def __init__(self, why: str, fatal: bool = False) -> None:
-        self.fatal = fatal
-        super().__init__(why)
+def _end(seen: Exchange, why: str, fatal: bool = False) -> NoReturn:
+    """End an exchange here."""
+    seen.error, seen.fatal = why, fatal
+    raise ConnectionAbortedError
 
 
 class _Trace:
     """Follows one request by the events of httpcore's `trace` extension."""
 
     def __init__(self, seen: Exchange, before: Before | None) -> None:
-        self.tls: _End | None = None
         self._seen = seen
         self._before = before
         self._stream: Any = None
@@ -144,7 +136,8 @@ class _Trace:
             case "connect_tcp.complete" | "start_tls.complete":
                 self._stream = info["return_value"]
             case "start_tls.failed":
-                self.tls = _tls_reason(info["exception"])
+                if why := _tls_reason(info["exception"]):
+                    self._seen.error, self._seen.fatal = why, True
             case "send_request_headers.started":
                 # A proxy is first asked for a tunnel, which carries nothing of ours.
                 self._to_proxy = info["request"].method == b"CONNECT"
@@ -161,14 +154,14 @@ class _Trace:
                 self._seen.status = info["return_value"][1]
 
     async def _leave(self) -> None:
-        """Let the request begin. Raises _End: not one byte of it has left."""
+        """Let the request begin, or end it: not one byte of it has left."""
         if self._before is not None:
             try:
                 await self._before()
-            except Exception as why:
-                raise _End("the request was held back", fatal=True) from why
+            except Exception:  # noqa: BLE001 - whoever holds it back knows why
+                _end(self._seen, "the request was held back", fatal=True)
         if await _spoke_first(self._stream):
-            raise _End("the service spoke, or hung up, before it was asked")
+            _end(self._seen, "the service spoke, or hung up, before it was asked")
         self._seen.phase = Phase.SENDING
 
 
@@ -187,28 +180,28 @@ async def _spoke_first(stream: Any) -> bool:
     return True
 
 
-def _reason(error: Exception, phase: Phase) -> _End:
+def _reason(error: Exception, phase: Phase) -> tuple[str, bool]:
+    """Say why an exchange ended, and whether another try would end like it."""
     match error:
         case TimeoutError() | httpx.TimeoutException():
-            return _End("it took too long")
+            return "it took too long", False
         case _ if phase > Phase.NOTHING:
-            return _End("the connection broke")
+            return "the connection broke", False
         case httpx.ProxyError() | httpx.RemoteProtocolError() | httpx.ReadError():
-            return _End("the proxy refused the connection")
+            return "the proxy refused the connection", False
         case httpx.NetworkError() | OSError():
-            return _End("there is no connection to the service")
-    return _End("this program could not form the request; check the service's address", fatal=True)
+            return "there is no connection to the service", False
+    return "this program could not form the request; check the service's address", True
 
 
-def _tls_reason(error: BaseException) -> _End | None:
+def _tls_reason(error: BaseException) -> str | None:
     """Name what is wrong with a certificate; None: it was the connection."""
     cause: BaseException | None = error
     while cause is not None and not isinstance(cause, ssl.SSLError):
         cause = cause.__cause__ or cause.__context__
     if isinstance(cause, ssl.SSLCertVerificationError):
-        why = CERTIFICATES.get(cause.verify_code, NOT_TRUSTED)
-        return _End(f"the service's certificate {why}", fatal=True)
-    return _End("TLS could not be agreed with the service", fatal=True) if cause else None
+        return f"the service's certificate {CERTIFICATES.get(cause.verify_code, NOT_TRUSTED)}"
+    return "TLS could not be agreed with the service" if cause else None
 
 
 HEADERS = {
