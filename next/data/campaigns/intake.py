@@ -6,13 +6,13 @@ is only not listed any more. A file whose bytes the ledger has already taken in 
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 from unicodedata import normalize
 
 from sqlalchemy import bindparam, exists, insert, literal, select, update
 from sqlmodel import Session
 
+from config.definition import Table
 from config.emails import email_key, mailbox
 from config.errors import CampaignError
 from config.reading import Campaign as Read
@@ -84,7 +84,7 @@ def take_in(session: Session, read: Read, settings: Settings, allowed: Allowed =
     if campaign is not None:
         refuse_elsewhere(campaign, settings)
         if campaign.digest == read.digest:
-            campaign.file = str(read.file)
+            campaign.file = str(read.file.absolute())
             campaign.app_url = settings.app_url or campaign.app_url
             return Intake(campaign.id)
     people = _listed(session, read)
@@ -228,7 +228,7 @@ def _first(session: Session, read: Read, settings: Settings) -> Campaign:
         service=settings.base_url,
         account=settings.account,
         app_url=settings.app_url,
-        file=str(read.file),
+        file=str(read.file.absolute()),
         digest="",
         created_at=now(),
     )
@@ -243,7 +243,8 @@ def _follow(session: Session, campaign: Campaign, read: Read, settings: Settings
     """Whatever was not sent yet follows the file; says what can not follow it any more."""
     definition, notes = read.definition, []
     own, before = own_steps(session, campaign.id), campaign.spec or {}
-    spec = definition.model_dump(mode="json", exclude={"candidates"})
+    people = not isinstance(definition.candidates, Table)  # they are in rows of their own
+    spec = definition.model_dump(mode="json", exclude={"candidates"} if people else None)
     create, attach = own[Op.CREATE], own[Op.ATTACH]
     if create.state in OPEN[Op.CREATE]:
         create.service_id = definition.project.id
@@ -256,7 +257,7 @@ def _follow(session: Session, campaign: Campaign, read: Read, settings: Settings
         if asked.id is not None or not same_title:
             attach.service_id = asked.id
         attach.state = State.WAITING
-    campaign.spec, campaign.digest, campaign.file = spec, read.digest, str(read.file)
+    campaign.spec, campaign.digest, campaign.file = spec, read.digest, str(read.file.absolute())
     campaign.app_url = settings.app_url or campaign.app_url
     session.flush()
     return notes
@@ -288,7 +289,7 @@ def _refuse_another(session: Session, campaign: Campaign, read: Read) -> None:
             key=campaign.key,
             before=_words(known_as),
             after=_words(after),
-            file=Path(read.file).name,
+            file=read.file.name,
         )
 
 

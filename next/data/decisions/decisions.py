@@ -7,6 +7,7 @@ only a typed reason may.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 from sqlalchemy import select
@@ -44,6 +45,13 @@ class By:
 
     who: str
     why: str = ""
+
+
+class Invited(StrEnum):
+    """What a decision to invite somebody means for them."""
+
+    AGAIN = "is invited once more by the next run: a second email"
+    AFTER_ALL = "is invited by the next run"
 
 
 class NotDecided(CampaignError):
@@ -89,7 +97,7 @@ def undo(session: Session, campaign_id: int, emails: Sequence[str], by: By) -> l
     return [person.email1 for person, _ in people]
 
 
-def invite(session: Session, campaign_id: int, emails: Sequence[str], by: By) -> dict[str, str]:
+def invite(session: Session, campaign_id: int, emails: Sequence[str], by: By) -> dict[str, Invited]:
     """Invite these people once more, or although they are held. Returns what each decision was."""
     if not by.why.strip():
         raise ReasonMissing
@@ -103,8 +111,7 @@ def invite(session: Session, campaign_id: int, emails: Sequence[str], by: By) ->
         move(session, steps[Op.INVITE], "invite")
         through = _let_through(session, person)
         note(session, "invite", by, campaign_id, person.id, steps[Op.INVITE].part_id, through)
-        again = before is State.DONE
-        done[person.email1] = "is invited once more" if again else "is invited by the next run"
+        done[person.email1] = Invited.AGAIN if before is State.DONE else Invited.AFTER_ALL
     return done
 
 

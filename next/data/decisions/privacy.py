@@ -7,6 +7,7 @@ is left, so that the same sheet never invites them again.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Table, delete, select, update
@@ -38,12 +39,13 @@ KEEPS_BACK = "is why somebody of {} is held at another address; decide about tha
 class Held:
     """What the ledger has of somebody in one campaign, and what is left elsewhere.
 
-    `file` is the definition that named them: nobody but a person changes it. The service has no
+    `file` and `table` named them: nobody but a person changes these. The service has no
     delete (interface 4), so `candidate_id` in `project_id` stays there until a person removes it.
     """
 
     campaign: str
     file: str
+    table: str | None
     email1: str
     fields: dict[str, Any]
     add: str
@@ -133,7 +135,9 @@ def _held(session: Session, person: Person) -> Held:
     add, invite = by_op[Op.ADD], by_op[Op.INVITE]
     project = own_steps(session, campaign.id)[Op.CREATE].service_id
     states = str(add.state), str(invite.state)
-    who = campaign.key, campaign.file, person.email1, dict(person.fields)
+    named = ((campaign.spec or {}).get("candidates") or {}).get("file")
+    table = str(Path(campaign.file).parent / named) if named else None
+    who = campaign.key, campaign.file, table, person.email1, dict(person.fields)
     return Held(*who, *states, project, add.service_id)
 
 

@@ -1,0 +1,255 @@
+"""The commands with which a person decides: about doubts, people, plans, and whole campaigns."""
+
+import getpass
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from flows.cli import words
+
+if TYPE_CHECKING:
+    from sqlmodel import Session
+
+    from data.decisions.decisions import By
+    from data.decisions.privacy import Known
+    from data.store.tables import Campaign
+
+KEY = typer.Argument(..., help="The campaign.")
+EMAILS = typer.Argument(..., help="Addresses.", metavar="EMAIL…")
+WHY = typer.Option("", "--why", help="For whoever reads the history later.")
+
+
+def invite(
+    key: str = KEY,
+    emails: list[str] = EMAILS,
+    yes: bool = typer.Option(False, "--yes", help="Do not ask before a second email."),
+    why: str = WHY,
+) -> None:
+    """Invite somebody once more, or although they are held. Needs --why.
+
+    Example: campaign invite backend-2026 ada@example.org --why "The email went to spam"
+    """
+    from data.decisions.decisions import invite as decide
+
+    by = by_whom(why)
+    _ask_before_a_second_email(key, emails, ask=not yes and sys.stdin.isatty())
+    with deciding(key) as (session, campaign):
+        done = decide(session, campaign.id, emails, by)
+        for email1, what in done.items():
+            print(f"{email1} {what}.")
+        _then_run(campaign)
+
+
+def correct(
+    key: str = KEY,
+    old: str = typer.Argument(..., help="The wrong address."),
+    new: str = typer.Argument(..., help="The right one."),
+    why: str = WHY,
+) -> None:
+    """Put the right address in the place of a wrong one.
+
+    Example: campaign correct backend-2026 ada@exmaple.org ada@example.org
+    """
+    from data.decisions.decisions import correct as decide
+
+    with deciding(key) as (session, campaign):
+        email1 = decide(session, campaign.id, old, new, by_whom(why))
+        print(f"{old} gets nothing more; the next run adds and invites {email1}.")
+        print(f"Put {email1} into your file as well.")
+        _then_run(campaign)
+
+
+def withdraw(
+    key: str = KEY,
+    emails: list[str] = EMAILS,
+    undo: bool = typer.Option(False, "--undo", help="Take a withdrawal back."),
+    why: str = WHY,
+) -> None:
+    """Send somebody nothing more in this campaign. What was sent stays sent.
+
+    Example: campaign withdraw backend-2026 ada@example.org --why "She took another job"
+    """
+    from data.decisions import decisions
+
+    with deciding(key) as (session, campaign):
+        decide = decisions.undo if undo else decisions.withdraw
+        for email1 in decide(session, campaign.id, emails, by_whom(why)):
+            print(f"{email1} is {'back' if undo else 'withdrawn'}.")
+        if undo:
+            _then_run(campaign)
+        else:
+            print("The service has no delete: remove whoever was added in the web application.")
+
+
+def block(
+    entries: list[str] = typer.Argument(..., help="Addresses, or domains such as @corp.org."),
+    lift: bool = typer.Option(False, "--lift", help="Take them off the list."),
+    why: str = WHY,
+) -> None:
+    """Put addresses or domains on the do-not-contact list: no campaign sends there any more.
+
+    Example: campaign block ada@example.org @corp.org --why "They asked for it"
+    """
+    from data.decisions.decisions import block as decide
+
+    with writing(create=True) as session:
+        changed = decide(session, entries, by_whom(why), lift=lift)
+    for entry in changed:
+        print(f"{entry} is {'off' if lift else 'on'} the do-not-contact list.")
+    if not changed:
+        print(f"Nothing was changed: all of this is {'off' if lift else 'on'} the list already.")
+
+
+def approve(
+    key: str = KEY,
+    reject: bool = typer.Option(False, "--reject", help="Say no."),
+    why: str = WHY,
+) -> None:
+    """Approve the plan that was shown, or the pilot's email. Anything that changes it voids it.
+
+    Example: campaign approve backend-2026
+    """
+    from data.decisions.approvals import approve as decide
+
+    with deciding(key) as (session, campaign):
+        answered = decide(session, campaign.id, by_whom(why), reject=reject)
+        what = f"Plan {answered.code}" if answered.code else "The pilot's email"
+        already = "" if answered.new else " already"
+        print(f"{what} of {campaign.key} is{already} {'rejected' if reject else 'approved'}.")
+        if not reject:
+            _then_run(campaign)
+
+
+def pause(key: str = KEY, why: str = WHY) -> None:
+    """Send nothing more of a campaign, from the next request on.
+
+    Example: campaign pause backend-2026 --why "The date may change"
+    """
+    _pause(key, why, resume=False)
+
+
+def resume(key: str = KEY, why: str = WHY) -> None:
+    """Let a paused campaign go on.
+
+    Example: campaign resume backend-2026
+    """
+    _pause(key, why, resume=True)
+
+
+def forget(
+    emails: list[str] = EMAILS,
+    show: bool = typer.Option(False, "--show", help="Only show what is held of them."),
+    yes: bool = typer.Option(False, "--yes", help="Do not ask."),
+    why: str = WHY,
+) -> int:
+    """Remove a person everywhere, for good: the same sheet never invites them again.
+
+    Example: campaign forget ada@example.org --show
+    """
+    from data.decisions import privacy
+
+    if show:
+        with writing(create=False) as session:
+            for each in privacy.shown(session, emails):
+                _tell_what_is_held(each)
+        return 0
+    if not yes and sys.stdin.isatty():
+        typer.confirm(f"Remove {', '.join(emails)} everywhere, for good?", abort=True, err=True)
+    with writing(create=True) as session:
+        known = privacy.forget(session, emails, by_whom(why))
+    _clean_up(known)
+    return 0
+
+
+def by_whom(why: str) -> "By":
+    from data.decisions.decisions import By
+
+    return By(getpass.getuser(), why.strip())
+
+
+@contextmanager
+def writing(*, create: bool) -> Iterator["Session"]:
+    """One transaction; says whom a decision does not fit before the error ends the command."""
+    from data.decisions.decisions import NotDecided
+    from data.store.ledger import Ledger
+
+    with Ledger.open(create=create) as ledger:
+        try:
+            with ledger.writing() as session:
+                yield session
+        except NotDecided as error:
+            for who, why in error.objections:
+                print(f"{who} {why}.".strip(), file=sys.stderr)
+            raise
+
+
+@contextmanager
+def deciding(key: str) -> Iterator[tuple["Session", "Campaign"]]:
+    from data.campaigns.people import find
+
+    with writing(create=False) as session:
+        yield session, find(session, key)
+
+
+def _clean_up(known: list["Known"]) -> None:
+    """Take the person out of files, and say what is left for a person to remove."""
+    from config.settings import settings
+    from data.store.ledger import Ledger
+    from tasks.forgetting import remove_outputs, what_is_left
+
+    removed = remove_outputs(settings().output_dir, known)
+    with Ledger.open() as ledger:
+        ledger.rewrite()
+        database = ledger.url.database if ledger.url.get_backend_name() == "sqlite" else None
+    place = Path(database) if database else None
+    backups = sorted(place.parent.glob(f"{place.name}.tables-*")) if place else []
+    for line in what_is_left(known, removed, backups):
+        print(line)
+
+
+def _tell_what_is_held(known: "Known") -> None:
+    print(f"{known.email}:")
+    for held in known.campaigns:
+        print(f"  {held.campaign} ({held.file}): add {held.add}, invite {held.invite}")
+        for name, value in held.fields.items():
+            print(f"    {name}: {value}")
+        if held.candidate_id is not None:
+            print(f"    candidate {held.candidate_id} of project {held.project_id}")
+    if known.blocked:
+        print("  on the do-not-contact list")
+    if known.forgotten:
+        print("  forgotten: no campaign adds or invites this address")
+    elif not known.campaigns and not known.blocked:
+        print("  nothing is held")
+
+
+def _ask_before_a_second_email(key: str, emails: list[str], *, ask: bool) -> None:
+    from config.emails import email_key
+    from data.campaigns.people import rows
+    from data.store.states import State
+
+    with deciding(key) as (session, campaign):
+        them = rows(session, campaign.id) if ask else []
+    wanted = set(map(email_key, emails))
+    invited = [r.email1 for r in them if r.email_key in wanted and r.invite is State.DONE]
+    if invited:
+        question = f"Have the service send a second email to {', '.join(invited)}?"
+        typer.confirm(question, abort=True, err=True)
+
+
+def _then_run(campaign: "Campaign") -> None:
+    print(words.then("run", campaign.file))
+
+
+def _pause(key: str, why: str, *, resume: bool) -> None:
+    from data.decisions.decisions import pause as decide
+
+    with deciding(key) as (session, campaign):
+        new = decide(session, campaign.id, by_whom(why), resume=resume)
+        state = "not paused" if resume else "paused"
+        print(f"{campaign.key} is {'' if new else 'already '}{state}.")
+        print(words.then("run", campaign.file) if resume else words.then("resume", campaign.key))

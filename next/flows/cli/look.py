@@ -1,0 +1,165 @@
+"""The commands that look: `plan`, `status` and `history`. None makes a request."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from flows.cli import words
+
+if TYPE_CHECKING:
+    from config.reading import Campaign as Read
+    from data.campaigns.history import Event
+    from tasks.plan import Plan
+
+SHOWN = 20  # people in a status for people; --json has all
+
+
+def plan(
+    file: Path = typer.Argument(..., help="The definition."),
+    as_json: bool = typer.Option(False, "--json", help="Print one JSON object."),
+) -> int:
+    """Show what a run would do, against the ledger; nothing is sent.
+
+    Example: campaign plan backend-2026.yaml
+    """
+    import getpass
+
+    from config.reading import read_campaign
+    from config.settings import settings
+    from data.store.ledger import Ledger
+    from tasks.plan import make_plan
+
+    read, here = read_campaign(file), settings()
+    # What a person is to approve has to be in the ledger; nothing else of a plan is kept.
+    kept = read.definition.invites.approval is not None and bool(here.base_url)
+    with Ledger.open(here.database_url) as ledger:
+        made = make_plan(read, ledger, here, who=getpass.getuser(), dry=not kept)
+    if as_json:
+        print(json.dumps(_as_json(made), ensure_ascii=False, indent=2))
+    else:
+        for line in (*words.planned(made, read), *_more(made, read)):
+            print(line)
+    return 3 if made.holds else 0
+
+
+def status(
+    key: str = typer.Argument("", help="The campaign; default: all of them."),
+    as_json: bool = typer.Option(False, "--json", help="Print one JSON object, or a list of all."),
+) -> int:
+    """Show where campaigns stand, who needs a person, and what to type.
+
+    Example: campaign status backend-2026
+    """
+    from data.store.ledger import Ledger
+    from tasks.status import keys, needs
+    from tasks.status import status as stands
+
+    with Ledger.open(create=False) as ledger, ledger.reading() as session:
+        asked = [key] if key else keys(session)
+        found = [stands(session, each) for each in asked]
+        needed = [list(needs(session, each)) for each in asked]
+    if as_json:
+        print(json.dumps(found[0] if key else found, ensure_ascii=False, indent=2))
+        return 3 if any(needed) else 0
+    for each, theirs in zip(found, needed, strict=True):
+        for line in _told(each):
+            print(line)
+        for need in theirs[:SHOWN]:
+            print(f"  {need.kind}: {need.why}")
+            if need.type_this:
+                print(f"      {need.type_this}")
+        if len(theirs) > SHOWN:
+            print(f"  and {len(theirs) - SHOWN:,} more: {words.typed('status', key)} --json")
+    if not found:
+        print("No campaign yet. Begin with: campaign new backend-2026.yaml")
+    return 3 if any(needed) else 0
+
+
+def history(
+    key: str = typer.Argument(..., help="The campaign."),
+    email: str | None = typer.Argument(None, help="One person of it."),
+) -> None:
+    """Show every request and every decision in order, with who and why.
+
+    Example: campaign history backend-2026 ada@example.org
+    """
+    from data.campaigns.history import history as told
+    from data.campaigns.people import find
+    from data.store.ledger import Ledger
+
+    with Ledger.open(create=False) as ledger, ledger.reading() as session:
+        campaign = find(session, key)
+        events = told(session, campaign.id, email)
+    for event in events:
+        print(_line(event))
+    if not events:
+        print("Nothing has happened yet.")
+
+
+def _told(found: dict[str, Any]) -> Iterator[str]:
+    counts = found["counts"]
+    said = [f"{number:,} {word}" for word, number in counts.items() if number and word != "added"]
+    project = f"project {found['project_id']}" if found["project_id"] else "no project yet"
+    yield f"{found['campaign']}: {project}, problem {found['problem_id']}, {found['service']}"
+    yield f"  {', '.join(said) or 'nobody'}"
+    if "unsure" in (found["project"], found["problem"]):
+        yield f"  project {found['project']}, problem {found['problem']}"
+
+
+def _line(event: "Event") -> str:
+    at = f"{event.at.astimezone():%Y-%m-%d %H:%M:%S}"
+    about = f" {event.about}" if event.about else ""
+    words_ = f': "{event.words}"' if event.words else ""
+    if event.who:
+        return f"{at}  {event.who}: {event.word}{about}{words_}"
+    status = f" ({event.status})" if event.status else ""
+    return f"{at}  {event.word}{about}: {event.came}{status}{words_}"
+
+
+def _more(made: "Plan", read: "Read") -> Iterator[str]:
+    """Who is gone or back, what is unsure, and the code to approve."""
+    intake = made.intake
+    for people, what in (
+        (intake.gone, "not in this file, or filtered out"),
+        (intake.back, "back in the file"),
+    ):
+        if people:
+            many = words.counted(len(people), "candidate is", "candidates are")
+            rest = ", …" if len(people) > words.NAMED else ""
+            yield f"  {many} {what}: {', '.join(people[: words.NAMED])}{rest}"
+    if intake.forgotten:
+        many = words.counted(intake.forgotten, "candidate was", "candidates were")
+        yield f"  {many} forgotten on request; remove them from the file as well"
+    if made.unsure:
+        many = words.counted(made.unsure, "request has", "requests have")
+        yield f"  unsure    {many} an unknown result"
+        yield f"            {words.typed('settle', made.key)}"
+    yield f"  plan      {made.code}"
+    if made.nothing_due:
+        yield "Nothing is left to be sent."
+    elif not made.holds:
+        yield words.then("run", read.file)
+
+
+def _as_json(made: "Plan") -> dict[str, Any]:
+    def hold(each: Any) -> dict[str, Any]:
+        until = each.until.isoformat() if each.until else None
+        return {"kind": each.kind, "why": each.why, "until": until, "type": each.type_this}
+
+    return {
+        "campaign": made.key,
+        "code": made.code,
+        "project": made.project,
+        "problem": made.problem,
+        "create": made.create,
+        "attach": made.attach,
+        "add": made.add,
+        "invite": made.invite,
+        "unsure": made.unsure,
+        "gone": list(made.intake.gone),
+        "holds": [hold(each) for each in (*made.holds, *made.waits)],
+        "held": [{"email1": each.email1, **hold(each.hold)} for each in made.held],
+    }

@@ -1,0 +1,206 @@
+"""The command `settle`: verdicts on what is unsure, asked one by one, by options, or in a table."""
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from flows.cli import words
+from flows.cli.decide import KEY, WHY, by_whom, deciding, writing
+
+if TYPE_CHECKING:
+    from data.decisions.decisions import By
+    from data.decisions.doubts import Doubt, Verdict
+
+
+def settle(
+    key: str = KEY,
+    sent: list[str] = typer.Option(
+        [], help="It arrived: EMAIL, or EMAIL=ID for somebody whose id is not known."
+    ),
+    again: list[str] = typer.Option([], help="It did not arrive: the next run sends it again."),
+    withdraw_: list[str] = typer.Option([], "--withdraw", help="Send this person nothing more."),
+    project: str = typer.Option("", help="The id of the project that was created, or: again"),
+    problem: str = typer.Option("", help="attached, or: again"),
+    output: Path | None = typer.Option(None, "-o", "--output", help="Write a table to fill in."),
+    filled_in: Path | None = typer.Option(None, "--from", help="Take the verdicts of that table."),
+    accept_ledger: bool = typer.Option(
+        False, "--accept-ledger", help="Send from this ledger, although its receipt does not fit."
+    ),
+    why: str = WHY,
+    as_json: bool = typer.Option(False, "--json", help="Print one JSON object."),
+    force: bool = typer.Option(False, "--force", help="Overwrite the table, whatever it is."),
+) -> int:
+    """Settle what is unsure: nobody but you can find out whether it arrived.
+
+    Example: campaign settle backend-2026 --sent ada@example.org
+    """
+    from data.decisions.doubts import doubts
+    from data.decisions.doubts import settle as decide
+
+    by = by_whom(why)
+    if accept_ledger:
+        return _accept_ledger(key, by)
+    verdicts = [
+        *_of_people("sent", sent),
+        *_of_people("again", again),
+        *_of_people("withdraw", withdraw_),
+        *_of_the_project(project, problem),
+    ]
+    if filled_in is not None:
+        from tasks.doubts import read_csv
+
+        verdicts += read_csv(filled_in)
+    with deciding(key) as (session, campaign):
+        open_ = doubts(session, campaign.id)
+    if open_ and not verdicts and not filled_in and not output and _on_a_terminal(as_json):
+        verdicts, by = _asked(open_, by)
+    with deciding(key) as (session, campaign):
+        decide(session, campaign.id, verdicts, by)
+        left = doubts(session, campaign.id)
+        file, key = campaign.file, campaign.key
+    if output is not None:
+        from tasks.doubts import as_csv
+        from tasks.outputs.exports import write_file
+
+        write_file(output, as_csv(left), force=force)
+    return _settled(key, file, len(verdicts), left, output, as_json=as_json)
+
+
+def _accept_ledger(key: str, by: "By") -> int:
+    from data.decisions.decisions import ReasonMissing
+    from data.store.receipts import accept
+
+    if not by.why:
+        raise ReasonMissing
+    with writing(create=True) as session:
+        accept(session, key, by.who, by.why)
+    print(f"This ledger may send {key} now, whatever its receipts said until now.")
+    return 0
+
+
+def _of_people(word: str, typed: Sequence[str]) -> list["Verdict"]:
+    from data.decisions.doubts import Verdict
+
+    verdicts = []
+    for each in typed:
+        email, is_, number = each.rpartition("=")
+        if is_ and number.isdecimal():
+            verdicts.append(Verdict(word, email, value=int(number)))
+        else:
+            verdicts.append(Verdict(word, each))
+    return verdicts
+
+
+def _of_the_project(project: str, problem: str) -> list["Verdict"]:
+    from data.decisions.doubts import Verdict
+    from data.store.states import Op
+
+    verdicts = []
+    if project:
+        if project != "again" and not project.isdecimal():
+            raise typer.BadParameter("give its id, or: again", param_hint="--project")
+        number = int(project) if project.isdecimal() else None
+        verdicts.append(Verdict("sent" if number else "again", "", Op.CREATE, number))
+    if problem:
+        if problem not in ("attached", "again"):
+            raise typer.BadParameter("say attached, or: again", param_hint="--problem")
+        verdicts.append(Verdict("again" if problem == "again" else "sent", "", Op.ATTACH))
+    return verdicts
+
+
+def _on_a_terminal(as_json: bool) -> bool:
+    return not as_json and sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def _asked(open_: Sequence["Doubt"], by: "By") -> tuple[list["Verdict"], "By"]:
+    """Ask about one doubt after another; Enter leaves one as it is."""
+    from dataclasses import replace
+
+    from data.decisions.doubts import NEEDS_ID, Verdict
+    from tasks.doubts import told
+
+    verdicts: list[Verdict] = []
+    for number, doubt in enumerate(open_, start=1):
+        print(f"{number} of {len(open_)}: {told(doubt)}")
+        allowed = {word[0]: word for word in doubt.words}
+        question = f"{', '.join(doubt.words)} (Enter: decide later)"
+        answer = typer.prompt(question, default="", show_default=False).strip().lower()
+        word = allowed.get(answer[:1])
+        if word is None:
+            continue
+        needs_id = word == "sent" and doubt.op in NEEDS_ID
+        value = typer.prompt("its id at the service", type=int) if needs_id else None
+        verdicts.append(Verdict(word, doubt.email1, doubt.op, value, doubt.part_id))
+    if not by.why and any(verdict.word != "sent" for verdict in verdicts):
+        by = replace(by, why=typer.prompt("Why"))
+    return verdicts, by
+
+
+def _settled(
+    key: str,
+    file: str,
+    decided: int,
+    left: Sequence["Doubt"],
+    output: Path | None,
+    *,
+    as_json: bool,
+) -> int:
+    """Say what was settled and what is not; exit code 3 while something is unsure."""
+    from tasks.doubts import how_far, told
+
+    if as_json:
+        unsure = [
+            {
+                "step": str(each.op),
+                "email1": each.email1 or None,
+                "how_far": how_far(each),
+                "status": each.status,
+                "answer": each.answer,
+                "verdicts": list(each.words),
+            }
+            for each in left
+        ]
+        whole = {"campaign": key, "settled": decided, "unsure": unsure}
+        print(json.dumps(whole, ensure_ascii=False, indent=2))
+        return 3 if left else 0
+    if decided:
+        print(f"{words.counted(decided, 'request')} of {key} settled.")
+    if not left:
+        print(f"Nothing of {key} is unsure.")
+        print(words.then("run", file))
+        return 0
+    if output is not None:
+        print(f"{words.counted(len(left), 'row')} to fill in: {output}. Then type:")
+        print(words.typed("settle", key, "--from", output, "--why") + " TEXT")
+        return 3
+    print(f"{key}: {words.counted(len(left), 'request has', 'requests have')} an unknown result:")
+    for each in left:
+        print(f"  {told(each)}")
+    print("Find out at the service, in its web application, or from the people. Then type one of:")
+    for line in _verdicts_to_type(key, left):
+        print(f"  {line}")
+    return 3
+
+
+def _verdicts_to_type(key: str, left: Sequence["Doubt"]) -> Iterator[str]:
+    from data.store.states import Op
+
+    kinds = {each.op for each in left}
+    why = ' --why "TEXT"'
+    if Op.CREATE in kinds:
+        yield words.typed("settle", key, "--project", "ID")
+        yield words.typed("settle", key, "--project", "again") + why
+    if Op.ATTACH in kinds:
+        yield words.typed("settle", key, "--problem", "attached")
+        yield words.typed("settle", key, "--problem", "again") + why
+    if Op.ADD in kinds:
+        yield words.typed("settle", key, "--sent", "EMAIL=ID")
+    if Op.INVITE in kinds:
+        yield words.typed("settle", key, "--sent", "EMAIL")
+    if kinds & {Op.ADD, Op.INVITE}:
+        yield words.typed("settle", key, "--again", "EMAIL") + why
+        yield words.typed("settle", key, "-o", "doubts.csv")

@@ -1,0 +1,71 @@
+"""What is left of somebody outside the ledger: outputs of ours go, the rest is named."""
+
+import html
+import json
+import zipfile
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from config.folder import written_by_us
+from data.decisions.privacy import Known
+
+LARGEST = 200_000_000  # bytes of one output; a larger file is not ours
+
+
+def remove_outputs(folder: Path, known: Iterable[Known]) -> list[Path]:
+    """Delete every file of ours in the folder of outputs that names them; returns these files.
+
+    Each can be written again without them.
+    """
+    signs = [sign for each in known for sign in _signs(each)]
+    removed = []
+    for file in sorted(folder.rglob("*")) if signs else ():
+        if file.is_file() and not file.is_symlink() and written_by_us(file) and _names(file, signs):
+            file.unlink()
+            removed.append(file)
+    return removed
+
+
+def what_is_left(
+    known: Iterable[Known], removed: Sequence[Path], backups: Sequence[Path]
+) -> Iterator[str]:
+    """What a person has to remove by hand, line by line."""
+    for each in known:
+        yield f"{each.email} is forgotten, in {len(each.campaigns)} campaign(s)."
+        for held in each.campaigns:
+            for file in dict.fromkeys((held.file, held.table)):
+                if file:
+                    yield f"  remove the row from {file}"
+            if held.candidate_id is not None:
+                project = f"project {held.project_id}"
+                yield f"  in the web application, {project}: remove candidate {held.candidate_id}"
+    for path in removed:
+        yield f"  deleted {path}; write it again without this person"
+    for path in backups:
+        yield f"  delete the older copy of the ledger {path}"
+    yield "  links, pages and exports that you kept elsewhere or sent are yours to remove"
+
+
+def _signs(known: Known) -> Iterator[tuple[bytes, ...]]:
+    """What gives somebody away in a file: an address, or both names."""
+    for held in known.campaigns:
+        yield (held.email1.casefold().encode(),)
+        first, last = (str(held.fields.get(n, "")) for n in ("first_name", "last_name"))
+        if first and last:
+            yield first.casefold().encode(), last.casefold().encode()
+    yield (known.email.strip().casefold().encode(),)
+
+
+def _names(file: Path, signs: Sequence[tuple[bytes, ...]]) -> bool:
+    if file.stat().st_size > LARGEST:
+        return False
+    content = file.read_bytes()
+    if zipfile.is_zipfile(file):
+        with zipfile.ZipFile(file) as archive:
+            content = b"".join(archive.read(each) for each in archive.infolist())
+    text = content.decode("utf-8", "replace")
+    shown = html.unescape(text)
+    if file.suffix == ".json":
+        shown += json.dumps(json.loads(text), ensure_ascii=False)
+    seen = shown.casefold().encode()
+    return any(all(part in seen for part in sign) for sign in signs)
