@@ -11,15 +11,12 @@ from pathlib import Path
 from sqlmodel import Session
 
 from config.errors import CampaignError
-from data.campaigns.people import own_steps
-from data.eligibility.due import due
 from data.sending.recovery import recover
 from data.sending.writer import Writer
 from data.store import receipts
 from data.store.lease import Lease
 from data.store.ledger import Ledger
-from data.store.states import Op
-from data.store.tables import Campaign, Run, Step, now
+from data.store.tables import Campaign, Run, now
 
 PART = 100  # steps that may be claimed by one mark
 EARLY = 20  # steps before the last of them at which the next mark is begun
@@ -75,16 +72,6 @@ class Running:
     sent: bool = False
     _left: int = 0
     _growing: asyncio.Task[int] | None = field(default=None, repr=False)
-
-    def due(self, op: Op) -> list[int]:
-        """The steps that may be claimed now, in the order of the file."""
-        with self.ledger.reading() as session:
-            return [step.step_id for step in due(session, self.campaign.id, op)]
-
-    def own(self, op: Op) -> Step:
-        """A step of the project itself."""
-        with self.ledger.reading() as session:
-            return own_steps(session, self.campaign.id)[op]
 
     async def still_ours(self) -> None:
         """The last look before a request leaves. Raises LeaseLost."""

@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from config.definition import Project
 from data.sending.claims import Claim
 from data.sending.outcomes import Outcome
 from data.store.states import Op, State
@@ -30,10 +31,10 @@ class Made:
 
 @dataclass
 class Calls:
-    """The calls of one run. `project` is the service's id of it, and `body` what creates it."""
+    """The calls of one run. `spec` is its definition, and `project` the service's id of it."""
 
     service: Service
-    body: Mapping[str, Any] = field(default_factory=dict)
+    spec: Mapping[str, Any]
     project: int = 0
 
     async def make(self, claim: Claim, before: Before) -> Made:
@@ -48,7 +49,8 @@ class Calls:
         whom = claim.steps[0].service_id or 0
         match claim.op:
             case Op.CREATE:
-                return self.service.create(self.body, before)
+                body = Project.model_validate(self.spec["project"]).body()
+                return self.service.create(body, before)
             case Op.ATTACH:
                 return self.service.attach(self.project, whom, before)
             case Op.ADD:

@@ -13,7 +13,7 @@ from config.errors import CampaignError
 from data.eligibility.holds import Hold, Kind, command
 from data.sending.claims import Answer, Paused
 from data.store.states import Op, State
-from data.store.tables import Campaign, now
+from data.store.tables import Campaign, Step, now
 from tasks.sending.orders import IN_A_ROW
 from tasks.service.verdict import Then, Verdict
 
@@ -82,6 +82,16 @@ class Gate:
     def failed(self, error: CampaignError) -> None:
         """End because the ledger, the lease or the credentials failed."""
         self.end(How.STOPPED, str(error), error.then or None)
+
+    def raise_its_ending(self) -> None:
+        """Raise Ending, if there is one."""
+        if self.ending is not None:
+            raise self.ending
+
+    def project_stays(self, step: Step) -> None:
+        """End because the project, or its problem, is not there."""
+        how = How.UNSURE if step.state is State.UNSURE else How.STOPPED
+        self.end(how, f"To {step.op} the project is {step.state}. {step.why or ''}".strip())
 
     def waits_for(self, answer: Answer) -> bool:
         """Hear why nothing was claimed; says whether that is only a matter of a while."""

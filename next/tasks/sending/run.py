@@ -17,15 +17,15 @@ from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from itertools import count
 
-from config.definition import Project
 from config.settings import Settings
+from data.sending import queue
 from data.sending.runs import Running, running
 from data.store.lease import Lease
 from data.store.ledger import Ledger
 from data.store.states import Op, State
 from tasks.sending.calls import Calls
-from tasks.sending.gate import Ending, Gate, How
 from tasks.sending.sender import Sender
 from tasks.service.client import Service
 
@@ -51,12 +51,13 @@ async def sending(
     """Send a campaign whose lease this process holds. Raises where its receipts do not fit."""
     async with Service(settings) as service:
         with running(ledger, lease, campaign_id) as at_work:
+            run = Run(at_work, service, settings, stop)
             try:
-                yield Run(at_work, service, settings, stop)
+                yield run
                 at_work.ending = "completed"
-            except Ending as ending:
-                at_work.ending = ending.how
-                raise
+            finally:
+                if (ending := run.gate.ending) is not None:
+                    at_work.ending = ending.how
 
 
 class Run:
@@ -67,18 +68,15 @@ class Run:
     ) -> None:
         self.sent: Counter[tuple[Op, State]] = Counter()
         self._running, self._settings = at_work, settings
-        campaign, rate = at_work.campaign, settings.invites_per_second
-        turn = (lambda: at_work.writer.turn(rate)) if rate else None
-        self._gate = Gate(campaign, stop, service.problems, turn)
-        project = Project.model_validate(campaign.spec["project"])
-        self._calls = Calls(service, project.body())
-        self._calls.project = at_work.own(Op.CREATE).service_id or 0
-        self._sender = Sender(at_work, self._calls, self._gate)
+        project = queue.of_project(at_work, Op.CREATE).service_id
+        self._calls = Calls(service, at_work.campaign.spec, project or 0)
+        self._sender = Sender(at_work, self._calls, stop, settings.invites_per_second)
+        self.gate = self._sender.gate
 
     async def create(self) -> Counter[State]:
         """Create the project, unless the service has it (interface 4.3)."""
         sent = await self._project_step(Op.CREATE)
-        self._calls.project = self._running.own(Op.CREATE).service_id or 0
+        self._calls.project = queue.of_project(self._running, Op.CREATE).service_id or 0
         return sent
 
     async def attach(self) -> Counter[State]:
@@ -87,7 +85,7 @@ class Run:
 
     def to_add(self) -> Iterator[Turn]:
         """Cut those who are to be added into a few batches."""
-        steps = self._running.due(Op.ADD)
+        steps = queue.waiting(self._running, Op.ADD)
         size = max(self._settings.candidates_per_request, -(-len(steps) // BATCHES))
         for number, batch in enumerate(_cut(steps, size), 1):
             yield Turn(number, batch)
@@ -97,10 +95,21 @@ class Run:
         return await self._send(Op.ADD, _cut(batch.steps, self._settings.candidates_per_request))
 
     def turns(self) -> Iterator[Turn]:
-        """Say whose turn it is to be invited, as long as it is somebody's."""
-        steps = self._running.due(Op.INVITE)
-        if steps:
-            yield Turn(1, tuple(steps))
+        """Say whose turn it is to be invited: the pilot, then wave after wave.
+
+        Raises Ending where others wait for a person, or for their time.
+        """
+        before: tuple[int, ...] = ()
+        for number in count(1):
+            next_ones = queue.whose_turn(self._running)
+            steps = tuple(step.step_id for step in next_ones.steps)
+            if not steps and next_ones.hold is not None:
+                self.gate.waits_for(next_ones.hold)
+                self.gate.raise_its_ending()
+            if not steps or steps == before:  # done, or nothing came of their turn
+                return
+            yield Turn(number, steps)
+            before = steps
 
     async def invite(self, part: Turn) -> Counter[State]:
         """Have the service send its email to each of them (interface 4.6)."""
@@ -108,26 +117,21 @@ class Run:
         return await self._send(Op.INVITE, _cut(part.steps, 1), at_once)
 
     async def _project_step(self, op: Op) -> Counter[State]:
-        sent = await self._send(op, _cut(self._running.due(op), 1))
-        step = self._running.own(op)
+        sent = await self._send(op, _cut(queue.waiting(self._running, op), 1))
+        step = queue.of_project(self._running, op)
         if step.state is not State.DONE and sent:
-            what = f"The project stays {step.state}: {step.why or 'nothing was sent'}"
-            self._gate.end(How.UNSURE if step.state is State.UNSURE else How.STOPPED, what)
-        self._raise_its_ending()
+            self.gate.project_stays(step)
+        self.gate.raise_its_ending()
         return sent
 
     async def _send(
         self, op: Op, requests: Sequence[tuple[int, ...]], at_once: int = 1
     ) -> Counter[State]:
-        self._raise_its_ending()
+        self.gate.raise_its_ending()
         sent = await self._sender.send(op, requests, at_once)
         self.sent.update({(op, state): number for state, number in sent.items()})
-        self._raise_its_ending()
+        self.gate.raise_its_ending()
         return sent
-
-    def _raise_its_ending(self) -> None:
-        if self._gate.ending is not None:
-            raise self._gate.ending
 
 
 def _cut(steps: Sequence[int], size: int) -> list[tuple[int, ...]]:

@@ -26,11 +26,14 @@ GRACE = 60.0  # seconds that answers still get when a run is cancelled
 
 
 class Sender:
-    """Sends the requests of one run, past one gate."""
+    """Sends the requests of one run, past one gate. `rate`: the most invitations a second."""
 
-    def __init__(self, running: Running, calls: Calls, gate: Gate) -> None:
-        self._running, self._calls, self._gate = running, calls, gate
-        self._writer = running.writer
+    def __init__(
+        self, running: Running, calls: Calls, stop: asyncio.Event, rate: float | None
+    ) -> None:
+        self._running, self._calls, self._writer = running, calls, running.writer
+        turn = (lambda: running.writer.turn(rate)) if rate else None
+        self.gate = Gate(running.campaign, stop, calls.service.problems, turn)
         self._refused = Refused()
 
     async def send(self, op: Op, requests: Sequence[Steps], at_once: int = 1) -> Counter[State]:
@@ -44,7 +47,7 @@ class Sender:
         try:
             await asyncio.shield(working)
         except asyncio.CancelledError:
-            self._gate.end(How.INTERRUPTED, "The run was cancelled")
+            self.gate.end(How.INTERRUPTED, "The run was cancelled")
             await asyncio.wait({working}, timeout=GRACE)
             working.cancel()
             await asyncio.wait({working})
@@ -57,10 +60,10 @@ class Sender:
         """Claim, send and record one request after another, until none is left."""
         outcome: Outcome | None = None
         while True:
-            if outcome is not None and not (op is Op.INVITE and self._gate.is_open(op)):
+            if outcome is not None and not (op is Op.INVITE and self.gate.is_open(op)):
                 await self._record(outcome)
                 outcome = None
-            if not await self._gate.opens(op):
+            if not await self.gate.opens(op):
                 return
             try:
                 if (steps := orders.take()) is None:
@@ -69,10 +72,10 @@ class Sender:
                 outcome = None
                 if isinstance(claim, Claim):
                     outcome = await self._exchange(claim, orders, sent)
-                elif self._gate.waits_for(claim):
+                elif self.gate.waits_for(claim):
                     orders.first(steps)
             finally:
-                self._gate.back()
+                self.gate.back()
         if outcome is not None:
             await self._record(outcome)
 
@@ -80,14 +83,14 @@ class Sender:
         try:
             await self._running.before(len(steps))
         except CampaignError as error:
-            self._gate.failed(error)
+            self.gate.failed(error)
             if outcome is not None:
                 await self._record(outcome)
             return None
         try:
             return await self._writer.claim(op, steps, outcome)
         except CampaignError as error:
-            self._gate.failed(error)
+            self.gate.failed(error)
             return None
 
     async def _exchange(self, claim: Claim, orders: Orders, sent: Counter[State]) -> Outcome:
@@ -97,7 +100,7 @@ class Sender:
         except BaseException:
             await self._record(Outcome(claim.request, State.UNSURE, why="The run was cut short."))
             raise
-        self._gate.heard(made.verdict, made.said)
+        self.gate.heard(made.verdict, made.said)
         await self._what_next(claim, made, orders)
         outcome = await self._not_their_fault(claim, made, orders, sent)
         sent[State.DONE] += len(outcome.ids)
@@ -107,8 +110,8 @@ class Sender:
     async def _last_look(self) -> None:
         """Keep every byte back where somebody else may send by now, or the run has ended."""
         await self._running.still_ours()
-        if self._gate.ending is not None:
-            raise self._gate.ending
+        if self.gate.ending is not None:
+            raise self.gate.ending
 
     async def _what_next(self, claim: Claim, made: Made, orders: Orders) -> None:
         steps = tuple(step.step_id for step in claim.steps)
@@ -118,7 +121,7 @@ class Sender:
                     orders.split(steps)
                 case Then.PAUSE:
                     orders.last(steps)
-                    self._gate.pause(await self._writer.pause(made.verdict.retry_after or 0.0))
+                    self.gate.pause(await self._writer.pause(made.verdict.retry_after or 0.0))
                 case Then.RENEW:
                     orders.first(steps)
                     await self._calls.service.renew_token(made.token)
@@ -126,11 +129,11 @@ class Sender:
                     orders.first(steps)
                     # Jitter keeps many senders from coming back at the same moment.
                     jitter = random.uniform(0.5, 1.5)  # noqa: S311
-                    await self._gate.wait(FIRST_WAIT * 2 ** (tries - 1) * jitter)
+                    await self.gate.wait(FIRST_WAIT * 2 ** (tries - 1) * jitter)
                 case Then.RETRY:
-                    self._gate.end(How.STOPPED, f"{made.verdict.why} It was tried {TRIES} times")
+                    self.gate.end(How.STOPPED, f"{made.verdict.why} It was tried {TRIES} times")
         except CampaignError as error:
-            self._gate.failed(error)
+            self.gate.failed(error)
 
     async def _not_their_fault(
         self, claim: Claim, made: Made, orders: Orders, sent: Counter[State]
@@ -149,7 +152,7 @@ class Sender:
             return outcome
         alike = f"{len(everybody)} people in a row were refused alike"
         why = f"{alike}, so it is not because of their rows, and everybody waits. {made.said}"
-        self._gate.end(How.STOPPED, why)
+        self.gate.end(How.STOPPED, why)
         for each in everybody[:-1]:
             sent[State.REFUSED] -= 1
             sent[State.WAITING] += 1
@@ -159,6 +162,6 @@ class Sender:
     async def _record(self, outcome: Outcome) -> None:
         try:
             if await self._writer.record(outcome):
-                self._gate.end(How.UNSURE, SHARED_ID)
+                self.gate.end(How.UNSURE, SHARED_ID)
         except CampaignError as error:
-            self._gate.failed(error)
+            self.gate.failed(error)
