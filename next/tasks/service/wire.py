@@ -8,6 +8,7 @@ import asyncio
 import ssl
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
@@ -170,14 +171,16 @@ async def _spoke_first(stream: Any) -> bool:
     readable: bool = stream.get_extra_info("is_readable")
     if stream.get_extra_info("ssl_object") is None:
         return readable
-    try:
-        # TLS has messages of its own, which are no answer; reading takes them in.
-        await stream.read(1, timeout=TLS_SECONDS if readable else 0)
-    except httpcore.ReadTimeout:
-        return False
-    except httpcore.ReadError:
-        return True
-    return True
+    # TLS has messages of its own, which are no answer. Reading takes them in; twice, because what
+    # a first read that ran out of time has left is there for the second.
+    for _ in range(2 if readable else 1):
+        with suppress(httpcore.ReadTimeout):
+            try:
+                await stream.read(1, timeout=TLS_SECONDS if readable else 0)
+            except httpcore.ReadError:
+                return True
+            return True
+    return False
 
 
 def _reason(error: Exception, phase: Phase) -> tuple[str, bool]:
@@ -212,7 +215,7 @@ HEADERS = {
 }
 # Connecting is given up well before the whole call, so that time is left for another try.
 TIMEOUTS = {"connect": 10.0, "read": None, "write": None, "pool": None}
-TLS_SECONDS = 0.01  # what has arrived is read in less
+TLS_SECONDS = 0.002  # what has arrived is read in less
 LARGEST = 8 * 2**20
 # By OpenSSL's numbers for what is wrong with a certificate (X509_V_ERR_...).
 CERTIFICATES = {
