@@ -10,6 +10,7 @@ from prefect import flow
 from prefect.client.schemas.objects import State
 from prefect.logging import get_run_logger
 from prefect.runtime import deployment, flow_run
+from prefect.states import Cancelled
 
 from config.errors import CampaignError
 from config.reading import key_of, read_campaign
@@ -20,6 +21,7 @@ from data.store.ledger import Ledger
 from flows.ending import End, Ending, broken_off, ended
 from flows.gently import go_on_later, stopping_gently
 from flows.page import publish_page, showing_progress
+from flows.runs import CAMPAIGN, is_missed
 from flows.steps import add_batch, attach_problem, create_project, invite_part, preflight, scrubbed
 from flows.tell import situation, tell
 from tasks.plan import make_plan, refreshed
@@ -37,7 +39,7 @@ def run_name() -> str:
 
 
 @flow(
-    name="campaign",
+    name=CAMPAIGN,
     flow_run_name=run_name,
     persist_result=False,
     on_failure=[tell],
@@ -59,6 +61,8 @@ async def run_campaign(
         accept_removed: Go on although many people are gone from the file.
         keep_project: It is the same campaign, although the file names another project.
     """
+    if await is_missed():
+        return Cancelled(message="missed: a later run of the same schedule does its work.")
     allowed = Allowed("a run in Prefect", accept_removed, keep_project)
     async with stopping_gently() as stop:
         try:

@@ -5,7 +5,7 @@ Prefect keeps what it shows, so a person is a masked address, and a typed reason
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from hashlib import sha256
 from html import escape
@@ -18,6 +18,8 @@ from prefect.artifacts import (
 )
 
 from config.emails import masked
+from data.campaigns.people import find
+from data.decisions.doubts import Doubt, doubts
 from data.store.ledger import Ledger
 from flows.ending import Ending
 from tasks.status import progress, status
@@ -26,7 +28,6 @@ BETWEEN = 2.0  # seconds between two looks at how far it is
 PATIENCE = 10.0  # seconds that Prefect's server may take for a page
 SHOWN = 50  # people in one table
 BAR = 30  # blocks of a whole bar
-NEED_A_PERSON = ("unsure", "refused", "held")
 
 
 def artifact_key(kind: str, campaign: str) -> str:
@@ -37,11 +38,11 @@ def artifact_key(kind: str, campaign: str) -> str:
     return f"{kind}-{plain}"
 
 
-def campaign_page(status: Mapping[str, Any], says: str, forms: Mapping[str, str]) -> str:
+def campaign_page(status: Mapping[str, Any], doubts: Sequence[Doubt], says: str) -> str:
     """The page that a person opens in the morning: how far, who needs them, what to do.
 
     `status` is the object of `campaign status KEY --json`; `says` how the last run ended, and what
-    to type; `forms` are the addresses of Prefect's forms by name.
+    to type.
     """
     counts, key = status["counts"], status["campaign"]
     everybody = counts["candidates"]
@@ -51,7 +52,8 @@ def campaign_page(status: Mapping[str, Any], says: str, forms: Mapping[str, str]
         f"`{_bar(counts['added'], everybody)}` {counts['added']:,} of {everybody:,} added",
         f"`{_bar(counts['invited'], everybody)}` {counts['invited']:,} of {everybody:,} invited",
         _table(("", "now"), _counts(status)),
-        *_who_needs_a_person(status, forms),
+        *_doubtful(key, doubts),
+        *_others(status),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -71,26 +73,40 @@ def _counts(status: Mapping[str, Any]) -> Iterable[tuple[str, object]]:
             yield name, f"{number:,}"
 
 
-def _who_needs_a_person(status: Mapping[str, Any], forms: Mapping[str, str]) -> Iterable[str]:
-    key, counts = status["campaign"], status["counts"]
-    if not any(counts[name] for name in NEED_A_PERSON):
+def _doubtful(key: str, doubts: Sequence[Doubt]) -> Iterable[str]:
+    """What may have happened, by number, with what settles it."""
+    if not doubts:
         return
+    yield (
+        f"## Unsure: {len(doubts):,}\n\nThese requests may have worked, and are never repeated by "
+        "themselves. Look in the web application; then run the deployment **settle** with the "
+        f"number, or type `campaign settle {key}`."
+    )
+    rows = (
+        (d.part_id, d.op, masked(d.email1), f"{d.sent_at:%Y-%m-%d %H:%M}", d.status or "no answer")
+        for d in doubts[:SHOWN]
+    )
+    yield _table(("number", "request", "address", "sent (UTC)", "status"), rows)
+    yield from _more(len(doubts))
+
+
+def _others(status: Mapping[str, Any]) -> Iterable[str]:
+    """Who else needs a person: refused, or held."""
     them = [
         (masked(each["email1"]), each["candidate_id"] or "", each["add"], each["invite"])
         for each in status["candidates"]
-        if not {each["add"], each["invite"]}.isdisjoint(NEED_A_PERSON) or each["why"]
+        if each["why"] and "unsure" not in (each["add"], each["invite"])
     ]
-    yield f"## Needs you: {len(them):,}"
-    yield f"Who they are and why: `campaign status {key}`."
-    if counts["unsure"]:
-        form = f"[settle]({forms['settle']})" if "settle" in forms else "**settle**"
-        yield (
-            "What is unsure may have happened, and is never sent again by itself. Look in the web "
-            f"application; then fill in the form {form}, or type `campaign settle {key}`."
-        )
-    yield _table(("address", "candidate id", "added", "invited"), them[:SHOWN])
-    if len(them) > SHOWN:
-        yield f"and {len(them) - SHOWN:,} more"
+    if them:
+        who = f"`campaign status {status['campaign']}`"
+        yield f"## Refused or held: {len(them):,}\n\nWho and why: {who}."
+        yield _table(("address", "candidate id", "added", "invited"), them[:SHOWN])
+        yield from _more(len(them))
+
+
+def _more(number: int) -> Iterable[str]:
+    if number > SHOWN:
+        yield f"and {number - SHOWN:,} more"
 
 
 def _bar(done: int, of: int) -> str:
@@ -127,7 +143,8 @@ async def publish_page(ledger: Ledger, ending: Ending) -> None:
     """Renew the campaign's page in Prefect. A server that is away is not waited for."""
     with ledger.reading() as session:
         standing = status(session, ending.key)
-    page = campaign_page(standing, str(ending), {})
+        open_ = doubts(session, find(session, ending.key).id)
+    page = campaign_page(standing, open_, str(ending))
     with suppress(Exception):
         creating = acreate_markdown_artifact(page, key=artifact_key("campaign", ending.key))
         await asyncio.wait_for(creating, PATIENCE)

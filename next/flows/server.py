@@ -184,6 +184,7 @@ def _ended(server: Server) -> Iterator[Server]:
     try:
         yield server
     finally:
+        os.environ.pop("PREFECT_API_URL", None)
         server.end()
 
 

@@ -14,6 +14,7 @@ import typer
 from config.errors import BadInput, Bug, CampaignError
 
 COMMANDS = {
+    "demo": ("serve", "See it work: a sample campaign against a sandbox, twice"),
     "run": ("run", "Show the plan, ask, and send what is left; safe to repeat"),
     "plan": ("look", "Show what a run would do; sends nothing"),
     "status": ("look", "Show where campaigns stand, and who needs a person"),
@@ -32,6 +33,8 @@ COMMANDS = {
     "links": ("outputs", "Write each candidate's link, also into a copy of your own sheet"),
     "report": ("outputs", "Write one page to send and to keep"),
     "problems": ("outputs", "List the service's problems"),
+    "up": ("serve", "Prefect's pages, schedules, the watched folder and forms"),
+    "sandbox": ("serve", "The assessment service on your own desk, to practise with"),
     "doctor": ("outputs", "Check settings, credentials, ledger and Prefect"),
 }
 INTERRUPTED = 130

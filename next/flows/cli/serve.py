@@ -1,0 +1,93 @@
+"""The commands that stay: `up` and `sandbox`; and `demo`, which shows both at once."""
+
+import asyncio
+import os
+import shlex
+from pathlib import Path
+
+import typer
+
+from config.errors import BadInput, Place
+
+SAMPLE = Path(__file__).resolve().parent / "sample.yaml"
+
+
+def up(
+    folder: Path = typer.Argument(..., help="The folder of your campaigns."),
+    port: int = typer.Option(4200, min=1, max=65535, help="Of Prefect's pages."),
+) -> None:
+    """Prefect's pages, schedules, the watched folder and forms, until Ctrl-C.
+
+    What you put into FOLDER is sent without being asked for: a campaign with a schedule at its
+    time, any other at once, and each again when its file changes.
+
+    Example: campaign up campaigns
+    """
+    from config.settings import service_settings
+    from data.store.ledger import Ledger
+    from flows.server import login, standing_server
+
+    if not folder.is_dir():
+        raise BadInput.at(Place(folder), "this is not a folder; name the folder of your campaigns")
+    settings = service_settings()
+    print("Starting Prefect …", flush=True)
+    with standing_server(port) as server, Ledger.open(settings.database_url) as ledger:
+        print(f"Prefect's pages: {server.address}\nTheir login: {login()}", flush=True)
+        from flows.serve import serve
+
+        asyncio.run(serve(ledger, folder, server, lambda line: print(line, flush=True)))
+
+
+def sandbox(
+    port: int = typer.Option(8700, min=0, max=65535, help="0 takes a free one."),
+    fault: list[str] = typer.Option([], help="What goes wrong, as in invite=lost:3"),
+) -> int:
+    """The assessment service on your own desk, to practise with; it sends no email.
+
+    Example: campaign sandbox --fault invite=lost:3
+    """
+    from config.settings import settings
+    from sandbox.__main__ import main
+
+    place = settings().output_dir / "sandbox"
+    place.mkdir(parents=True, exist_ok=True)
+    print("Type these lines in another terminal. Practice has a ledger of its own.", flush=True)
+    print(f"export CAMPAIGN_DATABASE_URL={shlex.quote(f'sqlite:///{place}/practice.db')}")
+    options = ["--port", str(port), "--record", f"{place}/record.jsonl"]
+    faults = [word for each in fault for word in ("--fault", each)]
+    return main([*options, "--outbox", f"{place}/outbox", *faults])
+
+
+def demo() -> int:
+    """See it work: a sample campaign against a sandbox, twice. No real email is sent.
+
+    Example: campaign demo
+    """
+    import tempfile
+
+    from flows.cli.app import run as typed
+    from flows.server import prefect_server
+    from sandbox.server import Sandbox
+
+    with tempfile.TemporaryDirectory() as place, Sandbox(outbox=Path(place, "outbox")) as service:
+        own = {"CAMPAIGN_DATABASE_URL": f"sqlite:///{place}/ledger.db", "PREFECT_HOME": place}
+        os.environ.update(service.settings | own | {"XDG_DATA_HOME": place})
+        file = Path(place, "backend.yaml")
+        file.write_bytes(SAMPLE.read_bytes())
+        print(f"A sandbox of the assessment service answers at {service.url}.", flush=True)
+        with prefect_server() as ready:
+            ready()
+            code = typed(["run", str(file), "--yes"])
+            first = len(service.entries())
+            print("\nThe outbox has one email for each:", flush=True)
+            for entry in service.entries():
+                if entry["op"] == "invite":
+                    print(f"  {entry['email']}")
+            print("\nEach one's link:", flush=True)
+            typed(["links", "backend-2026"])
+            print("\nThe same command again:", flush=True)
+            code = max(code, typed(["run", str(file), "--yes"]))
+        again = len(service.entries()) - first
+        print(f"\nThe first run made {first} requests, the second {again}.")
+        print("To write a campaign of your own: campaign new hiring.yaml")
+    return code

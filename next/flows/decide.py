@@ -1,0 +1,120 @@
+"""Decisions as forms in Prefect's pages: approve or reject a plan, settle what is unsure.
+
+They call what the commands call; the ledger decides. Prefect keeps what is typed into a form, so a
+form asks for no reason, and people are named by the numbers on the campaign's page.
+"""
+
+from collections.abc import Callable
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+from prefect import flow
+from prefect.client.orchestration import get_client
+from prefect.client.schemas.objects import State
+from prefect.runtime import flow_run
+from prefect.states import Completed, Failed
+from pydantic import Field
+from sqlmodel import Session
+
+from config.errors import CampaignError
+from config.settings import settings
+from data.campaigns.people import find
+from data.decisions.approvals import PlanChanged, approve
+from data.decisions.decisions import By
+from data.decisions.doubts import Verdict, doubts, settle
+from data.eligibility.approved import shown_last
+from data.store.ledger import Ledger
+from data.store.tables import Campaign
+from flows.ending import End, Ending
+from flows.page import publish_page
+from flows.runs import run_now
+from flows.steps import scrubbed
+
+Key = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]*$")]
+Who = Annotated[str, Field(min_length=1, max_length=100)]
+WHY = "decided in Prefect's form"
+
+
+class Answer(StrEnum):
+    """What a person says of a plan, or of the pilot's email."""
+
+    APPROVE = "approve"
+    REJECT = "reject"
+
+
+class Word(StrEnum):
+    """What a person found out in the service's web application."""
+
+    SENT = "sent"  # it happened
+    AGAIN = "again"  # it did not happen; the next run sends it
+    WITHDRAW = "withdraw"  # whatever happened, nothing more is sent to this person
+
+
+class NotUnsure(CampaignError):
+    """{key}: number {number} is not unsure any more. Nothing was changed. The campaign's page shows
+    what is."""
+
+
+@flow(name="approve", flow_run_name="approve {campaign}", persist_result=False)
+async def approve_campaign(campaign: Key, plan: str, answer: Answer, who: Who) -> State[Any]:
+    """Approve the plan of a campaign, or the pilot's email, and run it; or reject it.
+
+    Args:
+        campaign: The campaign's key.
+        plan: The code of the plan, as the campaign's page shows it; for the pilot's email, pilot.
+        answer: An approved plan is sent at once.
+        who: Who decides.
+    """
+
+    def decide(session: Session, of: Campaign) -> str:
+        shown = shown_last(session, of.id)
+        if plan.strip() not in (shown, "pilot"):
+            raise PlanChanged(key=of.key, file=of.file)
+        answered = approve(session, of.id, By(who, WHY), reject=answer is Answer.REJECT)
+        return f"{answer} {answered.code or 'the pilot'}"
+
+    return await _decided(campaign, decide, run=answer is Answer.APPROVE)
+
+
+@flow(name="settle", flow_run_name="settle {campaign}", persist_result=False)
+async def settle_campaign(
+    campaign: Key, number: int, verdict: Word, who: Who, service_id: int | None = None
+) -> State[Any]:
+    """Settle what is unsure, after a look in the web application. Nothing is sent by this.
+
+    Args:
+        campaign: The campaign's key.
+        number: The number beside it on the campaign's page.
+        verdict: What you found out.
+        who: Who decides.
+        service_id: For a project or an added person that was sent, the id that the service shows.
+    """
+
+    def decide(session: Session, of: Campaign) -> str:
+        found = [doubt for doubt in doubts(session, of.id) if doubt.part_id == number]
+        if not found:
+            raise NotUnsure(key=of.key, number=number)
+        word = Verdict(verdict, found[0].email1, found[0].op, service_id, number)
+        settle(session, of.id, [word], By(who, WHY))
+        return f"{number} settled as {verdict}"
+
+    return await _decided(campaign, decide)
+
+
+async def _decided(
+    key: str, decide: Callable[[Session, Campaign], str], *, run: bool = False
+) -> State[Any]:
+    """Take a decision into the ledger, show it on the campaign's page, and run what it frees."""
+    try:
+        with scrubbed(), Ledger.open(settings().database_url, create=False) as ledger:
+            with ledger.writing() as session:
+                campaign = find(session, key)
+                says, file = decide(session, campaign), Path(campaign.file)
+            await publish_page(ledger, Ending(key, End.DONE, says))
+    except CampaignError as error:
+        return Failed(message=f"{End.BAD_INPUT}: {error}")
+    if run:
+        async with get_client() as client:
+            await run_now(client, file, key, str(flow_run.id))
+    return Completed(message=f"{End.DONE}: {says}")

@@ -1,0 +1,96 @@
+"""What Prefect can start by itself: a deployment for each campaign of a folder, and the forms.
+
+What a person switched off in Prefect's pages stays off: a deployment that is there keeps whether it
+is paused, and its schedule whether it is active.
+"""
+
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from prefect import Flow
+from prefect.client.orchestration import PrefectClient
+from prefect.client.schemas.actions import DeploymentScheduleCreate, WorkPoolCreate
+from prefect.exceptions import ObjectAlreadyExists
+from prefect.schedules import Schedule
+from prefect.types.entrypoint import EntrypointType
+from prefect.workers.process import ProcessWorker
+
+from config import definition as written
+from config.timetable import span
+from flows.campaign import run_campaign
+from flows.decide import approve_campaign, settle_campaign
+from flows.runs import deployment_named
+
+POOL = "campaigns"
+SLUG = "definition"  # of the schedule that a definition says; a person may add others
+# A worker that is killed would break the pipe that its runs print into, and so the runs.
+JOB = {"stream_output": False, "env": {"PREFECT_RESULTS_PERSIST_BY_DEFAULT": "false"}}
+
+
+async def deploy_forms(client: PrefectClient) -> None:
+    """Make the work pool, the forms, and a deployment for any file that can be read."""
+    template = ProcessWorker.get_default_base_job_template()
+    pool = WorkPoolCreate(name=POOL, type=ProcessWorker.type, base_job_template=template)
+    with suppress(ObjectAlreadyExists):
+        await client.create_work_pool(pool)
+    for flow, name in (
+        (run_campaign, "any"),
+        (approve_campaign, "approve"),
+        (settle_campaign, "settle"),
+    ):
+        await _deploy(client, flow, name)
+
+
+async def deploy(client: PrefectClient, file: Path, campaign: written.Definition) -> None:
+    """Make or renew the deployment of a campaign, with the schedule that it carries."""
+    parameters = {"file": str(file), "campaign": campaign.campaign}
+    tags = [f"campaign:{campaign.campaign}"]
+    schedule = _schedule(campaign.schedule)
+    await _deploy(
+        client, run_campaign, campaign.campaign, schedule, parameters=parameters, tags=tags
+    )
+
+
+async def _deploy(
+    client: PrefectClient,
+    flow: Flow[..., Any],
+    name: str,
+    schedule: Schedule | None = None,
+    **how: Any,
+) -> None:
+    there = await deployment_named(client, f"{flow.name}/{name}")
+    schedules = []
+    for each in there.schedules if there else ():
+        if each.slug == SLUG and there:  # as it was left; what it says is the definition's
+            active = each.active
+            await client.delete_deployment_schedule(there.id, each.id)
+            break
+        schedules.append(
+            DeploymentScheduleCreate(
+                schedule=each.schedule, active=each.active, slug=each.slug or str(each.id)
+            )
+        )
+    else:
+        active = True
+    if schedule is not None:
+        new = DeploymentScheduleCreate.from_schedule(schedule)
+        schedules.append(new.model_copy(update={"active": active, "slug": SLUG}))
+    made = await flow.ato_deployment(
+        name,
+        schedules=schedules,
+        paused=there.paused if there else False,
+        work_pool_name=POOL,
+        job_variables=JOB,
+        entrypoint_type=EntrypointType.MODULE_PATH,  # found from whatever folder
+        **how,
+    )
+    await made.aapply()
+
+
+def _schedule(says: written.Schedule | None) -> Schedule | None:
+    if says is None:
+        return None
+    if says.cron is not None:
+        return Schedule(cron=says.cron, timezone=says.timezone)
+    return Schedule(interval=span(says.every or ""), timezone=says.timezone or "UTC")

@@ -1,0 +1,84 @@
+"""`run --rehearse`: what would happen, in a sandbox, with a ledger of its own.
+
+The real definition and its people, with invented addresses, and nothing that waits: no approval,
+no pilot, no hours. The steps are those of the flow, without Prefect.
+"""
+
+import asyncio
+import json
+import tempfile
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from config.definition import Invites, Problem, Project
+from config.reading import Campaign, read_campaign
+from config.settings import Settings
+from data.store.lease import lease
+from data.store.ledger import Ledger
+from sandbox.server import Sandbox
+from tasks.plan import make_plan
+from tasks.sending.run import sending
+
+SAYS = {
+    "create": "{} project created",
+    "attach": "{} problem attached",
+    "add": "{} requests that add people",
+    "invite": "{} invitations sent",
+}
+
+
+def rehearsed(files: Sequence[Path], *, as_json: bool) -> int:
+    """Send each campaign to a sandbox, and say what would have happened. Raises BadInput."""
+    found = [read_campaign(file) for file in files]
+    counts = {read.definition.campaign: asyncio.run(_rehearse(read)) for read in found}
+    if as_json:
+        print(json.dumps(counts, indent=2))
+        return 0
+    for key, done in counts.items():
+        print(f"{key}, rehearsed in a sandbox with invented addresses:")
+        for op, says in SAYS.items():
+            print(f"  {says.format(f'{done[op]:,}')}")
+    print("Nothing left this machine, and your ledger is as it was.")
+    return 0
+
+
+async def _rehearse(read: Campaign) -> Counter[str]:
+    with tempfile.TemporaryDirectory() as name, Sandbox() as service:
+        folder = Path(name)
+        own = {"CAMPAIGN_DATABASE_URL": f"sqlite:///{folder}/ledger.db"}
+        settings = Settings.model_validate(service.settings | own)
+        invented = _invented(read, folder / read.file.name)
+        with Ledger.open(settings.database_url) as ledger:
+            key = invented.definition.campaign
+            with lease(ledger, key) as held:
+                plan = make_plan(invented, ledger, settings)
+                async with sending(
+                    ledger, held, plan.campaign_id, settings, asyncio.Event()
+                ) as run:
+                    await run.create()
+                    await run.attach()
+                    for batch in run.to_add():
+                        await run.add(batch)
+                    for part in run.turns():
+                        await run.invite(part)
+        return Counter(entry["op"] for entry in service.entries())
+
+
+def _invented(read: Campaign, file: Path) -> Campaign:
+    """The same campaign of people who do not exist, for the sandbox's project and problem."""
+    made = read.definition
+    definition = made.model_copy(
+        update={
+            "project": Project(name=made.project.name or f"Project {made.project.id}"),
+            "problem": Problem(id=42, title=None),
+            "invites": Invites(send=made.invites.send),
+        }
+    )
+    people = []
+    for number, each in enumerate(read.people, 1):
+        email = f"candidate{number}@rehearsal.invalid"
+        candidate = each.candidate.model_copy(update={"email1": email})
+        people.append(replace(each, candidate=candidate, key=email))
+    return replace(read, definition=definition, people=people, file=file)
