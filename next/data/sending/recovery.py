@@ -6,11 +6,19 @@ from dataclasses import dataclass
 from sqlmodel import Session, col, select
 
 from data.sending.outcomes import Outcome, record_each
+from data.store.ledger import Ledger
 from data.store.states import Op, State
-from data.store.tables import Part, Request, Run, Step, now
+from data.store.tables import Campaign, Part, Request, Run, Step, now
 
 DIED = "died"  # the ending of a run that could not write its own
 CUT_SHORT = "The run ended before an answer came."
+
+
+def take_over(ledger: Ledger, key: str) -> int:
+    """The same for a campaign by its key, which may be new; with its lease, before its plan."""
+    with ledger.writing() as session:
+        campaign = session.exec(select(Campaign).where(Campaign.key == key)).first()
+        return recover(session, campaign.id) if campaign is not None else 0
 
 
 def recover(session: Session, campaign_id: int) -> int:

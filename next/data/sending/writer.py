@@ -126,8 +126,8 @@ class Writer:
             try:
                 with self._ledger.recording() as session:
                     self._record(session, asked)
-            except CampaignError as error:
-                if time.monotonic() > ends:
+            except Exception as error:  # noqa: BLE001 - as above
+                if not isinstance(error, CampaignError) or time.monotonic() > ends:
                     for each in asked:
                         each.error = error
                     return
