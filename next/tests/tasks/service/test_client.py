@@ -9,31 +9,15 @@ import stamina
 
 from config.settings import Settings
 from data.store.states import Op, State
-from sandbox.faults import (
-    ALWAYS,
-    Fault,
-    above_2_53,
-    as_text,
-    dropped,
-    html,
-    lowered,
-    pages,
-    shuffled,
-    status,
-    throttled,
-)
+from sandbox import faults
+from sandbox.faults import ALWAYS, Fault, dropped, html, status
 from sandbox.server import Sandbox
+from tasks.service import problems as listed
 from tasks.service.auth import CredentialsRefused, Unreachable
 from tasks.service.client import Service
 from tasks.service.exchange import Exchange, Phase
 from tasks.service.messages import words
-from tasks.service.problems import (
-    NoSuchProblem,
-    NotTheService,
-    Problem,
-    SeveralProblems,
-    problem_titled,
-)
+from tasks.service.problems import NotTheService, Problem, problem_titled
 from tasks.service.verdict import PROJECT, verdict
 
 T = TypeVar("T")
@@ -44,17 +28,8 @@ PROJECT_BODY = {
     "starttime": "Dec 1, 2026 9:00 am",
     "endtime": "Dec 14, 2026 6:00 pm",
 }
-PEOPLE = [
-    {
-        "first_name": name,
-        "last_name": "Ōé",
-        "email1": f"{name}@X.org",
-        "source": "",
-        "notes": "",
-        "stage_id": 1,
-    }
-    for name in ("Ada", "bob", "Cem")
-]
+REST = {"last_name": "Ōé", "source": "", "notes": "", "stage_id": 1}
+PEOPLE = [{"first_name": n, "email1": f"{n}@X.org"} | REST for n in ("Ada", "bob", "Cem")]
 
 
 @pytest.fixture(autouse=True)
@@ -90,7 +65,9 @@ async def campaign(service: Service) -> dict[str, int]:
     return dict(added.ids)
 
 
-@pytest.mark.parametrize("dialect", [None, shuffled(), lowered(), as_text(), above_2_53()])
+@pytest.mark.parametrize(
+    "dialect", [None, faults.shuffled(), faults.lowered(), faults.as_text(), faults.above_2_53()]
+)
 def test_a_whole_campaign(dialect: Fault | None) -> None:
     with Sandbox(add=dialect) as sandbox:
         ids = use(sandbox, campaign)
@@ -184,10 +161,10 @@ def test_without_a_token_nothing_is_sent(fault: Fault, fatal: bool, error: type[
 LISTS = [
     # a fault of the list -> what comes of it, how often it was asked
     (status(503, times=4), None, 5),
-    (throttled(retry_after=0), None, 2),
+    (faults.throttled(retry_after=0), None, 2),
     (dropped(), None, 2),
     (status(401), None, 2),
-    (pages(), None, 3),
+    (faults.pages(), None, 3),
     (status(503, times=ALWAYS), Unreachable, 5),
     (status(401, times=ALWAYS), CredentialsRefused, 2),
     (status(403, times=ALWAYS), NotTheService, 1),
@@ -230,12 +207,12 @@ TITLES = [
 
 @pytest.mark.parametrize(("title", "found"), TITLES)
 def test_a_title_means_exactly_one_problem(title: str, found: int | str) -> None:
-    listed = [Problem(1, "Queue", {}), Problem(2, "Stack", {}), Problem(3, "stack", {})]
+    them = [Problem(1, "Queue", {}), Problem(2, "Stack", {}), Problem(3, "stack", {})]
     if isinstance(found, int):
-        assert problem_titled(title, listed).id == found
+        assert problem_titled(title, them).id == found
     else:
-        with pytest.raises((NoSuchProblem, SeveralProblems), match=found):
-            problem_titled(title, listed)
+        with pytest.raises((listed.NoSuchProblem, listed.SeveralProblems), match=found):
+            problem_titled(title, them)
 
 
 JWT = "eyJhbGciOiJub25lIn0.eyJzdWIiOiIxIn0."
