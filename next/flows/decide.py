@@ -1,7 +1,8 @@
 """Decisions as forms in Prefect's pages: approve or reject a plan, settle what is unsure.
 
-They call what the commands call; the ledger decides. Prefect keeps what is typed into a form, so a
-form asks for no reason, and people are named by the numbers on the campaign's page.
+They call what the commands call; the ledger decides. Prefect keeps what is typed into a form: so
+people are named by the numbers on the campaign's page, and a reason, which may name somebody, is
+taken out of Prefect before it is taken into the ledger.
 """
 
 from collections.abc import Callable
@@ -33,7 +34,6 @@ from flows.steps import scrubbed
 
 Key = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]*$")]
 Who = Annotated[str, Field(min_length=1, max_length=100)]
-WHY = "decided in Prefect's form"
 
 
 class Answer(StrEnum):
@@ -57,7 +57,9 @@ class NotUnsure(CampaignError):
 
 
 @flow(name="approve", flow_run_name="approve {campaign}", persist_result=False)
-async def approve_campaign(campaign: Key, plan: str, answer: Answer, who: Who) -> State[Any]:
+async def approve_campaign(
+    campaign: Key, plan: str, answer: Answer, who: Who, why: str = ""
+) -> State[Any]:
     """Approve the plan of a campaign, or the pilot's email, and run it; or reject it.
 
     Args:
@@ -65,13 +67,14 @@ async def approve_campaign(campaign: Key, plan: str, answer: Answer, who: Who) -
         plan: The code of the plan, as the campaign's page shows it; for the pilot's email, pilot.
         answer: An approved plan is sent at once.
         who: Who decides.
+        why: For whoever reads the history later.
     """
 
     def decide(session: Session, of: Campaign) -> str:
         shown = shown_last(session, of.id)
         if plan.strip() not in (shown, "pilot"):
             raise PlanChanged(key=of.key, file=of.file)
-        answered = approve(session, of.id, By(who, WHY), reject=answer is Answer.REJECT)
+        answered = approve(session, of.id, By(who, why), reject=answer is Answer.REJECT)
         return f"{answer} {answered.code or 'the pilot'}"
 
     return await _decided(campaign, decide, run=answer is Answer.APPROVE)
@@ -79,15 +82,21 @@ async def approve_campaign(campaign: Key, plan: str, answer: Answer, who: Who) -
 
 @flow(name="settle", flow_run_name="settle {campaign}", persist_result=False)
 async def settle_campaign(
-    campaign: Key, number: int, verdict: Word, who: Who, service_id: int | None = None
+    campaign: Key,
+    number: int,
+    verdict: Word,
+    who: Who,
+    why: str = "",
+    service_id: int | None = None,
 ) -> State[Any]:
     """Settle what is unsure, after a look in the web application. Nothing is sent by this.
 
     Args:
         campaign: The campaign's key.
         number: The number beside it on the campaign's page.
-        verdict: What you found out.
+        verdict: What you found out; again and withdraw need a reason.
         who: Who decides.
+        why: For whoever reads the history later.
         service_id: For a project or an added person that was sent, the id that the service shows.
     """
 
@@ -96,7 +105,7 @@ async def settle_campaign(
         if not found:
             raise NotUnsure(key=of.key, number=number)
         word = Verdict(verdict, found[0].email1, found[0].op, service_id, number)
-        settle(session, of.id, [word], By(who, WHY))
+        settle(session, of.id, [word], By(who, why))
         return f"{number} settled as {verdict}"
 
     return await _decided(campaign, decide)
@@ -107,6 +116,7 @@ async def _decided(
 ) -> State[Any]:
     """Take a decision into the ledger, show it on the campaign's page, and run what it frees."""
     try:
+        await _take_out_the_reason()
         with scrubbed(), Ledger.open(settings().database_url, create=False) as ledger:
             with ledger.writing() as session:
                 campaign = find(session, key)
@@ -118,3 +128,8 @@ async def _decided(
         async with get_client() as client:
             await run_now(client, file, key, str(flow_run.id))
     return Completed(message=f"{End.DONE}: {says}")
+
+
+async def _take_out_the_reason() -> None:
+    async with get_client() as client:
+        await client.update_flow_run(flow_run.id, parameters=flow_run.parameters | {"why": ""})
