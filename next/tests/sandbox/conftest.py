@@ -1,7 +1,7 @@
 """A client of the sandbox, and a sandbox with a project, its problem, and Ada and Bob."""
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from typing import Any
 
 import httpx
@@ -9,19 +9,10 @@ import pytest
 
 from sandbox.server import Sandbox
 
-CREDENTIALS = {
-    "grant_type": "client_credentials",
-    "client_id": "sandbox-client",
-    "client_secret": "sandbox-secret",
-    "audience": "https://sandbox.invalid/api",
-}
-PROJECT = {
-    "name": "Backend engineer",
-    "description": "Take-home",
-    "state": "open",
-    "starttime": "Dec 1, 2026 9:00 am",
-    "endtime": "Dec 14, 2026 6:00 pm",
-}
+CREDENTIALS = {"grant_type": "client_credentials", "audience": "https://sandbox.invalid/api"}
+CREDENTIALS |= {"client_id": "sandbox-client", "client_secret": "sandbox-secret"}
+PROJECT = {"name": "Backend engineer", "description": "Take-home", "state": "open"}
+PROJECT |= {"starttime": "Dec 1, 2026 9:00 am", "endtime": "Dec 14, 2026 6:00 pm"}
 
 
 def row(email: str, **fields: Any) -> dict[str, Any]:
@@ -29,21 +20,19 @@ def row(email: str, **fields: Any) -> dict[str, Any]:
     return {**named, "source": "export", "notes": "", "stage_id": 1, **fields}
 
 
-class Client:
-    """Whoever calls the API; every call has a valid token and no body unless it says so."""
+class Client(httpx.Client):
+    """Whoever calls the API, with a token."""
 
-    def __init__(self, sandbox: Sandbox, http: httpx.Client) -> None:
+    def __init__(self, sandbox: Sandbox) -> None:
+        super().__init__(base_url=sandbox.url, timeout=30)
         self.sandbox = sandbox
-        self.http = http
-
-    def token(self) -> str:
-        answer = self.http.post("/oauth/token", json=CREDENTIALS)
-        return str(answer.json()["access_token"])
+        answer = httpx.post(f"{sandbox.url}/oauth/token", json=CREDENTIALS)
+        self.headers["authorization"] = f"Bearer {answer.json()['access_token']}"
 
     def call(self, method: str, path: str, **options: Any) -> httpx.Response:
         headers = {"content-type": "application/json", **options.pop("headers", {})}
         # The whole address: httpx makes another path of one that begins with two slashes.
-        return self.http.request(method, self.sandbox.url + path, headers=headers, **options)
+        return self.request(method, self.sandbox.url + path, headers=headers, **options)
 
     def project(self, **fields: Any) -> httpx.Response:
         return self.call("POST", "/api/projects", json=PROJECT | fields)
@@ -62,24 +51,12 @@ class Client:
         return self.sandbox.entries()[-1]
 
 
-@contextmanager
-def client_of(sandbox: Sandbox) -> Iterator[Client]:
-    with httpx.Client(base_url=sandbox.url, timeout=30) as http:
-        client = Client(sandbox, http)
-        http.headers["authorization"] = f"Bearer {client.token()}"
-        yield client
-
-
 @pytest.fixture
 def start() -> Iterator[Callable[..., Client]]:
-    """Start a sandbox with these options, and a client that has a token."""
+    """Start a sandbox with these options."""
     with ExitStack() as running:
-
-        def begin(**options: Any) -> Client:
-            sandbox = running.enter_context(Sandbox(**options))
-            return running.enter_context(client_of(sandbox))
-
-        yield begin
+        run = running.enter_context
+        yield lambda **options: run(Client(run(Sandbox(**options))))
 
 
 @pytest.fixture

