@@ -1,0 +1,349 @@
+"""Promises 42 to 49: schedules, pages, forms and notices in Prefect, and whom it listens to."""
+
+import http.server
+import json
+import re
+import shutil
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import psutil
+import pytest
+
+from sandbox.faults import ALWAYS, bad_row, late, lost
+from tests.promises.support.commands import Campaign
+from tests.promises.support.service import Service
+from tests.promises.support.up import Up
+
+Sandbox = Callable[..., Service]
+slow = [pytest.mark.slow, pytest.mark.timeout(900), pytest.mark.xdist_group("up")]
+
+
+class Webhook:
+    """Where a team is told; while `refuses` is set it takes nothing."""
+
+    def __init__(self) -> None:
+        self.told: list[str] = []
+        self.refused = 0
+        self.refuses = False
+        self.url = ""
+
+    def about(self, key: str) -> list[str]:
+        return [text for text in self.told if key in text]
+
+
+@pytest.fixture(scope="module")
+def webhook() -> Iterator[Webhook]:
+    hook = Webhook()
+
+    class Hook(http.server.BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            if hook.refuses:
+                hook.refused += 1
+            else:
+                hook.told.append(json.loads(body)["text"])
+            self.send_response(503 if hook.refuses else 200)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None: ...
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Hook) as server:
+        threading.Thread(target=server.serve_forever).start()
+        hook.url = f"http://127.0.0.1:{server.server_port}/hook-of-the-team"
+        yield hook
+        server.shutdown()
+
+
+class Installation:
+    """One `campaign up` for the promises of this module, with its service, home and team."""
+
+    def __init__(self, place: Path, hook: Webhook) -> None:
+        self.service = Service(place / "service")
+        self.campaign = Campaign(place, lambda: "")
+        self.campaign.environment.update(self.service.settings)
+        self.hook = hook
+        self.up = Up(self.campaign, CAMPAIGN_NOTIFY_URL=hook.url)
+
+    def unsure(self, key: str) -> list[str]:
+        return [email for email, state in self.campaign.states(key).items() if state == "unsure"]
+
+
+@pytest.fixture(scope="module")
+def at_work(tmp_path_factory: pytest.TempPathFactory, webhook: Webhook) -> Iterator[Installation]:
+    installation = Installation(tmp_path_factory.mktemp("up"), webhook)
+    try:
+        with installation.up:
+            yield installation
+    finally:
+        installation.campaign.close()
+        installation.service.close()
+
+
+def people(key: str, number: int = 3) -> list[dict[str, str]]:
+    """People of one campaign alone, with names that stand nowhere else."""
+    return [
+        {
+            "first_name": f"Adalbertine{chr(97 + n)}",
+            "last_name": f"Lovelacesson{key}",
+            "email1": f"{chr(97 + n)}.dalbertine@{key}.test",
+        }
+        for n in range(number)
+    ]
+
+
+class Test_under_up:
+    pytestmark = slow
+
+    def test_42_a_folder_its_schedules_and_manual_runs_are_in_prefect(
+        self, at_work: Installation
+    ) -> None:
+        """As deployments, runs, states and pages; what a person switches off there stays off."""
+        up, service = at_work.up, at_work.service
+        up.put("daily", people=people("daily"), schedule={"cron": "0 9 * * *"})
+        up.put("folder", people=people("folder"), problem=43)
+        run = up.ended("folder")
+        assert run["state_type"] == "COMPLETED", run["state"]
+        assert {*service.invited()} == {one["email1"] for one in people("folder")}
+        daily = up.until(lambda: up.deployments().get("daily"))
+        (schedule,) = daily["schedules"]
+        assert (schedule["active"], schedule["schedule"]["cron"]) == (True, "0 9 * * *")
+        page = up.ask("POST", "artifacts/filter", {"artifacts": {"type": {"any_": ["markdown"]}}})
+        assert [each for each in page if "folder" in f"{each['key']} {each['data']}"]
+
+        path = f"deployments/{daily['id']}/schedules/{schedule['id']}"
+        up.ask("PATCH", path, {"active": False})
+        up.put("daily", people=people("daily", 4), schedule={"cron": "0 10 * * *"})
+        up.until(
+            lambda: up.deployments()["daily"]["schedules"][0]["schedule"]["cron"] == "0 10 * * *"
+        )
+        (schedule,) = up.deployments()["daily"]["schedules"]
+        assert schedule["active"] is False
+
+        typed = at_work.campaign.start(
+            "run",
+            "daily.yaml",
+            "--yes",
+            PREFECT_API_URL=f"{up.url}/api",
+            PREFECT_API_AUTH_STRING=up.login,
+        )
+        assert typed.end().code == 0
+        assert up.ended("daily")["state_type"] == "COMPLETED"
+
+    def test_44_a_situation_is_told_once_however_many_runs_meet_it(
+        self, at_work: Installation
+    ) -> None:
+        """Nor is it lost while the address is away; what goes on by itself is not told."""
+        up, hook, service = at_work.up, at_work.hook, at_work.service
+        hook.refuses = True
+        service.faults["invite"] = lost(2)
+        up.put("doubtful", people=people("doubtful"), problem=57)
+        up.ended("doubtful")
+        assert len(at_work.unsure("doubtful")) == 1
+        up.until(lambda: hook.refused)
+        hook.refuses = False
+        up.until(lambda: hook.about("doubtful"))
+        for times in (2, 3):
+            up.start(up.deployments()["doubtful"])
+            up.ended("doubtful", times)
+        up.put("calm", people=people("calm"), problem=61)
+        up.ended("calm")
+        service.faults["invite"] = lost(1)
+        up.put("later", people=people("later"), problem=78)
+        up.until(lambda: hook.about("later"))  # so whatever there was to tell has been told
+        assert len(hook.about("doubtful")) == len(hook.about("later")) == 1
+        assert hook.about("calm") == []
+        assert "dalbertine" not in " ".join(hook.told)
+
+    def test_45_plans_and_doubts_are_decided_by_forms(self, at_work: Installation) -> None:
+        """What the forms decide is in the ledger, with who and why, as if it had been typed."""
+        up, service = at_work.up, at_work.service
+        up.put("asked", people=people("asked"), invites={"approval": "required"})
+        up.ended("asked")
+        addresses = {one["email1"] for one in people("asked")}
+        assert not addresses & {*service.invited()}
+        decide(up, "approve", "asked")
+        up.until(lambda: addresses <= {*service.invited()})
+
+        service.faults["invite"] = lost(2)
+        up.put("settled", people=people("settled"), problem=43)
+        up.ended("settled")
+        (unsure,) = at_work.unsure("settled")
+        decide(up, "settle", "settled", why="she rang me about it")
+        up.until(lambda: not at_work.unsure("settled"))
+        told = at_work.campaign("history", "settled", unsure).out
+        assert "she rang me about it" in told
+        assert service.emails_to(unsure) == 1
+
+    def test_46_no_name_address_secret_or_reason_is_in_prefect(self, at_work: Installation) -> None:
+        """(S) After runs with refusals, doubts, decisions and forms: every row of every table."""
+        up, service = at_work.up, at_work.service
+        service.faults["invite"] = lost(1)
+        service.faults["add"] = bad_row("b.dalbertine@secrets.test")
+        up.put("secrets", people=people("secrets"), problem=61)
+        up.ended("secrets")
+        settled = at_work.campaign(
+            *("settle", "secrets", "--sent", *at_work.unsure("secrets")),
+            *("--why", "he told me in confidence"),
+        )
+        assert settled.code == 0, settled.said
+        up.start(up.deployments()["secrets"])
+        up.ended("secrets", 2)
+        rows = {table: repr(rows) for table, rows in up.tables.items()}
+        assert "secrets" in rows["flow_run"]
+        words = ("dalbertine", "Lovelacesson", "sandbox-secret", "hook-of-the-team", "access_token")
+        reasons = ("in confidence", "rang me", "Bearer ", up.login.partition(":")[2])
+        found = {
+            (w, table) for table, text in rows.items() for w in (*words, *reasons) if w in text
+        }
+        assert found == set()
+
+    def test_47_neither_a_foreign_page_nor_another_user_reaches_the_server(
+        self, at_work: Installation
+    ) -> None:
+        """Without the login, without the token against foreign pages, from another origin: no."""
+        up, anybody = at_work.up, httpx.Client(base_url=f"{at_work.up.url}/api", timeout=30)
+        login = tuple(up.login.split(":"))
+        evil = {"Origin": "https://evil.test"}
+        with anybody:
+            for path in ("/admin/settings", "/flows/filter", "/deployments/filter", "/logs/filter"):
+                assert anybody.post(path, json={}).status_code == 401
+                answer = anybody.post(path, json={}, auth=login, headers=evil)
+                assert answer.status_code in (403, 405), (path, answer)
+                asked = {"Access-Control-Request-Method": "POST"}
+                preflight = anybody.options(path, headers=evil | asked)
+                allowed = [answer.headers, preflight.headers]
+                assert not any(
+                    h.get("access-control-allow-origin") in ("*", *evil.values()) for h in allowed
+                )
+            rebound = anybody.post(
+                "/flows/filter", json={}, auth=login, headers={"Host": "evil.test"}
+            )
+            assert not rebound.is_success
+        password = up.login.partition(":")[2]
+        assert not [
+            p for p in psutil.process_iter(["cmdline"]) if password in str(p.info["cmdline"])
+        ]
+        kept = [p for p in at_work.campaign.home.rglob("*") if p.is_file() and password in _text(p)]
+        assert not [path for path in kept if path.stat().st_mode & 0o077]
+
+    def test_48_an_idle_installation_writes_nothing_into_prefect(
+        self, at_work: Installation
+    ) -> None:
+        """Not a row in any table, however long nothing happens."""
+        up = at_work.up
+        up.until(lambda: _stands_still(up))
+        before = _counts(up)
+        time.sleep(20)  # nothing is what is waited for
+        assert _counts(up) == before
+
+
+def decide(up: Up, form: str, key: str, why: str = "it is as we said") -> None:
+    """Fill in a form of the pages, as its schema describes it, and wait for its end."""
+    (deployment,) = [each for name, each in up.deployments().items() if form in name]
+    fields = deployment["parameter_openapi_schema"]["properties"]
+    answers: dict[str, Any] = {}
+    for name, field in fields.items():
+        choices = field.get("enum") or []
+        if name in ("campaign", "key"):
+            answers[name] = key
+        elif name == "why":
+            answers[name] = why
+        elif yes := [each for each in choices if each in ("approve", "sent")]:
+            answers[name] = yes[0]
+    up.start(deployment, **answers)
+
+
+def _text(path: Path) -> str:
+    return path.read_bytes().decode(errors="replace")
+
+
+def _counts(up: Up) -> dict[str, int]:
+    return {table: len(rows) for table, rows in up.tables.items()}
+
+
+def _stands_still(up: Up) -> bool:
+    """Whether no run is at work and no row comes while three looks are taken."""
+    states = {"PENDING", "RUNNING", "SCHEDULED"} - {"SCHEDULED"}
+    runs = up.ask("POST", "flow_runs/filter", {"limit": 200})
+    if any(run["state_type"] in states for run in runs):
+        return False
+    before = _counts(up)
+    time.sleep(6)
+    return _counts(up) == before
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_43_after_kill_9_of_everything_the_campaign_goes_on_by_itself(
+    campaign: Campaign, sandbox: Sandbox
+) -> None:
+    """After the next start of `up`; at most what was in flight is unsure, and nobody is twice."""
+    service = sandbox(invite=late(0.3, times=ALWAYS))
+    with Up(campaign) as up:
+        up.put("hiring", people=80)
+        up.until(lambda: service.arrived("invite", 20))
+        up.kill()
+    before = len(service.entries("invite"))
+    assert before < 80
+    service.faults["invite"] = None
+    with Up(campaign) as up:
+        up.until(lambda: set(campaign.states().values()) <= {"done", "unsure"})
+        states = [*campaign.states().values()]
+    assert states.count("unsure") <= 8
+    assert len(service.entries("invite")) == 80
+    assert not service.twice()
+
+
+# -- 49: the folder where a command is typed ---------------------------------------------------
+
+EVIL = """\
+from pathlib import Path
+Path({marker!r}).touch()
+"""
+MODULES = "json httpx sitecustomize usercustomize prefect pandas openpyxl config flows typing re"
+FILES = {
+    ".env": "ASSESSMENT_BASE_URL=http://127.0.0.1:9\nCAMPAIGN_DATABASE_URL=sqlite:///here.db\n"
+    "CAMPAIGN_CA_FILE=ca.pem\nPREFECT_API_URL=http://127.0.0.1:9/api\n",
+    "ca.pem": "no certificate",
+    "prefect.toml": '[api]\nurl = "http://127.0.0.1:9/api"\n',
+    "pyproject.toml": '[tool.prefect.api]\nurl = "http://127.0.0.1:9/api"\n',
+    "logging.yml": "version: 1\nhandlers: {x: {class: sitecustomize.X}}\n",
+    "setup.cfg": "[x]\n",
+}
+
+
+def test_49_nothing_in_the_folder_is_executed_or_believed(
+    campaign: Campaign, sandbox: Sandbox
+) -> None:
+    """No module, no half `.env`, no certificate, no setting of Prefect's."""
+    service = sandbox()
+    markers = campaign.home / "executed"
+    markers.mkdir()
+    for module in MODULES.split():
+        code = EVIL.format(marker=str(markers / module))
+        (campaign.folder / f"{module}.py").write_text(code)
+    for name, text in FILES.items():
+        (campaign.folder / name).write_text(text)
+    campaign.write(people=["ada@people.test"])
+    book = Path(__file__).parents[1] / "data" / "sheets" / "merged.xlsx"
+    shutil.copy(book, campaign.folder)
+    table = {"file": "merged.xlsx", "sheet": "Candidates"}
+    written = campaign.write("book", candidates=table, invites={"send": False})
+    assert campaign("check", written.name).code == 0
+    ran = campaign("run", "hiring.yaml", "--yes")
+    assert ran.code == 0, ran.said
+    assert campaign("status", "hiring").code == 0
+    assert [path.name for path in markers.iterdir()] == []
+    assert not (campaign.folder / "here.db").exists()
+    assert service.invited() == ["ada@people.test"]
+
+    half = dict.fromkeys(service.settings, "") | {"PREFECT_API_URL": ""}
+    without = campaign.start("problems", **half).end()
+    assert without.code == 2, without.said
+    assert re.search("ASSESSMENT_[A-Z_]+", without.said)
