@@ -1,0 +1,160 @@
+"""SIGKILL at every boundary, and again in recovery: nobody twice, nobody forgotten, little unsure.
+
+The slow tests are every boundary; the fast ones a fixed tenth of them.
+"""
+
+import multiprocessing
+from collections import Counter
+from collections.abc import Callable
+from itertools import count
+from typing import Any
+
+import pytest
+from sqlmodel import select
+
+from data.sending.recovery import take_over
+from data.store.states import WORDS, Op, State
+from data.store.tables import Part, Person, Request, Step
+from sandbox import faults
+from tasks.status import status
+from tests.data.sending import oracle
+from tests.tasks.sending import crashing
+from tests.tasks.sending.desk import Desk
+
+OPTIONS = {"invites_in_flight": 2, "candidates_per_request": 3}
+KNOWN = oracle.Known(in_flight=2, batch=3)
+PEOPLE = 5
+BOUNDARIES = 230  # more than a run has, see the test that counts them
+
+PROCESSES = multiprocessing.get_context("forkserver")
+PROCESSES.set_forkserver_preload([crashing.__name__])
+
+
+def run(at: Desk, dies: int = 0) -> bool:
+    """One run in a process of its own; says whether it died."""
+    given = (str(at.folder), at.service.settings, OPTIONS, dies)
+    process = PROCESSES.Process(target=crashing.run_and_die, args=given)
+    process.start()
+    process.join()
+    assert process.exitcode in (0, -9)
+    return process.exitcode != 0
+
+
+def judged(at: Desk, known: oracle.Known = KNOWN) -> dict[str, Any]:
+    """Whether the ledger and the record can both be true."""
+    entries = at.service.entries()
+    with at.ledger.reading() as session:
+        stands = status(session, "backend")
+        requests = Counter(str(op) for op in session.exec(select(Request.op)))
+    assert oracle.unrecorded(entries, requests) == []
+    assert oracle.faults(entries, stands, known) == []
+    return stands
+
+
+def settle(at: Desk) -> None:
+    """A truthful person reads the service and settles what is unsure."""
+    entries = at.service.entries()
+    with at.ledger.writing() as session:
+        for step in session.exec(select(Step).where(Step.state == State.UNSURE)):
+            person = session.get(Person, step.person_id)
+            email = person.email1 if person else "project"
+            mine = [e for e in entries if e["op"] == step.op and e["worked"]]
+            ids = [e["ids"].get(email) for e in mine if email in e["ids"]]
+            happened = bool(ids) or any(
+                e["email"] == email if step.op is Op.INVITE else step.op is Op.ATTACH for e in mine
+            )
+            word = WORDS["sent" if happened else "again"]
+            part = session.get_one(Part, step.part_id)
+            assert word.step is not None
+            assert word.part is not None
+            step.state, part.state = word.step, word.part
+            if ids:
+                step.service_id = part.service_id = ids[-1]
+
+
+def to_the_end(at: Desk) -> None:
+    """Whatever died: settled and run again, everybody has exactly one email."""
+    take_over(at.ledger, "backend")
+    judged(at)
+    settle(at)
+    run(at)
+    stands = judged(at)
+    assert stands["counts"]["invited"] == PEOPLE
+    assert set(at.emails().values()) == {1}
+
+
+Make = Callable[..., Desk]
+
+
+def crash(at: Desk, dies: int, again: int = 0) -> None:
+    at.campaign(PEOPLE)
+    if run(at, dies):
+        judged_after_a_crash(at)
+        if again and run(at, again):
+            take_over(at.ledger, "backend")
+            judged(at)
+    to_the_end(at)
+
+
+def judged_after_a_crash(at: Desk) -> None:
+    with at.ledger.reading() as session:  # whoever looks sees what was being sent
+        sending = session.exec(select(Step).where(Step.state == State.SENDING)).all()
+    assert len(sending) <= 3
+    take_over(at.ledger, "backend")
+    assert oracle.in_flight(judged(at), KNOWN) == []
+
+
+def test_the_boundaries_are_known(desk: Make) -> None:
+    at = desk(OPTIONS)
+    at.campaign(PEOPLE)
+    assert not run(at)
+    passed = (at.folder / "passed").read_text().splitlines()
+    assert len(passed) < BOUNDARIES
+    kinds = {name.rpartition(".")[0] for name in passed}
+    assert {f"{op} http11.send_request_headers" for op in Op} <= kinds
+    assert {f"{op} http11.receive_response_headers" for op in Op} <= kinds
+    assert {"before a commit", "after a commit", "before a receipt"} <= set(passed)
+
+
+@pytest.mark.parametrize("dies", range(5, BOUNDARIES, 20))
+def test_a_crash(desk: Make, dies: int) -> None:
+    crash(desk(OPTIONS), dies)
+
+
+@pytest.mark.parametrize("dies", range(15, BOUNDARIES, 20))
+def test_a_crash_and_one_in_recovery(desk: Make, dies: int) -> None:
+    crash(desk(OPTIONS), dies, again=1 + dies % 40)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dies", range(1, BOUNDARIES))
+def test_every_crash(desk: Make, dies: int) -> None:
+    crash(desk(OPTIONS), dies)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("again", [1, 2, 3, 4, 7, 13, 29, 53, 97])
+@pytest.mark.parametrize("dies", range(3, BOUNDARIES, 4))
+def test_every_crash_and_one_in_recovery(desk: Make, dies: int, again: int) -> None:
+    crash(desk(OPTIONS), dies, again)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dies", range(1, BOUNDARIES, 3))
+@pytest.mark.parametrize("fault", ["lost", "status", "dropped"])
+def test_every_crash_at_a_failing_service(desk: Make, dies: int, fault: str) -> None:
+    failing = {
+        "lost": {"invite": faults.lost(2), "add": faults.lost(2)},
+        "status": {"invite": faults.status(502, at=2), "attach": faults.status(401)},
+        "dropped": {"create": faults.dropped(1), "invite": faults.dropped(3)},
+    }
+    at = desk(OPTIONS, **failing[fault])
+    at.campaign(PEOPLE)
+    run(at, dies)
+    for _ in count():
+        take_over(at.ledger, "backend")
+        judged(at)
+        settle(at)
+        if not run(at) and judged(at)["counts"]["invited"] == PEOPLE:
+            break
+    assert set(at.emails().values()) == {1}
