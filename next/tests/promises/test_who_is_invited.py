@@ -100,7 +100,7 @@ UNKNOWN = {
     "per-second": ({"invites": {"per_second": 5}}, "4:11", "per_second"),
     "cooldown": ({"cooldown": "30 days"}, "6:1", "cooldown"),
     "trust": ({"trust": "wire"}, "6:1", "trust"),
-    "unlisted": ({"problem": {"id": 42, "unlisted": True}}, "3:20", "unlisted"),
+    "unlisted": ({"problem": {"id": 42, "unlisted": True}}, "3:21", "unlisted"),
 }
 
 
