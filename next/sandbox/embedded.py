@@ -102,7 +102,7 @@ class Embedded:
     def _candidate(self, given: Mapping[str, str]) -> Candidate:
         """Whom an embed URL names. Raises HTTPException for nobody who could begin."""
         ids = [given.get(name, "") for name in ("projectId", "candidateId")]
-        if not all(each.isdecimal() for each in ids):
+        if not all(each.isdecimal() and len(each) < 19 for each in ids):
             raise HTTPException(400, "This link is not complete: two numbers belong to it.")
         candidate = self._state.candidate(*map(int, ids))
         if candidate is None:

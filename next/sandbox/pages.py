@@ -146,7 +146,7 @@ def _part(request: Request, rows: Sequence[Any], words: Callable[[Any], str]) ->
         rows = [row for row in rows if sought.casefold() in words(row).casefold()]
     pages = max(1, -(-len(rows) // ON_A_PAGE))
     asked = request.query_params.get("page", "1")
-    number = min(pages, max(1, int(asked))) if asked.isdecimal() else 1
+    number = min(pages, max(1, int(asked[:9]))) if asked[:9].isdecimal() else 1
     end = len(rows) - (number - 1) * ON_A_PAGE
     shown = rows[max(0, end - ON_A_PAGE) : end][::-1]
     return {"rows": shown, "count": len(rows), "q": sought, "page": number, "pages": pages}

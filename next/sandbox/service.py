@@ -131,7 +131,7 @@ def _otherwise(fault: Fault, right: Answer, scope: Scope) -> Answer:
 
 def _part(size: int, right: Answer, scope: Scope) -> Answer:
     """A part of a list, which names the next part in a Link header (RFC 8288)."""
-    asked = dict(parse_qsl(scope["query_string"].decode("latin-1"))).get("page", "")
+    asked = dict(parse_qsl(scope["query_string"].decode("latin-1"))).get("page", "")[:9]
     number = int(asked) if asked.isdecimal() and int(asked) else 1
     rows, end = right.body[(number - 1) * size : number * size], number * size
     more = {"link": f'<{scope["path"]}?page={number + 1}>; rel="next"'}
