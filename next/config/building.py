@@ -60,7 +60,8 @@ def _mistake(detail: ErrorDetails, written: Written) -> Mistake:
     name = str(where[-1])
     if kind == "extra_forbidden":
         place = written.place(where, of_name=True)
-        return Mistake(place, _unknown(name, list(model.model_fields)), field, name)
+        why = _unknown(name, list(model.model_fields), anywhere=model is Definition)
+        return Mistake(place, why, field, name)
     if "[key]" in detail["loc"]:  # of columns: fields that are sent
         place, names = written.place(where, of_name=True), list(get_args(ColumnField))
         return Mistake(place, _unknown(name, names), field, name)
@@ -107,7 +108,12 @@ def _meaning(model: type[BaseModel], where: Location) -> str:
     return text[:1].lower() + text[1:]
 
 
-def _unknown(name: str, names: list[str]) -> str:
-    near = get_close_matches(name.casefold(), names, n=1, cutoff=0.7)
-    hint = f"did you mean {near[0]}?" if near else f"the fields are {', '.join(names)}"
+def _unknown(name: str, names: list[str], *, anywhere: bool = False) -> str:
+    """Name the nearest field; for one at the top also among those of its parts."""
+    near = {field: field for field in names}
+    for part, model in reversed(list(PARTS.items()) if anywhere else []):
+        around = {"table": "candidates", "list": "candidates"}.get(part, part)
+        near = {field: f"{around}.{field}" for field in model.model_fields} | near
+    close = get_close_matches(name.casefold(), near, n=1, cutoff=0.7)
+    hint = f"did you mean {near[close[0]]}?" if close else f"the fields are {', '.join(names)}"
     return f"there is no field {name}; {hint}"

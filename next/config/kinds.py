@@ -52,7 +52,7 @@ def read_by(read: Callable[[str], Any], keep: type | None = None) -> BeforeValid
 def _text(typed: str) -> str:
     """Trim, and refuse what no person's text contains."""
     text = typed.strip()
-    if is_placeholder(text):
+    if text[:1] == "<" and is_placeholder(text):
         raise ValueError("a placeholder")
     if len(text) > LONGEST_TEXT:
         raise wanted(f"at most {LONGEST_TEXT:,} characters, not {len(text):,}")

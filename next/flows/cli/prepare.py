@@ -26,7 +26,7 @@ def check(
     from config.errors import BadInput, Bug, Mistake, Place, in_order
     from config.reading import read_campaign
 
-    files, mistakes = _campaigns_in(files)
+    files, mistakes = campaigns_in(files)
     good: list[Campaign] = []
     for file in files:
         try:
@@ -46,7 +46,10 @@ def check(
     elif mistakes and not as_json:
         again = words.typed("check", *files)
         print(f"Fix this, then type: {again}", file=sys.stderr)
-        if any(each.place.file.suffix.lower() not in {".yaml", ".yml"} for each in mistakes):
+        places = [
+            each.place for each in mistakes if each.place.file.suffix not in (".yaml", ".yml")
+        ]
+        if any(place.cell or place.line for place in places):
             print(f"To see it in a copy of the table: {again} --mark marked.xlsx", file=sys.stderr)
     return 2 if mistakes else 0
 
@@ -74,7 +77,7 @@ def new(
     print(f"Fill in what stands between < and > in {path}.\n{words.then('check', path)}")
 
 
-def _campaigns_in(places: list[Path]) -> tuple[list[Path], list["Mistake"]]:
+def campaigns_in(places: list[Path]) -> tuple[list[Path], list["Mistake"]]:
     """The definitions among files and folders, each once, and what is wrong with others."""
     from config.errors import Mistake, Place
     from config.folder import find

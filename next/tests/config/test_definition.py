@@ -1,5 +1,6 @@
 """A definition as it is written, to its value or to every mistake at its line and column."""
 
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -21,9 +22,10 @@ BASE = {
 }
 
 
-def written(**lines: str) -> bytes:
-    """A definition whose first four lines are the usual ones, each replaced by its name."""
-    return "\n".join(line for line in (BASE | lines).values() if line).encode()
+def written(*lines: str) -> bytes:
+    """A definition of the usual four lines; each of these replaces one of them, or is added."""
+    named = {line.partition(":")[0]: line for line in lines}
+    return "\n".join((BASE | named).values()).encode()
 
 
 def read(data: bytes) -> Definition:
@@ -36,136 +38,63 @@ def mistakes(data: bytes) -> list[str]:
     return [str(each).removeprefix("a.yaml:") for each in refused.value.mistakes]
 
 
-WRONG: list[tuple[dict[str, str], list[str]]] = [
-    # fields that do not exist, or exist twice
-    ({"x": "projct: 1"}, ["5:1, projct: there is no field projct; did you mean project?"]),
-    ({"x": "xyz: 1"}, ["5:1, xyz: there is no field xyz; the fields are campaign, …"]),
-    (
-        {"x": "invites: {not_bfore: 1}"},
-        ["5:11, invites.not_bfore: there is no field not_bfore; did you mean not_before?"],
-    ),
-    ({"x": "invites: {trust: wire}"}, ["5:11, invites.trust: there is no field trust; …"]),
-    (
-        {"candidates": "candidates: {file: a.csv, columns: {phone: Tel}}"},
-        ["4:37, columns.phone: there is no field phone; the fields are first_name, …"],
-    ),
-    ({"x": "problem: 43"}, ["5:1, problem: problem is written twice, first at a.yaml:3:1"]),
-    # what is missing, or of another kind
-    ({"campaign": ""}, ["1:1, campaign: missing, wanted the key by which …"]),
-    ({"campaign": "campaign: a b"}, ['1:11, campaign: found "a b", wanted a key of letters, …']),
-    ({"campaign": "campaign: 2026"}, ["1:11, campaign: found 2026, wanted a key of letters, …"]),
-    ({"project": "project: {}"}, ["2:1, project.name: missing, wanted the project's name, or …"]),
-    (
-        {"project": "project: {name: 007}"},
-        [],
-    ),
-    (
-        {"project": "project: {name: 7}"},
-        ["2:17, project.name: found 7, wanted the project's name…; put quotes around it"],
-    ),
-    (
-        {"project": "project: {id: 3, name: X}"},
-        ["2:24, project.name: project 3 already exists and is used as it is; leave out name, …"],
-    ),
-    ({"problem": "problem: true"}, ["3:10, problem: found true, wanted the problem's id, …"]),
-    ({"problem": "problem: 0"}, ["3:10, problem: found 0, wanted the problem's id, …"]),
-    (
-        {"problem": "problem: {id: 1, title: X}"},
-        ["3:25, problem.title: …, wanted exactly one of …"],
-    ),
-    ({"candidates": "candidates: x"}, ['4:13, candidates: found "x", wanted a list of people, …']),
-    (
-        {"candidates": "candidates:\n- {first_name: Ada, email1: a@}"},
-        [
-            "5:3, last_name: missing, wanted a last name, sent as typed",
-            '5:29, email1: found "a@", wanted an email address (…)',
-        ],
-    ),
-    (
-        {"candidates": "candidates:\n- {first_name: A, last_name: B, email1: Ann <a@b.org>}"},
-        ['5:41, email1: found "Ann <a@b.org>", wanted an email address only, …: a@b.org'],
-    ),
-    (
-        {"candidates": 'candidates:\n- {first_name: "A\\u202e", last_name: B, email1: a@b.org}'},
-        ["5:16, first_name: …, wanted text on one line, without RIGHT-TO-LEFT OVERRIDE"],
-    ),
-    (
-        {"candidates": "candidates: {file: a.csv, where: {Stage: []}}"},
-        ["4:42, where.Stage: give a value of the column Stage, or a list of values"],
-    ),
-    (
-        {"candidates": "candidates: {file: a.csv, where: [a]}"},
-        ["4:34, where: found a list, wanted columns and the values to keep, as in …"],
-    ),
-    (
-        {"candidates": "candidates: {file: a.csv, hidden_rows: yes}"},
-        ['4:40, hidden_rows: found "yes", wanted skip or read'],
-    ),
-    ({"x": "guard: {removed: 120%}"}, ['5:18, guard.removed: found "120%", wanted a share …']),
-    (
-        {"x": "invites: {waves: [0]}"},
-        ["5:18, invites.waves: found a list, wanted sizes of waves, …"],
-    ),
-    ({"x": "invites: {between: 1 day}"}, ["5:20, invites.between: between goes with waves: …"]),
-    ({"x": "invites: {per_hour: 0}"}, ["5:21, invites.per_hour: found 0, wanted the most …"]),
-    ({"x": "schedule: {}"}, ["5:1, schedule.every: a schedule has either  cron: …"]),
-    (
-        {"x": 'schedule: {cron: "0 9 * *"}'},
-        ["5:18, schedule.cron: …, wanted a cron line of five …"],
-    ),
-    # placeholders
-    (
-        {"campaign": "campaign: <key>", "problem": "problem: <number>"},
-        [
-            "1:11, campaign: <key> is still the placeholder; write your own value in its place",
-            "3:10, problem: <number> is still the placeholder; write your own value in its place",
-        ],
-    ),
-    (
-        {"candidates": "candidates: {file: a.csv, where: {Status: [Active, <delete this>]}}"},
-        ["4:43, where.Status: <delete this> is still there: look at the line, then delete this"],
-    ),
-    # times
-    (
-        {"project": "project: {name: X, endtime: 2025-01-01 09:00}"},
-        ["2:29, project.endtime: the project already ended on 2025-01-01 09:00"],
-    ),
-    (
-        {"project": "project: {name: X, starttime: 2027-01-02 09:00, endtime: 2027-01-01 09:00}"},
-        ["2:58, project.endtime: …, wanted a time after starttime, which is 2027-01-02 09:00"],
-    ),
-    (
-        {"x": "invites: {not_before: 2026-12-15 09:00}"},
-        ["5:23, invites.not_before: the project ends on 2026-12-14 18:00, before the first …"],
-    ),
-    (
-        {"x": "invites: {not_before: 2026-12-02 09:00, not_after: 2026-12-01 09:00}"},
-        ["5:52, invites.not_after: …, wanted a time after not_before, …"],
-    ),
-    (
-        {"project": "project: {name: X}", "x": "invites: {hours: Mon-Fri 9-18}"},
-        ["5:18, invites.hours: hours needs a timezone: …"],
-    ),
-    (
-        {"project": "project: {name: X}", "x": 'schedule: {cron: "0 9 * * 1"}'},
-        ["5:18, schedule.cron: cron needs a timezone: …"],
-    ),
-    (
-        {"project": "project: {name: X, timezone: Europe/Pariss}"},
-        ["2:30, project.timezone: …, wanted a timezone …; did you mean Europe/Paris?"],
-    ),
-    (
-        {"x": "invites: {not_before: 2027-03-28 02:30, timezone: Europe/Paris}"},
-        ["5:23, invites.not_before: …, wanted a time that exists: clocks in Europe/Paris skip …"],
-    ),
-    # the form of the file
-    ({"x": "a: &x 1\nb: *x"}, ["5:4: anchors (&) are not supported; write the value out"]),
-    ({"x": "\tb: 1"}, ["5:1: this line is indented with a tab; use spaces"]),
-    ({"x": "notes: a: b"}, ["5:9: put quotes around text that contains a colon"]),
-    ({"x": 'notes: "a'}, ["5:8: a quote is opened and never closed"]),
-    ({"x": "---\na: 1"}, ["5:1: there is a second document after ---; …"]),
-    ({"x": "stage_id: !mine 1"}, ["5:11: the tag !mine is not supported; leave it out"]),
-]
+WRONG = r"""
+projct: 1  =>  5:1, projct: there is no field projct; did you mean project?
+strttime: 1  =>  5:1, strttime: there is no field strttime; did you mean project.…
+xyz: 1  =>  5:1, xyz: there is no field xyz; the fields are campaign,…
+invites: {not_bfore: 1}  =>  5:11, invites.not_bfore: there is no field not_bfore; did you mean no…
+invites: {trust: wire}  =>  5:11, invites.trust: there is no field trust;…
+candidates: {file: a.csv, columns: {phone: Tel}}  =>  4:37, columns.phone: there is no field phone…
+stage_id: 1\nproblem: 43  =>  6:1, problem: problem is written twice, first at a.yaml:3:1
+campaign:  =>  1:1, campaign: missing, wanted the key by which…
+campaign: a b  =>  1:11, campaign: found "a b", wanted a key of letters,…
+campaign: 2026  =>  1:11, campaign: found 2026, wanted a key of letters,…
+project: {}  =>  2:1, project.name: missing, wanted the project's name, or…
+project: {name: 7}  =>  2:17, project.name: found 7, wanted the project's name…; put quotes around…
+project: {id: 3, name: X}  =>  2:24, project.name: project 3 already exists and is used as it is…
+problem: true  =>  3:10, problem: found true, wanted the problem's id,…
+problem: 0  =>  3:10, problem: found 0, wanted the problem's id,…
+problem: {id: 1, title: X}  =>  3:25, problem.title: …, wanted exactly one of…
+candidates: x  =>  4:13, candidates: found "x", wanted a list of people,…
+candidates:\n- {first_name: Ada, email1: a@}  =>
+    5:3, last_name: missing, wanted a last name, sent as typed ;;
+    5:29, email1: found "a@", wanted an email address (…)
+candidates:\n- {first_name: A, last_name: B, email1: Ann <a@b.org>}  =>
+    5:41, email1: found "Ann <a@b.org>", wanted an email address only, …: a@b.org
+candidates:\n- {first_name: "A\u202e", last_name: B, email1: a@b.org}  =>
+    5:16, first_name: …, wanted text on one line, without RIGHT-TO-LEFT OVERRIDE
+candidates: {file: a.csv, where: {Stage: []}}  =>  4:42, where.Stage: give a value of the column S…
+candidates: {file: a.csv, where: [a]}  =>  4:34, where: found a list, wanted columns and the value…
+candidates: {file: a.csv, hidden_rows: yes}  =>  4:40, hidden_rows: found "yes", wanted skip or read
+guard: {removed: 120%}  =>  5:18, guard.removed: found "120%", wanted a share…
+invites: {waves: [0]}  =>  5:18, invites.waves: found a list, wanted sizes of waves,…
+invites: {between: 1 day}  =>  5:20, invites.between: between goes with waves:…
+invites: {per_hour: 0}  =>  5:21, invites.per_hour: found 0, wanted the most…
+schedule: {}  =>  5:1, schedule.every: a schedule has either  cron:…
+schedule: {cron: "0 9 * *"}  =>  5:18, schedule.cron: …, wanted a cron line of five…
+campaign: <key> // problem: <number>  =>
+    1:11, campaign: <key> is still the placeholder; write your own value in its place ;;
+    3:10, problem: <number> is still the placeholder; …
+candidates: {file: a.csv, where: {Status: [Active, <delete this>]}}  =>
+    4:43, where.Status: <delete this> is still there: look at the line, then delete this
+project: {name: X, endtime: 2025-01-01 09:00}  =>  2:29, project.endtime: the project already ende…
+project: {name: X, starttime: 2027-01-02 09:00, endtime: 2027-01-01 09:00}  =>
+    2:58, project.endtime: …, wanted a time after starttime, which is 2027-01-02 09:00
+invites: {not_before: 2026-12-15 09:00}  =>  5:23, invites.not_before: the project ends on 2026-12…
+invites: {not_before: 2026-12-02 09:00, not_after: 2026-12-01 09:00}  =>
+    5:52, invites.not_after: …, wanted a time after not_before,…
+project: {name: X} // invites: {hours: Mon-Fri 9-18}  =>  5:18, invites.hours: hours needs a timez…
+project: {name: X} // schedule: {cron: "0 9 * * 1"}  =>  5:18, schedule.cron: cron needs a timezon…
+project: {name: X, timezone: Europe/Pariss}  =>  2:30, project.timezone: …, wanted a timezone …; d…
+invites: {not_before: 2027-03-28 02:30, timezone: Europe/Paris}  =>
+    5:23, invites.not_before: …, wanted a time that exists: clocks in Europe/Paris skip…
+a: &x 1\nb: *x  =>  5:4: anchors (&) are not supported; write the value out
+\tb: 1  =>  5:1: this line is indented with a tab; use spaces
+notes: a: b  =>  5:9: put quotes around text that contains a colon
+notes: "a  =>  5:8: a quote is opened and never closed
+---\na: 1  =>  5:1: there is a second document after ---;…
+stage_id: !mine 1  =>  5:11: the tag !mine is not supported; leave it out
+"""
 
 
 def fits(pattern: str, text: str) -> bool:
@@ -182,21 +111,21 @@ def fits(pattern: str, text: str) -> bool:
     return not pieces or pieces[-1] == "" or rest == ""
 
 
-@pytest.mark.parametrize(("lines", "wanted"), WRONG)
-def test_every_mistake_at_its_place(lines: dict[str, str], wanted: list[str]) -> None:
-    """One line a mistake: where it is, what was found, what is wanted."""
-    if not wanted:
-        read(written(**lines))
-        return
-    found = mistakes(written(**lines))
-    assert len(found) == len(wanted), found
-    for pattern, text in zip(wanted, found, strict=True):
+@pytest.mark.parametrize("row", re.split(r"\n(?! )", WRONG.strip()))
+def test_every_mistake_at_its_place(row: str) -> None:
+    """Each row: lines of a definition, and the mistakes in them, with … for anything between."""
+    typed, _, wanted = row.partition("  =>")
+    lines = typed.replace(r"\n", "\n").replace(r"\t", "\t").split(" // ")
+    patterns = [each.strip() for each in re.split(r";;\s", wanted)]
+    found = mistakes(written(*lines))
+    assert len(found) == len(patterns), found
+    for pattern, text in zip(patterns, found, strict=True):
         assert fits(pattern, text), text
 
 
 def test_all_mistakes_are_told_at_once() -> None:
     """In reading order, whatever kind they are of."""
-    data = written(problem="problem: x", x="invites: {send: maybe, foo: 1}\nguard: {removed: 3}")
+    data = written("problem: x", "invites: {send: maybe, foo: 1}", "guard: {removed: 3}")
     lines = [each.partition(",")[0] for each in mistakes(data)]
     assert lines == ["3:10", "5:17", "5:24", "6:18"]
 
@@ -230,10 +159,11 @@ RIGHT: list[tuple[str, Any]] = [
     ("candidates.where", {"Stage": ["Take-home test", ""], "Round": ["2"], "Yes": ["NO"]}),
 ]
 FULL = written(
-    campaign="campaign: HIRING",
-    candidates="candidates: {file: a.csv, where: {Stage: [Take-home test, ''], Round: 2, Yes: NO}}",
-    x="invites: {send: no, waves: [5, 50, rest], not_before: 2026-12-01T9:00}",
-    y='guard: {removed: 5%}\nschedule: {cron: "0 9 * * 1-5"}',
+    "campaign: HIRING",
+    "candidates: {file: a.csv, where: {Stage: [Take-home test, ''], Round: 2, Yes: NO}}",
+    "invites: {send: no, waves: [5, 50, rest], not_before: 2026-12-01T9:00}",
+    "guard: {removed: 5%}",
+    'schedule: {cron: "0 9 * * 1-5"}',
 )
 
 
@@ -255,10 +185,8 @@ def test_the_ledger_keeps_a_definition_as_json() -> None:
 
 def test_what_is_sent() -> None:
     """Exactly the fields of interface 4.3 and 4.5, times in the service's own form."""
-    data = written(
-        candidates="candidates:\n- {first_name: NO, last_name: Null, email1: A@b.org, stage_id: 2}"
-    )
-    definition = read(data)
+    person = "{first_name: NO, last_name: Null, email1: A@b.org, stage_id: 2}"
+    definition = read(written(f"candidates:\n- {person}"))
     assert isinstance(definition.candidates, list)
     assert definition.project.body() == {
         "name": "X",

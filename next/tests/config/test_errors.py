@@ -1,11 +1,10 @@
 """Mistakes say where they are, in the order in which files are read; an error is its docstring."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from config.errors import BadInput, Bug, CampaignError, Mistake, Place, in_order, shown
+from config.errors import Bug, CampaignError, Mistake, Place, in_order
 
 FILE = Path("people.xlsx")
 
@@ -25,6 +24,7 @@ FILE = Path("people.xlsx")
         (Mistake(Place(FILE, sheet="S"), "empty"), "people.xlsx, S: empty"),
         (Mistake(Place(FILE), "", "sheet", {}, "a name"), "found an empty mapping, wanted a name"),
         (Mistake(Place(FILE), "", "a", "one\ntwo"), r'found "one\ntwo"'),
+        (Mistake(Place(FILE), "", "a", "a" * 80), f'found "{"a" * 59}…"'),
     ],
 )
 def test_a_mistake_is_one_line(mistake: Mistake, line: str) -> None:
@@ -66,14 +66,6 @@ def test_mistakes_are_sorted_as_they_are_read() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("value", "seen"),
-    [(None, "nothing"), (True, "true"), ([], "an empty list"), ("a" * 80, f'"{"a" * 59}…"')],
-)
-def test_what_was_found_is_shown_as_a_person_knows_it(value: Any, seen: str) -> None:
-    assert shown(value) == seen
-
-
 class Gone(CampaignError):
     """{name} is gone. Nothing was
     sent.
@@ -89,12 +81,6 @@ def test_the_docstring_of_an_error_is_what_a_person_reads() -> None:
     error = Gone(name="a.yaml")
     assert str(error) == "a.yaml is gone. Nothing was sent."
     assert (error.then, error.exit_code) == ("Then type: campaign check a.yaml", 3)
-
-
-def test_bad_input_counts_its_files() -> None:
-    both = [Mistake(Place(Path(name)), "x") for name in ("a", "b", "b")]
-    assert str(BadInput(both)) == "a and 1 more files: 2 mistakes. Nothing was sent."
-    assert BadInput(both).exit_code == 2
 
 
 def test_a_bug_names_the_row_that_was_read() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from config import settings as module
 from config.errors import BadSettings
-from config.settings import service_settings, settings, variable
+from config.settings import service_settings, settings
 
 SIX = {
     "ASSESSMENT_AUTH_URL": "https://auth.example.com",
@@ -46,10 +46,7 @@ def test_without_any_settings_only_the_service_is_missing(home: Path) -> None:
     read = settings()
     assert read.database_url == f"sqlite:///{home / 'data/campaigns.db'}"
     assert read.output_dir == home / "out"
-    assert (read.candidates_per_request, read.invites_in_flight, read.request_deadline) == (
-        *(100, 8),
-        45.0,
-    )
+    assert (read.candidates_per_request, read.invites_in_flight) == (100, 8)
     assert refused().startswith(", ".join(SIX))
 
 
@@ -111,8 +108,3 @@ def test_what_cannot_be_used_is_named_and_not_shown(
     said = refused()
     assert f"{name} {why}" in said
     assert value not in said.replace(why, "")
-
-
-def test_variables_are_named_by_what_they_belong_to() -> None:
-    assert variable("audience") == "ASSESSMENT_AUDIENCE"
-    assert variable("keep") == "CAMPAIGN_KEEP"

@@ -79,11 +79,6 @@ def test_what_is_typed(
     assert said in shown.out + shown.err
 
 
-def test_every_command_has_a_function_of_its_name() -> None:
-    for name in app.COMMANDS:
-        assert app.program([name]).registered_commands
-
-
 @pytest.mark.parametrize(
     ("words", "foreign"),
     [
