@@ -43,9 +43,10 @@ class Sender:
         gets its answer.
         """
         orders, sent = Orders(requests), Counter[State]()
-        working = asyncio.gather(*(self._work(op, orders, sent) for _ in range(at_once)))
+        senders = [self._work(op, orders, sent) for _ in range(at_once)]
+        working = asyncio.gather(*senders, return_exceptions=True)
         try:
-            await asyncio.shield(working)
+            ended = await asyncio.shield(working)
         except asyncio.CancelledError:
             self.gate.end(How.INTERRUPTED, "The run was cancelled")
             await asyncio.wait({working}, timeout=GRACE)
@@ -54,10 +55,19 @@ class Sender:
             raise
         finally:
             await self._running.end_part()
+        for error in filter(None, ended):
+            raise error
         return sent
 
     async def _work(self, op: Op, orders: Orders, sent: Counter[State]) -> None:
         """Claim, send and record one request after another, until none is left."""
+        try:
+            await self._one_after_another(op, orders, sent)
+        except BaseException:
+            self.gate.end(How.STOPPED, "The run failed")
+            raise
+
+    async def _one_after_another(self, op: Op, orders: Orders, sent: Counter[State]) -> None:
         outcome: Outcome | None = None
         while True:
             if outcome is not None and not (op is Op.INVITE and self.gate.is_open(op)):

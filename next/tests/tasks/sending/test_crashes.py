@@ -24,7 +24,7 @@ from tests.tasks.sending.desk import Desk
 OPTIONS = {"invites_in_flight": 2, "candidates_per_request": 3}
 KNOWN = oracle.Known(in_flight=2, batch=3)
 PEOPLE = 5
-BOUNDARIES = 230  # more than a run has, see the test that counts them
+BOUNDARIES = 180  # more than a run has, see the test that counts them
 
 PROCESSES = multiprocessing.get_context("forkserver")
 PROCESSES.set_forkserver_preload([crashing.__name__])
@@ -116,12 +116,12 @@ def test_the_boundaries_are_known(desk: Make) -> None:
     assert {"before a commit", "after a commit", "before a receipt"} <= set(passed)
 
 
-@pytest.mark.parametrize("dies", range(5, BOUNDARIES, 20))
+@pytest.mark.parametrize("dies", range(4, BOUNDARIES, 20))
 def test_a_crash(desk: Make, dies: int) -> None:
     crash(desk(OPTIONS), dies)
 
 
-@pytest.mark.parametrize("dies", range(15, BOUNDARIES, 20))
+@pytest.mark.parametrize("dies", range(14, BOUNDARIES, 20))
 def test_a_crash_and_one_in_recovery(desk: Make, dies: int) -> None:
     crash(desk(OPTIONS), dies, again=1 + dies % 40)
 
@@ -133,14 +133,14 @@ def test_every_crash(desk: Make, dies: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("again", [1, 2, 3, 4, 7, 13, 29, 53, 97])
+@pytest.mark.parametrize("again", [2, 7, 29])
 @pytest.mark.parametrize("dies", range(3, BOUNDARIES, 4))
 def test_every_crash_and_one_in_recovery(desk: Make, dies: int, again: int) -> None:
     crash(desk(OPTIONS), dies, again)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("dies", range(1, BOUNDARIES, 3))
+@pytest.mark.parametrize("dies", range(1, BOUNDARIES, 5))
 @pytest.mark.parametrize("fault", ["lost", "status", "dropped"])
 def test_every_crash_at_a_failing_service(desk: Make, dies: int, fault: str) -> None:
     failing = {

@@ -1,0 +1,433 @@
+"""Histories of one campaign in virtual time: a network, a service, people, and runs that die.
+
+Everything that a seed decides is decided by it alone. Hours pass in milliseconds: the loop's clock
+jumps to whatever happens next, once no thread is at work.
+"""
+
+import asyncio
+import json
+import random
+import selectors
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from sqlmodel import Session, select
+
+from config.errors import CampaignError
+from config.settings import Settings
+from data.decisions import decisions
+from data.decisions.decisions import By
+from data.sending.recovery import take_over
+from data.sending.writer import Writer
+from data.store import tables
+from data.store.lease import AtWork, lease
+from data.store.ledger import Ledger
+from data.store.states import WORDS, Op, State
+from data.store.tables import Decision, Part, Person, Step
+from tasks.sending import run as module
+from tasks.sending.run import sending
+from tasks.service.exchange import Before, Exchange, Phase
+from tests.data.sending import small
+from tests.tasks.sending.desk import all_of_it
+
+BEGAN = datetime(2026, 12, 1, 9, tzinfo=UTC)
+LONGEST = 45.0  # seconds until a request is given up
+ADA = By("Ada", "as the candidate asked")
+
+
+class Killed(Exception):
+    """The process is dead: nothing of it reaches the ledger."""
+
+
+class Loop(asyncio.SelectorEventLoop):
+    """A loop whose clock jumps. `busy` counts threads at work, for which it waits."""
+
+    def __init__(self) -> None:
+        self.clock, self.busy = 0.0, 0
+        super().__init__(_Selector(self))
+
+    def time(self) -> float:
+        return self.clock
+
+    def run_in_executor(self, executor: Any, func: Callable[..., Any], *args: Any) -> Any:
+        self.busy += 1
+        done = super().run_in_executor(executor, func, *args)
+        done.add_done_callback(lambda _: self.rests())
+        return done
+
+    def rests(self) -> None:
+        self.busy -= 1
+
+
+class _Selector(selectors.DefaultSelector):  # type: ignore[misc, valid-type]
+    def __init__(self, loop: Loop) -> None:
+        super().__init__()
+        self._loop = loop
+
+    def select(self, timeout: float | None = None) -> Any:
+        events = super().select(0)
+        if events or timeout == 0:
+            return events
+        if self._loop.busy:
+            return super().select(5)
+        assert timeout is not None, "nothing will ever happen"
+        self._loop.clock += timeout
+        return []
+
+
+class BusyWriter(Writer):
+    """A writer for whose thread the loop waits."""
+
+    async def _ask(self, asked: Any) -> Any:
+        loop: Any = asyncio.get_running_loop()
+        loop.busy += 1
+        try:
+            return await super()._ask(asked)
+        finally:
+            loop.rests()
+
+
+class Mortal:
+    """A ledger as a process has it open: once it is dead, it writes and reads nothing."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger, self.dead = ledger, False
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._ledger, name)
+
+    @contextmanager
+    def recording(self) -> Iterator[Session]:
+        if self.dead:
+            raise Killed
+        with self._ledger.recording() as session:
+            yield session
+            if self.dead:
+                raise Killed
+
+    reading = writing = recording
+
+
+class Service:
+    """The remote service, and the network before it. `trouble` is how often something fails."""
+
+    def __init__(self, rng: random.Random) -> None:
+        self.entries: list[dict[str, Any]] = []
+        self.trouble = 0.2
+        self._rng = rng
+        self._ids: dict[tuple[int, str], int] = {}
+
+    async def call(
+        self, op: Op, path: tuple[int, int], body: Any, before: Before, process: Mortal
+    ) -> Exchange:
+        """One request of a process: what it does here happens, whatever becomes of the process."""
+        rng, seen = self._rng, Exchange(op)
+        await asyncio.sleep(rng.uniform(0.001, 0.1))
+        kind = rng.choices(list(FATES), list(FATES.values()))[0] if self._fails() else "well"
+        if kind == "no connection":
+            seen.error = "the connection was refused"
+            return seen
+        try:
+            await before()
+        except Exception:  # noqa: BLE001 - whatever keeps it back
+            return seen
+        if process.dead:
+            await asyncio.sleep(3 * LONGEST)
+            raise Killed
+        seen.phase = Phase.SENT
+        arrives, answers = rng.uniform(0.001, 0.2), rng.uniform(0.001, 0.3)
+        if kind == "slow":
+            arrives = rng.uniform(1, LONGEST - 1)
+        answered: asyncio.Future[tuple[int, bytes]] = asyncio.get_running_loop().create_future()
+        status = {"refused": rng.choice((404, 422, 403)), "busy": 429, "token": 401}.get(kind, 200)
+        status = rng.choice((500, 502, 503)) if kind in ("failed", "failed after") else status
+        works = status == 200 or kind == "failed after"
+        if kind != "dropped":
+            self._later(arrives, lambda: self._arrives(op, path, body, works, status, answered))
+        try:
+            async with asyncio.timeout(LONGEST):
+                code, answer = await answered
+                await asyncio.sleep(answers)
+        except TimeoutError:
+            return seen
+        if kind in ("lost", "slow and lost"):
+            return seen
+        seen.phase, seen.status, seen.body = Phase.ANSWERED, code, answer
+        seen.headers = {"retry-after": str(rng.randint(1, 30))} if code == 429 else {}
+        return seen
+
+    def _fails(self) -> bool:
+        return self._rng.random() < self.trouble
+
+    def _later(self, seconds: float, work: Callable[[], None]) -> None:
+        asyncio.get_running_loop().call_later(seconds, work)
+
+    def _arrives(
+        self,
+        op: Op,
+        path: tuple[int, int],
+        body: Any,
+        works: bool,
+        status: int,
+        answered: "asyncio.Future[tuple[int, bytes]]",
+    ) -> None:
+        ids: dict[str, int] = {}
+        answer: Any = {}
+        email = None
+        if works and op is Op.CREATE:
+            ids = {"project": 101 + len([e for e in self.entries if e["op"] == op])}
+            answer = {"id": ids["project"]}
+        elif works and op is Op.ADD:
+            ids = {row["email1"]: self._id(path[0], row["email1"]) for row in body}
+            answer = [row | {"candidate_id": ids[row["email1"]]} for row in body]
+            self._rng.shuffle(answer)
+        elif op is Op.INVITE:
+            email = next((e for (p, e), n in self._ids.items() if (p, n) == path), None)
+        entry = {"n": len(self.entries) + 1, "op": str(op), "body": body, "worked": works}
+        project, candidate = (path[0] or None), (path[1] or None)
+        entry |= {"ids": ids, "email": email, "status": status, "project_id": project}
+        self.entries.append(entry | {"candidate_id": candidate})
+        if not answered.done():
+            answered.set_result((status, json.dumps(answer).encode()))
+
+    def _id(self, project: int, email: str) -> int:
+        """The service knows a person by address: added twice, they have one id."""
+        return self._ids.setdefault((project, email), 5001 + len(self._ids))
+
+
+FATES = {
+    "no connection": 2,
+    "lost": 3,
+    "slow": 3,
+    "dropped": 2,
+    "failed": 1,
+    "failed after": 1,
+    "refused": 1,
+    "busy": 1,
+    "token": 1,
+}
+
+
+class Client:
+    """A process's way to the service, in the shape of tasks.service.client.Service."""
+
+    def __init__(self, service: Service, process: Mortal) -> None:
+        self._service, self._process = service, process
+
+    async def __aenter__(self) -> "Client":
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        pass
+
+    async def problems(self) -> list[Any]:
+        await asyncio.sleep(0.05)
+        return []
+
+    async def renew_token(self, used: int) -> None:
+        await asyncio.sleep(0.05)
+
+    def words(self, seen: Exchange) -> str | None:
+        return None
+
+    async def create(self, body: Any, before: Before) -> Exchange:
+        return await self._call(Op.CREATE, (0, 0), body, before)
+
+    async def attach(self, project: int, problem: int, before: Before) -> Exchange:
+        return await self._call(Op.ATTACH, (project, 0), {"problemid": problem}, before)
+
+    async def add(self, project: int, rows: Any, before: Before) -> Exchange:
+        return await self._call(Op.ADD, (project, 0), rows, before)
+
+    async def invite(self, project: int, candidate: int, before: Before) -> Exchange:
+        return await self._call(Op.INVITE, (project, candidate), None, before)
+
+    async def _call(self, op: Op, path: tuple[int, int], body: Any, before: Before) -> Exchange:
+        return await self._service.call(op, path, body, before, self._process)
+
+
+class History:
+    """One campaign's history: what a seed lets happen to it."""
+
+    def __init__(self, seed: int, ledger: Ledger, folder: Path) -> None:
+        self.rng = random.Random(seed)
+        self.service = Service(self.rng)
+        self.ledger, self.allowed, self.told = ledger, Counter[str](), list[str]()
+        self._folder = folder
+        self._runs: list[tuple[asyncio.Task[None], Mortal, ExitStack, asyncio.Event]] = []
+        self.people = self.rng.randint(3, 8)
+        self.settings = Settings(  # type: ignore[call-arg]
+            _env_file=None,
+            invites_in_flight=self.rng.randint(1, 4),
+            candidates_per_request=self.rng.randint(1, 5),
+        )
+        with ledger.writing() as session:
+            row = small.campaign(session, self.people, project={"name": "x"}, invites={})
+            row.file = str(folder / "backend.yaml")
+
+    async def live(self) -> None:
+        """Things happen, and then everything is settled and sent."""
+        happens = [self.begin, self.begin, self.time, self.time, self.time, self.kill, self.kill]
+        happens += [self.stop, self.locks, self.settle, self.pause, self.resume, self.withdraw]
+        happens += [self.undo, self.once_more, self.unlist, self.list_again]
+        for _ in range(self.rng.randint(4, 16)):
+            what = self.rng.choice(happens)
+            self.told.append(what.__name__)
+            done = what()
+            if done is not None:
+                await done
+        self.service.trouble = 0.0
+        for _ in range(8):
+            await self.over()
+            self.settle_now()
+            if self._all_done():
+                return
+            self.resume()
+            self.undo()
+            self.list_again()
+            self.begin()
+        await self.over()
+
+    def _all_done(self) -> bool:
+        with self.ledger.reading() as session:
+            return set(session.exec(select(Step.state))) == {State.DONE}
+
+    def begin(self) -> None:
+        process, stack, stop = Mortal(self.ledger), ExitStack(), asyncio.Event()
+        task = asyncio.get_running_loop().create_task(self._run(process, stack, stop))
+        self._runs.append((task, process, stack, stop))
+
+    async def _run(self, process: Mortal, stack: ExitStack, stop: asyncio.Event) -> None:
+        opened: Any = process
+        with suppress(AtWork, CampaignError, Killed), stack:
+            held = stack.enter_context(lease(opened, "backend"))
+            take_over(opened, "backend")
+            client: Any = lambda _: Client(self.service, process)  # noqa: E731
+            module.Service = client  # type: ignore[misc]
+            sends = sending(opened, held, 1, self.settings, stop)
+            async with sends as run:
+                await all_of_it(run)
+
+    async def time(self) -> None:
+        await asyncio.sleep(self.rng.choice((0.05, 0.2, 0.5, 1, 3, 20, 60)))
+
+    def kill(self) -> None:
+        for task, process, stack, _ in self._runs:
+            if not task.done() and self.rng.random() < 0.7:
+                process.dead = True
+                stack.close()  # the system frees what the dead held
+                task.cancel()
+
+    def stop(self) -> None:
+        for *_, stop in self._runs:
+            stop.set()
+
+    def locks(self) -> None:
+        for file in self.ledger.locks.glob("*"):
+            if not file.name.startswith("."):
+                file.unlink()
+
+    async def over(self) -> None:
+        """Every run has ended, and every answer is there or will never be."""
+        for task, *_ in self._runs:
+            with suppress(asyncio.CancelledError, Killed):
+                await task
+        self._runs.clear()
+        await asyncio.sleep(3 * LONGEST)
+
+    async def settle(self) -> None:
+        await self.over()
+        self.settle_now()
+
+    def settle_now(self) -> None:
+        """A truthful person reads the service; nothing is on its way to it."""
+        take_over(self.ledger, "backend")
+        settle(self.ledger, self.service.entries)
+
+    def pause(self) -> None:
+        self._decide(lambda s: decisions.pause(s, 1, ADA))
+
+    def resume(self) -> None:
+        self._decide(lambda s: decisions.pause(s, 1, ADA, resume=True))
+
+    def withdraw(self) -> None:
+        self._decide(lambda s: decisions.withdraw(s, 1, [self._somebody(s)], ADA))
+
+    def undo(self) -> None:
+        for name in small.NAMES[: self.people]:
+            self._decide(lambda s, n=name: decisions.undo(s, 1, [f"{n}@example.org"], ADA))
+
+    def once_more(self) -> None:
+        def again(session: Session) -> None:
+            done = decisions.invite(session, 1, [self._somebody(session)], ADA)
+            self.allowed.update(k for k, v in done.items() if v is decisions.Invited.AGAIN)
+
+        self._decide(again)
+
+    def unlist(self) -> None:
+        self._decide(lambda s: self._put(s, listed=False))
+
+    def list_again(self) -> None:
+        self._decide(lambda s: self._put(s, listed=True))
+
+    def _put(self, session: Session, *, listed: bool) -> None:
+        for person in session.exec(select(Person)):
+            if listed or self.rng.random() < 0.2:
+                person.listed = listed
+
+    def _somebody(self, session: Session) -> str:
+        return self.rng.choice([p.email1 for p in session.exec(select(Person))])
+
+    def _decide(self, decide: Callable[[Session], Any]) -> None:
+        with suppress(CampaignError), self.ledger.writing() as session:
+            decide(session)
+
+
+def settle(ledger: Ledger, entries: list[dict[str, Any]]) -> None:
+    """A truthful person says of each doubt what the service did; of a refusal, to try again."""
+    with ledger.writing() as session:
+        open_now = select(Step).where(Step.state.in_((State.UNSURE, State.REFUSED)))  # type: ignore[attr-defined]
+        for step in session.exec(open_now):
+            part, person = session.get_one(Part, step.part_id), session.get(Person, step.person_id)
+            email = person.email1 if person else "project"
+            mine = [e for e in entries if e["op"] == step.op and e["worked"]]
+            ids = [e["ids"][email] for e in mine if email in e["ids"]]
+            mails = [e for e in mine if e["email"] == email]
+            counted = session.exec(
+                select(Part).where(Part.step_id == step.id, Part.state == State.DONE)
+            ).all()
+            there = {
+                Op.ATTACH: bool(mine),
+                Op.INVITE: len(mails) > len(counted),
+            }.get(step.op, bool(ids))
+            word = "sent" if there and step.state is State.UNSURE else "again"
+            session.add(Decision(who="Ada", word=word, campaign_id=1, part_id=part.id))
+            if part.state is State.UNSURE:
+                part.state = WORDS[word].part or part.state
+            step.state = WORDS[word].step or step.state
+            if ids and word == "sent":
+                step.service_id = part.service_id = ids[-1]
+
+
+@contextmanager
+def in_virtual_time(loop: Loop) -> Iterator[None]:
+    """All clocks of the product are the loop's."""
+
+    def now() -> datetime:
+        return BEGAN + timedelta(seconds=loop.clock)
+
+    real, changed = tables.now, []
+    for name, each in list(sys.modules.items()):
+        if name.startswith(("data.", "tasks.")) and vars(each).get("now") is real:
+            changed.append(each)
+            vars(each)["now"] = now
+    try:
+        yield
+    finally:
+        for each in changed:
+            vars(each)["now"] = real
