@@ -143,7 +143,7 @@ def _plan(session: Session, read: Read, intake: Intake) -> Plan:
         intake=intake,
         project=_project(read, own[Op.CREATE].service_id),
         problem=f"problem {problem}" if title is None else f'problem "{title}"{number}',
-        unresolved=title if problem is None else None,
+        unresolved=title if own[Op.ATTACH].state in OPEN[Op.ATTACH] else None,
     )
 
 
