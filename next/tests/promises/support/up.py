@@ -12,6 +12,7 @@ import sqlite3
 import time
 import uuid
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -69,9 +70,10 @@ class Up:
 
     def kill(self) -> None:
         """kill -9 of everything that it has started, at once."""
-        top = psutil.Process(self.running.process.pid)
-        for process in [top, *top.children(recursive=True)]:
-            process.kill()
+        with suppress(psutil.NoSuchProcess):
+            top = psutil.Process(self.running.process.pid)
+            for process in [top, *top.children(recursive=True)]:
+                process.kill()
         self.running.process.wait()
 
     def ask(self, method: str, path: str, body: Any = None) -> Any:
@@ -107,6 +109,12 @@ class Up:
     def deployments(self) -> dict[str, Row]:
         """What can be started from the pages, by name."""
         return {each["name"]: each for each in self.ask("POST", "deployments/filter", {})}
+
+    def page(self, key: str) -> str:
+        """The newest page of a campaign."""
+        wanted = {"artifacts": {"type": {"any_": ["markdown"]}}, "sort": "CREATED_DESC"}
+        pages: list[Row] = self.ask("POST", "artifacts/filter", wanted)
+        return next(str(page["data"]) for page in pages if key in f"{page['key']} {page['data']}")
 
     def start(self, deployment: Row, **parameters: Any) -> Row:
         """Start a run from the pages."""
