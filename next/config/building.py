@@ -7,10 +7,19 @@ from typing import Any, Protocol, get_args
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from config.definition import Candidate, Definition, Guard, Invites, Problem, Project, Schedule
+from config.definition import (
+    COLUMNS,
+    Candidate,
+    Definition,
+    Guard,
+    Invites,
+    Problem,
+    Project,
+    Schedule,
+)
 from config.definition import Table as TableFields
 from config.errors import BadInput, Mistake, Place
-from config.kinds import ColumnField, is_placeholder
+from config.kinds import is_placeholder
 
 Location = tuple[int | str, ...]
 PARTS: dict[str, type[BaseModel]] = {
@@ -63,7 +72,7 @@ def _mistake(detail: ErrorDetails, written: Written) -> Mistake:
         why = _unknown(name, list(model.model_fields), anywhere=model is Definition)
         return Mistake(place, why, field, name)
     if "[key]" in detail["loc"]:  # of columns: fields that are sent
-        place, names = written.place(where, of_name=True), list(get_args(ColumnField))
+        place, names = written.place(where, of_name=True), list(COLUMNS)
         return Mistake(place, _unknown(name, names), field, name)
     place = written.place(where)
     if is_placeholder(found):

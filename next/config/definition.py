@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -23,7 +24,6 @@ from pydantic import field_validator as validates
 from config import timetable
 from config.errors import Place
 from config.kinds import (
-    ColumnField,
     CronLine,
     Dates,
     Email,
@@ -72,6 +72,16 @@ class Candidate(Fields):
 
     def __repr_args__(self) -> list[tuple[str | None, Any]]:
         return []  # no log and no traceback shows a person
+
+
+# What a column of a table may hold; a whole name becomes first and last name.
+COLUMNS = (*Candidate.model_fields, "full_name")
+
+
+def _column(name: str) -> str:
+    if name not in COLUMNS:
+        raise ValueError("no field")
+    return name
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +181,7 @@ class Table(Fields):
     """The word first, to take the first of several addresses in a cell."""
     hidden_rows: Literal["skip", "read"] | None = None
     """Either skip or read: what to do with rows that are hidden, filtered or struck through."""
-    columns: dict[ColumnField, Line] = {}
+    columns: dict[Annotated[str, AfterValidator(_column)], Line] = {}
     """Which column holds which field, as in columns: {notes: "Recruiter notes"}."""
 
 

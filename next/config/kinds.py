@@ -4,7 +4,7 @@ import re
 import unicodedata
 from collections.abc import Callable
 from datetime import date, datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, WithJsonSchema
 from pydantic_core import PydanticCustomError
@@ -167,9 +167,6 @@ Sizes = Annotated[list[int], BeforeValidator(_sizes, json_schema_input_type=list
 Dates = Annotated[list[date], BeforeValidator(_dates, json_schema_input_type=list[str] | str)]
 Where = Annotated[
     dict[str, list[str]], BeforeValidator(_where, json_schema_input_type=dict[str, Any])
-]
-ColumnField = Literal[
-    "first_name", "last_name", "full_name", "email1", "source", "notes", "stage_id"
 ]
 Hours = Annotated[str, as_typed(timetable.hours)]
 CronLine = Annotated[str, read_by(timetable.cron)]
