@@ -1,0 +1,81 @@
+"""Writes 2-reference.md from the models and the commands: `python docs/reference.py`."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+
+from config.definition import (
+    Candidate,
+    Definition,
+    Guard,
+    Invites,
+    Problem,
+    Project,
+    Schedule,
+    Table,
+)
+from config.settings import Settings, variable
+from flows.cli.app import COMMANDS
+
+PAGE = Path(__file__).with_name("2-reference.md")
+MODELS: dict[str, type[BaseModel]] = {
+    "The definition": Definition,
+    "project": Project,
+    "problem": Problem,
+    "candidates, as a table": Table,
+    "candidates, as a list": Candidate,
+    "invites": Invites,
+    "guard": Guard,
+    "schedule": Schedule,
+}
+
+
+def main() -> None:
+    parts = [
+        "# 2. Reference",
+        "Written by `python docs/reference.py` from the program itself.",
+        "## Commands",
+        table(("command", "does"), [(f"`{name}`", what) for name, (_, what) in COMMANDS.items()]),
+        "Each has an example and its options in `campaign COMMAND --help`. Exit codes: 0 all done; "
+        "1 stopped, the same command goes on; 2 bad input, nothing was sent; 3 a person must look; "
+        "130 interrupted.",
+    ]
+    for title, model in MODELS.items():
+        parts += [f"## {title}", about(model), table(("field", "says"), fields(model))]
+    parts += [
+        "## Settings",
+        "From the environment, or from `.env` beside the README. The first six belong together: "
+        "all of them from one place.",
+        table(("variable", "says"), settings()),
+    ]
+    PAGE.write_text("\n\n".join(parts) + "\n", "utf-8")
+
+
+def about(model: type[BaseModel]) -> str:
+    return " ".join((model.__doc__ or "").split())
+
+
+def fields(model: type[BaseModel]) -> list[tuple[str, str]]:
+    return [(f"`{name}`", says(field)) for name, field in model.model_fields.items()]
+
+
+def settings() -> list[tuple[str, str]]:
+    return [(f"`{variable(name)}`", says(field)) for name, field in Settings.model_fields.items()]
+
+
+def says(field: Any) -> str:
+    """What a field is for, and its default where that is one plain value."""
+    default = field.default if isinstance(field.default, str | int | float) else None
+    shown = f" Default: {default}." if default not in (None, "", False) else ""
+    return re.sub(r"\s+", " ", f"{field.description or ''}{shown}").replace("|", "\\|")
+
+
+def table(heads: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    lines = [heads, ("---",) * len(heads), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+if __name__ == "__main__":
+    main()
