@@ -123,19 +123,19 @@ def _sizes(typed: Any) -> Any:
 
 
 def _where(typed: Any) -> Any:
-    """Read columns with one value or a list of values, each as text."""
     if not isinstance(typed, dict):
         raise wanted("columns and the values to keep, as in where: {Stage: Take-home test}")
-    lists = {name: value if isinstance(value, list) else [value] for name, value in typed.items()}
-    for name, values in lists.items():
-        for value in filter(is_placeholder, values):
-            raise sentence(f"{value} is still there: look at the line, then delete this", name)
-        if not values or any(isinstance(value, dict | list) for value in values):
-            raise sentence(f"give a value of the column {name}, or a list of values", name)
-    return {
-        str(name).strip(): [str(v).lower() if isinstance(v, bool) else str(v) for v in values]
-        for name, values in lists.items()
-    }
+    return {str(name).strip(): values for name, values in typed.items()}
+
+
+def _values(typed: Any) -> list[str]:
+    """Read one value of a column or a list of values, each as text."""
+    values = typed if isinstance(typed, list) else [typed]
+    for value in filter(is_placeholder, values):
+        raise sentence(f"{value} is still there: look at the line, then delete this")
+    if not values or any(isinstance(value, dict | list) for value in values):
+        raise wanted("a value of this column, or a list of values")
+    return [str(value).lower() if isinstance(value, bool) else str(value) for value in values]
 
 
 def as_typed(read: Callable[[str], Any]) -> BeforeValidator:
@@ -165,8 +165,7 @@ Span = Annotated[str, as_typed(timetable.span)]
 Share = Annotated[float, read_by(_share, keep=float), Field(gt=0, le=1)]
 Sizes = Annotated[list[int], BeforeValidator(_sizes, json_schema_input_type=list[int | str] | str)]
 Dates = Annotated[list[date], BeforeValidator(_dates, json_schema_input_type=list[str] | str)]
-Where = Annotated[
-    dict[str, list[str]], BeforeValidator(_where, json_schema_input_type=dict[str, Any])
-]
+Values = Annotated[list[str], BeforeValidator(_values, json_schema_input_type=list[str] | str)]
+Where = Annotated[dict[str, Values], BeforeValidator(_where)]
 Hours = Annotated[str, as_typed(timetable.hours)]
 CronLine = Annotated[str, read_by(timetable.cron)]

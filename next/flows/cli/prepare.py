@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from config.reading import Campaign
 
 
+YAML = (".yaml", ".yml")
+
+
 def check(
     files: list[Path] = typer.Argument(..., help="Definitions, or folders of them."),
     mark: Path | None = typer.Option(
@@ -28,7 +31,7 @@ def check(
 
     files, mistakes = campaigns_in(files)
     good: list[Campaign] = []
-    for file in files:
+    for file in found:
         try:
             good.append(read_campaign(file))
         except BadInput as error:
@@ -46,10 +49,8 @@ def check(
     elif mistakes and not as_json:
         again = words.typed("check", *files)
         print(f"Fix this, then type: {again}", file=sys.stderr)
-        places = [
-            each.place for each in mistakes if each.place.file.suffix not in (".yaml", ".yml")
-        ]
-        if any(place.cell or place.line for place in places):
+        tables = [each.place for each in mistakes if each.place.file.suffix not in YAML]
+        if len({place.file for place in tables if place.cell or place.line}) == 1:
             print(f"To see it in a copy of the table: {again} --mark marked.xlsx", file=sys.stderr)
     return 2 if mistakes else 0
 
