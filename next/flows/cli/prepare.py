@@ -29,7 +29,7 @@ def check(
     from config.errors import BadInput, Bug, Mistake, Place, in_order
     from config.reading import read_campaign
 
-    files, mistakes = campaigns_in(files)
+    found, mistakes = campaigns_in(files)
     good: list[Campaign] = []
     for file in found:
         try:
