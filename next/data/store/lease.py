@@ -20,7 +20,7 @@ from typing import Any, Protocol
 from urllib.parse import quote
 
 from sqlalchemy import text
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, InvalidRequestError
 from sqlalchemy.pool import NullPool
 
 from config.errors import CampaignError
@@ -155,7 +155,7 @@ class _ServerLease:
         try:
             with self._one_at_a_time:
                 self._connection.execute(text("SELECT 1"))
-        except DBAPIError:
+        except (DBAPIError, InvalidRequestError):  # just now, or before
             cause = "the connection to the ledger's server was lost"
             raise LeaseLost(key=self._key, cause=cause) from None
 

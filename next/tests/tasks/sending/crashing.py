@@ -61,13 +61,15 @@ class Boundaries:
         receipts.Path.replace = replaced  # type: ignore[method-assign]
 
 
-def run_and_die(folder: str, settings: dict[str, str], options: dict[str, Any], dies: int) -> None:
+def run_and_die(
+    url: str, folder: str, settings: dict[str, str], options: dict[str, Any], dies: int
+) -> None:
     """One run in a process of its own; its boundaries are left in a file."""
     os.environ["XDG_DATA_HOME"] = f"{folder}/home"
     boundaries = Boundaries(dies)
     boundaries.watch()
     service: Any = Elsewhere(settings)
-    with Ledger.open(f"sqlite:///{folder}/ledger.db") as ledger:
+    with Ledger.open(url) as ledger:
         asyncio.run(Desk(ledger, service, Path(folder), options).send())
     Path(folder, "passed").write_text("\n".join(boundaries.passed))
 

@@ -38,6 +38,10 @@ class Desk:
             row.file = str(self.folder / f"{key}.yaml")
             return row.id
 
+    @property
+    def url(self) -> str:
+        return self.ledger.url.render_as_string(hide_password=False)
+
     def settings(self) -> Settings:
         six = {name[11:].lower(): value for name, value in self.service.settings.items()}
         return Settings(_env_file=None, **six, **self.options)  # type: ignore[call-arg]

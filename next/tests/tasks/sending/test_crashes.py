@@ -32,7 +32,7 @@ PROCESSES.set_forkserver_preload([crashing.__name__])
 
 def run(at: Desk, dies: int = 0) -> bool:
     """One run in a process of its own; says whether it died."""
-    given = (str(at.folder), at.service.settings, OPTIONS, dies)
+    given = (at.url, str(at.folder), at.service.settings, OPTIONS, dies)
     process = PROCESSES.Process(target=crashing.run_and_die, args=given)
     process.start()
     process.join()
@@ -84,6 +84,7 @@ def to_the_end(at: Desk) -> None:
 
 
 Make = Callable[..., Desk]
+in_a_file = pytest.mark.parametrize("new_url", ["sqlite"], indirect=True)
 
 
 def crash(at: Desk, dies: int, again: int = 0) -> None:
@@ -127,12 +128,14 @@ def test_a_crash_and_one_in_recovery(desk: Make, dies: int) -> None:
 
 
 @pytest.mark.slow
+@in_a_file
 @pytest.mark.parametrize("dies", range(1, BOUNDARIES))
 def test_every_crash(desk: Make, dies: int) -> None:
     crash(desk(OPTIONS), dies)
 
 
 @pytest.mark.slow
+@in_a_file
 @pytest.mark.parametrize("again", [2, 7, 29])
 @pytest.mark.parametrize("dies", range(3, BOUNDARIES, 4))
 def test_every_crash_and_one_in_recovery(desk: Make, dies: int, again: int) -> None:
@@ -140,6 +143,7 @@ def test_every_crash_and_one_in_recovery(desk: Make, dies: int, again: int) -> N
 
 
 @pytest.mark.slow
+@in_a_file
 @pytest.mark.parametrize("dies", range(1, BOUNDARIES, 5))
 @pytest.mark.parametrize("fault", ["lost", "status", "dropped"])
 def test_every_crash_at_a_failing_service(desk: Make, dies: int, fault: str) -> None:

@@ -1,6 +1,7 @@
 """What leaves, what does not, and where everybody stands afterwards; by the service's record."""
 
 import asyncio
+import os
 import shutil
 from collections import Counter
 from collections.abc import Callable
@@ -17,6 +18,7 @@ from data.store.tables import Campaign, Decision, Pace, Request, Run
 from sandbox import faults
 from tasks.sending.gate import How
 from tasks.sending.run import sending
+from tests.data.ledgers import Postgres
 from tests.data.sending.small import NAMES
 from tests.tasks.sending.desk import Desk, all_of_it
 
@@ -259,6 +261,7 @@ def _replace_ledger(at: Desk) -> None:
     (at.folder / "copy.db").rename(at.folder / "ledger.db")
 
 
+@pytest.mark.parametrize("new_url", ["sqlite"], indirect=True)
 @pytest.mark.parametrize("harm", [_remove_locks, _move_ledger, _replace_ledger])
 def test_nothing_more_is_sent_once_lease_or_ledger_is_gone(
     desk: Make, harm: Callable[[Desk], None]
@@ -309,3 +312,31 @@ def test_the_flow_may_look_at_what_was_sent(desk: Make) -> None:
         (Op.ADD, S.DONE): 3,
         (Op.INVITE, S.DONE): 3,
     }
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("pg")
+@pytest.mark.parametrize("new_url", ["postgres"], indirect=True)
+@pytest.mark.parametrize("whose", ["lease", "ledger", "both"])
+def test_a_cut_connection_leaves_little_unsure(desk: Make, postgres: Postgres, whose: str) -> None:
+    """The lease's session lost: nothing more is sent. The ledger's: what is answered is kept."""
+    at = desk({"invites_in_flight": 2}, invite=faults.late(0.3, at=2, times=2))
+    at.campaign(8)
+    lease_of = f"% {os.getpid()}"
+
+    async def cut() -> Any:
+        run = asyncio.create_task(at.send(1))
+        await at.has_received("invite", 2)
+        if whose != "ledger":
+            assert postgres.cut(lease_of) == 1
+        if whose != "lease":
+            postgres.cut("")
+        return await run
+
+    ending = asyncio.run(cut())
+    if whose != "ledger":
+        assert ending.how is How.STOPPED
+        assert len(at.received("invite")) <= 3
+    assert at.states(Op.INVITE)[S.UNSURE] == at.states(Op.INVITE)[S.SENDING] == 0
+    at.run()
+    assert at.emails() == EVERYBODY
