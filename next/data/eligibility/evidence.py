@@ -6,7 +6,7 @@ Each kind of evidence is one indexed query, for a handful of people or for a who
 import unicodedata
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -17,7 +17,7 @@ from config.emails import email_key
 from data.campaigns.people import forgotten_mailboxes, invites_of, own_steps, reached, steps_of
 from data.eligibility.do_not_contact import domains, standing
 from data.store.states import Op, State
-from data.store.tables import CAMPAIGN, DO_NOT_CONTACT, PERSON, STEP, Campaign
+from data.store.tables import CAMPAIGN, DO_NOT_CONTACT, FORGOTTEN, PERSON, STEP, Campaign
 
 
 class Kind(StrEnum):
@@ -56,15 +56,15 @@ def against(
 
     Without `people`: against everybody who is still to be added or invited.
     """
-    asked = _people(campaign.id, people)
-    rows = session.execute(asked).all()
-    if not rows:
+    known = _evidence(session, campaign, people)
+    if people is None and not known.anything:
         return
-    known = _evidence(session, campaign, rows, whole=people is None)
+    rows = session.execute(_people(campaign.id, people)).all()
+    forgotten = forgotten_mailboxes(session, {row.email_key for row in rows})
     pilot = email_key(invites_of(campaign).pilot or "")
     for row in rows:
         lifted = set(row.let_through or ())
-        for kind, why in known.against(row, pilot=row.email_key == pilot):
+        for kind, why in known.against(row, row.email_key in forgotten, row.email_key == pilot):
             if kind not in lifted:
                 yield Against(row.id, row.email1, kind, why)
                 break
@@ -72,16 +72,21 @@ def against(
 
 @dataclass(slots=True)
 class _Evidence:
-    """What was found: by mailbox, domain, email key or person."""
+    """What was found: by mailbox, domain, person or name."""
 
     blocked: set[str]
     domains: set[str]
-    forgotten: set[str]
     elsewhere: Mapping[str, str]
     twins: Mapping[int, str]
-    names: Mapping[str, list[tuple[int, str]]] = field(default_factory=dict)
+    names: Mapping[str, list[tuple[int, str]]]
+    anybody_forgotten: bool
 
-    def against(self, row: Row[Any], *, pilot: bool) -> Iterator[tuple[Kind, str]]:
+    @property
+    def anything(self) -> bool:
+        found = (self.blocked, self.domains, self.elsewhere, self.twins, self.names)
+        return self.anybody_forgotten or any(found)
+
+    def against(self, row: Row[Any], forgotten: bool, pilot: bool) -> Iterator[tuple[Kind, str]]:
         """Judge one person; the pilot is typed by whoever runs the campaign, in each of theirs."""
         if row.invited is State.GIVEN_UP:
             yield Kind.WITHDRAWN, row.why or "withdrawn"
@@ -91,7 +96,7 @@ class _Evidence:
             yield Kind.DO_NOT_CONTACT, "on the do-not-contact list"
         elif (domain := row.email_key.rpartition("@")[2]) in self.domains:
             yield Kind.DO_NOT_CONTACT, f"{domain} is on the do-not-contact list"
-        if row.email_key in self.forgotten:
+        if forgotten:
             yield Kind.FORGOTTEN, "has the mailbox of somebody who was forgotten"
         if pilot:
             return
@@ -125,19 +130,18 @@ def _people(campaign_id: int, people: Collection[int] | None) -> Select[Any]:
     return asked.join(add, steps_of(add, Op.ADD)).where(PERSON.c.listed, to_come)
 
 
-def _evidence(
-    session: Session, campaign: Campaign, rows: Collection[Row[Any]], *, whole: bool
-) -> _Evidence:
-    """Ask each list once; `whole`: about everybody of the campaign, else about these people."""
-    here = PERSON.c.campaign_id == campaign.id
-    boxes = select(PERSON.c.mailbox).where(here) if whole else {row.mailbox for row in rows}
+def _evidence(session: Session, campaign: Campaign, people: Collection[int] | None) -> _Evidence:
+    """Ask each list once, about these people or all of the campaign."""
+    boxes = select(PERSON.c.mailbox).where(PERSON.c.campaign_id == campaign.id)
+    if people is not None:
+        boxes = boxes.where(PERSON.c.id.in_(people))
     return _Evidence(
         blocked=standing(session, boxes),
         domains=domains(session),
-        forgotten=forgotten_mailboxes(session, [row.email_key for row in rows]),
         elsewhere=_elsewhere(session, campaign, boxes),
-        twins=_twins(session, campaign.id, None if whole else [row.id for row in rows]),
+        twins=_twins(session, campaign.id, people),
         names=_names_of_the_gone(session, campaign.id),
+        anybody_forgotten=session.scalar(select(FORGOTTEN.c.id).limit(1)) is not None,
     )
 
 
