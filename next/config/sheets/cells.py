@@ -14,6 +14,8 @@ from config.errors import Mistake, Place
 
 # Beyond this, floating-point numbers skip whole numbers.
 LARGEST_EXACT = 2**53
+# Twice as many rows as anybody invites; a longer file is not a list of candidates.
+MOST_ROWS = 250_000
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
 
 

@@ -22,6 +22,8 @@ from functools import cache, lru_cache
 from pathlib import Path
 
 FIELDS = ("full_name", "first_name", "last_name", "email1", "source", "notes", "stage_id")
+# Titles, dates and remarks may stand above the header, which must be within so many rows.
+ABOVE_AT_MOST = 50
 WORDS = Path(__file__).with_name("headers.csv")
 
 
@@ -42,7 +44,8 @@ def fields_of(titles: Sequence[str], columns: Mapping[str, str]) -> list[str | N
 
 def header_among(rows: Sequence[Sequence[str]], columns: Mapping[str, str]) -> tuple[int, int]:
     """Find the header: the first of the rows that name the most fields, and how many it names."""
-    named = [len({*fields_of(row, columns)} - {None}) for row in rows] or [0]
+    top = rows[:ABOVE_AT_MOST]
+    named = [len({*fields_of(row, columns)} - {None}) for row in top] or [0]
     most = max(named)
     return named.index(most), most
 
@@ -159,6 +162,7 @@ def _fields() -> dict[str, str]:
     }
 
 
+@lru_cache(maxsize=4096)
 def _meaning(header: str) -> str | None:
     """The field that a whole header names; an unknown word in brackets makes it another."""
     if field := _fields().get(spelling(header)):
@@ -170,15 +174,23 @@ def _meaning(header: str) -> str | None:
 
 def _by_their_neighbours(titles: Sequence[str]) -> dict[str, str]:
     """What headers mean only beside others; not if another header names that field for certain."""
-    spellings = {*map(spelling, titles)} - {""}
+    spellings = {*map(spelling, titles)}
     certain = {*map(_meaning, titles)}
     return {
-        spelling(word): kind
-        for kind, words, beside in _lines()
-        if kind in FIELDS and kind not in certain and {*map(spelling, beside)} & spellings
-        for word in words
-        if spelling(word) in spellings
+        word: kind
+        for word, kind, beside in _words_beside_others()
+        if word in spellings and kind not in certain and not beside.isdisjoint(spellings)
     }
+
+
+@cache
+def _words_beside_others() -> list[tuple[str, str, frozenset[str]]]:
+    return [
+        (spelling(word), kind, frozenset(map(spelling, beside)))
+        for kind, words, beside in _lines()
+        if beside
+        for word in words
+    ]
 
 
 _BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|（[^（）]*）|【[^【】]*】")

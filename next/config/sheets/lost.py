@@ -4,12 +4,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from config.errors import Mistake, shown
-from config.sheets.cells import DELIMITERS, Grid, is_address, is_person
+from config.sheets.cells import DELIMITERS, MOST_ROWS, Grid, is_address, is_person
 from config.sheets.headers import fields_of, is_footer, is_total
 from config.sheets.names import FULL_NAME
 
-# Twice as many as anybody invites; a longer file is not a list of candidates.
-MOST_ROWS = 250_000
 NAMED = 3
 Row = tuple[int, list[str]]
 
@@ -30,7 +28,7 @@ SWALLOWED = (
     "or the line breaks inside the cell"
 )
 TOO_WIDE = (
-    "this row has {found} columns, the header has {wanted}; put quotes around text that contains "
+    "this row has {found:,} columns, the header has {wanted}; put quotes around text that contains "
     "a {delimiter}"
 )
 
@@ -72,8 +70,7 @@ def sift(
         if complete or _is_somebody(cells, read):
             if len(sifted.rows) == MOST_ROWS:
                 why = f"there are more than {MOST_ROWS:,} rows; split them into several files"
-                sifted.mistakes.append(Mistake(grid.place(begins), why))
-                break
+                return Sifted(mistakes=[Mistake(grid.place(begins), why)])
             sifted.rows.append(row)
         elif is_total(cells) or is_footer(cells):
             nobody.append(row)

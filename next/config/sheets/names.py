@@ -50,7 +50,7 @@ def split_name(full: str) -> Split:
         return Split(first or last, "")
     dropped = ", ".join(filter(None, (name.title, name.suffix, name.nickname, name.maiden)))
     before, comma, after = map(str.strip, text.partition(","))
-    if not dropped and (first, last) == (after, before):
+    if not dropped and (first, last) == (after, before) and " " not in before:
         return Split(first, last)
     if not dropped and not comma and not capitals and len(words) == 2 and not _turned(words):
         return Split(first, last)
@@ -58,7 +58,8 @@ def split_name(full: str) -> Split:
     note = f"read as first name {first}, last name {last}{without}; "
     if len(words) == 2 and not comma:
         return Split(first, last, f'{note}if it is the other way round, write "{first}, {last}"')
-    return Split(first, last, f'{note}if that is wrong, write it as "Last, First"')
+    do = "put them into two columns" if comma else 'write it as "Last, First"'
+    return Split(first, last, f"{note}if that is wrong, {do}")
 
 
 def _turned(words: list[str]) -> bool:

@@ -224,7 +224,7 @@ def _differing(table: Table, first: Read, again: Read) -> Iterator[Mistake]:
     if typed != other:
         # The login must equal the address (interface 4.7): nobody can say which one it is.
         do = "keep the spelling that they log in with"
-        if compared(typed) != compared(other):
+        if typed.lower() != other.lower():
             do = "if these are two people, put one of them into a campaign of its own"
         why = f"found {shown(typed)}, the same person as {shown(other)} at {row}; {do}"
         yield Mistake(place, why, "email1", typed)

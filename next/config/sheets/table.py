@@ -9,15 +9,20 @@ from typing import TYPE_CHECKING
 from config.errors import BadInput, Mistake, Place, shown
 from config.sheets.cells import Grid, is_address
 from config.sheets.files import Kind, Source, read_file
-from config.sheets.headers import FIELDS, fields_of, header_among, is_remarks, spelling
+from config.sheets.headers import (
+    ABOVE_AT_MOST,
+    FIELDS,
+    fields_of,
+    header_among,
+    is_remarks,
+    spelling,
+)
 from config.sheets.lost import Row, sift
 from config.sheets.text import read_text
 
 if TYPE_CHECKING:
     import pandas as pd
 
-# Titles, dates and remarks may stand above the header, which must be within so many rows.
-ABOVE_AT_MOST = 50
 USUAL_SHEET = "candidates"
 NO_HEADER = (
     "this row has an address, so it is not a header; add a header row above it that names the "

@@ -2,12 +2,13 @@
 
 import csv
 import io
+import itertools
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from config.errors import BadInput, Mistake, Place, shown
-from config.sheets.cells import DELIMITERS, Grid, unguarded
+from config.sheets.cells import DELIMITERS, MOST_ROWS, Grid, unguarded
 from config.sheets.files import Source, encoding_of
 
 Row = tuple[int, list[str]]
@@ -26,43 +27,50 @@ def read_text(source: Source, header_in: Callable[[list[list[str]]], tuple[int, 
     if it is not text.
     """
     text, notes = _decoded(source)
-    lines = list(io.StringIO(text, newline=""))
-    skipped = 0
-    delimiters = tuple(DELIMITERS)
-    if separator := _SEPARATOR.fullmatch(lines[0].rstrip("\r\n")):
-        skipped, delimiters = 1, (separator["delimiter"],)
-    head = io.StringIO(text[:HEAD], newline="").readlines()[skipped:]
+    head = io.StringIO(text[:HEAD], newline="").readlines()
+    first, delimiters = 1, tuple(DELIMITERS)
+    if separator := _SEPARATOR.fullmatch(head[0].rstrip("\r\n")):
+        first, delimiters = 2, (separator["delimiter"],)
+    tops = {each: [*_rows(head[first - 1 :], each, first)] for each in delimiters}
 
-    def fit(delimiter: str) -> tuple[int, int, str, int]:
-        rows = list(_rows(head, delimiter, 1 + skipped))
+    def fit(delimiter: str) -> tuple[int, int, int]:
+        rows = tops[delimiter]
         at, fields = header_in([cells for _, cells in rows])
-        width, line = (len(rows[at][1]), rows[at][0]) if rows else (0, 1 + skipped)
-        return fields, width, delimiter, line
+        return (fields, len(rows[at][1]), rows[at][0]) if rows else (0, 0, first)
 
-    _, _, delimiter, header = max(map(fit, delimiters), key=lambda fitting: fitting[:2])
-    grid = Grid(source.file, [], delimiter=delimiter, notes=notes)
+    delimiter = max(delimiters, key=lambda each: fit(each)[:2])
+    header = fit(delimiter)[2]
     # No program has to read what is above the header: a stray quote there is part of the text.
-    grid.rows = [row for row in _rows(head, delimiter, 1 + skipped) if row[0] < header]
+    grid = Grid(source.file, [row for row in tops[delimiter] if row[0] < header])
+    grid.delimiter, grid.notes = delimiter, notes
+    lines = itertools.islice(io.StringIO(text, newline=""), header - 1, None)
     try:
-        for row in _rows(lines[header - 1 :], delimiter, header, strict=True):
-            grid.rows.append(row)
-    except csv.Error as error:
-        following = grid.rows[-1] if grid.rows else (header, [""])
-        begins = following[0] + (1 + "".join(following[1]).count("\n") if grid.rows else 0)
-        long = "field larger" in str(error)
-        why = TOO_LONG.format(csv.field_size_limit()) if long else STRAY_QUOTE
-        grid.mistakes.append(Mistake(grid.place(begins), why))
-    grid.rows = [row for row in grid.rows if any(map(str.strip, row[1]))]
+        rows = _rows(lines, delimiter, header, strict=True)
+        grid.rows += itertools.islice(rows, MOST_ROWS + 100)
+    except _Torn as torn:
+        grid.mistakes.append(Mistake(grid.place(torn.args[0]), torn.args[1]))
     return grid
 
 
-def _rows(lines: list[str], delimiter: str, first: int, *, strict: bool = False) -> Iterator[Row]:
-    """Go through the rows, each with the line on which it begins."""
+class _Torn(Exception):
+    """The line from which on rows cannot be told apart, and why."""
+
+
+def _rows(
+    lines: Iterable[str], delimiter: str, first: int, *, strict: bool = False
+) -> Iterator[Row]:
+    """Go through the rows that hold anything, each with the line on which it begins."""
     reader = csv.reader(lines, delimiter=delimiter, strict=strict)
     begins = first
-    for row in reader:
-        yield begins, unguarded(row)
-        begins = first + reader.line_num
+    try:
+        for row in reader:
+            if any(map(str.strip, row)):
+                yield begins, unguarded(row)
+            begins = first + reader.line_num
+    except csv.Error as error:
+        too_long = "field larger" in str(error)
+        why = TOO_LONG.format(csv.field_size_limit()) if too_long else STRAY_QUOTE
+        raise _Torn(begins, why) from None
 
 
 def _decoded(source: Source) -> tuple[str, list[str]]:
@@ -177,7 +185,6 @@ def _span(cell: Any, name: str) -> int:
     return min(max(int(typed), 1), 1_001) if typed.isascii() and typed.isdigit() else 1
 
 
-Columns = Mapping[str, str]
 # A line that only Excel understands; other programs add quotes to it, and delimiters.
 _SEPARATOR = re.compile(r"\"?sep ?= ?(?P<delimiter>[,;\t|])\"?(?P=delimiter)*", re.IGNORECASE)
 # Old programs for Windows end a text with it.

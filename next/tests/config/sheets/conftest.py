@@ -34,6 +34,11 @@ def read(tmp_path: Path) -> Read:
     return read_table
 
 
+def short(value: object) -> str:
+    """The name of a case; the bytes of a workbook differ each time."""
+    return "bytes" if isinstance(value, bytes) else str(value)[:30]
+
+
 def said(people: People, folder: Path) -> list[str]:
     """The mistakes as a person reads them, without the folder."""
     return [str(mistake).replace(f"{folder}/", "") for mistake in people.mistakes]

@@ -29,7 +29,7 @@ Odrzucony | Powód odrzucenia | Wycofany | Nie kontaktować | Zatrudniony
 # Headers that say nothing of the kind.
 OTHER_TITLES = """
 Hiring manager | Hiring team | Recruiter | Job | Location | Applied at | Archer | Reference | Offer
-Email opt in | Contact | Phone | Recruteur | Vertragsart | Contratante | Rezension | 採用担当 | 応募日
+Email opt in | Contact | Phone | Recruteur | Vertragsart | Contratante | 採用担当 | 応募日
 Contact after | Interviewer | First name | Rating | Last contacted | Subscribed
 """
 # Values under a header such as Status or Stage: this person is out.
@@ -56,7 +56,9 @@ Status | Application Status | applicationStatus | Candidate_Stage | Stage | Stat
 Current Workflow Stage | Final phase | Outcome | Decision | Tags | Statut | Étape | Estado | Stato
 Esito | Situação | Etap | Wynik | ステータス | 選考状況 | 選考結果 | Ergebnis | Bewerbungsstatus
 """
-NO_STATUS = "Veteran status | Disability Status | Estimate | United States | Marital status | Statue"
+NO_STATUS = (
+    "Veteran status | Disability Status | Estimate | United States | Marital status | Statue"
+)
 
 
 def words(listed: str) -> list[str]:
@@ -72,7 +74,11 @@ def words(listed: str) -> list[str]:
         (says_out, OTHER_VALUES, False),
         (is_status, STATUS_TITLES, True),
         (is_status, NO_STATUS, False),
-        (is_not_so, "No | no | FALSE | 0 | n/a | - | – | Nein | non | não | nee | いいえ | ☐", True),
+        (
+            is_not_so,
+            "No | no | FALSE | 0 | n/a | - | – | Nein | non | não | nee | いいえ | ☐",
+            True,
+        ),
         (is_not_so, "Yes | x | TRUE | 2026-11-02 | ✓ | Ja | はい | Too senior", False),
     ],
 )

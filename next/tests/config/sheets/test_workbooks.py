@@ -1,0 +1,300 @@
+"""Cells of workbooks and web pages: what a person sees in them, and what is odd about them."""
+
+import io
+import re
+import zipfile
+from collections.abc import Callable
+from datetime import datetime, time, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from openpyxl import Workbook
+from openpyxl.cell.rich_text import CellRichText, TextBlock
+from openpyxl.cell.text import InlineFont
+from openpyxl.styles import Font
+from openpyxl.utils.datetime import MAC_EPOCH, WINDOWS_EPOCH
+
+from config.sheets import workbook
+from config.sheets.files import Source
+from config.sheets.table import grids_of, read_table
+from tests.config.sheets.conftest import Read, said, sent, short
+
+HEAD = ["First name", "Last name", "Email", "Source"]
+ADA = ["Ada", "Lovelace", "ada@people.test", "Fair"]
+BOB = ["Bob", "Byron", "bob@people.test", "Web"]
+STRUCK = TextBlock(InlineFont(strike=True), "old@people.test ")
+at = datetime.fromisoformat
+
+
+def saved(*rows: list[Any], change: Callable[[Any], None] = lambda sheet: None) -> bytes:
+    """A workbook with a sheet Candidates, by openpyxl."""
+    book, file = Workbook(), io.BytesIO()
+    book.active.title = "Candidates"
+    for row in rows:
+        book.active.append(row)
+    change(book.active)
+    book.save(file)
+    return file.getvalue()
+
+
+def with_part(data: bytes, part: str, change: Callable[[str], str]) -> bytes:
+    """Change the text of one part of a workbook."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(file, "w") as new:
+        for name in old.namelist():
+            text = old.read(name)
+            new.writestr(name, change(text.decode()) if part in name else text)
+    return file.getvalue()
+
+
+def cell(value: Any, number_format: str = "General", epoch: datetime = WINDOWS_EPOCH) -> str:
+    """What is read of one cell."""
+
+    def change(sheet: Any) -> None:
+        sheet.parent.epoch = epoch
+        sheet["A1"] = value
+        sheet["A1"].number_format = number_format
+
+    (grid,) = grids_of(Source(Path("x.xlsx"), saved(change=change)))
+    return grid.rows[0][1][0] if grid.rows else ""
+
+
+@pytest.mark.parametrize(
+    ("value", "number_format", "seen"),
+    [
+        ("text", "General", "text"),
+        ("=1+1", "@", ""),  # a formula that was never calculated
+        ("'quoted", "General", "'quoted"),
+        ("a_x000D_b", "General", "a\rb"),
+        (3, "General", "3"),
+        (3.0, "General", "3"),
+        (2.5, "General", "2.5"),
+        (49, "0000", "0049"),
+        (True, "General", "TRUE"),
+        (False, "General", "FALSE"),
+        (at("2026-12-01T00:00"), "yyyy-mm-dd", "2026-12-01"),
+        (at("2026-12-01T09:30"), "yyyy-mm-dd hh:mm", "2026-12-01 09:30:00"),
+        (time(9, 30), "hh:mm", "09:30:00"),
+        (timedelta(hours=30), "[h]:mm", "1 day, 6:00:00"),
+    ],
+)
+def test_a_cell_is_text_as_a_person_sees_it(value: Any, number_format: str, seen: str) -> None:
+    """Whole numbers without a fraction, dates as dates, every digit."""
+    assert cell(value, number_format) == seen
+
+
+def error(sheet: Any, name: str) -> None:
+    sheet[name] = "#N/A"
+    sheet[name].data_type = "e"
+
+
+def link(sheet: Any, name: str, address: str) -> None:
+    sheet[name].hyperlink = f"mailto:{address}"
+
+
+def struck(sheet: Any, name: str) -> None:
+    sheet[name].font = Font(strike=True)
+
+
+def filtered(sheet: Any) -> None:
+    sheet.auto_filter.ref = "A1:D3"
+    sheet.auto_filter.add_filter_column(3, ["Fair"])
+    sheet.row_dimensions[3].hidden = True
+
+
+@pytest.mark.parametrize(
+    ("change", "mistakes"),
+    [
+        (lambda sheet: sheet.__setitem__("C3", "=A1"), ["C3, email1: found a formula that was n…"]),
+        (lambda sheet: error(sheet, "C3"), ["C3, email1: found the error #N/A, wanted an email…"]),
+        (lambda sheet: error(sheet, "D2"), ["D2, source: found the error #N/A, wanted text that…"]),
+        (
+            lambda sheet: sheet.__setitem__("C3", CellRichText(STRUCK, "bob@people.test")),
+            ["C3, email1: found text of which only a part is struck through, wanted an email ad…"],
+        ),
+        (
+            lambda sheet: link(sheet, "C3", "eve@people.test"),
+            [
+                'C3, email1: found "bob@people.test", wanted an address that is the one of its '
+                "link, eve@people.test"
+            ],
+        ),
+        (
+            lambda sheet: setattr(sheet.row_dimensions[3], "hidden", True),
+            [
+                "C3: 1 of 2 people looks as if out. hidden: row 3 (Bob Byron). Decide under "
+                "candidates; to leave them out:  hidden_rows: skip"
+            ],
+        ),
+        (filtered, ["C3: 1 of 2 people looks as if out. hidden: row 3…"]),
+        (lambda sheet: struck(sheet, "A3"), ["C3: 1 of 2 people looks as if out. struck through…"]),
+        (lambda sheet: struck(sheet, "D3"), []),
+        (lambda sheet: sheet.__setitem__("AMA9", "x"), ["AMA9: this cell is far away from any t…"]),
+    ],
+)
+def test_what_is_odd_about_a_cell_is_a_mistake_there(
+    read: Read, tmp_path: Path, change: Callable[[Any], None], mistakes: list[str]
+) -> None:
+    """Never a blank, and never a person whom the sheet calls out."""
+    found = said(read(saved(HEAD, ADA, BOB, change=change), "people.xlsx"), tmp_path)
+    assert len(found) == len(mistakes), found
+    for message, wanted in zip(found, mistakes, strict=True):
+        whole, cut, _ = f"people.xlsx, Candidates!{wanted}".partition("…")
+        assert message.startswith(whole) if cut else message == whole
+
+
+def test_a_text_with_a_link_to_an_address_is_that_address(read: Read) -> None:
+    """As when a spreadsheet shows only the word `write`."""
+
+    def change(sheet: Any) -> None:
+        sheet["C2"] = "write"
+        sheet["C2"].hyperlink = "mailto:ada@people.test?subject=Hello"
+
+    people = read(saved(HEAD, ADA, BOB, change=change), "people.xlsx")
+    assert [email for *_, email in sent(people)] == ["ada@people.test", "bob@people.test"]
+
+
+def test_merged_cells_stand_in_each_of_their_rows(read: Read) -> None:
+    """A source that is written once for three people is the source of each."""
+
+    eve = ["Eve", "E", "eve@people.test"]
+    book = saved(HEAD, ADA, BOB[:3], eve, change=lambda sheet: sheet.merge_cells("D2:D4"))
+    far = '<mergeCells><mergeCell ref="C1:C1048576"/>'
+    book = with_part(book, "sheet1", lambda text: re.sub("<mergeCells[^>]*>", far, text))
+    people = read(book, "people.xlsx")
+    assert [each.candidate.source for each in people.listed] == ["Fair"] * 3
+
+
+def test_a_long_number_keeps_every_digit(read: Read) -> None:
+    """As a workbook stores it, where floating-point numbers end after fifteen digits."""
+    book = saved(HEAD, [*ADA[:3], 77])
+    long = with_part(book, "sheet1", lambda text: text.replace(">77<", ">12345678901234567890<"))
+    (ada,) = read(long, "people.xlsx").listed
+    assert ada.candidate.source == "12345678901234567890"
+
+
+def test_days_are_counted_from_1904_where_the_workbook_says_so() -> None:
+    """As workbooks from old Macs do."""
+    assert cell(at("2026-12-01T00:00"), "yyyy-mm-dd", MAC_EPOCH) == "2026-12-01"
+
+
+def test_cells_without_places_are_counted(tmp_path: Path) -> None:
+    """Some programs leave out the places of rows and cells, which is allowed."""
+    bare = with_part(saved(HEAD, ADA), "sheet1", lambda x: re.sub(r' r="[A-Z]*\d+"', "", x))
+    (tmp_path / "people.xlsx").write_bytes(bare)
+    table = read_table(tmp_path / "people.xlsx")
+    assert [*table.frame.loc[2]] == ["Ada", "Lovelace", "ada@people.test", "Fair"]
+
+
+def two_sheets(*names: str, head: list[str] = HEAD) -> bytes:
+    book, file = Workbook(), io.BytesIO()
+    book.remove(book.active)
+    for name in names:
+        sheet = book.create_sheet(name)
+        sheet.append(["Summary"] if name == "Summary" else head)
+        sheet.append([] if name == "Summary" else ADA)
+    book.save(file)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("book", "sheet", "wanted"),
+    [
+        (two_sheets("Summary", "Candidates"), None, None),
+        (two_sheets("Summary", "People"), None, None),
+        (two_sheets("People", "CANDIDATES"), None, None),
+        (two_sheets("People", "Others"), "others", None),
+        (
+            two_sheets("People", "Others"),
+            None,
+            'the sheets "People", "Others" all have email addresses; say which one has the '
+            "people, as in  sheet: People",
+        ),
+        (
+            two_sheets("People", "Others"),
+            "x",
+            'there is no sheet "x"; the sheets are "People", "Others"',
+        ),
+        (
+            two_sheets("Summary", "People", head=["Name", "Phone"]),
+            None,
+            'no sheet has a column for email1; found "Summary" (Summary); "People" (Name, Phone). '
+            'If it is one of these columns, write  columns: {email1: "…"}',
+        ),
+    ],
+    ids=short,
+)
+def test_the_sheet_with_the_people_is_found(
+    read: Read, book: bytes, sheet: str | None, wanted: str | None
+) -> None:
+    """The one that is named, or candidates, or the only one with addresses."""
+    people = read(book, "people.xlsx", **({"sheet": sheet} if sheet else {}))
+    assert [mistake.message for mistake in people.mistakes] == ([wanted] if wanted else [])
+    assert len(people.listed) == (0 if wanted else 1)
+
+
+PAGE = "<table><tr><th>First name<th>Last name<th>Email</tr>{}</table>"
+ROW = "<tr{}><td>Ada</td><td>Lovelace</td><td>{}</td></tr>"
+
+
+@pytest.mark.parametrize(
+    ("rows", "wanted"),
+    [
+        (ROW.format("", "ada@people.test"), None),
+        (ROW.format("", "<b>ada@</b>people.test<script>x</script>"), None),
+        (ROW.format("", '<a href="mailto:ada@people.test">write</a>'), None),
+        (ROW.format(" style='display: none'", "ada@people.test"), "hidden: row 2"),
+        (ROW.format(" hidden", "ada@people.test"), "hidden: row 2"),
+        (ROW.format("", "<del>ada@people.test</del>"), "struck through: row 2"),
+        (
+            ROW.format("", "<span style='text-decoration:line-through'>a@x.test</span> ada@x.test"),
+            "text of which only a part is struck through",
+        ),
+    ],
+)
+def test_a_page_named_xls_is_read_as_its_reader_sees_it(
+    read: Read, rows: str, wanted: str | None
+) -> None:
+    """Hidden and struck rows are asked about; links count; scripts do not."""
+    people = read(PAGE.format(rows), "people.xls")
+    if wanted:
+        assert wanted in people.mistakes[0].message
+    else:
+        assert sent(people) == [("Ada", "Lovelace", "ada@people.test")]
+
+
+@pytest.mark.parametrize(
+    ("data", "wanted"),
+    [
+        (b"PK\x03\x04 and then something else", workbook.DAMAGED),
+        (saved(HEAD, ADA)[:2000], workbook.DAMAGED),
+        (
+            bytes.fromhex("d0cf11e0a1b11ae1") + bytes(600),
+            "this is an old .xls workbook; open it in",
+        ),
+        (
+            bytes.fromhex("d0cf11e0a1b11ae1") + "EncryptedPackage".encode("utf-16-le"),
+            "this workbook is protected by a password; save it without one",
+        ),
+        (
+            b"PK\x03\x04" + bytes(26) + b"mimetypeapplication/vnd.oasis.opendocument.spreadsheet",
+            "this is an OpenDocument file; open it in a spreadsheet program and save it as .xlsx",
+        ),
+        (
+            with_part(saved(HEAD), "xl/workbook.xml", lambda x: x + "<!-- purl.oclc.org/ooxml -->"),
+            "this is a Strict Open XML workbook; save it as Excel Workbook (.xlsx)",
+        ),
+        (
+            with_part(saved(HEAD, ADA), "sheet1", lambda x: x.replace("</sheetData>", "")),
+            workbook.DAMAGED,
+        ),
+    ],
+    ids=short,
+)
+def test_a_workbook_that_cannot_be_read_says_what_to_do(
+    read: Read, data: bytes, wanted: str
+) -> None:
+    """One sentence, whatever is wrong inside."""
+    (mistake,) = read(data, "people.xlsx").mistakes
+    assert mistake.message.startswith(wanted)
