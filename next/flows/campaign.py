@@ -1,6 +1,8 @@
 """The flow of one campaign: its body is the process."""
 
 import asyncio
+import getpass
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -8,22 +10,22 @@ from typing import Any
 
 from prefect import flow
 from prefect.client.schemas.objects import State
-from prefect.logging import get_run_logger
-from prefect.runtime import deployment, flow_run
+from prefect.runtime import flow_run
 from prefect.states import Cancelled
 
 from config.errors import CampaignError
 from config.reading import key_of, read_campaign
 from config.settings import service_settings
 from data.campaigns.intake import Allowed
+from data.sending.recovery import take_over
 from data.store.lease import AtWork, Lease, lease
 from data.store.ledger import Ledger
 from flows.ending import End, Ending, broken_off, ended
-from flows.gently import go_on_later, stopping_gently
+from flows.gently import go_on_later, stopping_gently, told_within
 from flows.page import publish_page, showing_progress
-from flows.runs import CAMPAIGN, is_missed
+from flows.runs import CAMPAIGN, another_before, is_missed, is_scheduled, is_typed
 from flows.steps import add_batch, attach_problem, create_project, invite_part, preflight, scrubbed
-from flows.tell import situation, tell
+from flows.tell import note_situation, tell
 from tasks.plan import make_plan, refreshed
 from tasks.sending.gate import Ending as EndedEarly
 from tasks.sending.run import sending
@@ -61,18 +63,26 @@ async def run_campaign(
         accept_removed: Go on although many people are gone from the file.
         keep_project: It is the same campaign, although the file names another project.
     """
-    if await is_missed():
-        return Cancelled(message="missed: a later run of the same schedule does its work.")
-    allowed = Allowed("a run in Prefect", accept_removed, keep_project)
+    if not (digest or accept_removed or keep_project) and await is_missed():
+        return Cancelled(message="missed: a later run of the same campaign does its work.")
+    who = getpass.getuser() if is_typed() else "a run in Prefect"
+    allowed = Allowed(who, accept_removed, keep_project)
     async with stopping_gently() as stop:
         try:
             with scrubbed():
                 ending = await send(file, campaign, digest, allowed, stop)
         except CampaignError as error:
-            ending = broken_off(campaign or file.stem, error)
-    if deployment.id is not None and ending.end in (End.INTERRUPTED, End.NOT_YET):
+            ending = broken_off(campaign or file.stem, file, error, told=stop.is_set())
+    await publish_page(ending)
+    if is_typed():
+        for words in ending.quotes:
+            print(f'{ending.key}: the service wrote: "{words}"', file=sys.stderr)
+        return ending.state()
+    if ending.end is End.INTERRUPTED or (
+        ending.end is End.NOT_YET and not await another_before(ending.until)
+    ):
         await go_on_later(str(ending), ending.until)
-    situation(ending)
+    note_situation(ending)
     return ending.state()
 
 
@@ -83,6 +93,7 @@ async def send(
     settings = service_settings()
     with Ledger.open(settings.database_url) as ledger:
         async with alone(ledger, key_of(file), stop) as held:
+            take_over(ledger, key_of(file))  # what a dead run was sending is unsure from here on
             read = await asyncio.to_thread(read_campaign, file, campaign)
             plan = make_plan(read, ledger, settings, digest=digest, allowed=allowed)
             if plan.unresolved and not plan.nothing_due:
@@ -90,7 +101,6 @@ async def send(
                 plan = refreshed(plan, read, ledger)
             if plan.holds or plan.nothing_due:  # no request at all
                 return ended(ledger, plan)
-            early = None
             try:
                 await preflight(plan.key, ledger, settings)
                 async with (
@@ -103,16 +113,14 @@ async def send(
                         await add_batch(run, batch, batch.number)
                     for part in run.turns():  # pilot, waves, hours, rate
                         await invite_part(run, part, part.number)
-            except EndedEarly as error:
-                early = error
-            ending = ended(ledger, plan, early)
-            await publish_page(ledger, ending)
-            return ending
+            except EndedEarly as early:
+                return ended(ledger, plan, early)
+            return ended(ledger, plan)
 
 
 @asynccontextmanager
 async def alone(ledger: Ledger, key: str, stop: asyncio.Event) -> AsyncIterator[Lease]:
-    """Hold the campaign's lease. A run that a person typed waits for it, and says for whom."""
+    """Hold the campaign's lease. A run that a person began waits for it, and says for whom."""
     said = False
     while True:
         try:
@@ -120,9 +128,9 @@ async def alone(ledger: Ledger, key: str, stop: asyncio.Event) -> AsyncIterator[
                 yield held
             return
         except AtWork as busy:
-            if deployment.id is not None or stop.is_set():
+            if is_scheduled() or stop.is_set():
                 raise
             if not said:
-                get_run_logger().info("%s Waiting for it.", busy)
+                print(f"{busy} Waiting for it.", file=sys.stderr, flush=True)
                 said = True
-        await asyncio.wait([asyncio.ensure_future(stop.wait())], timeout=LOOKS_AGAIN)
+        await told_within(LOOKS_AGAIN, stop)

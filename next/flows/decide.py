@@ -22,7 +22,7 @@ from config.errors import CampaignError
 from config.settings import settings
 from data.campaigns.people import find
 from data.decisions.approvals import PlanChanged, approve
-from data.decisions.decisions import By
+from data.decisions.decisions import By, NotDecided
 from data.decisions.doubts import Verdict, doubts, settle
 from data.eligibility.approved import shown_last
 from data.store.ledger import Ledger
@@ -51,9 +51,10 @@ class Word(StrEnum):
     WITHDRAW = "withdraw"  # whatever happened, nothing more is sent to this person
 
 
-class NotUnsure(CampaignError):
-    """{key}: number {number} is not unsure any more. Nothing was changed. The campaign's page shows
-    what is."""
+class NotSettled(CampaignError):
+    """{key}: number {number} {why}. Nothing was changed. Its page shows what is unsure."""
+
+    exit_code = 2
 
 
 @flow(name="approve", flow_run_name="approve {campaign}", persist_result=False)
@@ -103,9 +104,12 @@ async def settle_campaign(
     def decide(session: Session, of: Campaign) -> str:
         found = [doubt for doubt in doubts(session, of.id) if doubt.part_id == number]
         if not found:
-            raise NotUnsure(key=of.key, number=number)
+            raise NotSettled(key=of.key, number=number, why="is not unsure any more")
         word = Verdict(verdict, found[0].email1, found[0].op, service_id, number)
-        settle(session, of.id, [word], By(who, why))
+        try:
+            settle(session, of.id, [word], By(who, why))
+        except NotDecided as error:
+            raise NotSettled(key=of.key, number=number, why=error.objections[0][1]) from None
         return f"{number} settled as {verdict}"
 
     return await _decided(campaign, decide)
@@ -117,13 +121,16 @@ async def _decided(
     """Take a decision into the ledger, show it on the campaign's page, and run what it frees."""
     try:
         await _take_out_the_reason()
-        with scrubbed(), Ledger.open(settings().database_url, create=False) as ledger:
-            with ledger.writing() as session:
-                campaign = find(session, key)
-                says, file = decide(session, campaign), Path(campaign.file)
-            await publish_page(ledger, Ending(key, End.DONE, says))
+        with (
+            scrubbed(),
+            Ledger.open(settings().database_url, create=False) as ledger,
+            ledger.writing() as session,
+        ):
+            campaign = find(session, key)
+            says, file = decide(session, campaign), Path(campaign.file)
     except CampaignError as error:
         return Failed(message=f"{End.BAD_INPUT}: {error}")
+    await publish_page(Ending(key, End.DONE, f"{says}."))
     if run:
         async with get_client() as client:
             await run_now(client, file, key, str(flow_run.id))

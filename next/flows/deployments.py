@@ -11,7 +11,7 @@ from typing import Any
 from prefect import Flow
 from prefect.client.orchestration import PrefectClient
 from prefect.client.schemas.actions import DeploymentScheduleCreate, WorkPoolCreate
-from prefect.exceptions import ObjectAlreadyExists
+from prefect.exceptions import ObjectAlreadyExists, ObjectNotFound
 from prefect.schedules import Schedule
 from prefect.types.entrypoint import EntrypointType
 from prefect.workers.process import ProcessWorker
@@ -60,22 +60,18 @@ async def _deploy(
     **how: Any,
 ) -> None:
     there = await deployment_named(client, f"{flow.name}/{name}")
-    schedules = []
-    for each in there.schedules if there else ():
-        if each.slug == SLUG and there:  # as it was left; what it says is the definition's
-            active = each.active
-            await client.delete_deployment_schedule(there.id, each.id)
-            break
-        schedules.append(
-            DeploymentScheduleCreate(
-                schedule=each.schedule, active=each.active, slug=each.slug or str(each.id)
-            )
+    known = {each.slug or str(each.id): each for each in (there.schedules if there else ())}
+    before = known.pop(SLUG, None)
+    schedules = [  # those that a person added; without a slug Prefect would make all of them anew
+        DeploymentScheduleCreate(
+            schedule=each.schedule, active=each.active, parameters=each.parameters, slug=slug
         )
-    else:
-        active = True
+        for slug, each in known.items()
+    ]
     if schedule is not None:
+        active = {"active": before.active if before else True, "slug": SLUG}
         new = DeploymentScheduleCreate.from_schedule(schedule)
-        schedules.append(new.model_copy(update={"active": active, "slug": SLUG}))
+        schedules.append(new.model_copy(update=active))
     made = await flow.ato_deployment(
         name,
         schedules=schedules,
@@ -86,6 +82,9 @@ async def _deploy(
         **how,
     )
     await made.aapply()
+    if there and before and schedule is None:
+        with suppress(ObjectNotFound):
+            await client.delete_deployment_schedule(there.id, before.id)
 
 
 def _schedule(says: written.Schedule | None) -> Schedule | None:

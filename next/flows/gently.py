@@ -11,15 +11,17 @@ import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
     import psutil
+    from prefect.client.schemas.objects import State
 
 PATIENCE = 60.0  # seconds that runs may take to end, longer than a request may wait for its answer
 LOOKS = 2.0  # seconds between two looks at whether somebody cancelled the run in Prefect
+CHILD = "--child"
 TOLD_BY = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
@@ -41,6 +43,13 @@ async def told_to_stop() -> AsyncIterator[asyncio.Event]:
             signal.signal(number, handler)
 
 
+async def told_within(seconds: float, stop: asyncio.Event) -> bool:
+    """Wait so long, or until the event says stop; says whether it did."""
+    with suppress(TimeoutError):
+        await asyncio.wait_for(stop.wait(), seconds)
+    return stop.is_set()
+
+
 @asynccontextmanager
 async def stopping_gently() -> AsyncIterator[asyncio.Event]:
     """Give the event that this run was told to stop: by a signal, or by a cancel in Prefect."""
@@ -56,48 +65,52 @@ async def _cancelled_in_prefect(stop: asyncio.Event) -> None:
     from prefect.client.orchestration import get_client  # noqa: PLC0415
     from prefect.runtime import flow_run  # noqa: PLC0415
 
-    async with get_client() as client:
-        while flow_run.id and not stop.is_set():
-            await asyncio.sleep(LOOKS)
-            try:
-                state = (await client.read_flow_run(flow_run.id)).state
-            except Exception:  # noqa: BLE001, S112 - a server that is away cancels nothing
-                continue
-            if state is not None and (
-                state.is_cancelling() or state.is_cancelled() or state.is_paused()
-            ):
-                stop.set()
+    while flow_run.id and not stop.is_set():
+        with suppress(Exception):  # a server that is away cancels nothing
+            async with get_client() as client:
+                while not await told_within(LOOKS, stop):
+                    state = (await client.read_flow_run(flow_run.id)).state
+                    if state is not None and (_is_cancelled(state) or state.is_paused()):
+                        stop.set()
+        await told_within(LOOKS, stop)
 
 
 async def go_on_later(message: str, at: datetime | None = None) -> NoReturn:
     """End here, and have the same run begin again: with the next worker, or `at` a moment.
 
-    Only for a run that a worker began; what was cancelled meanwhile stays so.
+    Only for a run that a worker began; what was cancelled or suspended meanwhile stays so.
     """
     from prefect.client.orchestration import get_client  # noqa: PLC0415
-    from prefect.client.schemas.objects import State  # noqa: PLC0415
     from prefect.exceptions import Abort  # noqa: PLC0415
     from prefect.runtime import flow_run  # noqa: PLC0415
     from prefect.states import AwaitingRetry, Cancelled  # noqa: PLC0415
 
     async with get_client() as client:
         state = (await client.read_flow_run(flow_run.id)).state
-        cancelled = state is not None and (state.is_cancelling() or state.is_cancelled())
-        after: State[Any] = Cancelled() if cancelled else AwaitingRetry(scheduled_time=at)
-        after.message = message
-        await client.set_flow_run_state(flow_run.id, after, force=True)
+        after: State[Any] = AwaitingRetry(scheduled_time=at, message=message)
+        if state is not None and _is_cancelled(state):
+            after = Cancelled(message=message)
+        if state is None or not state.is_paused():
+            await client.set_flow_run_state(flow_run.id, after, force=True)
     raise Abort(message)
 
 
-def main() -> int:
+def _is_cancelled(state: "State[Any]") -> bool:
+    return state.is_cancelling() or state.is_cancelled()
+
+
+def main(words: list[str]) -> int:
     """Run a worker; told to stop, halt it, tell its runs, await them, and then let it end."""
     import psutil  # noqa: PLC0415
 
     told: list[int] = []
     for number in TOLD_BY:
         signal.signal(number, lambda number, _: told.append(number))
-    worker = subprocess.Popen(sys.argv[1:], start_new_session=True)  # noqa: S603 - Prefect's own
-    while worker.poll() is None and not told:
+    # With --child it also stops when whoever started it is gone, however that ended.
+    parent = os.getppid() if words[0] == CHILD else None
+    command = words[1:] if words[0] == CHILD else words
+    worker = subprocess.Popen(command, start_new_session=True)  # noqa: S603 - Prefect's own
+    while worker.poll() is None and not told and parent in (None, os.getppid()):
         time.sleep(0.1)
     if worker.poll() is None:
         process = psutil.Process(worker.pid)
@@ -131,4 +144,4 @@ def _runs_of(worker: "psutil.Process") -> "list[psutil.Process]":
 
 if __name__ == "__main__":
     os.environ.setdefault("PYTHONSAFEPATH", "1")
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

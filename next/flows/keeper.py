@@ -6,6 +6,7 @@ could not be told are told. The ledger is asked first, so that an idle installat
 
 import asyncio
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
@@ -15,12 +16,11 @@ from typing import Any
 from prefect.client.orchestration import PrefectClient, get_client
 from prefect.client.schemas.filters import FlowFilter, FlowRunFilter
 from prefect.client.schemas.objects import FlowRun, State
-from prefect.logging import get_logger
 from prefect.states import AwaitingRetry, Crashed
 
-from config.errors import CampaignError
+from config.errors import BadInput, CampaignError, Mistake
 from config.folder import find
-from config.reading import key_of, read_campaign
+from config.reading import key_of, read_campaign, table_of
 from data.store.lease import is_free
 from data.store.ledger import Ledger
 from data.store.tables import SeenFile, now
@@ -28,108 +28,168 @@ from flows.deployments import deploy
 from flows.runs import CAMPAIGN, run_now
 from flows.tell import note, tell_waiting
 
-EVERY = 5.0
-QUIET = timedelta(seconds=45)  # a run this long without a word and without its lease is dead
-RESTS = 3.0  # seconds without a change, before a file is read
-TRIES = 6  # times that the same run begins again
+EVERY = 5.0  # seconds between two looks
+QUIET = 45.0  # seconds in which nobody holds its campaign's lease, and a run is dead
+TRIES = 6  # times that the same run begins again after its process died
+LONGEST = 300.0  # seconds between two tries to tell a notice
+GOES_ON = "Its process was gone; it goes on."
+GONE = "Its process died again and again. What it sent is in the ledger."
 
 
-async def keep(ledger: Ledger, folder: Path) -> None:
+async def keep(ledger: Ledger, folder: Path, say: Callable[[str], None]) -> None:
     """Look after runs, the folder and notices, until cancelled."""
-    since, watched = now(), Watched(folder)
-    async with get_client() as client:
+    runs, watched, notices = Runs(ledger), Watched(folder, ledger, say), Notices(ledger)
+    said = ""
+    async with get_client() as client:  # one for all looks: each new one writes a CSRF token
         while True:
-            try:
-                await dead_runs_go_on(client, ledger, since)
-                await watched.run_what_is_new(client, ledger)
-                await tell_waiting(ledger)
-            except Exception as error:  # noqa: BLE001 - whatever it is, the next look comes
-                get_logger("campaign").warning("The keeper stumbled: %s", type(error).__name__)
-                since = now()  # a server that was away heard of no run
+            stumbled = ""
+            for look in (runs.go_on, watched.run_what_is_new, notices.tell):
+                try:
+                    await look(client)
+                except Exception as error:  # noqa: BLE001 - whatever it is, the next look comes
+                    runs.forget()  # a server that was away heard of no run
+                    stumbled = f"{type(error).__name__} in {look.__name__}"
+            if stumbled != said:
+                say(f"Trying again: {stumbled}" if stumbled else "Everything answers again.")
+                said = stumbled
             await asyncio.sleep(EVERY)
 
 
-async def dead_runs_go_on(client: PrefectClient, ledger: Ledger, since: datetime) -> None:
-    """Have each run of a campaign whose process is gone begin again, as the same run."""
-    for run in await client.read_flow_runs(
+class Runs:
+    """Runs of campaigns whose process is gone begin again, as the same run."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._free_since: dict[object, float] = {}
+
+    def forget(self) -> None:
+        """Begin anew to see who is quiet."""
+        self._free_since = {}
+
+    async def go_on(self, client: PrefectClient) -> None:
+        """Have each run that is dead begin again, or say that it is gone for good."""
+        found = [run for run in await _under_way(client) if run.state is not None]
+        quiet = {run.id for run in found if self._nobody_sends(run)}
+        looked = time.monotonic()
+        self._free_since = {each: self._free_since.get(each, looked) for each in quiet}
+        for run in found:
+            crashed = run.state is not None and run.state.is_crashed()  # its worker saw it
+            if crashed or looked - self._free_since.get(run.id, looked) > QUIET:
+                await self._go_on(client, run)
+
+    async def _go_on(self, client: PrefectClient, run: FlowRun) -> None:
+        states = await client.read_flow_run_states(run.id)
+        if sum(state.message == GOES_ON for state in states) < TRIES:
+            state: State[Any] = AwaitingRetry(message=GOES_ON)
+        else:
+            state = Crashed(name="Crashed", message=GONE)
+            with self._ledger.writing() as session:
+                note(session, f"{run.id} gone", f"{run.name}: gone. {GONE}")
+        await client.set_flow_run_state(run.id, state, force=True)
+
+    def _nobody_sends(self, run: FlowRun) -> bool:
+        try:
+            key = run.parameters.get("campaign") or key_of(Path(run.parameters["file"]))
+        except (CampaignError, KeyError):
+            return True
+        return is_free(self._ledger, key)
+
+
+async def _under_way(client: PrefectClient) -> list[FlowRun]:
+    wanted = {
+        "state": {"type": {"any_": ["PENDING", "RUNNING", "CRASHED"]}},
+        "expected_start_time": {"after_": datetime.now(UTC) - timedelta(days=1)},
+        "deployment_id": {"is_null_": False},
+    }
+    found = await client.read_flow_runs(
         flow_filter=FlowFilter.model_validate({"name": {"any_": [CAMPAIGN]}}),
-        flow_run_filter=FlowRunFilter.model_validate(
-            {
-                "state": {"type": {"any_": ["PENDING", "RUNNING", "CRASHED"]}},
-                "expected_start_time": {"after_": datetime.now(UTC) - timedelta(days=1)},
-                "deployment_id": {"is_null_": False},
-            }
-        ),
-    ):
-        if run.state is None or not _is_dead(ledger, run, since):
-            continue
-        if run.run_count < TRIES:
-            state: State[Any] = AwaitingRetry(message="Its process was gone; it goes on.")
-            await client.set_flow_run_state(run.id, state, force=True)
-            continue
-        text = f"{run.name}: gone. Its process died {TRIES} times; what it sent is in the ledger."
-        with ledger.writing() as session:
-            note(session, f"{run.id} gone", text)
-        if not run.state.is_crashed():
-            await client.set_flow_run_state(run.id, Crashed(message=text), force=True)
+        flow_run_filter=FlowRunFilter.model_validate(wanted),
+    )
+    return [run for run in found if run.state is None or run.state.message != GONE]
 
 
-def _is_dead(ledger: Ledger, run: FlowRun, since: datetime) -> bool:
-    """Whether its worker saw it crash, or it is quiet and nobody holds its campaign's lease."""
-    if run.state is None or run.state.is_crashed():
-        return True
-    quiet_since = max(run.state.timestamp, since)
-    try:
-        key = run.parameters.get("campaign") or key_of(Path(run.parameters["file"]))
-    except (CampaignError, KeyError):
-        return False
-    return now() - quiet_since > QUIET and is_free(ledger, key)
+class Notices:
+    """Notices that were not told yet, with growing waits while their address takes none."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._wait = self._next = 0.0
+
+    async def tell(self, client: PrefectClient) -> None:
+        del client
+        if time.monotonic() < self._next:
+            return
+        told = await tell_waiting(self._ledger)
+        self._wait = 0.0 if told else min(max(EVERY, 2 * self._wait), LONGEST)
+        self._next = time.monotonic() + self._wait
 
 
 class Watched:
     """The folder of definitions: each is deployed, and run when its content is new."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder.resolve()
-        self._last: dict[Path, tuple[int, int, int]] | None = None
+    def __init__(self, folder: Path, ledger: Ledger, say: Callable[[str], None]) -> None:
+        self._folder, self._ledger, self._say = folder.resolve(), ledger, say
+        self._tables: set[Path] = set()  # those that definitions read, wherever they are
+        self._seen: Stats = {}
+        self._read: Stats | None = None
 
-    async def run_what_is_new(self, client: PrefectClient, ledger: Ledger) -> None:
+    async def run_what_is_new(self, client: PrefectClient) -> None:
         """Read the folder again once something in it has changed and rests."""
-        stats = await asyncio.to_thread(self._stats)
-        newest = max((each[0] for each in stats.values()), default=0)
-        if stats == self._last or time.time() - newest / 1e9 < RESTS:
+        before, self._seen = self._seen, await asyncio.to_thread(self._stats)
+        if self._seen == self._read or self._seen != before:  # nothing new, or still being written
             return
         found = await asyncio.to_thread(find, self._folder)
-        unreadable = [mistake.place.file for mistake in found.mistakes]
-        for file in dict.fromkeys([*found.files, *unreadable]):
-            await self._run_if_new(client, ledger, file)
-        self._last = stats
+        for mistake in found.mistakes:
+            self._tell(mistake)
+        for file in found.files:
+            await self._run_if_new(client, file)
+        self._tables = {table for file in found.files if (table := table_of(file)) is not None}
+        self._read = self._seen
 
-    async def _run_if_new(self, client: PrefectClient, ledger: Ledger, file: Path) -> None:
+    async def _run_if_new(self, client: PrefectClient, file: Path) -> None:
         key, scheduled = None, False
         try:
             campaign = await asyncio.to_thread(read_campaign, file)
-        except CampaignError as error:
-            trace = sha256(str(error.args).encode()).hexdigest()
+        except CampaignError as error:  # its run says so
+            said = map(str, error.mistakes) if isinstance(error, BadInput) else [str(error)]
+            trace = sha256("\n".join(said).encode()).hexdigest()
             with suppress(CampaignError):
                 key = key_of(file)
         else:
             key, trace = campaign.definition.campaign, campaign.digest
             scheduled = campaign.definition.schedule is not None
             await deploy(client, file, campaign.definition)
-        with ledger.reading() as session:
-            seen = session.get(SeenFile, str(file))
+        seen = self._last_seen(file)
         if seen is not None and seen.trace == trace:
             return
         if not scheduled:  # what has a schedule waits for its time
-            await run_now(client, file, key, trace)
-        with ledger.writing() as session:
+            await run_now(client, file, key, f"{trace} {seen.at if seen else 'new'}")
+        with self._ledger.writing() as session:
             session.merge(SeenFile(path=str(file), trace=trace, at=now()))
 
-    def _stats(self) -> dict[Path, tuple[int, int, int]]:
+    def _tell(self, mistake: Mistake) -> None:
+        """Of a file that is no campaign, though it seems to be one: there is nothing to run."""
+        file = mistake.place.file
+        trace = sha256(mistake.message.encode()).hexdigest()
+        seen = self._last_seen(file)
+        if seen is not None and seen.trace == trace:
+            return
+        self._say(str(mistake))
+        with self._ledger.writing() as session:
+            note(session, f"{file} {trace}", f"{file}: bad input. Type: campaign check {file}")
+            session.merge(SeenFile(path=str(file), trace=trace, at=now()))
+
+    def _last_seen(self, file: Path) -> SeenFile | None:
+        with self._ledger.reading() as session:
+            return session.get(SeenFile, str(file))
+
+    def _stats(self) -> "Stats":
         stats = {}
-        for file in self._folder.iterdir():
+        for file in (*self._folder.iterdir(), *self._tables):
             with suppress(OSError):
                 seen = file.stat()
                 stats[file] = (seen.st_mtime_ns, seen.st_size, seen.st_ino)
         return stats
+
+
+Stats = dict[Path, tuple[int, int, int]]

@@ -16,12 +16,17 @@ from prefect.artifacts import (
     acreate_progress_artifact,
     aupdate_progress_artifact,
 )
+from prefect.client.orchestration import get_client
+from prefect.client.schemas.filters import ArtifactFilter
+from prefect.client.schemas.sorting import ArtifactSort
 
 from config.emails import masked
+from config.errors import CampaignError
+from config.settings import settings
 from data.campaigns.people import find
 from data.decisions.doubts import Doubt, doubts
 from data.store.ledger import Ledger
-from flows.ending import Ending
+from flows.ending import End, Ending
 from tasks.status import progress, status
 
 BETWEEN = 2.0  # seconds between two looks at how far it is
@@ -41,14 +46,16 @@ def artifact_key(kind: str, campaign: str) -> str:
 def campaign_page(status: Mapping[str, Any], doubts: Sequence[Doubt], says: str) -> str:
     """The page that a person opens in the morning: how far, who needs them, what to do.
 
-    `status` is the object of `campaign status KEY --json`; `says` how the last run ended, and what
-    to type.
+    `status` is the object of `campaign status KEY --json`; `says` how the last run ended, and in
+    its second line what to type.
     """
     counts, key = status["counts"], status["campaign"]
     everybody = counts["candidates"]
+    how, _, then = says.partition("\n")
     parts = [
         f"# {text(key)}",
-        text(says),
+        text(how),
+        *_next(how, then),
         f"`{_bar(counts['added'], everybody)}` {counts['added']:,} of {everybody:,} added",
         f"`{_bar(counts['invited'], everybody)}` {counts['invited']:,} of {everybody:,} invited",
         _table(("", "now"), _counts(status)),
@@ -62,6 +69,16 @@ def text(written: str) -> str:
     """Take the power out of text that others wrote: no tag, no link, no further cell."""
     plain = escape(" ".join(written.split()), quote=False)
     return re.sub(r"([\\`*_~|#\[\]])", r"\\\1", plain)
+
+
+def _next(how: str, then: str) -> Iterable[str]:
+    if how.startswith(End.APPROVAL):
+        yield (
+            "To answer, run the deployment **approve** with the code of this plan, or with `pilot` "
+            f"for the pilot's email; or type `{then}`."
+        )
+    elif then:
+        yield f"Next: `{then}`" if then.startswith("campaign ") else text(then)
 
 
 def _counts(status: Mapping[str, Any]) -> Iterable[tuple[str, object]]:
@@ -131,20 +148,35 @@ async def showing_progress(key: str, ledger: Ledger) -> AsyncIterator[None]:
 
 
 async def _show_progress(key: str, ledger: Ledger) -> None:
-    bar = await acreate_progress_artifact(0.0, key=artifact_key("progress", key))
-    while True:
-        await asyncio.sleep(BETWEEN)
-        done, of = await asyncio.to_thread(progress, ledger, key)
-        with suppress(Exception):  # a page that is behind stops no campaign
-            await aupdate_progress_artifact(bar, 100 * done / of if of else 100.0)
+    with suppress(Exception):  # a page that is behind stops no campaign
+        bar = await acreate_progress_artifact(0.0, key=artifact_key("progress", key))
+        while True:
+            await asyncio.sleep(BETWEEN)
+            done, of = await asyncio.to_thread(progress, ledger, key)
+            with suppress(Exception):
+                await aupdate_progress_artifact(bar, 100 * done / of if of else 100.0)
 
 
-async def publish_page(ledger: Ledger, ending: Ending) -> None:
-    """Renew the campaign's page in Prefect. A server that is away is not waited for."""
-    with ledger.reading() as session:
-        standing = status(session, ending.key)
-        open_ = doubts(session, find(session, ending.key).id)
-    page = campaign_page(standing, open_, str(ending))
+async def publish_page(ending: Ending) -> None:
+    """Renew the campaign's page in Prefect, if there is anything new to show.
+
+    A server that is away is not waited for, and a ledger that cannot be read has no page.
+    """
+    try:
+        with Ledger.open(settings().database_url, create=False) as ledger, ledger.reading() as has:
+            open_ = doubts(has, find(has, ending.key).id)
+            page = campaign_page(status(has, ending.key), open_, str(ending))
+    except CampaignError:
+        return
     with suppress(Exception):
-        creating = acreate_markdown_artifact(page, key=artifact_key("campaign", ending.key))
-        await asyncio.wait_for(creating, PATIENCE)
+        await asyncio.wait_for(_publish(artifact_key("campaign", ending.key), page), PATIENCE)
+
+
+async def _publish(key: str, page: str) -> None:
+    async with get_client() as client:
+        wanted = ArtifactFilter.model_validate({"key": {"any_": [key]}})
+        newest = await client.read_artifacts(
+            artifact_filter=wanted, sort=ArtifactSort.CREATED_DESC, limit=1
+        )
+    if not newest or newest[0].data != page:
+        await acreate_markdown_artifact(page, key=key)

@@ -11,7 +11,8 @@ import sys
 import threading
 import time
 
-from flows.server import HOST, prefect_home
+from flows.prefect_home import prefect_home
+from flows.server import HOST
 
 ENDS_WITHIN = 5.0
 

@@ -1,16 +1,24 @@
-"""Runs of campaigns, as Prefect knows them: begin one, and leave the missed ones out."""
+"""Runs of campaigns, as Prefect knows them: begin one, and leave out what another one does."""
 
+import asyncio
+import time
+from collections.abc import Awaitable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any, cast
 
 from prefect.client.orchestration import PrefectClient, get_client
-from prefect.client.schemas.filters import FlowRunFilter
+from prefect.client.schemas.filters import FlowRunFilter, TaskRunFilter
 from prefect.client.schemas.responses import DeploymentResponse
+from prefect.events.worker import EventsWorker
 from prefect.exceptions import ObjectNotFound
+from prefect.logging.handlers import APILogHandler
 from prefect.runtime import deployment, flow_run
 
 CAMPAIGN = "campaign"  # the flow
+SCHEDULED = "auto-scheduled"  # Prefect's tag of what a schedule began
+RECORDS_WITHIN = 30.0  # seconds that Prefect's server may take to write down what it was told
 
 
 async def run_now(client: PrefectClient, file: Path, key: str | None, once: str) -> None:
@@ -31,20 +39,58 @@ async def deployment_named(client: PrefectClient, name: str) -> DeploymentRespon
     return None
 
 
+def is_typed() -> bool:
+    """Whether a person typed this run, and reads there how it goes on and ends."""
+    return deployment.id is None
+
+
+def is_scheduled() -> bool:
+    return SCHEDULED in flow_run.tags
+
+
 async def is_missed() -> bool:
-    """Whether a later run of the same schedule is due as well: of missed ones the latest runs."""
-    if deployment.id is None or flow_run.scheduled_start_time is None:
+    """Whether a later run of the same file is due as well: of missed ones the latest runs."""
+    began = flow_run.scheduled_start_time
+    return await _another({"expected_start_time": {"after_": began, "before_": datetime.now(UTC)}})
+
+
+async def another_before(moment: datetime | None) -> bool:
+    """Whether a schedule begins a run of the same file before then, so that this one may end."""
+    due = {"after_": datetime.now(UTC), "before_": moment}
+    return await _another({"next_scheduled_start_time": due})
+
+
+async def _another(when: dict[str, Any]) -> bool:
+    if is_typed():
         return False
-    later = FlowRunFilter.model_validate(
+    wanted = FlowRunFilter.model_validate(
         {
             "deployment_id": {"any_": [deployment.id]},
             "state": {"type": {"any_": ["SCHEDULED"]}},
-            "expected_start_time": {
-                "after_": flow_run.scheduled_start_time,
-                "before_": datetime.now(UTC),
-            },
             "id": {"not_any_": [flow_run.id]},
         }
+        | when
     )
-    async with get_client() as client:
-        return bool(await client.read_flow_runs(flow_run_filter=later, limit=1))
+    with suppress(Exception):  # a server that is away keeps nobody from running
+        async with get_client() as client:
+            found = await client.read_flow_runs(flow_run_filter=wanted)
+        mine = str(flow_run.parameters.get("file"))
+        return any(str(run.parameters.get("file")) == mine for run in found)
+    return False
+
+
+async def everything_recorded(tasks: Sequence[str]) -> None:
+    """Send what Prefect's server, which may end next, is still to know, and see it arrive."""
+    wanted = TaskRunFilter.model_validate({"id": {"any_": tasks}})
+    ends = time.monotonic() + RECORDS_WITHIN
+    with suppress(Exception):  # the ledger knows what was sent, whatever becomes of records
+        await APILogHandler.aflush()
+        await cast(Awaitable[object], EventsWorker.drain_all(at_exit=False))
+        async with get_client() as client:
+            while tasks and time.monotonic() < ends:
+                found = await client.read_task_runs(task_run_filter=wanted)
+                if sum(run.state is not None and run.state.is_final() for run in found) == len(
+                    tasks
+                ):
+                    return
+                await asyncio.sleep(0.1)

@@ -1,53 +1,68 @@
 """`campaign up`: Prefect's server, its worker, and the keeper, in one process to leave running."""
 
 import asyncio
+import os
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from prefect.client.orchestration import get_client
 
 from data.store.ledger import Ledger
 from flows.deployments import POOL, deploy_forms
-from flows.gently import told_to_stop
+from flows.gently import CHILD, told_to_stop, told_within
 from flows.keeper import keep
+from flows.prefect_home import prefect_home, private
 from flows.server import Server
 
 AT_ONCE = 4  # runs; forty late ones at once were 23 processes and 2.5 GB
 LOOKS = 1.0  # seconds between two looks at whether server and worker are alive
 # Prefect's own worker, in the wrapper that lets its runs end gently.
 WORKER = (
-    *(sys.executable, "-m", "flows.gently"),
+    *(sys.executable, "-m", "flows.gently", CHILD),
     *(sys.executable, "-m", "prefect", "worker", "start"),
     *("--pool", POOL, "--type", "process", "--limit", str(AT_ONCE)),
 )
 
 
-async def serve(ledger: Ledger, folder: Path, server: Server, say: Callable[[str], None]) -> None:
+async def serve(
+    ledger: Ledger, folder: Path, server: Server | None, say: Callable[[str], None]
+) -> None:
     """Run what is scheduled, started from Prefect's pages or put into the folder, until stopped."""
     async with told_to_stop() as stop:
         async with get_client() as client:
             await deploy_forms(client)
         worker = _worker()
-        keeping = asyncio.create_task(keep(ledger, folder))
+        keeping = asyncio.create_task(keep(ledger, folder, say))
         say(f"Ready. Campaigns of {folder} run by themselves. Ctrl-C stops it; nothing is lost.")
         try:
-            while not stop.is_set():
-                if server.is_gone:
+            while not await told_within(LOOKS, stop):
+                if server is not None and server.is_gone:
                     say("Prefect's server has died and is started again.")
                     server.start()
                     await asyncio.to_thread(server.wait)
                 if worker.poll() is not None:
                     say("Prefect's worker has died and is started again. Its runs go on.")
                     worker = _worker()
-                await asyncio.wait([asyncio.create_task(stop.wait())], timeout=LOOKS)
         finally:
             keeping.cancel()
             worker.terminate()
             say("Stopping: what is in flight gets its answer.")
             await asyncio.to_thread(worker.wait)
+            with suppress(asyncio.CancelledError):
+                await keeping
 
 
 def _worker() -> "subprocess.Popen[bytes]":
-    return subprocess.Popen(WORKER, start_new_session=True)  # noqa: S603 - Ctrl-C is for us
+    """Start the worker. Its own lines are in a file; Ctrl-C is for us."""
+    with open(prefect_home() / "worker.log", "ab", opener=private) as log:
+        return subprocess.Popen(  # noqa: S603 - our own module
+            WORKER,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+            env=os.environ | {"PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "INFO"},
+        )

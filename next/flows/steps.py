@@ -9,21 +9,33 @@ from contextlib import contextmanager
 
 from prefect import task
 from prefect.cache_policies import NO_CACHE
+from prefect.runtime import task_run
 
 from config.errors import Bug, CampaignError
 from config.settings import Settings
 from data.store.ledger import Ledger
+from flows.ending import unquoted
 from tasks.preflight import preflight as ask
 from tasks.sending.run import Run, Turn
+
+begun: list[str] = []  # the task runs of this process, which Prefect's server is to know
 
 
 @contextmanager
 def scrubbed() -> Iterator[None]:
-    """Prefect keeps what an exception says: what nobody has worded may name a candidate."""
+    """Prefect keeps what an exception says: what nobody has worded may name a candidate.
+
+    So may the service's own words, and whatever an exception was raised from.
+    """
+    if task_run.id is not None:
+        begun.append(task_run.id)
     try:
         yield
-    except CampaignError:
-        raise
+    except CampaignError as error:
+        says, quotes = unquoted(str(error))
+        error.args = (says,)
+        error.fields.setdefault("quotes", quotes)  # for the terminal: ending.py
+        raise error from None
     except Exception as error:  # noqa: BLE001 - whatever it is
         raise Bug(error, "What was sent is recorded; the next run goes on from there.") from None
 

@@ -15,17 +15,17 @@ from prefect.blocks.notifications import AppriseNotificationBlock
 from prefect.blocks.webhook import Webhook
 from prefect.client.schemas.objects import FlowRun, State
 from prefect.logging import get_logger
-from prefect.runtime import deployment, flow_run
 from pydantic import SecretStr
-from sqlmodel import Session, col, select
+from sqlmodel import Session, col, delete, select
 
 from config.settings import settings
 from data.store.lease import AtWork, lease
 from data.store.ledger import Ledger
 from data.store.tables import Notice, now
-from flows.ending import TOLD, Ending
+from flows.ending import End, Ending
 
 PATIENCE = 20.0  # seconds that an address may take
+TELLING = "notices to tell"  # the lease; with its spaces it is no campaign's key
 
 
 class Mailbox(AppriseNotificationBlock):
@@ -35,15 +35,22 @@ class Mailbox(AppriseNotificationBlock):
     _block_type_slug = "campaign-mailbox"
 
 
-def situation(ending: Ending) -> None:
+class NotTaken(Exception):
+    """The address answered, and did not take the notice."""
+
+
+def note_situation(ending: Ending) -> None:
     """Write down what a person has to be told of how a run ended, if nobody has been told yet.
 
-    Whoever typed a run reads it there.
+    Once all is well the campaign's situations are over: the same one is told again if it comes.
     """
-    if ending.end not in TOLD or deployment.id is None:
-        return
     with Ledger.open(settings().database_url) as ledger, ledger.writing() as session:
-        note(session, f"{ending.key} {ending.end} {ending.situation}", f"{ending.key}: {ending}")
+        if ending.end.needs_a_person:
+            which = f"{ending.key} {ending.end} {ending.situation}"
+            note(session, which, f"{ending.key}: {ending}")
+        elif ending.end is End.DONE:
+            over = col(Notice.key).startswith(f"{ending.key} ", autoescape=True)
+            session.execute(delete(Notice).where(over, col(Notice.told).is_not(None)))
 
 
 def note(session: Session, key: str, text: str) -> None:
@@ -61,48 +68,62 @@ async def tell(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> No
         await tell_waiting(ledger)
 
 
-async def tell_waiting(ledger: Ledger) -> None:
-    """Tell what was not told yet, one process at a time. Raises nothing: it is tried again."""
+async def tell_waiting(ledger: Ledger) -> bool:
+    """Tell what was not told yet, one process at a time; says whether all of it went out."""
     try:
         await asyncio.to_thread(_tell_waiting, ledger)
+        return True
     except Exception as error:  # noqa: BLE001 - addresses fail in ways of their own
         # Its class alone: what it says may hold the address, which is a secret.
         get_logger("campaign").warning("No notice could be sent yet (%s).", type(error).__name__)
+        return False
 
 
 def _tell_waiting(ledger: Ledger) -> None:
     url = settings().notify_url
     if url is None or not _waiting(ledger):
         return
+    failed: Exception | None = None
     with _alone(ledger):
         for notice in _waiting(ledger):
-            asyncio.run(asyncio.wait_for(_send(url, notice.text), PATIENCE))
+            try:
+                asyncio.run(asyncio.wait_for(_send(url, notice.text), PATIENCE))
+            except NotTaken as error:  # it may take the others
+                failed = error
+                continue
             with ledger.writing() as session:
                 session.merge(Notice(key=notice.key, text=notice.text, told=now()))
+    if failed is not None:
+        raise failed
 
 
 @contextmanager
 def _alone(ledger: Ledger) -> Iterator[None]:
-    """One process tells at a time, so that nothing is told twice."""
+    """One process tells at a time, so that nothing is told twice. Raises AtWork."""
+    ends = time.monotonic() + PATIENCE
     while True:
         try:
-            with lease(ledger, "notices") as _:
+            with lease(ledger, TELLING):
                 yield
                 return
         except AtWork:
+            if time.monotonic() > ends:
+                raise
             time.sleep(0.2)
 
 
 def _waiting(ledger: Ledger) -> list[Notice]:
+    untold = select(Notice).where(col(Notice.told).is_(None)).order_by(Notice.key)
     with ledger.reading() as session:
-        return list(
-            session.exec(select(Notice).where(col(Notice.told).is_(None)).order_by(Notice.key))
-        )
+        return list(session.exec(untold))
 
 
 async def _send(url: SecretStr, text: str) -> None:
     if url.get_secret_value().startswith(("http://", "https://")):
         answer = await Webhook(url=url, method="POST").call({"text": text})
-        answer.raise_for_status()
-    else:
-        await Mailbox(url=url).anotify(text, subject=text.partition(". ")[0])
+        if not answer.is_success:
+            raise NotTaken
+        return
+    box = Mailbox(url=url)
+    with box.raise_on_failure():
+        await box.anotify(text, subject=text.partition(". ")[0])

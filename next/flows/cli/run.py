@@ -53,7 +53,7 @@ def run(
     from config.settings import service_settings
     from data.campaigns.intake import Allowed
     from data.store.ledger import Ledger
-    from flows.server import everything_recorded, prefect_server
+    from flows.server import prefect_server
 
     settings = service_settings()
     allowed = Allowed(getpass.getuser(), accept_removed, keep_project)
@@ -65,7 +65,7 @@ def run(
             return 1
         ready()
         endings = [_sent(plan, ledger, allowed, quiet=as_json) for plan in plans]
-        asyncio.run(everything_recorded())
+        asyncio.run(_recorded())
         if as_json:
             print(json.dumps(_statuses(ledger, plans), ensure_ascii=False, indent=2))
     codes = [ending.end.exit_code for ending in endings] + [2] * wrong
@@ -128,7 +128,7 @@ def _sent(plan: "Plan", ledger: "Ledger", allowed: "Allowed", *, quiet: bool) ->
         with ledger.reading() as session:
             for need in needs(session, plan.key):
                 _say(f"  {need.why}" + (f"\n    {need.type_this}" if need.type_this else ""))
-        _say(ending.type_this or words.typed("links", plan.key))
+        _say(ending.then or words.typed("links", plan.key))
     return ending
 
 
@@ -138,6 +138,13 @@ async def _flow(plan: "Plan", allowed: "Allowed") -> "State[Any]":
     asked = (plan.file, plan.key, plan.digest, allowed.removed, allowed.project)
     state: State[Any] = await run_campaign(*asked, return_state=True)
     return state
+
+
+async def _recorded() -> None:
+    from flows.runs import everything_recorded
+    from flows.steps import begun
+
+    await everything_recorded(begun)
 
 
 def _statuses(ledger: "Ledger", plans: Sequence["Plan"]) -> list[dict[str, Any]]:

@@ -25,14 +25,16 @@ def up(
     """
     from config.settings import service_settings
     from data.store.ledger import Ledger
-    from flows.server import login, standing_server
+    from flows.prefect_home import login
+    from flows.server import standing_server
 
     if not folder.is_dir():
         raise BadInput.at(Place(folder), "this is not a folder; name the folder of your campaigns")
     settings = service_settings()
     print("Starting Prefect …", flush=True)
     with standing_server(port) as server, Ledger.open(settings.database_url) as ledger:
-        print(f"Prefect's pages: {server.address}\nTheir login: {login()}", flush=True)
+        if server is not None:
+            print(f"Prefect's pages: {server.address}\nTheir login: {login()}", flush=True)
         from flows.serve import serve
 
         asyncio.run(serve(ledger, folder, server, lambda line: print(line, flush=True)))

@@ -1,0 +1,56 @@
+"""Where Prefect keeps its things, with which settings. Prefect reads them when it is imported."""
+
+import os
+import secrets
+from contextlib import suppress
+from pathlib import Path
+
+from platformdirs import user_data_path
+
+SETTINGS = {
+    "DO_NOT_TRACK": "1",
+    "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+    "PREFECT_RESULTS_PERSIST_BY_DEFAULT": "false",
+    "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "CRITICAL",  # the terminal is for our own words
+    "PREFECT_LOGGING_INTERNAL_LEVEL": "CRITICAL",
+    "PYTHONSAFEPATH": "1",  # nothing of the folder where somebody types is imported
+}
+
+
+def prefect_home() -> Path:
+    """Where Prefect keeps its database: not ~/.prefect, which a newer Prefect may have changed."""
+    default = user_data_path("hiring-campaigns", appauthor=False) / "prefect"
+    home = Path(os.environ.get("PREFECT_HOME") or default).expanduser().absolute()
+    home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    return home
+
+
+def login() -> str:
+    """The login of this person's servers: made once, in a file that only they can read."""
+    path = prefect_home() / "login"
+    if not path.exists():
+        own = path.with_suffix(f".{os.getpid()}")
+        with open(own, "w", opener=private) as file:
+            file.write(f"campaign:{secrets.token_urlsafe(24)}")
+        with suppress(FileExistsError):  # another process was faster
+            os.link(own, path)
+        own.unlink()
+    return path.read_text()
+
+
+def prepare() -> None:
+    """Set what Prefect is to find when it is imported, unless a person has set it otherwise."""
+    home = prefect_home()
+    # Else Prefect looks for both in the working folder, and executes what the second one names.
+    files = {
+        "PREFECT_PROFILES_PATH": home / "profiles.toml",
+        "PREFECT_LOGGING_SETTINGS_PATH": home / "logging.yml",
+        "PREFECT_HOME": home,
+    }
+    for name, value in (SETTINGS | files).items():
+        os.environ.setdefault(name, str(value))
+
+
+def private(path: str, flags: int) -> int:
+    """An opener of files that nobody else may read."""
+    return os.open(path, flags, 0o600)
