@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from config.definition import Definition, Project
     from config.reading import Campaign
+    from tasks.plan import Plan
 
 
 NAMED = 3
@@ -61,6 +62,25 @@ def described(campaign: "Campaign") -> Iterator[tuple[str, str]]:
         )
     for note in campaign.notes:
         yield "note", note
+
+
+def planned(plan: "Plan", campaign: "Campaign") -> Iterator[str]:
+    """What a run would do, line by line."""
+    yield plan.key
+    yield f"  project   {plan.project}, {plan.problem}"
+    yield f"  dates     {dates(campaign.definition.project)}"
+    yield f"  add       {counted(plan.add, 'candidate')}"
+    yield f"  invite    {counted(plan.invite, 'email')}"
+    for heading, said in invitations(campaign.definition):
+        yield f"  {heading:<9} {said}"
+    for note in (*campaign.left_out, *campaign.notes, *plan.intake.notes):
+        yield f"  note      {note}"
+    for person in plan.held:
+        yield f"  held      {person.email1}: {person.hold.why}"
+    for hold in (*plan.holds, *plan.waits):
+        yield f"  waits     {hold.why}"
+        if hold.type_this:
+            yield f"            {hold.type_this}"
 
 
 def sent(campaign: "Campaign") -> Iterator[str]:
