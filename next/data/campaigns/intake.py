@@ -106,7 +106,7 @@ def take_in(session: Session, read: Read, settings: Settings, allowed: Allowed =
         session.add(Decision(who=allowed.who, word="accept-removed", campaign_id=campaign.id))
     notes = _follow(session, campaign, read, settings)
     new = {key: fields for key, fields in listed.items() if key not in before}
-    _add_people(session, campaign.id, new)
+    add_people(session, campaign.id, new)
     _list(session, gone, listed=False)
     _list(session, back, listed=True)
     may = {key: fields for key, fields in listed.items() if _may_change(before.get(key), fields)}
@@ -126,6 +126,37 @@ def refuse_elsewhere(campaign: Campaign, settings: Settings) -> None:
         raise AnotherService(key=campaign.key, before=campaign.service, after=after)
     if after and campaign.account != settings.account:
         raise AnotherAccount(key=campaign.key, service=campaign.service)
+
+
+def add_people(session: Session, campaign_id: int, new: Mapping[str, Fields]) -> None:
+    """Write people, each with the two steps. Who stand in one file together are two people."""
+    boxes = {key: mailbox(key) for key in new}
+    shared = Counter(boxes.values())
+    people = [
+        {
+            "campaign_id": campaign_id,
+            "email_key": key,
+            "mailbox": boxes[key],
+            "email1": fields["email1"],
+            "fields": fields,
+            "listed": True,
+            "let_through": [TWIN] if shared[boxes[key]] > 1 else None,
+        }
+        for key, fields in new.items()
+    ]
+    if people:
+        session.execute(insert(PERSON), people)
+    for op in (Op.ADD, Op.INVITE) if people else ():
+        values = literal(op, STEP.c.op.type), literal(State.WAITING, STEP.c.state.type), literal(1)
+        has = exists().where(STEP.c.person_id == PERSON.c.id, STEP.c.op == op)
+        lacking = (
+            select(PERSON.c.campaign_id, PERSON.c.id, *values)
+            .where(PERSON.c.campaign_id == campaign_id)
+            .where(~has.where(STEP.c.campaign_id == campaign_id))
+            .order_by(PERSON.c.id)
+        )
+        columns = ["campaign_id", "person_id", "op", "state", "generation"]
+        session.execute(insert(STEP).from_select(columns, lacking))
 
 
 def _everybody(read: Read) -> dict[str, Fields]:
@@ -252,37 +283,6 @@ def _words(spec: Mapping[str, Any]) -> str:
 def _plain(name: str | None) -> str | None:
     """As people read it: blanks and capitals do not make another project."""
     return name and " ".join(normalize("NFC", name).split()).casefold()
-
-
-def _add_people(session: Session, campaign_id: int, new: Mapping[str, Fields]) -> None:
-    """Write people, each with the two steps. Who stand in one file together are two people."""
-    boxes = {key: mailbox(key) for key in new}
-    shared = Counter(boxes.values())
-    people = [
-        {
-            "campaign_id": campaign_id,
-            "email_key": key,
-            "mailbox": boxes[key],
-            "email1": fields["email1"],
-            "fields": fields,
-            "listed": True,
-            "let_through": [TWIN] if shared[boxes[key]] > 1 else None,
-        }
-        for key, fields in new.items()
-    ]
-    if people:
-        session.execute(insert(PERSON), people)
-    for op in (Op.ADD, Op.INVITE) if people else ():
-        values = literal(op, STEP.c.op.type), literal(State.WAITING, STEP.c.state.type), literal(1)
-        has = exists().where(STEP.c.person_id == PERSON.c.id, STEP.c.op == op)
-        lacking = (
-            select(PERSON.c.campaign_id, PERSON.c.id, *values)
-            .where(PERSON.c.campaign_id == campaign_id)
-            .where(~has.where(STEP.c.campaign_id == campaign_id))
-            .order_by(PERSON.c.id)
-        )
-        columns = ["campaign_id", "person_id", "op", "state", "generation"]
-        session.execute(insert(STEP).from_select(columns, lacking))
 
 
 def _list(session: Session, people: Sequence[Row[Any]], *, listed: bool) -> None:

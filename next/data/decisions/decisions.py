@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import insert, select
 from sqlmodel import Session
 
-from config.emails import checked_address, email_key, mailbox
+from config.emails import checked_address, email_key
 from config.errors import CampaignError
+from data.campaigns.intake import add_people
 from data.campaigns.people import forgotten_among, known_person, reached
 from data.eligibility import do_not_contact
 from data.eligibility.evidence import Kind
@@ -24,7 +25,6 @@ from data.store.tables import (
     DECISION,
     DO_NOT_CONTACT,
     STEP,
-    Decision,
     Part,
     Person,
     Step,
@@ -78,7 +78,7 @@ class ReasonMissing(CampaignError):
 
 def withdraw(session: Session, campaign_id: int, emails: Sequence[str], by: By) -> list[str]:
     """Send these people nothing more; what was sent stays sent. Returns their `email1`."""
-    people = _people(session, campaign_id, emails, _against_withdrawing)
+    people = _people(session, campaign_id, emails, _withdrawn)
     for person, steps in people:
         reason = f"withdrawn by {by.who}" + (f": {by.why}" if by.why else "")
         _step_back(session, steps, reason)
@@ -89,7 +89,7 @@ def withdraw(session: Session, campaign_id: int, emails: Sequence[str], by: By) 
 
 def undo(session: Session, campaign_id: int, emails: Sequence[str], by: By) -> list[str]:
     """Take withdrawals back: each step stands again where its last request left it."""
-    people = _people(session, campaign_id, emails, _against_undoing)
+    people = _people(session, campaign_id, emails, _not_withdrawn)
     for person, steps in people:
         for step in steps.values():
             move(session, step, "undo")
@@ -124,7 +124,7 @@ def correct(session: Session, campaign_id: int, old: str, new: str, by: By) -> s
         email1 = checked_address(new)
     except ValueError as error:
         raise NotDecided([(new, f"is not {error}")]) from None
-    [(person, steps)] = _people(session, campaign_id, [old], _against_correcting)
+    [(person, steps)] = _people(session, campaign_id, [old], lambda *_: None)
     other = known_person(session, campaign_id, email_key(email1))
     if (why_not := _against_address(session, person, email1, other)) is not None:
         raise NotDecided([(new, why_not)])
@@ -134,19 +134,11 @@ def correct(session: Session, campaign_id: int, old: str, new: str, by: By) -> s
         for step in _steps(session, other).values():
             move(session, step, "undo")
     elif other is None:
-        fields = {**person.fields, "email1": email1}
         key = email_key(email1)
-        other = Person(
-            campaign_id=campaign_id,
-            email_key=key,
-            mailbox=mailbox(key),
-            email1=email1,
-            fields=fields,
-        )
-        session.add(other)
-        session.flush()
-        for op in (Op.ADD, Op.INVITE):
-            session.add(Step(campaign_id=campaign_id, person_id=other.id, op=op))
+        add_people(session, campaign_id, {key: {**person.fields, "email1": email1}})
+        other = known_person(session, campaign_id, key)
+    if other is None:
+        raise LookupError("a person was added and is not there")
     person.became, other.listed = other.id, True
     note(session, "correct", by, campaign_id, person.id, steps[Op.INVITE].part_id, other.id)
     return email1
@@ -194,19 +186,9 @@ def note(
     value: Any = None,
 ) -> None:
     """Write a decision into the journal."""
-    session.add(
-        Decision(
-            at=now(),
-            who=by.who,
-            why=by.why or None,
-            word=word,
-            campaign_id=campaign_id,
-            person_id=person_id,
-            part_id=part_id,
-            value=value,
-        )
-    )
-    session.flush()
+    about = {"campaign_id": campaign_id, "person_id": person_id, "part_id": part_id}
+    decided = {"at": now(), "who": by.who, "why": by.why or None, "word": word, "value": value}
+    session.execute(insert(DECISION), [decided | about])
 
 
 def move(session: Session, step: Step, name: str, value: int | None = None, why: str = "") -> bool:
@@ -246,8 +228,10 @@ def _people(
             objections.append((typed, NOBODY))
             continue
         steps = _steps(session, person)
-        sending = State.SENDING in (step.state for step in steps.values())
-        why_not = UNDER_WAY if sending else against(session, person, steps)
+        if State.SENDING in (step.state for step in steps.values()):
+            why_not = UNDER_WAY
+        else:
+            why_not = CORRECTED if person.became else against(session, person, steps)
         if why_not is not None:
             objections.append((typed, why_not))
         found[person.id] = (person, steps)
@@ -281,39 +265,24 @@ def _let_through(session: Session, person: Person) -> list[str]:
     return lifted
 
 
-def _against_withdrawing(session: Session, person: Person, steps: Steps) -> str | None:
-    if person.became is not None:
-        return CORRECTED
+def _withdrawn(_: Session, __: Person, steps: Steps) -> str | None:
     return "is withdrawn already" if steps[Op.INVITE].state is State.GIVEN_UP else None
 
 
-def _against_undoing(session: Session, person: Person, steps: Steps) -> str | None:
-    if person.became is not None:
-        return CORRECTED
+def _not_withdrawn(_: Session, __: Person, steps: Steps) -> str | None:
     return "is not withdrawn" if steps[Op.INVITE].state is not State.GIVEN_UP else None
 
 
 def _against_inviting(session: Session, person: Person, steps: Steps) -> str | None:
     add, invited = steps[Op.ADD], steps[Op.INVITE]
-    if person.became is not None:
-        return CORRECTED
     if not person.listed:
         return GONE
-    doubt = add.state is State.GIVEN_UP and _left_unsure(session, add)
-    if State.UNSURE in (add.state, invited.state) or doubt:
+    part = session.get(Part, add.part_id) if add.part_id is not None else None
+    if State.UNSURE in (add.state, invited.state, part and part.state):
         return UNSURE
     held = holds(session, person.campaign_id, [person.id])
     waits = invited.state is State.WAITING and add.state in (State.WAITING, State.DONE)
     return DUE if waits and not held else None
-
-
-def _left_unsure(session: Session, step: Step) -> bool:
-    part = session.get(Part, step.part_id) if step.part_id is not None else None
-    return part is not None and part.state is State.UNSURE
-
-
-def _against_correcting(session: Session, person: Person, steps: Steps) -> str | None:
-    return CORRECTED if person.became is not None else None
 
 
 def _against_address(
