@@ -18,8 +18,7 @@ from config.errors import CampaignError
 from data.campaigns.intake import add_people
 from data.campaigns.people import forgotten_among, known_person, reached
 from data.eligibility import do_not_contact
-from data.eligibility.evidence import Kind
-from data.eligibility.holds import holds
+from data.eligibility.holds import Kind, holds
 from data.store.states import WORDS, Op, State, back_to
 from data.store.tables import (
     DECISION,

@@ -1,12 +1,14 @@
-"""What the ledger has against adding and inviting single people: the evidence behind holds.py.
+"""What the ledger has against adding and inviting single people, and the shape of every hold.
 
 Each kind of evidence is one indexed query, for a handful of people or for a whole campaign.
 """
 
+import shlex
 import unicodedata
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
@@ -39,35 +41,72 @@ class Kind(StrEnum):
     SECOND_ADDRESS = "second address"  # looks like somebody invited, withdrawn or blocked
 
 
+class Scope(StrEnum):
+    """How much one hold keeps back."""
+
+    CAMPAIGN = "campaign"  # every request
+    INVITES = "invites"  # invitations only
+    PERSON = "person"  # adding and inviting one person
+
+
 @dataclass(frozen=True, slots=True)
-class Against:
-    """One reason to keep somebody back, in words that may name an address."""
+class Hold:
+    """One reason why something is not sent, and how it ends.
 
-    person_id: int
-    email1: str
-    kind: Kind
-    why: str
-
-
-def against(
-    session: Session, campaign: Campaign, people: Collection[int] | None = None
-) -> Iterator[Against]:
-    """The strongest reason against each of these people, who has any.
-
-    Without `people`: against everybody who is still to be added or invited.
+    `why` of a whole campaign names nobody; of a person it may. `until` is when it ends by itself,
+    `type_this` what ends it otherwise. `but` is the one person whom it lets pass: the pilot.
     """
+
+    kind: Kind
+    scope: Scope
+    why: str
+    until: datetime | None = None
+    type_this: str | None = None
+    but: int = 0
+
+    def keeps(self, op: Op, person_id: int) -> bool:
+        """Whether it keeps back this operation for this person (0: the project itself)."""
+        if self.scope is Scope.INVITES and op is not Op.INVITE:
+            return False
+        return not self.but or person_id != self.but
+
+
+def command(*words: object) -> str:
+    """What a person types, quoted so that it works as typed."""
+    return shlex.join(["campaign", *map(str, words)])
+
+
+def holds(
+    session: Session, campaign_id: int, people: Collection[int] | None = None
+) -> dict[int, Hold]:
+    """Who of a campaign's people is kept back, and why: the strongest reason of each.
+
+    Without `people`: of everybody who is still to be added or invited.
+    """
+    campaign = session.get_one(Campaign, campaign_id)
     known = _evidence(session, campaign, people)
     if people is None and not known.anything:
-        return
-    rows = session.execute(_people(campaign.id, people)).all()
+        return {}
+    rows = session.execute(_people(campaign_id, people)).all()
     forgotten = forgotten_mailboxes(session, {row.email_key for row in rows})
     pilot = email_key(invites_of(campaign).pilot or "")
+    found = {}
     for row in rows:
         lifted = set(row.let_through or ())
         for kind, why in known.against(row, row.email_key in forgotten, row.email_key == pilot):
             if kind not in lifted:
-                yield Against(row.id, row.email1, kind, why)
+                typed = _to_type(campaign.key, kind, row.email1)
+                found[row.id] = Hold(kind, Scope.PERSON, why, type_this=typed)
                 break
+    return found
+
+
+def _to_type(key: str, kind: Kind, email1: str) -> str | None:
+    if kind is Kind.GONE:
+        return None  # put this person back into the file
+    if kind is Kind.WITHDRAWN:
+        return command("withdraw", key, email1, "--undo")
+    return command("invite", key, email1, "--why", "TEXT")
 
 
 @dataclass(slots=True)

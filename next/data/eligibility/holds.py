@@ -5,11 +5,8 @@ or claimed is already there. `campaign_holds` says what keeps back all of a camp
 keeps back single people of it.
 """
 
-import shlex
 from collections.abc import Collection
-from dataclasses import dataclass
 from datetime import datetime, timedelta
-from enum import StrEnum
 
 from sqlalchemy import and_, exists, or_, select
 from sqlmodel import Session
@@ -18,7 +15,7 @@ from config.emails import email_key
 from config.timetable import NEVER, may_send, next_by_rate, on_the_wall
 from data.campaigns.people import invites_of, known_person, own_steps
 from data.eligibility import approved
-from data.eligibility.evidence import Kind, against
+from data.eligibility.evidence import Hold, Kind, Scope, command, holds
 from data.store.states import OPEN, Op, State
 from data.store.tables import (
     CAMPAIGN,
@@ -34,36 +31,6 @@ from data.store.tables import (
 )
 
 
-class Scope(StrEnum):
-    """How much one hold keeps back."""
-
-    CAMPAIGN = "campaign"  # every request
-    INVITES = "invites"  # invitations only
-    PERSON = "person"  # adding and inviting one person
-
-
-@dataclass(frozen=True, slots=True)
-class Hold:
-    """One reason why something is not sent, and how it ends.
-
-    `why` of a whole campaign names nobody; of a person it may. `until` is when it ends by itself,
-    `type_this` what ends it otherwise. `but` is the one person whom it lets pass: the pilot.
-    """
-
-    kind: Kind
-    scope: Scope
-    why: str
-    until: datetime | None = None
-    type_this: str | None = None
-    but: int = 0
-
-    def keeps(self, op: Op, person_id: int) -> bool:
-        """Whether it keeps back this operation for this person (0: the project itself)."""
-        if self.scope is Scope.INVITES and op is not Op.INVITE:
-            return False
-        return not self.but or person_id != self.but
-
-
 def kept_back(
     session: Session, campaign_id: int, op: Op, people: Collection[int], at: datetime | None = None
 ) -> dict[int, Hold]:
@@ -75,7 +42,8 @@ def kept_back(
     kept: dict[int, Hold] = {}
     for hold in campaign_holds(session, campaign_id, at):
         kept |= {who: hold for who in people if who not in kept and hold.keeps(op, who)}
-    kept |= holds(session, campaign_id, [who for who in people if who and who not in kept])
+    if free := [who for who in people if who and who not in kept]:
+        kept |= holds(session, campaign_id, free)
     campaign = session.get_one(Campaign, campaign_id)
     free = [who for who in people if who not in kept]
     if op is Op.INVITE and len(free) > 1 and (rate := invites_of(campaign).per_hour):
@@ -96,27 +64,6 @@ def campaign_holds(session: Session, campaign_id: int, at: datetime | None = Non
         _rate(session, campaign, at),
     )
     return [hold for hold in found if hold is not None]
-
-
-def holds(
-    session: Session, campaign_id: int, people: Collection[int] | None = None
-) -> dict[int, Hold]:
-    """Who of a campaign's people is kept back, and why: the strongest reason of each.
-
-    Without `people`: of everybody who is still to be added or invited.
-    """
-    if people is not None and not people:
-        return {}
-    campaign = session.get_one(Campaign, campaign_id)
-    found = {}
-    for each in against(session, campaign, people):
-        why = ("--why", "TEXT")
-        lets_through = {
-            Kind.WITHDRAWN: command("withdraw", campaign.key, each.email1, "--undo"),
-            Kind.GONE: None,  # put them back into the file
-        }.get(each.kind, command("invite", campaign.key, each.email1, *why))
-        found[each.person_id] = Hold(each.kind, Scope.PERSON, each.why, type_this=lets_through)
-    return found
 
 
 def project_of_another(
@@ -144,11 +91,6 @@ def project_of_another(
         )
         theirs = theirs.where(or_(STEP.c.part_id.is_not(None), another))
     return session.scalars(theirs.limit(1)).first()
-
-
-def command(*words: object) -> str:
-    """What a person types, quoted so that it works as typed."""
-    return shlex.join(["campaign", *map(str, words)])
 
 
 def _paused(session: Session, campaign: Campaign) -> Hold | None:
