@@ -1,0 +1,149 @@
+"""What a run would do, against the ledger, without a request."""
+
+import pytest
+from sqlmodel import select
+
+from data.campaigns.intake import Allowed, KeyInUse
+from data.decisions import approvals
+from data.decisions.decisions import By, block
+from data.store.states import Op
+from data.store.tables import Campaign, Decision
+from tasks.plan import Rewritten, make_plan, refreshed
+from tests.data.desk import address
+
+
+def plan(desk, *who, dry=False, allowed=Allowed(), shown=None, **more):  # noqa: B008 - frozen
+    read = desk.read(*who, **more)
+    return make_plan(
+        read, desk.ledger, desk.settings, who="me", digest=shown, allowed=allowed, dry=dry
+    )
+
+
+def kinds(holds):
+    return [str(hold.kind) for hold in holds]
+
+
+@pytest.mark.parametrize(
+    ("done", "wanted"),
+    [
+        ((), (True, True, 3, 3)),
+        ((Op.CREATE,), (False, True, 3, 3)),
+        ((Op.CREATE, Op.ATTACH), (False, False, 3, 3)),
+        ((Op.CREATE, Op.ATTACH, Op.ADD), (False, False, 0, 3)),
+        (tuple(Op), (False, False, 0, 0)),
+    ],
+)
+def test_what_is_left(desk, done, wanted):
+    desk.take_in("Ada", "Ben", "Cyd")
+    for op in done:
+        desk.does(op)
+    made = plan(desk, "Ada", "Ben", "Cyd")
+    assert (made.create, made.attach, made.add, made.invite) == wanted
+    assert made.nothing_due == (done == tuple(Op))
+    assert made.sends == (not made.nothing_due)
+
+
+def test_a_dry_plan_leaves_the_ledger_as_it_was(desk):
+    assert plan(desk, "Ada", dry=True).add == 1
+    with desk.ledger.reading() as session:
+        assert session.exec(select(Campaign)).all() == []
+    real = plan(desk, "Ada")
+    assert plan(desk, "Ada", dry=True).code == real.code
+
+
+def test_only_the_bytes_that_were_shown_are_sent(desk):
+    shown = plan(desk, "Ada", dry=True).digest
+    plan(desk, "Ada", shown=shown)
+    with pytest.raises(Rewritten):
+        plan(desk, "Ada", "Ben", shown=shown)
+
+
+def test_who_is_held_is_named_and_not_counted(desk):
+    desk.take_in("Ada", "Ben")
+    desk.call(lambda s, _: block(s, [address("Ben")], By("me")))
+    made = plan(desk, "Ada", "Ben")
+    assert (made.add, made.invite) == (1, 1)
+    [held] = made.held
+    assert (held.email1, held.hold.type_this) == (
+        "ben@x.org",
+        "campaign invite backend ben@x.org --why TEXT",
+    )
+
+
+def test_people_gone_from_the_file_stop_a_run_until_a_person_accepts(desk):
+    desk.take_in("Ada", "Ben", "Cyd")
+    stopped = plan(desk, "Ada")
+    assert kinds(stopped.holds) == ["removed"]
+    assert stopped.holds[0].type_this == "campaign run backend.yaml --accept-removed"
+    assert stopped.intake.gone == ("ben@x.org", "cyd@x.org")
+    assert not stopped.sends
+    going_on = plan(desk, "Ada", allowed=Allowed("me", removed=True))
+    assert (going_on.holds, going_on.add) == ([], 1)
+    with desk.ledger.reading() as session:
+        assert [each.word for each in session.exec(select(Decision))] == ["accept-removed"]
+
+
+@pytest.mark.parametrize(
+    ("invites", "stops", "waits"),
+    [
+        ({}, [], []),
+        ({"approval": "required"}, ["approval"], []),
+        ({"pilot": "me@x.org"}, [], ["pilot"]),
+        ({"not_after": "2020-01-01 09:00", "timezone": "UTC"}, [], ["window"]),
+        ({"per_hour": 10}, [], []),
+    ],
+)
+def test_what_stops_a_run_and_what_only_waits(desk, invites, stops, waits):
+    made = plan(desk, "Ada", invites=invites)
+    assert (kinds(made.holds), kinds(made.waits)) == (stops, waits)
+
+
+def test_a_shown_plan_is_approved_and_another_problem_of_its_title_is_another_plan(desk):
+    from data.campaigns.people import own_steps
+
+    asked = {"problem": {"title": "Two sum"}, "invites": {"approval": "required"}}
+    read = desk.read("Ada", **asked)
+
+    def resolved(number):
+        with desk.at() as (session, campaign_id):
+            step = own_steps(session, campaign_id)[Op.ATTACH]
+            step.service_id = number
+            session.add(step)
+
+    assert plan(desk, "Ada", **asked).unresolved == "Two sum"
+    resolved(42)
+    shown = refreshed(plan(desk, "Ada", **asked), read, desk.ledger)
+    assert desk.call(approvals.approve, By("me")).code == shown.code
+    assert plan(desk, "Ada", **asked).holds == []
+    resolved(57)
+    assert kinds(refreshed(plan(desk, "Ada", **asked), read, desk.ledger).holds) == ["approval"]
+
+
+def test_a_key_used_for_something_else_makes_no_plan(desk):
+    desk.take_in("Ada")
+    desk.does(Op.CREATE)
+    with pytest.raises(KeyInUse):
+        plan(desk, "Ada", project={"name": "Other"})
+    plan(desk, "Ada", project={"name": "Other"}, allowed=Allowed("me", project=True))
+
+
+def test_the_do_not_contact_file_is_followed(desk, tmp_path):
+    listing = tmp_path / "no.txt"
+    listing.write_text("Email\nada@x.org # she asked\n*@y.org\n")
+    desk.settings = desk.settings.model_copy(update={"do_not_contact": listing})
+    assert plan(desk, "Ada", ("B", "B", "b@y.org"), "Cyd").add == 1
+    listing.write_text("somebody@else.org\n")
+    assert plan(desk, "Ada", ("B", "B", "b@y.org"), "Cyd").add == 1
+
+
+@pytest.mark.parametrize(
+    "text", ["", "# nobody\n", "Email\n", "a*@x.org\n", "ada@x.org\n*@*.org\n"]
+)
+def test_an_empty_or_wrong_list_is_a_mistake(desk, tmp_path, text):
+    from config.errors import BadInput
+
+    listing = tmp_path / "no.txt"
+    listing.write_text(text)
+    desk.settings = desk.settings.model_copy(update={"do_not_contact": listing})
+    with pytest.raises(BadInput):
+        plan(desk, "Ada")

@@ -1,0 +1,110 @@
+"""Where everybody stands, and who needs a person."""
+
+import pytest
+
+from data.decisions import decisions as d
+from data.decisions.doubts import doubts
+from data.store.states import Op, State
+from tasks.doubts import as_csv, how_far, read_csv, told
+from tasks.status import needs, status
+from tests.data.desk import SERVICE, address
+
+ME = d.By("me", "no")
+
+
+def stands(desk):
+    with desk.ledger.reading() as session:
+        return status(session, "backend")
+
+
+def test_each_person_is_counted_once(desk):
+    who = ("Ada", "Ben", "Cyd", "Dov", "Eve", "Fay", "Gus")
+    desk.take_in(*who, invites={"per_hour": 100_000})
+    desk.does(Op.CREATE)
+    desk.does(Op.ATTACH)
+    desk.does(Op.ADD, "Fay", state=State.REFUSED, why="no such stage")
+    desk.does(Op.ADD, *who[:5])
+    desk.does(Op.INVITE, "Ada")
+    desk.does(Op.INVITE, "Ben", state=State.UNSURE)
+    desk.does(Op.INVITE, "Cyd", state=State.REFUSED, why="no")
+    desk.call(d.withdraw, [address("Dov")], ME)
+    desk.call(lambda s, _: d.block(s, [address("Eve")], ME))
+    found = stands(desk)
+    assert found["counts"] == {
+        "candidates": 7,
+        "added": 5,
+        "invited": 1,
+        "waiting": 1,
+        "sending": 0,
+        "unsure": 1,
+        "refused": 2,
+        "withdrawn": 1,
+        "held": 1,
+    }
+    assert [found[each] for each in ("project_id", "problem_id", "project", "problem")] == [
+        101,
+        42,
+        "done",
+        "done",
+    ]
+    by_name = {each["email1"]: each for each in found["candidates"]}
+    assert by_name["ada@x.org"] == {
+        "email1": "ada@x.org",
+        "candidate_id": 5001,
+        "add": "done",
+        "invite": "done",
+        "embed_url": f"{SERVICE}/embedded/welcome?projectId=101&candidateId=5001",
+        "why": None,
+    }
+    assert by_name["eve@x.org"]["why"] == "on the do-not-contact list"
+    assert by_name["fay@x.org"]["why"] == "no such stage"
+    with desk.ledger.reading() as session:
+        typed = [(need.kind, need.type_this) for need in needs(session, "backend")]
+    assert typed == [
+        ("unsure", "campaign settle backend"),
+        ("held", "campaign invite backend eve@x.org --why TEXT"),
+        ("refused", "campaign invite backend cyd@x.org --why TEXT"),
+        ("refused", "campaign invite backend fay@x.org --why TEXT"),
+    ]
+
+
+def test_doubts_go_out_and_come_back_as_a_table(desk, tmp_path):
+    desk.take_in(("=Ada", "Of X", "ada@x.org"), "Ben")
+    for op in (Op.CREATE, Op.ATTACH, Op.ADD):
+        desk.does(op)
+    desk.does(Op.INVITE, state=State.UNSURE)
+    found = desk.call(doubts)
+    table = tmp_path / "doubts.csv"
+    table.write_bytes(as_csv(found))
+    assert read_csv(table) == []
+    text = table.read_text("utf-8-sig")
+    assert "'=Ada" in text
+    head, first, second = text.splitlines()
+    filled = [head, first[:-1] + "sent,", second[:-1] + "again,"]
+    table.write_text("\n".join(filled).replace(",", ";").replace("sent; again;", "sent, again,"))
+    table.write_text("\n".join(filled))
+    verdicts = read_csv(table)
+    assert [(v.word, v.part_id) for v in verdicts] == [
+        ("sent", found[0].part_id),
+        ("again", found[1].part_id),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("status_", "phase", "words"),
+    [
+        (503, 3, "the service answered 503"),
+        (None, 2, "it was sent, and no answer came"),
+        (None, 1, "sending it began, and no answer came"),
+        (None, None, "the run ended before an answer came"),
+    ],
+)
+def test_how_far_it_got(desk, status_, phase, words):
+    from dataclasses import replace
+
+    desk.take_in("Ada")
+    desk.does(Op.CREATE, state=State.UNSURE)
+    [doubt] = desk.call(doubts)
+    seen = replace(doubt, status=status_, phase=phase, answer=None)
+    assert how_far(seen) == words
+    assert told(seen).startswith(f"create the project: {words} (sent ")
