@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import or_, select
+from sqlalchemy import Column, or_, select
 from sqlmodel import Session
 
 from config.emails import email_key
@@ -97,29 +97,29 @@ def _about(op: Op, emails: list[str]) -> str:
 
 def _decisions(session: Session, campaign_id: int, person_id: int | None) -> Iterator[Event]:
     """Those about the campaign; of a person also what became of their mailbox on the list."""
-    entries = select(DO_NOT_CONTACT.c.id, DO_NOT_CONTACT.c.email_key)
-    listed = {row.id: row.email_key for row in session.execute(entries)}
-    if person_id is None:
-        theirs = DECISION.c.campaign_id == campaign_id
-    else:
-        theirs = or_(DECISION.c.person_id == person_id, DECISION.c.word.in_(_OF_THE_LIST))
+    corrected = select(PERSON.c.id).where(PERSON.c.became == person_id)
     box = select(PERSON.c.mailbox).where(PERSON.c.id == person_id)
-    mailbox = session.scalar(box) if person_id is not None else None
+    on_list = session.scalar(box) if person_id is not None else None
+    theirs = DECISION.c.campaign_id == campaign_id
+    if person_id is not None:
+        to_them = (DECISION.c.word == "correct") & DECISION.c.person_id.in_(corrected)
+        listed = DECISION.c.word.in_(_OF_THE_LIST)
+        theirs = or_(DECISION.c.person_id == person_id, to_them, listed)
     for row in session.execute(select(DECISION).where(theirs).order_by(DECISION.c.id)).all():
-        about = _whom(session, row.person_id) if row.person_id else ""
+        about = _whom(session, PERSON.c.email1, row.person_id) if row.person_id else ""
         if row.word in _OF_THE_LIST:
-            about = str(listed.get(row.value) or "somebody forgotten")
-            if mailbox is not None and about not in (mailbox, mailbox.rpartition("@")[2]):
+            about = _whom(session, DO_NOT_CONTACT.c.email_key, row.value)
+            if about not in (on_list, str(on_list).rpartition("@")[2]):
                 continue
         if row.word == "correct":
-            about = f"{about}, now {_whom(session, row.value)}"
+            about = f"{about}, now {_whom(session, PERSON.c.email1, row.value)}"
         value = f" ({row.value})" if row.word in _WITH_VALUE and row.value else ""
         yield Event(row.at, f"{row.word}{value}", about, who=row.who, words=row.why or "")
 
 
-def _whom(session: Session, person_id: int) -> str:
-    email1 = session.scalar(select(PERSON.c.email1).where(PERSON.c.id == person_id))
-    return email1 or "somebody forgotten"
+def _whom(session: Session, address: Column[str], number: int) -> str:
+    found = session.scalar(select(address).where(address.table.c.id == number))
+    return found or "somebody forgotten"
 
 
 _CAME = {
