@@ -8,6 +8,7 @@ from sqlmodel import Session, col, func, select
 
 from data.campaigns.people import Row, find, invites_of, own_steps, rows
 from data.decisions.doubts import doubts
+from data.eligibility.due import to_come
 from data.eligibility.holds import Hold, campaign_holds, command, holds
 from data.sending.recovery import leftovers
 from data.store.ledger import Ledger
@@ -91,15 +92,17 @@ def needs(session: Session, key: str) -> Iterator[Need]:
     if unsure:
         many = "request has an unknown result" if unsure == 1 else "requests have unknown results"
         yield Need("unsure", f"{unsure:,} {many}", command("settle", key))
-    for hold in campaign_holds(session, campaign.id):
-        if hold.type_this is not None or hold.until is None:
-            yield Need(str(hold.kind), hold.why, hold.type_this)
+    held = holds(session, campaign.id)
+    if any(to_come(session, campaign.id, op, held) for op in (Op.ADD, Op.INVITE)):
+        for hold in campaign_holds(session, campaign.id):
+            if hold.type_this is not None or hold.until is None:
+                yield Need(str(hold.kind), hold.why, hold.type_this)
     for op, step in own_steps(session, campaign.id).items():
         if step.state is State.REFUSED:
             what = "the project" if op is Op.CREATE else "its problem"
             yield Need("refused", f"the service refused {what}: {step.why}", None)
     by_id = {row.person_id: row for row in rows(session, campaign.id)}
-    for person, hold in holds(session, campaign.id).items():
+    for person, hold in held.items():
         if person in by_id:
             yield Need("held", f"{by_id[person].email1} {hold.why}", hold.type_this)
     for row in by_id.values():

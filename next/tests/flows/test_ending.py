@@ -1,0 +1,232 @@
+"""How a run ended: a kind, an exit code, a state that Prefect's pages know, and a situation."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from config.errors import BadInput, BadSettings, CampaignError, Place
+from data.decisions import decisions
+from data.decisions.decisions import By
+from data.eligibility.holds import Hold, Kind, Scope
+from data.store.lease import AtWork
+from data.store.receipts import UnreadableReceipt
+from data.store.states import Op, State
+from data.store.tables import now
+from flows.ending import End, Ending, broken_off, ended, unquoted
+from tasks.plan import make_plan
+from tasks.sending.gate import Ending as EndedEarly
+from tasks.sending.gate import How
+from tasks.service.auth import Unreachable
+from tests.data.desk import Desk
+
+MARA = By("mara", "she asked")
+FILE = Path("backend.yaml")
+
+
+def plan(desk: Desk, *who: str, **definition):
+    return make_plan(desk.read(*(who or ("Ada", "Ben")), **definition), desk.ledger, desk.settings)
+
+
+def is_sent(desk: Desk, ben: State = State.DONE) -> None:
+    """Ada is invited, and of Ben the service said this."""
+    plan(desk)
+    desk.sends("Ada")
+    desk.does(Op.INVITE, "Ben", state=ben, why="no answer")
+
+
+# -- after all that may be sent ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("ben", "end", "code", "says", "then"),
+    [
+        (State.DONE, End.DONE, 0, "2 of 2 invited.", None),
+        (
+            State.UNSURE,
+            End.ATTENTION,
+            3,
+            "1 of 2 invited, 1 unsure.",
+            "campaign settle backend",
+        ),
+        (
+            State.REFUSED,
+            End.ATTENTION,
+            3,
+            "1 of 2 invited, 1 refused.",
+            "campaign status backend",
+        ),
+    ],
+)
+def test_what_the_service_said_decides(desk, ben, end, code, says, then) -> None:
+    is_sent(desk, ben)
+    ending = ended(desk.ledger, plan(desk))
+    assert (ending.end, ending.end.exit_code, ending.says, ending.then) == (end, code, says, then)
+
+
+def test_nobody_is_named_who_is_held(desk) -> None:
+    is_sent(desk)
+    with desk.ledger.writing() as session:
+        decisions.block(session, ["cyd@x.org"], MARA)
+    made = plan(desk, "Ada", "Ben", "Cyd")
+    ending = ended(desk.ledger, made)
+    assert (ending.end, ending.says) == (End.ATTENTION, "2 of 3 invited, 1 held.")
+    assert "@" not in str(ending)
+
+
+def test_whoever_is_only_added_is_counted_as_such(desk) -> None:
+    made = plan(desk, invites={"send": False})
+    desk.does(Op.CREATE), desk.does(Op.ATTACH), desk.does(Op.ADD)
+    assert ended(desk.ledger, made).says == "2 of 2 added."
+
+
+# -- held before any request -------------------------------------------------------------------
+
+
+def test_a_plan_waits_for_its_approval_under_its_code(desk) -> None:
+    made = plan(desk, invites={"approval": "required"})
+    ending = ended(desk.ledger, made)
+    assert (ending.end, ending.situation) == (End.APPROVAL, made.code)
+    assert f"Plan {made.code}: 2 to add, 2 to invite." in ending.says
+    assert ending.then == "campaign approve backend"
+
+
+def test_a_pause_needs_a_person_unless_nothing_is_left_to_send(desk) -> None:
+    plan(desk)
+    desk.call(decisions.pause, MARA)
+    ending = ended(desk.ledger, plan(desk))
+    assert (ending.end, ending.then) == (End.ATTENTION, "campaign resume backend")
+    desk.call(decisions.pause, MARA, resume=True)
+    desk.sends()
+    desk.call(decisions.pause, MARA)
+    assert ended(desk.ledger, plan(desk)).end is End.DONE
+
+
+# -- ended early -------------------------------------------------------------------------------
+
+LATER = now() + timedelta(hours=5)
+HOURS = Hold(Kind.HOURS, Scope.INVITES, "no invitation goes out before 09:00", until=LATER)
+PILOT = Hold(Kind.PILOT, Scope.INVITES, "the pilot has an email", None, "campaign approve backend")
+GO_ON, SETTLE = "campaign run backend.yaml", "campaign settle backend"
+
+
+@pytest.mark.parametrize(
+    ("early", "end", "then"),
+    [
+        (EndedEarly(How.INTERRUPTED, "The run was stopped", GO_ON), End.INTERRUPTED, GO_ON),
+        (EndedEarly(How.STOPPED, "The service said 403", GO_ON), End.STOPPED, GO_ON),
+        (EndedEarly(How.UNSURE, "To create is unsure", SETTLE), End.ATTENTION, SETTLE),
+        (EndedEarly(How.HELD, HOURS.why, "", HOURS), End.NOT_YET, None),
+        (EndedEarly(How.HELD, PILOT.why, "", PILOT), End.APPROVAL, PILOT.type_this),
+    ],
+    ids=lambda each: each.how if isinstance(each, EndedEarly) else None,
+)
+def test_what_ended_a_run_early_decides(desk, early, end, then) -> None:
+    made = plan(desk)
+    desk.sends("Ada")
+    ending = ended(desk.ledger, made, early)
+    assert (ending.end, ending.then) == (end, then)
+    assert ending.says.startswith("1 of 2 invited. ")
+    assert ending.until == (LATER if end is End.NOT_YET else None)
+
+
+def test_the_service_s_own_words_are_kept_apart(desk) -> None:
+    said = 'The service said 403. The service wrote: "Ada Of X may not"'
+    early = EndedEarly(How.STOPPED, said, GO_ON)
+    ending = ended(desk.ledger, plan(desk), early)
+    assert "Ada" not in str(ending)
+    assert ending.quotes == ("Ada Of X may not",)
+    assert unquoted('not given: status 400, "no Ada". Nothing was sent.') == (
+        "not given: status 400. Nothing was sent.",
+        ("no Ada",),
+    )
+
+
+# -- broken off --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("error", "end", "code", "then"),
+    [
+        (BadInput.at(Place(FILE, 3), "no"), End.BAD_INPUT, 2, "campaign check backend.yaml"),
+        (BadSettings("A setting lacks."), End.BAD_INPUT, 2, None),
+        (AtWork("backend", "box", 7, None), End.ELSEWHERE, 1, None),
+        (
+            UnreadableReceipt(receipt="r", here="l", key="backend"),
+            End.ATTENTION,
+            3,
+            "campaign settle backend --accept-ledger --why TEXT",
+        ),
+        (
+            Unreachable(variable="ASSESSMENT_BASE_URL", why="refused"),
+            End.STOPPED,
+            1,
+            "Check the network and the address, then run again.",
+        ),
+    ],
+    ids=lambda each: type(each).__name__ if isinstance(each, CampaignError) else None,
+)
+def test_what_broke_a_run_off_decides(error, end, code, then) -> None:
+    ending = broken_off("backend", FILE, error)
+    assert (ending.end, ending.end.exit_code, ending.then) == (end, code, then)
+
+
+def test_a_run_that_was_told_to_stop_while_it_waited_is_interrupted() -> None:
+    ending = broken_off("backend", FILE, AtWork("backend", "box", 7, None), told=True)
+    assert (ending.end, ending.then) == (End.INTERRUPTED, GO_ON)
+
+
+# -- what Prefect shows ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("end", "name", "told"),
+    [
+        (End.DONE, "Completed", False),
+        (End.NOT_YET, "Completed", False),
+        (End.ELSEWHERE, "Completed", False),
+        (End.INTERRUPTED, "Cancelled", False),
+        (End.ATTENTION, "Failed", True),
+        (End.APPROVAL, "Failed", True),
+        (End.STOPPED, "Failed", True),
+        (End.BAD_INPUT, "Failed", True),
+    ],
+)
+def test_a_state_has_a_standard_name_and_tells_the_ending(end, name, told) -> None:
+    ending = Ending("backend", end, "1 of 2 invited: so far.", "campaign run 'my file.yaml'")
+    state = ending.state()
+    assert (state.name, end.needs_a_person) == (name, told)
+    assert Ending.read("backend", state.message) == ending
+
+
+@pytest.mark.parametrize("message", [None, "", "Flow run encountered an exception."])
+def test_a_state_of_another_s_making_is_a_stop(message) -> None:
+    assert Ending.read("backend", message).end is End.STOPPED
+
+
+# -- situations --------------------------------------------------------------------------------
+
+
+def test_the_same_doubt_is_one_situation_and_the_next_doubt_another(desk) -> None:
+    is_sent(desk, State.UNSURE)
+    first, again = (ended(desk.ledger, plan(desk)).situation for _ in range(2))
+    desk.call(decisions.withdraw, ["ben@x.org"], MARA)
+    plan(desk, "Ada", "Ben", "Cyd")
+    desk.does(Op.ADD)
+    desk.does(Op.INVITE, "Cyd", state=State.UNSURE)
+    other = ended(desk.ledger, plan(desk, "Ada", "Ben", "Cyd"))
+    assert "1 unsure" in other.says
+    assert first == again != other.situation
+
+
+def test_amounts_make_no_new_situation_of_a_stop(desk) -> None:
+    made = plan(desk)
+    stops = (EndedEarly(How.STOPPED, f"{n} tries failed", GO_ON) for n in (3, 4))
+    one, two = (ended(desk.ledger, made, early).situation for early in stops)
+    assert one == two
+
+
+def test_another_mistake_is_another_situation() -> None:
+    errors = (BadInput.at(Place(FILE, line), "no") for line in (3, 3, 4))
+    one, same, other = (broken_off("backend", FILE, error).situation for error in errors)
+    assert one == same != other

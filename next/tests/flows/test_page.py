@@ -1,0 +1,95 @@
+"""The page of a campaign in Prefect: masked, without power, and with what to do next."""
+
+import re
+from datetime import UTC, datetime
+
+import pytest
+
+from data.decisions.doubts import Doubt
+from data.store.states import Op
+from flows.ending import End, Ending
+from flows.page import SHOWN, artifact_key, campaign_page, text
+
+NOBODY = {"waiting": 0, "sending": 0, "unsure": 0, "refused": 0, "withdrawn": 0, "held": 0}
+
+
+def standing(*candidates: dict, key: str = "backend-2026", **counts: int) -> dict:
+    """What `campaign status KEY --json` prints."""
+    return {
+        "campaign": key,
+        "service": "https://service.invalid",
+        "project_id": 101,
+        "problem_id": 42,
+        "project": "done",
+        "problem": "done",
+        "counts": {"candidates": 4, "added": 4, "invited": 2} | NOBODY | counts,
+        "candidates": list(candidates),
+    }
+
+
+def candidate(email1: str, invite: str = "done", why: str | None = None) -> dict:
+    return {"email1": email1, "candidate_id": 1, "add": "done", "invite": invite, "why": why}
+
+
+def doubt(number: int, email1: str = "ada.lovelace@example.org") -> Doubt:
+    at = datetime(2026, 5, 4, 9, 30, tzinfo=UTC)
+    name = ("Ada", "Lovelace")
+    return Doubt(number, number, Op.INVITE, email1, *name, at, 4, None, "Ada is unknown", "why")
+
+
+def test_it_shows_how_far_who_is_unsure_and_what_to_type() -> None:
+    ending = Ending("backend-2026", End.ATTENTION, "2 of 4 invited, 1 unsure.", "campaign settle x")
+    page = campaign_page(standing(unsure=1), [doubt(17)], str(ending))
+    assert page.startswith("# backend-2026\n")
+    assert "2 of 4 invited" in page
+    assert "Next: `campaign settle x`" in page
+    assert re.search(r"(?m)^\| 17 \| invite \| .* \| 2026-05-04 09:30 \| no answer \|$", page)
+    assert page.count("█") == 30 + 15  # all are added, half are invited
+
+
+def test_an_approval_names_its_form_and_code() -> None:
+    says = "0 of 4 invited. Nobody has approved this plan. Plan 0123456789abcdef: 4 to add."
+    ending = Ending("backend-2026", End.APPROVAL, says, "campaign approve backend-2026")
+    page = campaign_page(standing(), [], str(ending))
+    assert "**approve**" in page
+    assert "0123456789abcdef" in page
+    assert "`campaign approve backend-2026`" in page
+
+
+def test_a_person_is_a_masked_address_and_reasons_stay_in_the_ledger() -> None:
+    them = [
+        candidate("ben.hacker@example.org", "refused", "the service said no (Ben is not known)"),
+        candidate("cyd@example.org", "waiting", "withdrawn by mara: she told me"),
+        candidate("ada.lovelace@example.org", "unsure", "no answer"),
+    ]
+    page = campaign_page(standing(*them, refused=1, held=1, unsure=1), [doubt(17)], "done: x")
+    for word in ("hacker", "lovelace", "Lovelace", "Ada", "Ben", "cyd@", "mara", "told me"):
+        assert word not in page
+    assert "## Refused or held: 2" in page
+    assert "## Unsure: 1" in page
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("<script>alert(1)</script>", "&lt;script&gt;alert(1)&lt;/script&gt;"),
+        ("a | b", r"a \| b"),
+        ("[x](javascript:y)", r"\[x\](javascript:y)"),
+        ("line\nline", "line line"),
+        ("**bold** `code`", r"\*\*bold\*\* \`code\`"),
+    ],
+)
+def test_what_others_wrote_has_no_power(written, shown) -> None:
+    assert text(written) == shown
+
+
+def test_a_long_table_says_how_many_more_there_are() -> None:
+    page = campaign_page(standing(), [doubt(n) for n in range(SHOWN + 3)], "done: x")
+    assert page.count("| invite |") == SHOWN
+    assert "and 3 more" in page
+
+
+def test_keys_that_differ_have_pages_that_differ() -> None:
+    keys = {artifact_key("campaign", key) for key in ("a.b", "a-b", "a_b", "ab")}
+    assert len(keys) == 4
+    assert all(re.fullmatch(r"[a-z0-9-]+", key) for key in keys)

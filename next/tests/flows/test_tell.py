@@ -1,0 +1,147 @@
+"""A person is told once of each situation that needs one, and it is not lost meanwhile."""
+
+import asyncio
+import http.server
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+
+import pytest
+from sqlmodel import select
+
+from data.store.lease import lease
+from data.store.ledger import Ledger
+from data.store.tables import Notice
+from flows import tell
+from flows.ending import End, Ending
+from flows.tell import note_situation, tell_waiting
+
+
+class Hook:
+    """An address that takes notices: `told`, but answers `refuses` with 503."""
+
+    def __init__(self) -> None:
+        self.told: list[str] = []
+        self.refuses = ""
+
+
+@pytest.fixture
+def hook(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hook]:
+    there = Hook()
+
+    class Answers(http.server.BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            text = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["text"]
+            refused = there.refuses and there.refuses in text
+            if not refused:
+                there.told.append(text)
+            self.send_response(503 if refused else 200)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None: ...
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answers) as server:
+        threading.Thread(target=server.serve_forever).start()
+        monkeypatch.setenv("CAMPAIGN_NOTIFY_URL", f"http://127.0.0.1:{server.server_port}/hook")
+        yield there
+        server.shutdown()
+
+
+def ends(key: str, end: End = End.ATTENTION, situation: str = "one") -> None:
+    note_situation(Ending(key, end, "1 of 2 invited.", f"campaign settle {key}", None, situation))
+
+
+def told(ledger: Ledger) -> bool:
+    return asyncio.run(tell_waiting(ledger))
+
+
+def test_a_situation_is_told_once_however_many_runs_meet_it(ledger, hook) -> None:
+    for _ in range(10):
+        for key in ("a", "b", "c", "d", "e"):
+            ends(key)
+        assert told(ledger)
+    assert sorted(text[0] for text in hook.told) == ["a", "b", "c", "d", "e"]
+    assert "campaign settle a" in " ".join(hook.told)
+
+
+@pytest.mark.parametrize(("end", "number"), [(each, each.needs_a_person) for each in End], ids=str)
+def test_what_goes_on_by_itself_is_not_told(end, number, ledger, hook) -> None:
+    ends("a", end)
+    assert told(ledger)
+    assert len(hook.told) == number
+
+
+def test_the_next_situation_is_told_and_the_same_one_after_all_was_well(ledger, hook) -> None:
+    for end, situation in (
+        (End.ATTENTION, "one"),
+        (End.ATTENTION, "two"),
+        (End.STOPPED, "one"),
+        (End.INTERRUPTED, ""),
+        (End.ATTENTION, "one"),  # still the first one
+    ):
+        ends("a", end, situation)
+    assert told(ledger)
+    assert len(hook.told) == 3
+    ends("ab")
+    ends("a", End.DONE)
+    ends("a")
+    ends("ab")
+    assert told(ledger)
+    assert sorted(text.split(":")[0] for text in hook.told[3:]) == ["a", "ab"]
+
+
+def test_a_notice_is_told_again_and_again_until_it_was_taken(ledger, hook) -> None:
+    hook.refuses = "a:"
+    ends("a"), ends("b")
+    assert not told(ledger)
+    assert [text[0] for text in hook.told] == ["b"]  # one that is refused keeps no other back
+    hook.refuses = ""
+    assert told(ledger)
+    assert told(ledger)
+    assert [text[0] for text in hook.told] == ["b", "a"]
+
+
+def test_an_address_that_is_away_loses_nothing(ledger, monkeypatch) -> None:
+    monkeypatch.setenv("CAMPAIGN_NOTIFY_URL", "http://127.0.0.1:9/secret")
+    ends("a")
+    assert not told(ledger)
+    with ledger.reading() as session:
+        assert session.exec(select(Notice.told)).all() == [None]
+
+
+def test_without_an_address_situations_wait_in_the_ledger(ledger) -> None:
+    ends("a")
+    assert told(ledger)
+    with ledger.reading() as session:
+        assert [notice.key for notice in session.exec(select(Notice))] == ["a needs attention one"]
+
+
+def test_whoever_comes_while_another_tells_gives_up_in_the_end(ledger, hook, monkeypatch) -> None:
+    monkeypatch.setattr(tell, "PATIENCE", 0.0)
+    ends("a")
+    with lease(ledger, tell.TELLING):
+        assert not told(ledger)
+    assert hook.told == []
+
+
+FIFTY = """
+import asyncio, sys
+from data.store.ledger import Ledger
+from flows.ending import End, Ending
+from flows.tell import note_situation, tell_waiting
+with Ledger.open() as ledger:
+    for number in range(10):
+        key = f"campaign{sys.argv[1]}x{number}"
+        note_situation(Ending(key, End.STOPPED, "stopped", None, None, "one"))
+        asyncio.run(tell_waiting(ledger))
+"""
+
+
+def test_fifty_endings_of_five_processes_at_once_give_fifty_messages(ledger, hook) -> None:
+    running = [subprocess.Popen([sys.executable, "-c", FIFTY, str(n)]) for n in range(5)]
+    assert [each.wait() for each in running] == [0] * 5
+    assert told(ledger)
+    assert len(hook.told) == len({*hook.told}) == 50
