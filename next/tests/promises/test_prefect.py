@@ -16,7 +16,7 @@ import pytest
 from sandbox.faults import ALWAYS, bad_row, late, lost
 from tests.promises.support.commands import WHO, Campaign
 from tests.promises.support.service import Service
-from tests.promises.support.up import Up
+from tests.promises.support.up import Row, Up
 
 Sandbox = Callable[..., Service]
 slow = [pytest.mark.slow, pytest.mark.timeout(900), pytest.mark.xdist_group("up")]
@@ -117,11 +117,8 @@ class Test_under_up:
         path = f"deployments/{daily['id']}/schedules/{schedule['id']}"
         up.ask("PATCH", path, {"active": False})
         up.put("daily", people=people("daily", 4), schedule={"cron": "0 10 * * *"})
-        up.until(
-            lambda: up.deployments()["daily"]["schedules"][0]["schedule"]["cron"] == "0 10 * * *"
-        )
-        (schedule,) = up.deployments()["daily"]["schedules"]
-        assert schedule["active"] is False
+        changed = up.until(lambda: ten_o_clock(up.deployments()["daily"]["schedules"]))
+        assert changed["active"] is False
 
         typed = at_work.campaign.start(
             "run",
@@ -244,6 +241,10 @@ class Test_under_up:
         before = _counts(up)
         time.sleep(20)  # nothing is what is waited for
         assert _counts(up) == before
+
+
+def ten_o_clock(schedules: list[Row]) -> Row | None:
+    return next((each for each in schedules if each["schedule"]["cron"] == "0 10 * * *"), None)
 
 
 def _text(path: Path) -> str:

@@ -163,11 +163,11 @@ def test_38_every_ending_says_what_to_type_and_that_works(
     campaign.people(["ada@people.test"], "other.csv")
     done(next_command(campaign, bad))
 
-    service.faults["problems"] = status(503, times=ALWAYS, body={"error": "closed until nine"})
+    service.faults["problems"] = status(503, times=ALWAYS)
     campaign.write(people=["eve@people.test", "bob@people.test", "ann@people.test"])
     stopped = campaign("run", "hiring.yaml", "--yes")
     assert stopped.code == 1, stopped.said
-    assert "closed until nine" in stopped.said
+    assert "503" in stopped.said
     service.faults["problems"] = None
     service.faults["invite"] = lost(2)
     looked = campaign.follow(stopped, "run")
@@ -187,14 +187,14 @@ def test_38_ctrl_c_ends_with_130_and_says_how_to_go_on(
 ) -> None:
     """What is safe is said, nothing is left unsure, and the printed command does the rest."""
     service = sandbox()
-    campaign.write(people=200)
+    campaign.write(people=120)
     running = campaign.start("run", "hiring.yaml", "--yes")
     running.until(lambda: service.arrived("invite", 3)).send(signal.SIGINT)
     stopped = running.end()
     assert stopped.code == 130, stopped.said
     assert set(campaign.states().values()) <= {"done", "waiting"}
     done(campaign.follow(stopped, "run"))
-    assert len(service.invited()) == len(set(service.invited())) == 200
+    assert len(service.invited()) == len(set(service.invited())) == 120
 
 
 # -- 39, 40: what is kept ----------------------------------------------------------------------
