@@ -16,7 +16,13 @@ from config.errors import Mistake, Place
 LARGEST_EXACT = 2**53
 # Twice as many rows as anybody invites; a longer file is not a list of candidates.
 MOST_ROWS = 250_000
+MOST_COLUMNS = 1_000
+MOST_CELLS = 5_000_000
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
+
+
+class Unfit(Exception):
+    """A file, or one cell, cannot be read: why, and its sheet and name if it is a cell."""
 
 
 @dataclass

@@ -41,21 +41,15 @@ class Source:
     def kind(self) -> Kind:
         """Tell the kind. Raises BadInput for what is no table, with what to do about it."""
         head = self.data[:4096]
-        as_text = head.decode(encoding_of(self.data) or "latin-1", "replace").lstrip(
-            "\ufeff \r\n\t"
-        )
-        why_not = next((why for begins, why in _REFUSED if head.startswith(begins)), None)
-        if head.startswith(_OLE) and "EncryptedPackage".encode("utf-16-le") in self.data:
-            why_not = PROTECTED
-        if head.startswith(b"PK") and b"mimetypeapplication/vnd.oasis.opendocument" in head[:120]:
-            why_not = f"this is an OpenDocument file; {SAVE_AS}"
-        if re.match(r"<\?xml[^>]*>\s*(?:<\?mso[^>]*>\s*)?<(?:\w+:)?Workbook\b", as_text):
-            why_not = f"this is a workbook in the XML of Excel 2003; {SAVE_AS}"
-        if why_not is not None:
+        why_not = next((why for begins, why in _REFUSED if re.match(begins, head, re.DOTALL)), None)
+        if why_not and "EncryptedPackage".encode("utf-16-le") in self.data:
+            why_not = "this workbook is protected by a password; save it without one"
+        if why_not:
             raise BadInput.at(Place(self.file), why_not)
         if head.startswith(b"PK\x03\x04"):
             return Kind.WORKBOOK
-        return Kind.PAGE if _PAGE.match(as_text) else Kind.TEXT
+        text = head.decode(encoding_of(self.data) or "latin-1", "replace")
+        return Kind.PAGE if _PAGE.match(text.lstrip("\ufeff \r\n\t")) else Kind.TEXT
 
 
 def read_file(file: Path) -> Source:
@@ -117,12 +111,19 @@ def _at_rest(file: Path) -> bytes | None:
 
 
 SAVE_AS = "open it in a spreadsheet program and save it as .xlsx"
-PROTECTED = "this workbook is protected by a password; save it without one"
-_OLE = bytes.fromhex("d0cf11e0a1b11ae1")
+TOO_LARGE = (
+    "this file takes more time or memory to read than any campaign needs; "
+    "copy its candidates to a new one, or save them as .csv"
+)
 _REFUSED = (
-    (_OLE, f"this is an old .xls workbook; {SAVE_AS}"),
-    (b"%PDF", "this is a PDF; export the table as .xlsx or .csv instead"),
-    (b"MIME-Version:", f"this is an archived web page; {SAVE_AS}"),
+    (rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", f"this is an old .xls workbook; {SAVE_AS}"),
+    (rb"PK.{28}mimetypeapplication/vnd\.oasis", f"this is an OpenDocument file; {SAVE_AS}"),
+    (
+        rb"\W*<\?xml[^>]*>\s*(?:<\?mso[^>]*>\s*)?<(?:\w+:)?Workbook\b",
+        f"this is a workbook in the XML of Excel 2003; {SAVE_AS}",
+    ),
+    (rb"%PDF", "this is a PDF; export the table as .xlsx or .csv instead"),
+    (rb"MIME-Version:", f"this is an archived web page; {SAVE_AS}"),
 )
 _MARKS = (
     (b"\xef\xbb\xbf", "utf-8-sig"),

@@ -20,6 +20,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
+from typing import Literal
 
 FIELDS = ("full_name", "first_name", "last_name", "email1", "source", "notes", "stage_id")
 # Titles, dates and remarks may stand above the header, which must be within so many rows.
@@ -66,30 +67,22 @@ def worded(text: str) -> str:
     return " ".join(re.findall(r"[\w*]+", plain))
 
 
-def says_out(text: str, *, title: bool = False, whole: bool = False) -> bool:
+def says_out(
+    text: str, how: Literal["search", "match", "fullmatch"] = "search", *, title: bool = False
+) -> bool:
     """Whether a value says that a person is out, or a `title` that whoever has a value there is.
 
-    `whole`: only if the text says nothing else.
+    `how`: anywhere in the text, at its beginning, or as all that it says.
     """
     words = worded(text)
-    if not words or _pattern("not_out").search(words):
-        return False
-    pattern = _pattern("out", "out_column" if title else "out_value")
-    return bool(pattern.fullmatch(words) if whole else pattern.search(words))
-
-
-def begins_with_out(text: str) -> bool:
-    """Whether a remark begins by saying that a person is out."""
-    words = worded(text)
-    return bool(_pattern("out", "out_value").match(words)) and not _pattern("not_out").match(words)
+    said = getattr(_pattern("out", "out_column" if title else "out_value"), how)(words)
+    return bool(said) and not _pattern("not_out").search(words)
 
 
 def is_status(title: str) -> bool:
     """Whether the values under a header say how far a person got."""
-    words = worded(title)
-    return bool(_pattern("status_column").search(words)) and not _pattern("not_status").search(
-        words
-    )
+    status, others = _pattern("status_column"), _pattern("not_status")
+    return bool(status.search(worded(title))) and not others.search(worded(title))
 
 
 def is_not_so(value: str) -> bool:

@@ -7,10 +7,11 @@ beside a name, a row that is hidden, filtered away or struck through.
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Literal
 
 from config.errors import Mistake, shown
-from config.sheets.headers import begins_with_out, is_not_so, is_remarks, is_status, says_out
+from config.sheets.headers import is_not_so, is_remarks, is_status, says_out
 from config.sheets.table import Table
 from config.sheets.where import compared, line
 
@@ -112,15 +113,11 @@ def _rule(title: str) -> Callable[[str], bool] | None:
         return _is_filled
     if is_status(title):
         return says_out
-    return _says_nothing_else if not title or is_remarks(title) else None
+    return partial(says_out, how="fullmatch") if not title or is_remarks(title) else None
 
 
 def _is_filled(value: str) -> bool:
     return bool(value) and not is_not_so(value)
-
-
-def _says_nothing_else(value: str) -> bool:
-    return says_out(value, whole=True)
 
 
 def _has_remark(value: str) -> bool:
@@ -129,7 +126,7 @@ def _has_remark(value: str) -> bool:
     Whose surname is Rejected is not out.
     """
     parts = _DASH.split(value)
-    beside = len(parts) > 1 and any(map(begins_with_out, parts))
+    beside = len(parts) > 1 and any(says_out(each, "match") for each in parts)
     return beside or any(map(says_out, _BRACKETS.findall(value)))
 
 
@@ -151,15 +148,13 @@ def _question(table: Table, people: int, findings: Sequence[Finding], where: Whe
 
 def _listed(rows: Sequence[int], table: Table | None = None) -> str:
     """`row 3 (Grace Hopper)`: the first of some rows, with their names if there is a table."""
-    each = [f"{row}{_name(table, row) if table else ''}" for row in rows[:NAMED]]
+    each = []
+    for row in rows[:NAMED]:
+        names = [table.frame.at[row, n] for n in PERSON[:3] if n in table.frame] if table else []
+        name = " ".join(filter(None, map(str, names)))
+        each.append(f"{row} ({name})" if name else str(row))
     more = f" and {len(rows) - NAMED:,} more" if len(rows) > NAMED else ""
     return ("row " if len(rows) == 1 else "rows ") + ", ".join(each) + more
-
-
-def _name(table: Table, row: int) -> str:
-    names = [str(table.frame.at[row, name]) for name in PERSON[:3] if name in table.frame]
-    name = " ".join(filter(None, names))
-    return f" ({name})" if name else ""
 
 
 _BRACKETS = re.compile(r"[(\[（【]([^()\[\]（）【】]*)[)\]）】]")

@@ -23,6 +23,7 @@ BESIDE = (
     "a person stands here in columns that are not read; move the row below its headers, or remove "
     "the address"
 )
+ELSEWHERE = "an address stands here, but nothing in the columns that are read, so nobody is invited"
 SWALLOWED = (
     "a cell of this row holds whole rows with people, because of a stray quote; remove the quote, "
     "or the line breaks inside the cell"
@@ -75,7 +76,10 @@ def sift(
         elif is_total(cells) or is_footer(cells):
             nobody.append(row)
         else:
-            sifted.mistakes += _beside(grid, row, person)
+            beside = _beside(grid, row, person)
+            sifted.mistakes += beside
+            if not beside and any(map(is_address, cells)):
+                sifted.notes.append(f"{grid.place(begins)}: {ELSEWHERE}")
     sifted.notes += _named(grid, nobody)
     return sifted
 
@@ -113,13 +117,8 @@ def _alone(cells: Iterable[str]) -> bool:
 
 def _is_somebody(cells: Sequence[str], columns: Iterable[int]) -> bool:
     """Whether a row may be a person, however incomplete: no total and no footer."""
-    if not _filled(cells, columns):
-        return False
-    return any(map(is_address, cells)) or not (is_total(cells) or is_footer(cells))
-
-
-def _filled(cells: Sequence[str], columns: Iterable[int]) -> int:
-    return sum(1 for column in columns if column < len(cells) and cells[column].strip())
+    here = any(column < len(cells) and cells[column].strip() for column in columns)
+    return here and (any(map(is_address, cells)) or not (is_total(cells) or is_footer(cells)))
 
 
 def _beside(grid: Grid, row: Row, person: Sequence[int]) -> list[Mistake]:

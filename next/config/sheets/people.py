@@ -31,9 +31,6 @@ class LeftOut:
     place: Place
     why: str
 
-    def __str__(self) -> str:
-        return f"{self.place}: {self.name} is left out: {self.why}"
-
 
 @dataclass
 class People:
@@ -72,13 +69,10 @@ def read_people(spec: TableSpec, base: Path, source: Source | None = None) -> Pe
         table = table_of(source or read_file(base / spec.file), spec.sheet, columns)
     except BadInput as error:
         return People(mistakes=[*error.mistakes])
-    held = {name: FULL_NAME if split and name in NAMES else name for name in SENT}
-    from_header = {
-        name: table.headers[table.by_field[each]]
-        for name, each in held.items()
-        if each in table.by_field
-    }
-    people = People(notes=table.notes, digest=table.digest, columns=from_header)
+    whole = table.by_field.get(FULL_NAME)
+    held = table.by_field | (dict.fromkeys(NAMES, whole) if split and whole is not None else {})
+    from_headers = {name: table.headers[held[name]] for name in SENT if name in held}
+    people = People(notes=table.notes, digest=table.digest, columns=from_headers)
     unusable = [*_missing_columns(table, split, columns)]
     people.mistakes = [*table.mistakes, *unusable]
     if unusable or "email1" not in table.by_field:

@@ -17,13 +17,14 @@ from config.sheets.headers import (
     is_remarks,
     spelling,
 )
-from config.sheets.lost import Row, sift
+from config.sheets.lost import Row, Sifted, sift
 from config.sheets.text import read_text
 
 if TYPE_CHECKING:
     import pandas as pd
 
 USUAL_SHEET = "candidates"
+NAMED = 60  # headers in one sentence
 NO_HEADER = (
     "this row has an address, so it is not a header; add a header row above it that names the "
     "columns, such as First name or Email"
@@ -104,16 +105,13 @@ def table_of(
     at, _ = header_among([cells for _, cells in top], columns)
     header, titles = top[at][0], [title.strip() for title in top[at][1]]
     by_field, mistakes = _columns(grid, header, titles, columns)
-    if "email1" not in by_field:
-        rows = grid.rows[at + 1 :]
-        mistakes = [*grid.mistakes, *mistakes]
-    else:
+    sifted = Sifted(grid.rows[at + 1 :])
+    if "email1" in by_field:
         sifted = sift(grid, (header, titles), by_field, columns)
-        rows = sifted.rows
-        mistakes = [*grid.mistakes, *mistakes, *sifted.mistakes]
-        notes += sifted.notes
+    mistakes = [*grid.mistakes, *mistakes, *sifted.mistakes]
+    notes += sifted.notes
     notes += _unsent(grid, titles, by_field)
-    return Table(grid, source.digest, titles, header, by_field, rows, mistakes, notes)
+    return Table(grid, source.digest, titles, header, by_field, sifted.rows, mistakes, notes)
 
 
 def no_column(place: Place, name: str, titles: Sequence[str]) -> Mistake:
@@ -123,7 +121,7 @@ def no_column(place: Place, name: str, titles: Sequence[str]) -> Mistake:
 
 
 def _listed(titles: Sequence[str]) -> str:
-    return ", ".join(shown(title) for title in titles if title) or "nothing"
+    return ", ".join(shown(title.strip()) for title in titles[:NAMED] if title.strip()) or "nothing"
 
 
 def grids_of(source: Source, columns: Mapping[str, str] | None = None) -> list[Grid]:
@@ -142,18 +140,21 @@ def _chosen(
     """Choose the sheet: the one that is named, or `candidates`, or the only one, or the only one
     with a column of addresses.
     """
-    wanted = (sheet or USUAL_SHEET).strip().casefold()
-    place, names = Place(source.file), ", ".join(shown(grid.sheet) for grid in grids) or "none"
+    place, wanted = Place(source.file), (sheet or USUAL_SHEET).strip().casefold()
     named = [grid for grid in grids if (grid.sheet or "").strip().casefold() == wanted]
+    tops = [_top(grid, columns) for grid in grids]
+    fitting = [g for g, top in zip(grids, tops, strict=True) if "email1" in fields_of(top, columns)]
     if sheet is not None and source.kind is Kind.TEXT:
         raise BadInput.at(place, "this is a text without sheets; leave out sheet", field="sheet")
-    if len(named) == 1 or (len(grids) == 1 and sheet is None):
-        grid = (named or grids)[0]
-        return grid, [*grid.notes]
-    if sheet is not None:
+    if sheet is not None and len(named) != 1:
+        names = ", ".join(shown(grid.sheet) for grid in grids)
         why = f"there is no sheet {shown(sheet)}; the sheets are {names}"
         raise BadInput.at(place, why, field="sheet", found=sheet)
-    fitting = [grid for grid in grids if _names_addresses(grid, columns)]
+    if len(named) == 1 or len(grids) == 1:
+        grid = (named or grids)[0]
+        others = [other for other in fitting if other is not grid and sheet is None]
+        also = "this sheet has email addresses as well, and is not read"
+        return grid, [*grid.notes, *(f"{other.whole}: {also}" for other in others)]
     if len(fitting) == 1:
         note = f"{fitting[0].whole}: this sheet is used, as no other one has email addresses"
         return fitting[0], [note, *fitting[0].notes]
@@ -161,25 +162,17 @@ def _chosen(
         several = ", ".join(shown(grid.sheet) for grid in fitting)
         why = (
             f"the sheets {several} all have email addresses; say which one has the people, as in  "
-            f"sheet: {fitting[0].sheet}"
         )
-    else:
-        heads = (f"{shown(grid.sheet)} ({_top(grid, columns)})" for grid in grids)
-        why = (
-            f"no sheet has a column for email1; found {'; '.join(heads)}. If it is one of these "
-            'columns, write  columns: {email1: "…"}'
-        )
-    raise BadInput.at(place, why, field="sheet")
+        raise BadInput.at(place, f"{why}sheet: {fitting[0].sheet}", field="sheet")
+    heads = (f"{shown(g.sheet)} ({_listed(top)})" for g, top in zip(grids, tops, strict=True))
+    why = f"no sheet has a column for email1; found {'; '.join(heads)}. If it is one of these "
+    raise BadInput.at(place, why + 'columns, write  columns: {email1: "…"}', field="sheet")
 
 
-def _names_addresses(grid: Grid, columns: Mapping[str, str]) -> bool:
-    return any("email1" in fields_of(cells, columns) for _, cells in grid.rows[:ABOVE_AT_MOST])
-
-
-def _top(grid: Grid, columns: Mapping[str, str]) -> str:
-    top = [cells for _, cells in grid.rows[:ABOVE_AT_MOST]]
-    at, _ = header_among(top, columns)
-    return ", ".join(cell.strip() for cell in top[at] if cell.strip())[:200] if top else "empty"
+def _top(grid: Grid, columns: Mapping[str, str]) -> list[str]:
+    """The header of a sheet, or what comes nearest to one."""
+    top = [cells for _, cells in grid.rows[:ABOVE_AT_MOST]] or [[]]
+    return top[header_among(top, columns)[0]]
 
 
 def _columns(
@@ -204,14 +197,13 @@ def _columns(
     for name, places in all_of.items():
         if len(places) > 1:
             which = ", ".join(shown(titles[at]) for at in places)
-            alike = len({spelling(titles[at]) for at in places}) == 1
-            do = (
-                "rename all but the one to use"
-                if alike
-                else (f'say which, as in  columns: {{{name}: "{titles[places[0]]}"}}')
-            )
+            do = f'say which, as in  columns: {{{name}: "{titles[places[0]]}"}}'
+            if len({spelling(titles[at]) for at in places}) == 1:
+                do = "rename all but the one to use"
             why = f"{len(places)} columns for {name}: {which}; {do}"
             mistakes.append(Mistake(grid.place(header, places[1]), why, name))
+    if {"first_name", "last_name"} <= all_of.keys() and "full_name" not in columns:
+        all_of.pop("full_name", None)
     by_field = {name: all_of[name][0] for name in FIELDS if name in all_of}
     return by_field, mistakes
 
@@ -226,11 +218,7 @@ def _has_numbers(grid: Grid, header: int, column: int) -> bool:
 def _unsent(grid: Grid, titles: Sequence[str], by_field: Mapping[str, int]) -> list[str]:
     """Name the columns that are not sent, and say how to send remarks."""
     others = [title for at, title in enumerate(titles) if title and at not in by_field.values()]
-    notes = [f"{grid.whole}: columns that are not sent: {', '.join(others)}"] if others else []
-    if "notes" not in by_field:
-        notes += [
-            f'{grid.whole}: {title} is not sent; to send it, write  columns: {{notes: "{title}"}}'
-            for title in others
-            if is_remarks(title)
-        ]
-    return notes
+    remarks = [title for title in others if "notes" not in by_field and is_remarks(title)]
+    send = (f'to send {title}, write  columns: {{notes: "{title}"}}' for title in remarks)
+    notes = "; ".join([", ".join(others), *send])
+    return [f"{grid.whole}: columns that are not sent: {notes}"] if others else []

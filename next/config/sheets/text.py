@@ -1,11 +1,10 @@
-"""Tables in text: comma, semicolon, tab or vertical bar between the cells, or a web page."""
+"""Tables in text: comma, semicolon, tab or vertical bar between the cells."""
 
 import csv
 import io
 import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
 
 from config.errors import BadInput, Mistake, Place, shown
 from config.sheets.cells import DELIMITERS, MOST_ROWS, Grid, unguarded
@@ -98,91 +97,6 @@ def _decoded(source: Source) -> tuple[str, list[str]]:
             )
         return text, notes
     raise BadInput.at(Place(file, line), "this is not text in UTF-8; save the file as UTF-8")
-
-
-def page_tables(data: bytes) -> Iterator[tuple[str, list[tuple[int, int, str, dict[str, Any]]]]]:
-    """Go through the tables of a web page: each with its cells, as a reader of the page sees them.
-
-    A cell is its row (from 1), its column (from 0), its text, and marks.
-    """
-    from lxml import html  # noqa: PLC0415
-
-    encoding = encoding_of(data) or "utf-8"
-    try:
-        text = data.decode(encoding)
-    except UnicodeDecodeError:
-        text = data.decode("cp1252", "replace")
-    text = re.sub(r"^\s*<\?xml[^>]*>", "", text.lstrip("\ufeff"))
-    for number, table in enumerate(html.fromstring(text).xpath("//table"), 1):
-        rows = table.xpath("./tr|./thead/tr|./tbody/tr|./tfoot/tr")
-        yield f"Table {number}", list(_cells_of(rows))
-
-
-def _cells_of(rows: list[Any]) -> Iterator[tuple[int, int, str, dict[str, Any]]]:
-    reaching: dict[int, tuple[int, str]] = {}  # by column: the last row that a cell spans, its text
-    for number, row in enumerate(rows, 1):
-        style = row.get("style", "").replace(" ", "").lower()
-        hidden = row.get("hidden") is not None or "display:none" in style
-        if hidden:
-            yield number, 0, "", {"hidden": True}
-        column = 0
-        for cell in row.xpath("./td|./th"):
-            while column in reaching and reaching[column][0] >= number:
-                yield number, column, reaching[column][1], {}
-                column += 1
-            text, marks = _text_in(cell)
-            yield number, column, text, marks
-            across, down = (_span(cell, name) for name in ("colspan", "rowspan"))
-            for at in range(column, column + across) if down > 1 else ():
-                reaching[at] = number + down - 1, text if at == column else ""
-            column += across
-        for at in sorted(reaching):
-            if at >= column and reaching[at][0] >= number > reaching[at][0] - 1_000:
-                yield number, at, reaching[at][1], {}
-
-
-def _text_in(cell: Any) -> tuple[str, dict[str, Any]]:
-    """The text of a cell without what is hidden in it or belongs to a table inside."""
-    pieces: list[tuple[str, bool]] = []
-    _collect(cell, pieces, struck=False)
-    text = "".join(piece for piece, _ in pieces)
-    lines = [" ".join(line.split()) for line in text.split("\n")]
-    states = {struck for piece, struck in pieces if piece.strip()}
-    marks: dict[str, Any] = {"struck": True} if states == {True} else {}
-    marks |= {"partly": True} if len(states) > 1 else {}
-    links = [
-        href for href in cell.xpath(".//a/@href") if href.strip().lower().startswith("mailto:")
-    ]
-    marks |= {"link": ",".join(map(str.strip, links))} if links else {}
-    return "\n".join(lines).strip(), marks
-
-
-def _collect(element: Any, pieces: list[tuple[str, bool]], *, struck: bool) -> None:
-    """Collect the pieces of text within an element, and whether each is struck through."""
-    style = element.get("style", "").replace(" ", "").lower()
-    struck = struck or element.tag in {"s", "strike", "del"} or "line-through" in style
-    pieces.append((_flat(element.text), struck))
-    for child in element:
-        if child.tag == "br":
-            pieces.append(("\n", struck))
-        elif isinstance(child.tag, str) and child.tag not in {
-            "script",
-            "style",
-            "table",
-            "template",
-        }:
-            pieces.append((" " if child.tag in {"p", "div", "li"} else "", struck))
-            _collect(child, pieces, struck=struck)
-        pieces.append((_flat(child.tail), struck))
-
-
-def _flat(text: str | None) -> str:
-    return re.sub(r"[ \t\r\n\f]+", " ", text or "")
-
-
-def _span(cell: Any, name: str) -> int:
-    typed = cell.get(name, "").strip()
-    return min(max(int(typed), 1), 1_001) if typed.isascii() and typed.isdigit() else 1
 
 
 # A line that only Excel understands; other programs add quotes to it, and delimiters.

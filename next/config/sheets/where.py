@@ -119,11 +119,12 @@ def _unclear(
 
 def _nearest(slip: str, names: Collection[str]) -> str:
     """List the existing names, the most similar to the misspelled one first."""
-
-    def likeness(name: str) -> float:
-        return difflib.SequenceMatcher(None, compared(slip), compared(name)).ratio()
-
-    likely = sorted([*names][:1_000], key=likeness, reverse=True)[:NAMED]
+    match = difflib.SequenceMatcher(b=compared(slip))
+    likeness = {}
+    for name in [*names][:1_000]:
+        match.set_seq1(compared(name))
+        likeness[name] = match.ratio()
+    likely = sorted(likeness, key=lambda name: -likeness[name])[:NAMED]
     more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
     return ", ".join(map(shown, likely)) + more
 

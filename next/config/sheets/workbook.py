@@ -18,36 +18,22 @@ from pathlib import Path
 from typing import Any
 
 from config.errors import BadInput, Place
-from config.sheets.cells import Grid, letters, text_of
-from config.sheets.files import PROTECTED, Source
-from config.sheets.text import page_tables
+from config.sheets.cells import MOST_CELLS, MOST_COLUMNS, Grid, Unfit, letters, text_of
+from config.sheets.files import TOO_LARGE, Source
+from config.sheets.page import PARTLY_STRUCK, page_grids
 
 MEMORY = 640 * 2**20
 SECONDS = 60  # of the child's own work
 PATIENCE = 600  # seconds, on a machine that gives it hardly any time
 # 100,000 people unpack to 40 MB; a few kilobytes can unpack to gigabytes.
 MOST_UNPACKED = 256 * 2**20
-MOST_CELLS = 5_000_000
 MOST_CHARACTERS = 64 * 2**20
-MOST_COLUMNS = 1_000
 
 DAMAGED = "this file is damaged; open it in a spreadsheet program and save it as .xlsx"
-TOO_LARGE = (
-    "this file takes more time or memory to read than any campaign needs; "
-    "copy its candidates to a new one, or save them as .csv"
-)
 FAR_AWAY = "this cell is far away from any table; delete it, or its column"
 NEVER_CALCULATED = (
     "a formula that was never calculated (open the file in a spreadsheet program and save it)"
 )
-PARTLY_STRUCK = "text of which only a part is struck through"
-
-
-class Unfit(Exception):
-    """The file, or one cell of it, cannot be read; the message says why."""
-
-    def __init__(self, why: str, sheet: str | None = None, cell: str | None = None) -> None:
-        super().__init__(why, sheet, cell)
 
 
 def read_grids(source: Source) -> list[Grid]:
@@ -69,7 +55,7 @@ def read_grids(source: Source) -> list[Grid]:
         if done.returncode == 0:
             answer = pickle.loads(done.stdout)  # noqa: S301 - from our own program
     if isinstance(answer, Unfit):
-        why, sheet, cell = answer.args
+        why, sheet, cell = (*answer.args, None, None)[:3]
         raise BadInput.at(Place(source.file, sheet=sheet, cell=cell), why)
     for grid in answer:
         grid.file = source.file
@@ -88,7 +74,7 @@ def main() -> None:
     data = sys.stdin.buffer.read()
     answer: list[Grid] | Unfit
     try:
-        answer = [*(_pages(data) if sys.argv[1] == "page" else _sheets(data))]
+        answer = [*(page_grids(data) if sys.argv[1] == "page" else _sheets(data))]
     except Unfit as error:
         answer = error
     except MemoryError:
@@ -96,26 +82,6 @@ def main() -> None:
     except Exception:  # noqa: BLE001 - a damaged file raises anything at all
         answer = Unfit(DAMAGED)
     sys.stdout.buffer.write(pickle.dumps(answer))
-
-
-def _pages(data: bytes) -> Iterator[Grid]:
-    """Go through the tables of a web page. Raises Unfit."""
-    found = False
-    for name, cells in page_tables(data):
-        found, grid = True, Grid(Path(), [], name)
-        rows: dict[int, dict[int, str]] = {}
-        for number, column, text, marks in cells:
-            at = (number, column)
-            if "hidden" in marks:
-                grid.hidden.add(number)
-            if text:
-                _put(grid, rows, at, text)
-                grid.struck |= {at} if "struck" in marks else set()
-                grid.spoilt |= {at: PARTLY_STRUCK} if "partly" in marks else {}
-                grid.links |= {at: marks["link"]} if "link" in marks else {}
-        yield _with_rows(grid, rows)
-    if not found:
-        raise Unfit("this is a web page without a table; export the table as .xlsx or .csv")
 
 
 def _sheets(data: bytes) -> Iterator[Grid]:
@@ -164,7 +130,7 @@ def _may_be_struck(archive: zipfile.ZipFile) -> bool:
     if sum(member.file_size for member in members) > MOST_UNPACKED:
         raise Unfit(TOO_LARGE)
     if any(member.flag_bits & 1 for member in members):
-        raise Unfit(PROTECTED)
+        raise Unfit("this workbook is protected by a password; save it without one")
     if "xl/workbook.bin" in names:
         raise Unfit("this is a binary workbook (.xlsb); save it as .xlsx")
     if "[Content_Types].xml" not in names or not any(name.startswith("xl/") for name in names):
@@ -178,6 +144,7 @@ def _may_be_struck(archive: zipfile.ZipFile) -> bool:
 def _sheet(parser: Any, book: Any, grid: Grid) -> Grid:
     """Take over the cells of a sheet, row by row."""
     from openpyxl.styles.numbers import BUILTIN_FORMATS  # noqa: PLC0415
+    from openpyxl.worksheet._reader import FORMULA_TAG  # noqa: PLC0415
 
     own = {164 + at: text for at, text in enumerate(book._number_formats)}
     formats = {**BUILTIN_FORMATS, **own}
@@ -186,7 +153,7 @@ def _sheet(parser: Any, book: Any, grid: Grid) -> Grid:
     rows: dict[int, dict[int, str]] = {}
     number_of_cells = characters = 0
     parse = parser.parse_cell
-    parser.parse_cell = lambda element: _with_formula(parse(element), element)
+    parser.parse_cell = lambda cell: parse(cell) | {"formula": cell.findtext(FORMULA_TAG)}
     for number, cells in parser.parse():
         for cell in cells:
             at, style = (number, cell["column"] - 1), cell["style_id"]
@@ -220,39 +187,20 @@ def _with_rows(grid: Grid, rows: dict[int, dict[int, str]]) -> Grid:
     return grid
 
 
-def _with_formula(cell: dict[str, Any], element: Any) -> dict[str, Any]:
-    """Mark a cell whose formula has no result, and one that makes a link to an address."""
-    from openpyxl.worksheet._reader import FORMULA_TAG  # noqa: PLC0415
-
-    formula = element.find(FORMULA_TAG)
-    if formula is not None:
-        # An empty text is a result; an empty result of another kind was never calculated.
-        if cell["value"] is None and cell["data_type"] not in {"s", "str"}:
-            cell["data_type"] = "never"
-        if link := _HYPERLINK.match(formula.text or ""):
-            cell["link"] = link[1]
-    return cell
-
-
 def _value(cell: dict[str, Any], at: tuple[int, int], grid: Grid) -> Any:
     """The value of a cell, whose oddities are noted."""
-    value = cell["value"]
-    if link := cell.get("link"):
-        grid.links[at] = link
+    value, formula = cell["value"], cell["formula"]
     if cell["data_type"] == "e":
         grid.spoilt[at] = f"the error {value}"
-    elif cell["data_type"] == "never":
+    elif formula is not None and value is None and cell["data_type"] not in {"s", "str"}:
+        # An empty text is a result; an empty result of another kind was never calculated.
         grid.spoilt[at] = NEVER_CALCULATED
     elif isinstance(value, list):  # text in several fonts
-        fonts = [getattr(part, "font", None) for part in value]
-        struck = {
-            bool(font and font.strike)
-            for part, font in zip(value, fonts, strict=True)
-            if str(part).strip()
-        }
+        parts = [(str(part), getattr(part, "font", None)) for part in value]
+        struck = {bool(font and font.strike) for text, font in parts if text.strip()}
         grid.spoilt |= {at: PARTLY_STRUCK} if len(struck) == 2 else {}
         grid.struck |= {at} if struck == {True} else set()
-        return "".join(map(str, value))
+        return "".join(text for text, _ in parts)
     return value
 
 
@@ -286,8 +234,6 @@ def _bounds(area: str) -> tuple[int, int, int, int]:
     left, top, right, bottom = range_boundaries(area)
     return left - 1, top, right - 1, bottom
 
-
-_HYPERLINK = re.compile(r'HYPERLINK\(\s*"(mailto:[^"]*)"', re.IGNORECASE)
 
 if __name__ == "__main__":
     # Under its own name, so that what is pickled here can be unpickled by whoever asked.

@@ -176,8 +176,14 @@ FINE: list[tuple[str | bytes, dict[str, Any], list[str]]] = [
     ("Exported by mia@corp.test\nContact:,mia@corp.test\n" + HEAD + ADA, {}, []),
     ("Recruiter,Mia,mia@corp.test\n\n" + HEAD + ADA, {}, []),
     (HEAD + ADA + "Exported by mia@corp.test,,\n", {}, ["Exported by mia@corp.test"]),
-    (HEAD[:-1] + ",Referred by\n" + ADA[:-1] + ",mia@corp.test\n,,,noa@corp.test\n", {}, []),
+    (HEAD[:-1] + ",Referred by\n" + ADA[:-1] + ",mia@corp.test\n,,,noa@corp.test\n",
+     {}, ["an address stands here, but nothing in the columns"]),
     (HEAD[:-1] + ",Cover\n" + ADA[:-1] + ',"Hi,\n\nwrite to ada@home.test\nAda, Bonn"\n', {}, []),
+    (
+        "Name,First name,Last name,Email\nB. C,Ada,Lovelace,ada@people.test\n",
+        {},
+        ["not sent: Name"],
+    ),
     # Blank lines, totals and footers.
     (HEAD + "\n\n,,\n" + ADA + "\n \n", {}, []),
     (HEAD + ADA + "\nTotal,,1\nPage 1 of 3,,\n", {}, ['"Total" is a total', '"Page 1 of 3"']),

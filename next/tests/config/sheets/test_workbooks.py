@@ -219,8 +219,8 @@ def two_sheets(*names: str, head: list[str] = HEAD) -> bytes:
         (
             two_sheets("Summary", "People", head=["Name", "Phone"]),
             None,
-            'no sheet has a column for email1; found "Summary" (Summary); "People" (Name, Phone). '
-            'If it is one of these columns, write  columns: {email1: "…"}',
+            'no sheet has a column for email1; found "Summary" ("Summary"); "People" ("Name", '
+            '"Phone"). If it is one of these columns, write  columns: {email1: "…"}',
         ),
     ],
     ids=short,
@@ -232,6 +232,12 @@ def test_the_sheet_with_the_people_is_found(
     people = read(book, "people.xlsx", **({"sheet": sheet} if sheet else {}))
     assert [mistake.message for mistake in people.mistakes] == ([wanted] if wanted else [])
     assert len(people.listed) == (0 if wanted else 1)
+
+
+def test_people_in_another_sheet_are_not_lost_without_a_word(read: Read) -> None:
+    """If the sheet candidates is taken because of its name."""
+    notes = read(two_sheets("Candidates", "More"), "people.xlsx").notes
+    assert any("More: this sheet has email addresses as well, and is" in note for note in notes)
 
 
 PAGE = "<table><tr><th>First name<th>Last name<th>Email</tr>{}</table>"
