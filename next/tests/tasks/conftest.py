@@ -1,5 +1,5 @@
 """The same desk as for the data: campaigns in a ledger."""
 
-from tests.data.conftest import desk, ledger, server
+from tests.data.conftest import desk, empty, ledger, new_url, postgres
 
-__all__ = ["desk", "ledger", "server"]
+__all__ = ["desk", "empty", "ledger", "new_url", "postgres"]
