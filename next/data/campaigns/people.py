@@ -129,10 +129,10 @@ def steps_of(step: Any, op: Op) -> ColumnElement[bool]:
     )
 
 
-def own_steps(session: Session, campaign_id: int) -> dict[Op, Step]:
-    """The project's own two steps: creating it, and attaching its problem."""
-    wanted = select(Step).where(STEP.c.campaign_id == campaign_id, STEP.c.person_id == 0)
-    return {step.op: step for step in session.scalars(wanted)}
+def own_steps(session: Session, campaign_id: int, person_id: int = 0) -> dict[Op, Step]:
+    """The two steps of a person, or (0) the project's own: creating it, attaching its problem."""
+    theirs = (STEP.c.campaign_id == campaign_id) & (STEP.c.person_id == person_id)
+    return {step.op: step for step in session.scalars(select(Step).where(theirs))}
 
 
 def reached(step: Any) -> ColumnElement[bool]:

@@ -11,12 +11,12 @@ from sqlmodel import Session
 
 from config.emails import email_key
 from config.errors import CampaignError
-from data.campaigns.people import invites_of, known_person
+from data.campaigns.people import invites_of, known_person, own_steps
 from data.decisions.decisions import By, ReasonMissing, note
 from data.eligibility import approved
 from data.eligibility.holds import Hold, holds
 from data.store.states import Op, State
-from data.store.tables import PERSON, STEP, Campaign, Step
+from data.store.tables import PERSON, STEP, Campaign
 
 
 class NothingToApprove(CampaignError):
@@ -101,8 +101,7 @@ def _pilot(session: Session, campaign: Campaign, word: str, by: By) -> Answered:
     if person is None:
         already = "; the plan is approved" if approved.needs_approval(campaign) else ""
         raise NothingToApprove(key=campaign.key, why=already)
-    own = (STEP.c.person_id == person.id) & (STEP.c.op == Op.INVITE)
-    invite = session.scalars(select(Step).where(own, STEP.c.campaign_id == campaign.id)).one()
+    invite = own_steps(session, campaign.id, person.id)[Op.INVITE]
     if invite.state is not State.DONE:
         raise NothingToApprove(key=campaign.key, why="; the pilot was not invited yet")
     before = approved.pilot_answer(session, person.id, invite.generation)

@@ -16,7 +16,7 @@ from sqlmodel import Session
 from config.emails import checked_address, email_key
 from config.errors import CampaignError
 from data.campaigns.intake import add_people
-from data.campaigns.people import forgotten_among, known_person, reached
+from data.campaigns.people import forgotten_among, known_person, own_steps, reached
 from data.eligibility import do_not_contact
 from data.eligibility.holds import Kind, holds
 from data.store.states import WORDS, Op, State, back_to
@@ -130,7 +130,7 @@ def correct(session: Session, campaign_id: int, old: str, new: str, by: By) -> s
     _step_back(session, steps, f"corrected by {by.who}")
     if other is not None and other.became == person.id:  # corrected by mistake: back again
         other.became = None
-        for step in _steps(session, other).values():
+        for step in own_steps(session, campaign_id, other.id).values():
             move(session, step, "undo")
     elif other is None:
         key = email_key(email1)
@@ -226,7 +226,7 @@ def _people(
         if person is None:
             objections.append((typed, NOBODY))
             continue
-        steps = _steps(session, person)
+        steps = own_steps(session, campaign_id, person.id)
         if State.SENDING in (step.state for step in steps.values()):
             why_not = UNDER_WAY
         else:
@@ -237,11 +237,6 @@ def _people(
     if objections:
         raise NotDecided(objections)
     return list(found.values())
-
-
-def _steps(session: Session, person: Person) -> Steps:
-    own = (STEP.c.campaign_id == person.campaign_id) & (STEP.c.person_id == person.id)
-    return {step.op: step for step in session.scalars(select(Step).where(own))}
 
 
 def _step_back(session: Session, steps: Steps, why: str) -> None:

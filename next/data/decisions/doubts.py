@@ -8,6 +8,7 @@ from sqlalchemy import or_, select
 from sqlmodel import Session
 
 from config.emails import email_key
+from data.campaigns.people import own_steps
 from data.decisions.decisions import By, NotDecided, ReasonMissing, move, note
 from data.eligibility.holds import project_of_another
 from data.sending.outcomes import is_shared
@@ -172,8 +173,7 @@ def _carry_out(session: Session, doubt: Doubt, verdict: Verdict, by: By) -> None
     reason = f"withdrawn by {by.who}" + (f": {by.why}" if by.why else "")
     move(session, step, verdict.word, verdict.value, reason if verdict.word == "withdraw" else "")
     if verdict.word == "withdraw" and step.op is Op.ADD:
-        own = (STEP.c.person_id == step.person_id) & (STEP.c.op == Op.INVITE)
-        invite = select(Step).where(own, STEP.c.campaign_id == step.campaign_id)
-        move(session, session.scalars(invite).one(), "withdraw", why=reason)
+        invite = own_steps(session, step.campaign_id, step.person_id)[Op.INVITE]
+        move(session, invite, "withdraw", why=reason)
     person = step.person_id or None
     note(session, verdict.word, by, step.campaign_id, person, doubt.part_id, verdict.value)

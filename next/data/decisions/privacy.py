@@ -5,17 +5,18 @@ is left, so that the same sheet never invites them again.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Table, delete, select, update
+from sqlalchemy import delete, select, update
 from sqlmodel import Session
 
 from config.emails import email_key, mailbox
 from data.campaigns.people import ERASED, forgotten_among, hashed, own_steps
 from data.decisions.decisions import UNDER_WAY, By, NotDecided, note
+from data.eligibility import do_not_contact
 from data.eligibility.holds import holds
 from data.store.states import Op, State
 from data.store.tables import (
@@ -28,7 +29,6 @@ from data.store.tables import (
     Campaign,
     Forgotten,
     Person,
-    now,
 )
 
 GONE = "[forgotten]"
@@ -37,10 +37,10 @@ KEEPS_BACK = "is why somebody of {} is held at another address; decide about tha
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What the ledger has of somebody in one campaign, and what is left elsewhere.
+    """What the ledger has of somebody in one campaign.
 
-    `file` and `table` named them: nobody but a person changes these. The service has no
-    delete (interface 4), so `candidate_id` in `project_id` stays there until a person removes it.
+    `file` and `table` named them: nobody but a person changes these. The service has no delete
+    (interface 4), so `candidate_id` in `project_id` stays there until a person removes it.
     """
 
     campaign: str
@@ -48,8 +48,8 @@ class Held:
     table: str | None
     email1: str
     fields: dict[str, Any]
-    add: str
-    invite: str
+    add: State
+    invite: State
     project_id: int | None
     candidate_id: int | None
 
@@ -66,16 +66,17 @@ class Known:
 
 def shown(session: Session, emails: Sequence[str]) -> list[Known]:
     """What is held of these addresses; nothing is changed."""
-    gone = forgotten_among(session, list(map(email_key, emails)))
-    listed = DO_NOT_CONTACT.c.email_key
+    keys = {email: email_key(email) for email in emails}
+    gone = forgotten_among(session, list(keys.values()))
+    listed = do_not_contact.standing(session, list(map(mailbox, emails)))
     return [
         Known(
             email,
-            [_held(session, person) for person in _people(session, [email_key(email)])],
-            session.scalar(select(listed).where(listed == mailbox(email))) is not None,
-            email_key(email) in gone,
+            [_held(session, person) for person in _people(session, [key])],
+            mailbox(email) in listed,
+            key in gone,
         )
-        for email in emails
+        for email, key in keys.items()
     ]
 
 
@@ -88,39 +89,30 @@ def forget(session: Session, emails: Sequence[str], by: By) -> list[Known]:
     """
     keys = list(map(email_key, emails))
     people, before = _people(session, keys), shown(session, emails)
-    ids = [person.id for person in people]
-    sending = select(STEP.c.person_id).where(
-        STEP.c.person_id.in_(ids), STEP.c.state == State.SENDING
-    )
-    under_way = set(session.scalars(sending))
-    if under_way:
+    ids = {person.id for person in people}
+    sending = (STEP.c.state == State.SENDING) & STEP.c.person_id.in_(ids)
+    if under_way := set(session.scalars(select(STEP.c.person_id).where(sending))):
         raise NotDecided([(p.email1, UNDER_WAY) for p in people if p.id in under_way])
     concerned = {person.campaign_id for person in people}
-    held = {of: set(holds(session, of)) - set(ids) for of in concerned}
-    names = _names(people, emails)
+    held = {of: holds(session, of).keys() - ids for of in concerned}
+    names, already = _names(people, emails), forgotten_among(session, keys)
+    signs = hashed(session, {*keys, *map(mailbox, keys)})
     _empty_requests(session, ids)
     _scrub(session, names)
-    signs = hashed(session, {*keys, *map(mailbox, keys)})
     for person in people:
         _erase(session, person, signs[person.email_key])
-    session.execute(
-        delete(DO_NOT_CONTACT).where(DO_NOT_CONTACT.c.email_key.in_(map(mailbox, keys)))
-    )
-    already = forgotten_among(session, keys)
-    for key in dict.fromkeys(keys):
-        if key not in already:
-            box = signs[mailbox(key)]
-            session.add(Forgotten(digest=signs[key], mailbox_digest=box, at=now()))
+    boxes = DO_NOT_CONTACT.c.email_key.in_(map(mailbox, keys))
+    session.execute(delete(DO_NOT_CONTACT).where(boxes))
+    for key in {*keys} - already:
+        session.add(Forgotten(digest=signs[key], mailbox_digest=signs[mailbox(key)]))
     session.flush()
     for of in concerned:
-        if held[of] - set(holds(session, of)):
-            why_not = KEEPS_BACK.format(session.get_one(Campaign, of).key)
-            raise NotDecided([(emails[0], why_not)])
-    by = replace(by, why=names.sub(GONE, by.why) if names else by.why)
-    for person in people:
-        note(session, "forget", by, person.campaign_id, person.id)
-    if not people:
-        note(session, "forget", by)
+        if held[of] - holds(session, of).keys():
+            raise NotDecided([(emails[0], KEEPS_BACK.format(session.get_one(Campaign, of).key))])
+    by = replace(by, why=names.sub(GONE, by.why))
+    about: list[tuple[int | None, int | None]] = [(p.campaign_id, p.id) for p in people]
+    for campaign_id, person_id in about or [(None, None)]:
+        note(session, "forget", by, campaign_id, person_id)
     return before
 
 
@@ -130,15 +122,19 @@ def _people(session: Session, keys: Sequence[str]) -> list[Person]:
 
 def _held(session: Session, person: Person) -> Held:
     campaign = session.get_one(Campaign, person.campaign_id)
-    steps = select(STEP).where(STEP.c.campaign_id == campaign.id, STEP.c.person_id == person.id)
-    by_op = {row.op: row for row in session.execute(steps)}
-    add, invite = by_op[Op.ADD], by_op[Op.INVITE]
-    project = own_steps(session, campaign.id)[Op.CREATE].service_id
-    states = str(add.state), str(invite.state)
+    steps = own_steps(session, campaign.id, person.id)
     named = ((campaign.spec or {}).get("candidates") or {}).get("file")
-    table = str(Path(campaign.file).parent / named) if named else None
-    who = campaign.key, campaign.file, table, person.email1, dict(person.fields)
-    return Held(*who, *states, project, add.service_id)
+    return Held(
+        campaign=campaign.key,
+        file=campaign.file,
+        table=str(Path(campaign.file).parent / named) if named else None,
+        email1=person.email1,
+        fields=person.fields,
+        add=steps[Op.ADD].state,
+        invite=steps[Op.INVITE].state,
+        project_id=own_steps(session, campaign.id)[Op.CREATE].service_id,
+        candidate_id=steps[Op.ADD].service_id,
+    )
 
 
 def _erase(session: Session, person: Person, sign: str) -> None:
@@ -159,41 +155,32 @@ def _erase(session: Session, person: Person, sign: str) -> None:
     session.flush()
 
 
-def _empty_requests(session: Session, ids: Sequence[int]) -> None:
+def _empty_requests(session: Session, ids: Collection[int]) -> None:
     """Delete what the service wrote about requests for these people: it may name anybody."""
-    parts = (
-        select(PART.c.id).join(STEP, STEP.c.id == PART.c.step_id).where(STEP.c.person_id.in_(ids))
-    )
-    of_them = select(PART.c.request_id).where(PART.c.id.in_(parts))
-    gone = update(REQUEST).where(REQUEST.c.id.in_(of_them)).values(answer=None, evidence=None)
-    session.execute(gone)
-    session.execute(update(PART).where(PART.c.id.in_(parts)).values(service_id=None))
+    theirs = PART.c.step_id.in_(select(STEP.c.id).where(STEP.c.person_id.in_(ids)))
+    requests = REQUEST.c.id.in_(select(PART.c.request_id).where(theirs))
+    session.execute(update(REQUEST).where(requests).values(answer=None, evidence=None))
+    session.execute(update(PART).where(theirs).values(service_id=None))
 
 
-def _names(people: Sequence[Person], emails: Sequence[str]) -> re.Pattern[str] | None:
+def _names(people: Sequence[Person], emails: Sequence[str]) -> re.Pattern[str]:
     """Their addresses and whole names, as somebody may have typed them."""
     wholes = {each.strip() for each in emails}
     for person in people:
         first, last = (str(person.fields.get(n, "")) for n in ("first_name", "last_name"))
         wholes |= {person.email1, f"{first} {last}".strip(), f"{last}, {first}".strip(", ")}
     words = "|".join(re.escape(each) for each in sorted(wholes, key=len, reverse=True) if each)
-    return re.compile(rf"(?<!\w)(?:{words})(?!\w)", re.IGNORECASE) if words else None
+    return re.compile(rf"(?<!\w)(?:{words})(?!\w)", re.IGNORECASE)
 
 
-def _scrub(session: Session, names: re.Pattern[str] | None) -> None:
+def _scrub(session: Session, names: re.Pattern[str]) -> None:
     """Take them out of every text that a person typed, or the service wrote about others."""
-    texts: tuple[tuple[Table, str], ...] = (
-        (DECISION, "why"),
-        (STEP, "why"),
-        (REQUEST, "answer"),
-        (REQUEST, "evidence"),
-    )
-    for table, column in texts if names else ():
-        found = select(table.c.id, table.c[column]).where(table.c[column].is_not(None))
-        for number, text in session.execute(found).all():
-            if names is not None and (without := names.sub(GONE, text)) != text:
-                this = update(table).where(table.c.id == number)
-                session.execute(this.values({column: without}))
+    for column in (DECISION.c.why, STEP.c.why, REQUEST.c.answer, REQUEST.c.evidence):
+        number = column.table.c.id
+        for row in session.execute(select(number, column).where(column.is_not(None))).all():
+            if (without := names.sub(GONE, row[1])) != row[1]:
+                this = update(column.table).where(number == row[0])
+                session.execute(this.values({column.name: without}))
 
 
 NOBODY = "forgotten@forgotten.test"

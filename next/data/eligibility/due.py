@@ -8,7 +8,7 @@ from sqlmodel import Session
 
 from data.campaigns.people import invites_of, own_steps, steps_of
 from data.eligibility.holds import Hold, holds
-from data.store.states import NEEDS, OPEN, Op, State
+from data.store.states import NEEDS, OF_PROJECT, OPEN, Op, State
 from data.store.tables import PERSON, STEP, Campaign
 
 
@@ -25,8 +25,11 @@ def due(session: Session, campaign_id: int, op: Op) -> list[DueStep]:
 
     What keeps back the whole campaign for a while (`campaign_holds`) leaves it due.
     """
+    needed = NEEDS.get(op)
+    if needed in OF_PROJECT and own_steps(session, campaign_id)[needed].state is not State.DONE:
+        return []
     held = holds(session, campaign_id)
-    if op in (Op.CREATE, Op.ATTACH):
+    if op in OF_PROJECT:
         return _of_the_project(session, campaign_id, op, held)
     waiting = session.execute(_waiting(session, campaign_id, op, ready=True))
     return [DueStep(step, person) for step, person in waiting if person not in held]
@@ -45,12 +48,8 @@ def _of_the_project(
     session: Session, campaign_id: int, op: Op, held: dict[int, Hold]
 ) -> list[DueStep]:
     """A project is made, and its problem attached, only if somebody is to be added to it."""
-    own = own_steps(session, campaign_id)
-    step = own.get(op)
-    needed = own.get(NEEDS.get(op, op))
-    if step is None or step.state not in OPEN[op]:
-        return []
-    if op in NEEDS and (needed is None or needed.state is not State.DONE):
+    step = own_steps(session, campaign_id)[op]
+    if step.state not in OPEN[op]:
         return []
     if not to_come(session, campaign_id, Op.ADD, held) and not to_come(
         session, campaign_id, Op.INVITE, held

@@ -26,6 +26,7 @@ class Kind(StrEnum):
     """What keeps somebody back; of single people, the strongest first."""
 
     PAUSED = "paused"  # a person said so, until `resume`
+    UNSURE = "unsure"  # the project, or its problem, may be at the service already
     PROJECT = "project"  # another campaign made the project that this one would use
     REMOVED = "removed"  # too many people are gone from the file (guard)
     APPROVAL = "approval"  # nobody has approved exactly this plan

@@ -26,7 +26,6 @@ from data.store.tables import (
     STEP,
     Campaign,
     Decision,
-    Step,
     now,
 )
 
@@ -57,6 +56,7 @@ def campaign_holds(session: Session, campaign_id: int, at: datetime | None = Non
     campaign = session.get_one(Campaign, campaign_id)
     found = (
         _paused(session, campaign),
+        _unsure(session, campaign),
         _project(session, campaign),
         _approval(session, campaign),
         _pilot(session, campaign),
@@ -107,6 +107,16 @@ def _paused(session: Session, campaign: Campaign) -> Hold | None:
     return Hold(Kind.PAUSED, Scope.CAMPAIGN, f"paused since {since}", type_this=typed)
 
 
+def _unsure(session: Session, campaign: Campaign) -> Hold | None:
+    """Nobody is added to a project that may be another one, or may have no problem yet."""
+    for op, step in own_steps(session, campaign.id).items():
+        if step.state is State.UNSURE:
+            what = "was created" if op is Op.CREATE else "has its problem"
+            why, typed = f"it is not known whether the project {what}", command("settle", campaign.key)
+            return Hold(Kind.UNSURE, Scope.CAMPAIGN, why, type_this=typed)
+    return None
+
+
 def _project(session: Session, campaign: Campaign) -> Hold | None:
     own = own_steps(session, campaign.id)[Op.CREATE]
     if own.service_id is None:
@@ -138,8 +148,7 @@ def _pilot(session: Session, campaign: Campaign) -> Hold | None:
     if person is None:
         why = "the pilot was forgotten; name another address as invites.pilot"
         return Hold(Kind.PILOT, Scope.INVITES, why)
-    steps = select(Step).where(STEP.c.campaign_id == campaign.id, STEP.c.person_id == person.id)
-    by_op = {step.op: step for step in session.scalars(steps)}
+    by_op = own_steps(session, campaign.id, person.id)
     invite = by_op[Op.INVITE]
     answer = approved.pilot_answer(session, person.id, invite.generation)
     if answer is not None and answer.word == approved.APPROVE:
