@@ -207,7 +207,7 @@ class Test_under_up:
         self, at_work: Installation
     ) -> None:
         """Without the login, without the token against foreign pages, from another origin: no."""
-        up, anybody = at_work.up, httpx.Client(base_url=f"{at_work.up.url}/api", timeout=30)
+        up, anybody = at_work.up, httpx.Client(base_url=f"{at_work.up.url}/api", timeout=120)
         login = tuple(up.login.split(":"))
         evil = {"Origin": "https://evil.test"}
         with anybody:

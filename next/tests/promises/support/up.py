@@ -43,7 +43,7 @@ class Up:
         self.running: Running = self.campaign.start(*words, **self._settings)
         self.login: str = self.until(lambda: LOGIN.findall(self.running.shown()))[0]
         self._client = httpx.Client(
-            base_url=f"{self.url}/api/", auth=tuple(self.login.split(":")), timeout=30
+            base_url=f"{self.url}/api/", auth=tuple(self.login.split(":")), timeout=120
         )
         self._name = str(uuid.uuid4())
         self.until(self._answers)
