@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Select, bindparam, insert, select, update
+from sqlalchemy import Select, bindparam, func, insert, select, update
 from sqlmodel import Session
 
 from data.eligibility.holds import Hold, Scope, kept_back
 from data.sending import pace
 from data.sending.outcomes import refusals
-from data.store.states import NEEDS, OPEN, Op, State
-from data.store.tables import PART, PERSON, REQUEST, STEP, Run, now
+from data.store.states import NEEDS, OF_PROJECT, OPEN, Op, State
+from data.store.tables import PART, PERSON, REQUEST, STEP, Campaign, Run, now
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,8 @@ def claim_each(
     Whatever was planned, what is due and what is held are asked again here, in the transaction
     that claims: a person may have decided otherwise a moment ago.
     """
-    campaign_id = session.get_one(Run, run_id).campaign_id
+    campaign = session.get_one(Campaign, session.get_one(Run, run_id).campaign_id)
+    campaign_id = campaign.id  # as long as the campaign is held here, nobody loads it again
     if until := pace.paused_until(session, campaign_id):
         return [Paused(until)] * len(requests)
     wanted = [step for steps in requests for step in steps]
@@ -100,22 +101,18 @@ def _write_down(
     """A request for each, a part for each of its steps. Returns the requests' numbers."""
     if not granted:
         return ()
-    connection = session.connection()
-    numbers = connection.scalars(
-        insert(REQUEST).returning(REQUEST.c.id, sort_by_parameter_order=True),
-        [{"run_id": run_id, "op": op, "claimed_at": now()} for _ in granted],
-    ).all()
+    connection, one = session.connection(), {"run_id": run_id, "op": op, "claimed_at": now()}
+    # The rows are all alike, so it does not matter which of them has which number.
+    numbers = connection.scalars(insert(REQUEST).returning(REQUEST.c.id), [one] * len(granted))
+    requests = sorted(numbers)
     parts = [
         {"request_id": number, "step_id": step.step_id, "generation": step.generation}
-        for number, steps in zip(numbers, granted.values(), strict=True)
+        for number, steps in zip(requests, granted.values(), strict=True)
         for step in steps
     ]
-    ids = connection.scalars(
-        insert(PART).returning(PART.c.id, sort_by_parameter_order=True), parts
-    ).all()
-    taken = [{"step": p["step_id"], "part": i} for p, i in zip(parts, ids, strict=True)]
-    connection.execute(_TAKEN, taken)
-    return numbers
+    connection.execute(insert(PART), parts)
+    connection.execute(_TAKEN, {"steps": [part["step_id"] for part in parts]})
+    return requests
 
 
 def _free(op: Op) -> Select[Any]:
@@ -137,15 +134,16 @@ def _free(op: Op) -> Select[Any]:
         free = free.join(
             needed,
             (needed.c.campaign_id == STEP.c.campaign_id)
-            & (needed.c.person_id == STEP.c.person_id)
+            & (needed.c.person_id == (0 if NEEDS[op] in OF_PROJECT else STEP.c.person_id))
             & (needed.c.op == NEEDS[op]),
         ).where(needed.c.state == State.DONE)
     return free
 
 
 _FREE = {op: _free(op) for op in Op}
+_newest = select(func.max(PART.c.id)).where(PART.c.step_id == STEP.c.id).scalar_subquery()
 _TAKEN = (
     update(STEP)
-    .where(STEP.c.id == bindparam("step"))
-    .values(state=State.SENDING, part_id=bindparam("part"), why=None)
+    .where(STEP.c.id.in_(bindparam("steps", expanding=True)))
+    .values(state=State.SENDING, part_id=_newest, why=None)
 )

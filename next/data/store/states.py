@@ -39,8 +39,11 @@ OPEN = {
 }
 """Where a step may be claimed. A refused project is tried again once its definition is fixed."""
 
-NEEDS = {Op.ATTACH: Op.CREATE, Op.INVITE: Op.ADD}
-"""What has to be done before, for the same person or project."""
+OF_PROJECT = (Op.CREATE, Op.ATTACH)
+"""Steps of the project itself (person 0); the others are of each person."""
+
+NEEDS = {Op.ATTACH: Op.CREATE, Op.ADD: Op.ATTACH, Op.INVITE: Op.ADD}
+"""What has to be done before, for the project or for the same person."""
 
 
 @dataclass(frozen=True)

@@ -110,6 +110,12 @@ class Person(SQLModel, table=True):
         UniqueConstraint("campaign_id", "email_key"),
         Index("person_by_email_key", "email_key"),
         Index("person_by_mailbox", "mailbox"),
+        Index(
+            "person_gone",
+            "campaign_id",
+            sqlite_where=text("listed = 0"),
+            postgresql_where=text("NOT listed"),
+        ),
     )
     id: int = _id()
     campaign_id: int = Field(foreign_key="campaign.id")
