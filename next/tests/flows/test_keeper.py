@@ -1,0 +1,227 @@
+"""The keeper and its deployments, at a Prefect server: dead runs, a folder, and what is off."""
+
+import asyncio
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from prefect.client.orchestration import get_client
+from prefect.states import Completed, Crashed, Running
+from prefect.testing.utilities import prefect_test_harness
+from sqlmodel import select
+
+from config.reading import read_campaign
+from data.store.lease import lease
+from data.store.tables import Notice
+from flows import keeper
+from flows.deployments import deploy, deploy_forms
+from flows.keeper import GOES_ON, GONE, TRIES, Runs, Watched
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.timeout(600),
+    pytest.mark.xdist_group("keeper"),
+    pytest.mark.filterwarnings("default"),
+]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _server() -> Iterator[None]:
+    with prefect_test_harness(server_startup_timeout=300):
+        yield
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    place = tmp_path / "campaigns"
+    place.mkdir()
+    return place
+
+
+def write(folder: Path, key: str, name: str = "", **more: object) -> Path:
+    """A definition of one person."""
+    person = {"first_name": "Ada", "last_name": "Of X", "email1": f"ada@{key}.test"}
+    whole = {"campaign": key, "project": {"name": key}, "problem": 42, "candidates": [person]}
+    file = folder / (name or f"{key}.yaml")
+    file.write_text("".join(f"{k}: {json.dumps(v)}\n" for k, v in (whole | more).items()))
+    return file
+
+
+DAILY = {"cron": "0 9 * * *", "timezone": "Europe/Paris"}
+HOURLY = DAILY | {"cron": "0 * * * *"}
+
+
+# -- deployments -------------------------------------------------------------------------------
+
+
+def test_what_a_person_switched_off_stays_off_and_what_the_file_says_is_renewed(folder) -> None:
+    async def deployed(**said: object):
+        file = write(folder, "switched", **said)
+        async with get_client() as client:
+            await deploy_forms(client)
+            await deploy(client, file, read_campaign(file).definition)
+            return await client.read_deployment_by_name("campaign/switched")
+
+    async def told() -> None:
+        there = await deployed(schedule=DAILY)
+        (own,) = there.schedules
+        assert (own.active, own.schedule.cron, there.paused) == (True, DAILY["cron"], False)
+        async with get_client() as client:
+            await client.update_deployment_schedule(there.id, own.id, active=False)
+            await client.create_deployment_schedules(there.id, [(own.schedule, True)])
+            await client.pause_deployment(there.id)
+        again = await deployed(schedule=HOURLY)
+        by_slug = {each.slug == "definition": each for each in again.schedules}
+        assert len(again.schedules) == 2
+        assert (by_slug[True].active, by_slug[True].schedule.cron) == (False, HOURLY["cron"])
+        assert (by_slug[False].active, by_slug[False].schedule.cron) == (True, DAILY["cron"])
+        assert again.paused
+        (kept,) = (await deployed()).schedules
+        assert (kept.active, kept.schedule.cron) == (True, DAILY["cron"])
+
+    asyncio.run(told())
+
+
+# -- runs whose process is gone ----------------------------------------------------------------
+
+
+async def begun(client, state):
+    """A run of a campaign that a worker has begun, in this state."""
+    await deploy_forms(client)
+    there = await client.read_deployment_by_name("campaign/any")
+    asked = {"file": "dead.yaml", "campaign": "dead"}
+    run = await client.create_flow_run_from_deployment(there.id, parameters=asked)
+    await client.set_flow_run_state(run.id, state, force=True)
+    return run
+
+
+async def state_of(client, run) -> str:
+    return (await client.read_flow_run(run.id)).state.name
+
+
+def test_a_run_goes_on_once_nobody_holds_its_lease(ledger, monkeypatch) -> None:
+    monkeypatch.setattr(keeper, "QUIET", 0.0)
+
+    async def told() -> None:
+        async with get_client() as client:
+            run, runs = await begun(client, Running()), Runs(ledger)
+            with lease(ledger, "dead"):
+                await runs.go_on(client)
+                await runs.go_on(client)
+                assert await state_of(client, run) == "Running"
+            await runs.go_on(client)  # begins to be quiet
+            assert await state_of(client, run) == "Running"
+            await runs.go_on(client)
+            assert await state_of(client, run) == "AwaitingRetry"
+
+    asyncio.run(told())
+
+
+def test_a_run_that_is_only_beginning_is_left_alone(ledger) -> None:
+    async def told() -> None:
+        async with get_client() as client:
+            run, runs = await begun(client, Running()), Runs(ledger)
+            for _ in range(3):
+                await runs.go_on(client)
+            assert await state_of(client, run) == "Running"
+
+    asyncio.run(told())
+
+
+def test_a_run_that_crashes_goes_on_six_times_and_is_gone_then(ledger) -> None:
+    async def told() -> None:
+        async with get_client() as client:
+            run, runs = await begun(client, Running()), Runs(ledger)
+            for _ in range(TRIES):
+                await client.set_flow_run_state(run.id, Crashed(message="killed"), force=True)
+                await runs.go_on(client)
+                assert (await client.read_flow_run(run.id)).state.message == GOES_ON
+            await client.set_flow_run_state(run.id, Crashed(message="killed"), force=True)
+            for _ in range(3):
+                await runs.go_on(client)
+            last = (await client.read_flow_run(run.id)).state
+            assert (last.name, last.message) == ("Crashed", GONE)
+
+    asyncio.run(told())
+    with ledger.reading() as session:
+        (notice,) = session.exec(select(Notice)).all()
+    assert "gone" in notice.text
+
+
+def test_a_run_that_has_ended_is_left_alone(ledger, monkeypatch) -> None:
+    monkeypatch.setattr(keeper, "QUIET", 0.0)
+
+    async def told() -> None:
+        async with get_client() as client:
+            run, runs = await begun(client, Completed()), Runs(ledger)
+            for _ in range(3):
+                await runs.go_on(client)
+            assert await state_of(client, run) == "Completed"
+
+    asyncio.run(told())
+
+
+# -- the folder --------------------------------------------------------------------------------
+
+
+def test_a_folder_is_read_at_rest_and_each_file_run_once_for_each_content(folder, ledger) -> None:
+    said: list[str] = []
+
+    async def told() -> None:
+        async with get_client() as client:
+            await deploy_forms(client)
+            watched = Watched(folder, ledger, said.append)
+
+            async def looks(number: int = 2) -> list[str]:
+                """The files of all runs so far."""
+                before = await client.read_flow_runs()
+                for _ in range(number):
+                    await watched.run_what_is_new(client)
+                known = {run.id for run in before}
+                after = await client.read_flow_runs()
+                runs = [run for run in after if not (run.id in known or run.auto_scheduled)]
+                return sorted(Path(run.parameters["file"]).name for run in runs)
+
+            write(folder, "now")
+            write(folder, "daily", schedule=DAILY)
+            (folder / "bad.yaml").write_text("campaign: bad\ncandidates: nobody\n")
+            write(folder, "now", "zz-copy.yaml")
+            assert await looks(1) == []  # it may still be written
+            assert await looks() == ["bad.yaml", "now.yaml"]
+            assert await looks(3) == []
+            assert (await client.read_deployment_by_name("campaign/daily")).schedules
+            write(folder, "now", problem=43)
+            assert await looks() == ["now.yaml"]
+            write(folder, "now")  # as it was at first
+            assert await looks() == ["now.yaml"]
+            again = Watched(folder, ledger, said.append)
+            for _ in range(2):
+                await again.run_what_is_new(client)
+            assert await looks() == []
+
+    asyncio.run(told())
+    assert len(said) == 1  # the copy has the key of another file, and is never run
+    assert "zz-copy.yaml" in said[0]
+
+
+def test_a_table_elsewhere_that_a_definition_reads_is_watched_too(folder, ledger) -> None:
+    table = folder.parent / "export.csv"
+    rows = ["first_name,last_name,email1", "Ada,Of X,ada@x.test"]
+    table.write_text("\n".join(rows))
+    write(folder, "tabled", candidates={"file": "../export.csv"})
+
+    async def told() -> None:
+        async with get_client() as client:
+            await deploy_forms(client)
+            watched = Watched(folder, ledger, print)
+            for _ in range(4):
+                await watched.run_what_is_new(client)
+            table.write_text("\n".join([*rows, "Ben,Of X,ben@x.test"]))
+            for _ in range(4):
+                await watched.run_what_is_new(client)
+            there = await client.read_deployment_by_name("campaign/tabled")
+            runs = await client.read_flow_runs()
+            assert sum(run.deployment_id == there.id for run in runs) == 2
+
+    asyncio.run(told())
