@@ -42,7 +42,7 @@ def kept_back(
     for hold in campaign_holds(session, campaign_id, at):
         kept |= {who: hold for who in people if who not in kept and hold.keeps(op, who)}
     if free := [who for who in people if who and who not in kept]:
-        kept |= holds(session, campaign_id, free)
+        kept |= holds(session, campaign_id, free, names=False)
     campaign = session.get_one(Campaign, campaign_id)
     free = [who for who in people if who not in kept]
     if op is Op.INVITE and len(free) > 1 and (rate := invites_of(campaign).per_hour):
@@ -112,7 +112,10 @@ def _unsure(session: Session, campaign: Campaign) -> Hold | None:
     for op, step in own_steps(session, campaign.id).items():
         if step.state is State.UNSURE:
             what = "was created" if op is Op.CREATE else "has its problem"
-            why, typed = f"it is not known whether the project {what}", command("settle", campaign.key)
+            why, typed = (
+                f"it is not known whether the project {what}",
+                command("settle", campaign.key),
+            )
             return Hold(Kind.UNSURE, Scope.CAMPAIGN, why, type_this=typed)
     return None
 

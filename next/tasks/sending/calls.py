@@ -35,7 +35,7 @@ class Calls:
 
     service: Service
     spec: Mapping[str, Any]
-    project: int = 0
+    project: int | None
 
     async def make(self, claim: Claim, before: Before) -> Made:
         """Make the request once, and judge what comes back."""
@@ -46,18 +46,19 @@ class Calls:
         return Made(_outcome(claim, seen, judged, wrote), judged, seen.token, wrote)
 
     def _call(self, claim: Claim, before: Before) -> Awaitable[Exchange]:
-        whom = claim.steps[0].service_id or 0
+        project, whom = self.project, claim.steps[0].service_id
         match claim.op:
             case Op.CREATE:
                 body = Project.model_validate(self.spec["project"]).body()
                 return self.service.create(body, before)
-            case Op.ATTACH:
-                return self.service.attach(self.project, whom, before)
-            case Op.ADD:
+            case Op.ATTACH if project and whom:
+                return self.service.attach(project, whom, before)
+            case Op.ADD if project:
                 rows = [step.fields for step in claim.steps]
-                return self.service.add(self.project, rows, before)
-            case Op.INVITE:
-                return self.service.invite(self.project, whom, before)
+                return self.service.add(project, rows, before)
+            case Op.INVITE if project and whom:
+                return self.service.invite(project, whom, before)
+        raise LookupError(f"{claim.op} was claimed without the ids that it needs")
 
 
 def _outcome(claim: Claim, seen: Exchange, judged: Verdict, wrote: str | None) -> Outcome:

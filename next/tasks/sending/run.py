@@ -69,14 +69,14 @@ class Run:
         self.sent: Counter[tuple[Op, State]] = Counter()
         self._running, self._settings = at_work, settings
         project = queue.of_project(at_work, Op.CREATE).service_id
-        self._calls = Calls(service, at_work.campaign.spec, project or 0)
+        self._calls = Calls(service, at_work.campaign.spec, project)
         self._sender = Sender(at_work, self._calls, stop, settings.invites_per_second)
         self.gate = self._sender.gate
 
     async def create(self) -> Counter[State]:
         """Create the project, unless the service has it (interface 4.3)."""
         sent = await self._project_step(Op.CREATE)
-        self._calls.project = queue.of_project(self._running, Op.CREATE).service_id or 0
+        self._calls.project = queue.of_project(self._running, Op.CREATE).service_id
         return sent
 
     async def attach(self) -> Counter[State]:
@@ -119,7 +119,7 @@ class Run:
     async def _project_step(self, op: Op) -> Counter[State]:
         sent = await self._send(op, _cut(queue.waiting(self._running, op), 1))
         step = queue.of_project(self._running, op)
-        if step.state is not State.DONE and sent:
+        if step.state is not State.DONE:
             self.gate.project_stays(step)
         self.gate.raise_its_ending()
         return sent

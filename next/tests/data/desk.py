@@ -11,7 +11,7 @@ from config.reading import Campaign
 from config.settings import Settings
 from data.campaigns import people
 from data.campaigns.intake import NOTHING, take_in
-from data.eligibility.due import due
+from data.eligibility.due import due, to_come
 from data.eligibility.holds import kept_back
 from data.sending.claims import Claim, claim
 from data.sending.outcomes import Outcome, record
@@ -127,6 +127,12 @@ class Desk:
         with self.at(key) as (session, campaign_id):
             names = self._names(session)
             return [names.get(step.person_id, "") for step in due(session, campaign_id, op)]
+
+    def to_come(self, op: Op, key="backend") -> list[str]:
+        """Who is due, now or once what they need is done."""
+        with self.at(key) as (session, campaign_id):
+            names = self._names(session)
+            return [names[person] for person in to_come(session, campaign_id, op)]
 
     def kept(self, *who: str, op=Op.INVITE, key="backend", at=None) -> dict[str, str]:
         """What keeps these people back at a claim: kinds by first name."""

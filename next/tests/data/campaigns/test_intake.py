@@ -43,9 +43,9 @@ def test_more_people_gone_than_the_guard_allows_change_nothing_until_a_person_ac
     desk.take_in("Ada", "Ben", "Cyd", "Dov", "Eve")
     stopped = desk.take_in("Ada", "Ben", "Cyd")
     assert stopped.too_many_gone == "2 of 5 people are not in this file any more (guard: 20%)"
-    assert len(desk.due(Op.ADD)) == 5
+    assert len(desk.to_come(Op.ADD)) == 5
     desk.take_in("Ada", "Ben", "Cyd", allowed=Allowed("me", removed=True))
-    assert desk.due(Op.ADD) == [address(each) for each in ("Ada", "Ben", "Cyd")]
+    assert desk.to_come(Op.ADD) == [address(each) for each in ("Ada", "Ben", "Cyd")]
 
 
 def test_changed_fields_follow_until_somebody_is_added(desk):

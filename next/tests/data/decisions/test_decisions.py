@@ -58,7 +58,7 @@ def test_a_withdrawal_and_its_undoing(desk, before, withdrawn, undone):
     stand(desk, before)
     desk.call(d.withdraw, ["ADA@x.org"], ME)
     assert ", ".join(desk.state("Ada")) == withdrawn
-    assert desk.due(Op.INVITE) == desk.due(Op.ADD) == []
+    assert desk.due(Op.INVITE) == desk.to_come(Op.ADD) == []
     assert refusal(desk, d.withdraw, [address("Ada")]) == "is withdrawn already"
     desk.call(d.undo, [address("Ada")], SILENT)
     assert ", ".join(desk.state("Ada")) == undone
@@ -136,7 +136,7 @@ def test_a_corrected_address_is_another_person(desk, before):
     # The file still has the wrong address, or the right one by now.
     for who in (["Ada"], [("Ada", "Of X", "ada@y.org")]):
         came = desk.take_in("Ben", *who)
-        assert (came.new, desk.due(Op.ADD)) == (0, [])
+        assert (came.new, desk.to_come(Op.ADD)) == (0, [])
     assert refusal(desk, d.correct, address("Ada"), "ada@z.org") == d.CORRECTED
 
 
@@ -144,9 +144,9 @@ def test_a_row_whose_address_was_edited_is_let_through_by_a_correction(desk):
     desk.take_in("Ada", "Ben")
     desk.sends("Ada")
     desk.take_in("Ben", ("Ada", "Of X", "ada@y.org"), allowed=Allowed("me", removed=True))
-    assert desk.due(Op.ADD) == []
+    assert desk.to_come(Op.ADD) == []
     desk.call(d.correct, address("Ada"), "ada@y.org", ME)
-    assert desk.due(Op.ADD) == ["ada@y.org"]
+    assert desk.to_come(Op.ADD) == ["ada@y.org"]
 
 
 def test_a_correction_by_mistake_is_corrected_back(desk):

@@ -59,7 +59,7 @@ def test_the_same_sheet_never_brings_them_back(desk):
     for key in ("first", "second"):
         came = desk.take_in("Ada", "Ben", digest=f"{key} again", key=key)
         assert came.forgotten == 1
-        assert desk.due(Op.ADD, key=key) == ["ben@x.org"]
+        assert desk.to_come(Op.ADD, key=key) == ["ben@x.org"]
     desk.take_in(("Other", "Name", "ada+2@x.org"), "Ben", key="third")
     assert desk.kept("ada+2@x.org", key="third") == {"ada+2@x.org": "forgotten"}
 
@@ -70,7 +70,7 @@ def test_a_person_corrected_to_them_by_mistake_stays(desk):
     forgets(desk, address("Ada"))
     desk.take_in("Fay", "Ben", digest="again")
     assert "fay@x.org" in [row.email1 for row in desk.call(rows)]
-    assert desk.due(Op.ADD) == ["ben@x.org"]
+    assert desk.to_come(Op.ADD) == ["ben@x.org"]
 
 
 @pytest.mark.parametrize("case", ["sending", "keeps somebody back"])

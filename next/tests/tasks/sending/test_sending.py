@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from sqlmodel import select
 
-from data.eligibility.holds import Kind
+from data.eligibility.holds import Kind, campaign_holds
 from data.sending.outcomes import SHARED_ID
 from data.store.lease import lease
 from data.store.states import Op, State
@@ -192,6 +192,22 @@ def test_an_id_of_another_project_stops_the_run(desk: Make) -> None:
     assert SHARED_ID in str(ending)
     assert "campaign settle frontend" in ending.then
     assert len(at.received("add")) == 1
+
+
+@pytest.mark.parametrize("op", [Op.CREATE, Op.ATTACH])
+def test_an_unsure_project_keeps_everybody_back(desk: Make, op: Op) -> None:
+    at = desk(**{op: faults.lost()})
+    at.campaign(3)
+    for _ in range(2):
+        ending = at.run()
+        assert ending is not None
+        assert (ending.how, ending.exit_code) == (How.UNSURE, 3)
+        assert ending.then == "campaign settle backend"
+    assert len(at.received(op)) == 1
+    assert at.received("add") == at.received("invite") == []
+    with at.ledger.reading() as session:
+        [hold] = campaign_holds(session, 1)
+        assert (hold.kind, hold.type_this) == (Kind.UNSURE, "campaign settle backend")
 
 
 def test_told_to_stop_what_is_in_flight_gets_its_answer(desk: Make) -> None:
