@@ -181,10 +181,10 @@ def _check(table: Table, read: Read) -> None:
         for detail in error.errors(include_url=False):
             name, context = str(detail["loc"][0]), detail.get("ctx", {})
             if name not in wrong:
-                message = str(context["message"]) if detail["type"] == "sentence" else ""
-                meant = None if message else str(context.get("wanted") or _wanted(name))
+                meant = context.get("error") or context.get("wanted") or _wanted(name)
                 place, found = table.place(read.row, name), read.fields.get(name)
-                read.mistakes.append(Mistake(place, message, name, found, meant))
+                message = str(context.get("message", ""))
+                read.mistakes.append(Mistake(place, message, name, found, str(meant)))
 
 
 def _wanted(name: str) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -127,7 +127,7 @@ def _listed(titles: Sequence[str]) -> str:
 def grids_of(source: Source, columns: Mapping[str, str] | None = None) -> list[Grid]:
     """Read every sheet of a file as it stands, with nothing understood of it. Raises BadInput."""
     if source.kind is Kind.TEXT:
-        return [read_text(source, partial(header_among, columns=columns or {}))]
+        return [read_text(source, columns or {})]
     # Imported here: a text needs no second process.
     from config.sheets.workbook import read_grids  # noqa: PLC0415
 

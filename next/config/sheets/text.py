@@ -4,11 +4,12 @@ import csv
 import io
 import itertools
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from config.errors import BadInput, Mistake, Place, shown
-from config.sheets.cells import DELIMITERS, MOST_ROWS, Grid, unguarded
-from config.sheets.files import Source, encoding_of
+from config.sheets.cells import DELIMITERS, MOST_CELLS, MOST_ROWS, Grid, unguarded
+from config.sheets.files import TOO_LARGE, Source, encoding_of
+from config.sheets.headers import ABOVE_AT_MOST, header_among
 
 Row = tuple[int, list[str]]
 HEAD = 65_536  # characters in which the header is looked for
@@ -19,11 +20,10 @@ STRAY_QUOTE = (
 TOO_LONG = "a cell has more than {:,} characters, often because of a stray quote; remove it"
 
 
-def read_text(source: Source, header_in: Callable[[list[list[str]]], tuple[int, int]]) -> Grid:
+def read_text(source: Source, columns: Mapping[str, str]) -> Grid:
     """Read a text with the delimiter with which its header names the most fields.
 
-    `header_in` says which of some rows is the header, and how many fields it names. Raises BadInput
-    if it is not text.
+    `columns` says which header holds which field. Raises BadInput if it is not text.
     """
     text, notes = _decoded(source)
     head = io.StringIO(text[:HEAD], newline="").readlines()
@@ -34,7 +34,7 @@ def read_text(source: Source, header_in: Callable[[list[list[str]]], tuple[int, 
 
     def fit(delimiter: str) -> tuple[int, int, int]:
         rows = tops[delimiter]
-        at, fields = header_in([cells for _, cells in rows])
+        at, fields = header_among([cells for _, cells in rows], columns)
         return (fields, len(rows[at][1]), rows[at][0]) if rows else (0, 0, first)
 
     delimiter = max(delimiters, key=lambda each: fit(each)[:2])
@@ -44,8 +44,14 @@ def read_text(source: Source, header_in: Callable[[list[list[str]]], tuple[int, 
     grid.delimiter, grid.notes = delimiter, notes
     lines = itertools.islice(io.StringIO(text, newline=""), header - 1, None)
     try:
-        rows = _rows(lines, delimiter, header, strict=True)
-        grid.rows += itertools.islice(rows, MOST_ROWS + 100)
+        room = MOST_CELLS
+        for row in _rows(lines, delimiter, header, strict=True):
+            grid.rows.append(row)
+            room -= len(row[1])
+            if room < 0:
+                grid.mistakes.append(Mistake(grid.place(row[0]), TOO_LARGE))
+            if room < 0 or len(grid.rows) > MOST_ROWS + ABOVE_AT_MOST:
+                break
     except _Torn as torn:
         grid.mistakes.append(Mistake(grid.place(torn.args[0]), torn.args[1]))
     return grid

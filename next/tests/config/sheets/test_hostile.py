@@ -104,23 +104,24 @@ def noise(length: int) -> bytes:
 HEADER = b"first name,last name,email\n"
 SPANS = b"<table><tr>" + b"<td rowspan=65534 colspan=1000>x" * 16 + b"<tr><td>x" * 100_000
 HOSTILE: dict[str, tuple[Callable[[], bytes], str]] = {
-    "bomb.xlsx": (bomb, workbook.TOO_LARGE),
+    "bomb.xlsx": (bomb, files.TOO_LARGE),
     "lying.xlsx": (lying_bomb, workbook.DAMAGED),
     "laughs.xlsx": (laughs, workbook.DAMAGED),
     "merged.xlsx": (merged, "1 people"),
-    "long.xlsx": (long_texts, workbook.TOO_LARGE),
+    "long.xlsx": (long_texts, files.TOO_LARGE),
     "wide.xlsx": (wide, f"Candidates!ALM1: {workbook.FAR_AWAY}"),
-    "many.xlsx": (lambda: with_rows("<row><c><v>1</v></c></row>" * 5_000_000), workbook.TOO_LARGE),
+    "many.xlsx": (lambda: with_rows("<row><c><v>1</v></c></row>" * 5_000_000), files.TOO_LARGE),
     "far.xlsx": (
         lambda: with_rows('<row r="1048576"><c r="XFD1048576"><v>1</v></c></row>'),
         f"Candidates!XFD1048576: {workbook.FAR_AWAY}",
     ),
     "noise.xlsx": (lambda: b"PK\x03\x04" + noise(100_000), workbook.DAMAGED),
-    "spans.xls": (lambda: SPANS, workbook.TOO_LARGE),
+    "spans.xls": (lambda: SPANS, files.TOO_LARGE),
     "tags.xls": (lambda: b"<html><table><tr><td>" + b"<a <!-- <![" * 1_000_000, "is empty"),
     "deep.xls": (lambda: b"<table><tr><td>" * 100_000, "people"),
-    "wide.csv": (lambda: HEADER + b",".join([b"x"] * 5_000_000), "5,000,000 columns"),
+    "wide.csv": (lambda: HEADER + b",".join([b"x"] * 5_000_000), files.TOO_LARGE),
     "wide-header.csv": (lambda: b",".join([b"Email"] * 16_384), "16384 columns for email1"),
+    "cells.csv": (lambda: HEADER + b"1,1,1,1,1,1,1,1\n" * 2_900_000, "has 8 columns"),
     "many.csv": (lambda: HEADER + b"a,b,\n" * 300_000, "more than 250,000 rows"),
     "quote.csv": (lambda: HEADER + b'"' + b"a,b,c\n" * 100_000, text.TOO_LONG[:20]),
     "noise.csv": (lambda: noise(1_000_000), "this is a binary file"),
@@ -128,7 +129,16 @@ HOSTILE: dict[str, tuple[Callable[[], bytes], str]] = {
 }
 """Each with what is said of it."""
 LONG = [pytest.mark.slow, pytest.mark.timeout(300)]  # many seconds of a processor
-SLOW = {"bomb.xlsx", "many.xlsx", "many.csv", "wide.csv", "spans.xls", "long.xlsx", "merged.xlsx"}
+SLOW = {
+    "bomb.xlsx",
+    "cells.csv",
+    "many.xlsx",
+    "many.csv",
+    "wide.csv",
+    "spans.xls",
+    "long.xlsx",
+    "merged.xlsx",
+}
 CASES = [pytest.param(name, marks=LONG if name in SLOW else []) for name in HOSTILE]
 
 
@@ -163,7 +173,7 @@ def test_the_reading_process_has_a_limit_of_time(
     monkeypatch.setattr(workbook, "PATIENCE", 0.01)
     (tmp_path / "people.xlsx").write_bytes(PLAIN)
     (mistake,) = read_people(Table(file="people.xlsx"), tmp_path).mistakes
-    assert mistake.message == workbook.TOO_LARGE
+    assert mistake.message == files.TOO_LARGE
 
 
 CELLS = st.text(string.ascii_letters + ' ,;"\n\r\t|@.é王\x00#-()', max_size=12)

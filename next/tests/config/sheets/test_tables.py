@@ -22,7 +22,7 @@ MISTAKES: list[tuple[str | bytes, dict[str, Any], list[str]]] = [
         {},
         [':2, email1: found "ana@", wanted an email address (…'],
     ),
-    (HEAD + "Ana,,ana@people.test\n", {}, [":2, last_name: missing, wanted a last name"]),
+    (HEAD + "Ana,,ana@people.test\n", {}, [":2, last_name: missing, wanted a last name…"]),
     (
         HEAD + "Ana,A,ana@people.test and ann@people.test\n",
         {},
@@ -32,9 +32,9 @@ MISTAKES: list[tuple[str | bytes, dict[str, Any], list[str]]] = [
         HEAD + '#N/A,B,b@people.test\nC,Err:502,"#REF!"\n',
         {},
         [
-            ":2, first_name: found the error #N/A, wanted a first name",
-            ":3, last_name: found the error Err:502, wanted a last name",
-            ":3, email1: found the error #REF!, wanted an email address",
+            ":2, first_name: found the error #N/A, wanted a first name…",
+            ":3, last_name: found the error Err:502, wanted a last name…",
+            ":3, email1: found the error #REF!, wanted an email address…",
         ],
     ),
     (
