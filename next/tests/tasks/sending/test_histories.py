@@ -13,7 +13,7 @@ from tasks.status import status
 from tests.data.sending import oracle
 from tests.tasks.sending.simulation import BusyWriter, History, Loop, in_virtual_time
 
-EACH = 25  # seeds a test
+EACH = 10  # seeds a test
 
 
 def lives(seed: int, empty: Path, folder: Path) -> list[str]:
@@ -45,6 +45,7 @@ def simulated(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(module, "Service", module.Service)  # each history puts its own there
 
 
+@pytest.mark.timeout(300)
 @pytest.mark.usefixtures("simulated")
 @pytest.mark.parametrize("first", range(0, 100, EACH))
 def test_a_hundred_histories(first: int, empty: Path, tmp_path: Path) -> None:
@@ -53,6 +54,7 @@ def test_a_hundred_histories(first: int, empty: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(300)
 @pytest.mark.usefixtures("simulated")
 @pytest.mark.parametrize("first", range(100, 5000, EACH))
 def test_five_thousand_histories(first: int, empty: Path, tmp_path: Path) -> None:
