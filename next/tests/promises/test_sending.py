@@ -279,10 +279,10 @@ def test_9_one_bad_row_costs_that_row_alone(sandbox, campaign):
     service = sandbox(add=faults.bad_row("person13@example.org"))
     file = campaign.write(people=40)
     assert campaign("run", file, "--yes").code == 3
-    told = campaign.status()
-    refused = [one for one in told["candidates"] if one["add"] == "refused"]
-    assert [one["email1"] for one in refused] == ["person13@example.org"]
-    assert "a candidate is not valid" in refused[0]["why"]
+    states = campaign.states(step="add")
+    assert [each for each in states if states[each] == "refused"] == ["person13@example.org"]
+    told = campaign("history", "hiring", "person13@example.org").out
+    assert "a candidate is not valid" in told
     others = [each for each in addresses(40) if each != "person13@example.org"]
     assert sorted(service.invited()) == sorted(others)
 
