@@ -1,128 +1,174 @@
-"""From what was written to a Definition, or to every mistake at its place."""
+"""From what was written to a Definition, and every mistake in it at its place."""
 
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from difflib import get_close_matches
-from typing import Any, Protocol, get_args
+from typing import Any
+from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from config.definition import (
-    COLUMNS,
-    Candidate,
-    Definition,
-    Guard,
-    Invites,
-    Problem,
-    Project,
-    Schedule,
-)
-from config.definition import Table as TableFields
-from config.errors import BadInput, Mistake, Place
-from config.kinds import is_placeholder
+from config import definition as models
+from config.definition import COLUMNS, Definition, Table
+from config.errors import Mistake, Place
+from config.timetable import NEVER, instant, may_send
 
 Location = tuple[int | str, ...]
-PARTS: dict[str, type[BaseModel]] = {
-    "project": Project,
-    "problem": Problem,
-    "list": Candidate,
-    "table": TableFields,
-    "invites": Invites,
-    "guard": Guard,
-    "schedule": Schedule,
+PARTS: tuple[tuple[str, type[BaseModel]], ...] = (
+    ("", Definition),
+    ("project.", models.Project),
+    ("problem.", models.Problem),
+    ("candidates.list.", models.Candidate),
+    ("candidates.table.", Table),
+    ("invites.", models.Invites),
+    ("guard.", models.Guard),
+    ("schedule.", models.Schedule),
+)
+FIELDS = {f"candidates.table.columns.{name}": "" for name in COLUMNS} | {
+    part + name: info.description or ""
+    for part, model in PARTS
+    for name, info in model.model_fields.items()
 }
+"""Every field of a definition, as pydantic locates it, with what it is."""
+# Stands for a part that is wrong, so that the others can be compared.
+RIGHT: dict[str, Any] = {"campaign": "x", "project": {"name": "x", "timezone": "UTC"}, "problem": 1}
+RIGHT |= {"candidates": [], "stage_id": 1, "invites": {}, "guard": {}, "schedule": None}
 
 
-class Written(Protocol):
-    """A definition as somebody wrote it, in YAML or in a sheet: what, where, and what is amiss."""
+@dataclass
+class Written:
+    """A definition as somebody wrote it, in YAML or in a sheet: its plain fields, where the name
+    and the value of each stands, and what is wrong with its form.
+    """
 
-    fields: dict[str, Any]
-    mistakes: list[Mistake]
+    whole: Place
+    fields: dict[str, Any] = field(default_factory=dict)
+    places: dict[Location, tuple[Place, Place]] = field(default_factory=dict)
+    mistakes: list[Mistake] = field(default_factory=list)
 
-    def place(self, location: Location, *, of_name: bool = False) -> Place: ...
+    def place(self, location: Location, *, of_name: bool = False) -> Place:
+        """Where a value is written, or its name; for what is missing, the innermost around it."""
+        while location and location not in self.places:
+            location = location[:-1]
+        return self.places[location][not of_name] if location else self.whole
 
 
-def build(written: Written, now: datetime) -> Definition:
-    """Build the definition. Raises BadInput with every mistake in it.
+def build(written: Written, now: datetime) -> tuple[Definition, list[Mistake]]:
+    """Build the definition of all that is right, and say what is wrong.
 
     A project that ended before `now`, or ends before anybody can be invited, is a mistake.
     """
+    mistakes = [*written.mistakes]
     try:
-        definition = Definition.model_validate(written.fields, context={"now": now})
+        definition = Definition.model_validate(written.fields)
     except ValidationError as error:
-        details = error.errors(include_url=False)
-        mistakes = [_mistake(detail, written) for detail in details]
-        raise BadInput([*written.mistakes, *mistakes]) from None
-    if written.mistakes:
-        raise BadInput(written.mistakes)
-    return definition
+        errors = error.errors(include_url=False)
+        mistakes += [_mistake(each, written) for each in errors]
+        definition = _without(written.fields, errors)
+    wrong = {each.field for each in mistakes}
+    for broken, name, message in [*_between_fields(definition), *_while_open(definition, now)]:
+        if broken and name not in wrong:
+            place = written.place((*name.split("."),))
+            mistakes.append(Mistake(place, message, name.removeprefix("candidates.")))
+    return definition, mistakes
+
+
+def _without(fields: dict[str, Any], errors: Sequence[ErrorDetails]) -> Definition:
+    """What is written, without what is wrong."""
+    rest = {name: fields.get(name, right) for name, right in RIGHT.items()}
+    for each in errors:
+        part, *names = map(str, each["loc"])
+        if names and part in {"project", "invites"}:
+            rest[part] = RIGHT[part] | {k: v for k, v in rest[part].items() if k != names[0]}
+        elif part in RIGHT:
+            rest[part] = RIGHT[part]
+    return Definition.model_validate(rest)
+
+
+def _between_fields(definition: Definition) -> Iterator[tuple[bool, str, str]]:
+    """Go through the rules between fields: whether it is broken, by which field, and a sentence."""
+    project, problem, people = definition.project, definition.problem, definition.candidates
+    invites, schedule = definition.invites, definition.schedule or models.Schedule(every="1 day")
+    for name in project.model_fields_set - {"id", "timezone"}:
+        why = f"project {project.id} already exists and is used as it is; leave out {name}, or"
+        yield bool(project.id), f"project.{name}", f"{why} leave out id to create a new project"
+    name = f"missing, wanted {_meaning('project.name')}"
+    yield not (project.id or project.name), "project.name", name
+    one = "wanted exactly one of id and title"
+    yield bool(problem.id) == bool(problem.title), "problem.title", one
+    for name in {*people.columns} - {*COLUMNS} if isinstance(people, Table) else ():
+        yield True, f"candidates.columns.{name}", _unknown(name, "candidates.table.columns")
+    begin, end = project.starttime, project.endtime
+    late = "wanted a time after starttime"
+    yield bool(begin and end and begin >= end), "project.endtime", late
+    begin, end = invites.not_before, invites.not_after
+    late = "wanted a time after not_before"
+    yield bool(begin and end and begin >= end), "invites.not_after", late
+    # This program, not the service, decides whether it is time.
+    zone = "needs a timezone: the project's, or  timezone: Europe/Paris  beside it"
+    for name in ("not_before", "not_after", "hours", "holidays"):
+        lacks = bool(getattr(invites, name)) and not invites.timezone
+        yield lacks, f"invites.{name}", f"{name} {zone}"
+    yield bool(schedule.cron) and not schedule.timezone, "schedule.cron", f"cron {zone}"
+    either = 'wanted either  cron: "0 9 * * 1-5"  or  every: 1 hour'
+    yield bool(schedule.cron) == bool(schedule.every), "schedule.every", either
+    waves = "between goes with waves: write waves as well"
+    yield bool(invites.between) and not invites.waves, "invites.between", waves
+
+
+def _while_open(definition: Definition, now: datetime) -> Iterator[tuple[bool, str, str]]:
+    """Whether the project has ended, or ends before anybody can be invited."""
+    project, invites = definition.project, definition.invites
+    if project.endtime:
+        # Without a zone, it has ended once it is over everywhere on earth.
+        end = instant(project.endtime, ZoneInfo(project.timezone or "Etc/GMT+12"))
+        ends = f"on {project.endtime:%Y-%m-%d %H:%M}"
+        yield end <= now, "project.endtime", f"the project already ended {ends}"
+        first = may_send(invites, now) or now
+        name = "invites.not_before" if invites.not_before else "invites.hours"
+        why = f"the project ends {ends}, before the first invitation may go out"
+        yield now < end <= first < NEVER, name, why
 
 
 def _mistake(detail: ErrorDetails, written: Written) -> Mistake:
     """Put one error of pydantic into the words of the definition."""
-    kind, found, context = detail["type"], detail["input"], detail.get("ctx", {})
-    model, where = _walk(detail["loc"])
-    if context.get("at"):
-        where = (*where, *str(context["at"]).split("."))
-    field = ".".join(str(step) for step in where if isinstance(step, str))
-    field = field.removeprefix("candidates.") if isinstance(where[-1], str) else field
-    name = str(where[-1])
+    kind, where, context = detail["type"], detail["loc"], detail.get("ctx", {})
+    name = ".".join(step for step in where if isinstance(step, str))
+    if where[0] == "candidates":  # what comes next is whether they are a list or a table
+        where = where[:1] + where[2:]
+    field = _as_written(name).removeprefix("candidates.")
     if kind == "extra_forbidden":
-        place = written.place(where, of_name=True)
-        why = _unknown(name, list(model.model_fields), anywhere=model is Definition)
-        return Mistake(place, why, field, name)
-    if "[key]" in detail["loc"]:  # of columns: fields that are sent
-        place, names = written.place(where, of_name=True), list(COLUMNS)
-        return Mistake(place, _unknown(name, names), field, name)
-    place = written.place(where)
-    if is_placeholder(found):
-        message = f"{found.strip()} is still the placeholder; write your own value in its place"
-        return Mistake(place, message, field, found)
-    if kind == "sentence":
-        return Mistake(place, str(context["message"]), field, found)
-    wanted = str(context.get("wanted") or _meaning(model, where))
-    if kind == "string_type" and isinstance(found, int | float):
-        # YAML took it for a number or a truth value; only quotes say that it is meant as text.
-        wanted += "; put quotes around it"
-    return Mistake(place, "", field, None if kind == "missing" else found, wanted)
+        why = _unknown(str(where[-1]), name.rpartition(".")[0])
+        return Mistake(written.place(where, of_name=True), why, field, str(where[-1]))
+    choice = str(context.get("expected", "")).replace("'", "")
+    wanted = str(context.get("error") or choice or _meaning(name))
+    found = None if kind == "missing" else detail["input"]
+    placeholder = isinstance(found, str) and re.fullmatch(r"\s*<[^<>@]*>\s*", found)
+    still = "is still there: write your own value in its place, or delete it"
+    message = f"{found} {still}" if placeholder else ""
+    return Mistake(written.place(where), message, field, found, wanted)
 
 
-def _walk(loc: Location) -> tuple[type[BaseModel], Location]:
-    """The innermost model around an error, and its location as it is written in the file."""
-    model: type[BaseModel] = Definition
-    where: list[int | str] = []
-    for at, step in enumerate(loc):
-        if step == "[key]":
-            continue
-        tag = at == 1 and loc[0] == "candidates" and step in {"list", "table"}
-        if not tag:
-            where.append(step)
-        inside = at < len(loc) - 1
-        if inside and isinstance(step, str) and step in PARTS and (at == 0 or tag):
-            model = PARTS[step]
-    return model, tuple(where)
-
-
-def _meaning(model: type[BaseModel], where: Location) -> str:
-    """What a field is, from the line below it in the model; a choice names its words."""
-    field = next(
-        (model.model_fields[str(s)] for s in reversed(where) if s in model.model_fields), None
-    )
-    if field is None:
-        return "a mapping with first_name, last_name and email1" if model is Candidate else ""
-    choices = [word for part in get_args(field.annotation) for word in get_args(part)]
-    if choices and all(isinstance(word, str) for word in choices):
-        return " or ".join(choices)
-    text = (field.description or "").partition(";")[0].rstrip(".")
+def _meaning(name: str) -> str:
+    """What a field is, from the line below it in its model, or what the field around it is."""
+    while name not in FIELDS:
+        name = name.rpartition(".")[0]
+    text = FIELDS[name].partition(";")[0].rstrip(".")
     return text[:1].lower() + text[1:]
 
 
-def _unknown(name: str, names: list[str], *, anywhere: bool = False) -> str:
-    """Name the nearest field; for one at the top also among those of its parts."""
-    near = {field: field for field in names}
-    for part, model in reversed(list(PARTS.items()) if anywhere else []):
-        around = {"table": "candidates", "list": "candidates"}.get(part, part)
-        near = {field: f"{around}.{field}" for field in model.model_fields} | near
+def _unknown(name: str, around: str) -> str:
+    """Say that there is no such field, and name the nearest; at the top, of those in all parts."""
+    own = [last for part, _, last in (each.rpartition(".") for each in FIELDS) if part == around]
+    near = {} if around else {each.rpartition(".")[2]: _as_written(each) for each in FIELDS}
+    near |= {each: each for each in own}
     close = get_close_matches(name.casefold(), near, n=1, cutoff=0.7)
-    hint = f"did you mean {near[close[0]]}?" if close else f"the fields are {', '.join(names)}"
+    hint = f"did you mean {near[close[0]]}?" if close else f"the fields are {', '.join(own)}"
     return f"there is no field {name}; {hint}"
+
+
+def _as_written(name: str) -> str:
+    return name.replace("candidates.list", "candidates").replace("candidates.table", "candidates")

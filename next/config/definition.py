@@ -1,13 +1,16 @@
 """A campaign as a person writes it: the fields of a definition.
 
 These models are what every other floor uses, what the editor's schema is made of, and what the
-ledger keeps. The line below a field says what it is: here, in the editor, and in a mistake.
+ledger keeps. The line below a field says what it is: here, in the editor, and in a mistake. A
+reader of a value raises ValueError that says what was wanted. Rules between fields stand in
+building.py.
 """
 
+import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from typing import Annotated, Any, Literal
-from zoneinfo import ZoneInfo
 
 from pydantic import (
     AfterValidator,
@@ -16,41 +19,75 @@ from pydantic import (
     ConfigDict,
     Discriminator,
     Field,
+    PositiveInt,
+    StringConstraints,
     Tag,
     ValidationInfo,
+    WithJsonSchema,
+    field_validator,
 )
-from pydantic import field_validator as validates
 
 from config import timetable
+from config.emails import checked_address
 from config.errors import Place
-from config.kinds import (
-    CronLine,
-    Dates,
-    Email,
-    Hours,
-    Id,
-    Key,
-    Line,
-    Moment,
-    Share,
-    Sizes,
-    Span,
-    Text,
-    Where,
-    Whole,
-    Zone,
-    number,
-    once,
-    sentence,
-    wanted,
-)
+
+
+def _checked(read: Callable[[str], Any]) -> AfterValidator:
+    """Keep a text that can be read; it is read again where it acts."""
+    return AfterValidator(lambda typed: typed.strip() if read(typed) else typed)
+
+
+def _share(typed: Any) -> Any:
+    """Read `20%` as 0.2."""
+    percent = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*%\s*", str(typed), re.ASCII)
+    return float(percent[1]) / 100 if percent else typed
+
+
+def _sizes(typed: Any) -> Any:
+    """Read `[5, 50, rest]` as [5, 50]: whatever comes last, the rest follows."""
+    return typed[:-1] if isinstance(typed, list) and typed[-1:] == ["rest"] else typed
+
+
+def _several(typed: Any) -> Any:
+    """Read one value as a list of it."""
+    return typed if isinstance(typed, list) else [typed]
+
+
+def _text(characters: str) -> StringConstraints:
+    """Text of these characters; what `new` wrote between < and > for a person to decide is none."""
+    pattern = rf"^(?!<[^<>@]*>$){characters}$"
+    return StringConstraints(strip_whitespace=True, max_length=10_000, pattern=pattern)
+
+
+# Control characters, and those that make a text look different from what it is.
+ODD = r"\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u202a-\u202e\u2066-\u2069"
+KEY = r"(?i)^[a-z0-9][a-z0-9._-]{0,99}$"
+Text = Annotated[str, _text(rf"[^{ODD}]*")]
+Line = Annotated[str, _text(rf"[^{ODD}\t\r\n]+")]
+Key = Annotated[str, StringConstraints(strip_whitespace=True, to_lower=True, pattern=KEY)]
+Email = Annotated[str, AfterValidator(checked_address)]
+Whole = Annotated[int, Field(ge=0, lt=2**63)]
+Id = Annotated[Whole, Field(gt=0)]
+Moment = Annotated[datetime, BeforeValidator(timetable.moment), WithJsonSchema({"type": "string"})]
+Zone = Annotated[str, AfterValidator(timetable.timezone)]
+Span = Annotated[str, _checked(timetable.span)]
+Hours = Annotated[str, _checked(timetable.hours)]
+CronLine = Annotated[str, AfterValidator(timetable.cron)]
+Share = Annotated[float, BeforeValidator(_share, str | float), Field(gt=0, le=1)]
+Sizes = Annotated[list[PositiveInt], BeforeValidator(_sizes, list[int | Literal["rest"]])]
+Values = Annotated[list[Text], BeforeValidator(_several, list[str] | str), Field(min_length=1)]
 
 
 class Fields(BaseModel):
     """Refuses unknown fields; never changed once read."""
 
     model_config = ConfigDict(
-        extra="forbid", frozen=True, hide_input_in_errors=True, use_attribute_docstrings=True
+        extra="forbid",
+        frozen=True,
+        coerce_numbers_to_str=True,
+        hide_input_in_errors=True,
+        regex_engine="python-re",
+        use_attribute_docstrings=True,
     )
 
 
@@ -58,9 +95,9 @@ class Candidate(Fields):
     """A person to add and invite: exactly what is sent of them (interface 4.5)."""
 
     first_name: Line
-    """A first name, sent as typed."""
+    """A first name on one line, sent as typed."""
     last_name: Line
-    """A last name, sent as typed."""
+    """A last name on one line, sent as typed."""
     email1: Email
     """An email address, sent as typed; the person must log in with exactly this one."""
     source: Text = ""
@@ -76,12 +113,6 @@ class Candidate(Fields):
 
 # What a column of a table may hold; a whole name becomes first and last name.
 COLUMNS = (*Candidate.model_fields, "full_name")
-
-
-def _column(name: str) -> str:
-    if name not in COLUMNS:
-        raise ValueError("no field")
-    return name
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +131,7 @@ class Project(Fields):
     """The id of a project made in the web application, a whole number above 0."""
     timezone: Zone | None = None
     """The timezone of the campaign's times, such as Europe/Paris."""
-    name: Line | None = Field(None, validate_default=True)
+    name: Line | None = None
     """The project's name, or the id of one made in the web application."""
     description: Text = ""
     """A description of the project, sent as written."""
@@ -110,34 +141,6 @@ class Project(Fields):
     """When the project opens, such as 2026-12-01 09:00."""
     endtime: Moment | None = None
     """When it closes, later than starttime."""
-
-    _clock = validates("starttime", "endtime")(once)
-
-    @validates("timezone", "name", "description", "state", "starttime", "endtime")
-    @classmethod
-    def _only_of_a_new_project(cls, value: Any, info: ValidationInfo) -> Any:
-        made, name = info.data.get("id"), str(info.field_name)
-        if made is not None and value != cls.model_fields[name].default:
-            raise sentence(
-                f"project {made} already exists and is used as it is; leave out {name}, or leave "
-                "out id to create a new project"
-            )
-        if name == "name" and value is None and info.data.get("id", 0) is None:
-            raise wanted("the project's name, or the id of one made in the web application")
-        return value
-
-    @validates("endtime")
-    @classmethod
-    def _still_to_come(cls, end: datetime | None, info: ValidationInfo) -> datetime | None:
-        """The context holds `now` while a person's file is read, and only then."""
-        start, now = info.data.get("starttime"), (info.context or {}).get("now")
-        if end and start and end <= start:
-            raise wanted(f"a time after starttime, which is {start:%Y-%m-%d %H:%M}")
-        # Without a zone, it has ended once it is over everywhere on earth.
-        zone = ZoneInfo(info.data.get("timezone") or "Etc/GMT+12")
-        if end and now and timetable.instant(end, zone) <= now:
-            raise sentence(f"the project already ended on {end:%Y-%m-%d %H:%M}")
-        return end
 
     def body(self) -> dict[str, str]:
         """What is sent to create it (interface 4.3)."""
@@ -155,15 +158,8 @@ class Problem(Fields):
 
     id: Id | None = None
     """The number of the problem, above 0."""
-    title: Line | None = Field(None, validate_default=True)
+    title: Line | None = None
     """The problem's title instead of its id; must match exactly one in the service's list."""
-
-    @validates("title")
-    @classmethod
-    def _one_of_both(cls, title: str | None, info: ValidationInfo) -> str | None:
-        if "id" in info.data and (info.data["id"] is None) == (title is None):
-            raise wanted("exactly one of id and title")
-        return title
 
 
 class Table(Fields):
@@ -173,7 +169,7 @@ class Table(Fields):
     """The name of the file with the people, such as people.csv, beside the definition."""
     sheet: Line | None = None
     """The name of its sheet, if several have people."""
-    where: Where = {}
+    where: dict[str, Values] = {}
     """Columns with the values to keep; nobody else is added or invited."""
     split_name: bool = False
     """True to split whole names into first and last name, else false."""
@@ -181,7 +177,7 @@ class Table(Fields):
     """The word first, to take the first of several addresses in a cell."""
     hidden_rows: Literal["skip", "read"] | None = None
     """Either skip or read: what to do with rows that are hidden, filtered or struck through."""
-    columns: dict[Annotated[str, AfterValidator(_column)], Line] = {}
+    columns: dict[str, Line] = {}
     """Which column holds which field, as in columns: {notes: "Recruiter notes"}."""
 
 
@@ -200,8 +196,8 @@ class Invites(Fields):
     """The time after which no invitation goes out."""
     hours: Hours | None = None
     """Days and hours for invitations, such as Mon-Fri 09:00-18:00."""
-    holidays: Dates = []
-    """Dates without working hours."""
+    holidays: list[date] = []
+    """Dates on which no invitation goes out, as in [2026-12-25, 2027-01-01]."""
     per_hour: float | None = Field(None, gt=0, le=1_000_000)
     """The most invitations an hour over all runs, a number above 0."""
     pilot: Email | None = None
@@ -210,24 +206,6 @@ class Invites(Fields):
     """Sizes of the waves in which invitations go out, such as [5, 50, rest]."""
     between: Span | None = None
     """The time from one wave to the next, such as 2 days."""
-
-    _clock = validates("not_before", "not_after")(once)
-
-    @validates("not_after")
-    @classmethod
-    def _after_the_begin(cls, end: datetime | None, info: ValidationInfo) -> datetime | None:
-        begin = info.data.get("not_before")
-        if end and begin and end <= begin:
-            raise wanted(f"a time after not_before, which is {begin:%Y-%m-%d %H:%M}")
-        return end
-
-    @validates("holidays", "between")
-    @classmethod
-    def _beside_another(cls, value: Any, info: ValidationInfo) -> Any:
-        other = {"holidays": "hours", "between": "waves"}[str(info.field_name)]
-        if value and other in info.data and not info.data[other]:
-            raise sentence(f"{info.field_name} goes with {other}: write {other} as well")
-        return value
 
 
 class Guard(Fields):
@@ -244,24 +222,13 @@ class Schedule(Fields):
     """The timezone of cron, such as Europe/Paris; left out, the project's."""
     cron: CronLine | None = None
     """When runs start, as a cron line such as "0 9 * * 1-5"."""
-    every: Span | None = Field(None, validate_default=True)
+    every: Span | None = None
     """How often a run starts, such as 1 hour; instead of cron."""
-
-    @validates("every")
-    @classmethod
-    def _one_of_both(cls, every: str | None, info: ValidationInfo) -> str | None:
-        if "cron" in info.data and (info.data["cron"] is None) == (every is None):
-            raise sentence('a schedule has either  cron: "0 9 * * 1-5"  or  every: 1 hour')
-        return every
 
 
 def _problem(typed: Any) -> Any:
-    """`problem: 42` is short for the mapping."""
-    if isinstance(typed, dict | Problem):
-        return typed
-    if (number(typed) or 0) > 0:
-        return {"id": typed}
-    raise wanted('the problem\'s id, a whole number above 0, or {title: "Two sum"}')
+    """Read `problem: 42` as the mapping."""
+    return {"id": typed} if isinstance(typed, str | int) else typed
 
 
 def _kind_of(typed: Any) -> str | None:
@@ -274,10 +241,10 @@ class Definition(Fields):
     """A campaign: one project, one problem, and the people to invite."""
 
     campaign: Key
-    """The key by which the ledger knows the campaign for good, such as backend-2026."""
+    """A key of letters, digits, - _ and ., such as backend-2026; kept for good."""
     project: Project
     """The project to create with its name, or the id of one made in the web application."""
-    problem: Annotated[Problem, BeforeValidator(_problem, json_schema_input_type=int | Problem)]
+    problem: Annotated[Problem, BeforeValidator(_problem, int | Problem)]
     """The problem's id, a whole number above 0, or {title: "Two sum"}."""
     candidates: Annotated[
         Annotated[list[Candidate], Tag("list")] | Annotated[Table, Tag("table")],
@@ -293,33 +260,9 @@ class Definition(Fields):
     schedule: Schedule | None = None
     """When the campaign runs on its own, as in {cron: "0 9 * * 1-5"} or {every: 1 hour}."""
 
-    @validates("invites", "schedule")
+    @field_validator("invites", "schedule")
     @classmethod
-    def _on_the_projects_clock(cls, value: Any, info: ValidationInfo) -> Any:
-        """This program, not the service, decides whether it is time: that needs a timezone."""
-        project = info.data.get("project")
-        if project is None or value is None or value.timezone:
-            return value
-        for name in ("not_before", "not_after", "hours", "cron"):
-            if (time := getattr(value, name, None)) is None:
-                continue
-            if project.timezone is None:
-                needed = "needs a timezone: the project's, or  timezone: Europe/Paris  beside it"
-                raise sentence(f"{name} {needed}", name)
-            is_time = isinstance(time, datetime)
-            if is_time and (why_not := timetable.clock_change(time, project.timezone)):
-                raise sentence(f"wanted {why_not}", name)
-        return value.model_copy(update={"timezone": project.timezone})
-
-    @validates("invites")
-    @classmethod
-    def _while_the_project_is_open(cls, invites: Invites, info: ValidationInfo) -> Invites:
-        project, now = info.data.get("project"), (info.context or {}).get("now")
-        first = timetable.may_send(invites, now) if now else None
-        if first and first < timetable.NEVER and project and project.endtime:
-            zone = ZoneInfo(project.timezone or invites.timezone or "UTC")
-            if timetable.instant(project.endtime, zone) <= first:
-                ends = f"the project ends on {project.endtime:%Y-%m-%d %H:%M}"
-                at = "not_before" if invites.not_before else "hours"
-                raise sentence(f"{ends}, before the first invitation may go out", at)
-        return invites
+    def _on_the_projects_clock(cls, part: Any, info: ValidationInfo) -> Any:
+        zone = getattr(info.data.get("project"), "timezone", None)
+        own = part is None or part.timezone or zone is None
+        return part if own else part.model_copy(update={"timezone": zone})

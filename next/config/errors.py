@@ -3,7 +3,7 @@
 import inspect
 import traceback
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from string import digits
 from typing import Any, ClassVar
@@ -64,34 +64,20 @@ class Mistake:
 
     def as_json(self) -> dict[str, Any]:
         """The object that `campaign check --json` prints; null where a key does not apply."""
-        return {
-            "file": str(self.place.file),
-            "line": self.place.line,
-            "column": self.place.column,
-            "sheet": self.place.sheet,
-            "cell": self.place.cell,
-            "field": self.field,
-            "found": self.found,
-            "wanted": self.wanted,
-            "message": self.message,
-        }
+        rest = asdict(self)
+        place: dict[str, Any] = rest.pop("place")
+        return place | {"file": str(self.place.file)} | rest
 
 
 def shown(value: object) -> str:
     """Show what was found as a person recognises it: one line, text in quotes, long text cut."""
-    match value:
-        case None:
-            return "nothing"
-        case bool():
-            return "true" if value else "false"
-        case str():
-            short = value if len(value) <= SHOWN_LENGTH else value[: SHOWN_LENGTH - 1] + "…"
-            return '"' + "".join(c if c.isprintable() else ascii(c)[1:-1] for c in short) + '"'
-        case Mapping():
-            return "a mapping" if value else "an empty mapping"
-        case list() | tuple():
-            return "a list" if value else "an empty list"
-    return str(value)[:SHOWN_LENGTH]
+    if isinstance(value, Mapping | list):
+        return "a list" if isinstance(value, list) else "a mapping"
+    text = str(value)
+    if not isinstance(value, str):
+        return text
+    short = text if len(text) <= SHOWN_LENGTH else text[: SHOWN_LENGTH - 1] + "…"
+    return '"' + "".join(c if c.isprintable() else ascii(c)[1:-1] for c in short) + '"'
 
 
 def in_order(mistakes: Iterable[Mistake]) -> list[Mistake]:

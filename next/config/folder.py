@@ -9,7 +9,7 @@ from pathlib import Path
 from config.errors import BadInput, CampaignError, Mistake, Place
 from config.reading import YAML, table_of
 from config.sheets.files import read_file
-from config.yaml_file import YamlFile
+from config.yaml_file import read_yaml
 
 WORKBOOKS = (".xlsx", ".xlsm")
 # How the names of other programs' files begin: locks, drafts, unfinished copies.
@@ -36,30 +36,26 @@ def find(folder: Path) -> Folder:
     this program wrote itself is passed over, and so is a table that a definition here reads. A file
     that cannot be read is a mistake of its own.
     """
-    found = Folder()
     try:
         files = sorted(each for each in folder.iterdir() if not each.name.startswith(HIDDEN))
     except OSError as error:
         why = f"this folder cannot be read: {error.strerror}"
         raise BadInput.at(Place(folder), why) from None
     tables = {table_of(file) for file in files if file.suffix.lower() in YAML}
-    keys: dict[object, Path] = {}
+    found = Folder()
+    keys: dict[str, Path] = {}
     for file in files:
         kind = file.suffix.lower()
-        if kind not in (*YAML, *WORKBOOKS) or file.is_dir():
-            continue
         try:
-            if file.is_symlink() and not file.exists():
-                raise BadInput.at(Place(file), "this is a link to a file that is not there")
-            if kind in YAML:
-                _add_definition(file, keys)
-            elif file.resolve() in tables or written_by_us(file) or not _has_campaign(file):
-                continue
-            found.files.append(file)
-        except _NoCampaign:
-            continue
+            if kind in YAML and not file.is_dir():
+                is_one = _is_definition(file, keys)
+            else:
+                book = kind in WORKBOOKS and file.resolve() not in tables
+                is_one = book and not written_by_us(file) and _has_campaign(file)
         except BadInput as error:
             found.mistakes.extend(error.mistakes)
+        else:
+            found.files.extend([file] if is_one else [])
     return found
 
 
@@ -77,7 +73,7 @@ def written_by_us(file: Path) -> bool:
 
 
 class NotOurs(CampaignError):
-    """{file} exists already, and was not written by campaign. It was not changed.
+    """{file} exists already, and is no output of campaign. It was not changed.
 
     Choose another name, or add --force to replace it.
     """
@@ -91,18 +87,14 @@ def check_output(file: Path, *, force: bool = False) -> None:
         raise NotOurs(file=file)
 
 
-class _NoCampaign(Exception):
-    """A YAML file of something else."""
-
-
-def _add_definition(file: Path, keys: dict[object, Path]) -> None:
-    written = YamlFile(read_file(file).data, file)
-    if not {"campaign", "candidates"} & written.fields.keys():
-        raise _NoCampaign
-    key = written.fields.get("campaign")
-    if key and (first := keys.setdefault(str(key).lower(), file)) is not file:
+def _is_definition(file: Path, keys: dict[str, Path]) -> bool:
+    """Whether a YAML file is a campaign. Raises BadInput, also if its key is in another one."""
+    written = read_yaml(read_file(file).data, file)
+    key = str(written.fields.get("campaign", "")).lower()
+    if key and (first := keys.setdefault(key, file)) is not file:
         message = f"the campaign {key} is in {first.name} as well; give each a key of its own"
         raise BadInput.at(written.place(("campaign",)), message, field="campaign")
+    return bool({"campaign", "candidates"} & written.fields.keys())
 
 
 def _has_campaign(file: Path) -> bool:

@@ -2,20 +2,18 @@
 
 import shlex
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 
-from pydantic import ValidationError
-
 from config.building import Written, build
-from config.definition import Definition, Listed, Table
+from config.definition import Candidate, Definition, Listed, Table
 from config.emails import address_notes, email_key
 from config.errors import BadInput, Bug, CampaignError, Mistake, Place
 from config.sheets.files import Kind, read_file
 from config.sheets.people import LeftOut, People, compare, read_people
-from config.yaml_file import YamlFile
+from config.yaml_file import read_yaml
 
 YAML = (".yaml", ".yml")
 SHOWN = 3
@@ -54,20 +52,20 @@ def read_campaign(file: Path, campaign: str | None = None) -> Campaign:
 
 def _read(file: Path, campaign: str | None) -> Campaign:
     data, written = _written(file)
-    mistakes: list[Mistake] = []
-    definition = None
-    try:
-        definition = build(written, datetime.now(UTC))
-    except BadInput as error:
-        mistakes += error.mistakes
-    if definition and campaign and definition.campaign != campaign:
+    definition, mistakes = build(written, datetime.now(UTC))
+    if campaign and not mistakes and definition.campaign != campaign:
         message = f"this is the campaign {definition.campaign}, not {campaign}"
         mistakes.append(Mistake(written.place(("campaign",)), message, "campaign"))
-    people = _people(written, definition)
-    mistakes += people.mistakes
-    if definition is None or mistakes:
+    people = _people(written, definition.candidates)
+    if mistakes := [*mistakes, *people.mistakes]:
         raise BadInput(mistakes)
-    everybody = [_with_stage(each, definition.stage_id) for each in people.listed]
+    stage = {"stage_id": definition.stage_id}  # of everybody without one of their own
+    everybody = [
+        replace(each, candidate=each.candidate.model_copy(update=stage))
+        if each.candidate.stage_id is None
+        else each
+        for each in people.listed
+    ]
     return Campaign(
         file=file,
         definition=definition,
@@ -92,7 +90,7 @@ def _written(file: Path) -> tuple[bytes, Written]:
     """A definition as it stands in a file of any kind. Raises BadInput, also for a bare table."""
     source = read_file(file)
     if file.suffix.lower() in YAML:
-        return source.data, YamlFile(source.data, file)
+        return source.data, read_yaml(source.data, file)
     if source.kind is Kind.WORKBOOK:
         from config.campaign_sheet import campaign_sheet  # noqa: PLC0415 - its own process
 
@@ -119,40 +117,27 @@ def who_reads(table: Path, *folders: Path) -> Path | None:
 def table_of(definition: Path) -> Path | None:
     """The table that a definition names; None if it lists its people, or cannot be read."""
     try:
-        people = YamlFile(definition.read_bytes(), definition).fields.get("candidates")
+        people = read_yaml(definition.read_bytes(), definition).fields.get("candidates")
     except (BadInput, OSError):
         return None
     named = people.get("file") if isinstance(people, dict) else None
     return (definition.parent / named).resolve() if isinstance(named, str) else None
 
 
-def _people(written: Written, definition: Definition | None) -> People:
-    """Read the people, also if other fields of the definition have mistakes."""
-    spec = definition.candidates if definition else written.fields.get("candidates")
-    if isinstance(spec, dict):
-        try:
-            spec = Table.model_validate(spec)
-        except ValidationError:
-            return People()
-    if isinstance(spec, Table):
-        return read_people(spec, written.place(()).file.parent)
-    if definition is None or not isinstance(definition.candidates, list):
-        return People()
-    places = (written.place(("candidates", at)) for at in range(len(definition.candidates)))
-    pairs = zip(definition.candidates, places, strict=False)
-    listed = [Listed(each, email_key(each.email1), place) for each, place in pairs]
-    people = People(listed, list(_listed_twice(listed)))
-    compare(listed, people)
+def _people(written: Written, candidates: list[Candidate] | Table) -> People:
+    if isinstance(candidates, Table):
+        return read_people(candidates, written.whole.file.parent)
+    people = People()
+    first: dict[str, Place] = {}
+    for at, each in enumerate(candidates):
+        place = written.place(("candidates", at))
+        before = first.setdefault(key := email_key(each.email1), place)
+        people.listed.append(Listed(each, key, place))
+        if before is not place:
+            why = f"{each.email1} is listed twice, first at {before}"
+            people.mistakes.append(Mistake(place, why, "email1", each.email1))
+    compare(people.listed, people)
     return people
-
-
-def _listed_twice(listed: Sequence[Listed]) -> Iterator[Mistake]:
-    first: dict[str, Listed] = {}
-    for each in listed:
-        if (before := first.setdefault(each.key, each)) is not each:
-            email = each.candidate.email1
-            message = f"{email} is listed twice, first at {before.place}"
-            yield Mistake(each.place, message, "email1", email)
 
 
 def _address_notes(listed: Sequence[Listed]) -> Iterator[str]:
@@ -165,10 +150,3 @@ def _address_notes(listed: Sequence[Listed]) -> Iterator[str]:
         named = ", ".join(f"{each.candidate.email1} ({each.place})" for each in them[:SHOWN])
         more = f" and {len(them) - SHOWN:,} more" if len(them) > SHOWN else ""
         yield f"{named}{more}: {note}"
-
-
-def _with_stage(each: Listed, stage_id: int) -> Listed:
-    if each.candidate.stage_id is not None:
-        return each
-    candidate = each.candidate.model_copy(update={"stage_id": stage_id})
-    return Listed(candidate, each.key, each.place)

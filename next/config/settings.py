@@ -1,15 +1,14 @@
 """Settings from the environment, or from the `.env` beside the README; secrets are never shown."""
 
 import os
-from collections.abc import Mapping
+import re
 from datetime import timedelta
 from hashlib import sha256
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 from urllib.parse import urlsplit
 
-from dotenv import dotenv_values
 from platformdirs import user_data_path
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -41,49 +40,41 @@ def variable(name: str) -> str:
 def _service_url(typed: str) -> str:
     url = typed.strip().rstrip("/")
     parts = urlsplit(url)
-    if parts.scheme not in {"http", "https"} or not parts.hostname or " " in url:
-        raise ValueError("must be an address such as https://api.example.com")
-    if "@" in parts.netloc or "?" in url or "#" in url:
-        raise ValueError("must not hold a password, or a part after ? or #")
-    if parts.scheme == "http" and not is_loopback(parts.hostname):
-        raise ValueError("must begin with https:// (plain http is for this machine only)")
+    secure = parts.scheme == "https" or (parts.scheme == "http" and is_loopback(parts.hostname))
+    if not secure or not parts.hostname or re.search(r"[\s?#@]", url):
+        raise ValueError("an address such as https://api.example.com, without a password or query")
     return url
 
 
-def is_loopback(host: str) -> bool:
+def is_loopback(host: str | None) -> bool:
     """Whether a host name or address belongs to this machine."""
     try:
-        return ip_address(host).is_loopback
+        return ip_address(host or "").is_loopback
     except ValueError:
-        return host.lower() == "localhost"
+        return (host or "").lower() == "localhost"
 
 
 def _database(typed: str) -> str:
-    dialect, separator, rest = typed.strip().partition("://")
-    if separator and dialect in {"postgresql", "postgresql+psycopg"}:
-        return typed.strip()
-    path = rest.removeprefix("/")
-    if dialect != "sqlite" or not rest.startswith("/") or not path or path.startswith((":", "fi")):
-        raise ValueError("must begin with postgresql://, or name a file as in sqlite:///data/my.db")
-    return f"sqlite:///{home() / Path(path).expanduser()}"
+    path = re.fullmatch(r"sqlite:///(?!:|file:)(.+)", typed.strip())
+    if path:
+        return f"sqlite:///{home() / Path(path[1]).expanduser()}"
+    if not re.match(r"postgresql(\+psycopg)?://", typed.strip()):
+        raise ValueError("postgresql://…, or a file as in sqlite:///data/my.db")
+    return typed.strip()
 
 
 def _notice(typed: SecretStr) -> SecretStr:
     parts = urlsplit(typed.get_secret_value())
-    own = parts.scheme == "http" and is_loopback(parts.hostname or "")
+    own = parts.scheme == "http" and is_loopback(parts.hostname)
     if not (own or parts.scheme in {"https", "mailto", "mailtos"}) or not parts.netloc:
-        raise ValueError("must be a webhook (https://…) or a mailbox (mailtos://user:pw@host?to=…)")
+        raise ValueError("a webhook (https://…) or a mailbox (mailtos://user:pw@host?to=…)")
     return typed
 
 
-def _kept(typed: Any) -> Any:
-    try:
-        return span(typed) if isinstance(typed, str) else typed
-    except ValueError as error:
-        raise ValueError(f"must be {error}") from None
-
-
 Url = Annotated[str, AfterValidator(_service_url)]
+Kept = Annotated[
+    timedelta, BeforeValidator(lambda typed: span(typed) if isinstance(typed, str) else typed)
+]
 UnderHome = Annotated[Path, AfterValidator(lambda typed: home() / typed.expanduser())]
 
 
@@ -132,7 +123,7 @@ class Settings(BaseSettings):
     """A file of addresses and domains that no campaign sends to."""
     ca_file: UnderHome | None = None
     """Certificates (PEM) of your company's own authority, trusted in addition."""
-    keep: Annotated[timedelta, BeforeValidator(_kept)] | None = None
+    keep: Kept | None = None
     """How long people's data is kept after a campaign's last activity, such as 180 days."""
     notify_url: Annotated[SecretStr, AfterValidator(_notice)] | None = None
     """A webhook or mailbox that is told when a campaign needs a person; never shown."""
@@ -146,48 +137,37 @@ class Settings(BaseSettings):
 def settings() -> Settings:
     """Read the settings; the six of the service may be missing. Raises BadSettings."""
     file = home() / ".env"
-    _check_sources(file)
+    if os.name == "posix" and file.is_file() and file.stat().st_mode & 0o077:
+        raise BadSettings(
+            f"{file} holds secrets, and others on this machine can read it. Type: chmod 600 {file}"
+        )
     try:
-        return Settings(_env_file=file, _env_file_encoding="utf-8-sig")
+        alone, read = (
+            Settings(_env_file=each, _env_file_encoding="utf-8-sig") for each in (None, file)
+        )
     except ValidationError as error:
         wrong = {
-            str(each["loc"][0]).upper(): each["msg"].removeprefix("Value error, ")
+            str(each["loc"][0]).upper(): each["msg"].replace("Value error,", "wanted")
             for each in error.errors()
         }
-        listed = "; ".join(f"{name} {why}" for name, why in wrong.items())
+        listed = "; ".join(f"{name}: {why}" for name, why in wrong.items())
         raise BadSettings(f"Settings to fix: {listed}.", wrong) from None
+    here, there = (each.model_fields_set & {*SIX} for each in (alone, read))
+    if here and there != here:
+        names = [variable(name) for name in SIX if name not in here]
+        raise BadSettings(
+            f"The environment has some of the six ASSESSMENT_ settings, and {file} the others "
+            f"({', '.join(names)}). They must come from one place: set all six in the environment, "
+            "or none of them.",
+            names,
+        )
+    return read
 
 
 def service_settings() -> Settings:
     """Read the settings with all six of the service. Raises BadSettings that names what lacks."""
     read = settings()
-    shown = {name: getattr(read, name) for name in SIX if name != "client_secret"}
-    shown["client_secret"] = read.client_secret.get_secret_value()
-    if missing := [variable(name) for name in SIX if not shown[name]]:
+    if missing := [variable(name) for name in SIX if name not in read.model_fields_set]:
         where = f"the environment or in {home() / '.env'}"
         raise BadSettings(f"{', '.join(missing)}: not set. Set all six in {where}.", missing)
     return read
-
-
-def _check_sources(file: Path) -> None:
-    """Refuse a file that others may read, and half of the six from each source."""
-    if not file.is_file():
-        return
-    if os.name == "posix" and file.stat().st_mode & 0o077:
-        raise BadSettings(
-            f"{file} holds secrets, and others on this machine can read it. Type: chmod 600 {file}"
-        )
-    names = {variable(name) for name in SIX}
-    there = _set(dotenv_values(file, encoding="utf-8-sig"), names)
-    here = _set(os.environ, names)
-    if here and there and here != names:
-        raise BadSettings(
-            f"The environment has {', '.join(sorted(here))}, and {file} has "
-            f"{', '.join(sorted(there))}. The six ASSESSMENT_ settings must come from one place: "
-            "set all six in the environment, or none of them.",
-            sorted(names - here),
-        )
-
-
-def _set(values: Mapping[str, str | None], names: set[str]) -> set[str]:
-    return {name.upper() for name, value in values.items() if value} & names

@@ -4,18 +4,19 @@ import json
 import os
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 from unicodedata import normalize
 
-from config.definition import Candidate, Definition
+from config.building import FIELDS
 from config.errors import BadInput, CampaignError, Place
 from config.folder import check_output
 from config.reading import YAML, who_reads
 from config.sheets.files import read_file
 from config.sheets.left_out import proposal
 from config.sheets.table import Table, table_of
+from config.yaml_file import read_yaml
 
 TEMPLATE = Path(__file__).with_name("starter.yaml")
 PEOPLE = """\
@@ -25,22 +26,8 @@ candidates:                 # or  candidates: {file: export.csv}
     email1: <address they log in with>
 """
 CONFIRM = "<delete this once the line is right>"
-SHEET = (
-    ("project.name", "<name of the project>"),
-    ("project.description", ""),
-    ("project.state", "open"),
-    ("project.starttime", "<2026-12-01 09:00>"),
-    ("project.endtime", "<2026-12-14 18:00>"),
-    ("project.timezone", "<Europe/Paris>"),
-    ("problem", "<number of the problem>"),
-    ("stage_id", "1"),
-    ("invites.send", "TRUE"),
-    ("invites.hours", ""),
-    ("invites.pilot", ""),
-)
-SAMPLE = ("<first name>", "<last name>", "<address they log in with>")
-# A column to choose people by has at most so many values, each so short; so many are shown.
-FEW, SHORT, COLUMNS = 8, 60, 6
+OPTIONAL = ("stage_id", "invites.hours", "invites.pilot")  # empty rows of a workbook
+FEW = 8  # values of a column to choose people by
 
 
 class AlreadyRead(CampaignError):
@@ -66,37 +53,39 @@ def write_starter(path: Path, export: Path | None = None, *, force: bool = False
     if export and not force and (reader := who_reads(export, path.parent)):
         typed = shlex.quote(str(reader))
         raise AlreadyRead(definition=reader, table=export, typed=typed)
-    if path.exists() and not force and suffix in YAML:
-        raise BadInput.at(Place(path), "this file exists already, and was not changed")
     check_output(path, force=force)
-    if suffix == ".xlsx":
-        _workbook(key, table_of(read_file(export)) if export else None).save(path)
-        return
-    people = "".join(f"{line}\n" for line in _candidates(path, export)) if export else PEOPLE
+    people, table = PEOPLE, None
+    if export:
+        try:
+            table = table_of(read_file(export))
+        except BadInput as error:
+            if suffix == ".xlsx" or error.mistakes[0].field != "sheet":
+                raise
+            lines = [f"  sheet: <name of the sheet>    # {error.mistakes[0].message}"]
+        else:
+            lines = [*_options(table)]
+        named = os.path.relpath(export.resolve(), path.resolve().parent)
+        file = f"  file: {_quoted(Path(named).as_posix())}"
+        people = "\n".join(["candidates:", file, *lines, ""])
     check = shlex.join(["campaign", "check", path.name])
     text = TEMPLATE.read_text("utf-8").format(key=_quoted(key), candidates=people, check=check)
-    path.write_text(text, "utf-8")
+    if suffix == ".xlsx":
+        _workbook(read_yaml(text.encode(), path).fields, table).save(path)
+    else:
+        path.write_text(text, "utf-8")
 
 
-def _candidates(path: Path, export: Path) -> Iterator[str]:
-    """The lines `candidates` of a definition that reads an export."""
-    yield "candidates:"
-    table_path = os.path.relpath(export.resolve(), path.resolve().parent)
-    yield f"  file: {_quoted(Path(table_path).as_posix())}"
-    try:
-        table = table_of(read_file(export))
-    except BadInput as error:
-        if error.mistakes[0].field != "sheet":
-            raise
-        yield f"  sheet: <name of the sheet>    # {error.mistakes[0].message}"
-        return
+def _options(table: Table) -> Iterator[str]:
+    """The lines below `file` of a definition that reads a table."""
     if table.grid.sheet:
         yield f"  sheet: {_quoted(table.grid.sheet)}"
-    columns = {field: f"<header of the {meaning}>" for field, meaning in _missing(table)}
-    if columns:
-        yield f"  columns: {json.dumps(columns)}    # it has {', '.join(table.headers)}"
+    missing = [name for name in ("first_name", "last_name", "email1") if name not in table.by_field]
     if "full_name" in table.by_field:
         yield "  split_name: true          # into first and last name; check shows how"
+        missing = [name for name in missing if name == "email1"]
+    if missing:
+        columns = {name: f"<header of {name}>" for name in missing}
+        yield f"  columns: {json.dumps(columns)}    # it has {', '.join(table.headers)}"
     proposed, marked = proposal(table)
     if marked:
         yield "  hidden_rows: <skip or read>   # of rows that are hidden or struck through"
@@ -105,62 +94,30 @@ def _candidates(path: Path, export: Path) -> Iterator[str]:
         yield "  where:"
     for header, values in proposed.items():
         yield f"    {_quoted(header)}: {json.dumps([*values, CONFIRM], ensure_ascii=False)}"
-    choices = {header: counts for header, counts in _choices(table) if header not in proposed}
+    counts = {header: table.texts(at).value_counts() for at, header in enumerate(table.headers)}
+    few = range(2, min(FEW, len(table.rows) - 1) + 1)
+    choices = [name for name, of in counts.items() if name and len(of) in few]
     if choices:
         yield "  # To choose among the rows, write some of these below where: (rows of each)"
-    for header, counts in choices.items():
-        listed = json.dumps(list(counts), ensure_ascii=False)
-        yield f"  #   {_quoted(header)}: {listed}   # {', '.join(map(str, counts.values()))}"
+    for header in choices:
+        listed = json.dumps([*counts[header].index], ensure_ascii=False)
+        yield f"  #   {_quoted(header)}: {listed}   # {', '.join(map(str, counts[header]))}"
 
 
-def _missing(table: Table) -> Iterator[tuple[str, str]]:
-    """The fields for which a table has no column, although everybody needs one."""
-    for field, meaning in (("first_name", "first name"), ("last_name", "last name")):
-        if not {field, "full_name"} & table.by_field.keys():
-            yield field, meaning
-    if "email1" not in table.by_field:
-        yield "email1", "email address"
-
-
-def _choices(table: Table) -> Iterator[tuple[str, dict[str, int]]]:
-    """The columns that group people, with how many rows have each value."""
-    found = 0
-    for column, header in enumerate(table.headers):
-        if not header or column in table.by_field.values() or found == COLUMNS:
-            continue
-        counts = table.cells[column].str.strip().value_counts()
-        if (
-            2 <= len(counts) <= min(FEW, len(table.rows) - 1)
-            and max(map(len, counts.index)) < SHORT
-        ):
-            found += 1
-            yield header, {str(value): int(number) for value, number in counts.items()}
-
-
-def _workbook(key: str, table: Table | None) -> Any:
-    """A workbook with a sheet `campaign` to fill in, and the people beside it."""
+def _workbook(fields: dict[str, Any], table: Table | None) -> Any:
+    """The same as a workbook: a sheet `campaign` to fill in, and the people beside it."""
     from openpyxl import Workbook  # noqa: PLC0415
     from openpyxl.styles import Font  # noqa: PLC0415
 
     book = Workbook()
     sheet, people = book.active, book.create_sheet("candidates")
     sheet.title = "campaign"
-    rows = [("field", "value", "help"), ("campaign", key, _help("campaign"))]
-    rows += [(name, value, _help(name)) for name, value in SHEET]
-    proposed, marked = proposal(table) if table else ({}, False)
-    if marked:
-        rows.append(("hidden_rows", "<skip or read>", "some rows are hidden or struck through"))
-    for header, values in proposed.items():
-        out = "keeps only these people: the table says of the others that they are out"
-        rows.append((f"where.{header}", "; ".join([*values, CONFIRM]), out))
-    if table and "full_name" in table.by_field:
-        rows.append(("split_name", "TRUE", "splits whole names into first and last name"))
-    for field, meaning in _missing(table) if table else ():
-        rows.append((f"columns.{field}", f"<header of the {meaning}>", "a header in candidates"))
-    for at, cells in enumerate(rows, start=1):
-        _write(sheet, at, cells)
-    names = list(Candidate.model_fields)
-    for number, texts in table.grid.rows if table else [(1, names), (2, list(SAMPLE))]:
+    rows = {**dict(_rows(fields)), **dict.fromkeys(OPTIONAL, "")}
+    _write(sheet, 1, ("field", "value", "help"))
+    for at, (name, value) in enumerate(rows.items(), start=2):
+        _write(sheet, at, (name, value, _help(name)))
+    sample = fields["candidates"][0] if table is None else {}
+    for number, texts in table.grid.rows if table else enumerate((sample, sample.values()), 1):
         _write(people, number, texts)
         people.row_dimensions[number].hidden = bool(table and number in table.grid.hidden)
     for row, column in table.grid.struck if table else ():
@@ -171,7 +128,16 @@ def _workbook(key: str, table: Table | None) -> Any:
     return book
 
 
-def _write(sheet: Any, row: int, cells: Sequence[str]) -> None:
+def _rows(fields: dict[str, Any], around: str = "") -> Iterator[tuple[str, str]]:
+    """The fields of a definition as rows, but for the people, who are in the workbook itself."""
+    for name, value in fields.items():
+        if isinstance(value, dict):
+            yield from _rows(value, "" if name == "candidates" else f"{around}{name}.")
+        elif name not in {"candidates", "file", "sheet"}:
+            yield around + name, "; ".join(value) if isinstance(value, list) else value
+
+
+def _write(sheet: Any, row: int, cells: Iterable[str]) -> None:
     for column, text in enumerate(cells, start=1):
         if text:
             cell = sheet.cell(row, column, text)
@@ -181,11 +147,9 @@ def _write(sheet: Any, row: int, cells: Sequence[str]) -> None:
 
 def _help(name: str) -> str:
     """What a field is, from the line below it in the model."""
-    fields: Any = Definition.model_fields
-    *around, last = name.split(".")
-    for step in around:
-        fields = fields[step].annotation.model_fields
-    return str(fields[last].description)
+    of_table = f"candidates.table.{name}"
+    names = (name, of_table, of_table.rpartition(".")[0])
+    return next((FIELDS[each] for each in names if each in FIELDS), "")
 
 
 def _key(name: str) -> str:

@@ -9,20 +9,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from difflib import get_close_matches
+from functools import cache
 from typing import TYPE_CHECKING
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
+from zoneinfo import ZoneInfo, available_timezones
 
 if TYPE_CHECKING:
     from config.definition import Invites
 
 NEVER = datetime.max.replace(tzinfo=UTC)
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-MOMENT_WANTED = "a date and time such as 2026-12-01 09:00"
-SPAN_WANTED = "a span of time, such as 2 days, 36 hours or 90 minutes"
+DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 HOURS_WANTED = "days and times of the clock, such as Mon-Fri 09:00-18:00"
-UNITS = {"minute": timedelta(minutes=1), "hour": timedelta(hours=1)}
-UNITS |= {"day": timedelta(days=1), "week": timedelta(weeks=1)}
 FARTHEST = 400  # a year of holidays in a row means never
 
 
@@ -58,8 +55,8 @@ def may_send(invites: "Invites", now: datetime) -> datetime | None:
     at = now.astimezone(UTC)
     if invites.not_before:
         at = max(at, instant(invites.not_before, zone))
-    if invites.hours:
-        at = _opens(hours(invites.hours), frozenset(invites.holidays), at, zone)
+    if invites.hours or invites.holidays:
+        at = _opens(hours(invites.hours or "0-24"), invites.holidays, at, zone)
     if invites.not_after and at > instant(invites.not_after, zone):
         return NEVER
     return None if at == now else at
@@ -115,50 +112,34 @@ def on_the_wall(at: datetime, zone: str | None) -> str:
     return f"{wall:%Y-%m-%d %H:%M} ({zone or 'UTC'})"
 
 
-def moment(typed: str) -> datetime:
+def moment(typed: object) -> datetime:
     """Read `2026-12-01 09:00`, also with T or :00, as a naive time."""
-    written = _MOMENT.fullmatch(typed.strip())
-    if written is None:
-        raise ValueError(f"{MOMENT_WANTED}, without an offset")
+    written = re.fullmatch(r"\s*(\d{4}-\d\d-\d\d)[ Tt]+(\d{1,2}:\d\d)(?::00)?\s*", str(typed), re.A)
     try:
-        return datetime.fromisoformat(f"{written[1]}T{written[2]:0>5}")
+        return datetime.fromisoformat(f"{written[1]}T{written[2]:0>5}" if written else "")
     except ValueError:
-        raise ValueError(f"{MOMENT_WANTED}; there is no such date or time") from None
+        raise ValueError("a date and time such as 2026-12-01 09:00, without an offset") from None
 
 
-def clock_change(wall: datetime, zone: str) -> str | None:
-    """Say why a wall time is not exactly one moment in its zone; None when it is one."""
-    place = ZoneInfo(zone)
-    first, second = (wall.replace(tzinfo=place, fold=fold).utcoffset() for fold in (0, 1))
-    if first is None or second is None or first == second:
-        return None
-    if first < second:
-        return f"a time that exists: clocks in {zone} skip this one when they go forward"
-    return f"a time that comes once: clocks in {zone} show this one twice when they go back"
-
-
+@cache
 def timezone(typed: str) -> str:
     """Read the IANA name of a zone, and name the nearest one if there is none of that name."""
-    name = typed.strip()
-    try:
-        ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        # For a folder ("Europe"), a path outside the database, or an over-long name.
-        zones = {zone.casefold(): zone for zone in sorted(available_timezones())}
-        zones |= {zone.rpartition("/")[2].casefold(): zone for zone in zones.values()} | zones
-        spelt = name.replace(" ", "_").casefold()
-        near = get_close_matches(spelt, zones, n=1, cutoff=1.0 if name.isupper() else 0.75)
-        hint = f"; did you mean {zones[near[0]]}?" if near else ""
-        raise ValueError(f"a timezone such as Europe/Paris{hint}") from None
-    return name
+    zones = {zone.casefold(): zone for zone in available_timezones()}
+    cities = {zone.rpartition("/")[2].casefold(): zone for zone in sorted(zones.values())}
+    spelt = typed.strip().replace(" ", "_").casefold()
+    if spelt in zones:
+        return zones[spelt]
+    near = get_close_matches(spelt, known := cities | zones, n=1, cutoff=0.75)
+    hint = f"; did you mean {known[near[0]]}?" if near else ""
+    raise ValueError(f"a timezone such as Europe/Paris{hint}")
 
 
 def span(typed: str) -> timedelta:
     """Read `2 days`, `36 hours` or `90 minutes`: from a minute to ten years."""
     written = re.fullmatch(r"([0-9]{1,5}) *(minute|hour|day|week)s?", typed.strip(), re.I)
     if not written or not int(written[1]):
-        raise ValueError(SPAN_WANTED)
-    return int(written[1]) * UNITS[written[2].lower()]
+        raise ValueError("a span of time, such as 2 days, 36 hours or 90 minutes")
+    return timedelta(**{f"{written[2].lower()}s": int(written[1])})
 
 
 def hours(typed: str) -> Hours:
@@ -166,12 +147,12 @@ def hours(typed: str) -> Hours:
     written = _HOURS.fullmatch(" ".join(typed.replace("\u2013", "-").split()))
     if written is None:
         raise ValueError(HOURS_WANTED)
-    days, *clock = written.groups()
-    begins, ends = (60 * int(hour) + int(minute or 0) for hour, minute in (clock[:2], clock[2:]))
-    if not begins < ends <= 24 * 60 or max(int(clock[1] or 0), int(clock[3] or 0)) > 59:
+    clock = (written.group(2, 3), written.group(4, 5))
+    begins, ends = (60 * int(hour) + int(minute or 0) for hour, minute in clock)
+    if not begins < ends <= 24 * 60:
         raise ValueError("an end after the start, within one day, such as 09:00-18:00")
-    named = _days(days) if days else frozenset(range(7))
-    return Hours(named, time(*divmod(begins, 60)), time(ends // 60 % 24, ends % 60))
+    days = _days(written[1] or "mon-sun")
+    return Hours(days, time(*divmod(begins, 60)), time(ends // 60 % 24, ends % 60))
 
 
 def cron(typed: str) -> str:
@@ -188,7 +169,7 @@ def cron(typed: str) -> str:
     return line
 
 
-def _opens(open_: Hours, holidays: frozenset[date], at: datetime, zone: ZoneInfo) -> datetime:
+def _opens(open_: Hours, holidays: Sequence[date], at: datetime, zone: ZoneInfo) -> datetime:
     """The first open moment (UTC) at or after `at`."""
     today = at.astimezone(zone).date()
     for day in (today + timedelta(days=ahead) for ahead in range(FARTHEST)):
@@ -207,21 +188,15 @@ def _span_of(open_: Hours, day: date, zone: ZoneInfo) -> tuple[datetime, datetim
 
 
 def _days(typed: str) -> frozenset[int]:
+    """Read `Mon-Fri`, `Sat-Mon` or `Mon, Wed`, also with names in full."""
     days: set[int] = set()
-    for part in typed.split(","):
-        first, _, last = part.partition("-")
-        begin, end = _day(first), _day(last or first)
+    for part in typed.lower().split(","):
+        first, _, last = (name.strip()[:3] for name in part.partition("-"))
+        if not {first, last or first} <= {*DAYS}:
+            raise ValueError(HOURS_WANTED)
+        begin, end = DAYS.index(first), DAYS.index(last or first)
         days.update(day % 7 for day in range(begin, (end if end >= begin else end + 7) + 1))
     return frozenset(days)
 
 
-def _day(name: str) -> int:
-    short = name.strip().lower()
-    for number, day in enumerate(DAYS):
-        if len(short) >= 3 and day.startswith(short):
-            return number
-    raise ValueError(HOURS_WANTED)
-
-
-_MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)[ Tt]+(\d{1,2}:\d\d)(?::00)?", re.ASCII)
-_HOURS = re.compile(r"(?:(.+?) )?(\d{1,2})(?::(\d\d))? ?- ?(\d{1,2})(?::(\d\d))?", re.ASCII)
+_HOURS = re.compile(r"(?:(.+?) )?(\d{1,2})(?::([0-5]\d))? ?- ?(\d{1,2})(?::([0-5]\d))?", re.ASCII)

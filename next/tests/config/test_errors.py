@@ -22,7 +22,7 @@ FILE = Path("people.xlsx")
         ),
         (Mistake(Place(Path("a.csv"), 4), "two tables"), "a.csv:4: two tables"),
         (Mistake(Place(FILE, sheet="S"), "empty"), "people.xlsx, S: empty"),
-        (Mistake(Place(FILE), "", "sheet", {}, "a name"), "found an empty mapping, wanted a name"),
+        (Mistake(Place(FILE), "", "sheet", {}, "a name"), "found a mapping, wanted a name"),
         (Mistake(Place(FILE), "", "a", "one\ntwo"), r'found "one\ntwo"'),
         (Mistake(Place(FILE), "", "a", "a" * 80), f'found "{"a" * 59}…"'),
     ],

@@ -87,7 +87,7 @@ def test_mistakes_are_marked_in_a_copy_of_a_text(capsys: pytest.CaptureFixture[s
     assert app.run(["check", "hiring.yaml", "--mark", "marked.xlsx"]) == 2
     Workbook().save("marked.xlsx")
     assert app.run(["check", "hiring.yaml", "--mark", "marked.xlsx"]) == 2
-    assert "was not written by campaign" in capsys.readouterr().err
+    assert "is no output of campaign" in capsys.readouterr().err
     assert app.run(["check", "hiring.yaml", "--mark", "marked.xlsx", "--force"]) == 2
     assert load_workbook("marked.xlsx").active["C3"].comment
 
