@@ -55,7 +55,7 @@ class Up:
         except httpx.TransportError:
             return False
 
-    def until(self, look: Callable[[], T]) -> T:
+    def until(self, look: Callable[[], T | None]) -> T:
         """Look again and again until something is true, and answer it."""
         ends = time.monotonic() + PATIENCE
         while not (found := look()):
@@ -82,7 +82,12 @@ class Up:
         headers = {"Prefect-Csrf-Client": self._name}
         if token.is_success:
             headers["Prefect-Csrf-Token"] = token.json()["token"]
-        answer = self._client.request(method, path, json=body, headers=headers)
+
+        def answered() -> httpx.Response | None:
+            answer = self._client.request(method, path, json=body, headers=headers)
+            return None if answer.status_code == 503 else answer  # its database was busy
+
+        answer = self.until(answered)
         answer.raise_for_status()
         return answer.json() if answer.content else None
 
@@ -119,7 +124,8 @@ class Up:
     def start(self, deployment: Row, **parameters: Any) -> Row:
         """Start a run from the pages."""
         path = f"deployments/{deployment['id']}/create_flow_run"
-        made: Row = self.ask("POST", path, {"parameters": parameters})
+        once = {"idempotency_key": str(uuid.uuid4())}
+        made: Row = self.ask("POST", path, {"parameters": parameters} | once)
         return made
 
     @property
