@@ -136,6 +136,9 @@ def _question(table: Table, people: int, findings: Sequence[Finding], where: Whe
     each = "; ".join(f"{found.what}: {_listed(found.rows, table)}" for found in findings)
     choices = {name: values for found in findings for name, values in found.keep.items()}
     lines = [line({**where, **choices})] if choices else []
+    if lines and table.grid.sheet:
+        cells = (f"where.{name}: {'; '.join(values) or ';'}" for name, values in choices.items())
+        lines[0] += f"  (rows of a sheet campaign: {', '.join(cells)})"
     lines += dict.fromkeys(found.advice for found in findings if found.advice)
     look = "looks" if len(rows) == 1 else "look"
     message = (

@@ -130,6 +130,14 @@ def filtered(sheet: Any) -> None:
         (filtered, ["C3: 1 of 2 people looks as if out. hidden: row 3…"]),
         (lambda sheet: struck(sheet, "A3"), ["C3: 1 of 2 people looks as if out. struck through…"]),
         (lambda sheet: struck(sheet, "D3"), []),
+        (
+            lambda sheet: [sheet.__setitem__(*each) for each in (("E1", "Rejected"), ("E3", "x"))],
+            [
+                'E3: 1 of 2 people looks as if out. Rejected "x": row 3 (Bob Byron). Decide under '
+                'candidates; to leave them out:  where: {Rejected: ""}  (rows of a sheet campaign: '
+                "where.Rejected: ;)"
+            ],
+        ),
         (lambda sheet: sheet.__setitem__("AMA9", "x"), ["AMA9: this cell is far away from any t…"]),
     ],
 )
