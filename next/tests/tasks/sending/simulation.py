@@ -114,7 +114,6 @@ class History:
         self.rng = random.Random(seed)
         self.service = Service(self.rng)
         self.ledger, self.allowed, self.told = ledger, Counter[str](), list[str]()
-        self._folder = folder
         self._runs: list[tuple[asyncio.Task[None], Mortal, ExitStack, asyncio.Event]] = []
         self.people = self.rng.randint(3, 8)
         self.settings = Settings(  # type: ignore[call-arg]
@@ -125,6 +124,7 @@ class History:
         with ledger.writing() as session:
             row = small.campaign(session, self.people, project={"name": "x"}, invites={})
             row.file = str(folder / "backend.yaml")
+            self.campaign_id = row.id
 
     async def live(self) -> None:
         """Things happen, and then everything is settled and sent."""
@@ -165,7 +165,7 @@ class History:
             take_over(opened, "backend")
             client: Any = lambda _: Client(self.service, process)  # noqa: E731
             module.Service = client  # type: ignore[misc]
-            sends = sending(opened, held, 1, self.settings, stop)
+            sends = sending(opened, held, self.campaign_id, self.settings, stop)
             async with sends as run:
                 await all_of_it(run)
 
@@ -206,21 +206,23 @@ class History:
         settle(self.ledger, self.service.entries)
 
     def pause(self) -> None:
-        self._decide(lambda s: decisions.pause(s, 1, ADA))
+        self._decide(lambda s: decisions.pause(s, self.campaign_id, ADA))
 
     def resume(self) -> None:
-        self._decide(lambda s: decisions.pause(s, 1, ADA, resume=True))
+        self._decide(lambda s: decisions.pause(s, self.campaign_id, ADA, resume=True))
 
     def withdraw(self) -> None:
-        self._decide(lambda s: decisions.withdraw(s, 1, [self._somebody(s)], ADA))
+        self._decide(lambda s: decisions.withdraw(s, self.campaign_id, [self._somebody(s)], ADA))
 
     def undo(self) -> None:
         for name in small.NAMES[: self.people]:
-            self._decide(lambda s, n=name: decisions.undo(s, 1, [f"{n}@example.org"], ADA))
+            self._decide(
+                lambda s, n=name: decisions.undo(s, self.campaign_id, [f"{n}@example.org"], ADA)
+            )
 
     def once_more(self) -> None:
         def again(session: Session) -> None:
-            done = decisions.invite(session, 1, [self._somebody(session)], ADA)
+            done = decisions.invite(session, self.campaign_id, [self._somebody(session)], ADA)
             self.allowed.update(k for k, v in done.items() if v is decisions.Invited.AGAIN)
 
         self._decide(again)
@@ -262,7 +264,9 @@ def settle(ledger: Ledger, entries: list[dict[str, Any]]) -> None:
                 Op.INVITE: len(mails) > len(counted),
             }.get(step.op, bool(ids))
             word = "sent" if there and step.state is State.UNSURE else "again"
-            session.add(Decision(who="Ada", word=word, campaign_id=1, part_id=part.id))
+            session.add(
+                Decision(who="Ada", word=word, campaign_id=step.campaign_id, part_id=part.id)
+            )
             if part.state is State.UNSURE:
                 part.state = WORDS[word].part or part.state
             step.state = WORDS[word].step or step.state
