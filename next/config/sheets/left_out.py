@@ -34,34 +34,27 @@ class Finding:
     advice: str = ""
 
 
-@dataclass
-class CalledOut:
-    """The rows to skip, with the reason; the one mistake, if the definition does not decide."""
-
-    skipped: dict[int, str] = field(default_factory=dict)
-    mistakes: list[Mistake] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-
-
 def called_out(
     table: Table, rows: Sequence[int], where: Where, hidden_rows: Literal["skip", "read"] | None
-) -> CalledOut:
-    """Find who of these rows is called out by something on which the definition is silent."""
-    out = CalledOut()
+) -> tuple[dict[int, str], list[Mistake], list[str]]:
+    """Find who of these rows is called out by something on which the definition is silent.
+
+    Returns the rows to skip, each with the reason, the one mistake, and notes.
+    """
+    skipped: dict[int, str] = {}
+    notes = []
     marks = _marked_rows(table, rows)
-    if hidden_rows:
+    for each in marks if hidden_rows else ():
         does = "left out" if hidden_rows == "skip" else "read like any other"
-        for each in marks:
-            be = "is" if len(each.rows) == 1 else "are"
-            note = f"{_listed(each.rows)} {be} {each.what} and {does}, as hidden_rows says"
-            out.notes.append(f"{table.grid.whole}: {note}")
-            if hidden_rows == "skip":
-                out.skipped |= dict.fromkeys(each.rows, f"the row is {each.what}")
-        marks = []
-    rest = [row for row in rows if row not in out.skipped]
-    if findings := [*_by_columns(table, rest, where), *marks]:
-        out.mistakes = [_question(table, len(rest), findings, where)]
-    return out
+        be = "is" if len(each.rows) == 1 else "are"
+        note = f"{_listed(each.rows)} {be} {each.what} and {does}, as hidden_rows says"
+        notes.append(f"{table.grid.whole}: {note}")
+        if hidden_rows == "skip":
+            skipped |= dict.fromkeys(each.rows, f"the row is {each.what}")
+    rest = [row for row in rows if row not in skipped]
+    findings = [*_by_columns(table, rest, where), *([] if hidden_rows else marks)]
+    mistakes = [_question(table, len(rest), findings, where)] if findings else []
+    return skipped, mistakes, notes
 
 
 def proposal(table: Table) -> tuple[dict[str, list[str]], bool]:

@@ -1,7 +1,6 @@
 """Which rows of a table are people, and who would be lost in the others without a word."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 
 from config.errors import Mistake, shown
 from config.sheets.cells import DELIMITERS, MOST_ROWS, Grid, is_address, is_person
@@ -34,54 +33,49 @@ TOO_WIDE = (
 )
 
 
-@dataclass
-class Sifted:
-    """The rows that are people or may be, and what is wrong or worth a word about the others."""
-
-    rows: list[Row] = field(default_factory=list)
-    mistakes: list[Mistake] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-
-
 def sift(
     grid: Grid, header: Row, by_field: Mapping[str, int], columns: Mapping[str, str]
-) -> Sifted:
-    """Go through the rows around a header; `by_field` are the columns that are read."""
-    sifted = Sifted()
+) -> tuple[list[Row], list[Mistake], list[str]]:
+    """Go through the rows around a header; `by_field` are the columns that are read.
+
+    Returns the rows that may be people, mistakes and notes about the others.
+    """
+    people: list[Row] = []
+    mistakes: list[Mistake] = []
+    notes: list[str] = []
     number, titles = header
     names = [FULL_NAME] if FULL_NAME in by_field else ["first_name", "last_name"]
     person = [by_field[name] for name in (*names, "email1") if name in by_field]
     above = [row for row in grid.rows if row[0] < number]
     for lost in _above(above, number, person, columns):
-        sifted.mistakes.append(Mistake(grid.place(lost, person[-1]), ABOVE.format(header=number)))
+        mistakes.append(Mistake(grid.place(lost, person[-1]), ABOVE.format(header=number)))
     nobody: list[Row] = []
     read = sorted(by_field.values())
     for row in grid.rows[len(above) + 1 :]:
         begins, cells = row
         if grid.delimiter and (torn := _torn(grid, cells, len(titles), person)):
-            sifted.mistakes.append(Mistake(grid.place(begins), torn))
+            mistakes.append(Mistake(grid.place(begins), torn))
             continue
         complete = is_person(cells, person)
         if not complete and _is_header(cells, columns):
-            sifted.mistakes.append(Mistake(grid.place(begins), SECOND))
+            mistakes.append(Mistake(grid.place(begins), SECOND))
             # What stands alone above the second header is its title.
-            while sifted.rows and _alone(sifted.rows[-1][1]):
-                sifted.rows.pop()
+            while people and _alone(people[-1][1]):
+                people.pop()
             break
         if complete or _is_somebody(cells, read):
-            if len(sifted.rows) == MOST_ROWS:
+            if len(people) == MOST_ROWS:
                 why = f"there are more than {MOST_ROWS:,} rows; split them into several files"
-                return Sifted(mistakes=[Mistake(grid.place(begins), why)])
-            sifted.rows.append(row)
+                return [], [Mistake(grid.place(begins), why)], []
+            people.append(row)
         elif is_total(cells) or is_footer(cells):
             nobody.append(row)
         else:
             beside = _beside(grid, row, person)
-            sifted.mistakes += beside
+            mistakes += beside
             if not beside and any(map(is_address, cells)):
-                sifted.notes.append(f"{grid.place(begins)}: {ELSEWHERE}")
-    sifted.notes += _named(grid, nobody)
-    return sifted
+                notes.append(f"{grid.place(begins)}: {ELSEWHERE}")
+    return people, mistakes, notes + _named(grid, nobody)
 
 
 def _above(

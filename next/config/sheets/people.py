@@ -109,12 +109,12 @@ def _choose(
     table: Table, rows: list[int], why: dict[int, str], spec: TableSpec, people: People
 ) -> None:
     """Read the rows that `where` keeps, without those that `hidden_rows` leaves out."""
-    out = called_out(table, rows, spec.where, spec.hidden_rows)
-    people.notes += out.notes
-    people.mistakes += out.mistakes
-    out_of = why | out.skipped
+    skipped, questions, notes = called_out(table, rows, spec.where, spec.hidden_rows)
+    people.notes += notes
+    people.mistakes += questions
+    out_of = why | skipped
     first = spec.several == "first"
-    everybody = [row for row in rows if row not in out.skipped]
+    everybody = [row for row in rows if row not in skipped]
     read = [*_rows(table, everybody, first)]
     people.mistakes += [mistake for each in read for mistake in each.mistakes]
     people.notes += [each.note for each in read if each.note]
@@ -225,7 +225,7 @@ def _differing(table: Table, first: Read, again: Read) -> Iterator[Mistake]:
         return
     differ = [name for name in SENT if first.fields.get(name) != again.fields.get(name)]
     if differ:
-        one, two = (table.cells.loc[each.row].map(str.strip) for each in (first, again))
+        one, two = (table.cells.loc[each.row] for each in (first, again))
         others = [at for at, title in enumerate(table.headers) if title and one[at] != two[at]]
         unsent = [at for at in others if at not in table.by_field.values()] or others
         choice = line({table.headers[unsent[0]]: [str(one[unsent[0]])]})

@@ -17,7 +17,7 @@ from config.sheets.headers import (
     is_remarks,
     spelling,
 )
-from config.sheets.lost import Row, Sifted, sift
+from config.sheets.lost import Row, sift
 from config.sheets.text import read_text
 
 if TYPE_CHECKING:
@@ -50,26 +50,25 @@ class Table:
 
     @cached_property
     def cells(self) -> "pd.DataFrame":
-        """Every column by its number (from 0), as text; the index is the row in the file."""
+        """Every column by its number (from 0), trimmed; the index is the row in the file."""
         import pandas as pd  # noqa: PLC0415
 
         numbers = [number for number, _ in self.rows]
         width = max((len(cells) for _, cells in self.rows), default=0)
         width = max(width, len(self.headers))
-        padded = [cells + [""] * (width - len(cells)) for _, cells in self.rows]
+        padded = [[*map(str.strip, cells), *[""] * (width - len(cells))] for _, cells in self.rows]
         cells: pd.DataFrame = pd.DataFrame(padded, numbers, range(width), dtype=object)
         return cells
 
     @cached_property
     def frame(self) -> "pd.DataFrame":
-        """The known fields alone, trimmed; the index is the row in the file."""
+        """The known fields alone."""
         known = {column: name for name, column in self.by_field.items()}
-        return self.cells[[*known]].rename(columns=known).map(str.strip)
+        return self.cells[[*known]].rename(columns=known)
 
     def texts(self, column: int) -> "pd.Series[str]":
-        """One column, trimmed."""
-        texts: pd.Series[str] = self.cells[column].map(str.strip)
-        return texts
+        """One column."""
+        return self.cells[column]
 
     def place(self, row: int, column: str | int | None = None) -> Place:
         """Find a cell by its field or column; without one, or where there is no such column, the
@@ -105,13 +104,12 @@ def table_of(
     at, _ = header_among([cells for _, cells in top], columns)
     header, titles = top[at][0], [title.strip() for title in top[at][1]]
     by_field, mistakes = _columns(grid, header, titles, columns)
-    sifted = Sifted(grid.rows[at + 1 :])
+    rows, mistakes = grid.rows[at + 1 :], [*grid.mistakes, *mistakes]
     if "email1" in by_field:
-        sifted = sift(grid, (header, titles), by_field, columns)
-    mistakes = [*grid.mistakes, *mistakes, *sifted.mistakes]
-    notes += sifted.notes
+        rows, lost, others = sift(grid, (header, titles), by_field, columns)
+        mistakes, notes = mistakes + lost, notes + others
     notes += _unsent(grid, titles, by_field)
-    return Table(grid, source.digest, titles, header, by_field, sifted.rows, mistakes, notes)
+    return Table(grid, source.digest, titles, header, by_field, rows, mistakes, notes)
 
 
 def no_column(place: Place, name: str, titles: Sequence[str]) -> Mistake:

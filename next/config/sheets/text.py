@@ -6,7 +6,7 @@ import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from config.errors import BadInput, Mistake, Place, shown
+from config.errors import BadInput, Mistake, Place
 from config.sheets.cells import DELIMITERS, MOST_CELLS, MOST_ROWS, Grid, unguarded
 from config.sheets.files import TOO_LARGE, Source, encoding_of
 from config.sheets.headers import ABOVE_AT_MOST, header_among
@@ -95,11 +95,10 @@ def _decoded(source: Source) -> tuple[str, list[str]]:
             why = "this file holds settings or a key, so none of it is shown; wanted a table"
             raise BadInput.at(Place(file), why)
         if encoding == "cp1252":
-            at = next(at for at, character in enumerate(text) if not character.isascii())
-            word = next(_WORD.finditer(text, max(0, at - 25), at + 25))[0]
+            line = next(n for n, each in enumerate(data.splitlines(), 1) if not each.isascii())
             notes.append(
-                f"{Place(file, text.count(chr(10), 0, at) + 1)}: this file is not in UTF-8 and was "
-                f"read as Windows-1252; if {shown(word)} looks wrong, save the file as UTF-8"
+                f"{Place(file, line)}: this file is not in UTF-8 and was read as Windows-1252; if "
+                "this line looks wrong, save the file as UTF-8"
             )
         return text, notes
     raise BadInput.at(Place(file, line), "this is not text in UTF-8; save the file as UTF-8")
@@ -115,5 +114,3 @@ _SECRETS = re.compile(
     r"|^[ \t]*(?:export +)?ASSESSMENT_\w+ *=|^-----BEGIN ",
     re.MULTILINE,
 )
-# A word with a character that is not ASCII, which need not be a letter: misread ones rarely are.
-_WORD = re.compile(r"[^\s,;|\"]*[^\x00-\x7f][^\s,;|\"]*")

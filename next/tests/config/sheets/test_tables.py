@@ -198,7 +198,7 @@ FINE: list[tuple[str | bytes, dict[str, Any], list[str]]] = [
     (
         ("Firma: Müller\n" + HEAD + ADA).encode("cp1252"),
         {},
-        ['this file is not in UTF-8 and was read as Windows-1252; if "Müller" looks wrong'],
+        ["people.csv:1: this file is not in UTF-8 and was read as Windows-1252; if this line"],
     ),
     # Ways to write an address.
     (HEAD + "Ada,Lovelace, Ada L <ada@people.test> \n", {}, []),
