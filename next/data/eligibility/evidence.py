@@ -6,7 +6,7 @@ Each kind of evidence is one indexed query, for a handful of people or for a who
 import shlex
 import unicodedata
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -78,28 +78,35 @@ def command(*words: object) -> str:
 
 
 def holds(
-    session: Session, campaign_id: int, people: Collection[int] | None = None
+    session: Session,
+    campaign_id: int,
+    people: Collection[int] | None = None,
+    *,
+    names: bool = True,
 ) -> dict[int, Hold]:
     """Who of a campaign's people is kept back, and why: the strongest reason of each.
 
-    Without `people`: of everybody who is still to be added or invited.
+    Without `people`: of everybody who is still to be added or invited. A claim asks nothing about
+    `names`: only a new file can bring somebody with the name of another, and a run has its lease.
     """
     campaign = session.get_one(Campaign, campaign_id)
-    known = _evidence(session, campaign, people)
-    if people is None and not known.anything:
-        return {}
-    rows = session.execute(_people(campaign_id, people)).all()
+    gone = _names_of_the_gone(session, campaign_id) if names else {}
+    asked = _people(campaign_id, people, names=bool(gone))
+    rows = session.execute(asked).all() if people is not None else None
+    found = _evidence(session, campaign, rows, gone)
+    if rows is None:
+        rows = session.execute(asked).all() if found.anything else []
     forgotten = forgotten_mailboxes(session, {row.email_key for row in rows})
     pilot = email_key(invites_of(campaign).pilot or "")
-    found = {}
+    held = {}
     for row in rows:
         lifted = set(row.let_through or ())
-        for kind, why in known.against(row, row.email_key in forgotten, row.email_key == pilot):
+        for kind, why in found.against(row, row.email_key in forgotten, row.email_key == pilot):
             if kind not in lifted:
                 typed = _to_type(campaign.key, kind, row.email1)
-                found[row.id] = Hold(kind, Scope.PERSON, why, type_this=typed)
+                held[row.id] = Hold(kind, Scope.PERSON, why, type_this=typed)
                 break
-    return found
+    return held
 
 
 def _to_type(key: str, kind: Kind, email1: str) -> str | None:
@@ -110,21 +117,28 @@ def _to_type(key: str, kind: Kind, email1: str) -> str | None:
     return command("invite", key, email1, "--why", "TEXT")
 
 
+@dataclass(frozen=True, slots=True)
+class _Other:
+    """Somebody of the same mailbox; `campaign` is the key of another campaign, or None."""
+
+    id: int
+    email1: str
+    was: str
+    campaign: str | None
+
+
 @dataclass(slots=True)
 class _Evidence:
-    """What was found: by mailbox, domain, person or name."""
+    """What was found: entries of the list, other people by mailbox, and names of the gone."""
 
-    blocked: set[str]
-    domains: set[str]
-    elsewhere: Mapping[str, str]
-    twins: Mapping[int, str]
+    listed: set[str]
+    others: Mapping[str, list[_Other]]
     names: Mapping[str, list[tuple[int, str]]]
     anybody_forgotten: bool
 
     @property
     def anything(self) -> bool:
-        found = (self.blocked, self.domains, self.elsewhere, self.twins, self.names)
-        return self.anybody_forgotten or any(found)
+        return bool(self.listed or self.others or self.names or self.anybody_forgotten)
 
     def against(self, row: Row[Any], forgotten: bool, pilot: bool) -> Iterator[tuple[Kind, str]]:
         """Judge one person; the pilot is typed by whoever runs the campaign, in each of theirs."""
@@ -132,100 +146,104 @@ class _Evidence:
             yield Kind.WITHDRAWN, row.why or "withdrawn"
         if not row.listed:
             yield Kind.GONE, "no longer in the file"
-        if row.mailbox in self.blocked:
+        if row.mailbox in self.listed:
             yield Kind.DO_NOT_CONTACT, "on the do-not-contact list"
-        elif (domain := row.email_key.rpartition("@")[2]) in self.domains:
+        elif (domain := row.email_key.rpartition("@")[2]) in self.listed:
             yield Kind.DO_NOT_CONTACT, f"{domain} is on the do-not-contact list"
         if forgotten:
             yield Kind.FORGOTTEN, "has the mailbox of somebody who was forgotten"
         if pilot:
             return
-        if other := self.elsewhere.get(row.mailbox):
-            yield Kind.SAME_PROBLEM, f"was invited to the same problem by the campaign {other}"
-        if twin := self.twins.get(row.id):
-            yield Kind.SECOND_ADDRESS, f"has the mailbox of {twin}"
+        others = [other for other in self.others.get(row.mailbox, ()) if other.id != row.id]
+        for other in sorted(others, key=lambda other: other.campaign is None):
+            if other.campaign is not None:
+                why = f"was invited to the same problem by the campaign {other.campaign}"
+                yield Kind.SAME_PROBLEM, why
+            else:
+                yield Kind.SECOND_ADDRESS, f"has the mailbox of {other.email1}, {other.was}"
         for earlier, why in self.names.get(_name(row), ()) if self.names else ():
             if earlier < row.id:
                 yield Kind.SECOND_ADDRESS, f"has the name of {why}"
 
 
-def _people(campaign_id: int, people: Collection[int] | None) -> Select[Any]:
-    add, invite = STEP.alias(), STEP.alias()
-    asked: Select[Any] = (
-        select(
-            *(PERSON.c[each] for each in _COLUMNS),
-            *_NAMES,
-            invite.c.state.label("invited"),
-            invite.c.why.label("why"),
-        )
-        .join(invite, steps_of(invite, Op.INVITE))
-        .where(PERSON.c.campaign_id == campaign_id)
-    )
+def _people(campaign_id: int, people: Collection[int] | None, *, names: bool) -> Select[Any]:
+    invite = STEP.alias()
+    asked: Select[Any] = select(
+        *(PERSON.c[each] for each in _COLUMNS),
+        *(_NAMES if names else ()),
+        invite.c.state.label("invited"),
+        invite.c.why.label("why"),
+    ).join(invite, steps_of(invite, Op.INVITE))
     if people is not None:
         return asked.where(PERSON.c.id.in_(people))
+    return asked.where(PERSON.c.id.in_(_to_come(campaign_id)))
+
+
+def _to_come(campaign_id: int) -> Select[Any]:
+    """The people whom a run still has to add or invite."""
+    add, invite = STEP.alias(), STEP.alias()
     to_come = or_(
         add.c.state == State.WAITING,
         and_(add.c.state == State.DONE, invite.c.state == State.WAITING),
     )
-    return asked.join(add, steps_of(add, Op.ADD)).where(PERSON.c.listed, to_come)
-
-
-def _evidence(session: Session, campaign: Campaign, people: Collection[int] | None) -> _Evidence:
-    """Ask each list once, about these people or all of the campaign."""
-    boxes = select(PERSON.c.mailbox).where(PERSON.c.campaign_id == campaign.id)
-    if people is not None:
-        boxes = boxes.where(PERSON.c.id.in_(people))
-    return _Evidence(
-        blocked=standing(session, boxes),
-        domains=domains(session),
-        elsewhere=_elsewhere(session, campaign, boxes),
-        twins=_twins(session, campaign.id, people),
-        names=_names_of_the_gone(session, campaign.id),
-        anybody_forgotten=session.scalar(select(FORGOTTEN.c.id).limit(1)) is not None,
+    return (
+        select(PERSON.c.id)
+        .join(add, steps_of(add, Op.ADD))
+        .join(invite, steps_of(invite, Op.INVITE))
+        .where(PERSON.c.campaign_id == campaign_id, PERSON.c.listed, to_come)
     )
 
 
-def _elsewhere(session: Session, campaign: Campaign, boxes: Any) -> dict[str, str]:
-    """Which mailboxes other campaigns have invited to the same problem, or may have."""
+def _evidence(
+    session: Session,
+    campaign: Campaign,
+    rows: Sequence[Row[Any]] | None,
+    names: Mapping[str, list[tuple[int, str]]],
+) -> _Evidence:
+    """Ask each list once, about these people or (None) everybody to come."""
+    if rows is None:
+        boxes: Any = select(PERSON.c.mailbox).where(PERSON.c.id.in_(_to_come(campaign.id)))
+        listed = standing(session, boxes) | domains(session)
+    else:
+        boxes = {row.mailbox for row in rows}
+        listed = standing(session, boxes | {row.email_key.rpartition("@")[2] for row in rows})
+    forgotten = session.scalar(select(FORGOTTEN.c.id).limit(1)) is not None
+    return _Evidence(listed, _others(session, campaign, boxes), names, forgotten)
+
+
+def _others(session: Session, campaign: Campaign, boxes: Any) -> dict[str, list[_Other]]:
+    """Who else has one of these mailboxes and was invited or withdrawn: in this campaign, or in
+    another one that has the same problem or project."""
+    of = PERSON.c.campaign_id
+    found = session.execute(
+        select(PERSON.c.id, of, PERSON.c.mailbox, PERSON.c.email1, STEP.c.state, reached(STEP))
+        .join(STEP, steps_of(STEP, Op.INVITE))
+        .where(PERSON.c.mailbox.in_(boxes), PERSON.c.became.is_(None), _touched())
+    ).all()
+    same = _same_problem(session, campaign) if any(r[1] != campaign.id for r in found) else {}
+    others = defaultdict(list)
+    for person, campaign_id, box, email1, state, came in found:
+        if campaign_id == campaign.id:
+            others[box].append(_Other(person, email1, _was(state), None))
+        elif came and campaign_id in same:
+            others[box].append(_Other(person, email1, _was(state), same[campaign_id]))
+    return others
+
+
+def _same_problem(session: Session, campaign: Campaign) -> dict[int, str]:
+    """The other campaigns at this service that have the same problem or project, by their key."""
     own = own_steps(session, campaign.id)
     same = [
-        and_(STEP.c.op == op, STEP.c.service_id == own[op].service_id)
-        for op in (Op.CREATE, Op.ATTACH)
-        if op in own and own[op].service_id is not None
+        and_(STEP.c.op == op, STEP.c.service_id == step.service_id)
+        for op, step in own.items()
+        if step.service_id is not None
     ]
-    if not same:
-        return {}
-    others: dict[int, str] = {
-        each.id: each.key
-        for each in session.execute(
-            select(CAMPAIGN.c.id, CAMPAIGN.c.key)
-            .join(STEP, and_(STEP.c.campaign_id == CAMPAIGN.c.id, STEP.c.person_id == 0))
-            .where(CAMPAIGN.c.service == campaign.service, CAMPAIGN.c.id != campaign.id, or_(*same))
-        )
-    }
-    if not others:
-        return {}
-    invited = (
-        select(PERSON.c.mailbox, PERSON.c.campaign_id)
-        .join(STEP, steps_of(STEP, Op.INVITE))
-        .where(PERSON.c.campaign_id.in_(others), PERSON.c.mailbox.in_(boxes), reached(STEP))
+    others = (
+        select(CAMPAIGN.c.id, CAMPAIGN.c.key)
+        .join(STEP, and_(STEP.c.campaign_id == CAMPAIGN.c.id, STEP.c.person_id == 0))
+        .where(CAMPAIGN.c.service == campaign.service, CAMPAIGN.c.id != campaign.id, or_(*same))
     )
-    return {box: others[of] for box, of in session.execute(invited)}
-
-
-def _twins(session: Session, campaign_id: int, people: Collection[int] | None) -> dict[int, str]:
-    """Who has the mailbox of somebody else in the campaign who was invited or withdrawn."""
-    twin = PERSON.alias()
-    found = (
-        select(twin.c.id, PERSON.c.email1, STEP.c.state)
-        .join(PERSON, and_(PERSON.c.mailbox == twin.c.mailbox, PERSON.c.id != twin.c.id))
-        .join(STEP, steps_of(STEP, Op.INVITE))
-        .where(twin.c.campaign_id == campaign_id, PERSON.c.campaign_id == campaign_id)
-        .where(PERSON.c.became.is_(None), _touched())
-    )
-    if people is not None:
-        found = found.where(twin.c.id.in_(people))
-    return {of: f"{email1}, {_was(state)}" for of, email1, state in session.execute(found)}
+    return {row.id: row.key for row in session.execute(others)} if same else {}
 
 
 def _names_of_the_gone(session: Session, campaign_id: int) -> dict[str, list[tuple[int, str]]]:

@@ -12,7 +12,7 @@ from config.settings import Settings
 from data.campaigns import people
 from data.campaigns.intake import NOTHING, take_in
 from data.eligibility.due import due, to_come
-from data.eligibility.holds import kept_back
+from data.eligibility.holds import holds, kept_back
 from data.sending.claims import Claim, claim
 from data.sending.outcomes import Outcome, record
 from data.store.states import Op, State
@@ -135,10 +135,11 @@ class Desk:
             return [names[person] for person in to_come(session, campaign_id, op)]
 
     def kept(self, *who: str, op=Op.INVITE, key="backend", at=None) -> dict[str, str]:
-        """What keeps these people back at a claim: kinds by first name."""
+        """What keeps these people back, at a claim or in a plan: kinds by name or address."""
         with self.at(key) as (session, campaign_id):
             ids = {self.id_of(each, key, session): each for each in who}
             found = kept_back(session, campaign_id, op, list(ids), at)
+            found = holds(session, campaign_id, list(ids)) | found
             return {ids[person]: str(hold.kind) for person, hold in found.items()}
 
     def state(self, who: str, key="backend") -> tuple[str, str]:
