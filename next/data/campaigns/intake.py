@@ -18,7 +18,7 @@ from config.emails import email_key, mailbox
 from config.errors import CampaignError
 from config.reading import Campaign as Read
 from config.settings import Settings
-from data.campaigns.people import forgotten_among, invites_of, known, own_steps
+from data.campaigns.people import ERASED, forgotten_among, hashed, invites_of, known, own_steps
 from data.store.states import OPEN, Op, State
 from data.store.tables import PERSON, STEP, Campaign, Decision, Step
 
@@ -95,8 +95,7 @@ def take_in(session: Session, read: Read, settings: Settings, allowed: Allowed =
     before = _known_people(session, campaign)
     everybody = _everybody(read)
     forgotten = forgotten_among(session, everybody)
-    asked = {key: fields for key, fields in everybody.items() if key not in forgotten}
-    listed = _after_corrections(asked, before)
+    listed = _after_corrections(everybody, hashed(session, forgotten), before)
     gone = [row for key, row in before.items() if row.listed and key not in listed]
     back = [row for key, row in before.items() if not row.listed and key in listed]
     names = tuple(row.email1 for row in gone)
@@ -174,22 +173,23 @@ def _known_people(session: Session, campaign: Campaign) -> dict[str, Row[Any]]:
         select(*columns, PERSON.c.became, STEP.c.state)
         .join(STEP, (STEP.c.person_id == PERSON.c.id) & (STEP.c.op == Op.ADD))
         .where(PERSON.c.campaign_id == campaign.id, STEP.c.campaign_id == campaign.id)
-        .where(PERSON.c.email1 != "")  # whoever was forgotten is nobody any more
     )
     return {row.email_key: row for row in session.execute(everybody)}
 
 
 def _after_corrections(
-    asked: dict[str, Fields], before: Mapping[str, Row[Any]]
+    asked: Mapping[str, Fields], forgotten: Mapping[str, str], before: Mapping[str, Row[Any]]
 ) -> dict[str, Fields]:
-    """A row with an address that was corrected means whoever it became."""
+    """A row with an address that was corrected means whoever it became, also once the wrong address
+    was forgotten (`forgotten`: what stands for it); such a row alone means nobody."""
     by_id = {row.id: row for row in before.values()}
-    listed = dict(asked)
-    for key in asked.keys() & before.keys():
-        row = before[key]
-        while row.became in by_id:
+    listed = {key: fields for key, fields in asked.items() if key not in forgotten}
+    for key, fields in asked.items():
+        row = before.get(ERASED + forgotten[key] if key in forgotten else key)
+        while row is not None and row.became is not None:
             row = by_id[row.became]
-            listed.setdefault(row.email_key, {**asked[key], "email1": row.email1})
+            if row.email1:  # else they were forgotten too
+                listed.setdefault(row.email_key, {**fields, "email1": row.email1})
     return listed
 
 

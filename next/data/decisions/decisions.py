@@ -16,14 +16,13 @@ from sqlmodel import Session
 from config.emails import checked_address, email_key
 from config.errors import CampaignError
 from data.campaigns.intake import add_people
-from data.campaigns.people import forgotten_among, known_person, own_steps, reached
+from data.campaigns.people import forgotten_among, known_person, own_steps
 from data.eligibility import do_not_contact
 from data.eligibility.holds import Kind, holds
 from data.store.states import WORDS, Op, State, back_to
 from data.store.tables import (
     DECISION,
     DO_NOT_CONTACT,
-    STEP,
     Part,
     Person,
     Step,
@@ -289,5 +288,7 @@ def _against_address(
         return "was forgotten on request"
     if other is None or other.became == person.id:
         return None
-    begun = select(STEP.c.id).where(STEP.c.person_id == other.id, reached(STEP))
-    return "is a candidate of this campaign already" if session.scalar(begun.limit(1)) else None
+    # Somebody with whom nothing was done: corrections never lead in a circle, or to a withdrawal.
+    steps = own_steps(session, other.campaign_id, other.id).values()
+    untouched = other.became is None and {State.WAITING} == {step.state for step in steps}
+    return None if untouched else "is a candidate of this campaign already"

@@ -95,7 +95,7 @@ def test_once_more_or_although_held(desk, before, after, why_not):
     assert refusal(desk, d.invite, [address("Ada")]) == why_not
     if after is not None:
         assert ", ".join(desk.state("Ada")) == after
-        assert address("Ada") in desk.due(Op.INVITE if after.startswith("done") else Op.ADD)
+        assert address("Ada") in desk.to_come(Op.INVITE if after.startswith("done") else Op.ADD)
 
 
 def test_one_more_invitation_is_one(desk):
@@ -156,6 +156,35 @@ def test_a_correction_by_mistake_is_corrected_back(desk):
     desk.call(d.correct, "ada@y.org", address("Ada"), ME)
     assert desk.state("Ada") == ("done", "done")
     assert desk.state("ada@y.org") == ("given up", "given up")
+
+
+@pytest.mark.parametrize(
+    ("corrections", "last"),
+    [
+        (
+            ["ada@x.org ada@y.org", "ada@y.org ada@z.org", "ada@z.org ada@x.org"],
+            "is a candidate of this campaign already",
+        ),
+        (["ben@x.org ben@y.org", "ada@x.org ben@x.org"], "is a candidate of this campaign already"),
+        (["ada@x.org ada@y.org", "ada@y.org ada@x.org", "ada@x.org ada@y.org"], None),
+    ],
+)
+def test_corrections_never_lead_in_a_circle(desk, corrections, last):
+    desk.take_in("Ada", "Ben")
+    found = [refusal(desk, d.correct, *each.split()) for each in corrections]
+    assert found == [None] * (len(found) - 1) + [last]
+    assert desk.take_in("Ada", "Ben", "Cyd").new == 1
+    assert len(desk.to_come(Op.ADD)) == 3
+
+
+def test_nobody_is_corrected_to_somebody_withdrawn(desk):
+    desk.take_in("Ada", "Ben")
+    desk.call(d.withdraw, [address("Ben")], ME)
+    assert (
+        refusal(desk, d.correct, address("Ada"), address("Ben"))
+        == "is a candidate of this campaign already"
+    )
+    assert desk.state("Ada") == ("waiting", "waiting")
 
 
 @pytest.mark.parametrize(

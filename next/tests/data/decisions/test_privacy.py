@@ -73,6 +73,14 @@ def test_a_person_corrected_to_them_by_mistake_stays(desk):
     assert desk.to_come(Op.ADD) == ["ben@x.org"]
 
 
+def test_who_was_corrected_from_a_forgotten_address_stays_in_the_file(desk):
+    desk.take_in("Ada", "Ben")
+    desk.call(d.correct, address("Ada"), "ada@y.org", d.By("me"))
+    forgets(desk, address("Ada"))
+    assert desk.take_in("Ada", "Ben", digest="again").gone == ()
+    assert desk.to_come(Op.ADD) == ["ben@x.org", "ada@y.org"]
+
+
 @pytest.mark.parametrize("case", ["sending", "keeps somebody back"])
 def test_who_cannot_be_forgotten_now(desk, case):
     desk.take_in("Ada", "Ben")
