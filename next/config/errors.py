@@ -80,6 +80,12 @@ def shown(value: object) -> str:
     return '"' + "".join(c if c.isprintable() else ascii(c)[1:-1] for c in short) + '"'
 
 
+def some(texts: Sequence[str], most: int = 3) -> str:
+    """List the first few texts, and how many there are besides: `a, b, c and 5 more`."""
+    more = f" and {len(texts) - most:,} more" if len(texts) > most else ""
+    return ", ".join(texts[:most]) + more
+
+
 def in_order(mistakes: Iterable[Mistake]) -> list[Mistake]:
     """Sort mistakes as files are read, without repeating one; files and sheets keep their order."""
     unique = list(dict.fromkeys(mistakes))

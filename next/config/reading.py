@@ -1,7 +1,7 @@
 """From a file to a campaign with its people, or to every mistake in both."""
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -10,13 +10,12 @@ from pathlib import Path
 from config.building import Written, build
 from config.definition import Candidate, Definition, Listed, Table
 from config.emails import address_notes, email_key
-from config.errors import BadInput, Bug, CampaignError, Mistake, Place
+from config.errors import BadInput, Bug, CampaignError, Mistake, Place, some
 from config.sheets.files import Kind, read_file
 from config.sheets.people import LeftOut, People, compare, read_people
 from config.yaml_file import read_yaml
 
 YAML = (".yaml", ".yml")
-SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,13 +139,10 @@ def _people(written: Written, candidates: list[Candidate] | Table) -> People:
     return people
 
 
-def _address_notes(listed: Sequence[Listed]) -> Iterator[str]:
+def _address_notes(listed: Sequence[Listed]) -> list[str]:
     """Say what may be wrong with addresses, each kind once with its first places."""
-    kinds: dict[str, list[Listed]] = {}
+    them: dict[str, list[str]] = {}
     for each in listed:
         for note in address_notes(each.candidate.email1):
-            kinds.setdefault(note, []).append(each)
-    for note, them in kinds.items():
-        named = ", ".join(f"{each.candidate.email1} ({each.place})" for each in them[:SHOWN])
-        more = f" and {len(them) - SHOWN:,} more" if len(them) > SHOWN else ""
-        yield f"{named}{more}: {note}"
+            them.setdefault(note, []).append(f"{each.candidate.email1} ({each.place})")
+    return [f"{some(which)}: {note}" for note, which in them.items()]

@@ -20,6 +20,7 @@ NEVER = datetime.max.replace(tzinfo=UTC)
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 HOURS_WANTED = "days and times of the clock, such as Mon-Fri 09:00-18:00"
+ALL_DAY = "0-24"
 FARTHEST = 400  # a year of holidays in a row means never
 
 
@@ -56,7 +57,7 @@ def may_send(invites: "Invites", now: datetime) -> datetime | None:
     if invites.not_before:
         at = max(at, instant(invites.not_before, zone))
     if invites.hours or invites.holidays:
-        at = _opens(hours(invites.hours or "0-24"), invites.holidays, at, zone)
+        at = _opens(hours(invites.hours or ALL_DAY), invites.holidays, at, zone)
     if invites.not_after and at > instant(invites.not_after, zone):
         return NEVER
     return None if at == now else at
@@ -66,8 +67,9 @@ def open_until(invites: "Invites", now: datetime) -> datetime | None:
     """The last moment (UTC) of the hours or window that are open `now`; None: no end."""
     zone = ZoneInfo(invites.timezone or "UTC")
     ends = [instant(invites.not_after, zone)] if invites.not_after else []
-    if invites.hours:
-        ends.append(_span_of(hours(invites.hours), now.astimezone(zone).date(), zone)[1])
+    if invites.hours or invites.holidays:
+        open_ = hours(invites.hours or ALL_DAY)
+        ends.append(_span_of(open_, now.astimezone(zone).date(), zone)[1])
     return min(ends, default=None)
 
 
