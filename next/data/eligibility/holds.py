@@ -25,7 +25,7 @@ from data.store.tables import (
     RUN,
     STEP,
     Campaign,
-    Decision,
+    Step,
     now,
 )
 
@@ -38,14 +38,16 @@ def kept_back(
     Invitations at a rate are let through one at a time.
     """
     at = at or now()
+    campaign = session.get_one(Campaign, campaign_id)  # held, so that nobody loads it again
     kept: dict[int, Hold] = {}
     for hold in campaign_holds(session, campaign_id, at):
         kept |= {who: hold for who in people if who not in kept and hold.keeps(op, who)}
-    if free := [who for who in people if who and who not in kept]:
-        kept |= holds(session, campaign_id, free, names=False)
-    campaign = session.get_one(Campaign, campaign_id)
     free = [who for who in people if who not in kept]
-    if op is Op.INVITE and len(free) > 1 and (rate := invites_of(campaign).per_hour):
+    if asked := [who for who in free if who]:
+        kept |= holds(session, campaign_id, asked, names=False)
+    rate = invites_of(campaign).per_hour if op is Op.INVITE else None
+    if rate is not None:
+        free = [who for who in free if who not in kept]
         kept |= dict.fromkeys(free[1:], _by_rate(campaign, next_by_rate(rate, at, at)))
     return kept
 
@@ -53,11 +55,11 @@ def kept_back(
 def campaign_holds(session: Session, campaign_id: int, at: datetime | None = None) -> list[Hold]:
     """What keeps back all of a campaign now, the strongest first."""
     at = at or now()
-    campaign = session.get_one(Campaign, campaign_id)
+    campaign, own = session.get_one(Campaign, campaign_id), own_steps(session, campaign_id)
     found = (
         _paused(session, campaign),
-        _unsure(session, campaign),
-        _project(session, campaign),
+        _unsure(campaign, own),
+        _project(session, campaign, own),
         _approval(session, campaign),
         _pilot(session, campaign),
         _time(campaign, at),
@@ -74,7 +76,6 @@ def project_of_another(
     Its people would be invited together with this campaign's. Unless a request of ours `made` the
     project, or theirs, several definitions may name one project, if they name one problem.
     """
-    problems, problem = STEP.alias(), own_steps(session, campaign.id)[Op.ATTACH].service_id
     theirs = (
         select(CAMPAIGN.c.key)
         .join(STEP, and_(STEP.c.campaign_id == CAMPAIGN.c.id, STEP.c.person_id == 0))
@@ -83,6 +84,7 @@ def project_of_another(
         .order_by(CAMPAIGN.c.id)
     )
     if not made:
+        problems, problem = STEP.alias(), own_steps(session, campaign.id)[Op.ATTACH].service_id
         another = exists().where(
             problems.c.campaign_id == CAMPAIGN.c.id,
             problems.c.op == Op.ATTACH,
@@ -95,11 +97,11 @@ def project_of_another(
 
 def _paused(session: Session, campaign: Campaign) -> Hold | None:
     newest = (
-        select(Decision)
+        select(DECISION.c.word, DECISION.c.at)
         .where(DECISION.c.campaign_id == campaign.id, DECISION.c.word.in_(("pause", "resume")))
         .order_by(DECISION.c.id.desc())
     )
-    last = session.scalars(newest.limit(1)).first()
+    last = session.execute(newest.limit(1)).first()
     if last is None or last.word == "resume":
         return None
     since = on_the_wall(last.at, invites_of(campaign).timezone)
@@ -107,28 +109,21 @@ def _paused(session: Session, campaign: Campaign) -> Hold | None:
     return Hold(Kind.PAUSED, Scope.CAMPAIGN, f"paused since {since}", type_this=typed)
 
 
-def _unsure(session: Session, campaign: Campaign) -> Hold | None:
+def _unsure(campaign: Campaign, own: dict[Op, Step]) -> Hold | None:
     """Nobody is added to a project that may be another one, or may have no problem yet."""
-    for op, step in own_steps(session, campaign.id).items():
-        if step.state is State.UNSURE:
-            what = "was created" if op is Op.CREATE else "has its problem"
-            why, typed = (
-                f"it is not known whether the project {what}",
-                command("settle", campaign.key),
-            )
-            return Hold(Kind.UNSURE, Scope.CAMPAIGN, why, type_this=typed)
-    return None
-
-
-def _project(session: Session, campaign: Campaign) -> Hold | None:
-    own = own_steps(session, campaign.id)[Op.CREATE]
-    if own.service_id is None:
+    if State.UNSURE not in (step.state for step in own.values()):
         return None
-    made = own.part_id is not None
-    other = project_of_another(session, campaign, own.service_id, made=made)
+    what = "was created" if own[Op.CREATE].state is State.UNSURE else "has its problem"
+    why = f"it is not known whether the project {what}"
+    return Hold(Kind.UNSURE, Scope.CAMPAIGN, why, type_this=command("settle", campaign.key))
+
+
+def _project(session: Session, campaign: Campaign, own: dict[Op, Step]) -> Hold | None:
+    number, made = own[Op.CREATE].service_id, own[Op.CREATE].part_id is not None
+    other = project_of_another(session, campaign, number, made=made) if number else None
     if other is None:
         return None
-    why = f"project {own.service_id} belongs to the campaign {other}"
+    why = f"project {number} belongs to the campaign {other}"
     typed = command("history", campaign.key)
     return Hold(Kind.PROJECT, Scope.CAMPAIGN, why, type_this=typed)
 
