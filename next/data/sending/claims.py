@@ -72,7 +72,7 @@ def claim_each(
     """
     campaign = session.get_one(Campaign, session.get_one(Run, run_id).campaign_id)
     campaign_id = campaign.id  # as long as the campaign is held here, nobody loads it again
-    if until := pace.paused_until(session, campaign_id):
+    if until := pace.paused_until(session, run_id):
         return [Paused(until)] * len(requests)
     wanted = [step for steps in requests for step in steps]
     rows = session.connection().execute(_FREE[op], {"of": campaign_id, "steps": wanted})

@@ -22,7 +22,6 @@ from data.sending.outcomes import Outcome, record_each
 from data.store.lease import Lease
 from data.store.ledger import Ledger
 from data.store.states import Op
-from data.store.tables import Run
 
 PATIENCE = 30.0  # seconds for which an answer that cannot be written down is tried again
 T = TypeVar("T")
@@ -59,21 +58,16 @@ class Writer:
 
     async def pause(self, seconds: float) -> datetime:
         """Let nothing leave for this service, in any run, and say until when."""
-        return await self.do(lambda session: pace.pause(session, self._campaign(session), seconds))
+        return await self.do(lambda session: pace.pause(session, self._run_id, seconds))
 
     async def turn(self, per_second: float) -> datetime:
         """Take the next turn at a rate, and say when it is."""
-        return await self.do(
-            lambda session: pace.take_turn(session, self._campaign(session), per_second)
-        )
+        return await self.do(lambda session: pace.take_turn(session, self._run_id, per_second))
 
     async def do(self, work: Callable[[Session], T]) -> T:
         """Do something else in a transaction of its own, after what was asked for before."""
         done: T = (await self._ask(_Asked(work=work))).done
         return done
-
-    def _campaign(self, session: Session) -> int:
-        return session.get_one(Run, self._run_id).campaign_id
 
     async def _ask(self, asked: "_Asked") -> "_Asked":
         self._asked.put(asked)

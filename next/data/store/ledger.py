@@ -66,7 +66,8 @@ class Ledger:
         self._reads = engine.execution_options(
             **(as_of_one_moment if self.on_a_server else {"reading": True})
         )
-        self._path = None if self.on_a_server else str(engine.url.database)
+        # By whichever name it was opened, the same file has the same leases.
+        self._path = None if self.on_a_server else os.path.realpath(str(engine.url.database))
         self._file = _identity(self._path)
         if self._path is not None:
             event.listen(engine, "do_connect", lambda *_: self.refuse_where_gone())
@@ -87,7 +88,10 @@ class Ledger:
     def close(self) -> None:
         """Close every connection. A file that was moved is left whole: its log stayed behind."""
         if self.gone():
-            with suppress(CampaignError, DBAPIError), self._session(self._engine) as session:
+            with (
+                suppress(CampaignError, DBAPIError),
+                Session(self._engine, expire_on_commit=False) as session,
+            ):
                 session.connection().exec_driver_sql("ROLLBACK")
                 session.connection().exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
         self._engine.dispose()
@@ -102,7 +106,7 @@ class Ledger:
     def reading(self) -> Iterator[Session]:
         """One transaction that reads, as of one moment. Raises LedgerUnusable, LedgerGone."""
         self.refuse_where_gone()
-        with explained(self.place), self._session(self._reads) as session:
+        with explained(self.place), Session(self._reads, expire_on_commit=False) as session:
             yield session
 
     @contextmanager
@@ -115,7 +119,7 @@ class Ledger:
     @contextmanager
     def recording(self) -> Iterator[Session]:
         """The same for what came back of a request, even if the file was moved since."""
-        with explained(self.place), self._session(self._engine) as session:
+        with explained(self.place), Session(self._engine, expire_on_commit=False) as session:
             if self.on_a_server:
                 postgres.alone(session.connection())
             yield session
@@ -168,9 +172,6 @@ class Ledger:
         """Raise LedgerGone if its file is gone: then nothing more may be sent."""
         if self.gone():
             raise LedgerGone(place=self.place)
-
-    def _session(self, engine: Engine) -> Session:
-        return Session(engine, expire_on_commit=False)
 
 
 def place_of(address: URL) -> str:

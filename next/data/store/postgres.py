@@ -8,7 +8,6 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, text
 from sqlalchemy.engine import URL
-from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 
 from config.errors import CampaignError
 
@@ -31,8 +30,6 @@ _SERVER = {
     **{f"tcp_{name}": value for name, value in _ALIVE.items()},
     "tcp_user_timeout": 20_000,
 }
-# SQLSTATEs with which a server ends a session or refuses to begin one.
-_ENDED = {"57P01", "57P02", "57P03", "57P05", "25P03", "25P04", "53300"}
 _ALONE = 1_000_000_007  # the advisory lock of whoever writes
 
 
@@ -45,11 +42,15 @@ class NoDriver(CampaignError):
 
 def engine(address: URL, **more: Any) -> Engine:
     """Prepare to connect; `more` is for SQLAlchemy's own function. Raises NoDriver."""
-    options = " ".join(f"-c {name}={value}" for name, value in _SERVER.items())
+    given = dict(address.query)
+    # What the address asks of a session stands first: our own rules overrule it.
+    ours = (f"-c {name}={value}" for name, value in _SERVER.items())
+    options = " ".join([str(given.pop("options", "")), *ours]).strip()
     try:
         return create_engine(
             address.set(drivername="postgresql+psycopg"),
-            connect_args=_CLIENT | {"options": options} | dict(address.query),
+            connect_args=_CLIENT | given | {"options": options},
+            isolation_level="READ COMMITTED",  # of writers, who are alone: see `alone`
             hide_parameters=True,
             pool_pre_ping=True,
             **more,
@@ -62,11 +63,3 @@ def engine(address: URL, **more: Any) -> Engine:
 def alone(connection: Connection) -> None:
     """Keep other writers out until this transaction ends, as BEGIN IMMEDIATE does in a file."""
     connection.execute(text("SELECT pg_advisory_xact_lock(:number)"), {"number": _ALONE})
-
-
-def is_lost(error: DBAPIError) -> bool:
-    """Whether the session is lost, or never existed."""
-    state: Any = getattr(error.orig, "sqlstate", None)
-    if state is None:
-        return error.connection_invalidated or isinstance(error, OperationalError | InterfaceError)
-    return error.connection_invalidated or state in _ENDED or str(state).startswith("08")
