@@ -66,14 +66,14 @@ def show(session: Session, campaign_id: int, code: str, who: str) -> None:
 
 def is_approved(session: Session, campaign_id: int, code: str) -> bool:
     """Whether the last answer to exactly this plan was yes."""
-    answer = approved.answer_to(session, campaign_id, code)
-    return answer is not None and answer.word == approved.APPROVE
+    return bool(approved.last_answer(session, campaign_id) == (approved.APPROVE, code))
 
 
 def approve(session: Session, campaign_id: int, by: By, *, reject: bool = False) -> Answered:
     """Say yes or no to what waits: the plan that was shown, or the email that the pilot has.
 
-    To approve what somebody rejected needs a reason. Raises NothingToApprove, PlanChanged.
+    A no is never refused because the plan has changed. To approve what somebody rejected needs a
+    reason. Raises NothingToApprove, PlanChanged.
     """
     campaign = session.get_one(Campaign, campaign_id)
     word = approved.REJECT if reject else approved.APPROVE
@@ -84,12 +84,12 @@ def approve(session: Session, campaign_id: int, by: By, *, reject: bool = False)
     shown = approved.shown_last(session, campaign_id)
     if shown is None:
         raise NothingToApprove(key=campaign.key, why="; run it first to see the plan")
-    if shown != code_now(session, campaign_id):
+    if not reject and shown != code_now(session, campaign_id):
         raise PlanChanged(key=campaign.key, file=campaign.file)
-    before = approved.answer_to(session, campaign_id, shown)
-    if before is not None and before.word == word:
+    before = approved.last_answer(session, campaign_id)
+    if before == (word, shown):
         return Answered(shown, new=False)
-    if before is not None and before.word == approved.REJECT and not by.why.strip():
+    if before == (approved.REJECT, shown) and not by.why.strip():
         raise ReasonMissing
     note(session, word, by, campaign_id, value=shown)
     return Answered(shown)
@@ -104,8 +104,7 @@ def _pilot(session: Session, campaign: Campaign, word: str, by: By) -> Answered:
     invite = own_steps(session, campaign.id, person.id)[Op.INVITE]
     if invite.state is not State.DONE:
         raise NothingToApprove(key=campaign.key, why="; the pilot was not invited yet")
-    before = approved.pilot_answer(session, person.id, invite.generation)
-    if before is not None and before.word == word:
+    if approved.last_answer(session, campaign.id, person.id) == (word, invite.generation):
         return Answered(None, new=False)
     note(session, word, by, campaign.id, person.id, invite.part_id, invite.generation)
     return Answered(None)

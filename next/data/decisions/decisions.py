@@ -23,6 +23,7 @@ from data.store.states import WORDS, Op, State, back_to
 from data.store.tables import (
     DECISION,
     DO_NOT_CONTACT,
+    PART,
     Part,
     Person,
     Step,
@@ -33,7 +34,7 @@ NOBODY = "is not a candidate of this campaign"
 UNDER_WAY = "is being added or invited right now; wait until the run ends"
 CORRECTED = "was corrected before; name the new address"
 GONE = "is not in the file any more; put this person back into it, then run it"
-UNSURE = "may have been added or invited already; settle that first"
+UNSURE = "may have been added or invited already; settle that first (undo a withdrawal before)"
 DUE = "is due anyway; the next run goes on with this person"
 
 
@@ -102,14 +103,14 @@ def invite(session: Session, campaign_id: int, emails: Sequence[str], by: By) ->
     people = _people(session, campaign_id, emails, _against_inviting)
     done = {}
     for person, steps in people:
-        before = steps[Op.INVITE].state
+        emailed = _any_part(session, State.DONE, steps[Op.INVITE])
         if steps[Op.ADD].state is State.REFUSED:
             move(session, steps[Op.ADD], "again")
         move(session, steps[Op.ADD], "undo")
         move(session, steps[Op.INVITE], "invite")
         through = _let_through(session, person)
         note(session, "invite", by, campaign_id, person.id, steps[Op.INVITE].part_id, through)
-        done[person.email1] = Invited.AGAIN if before is State.DONE else Invited.AFTER_ALL
+        done[person.email1] = Invited.AGAIN if emailed else Invited.AFTER_ALL
     return done
 
 
@@ -270,12 +271,17 @@ def _against_inviting(session: Session, person: Person, steps: Steps) -> str | N
     add, invited = steps[Op.ADD], steps[Op.INVITE]
     if not person.listed:
         return GONE
-    part = session.get(Part, add.part_id) if add.part_id is not None else None
-    if State.UNSURE in (add.state, invited.state, part and part.state):
+    if _any_part(session, State.UNSURE, add, invited):
         return UNSURE
     held = holds(session, person.campaign_id, [person.id])
     waits = invited.state is State.WAITING and add.state in (State.WAITING, State.DONE)
     return DUE if waits and not held else None
+
+
+def _any_part(session: Session, state: State, *steps: Step) -> bool:
+    """Whether any request for these steps stands there, whatever was decided since."""
+    them = PART.c.step_id.in_([step.id for step in steps]), PART.c.state == state
+    return session.scalar(select(PART.c.id).where(*them).limit(1)) is not None
 
 
 def _against_address(

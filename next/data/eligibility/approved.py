@@ -6,15 +6,16 @@ claim compares it in its own transaction. The second stands for the people who a
 only a whole plan can know. What a run sends by itself changes neither.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from hashlib import sha256
+from typing import Any
 
 from sqlalchemy import and_, func, or_, select
 from sqlmodel import Session
 
 from data.campaigns.people import invites_of, own_steps
 from data.store.states import Op
-from data.store.tables import DECISION, Campaign, Decision
+from data.store.tables import DECISION, Campaign
 
 APPROVE, REJECT, SHOWN = "approve", "reject", "shown"
 SENDS_MORE = ("again", "invite", "undo", "correct")  # and lift, which is of no campaign
@@ -42,21 +43,23 @@ def plan_code(session: Session, campaign: Campaign, left_out: Iterable[str]) -> 
     return basis(session, campaign) + _digits(sorted(left_out), 4)
 
 
-def answer_to(session: Session, campaign_id: int, code: str) -> Decision | None:
-    """What was last answered to the plan of this code."""
-    return next((each for each in _answers(session, campaign_id) if each.value == code), None)
+def last_answer(session: Session, campaign_id: int, person_id: int | None = None) -> Any:
+    """The newest yes or no (a decision's `word` and `value`) to a plan, or to the pilot's email.
+
+    Only the newest counts: its value is the code of the plan, or the generation of the email.
+    """
+    return _last(session, (APPROVE, REJECT), campaign_id, person_id)
 
 
 def shown_last(session: Session, campaign_id: int) -> str | None:
     """The code of the plan that was shown last."""
-    shown = _of(campaign_id).where(DECISION.c.word == SHOWN)
-    last = session.scalars(shown.limit(1)).first()
+    last = _last(session, (SHOWN,), campaign_id)
     return str(last.value) if last else None
 
 
 def is_approved(session: Session, campaign: Campaign) -> bool:
     """Whether nothing that may be sent has changed since a person approved the plan."""
-    last = next(iter(_answers(session, campaign.id)), None)
+    last = last_answer(session, campaign.id)
     if last is None or last.word != APPROVE:
         return False
     return str(last.value)[:BASIS] == basis(session, campaign)
@@ -67,24 +70,16 @@ def needs_approval(campaign: Campaign) -> bool:
     return invites_of(campaign).approval is not None
 
 
-def pilot_answer(session: Session, person_id: int, generation: int) -> Decision | None:
-    """What a person said of the pilot's email, the one of this generation."""
-    answered = (
-        select(Decision)
-        .where(DECISION.c.person_id == person_id, DECISION.c.word.in_((APPROVE, REJECT)))
+def _last(
+    session: Session, words: Collection[str], campaign_id: int, person_id: int | None = None
+) -> Any:
+    newest = (
+        select(DECISION.c.word, DECISION.c.value)
+        .where(DECISION.c.campaign_id == campaign_id, DECISION.c.person_id == person_id)
+        .where(DECISION.c.word.in_(words))
         .order_by(DECISION.c.id.desc())
     )
-    return next((each for each in session.scalars(answered) if each.value == generation), None)
-
-
-def _answers(session: Session, campaign_id: int) -> Iterable[Decision]:
-    answers = _of(campaign_id).where(DECISION.c.word.in_((APPROVE, REJECT)))
-    return session.scalars(answers.where(DECISION.c.person_id.is_(None)))
-
-
-def _of(campaign_id: int):  # type: ignore[no-untyped-def]
-    newest = DECISION.c.id.desc()
-    return select(Decision).where(DECISION.c.campaign_id == campaign_id).order_by(newest)
+    return session.execute(newest.limit(1)).first()
 
 
 def _digits(parts: Iterable[object], number: int) -> str:

@@ -21,6 +21,7 @@ from data.store.tables import (
     CAMPAIGN,
     DECISION,
     PART,
+    PERSON,
     REQUEST,
     RUN,
     STEP,
@@ -46,9 +47,28 @@ def kept_back(
     if asked := [who for who in free if who]:
         kept |= holds(session, campaign_id, asked, names=False)
     rate = invites_of(campaign).per_hour if op is Op.INVITE else None
+    if op is Op.INVITE and len(free) > 1:
+        kept |= _second_addresses(session, campaign, [who for who in free if who not in kept])
     if rate is not None:
         free = [who for who in free if who not in kept]
         kept |= dict.fromkeys(free[1:], _by_rate(campaign, next_by_rate(rate, at, at)))
+    return kept
+
+
+def _second_addresses(
+    session: Session, campaign: Campaign, people: Collection[int]
+) -> dict[int, Hold]:
+    """Of people claimed in one commit, whoever has the mailbox of one before them."""
+    columns = (PERSON.c[name] for name in ("id", "mailbox", "email1", "let_through"))
+    rows = session.execute(select(*columns).where(PERSON.c.id.in_(people)).order_by(PERSON.c.id))
+    before: dict[str, str] = {}
+    kept = {}
+    for row in rows:
+        other = before.setdefault(row.mailbox, row.email1)
+        if other != row.email1 and Kind.SECOND_ADDRESS not in (row.let_through or ()):
+            why = f"has the mailbox of {other}, who is being invited"
+            typed = command("invite", campaign.key, row.email1, "--why", "TEXT")
+            kept[row.id] = Hold(Kind.SECOND_ADDRESS, Scope.PERSON, why, type_this=typed)
     return kept
 
 
@@ -148,8 +168,8 @@ def _pilot(session: Session, campaign: Campaign) -> Hold | None:
         return Hold(Kind.PILOT, Scope.INVITES, why)
     by_op = own_steps(session, campaign.id, person.id)
     invite = by_op[Op.INVITE]
-    answer = approved.pilot_answer(session, person.id, invite.generation)
-    if answer is not None and answer.word == approved.APPROVE:
+    answer = approved.last_answer(session, campaign.id, person.id)
+    if answer == (approved.APPROVE, invite.generation):
         return None
     step = invite if by_op[Op.ADD].state is State.DONE else by_op[Op.ADD]
     why, typed = {
@@ -158,7 +178,7 @@ def _pilot(session: Session, campaign: Campaign) -> Hold | None:
         State.REFUSED: ("the service refused the pilot", command("status", key)),
         State.GIVEN_UP: ("the pilot was withdrawn", command("status", key)),
     }.get(step.state, ("the pilot is invited first", None))
-    if answer is not None:
+    if answer == (approved.REJECT, invite.generation):
         why, typed = "the pilot's email was rejected", command("history", key)
     return Hold(Kind.PILOT, Scope.INVITES, why, type_this=typed, but=person.id)
 
@@ -186,8 +206,10 @@ def _rate(session: Session, campaign: Campaign, at: datetime) -> Hold | None:
         .where(PART.c.state != State.WAITING)
         .order_by(REQUEST.c.id.desc())
     )
+    gap = timedelta(hours=1) / per_hour
     free = next_by_rate(per_hour, session.scalars(last.limit(1)).first(), at)
-    return _by_rate(campaign, free) if free > at else None
+    # A clock that was ahead has written what is further off than that.
+    return _by_rate(campaign, free) if at < free <= at + 2 * gap else None
 
 
 def _by_rate(campaign: Campaign, until: datetime) -> Hold:

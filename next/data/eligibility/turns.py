@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from sqlalchemy import func, select
 from sqlmodel import Session
@@ -62,8 +62,9 @@ def _in_waves(
         return Turn(waiting, until)
     tried, last = _so_far(session, campaign_id, email_key(invites.pilot or ""))
     stands = wave(invites.waves, tried)
-    begins = last + span(invites.between) if stands.follows and last and invites.between else at
-    if begins > at:
+    between = span(invites.between) if stands.follows and invites.between else timedelta()
+    begins = last + between if last else at
+    if at < begins <= at + 2 * between:  # what is further off was written by a clock ahead of ours
         why = f"wave {stands.number} begins on {on_the_wall(begins, invites.timezone)}"
         hold = Hold(Kind.HOURS, Scope.INVITES, why, until=begins)
         return Turn(wave=stands.number, hold=hold, again=begins)

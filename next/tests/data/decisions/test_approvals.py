@@ -96,6 +96,25 @@ def test_a_rejection_needs_a_reason_to_be_overruled(desk):
     assert stands(desk) == (False, False)
 
 
+def test_a_plan_that_was_approved_before_another_one_is_approved_anew(desk):
+    codes = []
+    for who in (["Ada"], ["Ada", "Ben"]):
+        codes.append(shown(desk, *who, guard={"removed": "100%"}))
+        desk.call(approvals.approve, ME)
+    assert shown(desk, "Ada", guard={"removed": "100%"}) == codes[0]
+    assert stands(desk) == (False, False)
+    assert desk.call(approvals.approve, ME).new
+    assert stands(desk) == (True, True)
+
+
+def test_a_no_is_never_refused(desk):
+    code = shown(desk, "Ada", "Ben")
+    desk.call(approvals.approve, ME)
+    CHANGES["somebody blocked"](desk)
+    assert desk.call(approvals.approve, ME, reject=True) == approvals.Answered(code)
+    assert stands(desk) == (False, False)
+
+
 def test_only_what_was_shown_is_approved(desk):
     desk.take_in("Ada", **ASKED)
     with pytest.raises(approvals.NothingToApprove):

@@ -98,6 +98,24 @@ def test_once_more_or_although_held(desk, before, after, why_not):
         assert address("Ada") in desk.to_come(Op.INVITE if after.startswith("done") else Op.ADD)
 
 
+@pytest.mark.parametrize(
+    ("before", "found"),
+    [
+        ("done, done", {address("Ada"): d.Invited.AGAIN}),
+        ("done, waiting", {address("Ada"): d.Invited.AFTER_ALL}),
+        ("done, unsure", d.UNSURE),
+    ],
+)
+def test_what_a_withdrawn_invitation_once_more_means(desk, before, found):
+    desk.take_in("Ada", "Ben")
+    stand(desk, before)
+    desk.call(d.withdraw, [address("Ada")], ME)
+    if found is d.UNSURE:
+        assert refusal(desk, d.invite, [address("Ada")]) == found
+    else:
+        assert desk.call(d.invite, [address("Ada")], ME) == found
+
+
 def test_one_more_invitation_is_one(desk):
     desk.take_in("Ada")
     desk.sends()

@@ -115,6 +115,15 @@ def test_who_looks_like_somebody_invited_under_another_address(desk, happens, th
     assert (new in desk.to_come(Op.ADD)) == (held is None)
 
 
+def test_two_addresses_of_one_mailbox_are_not_invited_in_one_breath(desk):
+    desk.take_in("Ada", "Ben")
+    desk.take_in("Ada", "Ben", ("Ida", "Other", "ada+2@x.org"))
+    for op in (Op.CREATE, Op.ATTACH, Op.ADD):
+        desk.does(op)
+    claimed = desk.claims(Op.INVITE)
+    assert {step.person_id for step in claimed.steps} == {desk.id_of("Ada"), desk.id_of("Ben")}
+
+
 def test_two_addresses_of_one_mailbox_in_one_file_are_two_people(desk):
     desk.take_in(("Me", "One", "me+1@x.org"), ("Me", "Two", "me+2@x.org"))
     desk.sends("me+1@x.org")

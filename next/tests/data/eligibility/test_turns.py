@@ -3,12 +3,13 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from sqlalchemy import update
 
 from data.decisions import approvals
 from data.decisions.decisions import By
 from data.eligibility.turns import turn
 from data.store.states import Op, State
-from data.store.tables import now
+from data.store.tables import REQUEST, now
 from tests.data.desk import NAMES, address
 
 NOON = datetime(2026, 12, 1, 12, tzinfo=UTC)
@@ -37,6 +38,17 @@ def test_waves_with_time_between_them(desk):
     assert now() < waits[3] < now() + timedelta(days=2)
     later = now() + timedelta(days=3)
     assert turns(desk, later) == (3, 2, None, None)
+
+
+@pytest.mark.parametrize("invites", [{"per_hour": 60}, {"waves": [1, "rest"], "between": "2 days"}])
+def test_what_a_clock_that_was_ahead_has_written_does_not_count(desk, invites):
+    added(desk, *NAMES[:3], **invites)
+    desk.does(Op.INVITE, "Ada")
+    with desk.at() as (session, _):
+        ahead = now() + timedelta(days=365)
+        session.execute(update(REQUEST).where(REQUEST.c.op == Op.INVITE).values(claimed_at=ahead))
+    assert turns(desk)[0] == 2
+    assert desk.kept("Ben") == {}
 
 
 def test_somebody_provably_not_invited_has_not_had_their_turn(desk):

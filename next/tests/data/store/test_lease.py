@@ -52,6 +52,15 @@ def other(url: str) -> Iterator[Callable[[str], subprocess.Popen[str]]]:
         process.communicate()
 
 
+def test_a_ledger_has_one_lease_whatever_it_is_called(url: str, tmp_path: Path) -> None:
+    (tmp_path / "other.db").symlink_to(tmp_path / "ledger.db")
+    other = f"sqlite:///{tmp_path / 'other.db'}"
+    with Ledger.open(url) as ledger, lease(ledger, "backend"), Ledger.open(other) as same:
+        assert not is_free(same, "backend")
+        with pytest.raises(AtWork), lease(same, "backend"):
+            pass
+
+
 def test_who_comes_second_is_told_who_is_at_work(
     url: str, other: Callable[[str], subprocess.Popen[str]]
 ) -> None:

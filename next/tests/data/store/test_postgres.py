@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from urllib.parse import quote
 
 import pytest
 from sqlmodel import select
@@ -19,6 +20,7 @@ from tests.data.store.test_lease import HOLD
 
 __all__ = ["empty", "new_url", "postgres"]
 
+SHOWN = ("transaction_isolation", "lock_timeout", "synchronous_commit", "work_mem")
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.xdist_group("pg"),
@@ -45,6 +47,16 @@ def test_what_is_written_is_there(new_url: str) -> None:
     with Ledger.open(new_url) as ledger, ledger.reading() as session:
         assert session.exec(select(Notice.key)).all() == ["x"]
         assert "password" not in ledger.place
+
+
+def test_its_transactions_are_ours_whatever_the_server_or_the_address_says(new_url: str) -> None:
+    sign = "&" if "?" in new_url else "?"
+    options = "-c default_transaction_isolation=serializable -c work_mem=5MB"
+    url = f"{new_url}{sign}options={quote(options)}"
+    with Ledger.open(url) as ledger, ledger.writing() as session:
+        show = session.connection().exec_driver_sql
+        found = [show(f"SHOW {each}").scalar() for each in SHOWN]
+    assert found == ["read committed", "30s", "on", "5MB"]
 
 
 def test_a_database_of_something_else_is_refused(new_url: str, postgres: Postgres) -> None:
