@@ -8,7 +8,7 @@ from functools import lru_cache
 from json import dumps
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, exists, or_, select
+from sqlalchemy import ColumnElement, and_, bindparam, exists, or_, select
 from sqlmodel import Session
 
 from config.definition import Guard, Invites
@@ -131,8 +131,7 @@ def steps_of(step: Any, op: Op) -> ColumnElement[bool]:
 
 def own_steps(session: Session, campaign_id: int, person_id: int = 0) -> dict[Op, Step]:
     """The two steps of a person, or (0) the project's own: creating it, attaching its problem."""
-    theirs = (STEP.c.campaign_id == campaign_id) & (STEP.c.person_id == person_id)
-    return {step.op: step for step in session.scalars(select(Step).where(theirs))}
+    return {step.op: step for step in session.scalars(_OWN, {"of": campaign_id, "who": person_id})}
 
 
 def reached(step: Any) -> ColumnElement[bool]:
@@ -175,3 +174,8 @@ def forgotten_mailboxes(session: Session, keys: Collection[str]) -> set[str]:
 @lru_cache(maxsize=256)
 def _invites(spec: str) -> Invites:
     return Invites.model_validate_json(spec)
+
+
+_OWN = select(Step).where(
+    STEP.c.campaign_id == bindparam("of"), STEP.c.person_id == bindparam("who")
+)

@@ -10,9 +10,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from functools import cache
 from typing import Any
 
-from sqlalchemy import Row, Select, and_, or_, select
+from sqlalchemy import Row, Select, and_, bindparam, or_, select
 from sqlmodel import Session
 
 from config.emails import email_key
@@ -91,11 +92,12 @@ def holds(
     """
     campaign = session.get_one(Campaign, campaign_id)
     gone = _names_of_the_gone(session, campaign_id) if names else {}
-    asked = _people(campaign_id, people, names=bool(gone))
-    rows = session.execute(asked).all() if people is not None else None
+    asked = _people(whole=people is None, names=bool(gone))
+    of = {"campaign": campaign_id, "people": people}
+    rows = session.execute(asked, of).all() if people is not None else None
     found = _evidence(session, campaign, rows, gone)
     if rows is None:
-        rows = session.execute(asked).all() if found.anything else []
+        rows = session.execute(asked, of).all() if found.anything else []
     forgotten = forgotten_mailboxes(session, {row.email_key for row in rows})
     pilot = email_key(invites_of(campaign).pilot or "")
     held = {}
@@ -166,7 +168,9 @@ class _Evidence:
                 yield Kind.SECOND_ADDRESS, f"has the name of {why}"
 
 
-def _people(campaign_id: int, people: Collection[int] | None, *, names: bool) -> Select[Any]:
+# Composed once: a claim asks these, and composing them takes longer than the answer.
+@cache
+def _people(*, whole: bool, names: bool) -> Select[Any]:
     invite = STEP.alias()
     asked: Select[Any] = select(
         *(PERSON.c[each] for each in _COLUMNS),
@@ -174,23 +178,35 @@ def _people(campaign_id: int, people: Collection[int] | None, *, names: bool) ->
         invite.c.state.label("invited"),
         invite.c.why.label("why"),
     ).join(invite, steps_of(invite, Op.INVITE))
-    if people is not None:
-        return asked.where(PERSON.c.id.in_(people))
-    return asked.where(PERSON.c.id.in_(_to_come(campaign_id)))
+    these: Any = _to_come() if whole else bindparam("people", expanding=True)
+    return asked.where(PERSON.c.id.in_(these))
 
 
-def _to_come(campaign_id: int) -> Select[Any]:
-    """The people whom a run still has to add or invite."""
+@cache
+def _to_come(what: str = "id") -> Select[Any]:
+    """The people whom a run still has to add or invite, or their mailboxes."""
     add, invite = STEP.alias(), STEP.alias()
     to_come = or_(
         add.c.state == State.WAITING,
         and_(add.c.state == State.DONE, invite.c.state == State.WAITING),
     )
     return (
-        select(PERSON.c.id)
+        select(PERSON.c[what])
         .join(add, steps_of(add, Op.ADD))
         .join(invite, steps_of(invite, Op.INVITE))
-        .where(PERSON.c.campaign_id == campaign_id, PERSON.c.listed, to_come)
+        .where(PERSON.c.campaign_id == bindparam("campaign"), PERSON.c.listed, to_come)
+    )
+
+
+@cache
+def _of_the_mailboxes(*, whole: bool) -> Select[Any]:
+    """Whoever has one of these mailboxes, in any campaign, and was invited or withdrawn."""
+    columns = (PERSON.c[each] for each in ("id", "campaign_id", "mailbox", "email1"))
+    boxes: Any = _to_come("mailbox") if whole else bindparam("boxes", expanding=True)
+    return (
+        select(*columns, STEP.c.state, reached(STEP))
+        .join(STEP, steps_of(STEP, Op.INVITE))
+        .where(PERSON.c.mailbox.in_(boxes), PERSON.c.became.is_(None), _touched())
     )
 
 
@@ -201,25 +217,22 @@ def _evidence(
     names: Mapping[str, list[tuple[int, str]]],
 ) -> _Evidence:
     """Ask each list once, about these people or (None) everybody to come."""
+    of: dict[str, Any] = {"campaign": campaign.id, "boxes": [row.mailbox for row in rows or ()]}
+    found = session.execute(_of_the_mailboxes(whole=rows is None), of).all()
     if rows is None:
-        boxes: Any = select(PERSON.c.mailbox).where(PERSON.c.id.in_(_to_come(campaign.id)))
-        listed = standing(session, boxes) | domains(session)
+        everybody = select(PERSON.c.mailbox).where(PERSON.c.campaign_id == campaign.id)
+        listed = standing(session, everybody) | domains(session)
     else:
-        boxes = {row.mailbox for row in rows}
-        listed = standing(session, boxes | {row.email_key.rpartition("@")[2] for row in rows})
+        domains_of = [row.email_key.rpartition("@")[2] for row in rows]
+        listed = standing(session, [*of["boxes"], *domains_of])
     forgotten = session.scalar(select(FORGOTTEN.c.id).limit(1)) is not None
-    return _Evidence(listed, _others(session, campaign, boxes), names, forgotten)
+    return _Evidence(listed, _others(session, campaign, found), names, forgotten)
 
 
-def _others(session: Session, campaign: Campaign, boxes: Any) -> dict[str, list[_Other]]:
-    """Who else has one of these mailboxes and was invited or withdrawn: in this campaign, or in
-    another one that has the same problem or project."""
-    of = PERSON.c.campaign_id
-    found = session.execute(
-        select(PERSON.c.id, of, PERSON.c.mailbox, PERSON.c.email1, STEP.c.state, reached(STEP))
-        .join(STEP, steps_of(STEP, Op.INVITE))
-        .where(PERSON.c.mailbox.in_(boxes), PERSON.c.became.is_(None), _touched())
-    ).all()
+def _others(
+    session: Session, campaign: Campaign, found: Sequence[Row[Any]]
+) -> dict[str, list[_Other]]:
+    """Who else has one of these mailboxes: in this campaign, or was invited to the same problem."""
     same = _same_problem(session, campaign) if any(r[1] != campaign.id for r in found) else {}
     others = defaultdict(list)
     for person, campaign_id, box, email1, state, came in found:
