@@ -38,12 +38,14 @@ PRINTED = re.compile(rf"\bcampaign (?:{'|'.join(COMMANDS.split())})\b(?: [^\n`]*
 Person = str | dict[str, Any]
 
 
-def wait_for(what: Callable[[], T], running: "Running | None" = None) -> T:
+def wait_for(
+    what: Callable[[], T], running: "Running | None" = None, seconds: float = PATIENCE
+) -> T:
     """Look again and again until something is true, and answer it.
 
     Fails when a running command has ended without it.
     """
-    ends = time.monotonic() + PATIENCE
+    ends = time.monotonic() + seconds
     while True:
         ended = running is not None and running.ended
         if found := what():

@@ -35,7 +35,7 @@ class Server:
 
     def ready(self) -> "Server":
         """Wait until it answers."""
-        wait_for(self._answers)
+        wait_for(self._answers, seconds=300)  # however busy the machine
         return self
 
     def _answers(self) -> bool:
