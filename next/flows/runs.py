@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from prefect.client.orchestration import PrefectClient, get_client
 from prefect.client.schemas.filters import FlowRunFilter, TaskRunFilter
+from prefect.client.schemas.objects import FlowRun
 from prefect.client.schemas.responses import DeploymentResponse
 from prefect.events.worker import EventsWorker
 from prefect.exceptions import ObjectNotFound
@@ -50,23 +51,27 @@ def is_scheduled() -> bool:
 
 async def is_missed() -> bool:
     """Whether a later run of the same file is due as well: of missed ones the latest runs."""
-    began = flow_run.scheduled_start_time
-    return await _another({"expected_start_time": {"after_": began, "before_": datetime.now(UTC)}})
+    mine = (flow_run.scheduled_start_time, str(flow_run.id))
+    others = await _others(
+        ("SCHEDULED", "PENDING", "RUNNING"),
+        {"expected_start_time": {"after_": mine[0], "before_": datetime.now(UTC)}},
+    )
+    return any((run.expected_start_time, str(run.id)) > mine for run in others)
 
 
 async def another_before(moment: datetime | None) -> bool:
-    """Whether a schedule begins a run of the same file before then, so that this one may end."""
+    """Whether a run of the same file begins by itself before then, so that this one may end."""
     due = {"after_": datetime.now(UTC), "before_": moment}
-    return await _another({"next_scheduled_start_time": due})
+    return bool(await _others(("SCHEDULED",), {"next_scheduled_start_time": due}))
 
 
-async def _another(when: dict[str, Any]) -> bool:
+async def _others(states: Sequence[str], when: dict[str, Any]) -> list[FlowRun]:
     if is_typed():
-        return False
+        return []
     wanted = FlowRunFilter.model_validate(
         {
             "deployment_id": {"any_": [deployment.id]},
-            "state": {"type": {"any_": ["SCHEDULED"]}},
+            "state": {"type": {"any_": states}},
             "id": {"not_any_": [flow_run.id]},
         }
         | when
@@ -75,8 +80,8 @@ async def _another(when: dict[str, Any]) -> bool:
         async with get_client() as client:
             found = await client.read_flow_runs(flow_run_filter=wanted)
         mine = str(flow_run.parameters.get("file"))
-        return any(str(run.parameters.get("file")) == mine for run in found)
-    return False
+        return [run for run in found if str(run.parameters.get("file")) == mine]
+    return []
 
 
 async def everything_recorded(tasks: Sequence[str]) -> None:

@@ -1,0 +1,157 @@
+"""`campaign run` as it is typed: it shows, asks, sends, and says how it ended."""
+
+import sqlite3
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from data.store.lease import lease
+from data.store.ledger import Ledger
+from sandbox.faults import lost, status
+from tests.promises.conftest import campaign, prefect_server, prefect_url, sandbox
+from tests.promises.support.commands import Campaign
+
+__all__ = ["campaign", "prefect_server", "prefect_url", "sandbox"]
+pytestmark = [pytest.mark.timeout(300)]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _ready(prefect_server) -> None:
+    """A fresh server makes its tables first, on a busy machine for minutes."""
+    for _ in range(5):
+        with suppress(AssertionError):
+            prefect_server.ready()
+            return
+
+
+def test_on_a_terminal_the_plan_is_shown_and_asked_for(sandbox, campaign: Campaign) -> None:
+    service = sandbox()
+    campaign.write(people=3)
+    no = campaign.start("run", "hiring.yaml", terminal=True).until_shown("Send this?")
+    assert "3 candidates" in no.shown()
+    no.type("n\n")
+    said = no.end()
+    assert (said.code, service.changes()) == (1, [])
+    assert "Nothing was sent" in said.said
+    yes = campaign.start("run", "hiring.yaml", terminal=True).until_shown("Send this?")
+    yes.type("y\n")
+    assert yes.end().code == 0
+    assert len(service.invited()) == 3
+
+
+def test_nobody_is_asked_about_a_run_that_sends_nothing(sandbox, campaign: Campaign) -> None:
+    service = sandbox()
+    campaign.write(people=1)
+    assert campaign("run", "hiring.yaml", "--yes").code == 0
+    before = len(service.entries())
+    again = campaign.start("run", "hiring.yaml", terminal=True).end()
+    assert (again.code, len(service.entries())) == (0, before)
+    assert "Send this?" not in again.said
+
+
+def test_json_is_one_list_of_statuses_and_nothing_else(sandbox, campaign: Campaign) -> None:
+    sandbox(invite=lost(1))
+    campaign.write("one", people=["ada@people.test"])
+    campaign.write("two", people=["ben@people.test"], problem=43)
+    ran = campaign("run", "one.yaml", "two.yaml", "--json")
+    assert ran.code == 3
+    counts = {each["campaign"]: each["counts"] for each in ran.json()}
+    assert {key: (each["invited"], each["unsure"]) for key, each in counts.items()} == {
+        "one": (0, 1),
+        "two": (1, 0),
+    }
+
+
+def test_a_bad_file_of_a_folder_stops_no_other(sandbox, campaign: Campaign) -> None:
+    service = sandbox()
+    campaign.write("good", people=["ada@people.test"])
+    campaign.write("bad", people=["no address"])
+    ran = campaign("run", ".", "--yes")
+    assert (ran.code, service.invited()) == (2, ["ada@people.test"])
+    assert "bad.csv:2" in ran.err
+    assert campaign("run", "good.yaml", "bad.yaml", "--yes").code == 2  # typed: nothing is sent
+
+
+@pytest.mark.parametrize(
+    ("faults", "code", "says", "then"),
+    [
+        ({}, 0, "done: 2 of 2 invited", "campaign links hiring"),
+        ({"invite": lost(1)}, 3, "needs attention: 1 of 2 invited, 1 unsure", "campaign settle"),
+        ({"create": status(403)}, 1, "stopped: 0 of 2 invited", "campaign run"),
+    ],
+)
+def test_every_ending_has_a_kind_a_code_and_a_next_command(
+    faults, code, says, then, sandbox, campaign: Campaign
+) -> None:
+    sandbox(**faults)
+    campaign.write(people=2)
+    ran = campaign("run", "hiring.yaml", "--yes")
+    assert (ran.code, ran.out) == (code, "")
+    assert f"hiring: {says}" in ran.err
+    assert then in ran.err
+
+
+def test_the_service_s_own_words_are_on_the_terminal_alone(
+    sandbox, campaign: Campaign, prefect_server
+) -> None:
+    sandbox(create=status(403, body={"error": "Adalbert may not do this"}))
+    campaign.write(people=1)
+    ran = campaign("run", "hiring.yaml", "--yes")
+    assert "Adalbert may not do this" in ran.err
+    with sqlite3.connect(prefect_server.database) as database:
+        tables = [
+            t for (t,) in database.execute("SELECT name FROM sqlite_master WHERE type='table'")
+        ]
+        rows = [repr(database.execute(f'SELECT * FROM "{each}"').fetchall()) for each in tables]
+    assert any("403" in each for each in rows)
+    assert not any("Adalbert" in each for each in rows)
+
+
+def test_a_run_says_who_is_at_work_and_waits_for_them(sandbox, campaign: Campaign) -> None:
+    service = sandbox()
+    campaign.write(people=2)
+    with (
+        Ledger.open(campaign.environment["CAMPAIGN_DATABASE_URL"]) as ledger,
+        lease(ledger, "hiring"),
+    ):
+        waits = campaign.start("run", "hiring.yaml", "--yes").until_shown("Waiting for it.")
+        assert "is being sent by process" in waits.shown()
+        assert service.changes() == []
+    assert waits.end().code == 0
+    assert len(service.invited()) == 2
+
+
+def test_a_rehearsal_sends_nothing_and_remembers_nothing(sandbox, campaign: Campaign) -> None:
+    service = sandbox()
+    campaign.write(people=3, invites={"approval": "required", "pilot": "person0@example.org"})
+    said = campaign("run", "hiring.yaml", "--rehearse")
+    assert (said.code, service.entries()) == (0, [])
+    assert "3 invitations" in said.out
+    assert not campaign.ledger.exists()
+    assert campaign("run", "hiring.yaml", "--rehearse", "--json").json()["hiring"]["invite"] == 3
+
+
+@pytest.mark.slow
+def test_without_a_standing_server_every_task_run_is_recorded(sandbox, campaign: Campaign) -> None:
+    sandbox()
+    campaign.write(people=30)
+    ran = campaign.start("run", "hiring.yaml", "--yes", PREFECT_API_URL="")
+    ran.process.wait(timeout=250)  # Prefect's server makes its tables first
+    assert ran.end().code == 0, ran.shown()
+    database = Path(campaign.environment["PREFECT_HOME"], "prefect.db")
+    with sqlite3.connect(database) as prefect:
+        tasks = dict(prefect.execute("SELECT name, state_type FROM task_run").fetchall())
+        flows = prefect.execute("SELECT state_type FROM flow_run").fetchall()
+        pages = prefect.execute("SELECT count(*) FROM artifact WHERE type = 'markdown'").fetchall()
+    assert tasks == dict.fromkeys(
+        (
+            "ask the service for its problems",
+            "create project",
+            "attach problem",
+            "add batch 1",
+            "invite part 1",
+        ),
+        "COMPLETED",
+    )
+    assert (flows, pages) == ([("COMPLETED",)], [(1,)])

@@ -1,0 +1,119 @@
+"""`campaign up` told to stop, or with a part of it killed, in the middle of sending."""
+
+import signal
+from collections.abc import Callable
+
+import psutil
+import pytest
+
+from sandbox.faults import ALWAYS, late
+from tests.promises.conftest import campaign, prefect_server, prefect_url, sandbox
+from tests.promises.support.commands import Campaign
+from tests.promises.support.up import Up
+
+__all__ = ["campaign", "prefect_server", "prefect_url", "sandbox"]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+PEOPLE = 60
+
+
+def under_way(up: Up, service) -> None:
+    """Sending, with most people still to come."""
+    up.put("hiring", people=PEOPLE)
+    up.until(lambda: service.arrived("invite", 12))
+
+
+def part_of(up: Up, *words: str) -> psutil.Process:
+    """The process of `up` whose command has these words."""
+    children = psutil.Process(up.running.process.pid).children(recursive=True)
+    (found,) = [each for each in children if each.cmdline()[1 : len(words) + 1] == [*words]]
+    return found
+
+
+@pytest.mark.parametrize(
+    "stop",
+    [
+        lambda up: up.running.process.terminate(),  # systemd tells the main process
+        lambda up: up.running.send(signal.SIGINT),  # Ctrl-C tells its whole group
+        lambda up: up.running.send(signal.SIGHUP),
+    ],
+    ids=["SIGTERM", "Ctrl-C", "a closed terminal"],
+)
+def test_told_to_stop_it_leaves_nothing_unsure_and_the_same_run_goes_on(
+    stop: Callable[[Up], None], campaign: Campaign, sandbox
+) -> None:
+    service = sandbox(invite=late(0.5, times=ALWAYS))
+    with Up(campaign) as up:
+        under_way(up, service)
+        (run,) = up.runs("hiring")
+        stop(up)
+        up.running.process.wait(timeout=300)
+    counts = campaign.status()["counts"]
+    assert (counts["unsure"], counts["sending"]) == (0, 0)
+    assert 0 < counts["invited"] == len(service.invited()) < PEOPLE
+    service.faults["invite"] = None
+    with Up(campaign) as up:
+        up.ended("hiring")
+        assert [(each["id"], each["state_type"]) for each in up.runs("hiring")] == [
+            (run["id"], "COMPLETED")
+        ]
+    assert len(service.invited()) == PEOPLE
+    assert not service.twice()
+
+
+@pytest.mark.parametrize(
+    "part",
+    [("-m", "prefect", "worker", "start"), ("-m", "flows.prefect_child")],
+    ids=["worker", "server"],
+)
+def test_a_part_that_is_killed_alone_is_started_again_and_its_run_never_stops(
+    part: tuple[str, ...], campaign: Campaign, sandbox
+) -> None:
+    service = sandbox(invite=late(0.5, times=ALWAYS))
+    with Up(campaign) as up:
+        under_way(up, service)
+        part_of(up, *part).kill()
+        up.running.until_shown("is started again")
+        up.until(lambda: len(service.invited()) == PEOPLE)
+        up.until(lambda: [run["state_type"] for run in up.runs("hiring")] == ["COMPLETED"])
+        assert set(campaign.states().values()) == {"done"}
+    assert not service.twice()
+
+
+def test_a_cancel_in_prefect_lets_what_is_in_flight_end_and_stays(
+    campaign: Campaign, sandbox
+) -> None:
+    service = sandbox(invite=late(0.5, times=ALWAYS))
+    with Up(campaign) as up:
+        under_way(up, service)
+        (run,) = up.runs("hiring")
+        state = {"state": {"type": "CANCELLING"}, "force": True}
+        up.ask("POST", f"flow_runs/{run['id']}/set_state", state)
+        assert up.ended("hiring")["state_type"] == "CANCELLED"
+        assert not {"unsure", "sending"} & {*campaign.states().values()}
+        service.faults["invite"] = None
+        up.put("other", people=["eve@people.test"], problem=43)
+        up.ended("other")  # meanwhile the keeper has looked again and again
+        assert [each["state_type"] for each in up.runs("hiring")] == ["CANCELLED"]
+    assert len(service.invited()) < PEOPLE + 1
+
+
+def test_of_missed_runs_only_the_latest_does_the_work(campaign: Campaign, sandbox) -> None:
+    service = sandbox()
+    with Up(campaign) as up:
+        up.put("hiring", people=3, schedule={"cron": "0 9 1 1 *"})
+        there = up.until(lambda: up.deployments().get("hiring"))
+        for day in (1, 2, 3):
+            scheduled = {"type": "SCHEDULED", "state_details": {}}
+            scheduled["state_details"] = {"scheduled_time": f"2026-01-0{day}T09:00:00Z"}
+            body = {"state": scheduled, "parameters": {}, "tags": ["auto-scheduled"]}
+            up.ask("POST", f"deployments/{there['id']}/create_flow_run", body)
+        up.until(lambda: len(_over(up)) == 3)
+        names = sorted((run["name"][-16:-6], run["state_type"]) for run in _over(up))
+    assert names[-1] == ("2026-01-03", "COMPLETED")
+    assert {state for _, state in names[:-1]} == {"CANCELLED"}
+    assert len(service.invited()) == 3
+
+
+def _over(up: Up) -> list[dict]:
+    states = ("COMPLETED", "CANCELLED", "FAILED", "CRASHED")
+    return [run for run in up.runs("hiring") if run["state_type"] in states]
