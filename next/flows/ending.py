@@ -131,10 +131,15 @@ def broken_off(key: str, file: Path, error: CampaignError, *, told: bool = False
     if isinstance(error, AtWork):
         return Ending(key, End.ELSEWHERE, says)
     end = {2: End.BAD_INPUT, 3: End.ATTENTION}.get(error.exit_code, End.STOPPED)
-    then, fingerprint = error.then or None, [_plain(says)]
+    fingerprint = [_plain(says)]
+    then = command("run", file) if end is End.STOPPED else command("doctor")
     if isinstance(error, BadInput):
-        then = then or command("check", file)
+        then = command("check", file)
         fingerprint = [str(mistake) for mistake in error.mistakes]
+    if error.then.startswith("campaign "):
+        then = error.then
+    elif error.then:
+        says = f"{says} {error.then}"
     quotes = error.fields.get("quotes", ())
     return Ending(key, end, says, then, situation=_same(fingerprint), quotes=quotes)
 

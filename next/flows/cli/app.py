@@ -4,6 +4,7 @@ A command is a line here and a function of its name in its module, which imports
 it is called: `campaign --help` imports no command at all. It returns its exit code, or nothing.
 """
 
+import shlex
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -50,7 +51,7 @@ def run(words: Sequence[str]) -> int:
     try:
         code = program(words)(list(words), prog_name="campaign", standalone_mode=False)
     except CampaignError as error:
-        return say(error)
+        return say(error, words)
     except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED
     except BrokenPipeError:  # whoever read our output has seen enough
@@ -60,7 +61,8 @@ def run(words: Sequence[str]) -> int:
         if hasattr(error, "show") and hasattr(error, "exit_code"):  # what was typed is no command
             error.show()
             return int(error.exit_code)
-        return say(Bug(error, "What was sent is recorded; the same command goes on from there."))
+        so = "What was sent is recorded; the same command goes on from there."
+        return say(Bug(error, so), words)
     return code if isinstance(code, int) else 0
 
 
@@ -93,14 +95,16 @@ def campaign(version_: bool = VERSION) -> None:
     """Send hiring campaigns: nobody is invited twice, nobody is forgotten."""
 
 
-def say(error: CampaignError) -> int:
-    """Say what stopped a command and what to type next, on standard error."""
+def say(error: CampaignError, words: Sequence[str]) -> int:
+    """Say what stopped the command of these words, and what to type next, on standard error."""
     if isinstance(error, BadInput):
         for mistake in error.mistakes:
             print(mistake, file=sys.stderr)
     print(error, file=sys.stderr)
     if error.then:
         print(error.then, file=sys.stderr)
+    elif isinstance(error, BadInput):
+        print(f"Then type: {shlex.join(['campaign', *words])}", file=sys.stderr)
     return error.exit_code
 
 

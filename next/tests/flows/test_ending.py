@@ -149,7 +149,7 @@ def test_the_service_s_own_words_are_kept_apart(desk) -> None:
     ("error", "end", "code", "then"),
     [
         (BadInput.at(Place(FILE, 3), "no"), End.BAD_INPUT, 2, "campaign check backend.yaml"),
-        (BadSettings("A setting lacks."), End.BAD_INPUT, 2, None),
+        (BadSettings("A setting lacks."), End.BAD_INPUT, 2, "campaign doctor"),
         (AtWork("backend", "box", 7, None), End.ELSEWHERE, 1, None),
         (
             UnreadableReceipt(receipt="r", here="l", key="backend"),
@@ -161,7 +161,7 @@ def test_the_service_s_own_words_are_kept_apart(desk) -> None:
             Unreachable(variable="ASSESSMENT_BASE_URL", why="refused"),
             End.STOPPED,
             1,
-            "Check the network and the address, then run again.",
+            "campaign run backend.yaml",
         ),
     ],
     ids=lambda each: type(each).__name__ if isinstance(each, CampaignError) else None,
