@@ -14,6 +14,7 @@ from sqlmodel import Session
 
 from config.emails import ascii_domain, checked_address, mailbox
 from config.errors import BadInput, Mistake, Place
+from data.campaigns.people import forgotten_mailboxes
 from data.store.tables import DO_NOT_CONTACT, now
 
 ADDRESS, DOMAIN = "address", "domain"
@@ -63,8 +64,13 @@ def read_file(file: Path) -> list[Entry]:
 
 
 def follow(session: Session, entries: Iterable[Entry]) -> int:
-    """List what a file lists and nobody has lifted; returns how many are new."""
-    return len(_add(session, dict(entries), BY_FILE))
+    """List what a file lists and nobody has lifted; returns how many are new.
+
+    Whoever was forgotten is kept out anyway, and is not named again.
+    """
+    listed = dict(entries)
+    gone = forgotten_mailboxes(session, listed)
+    return len(_add(session, {key: listed[key] for key in listed if key not in gone}, BY_FILE))
 
 
 def block(session: Session, entries: Iterable[Entry]) -> list[str]:

@@ -209,6 +209,8 @@ def _clean_up(known: list["Known"]) -> None:
     backups = sorted(place.parent.glob(f"{place.name}.tables-*")) if place else []
     for line in what_is_left(known, removed, backups):
         print(line)
+    if settings().do_not_contact:
+        print(f"  remove the address from {settings().do_not_contact} if it is there")
 
 
 def _tell_what_is_held(known: "Known") -> None:

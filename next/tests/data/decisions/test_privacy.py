@@ -99,3 +99,13 @@ def test_who_cannot_be_forgotten_now(desk, case):
 def test_somebody_whom_the_ledger_never_knew_is_kept_out_as_well(desk):
     assert forgets(desk, address("Ada"))[0].campaigns == []
     assert desk.take_in("Ada", "Ben").forgotten == 1
+
+
+def test_a_do_not_contact_file_does_not_name_them_again(desk):
+    from data.eligibility import do_not_contact
+
+    forgets(desk, address("Ada"))
+    listed = [do_not_contact.entry("ada+x@x.org"), do_not_contact.entry("ben@x.org")]
+    with desk.ledger.writing() as session:
+        assert do_not_contact.follow(session, listed) == 1
+    assert "ada@" not in everything(desk)
