@@ -97,9 +97,15 @@ def test_a_cancel_in_prefect_lets_what_is_in_flight_end_and_stays(
     assert len(service.invited()) < PEOPLE + 1
 
 
-def test_of_missed_runs_only_the_latest_does_the_work(campaign: Campaign, sandbox) -> None:
+def test_of_missed_runs_only_the_latest_works_and_what_is_too_early_goes_on_later(
+    campaign: Campaign, sandbox
+) -> None:
     service = sandbox()
     with Up(campaign) as up:
+        dates = {"starttime": "2040-01-01 09:00", "endtime": "2040-02-01 09:00"}
+        project = {"name": "Evening", "timezone": "Europe/Paris"} | dates
+        invites = {"not_before": "2039-05-04 09:00"}
+        up.put("evening", people=2, problem=43, project=project, invites=invites)
         up.put("hiring", people=3, schedule={"cron": "0 9 1 1 *"})
         there = up.until(lambda: up.deployments().get("hiring"))
         for day in (1, 2, 3):
@@ -108,6 +114,10 @@ def test_of_missed_runs_only_the_latest_does_the_work(campaign: Campaign, sandbo
             body = {"state": scheduled, "parameters": {}, "tags": ["auto-scheduled"]}
             up.ask("POST", f"deployments/{there['id']}/create_flow_run", body)
         up.until(lambda: len(_over(up)) == 3)
+        up.until(lambda: [run["state_name"] for run in up.runs("evening")] == ["AwaitingRetry"])
+        (waits,) = up.runs("evening")
+        assert waits["next_scheduled_start_time"].startswith("2039-05-04T07:00")
+        assert waits["state"]["message"].startswith("not yet: 0 of 2 invited")
         names = sorted((run["name"][-16:-6], run["state_type"]) for run in _over(up))
     assert names[-1] == ("2026-01-03", "COMPLETED")
     assert {state for _, state in names[:-1]} == {"CANCELLED"}
