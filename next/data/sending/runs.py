@@ -5,7 +5,7 @@ import os
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from sqlmodel import Session
@@ -17,9 +17,6 @@ from data.store import receipts
 from data.store.lease import Lease
 from data.store.ledger import Ledger
 from data.store.tables import Campaign, Run, now
-
-PART = 100  # steps that may be claimed by one mark
-EARLY = 20  # steps before the last of them at which the next mark is begun
 
 
 def begin(session: Session, campaign_id: int) -> int:
@@ -48,10 +45,12 @@ def running(ledger: Ledger, lease: Lease, campaign_id: int) -> Iterator["Running
     mark = receipts.Mark(ledger, campaign_id, Path(campaign.file))
     ran = None
     try:
-        with Writer(ledger, run_id, lease) as writer:
-            yield (ran := Running(ledger, lease, campaign, writer, mark))
+        with Writer(ledger, run_id, lease, mark) as writer:
+            yield (ran := Running(ledger, lease, campaign, writer))
     finally:
-        if ran is not None and ran.sent:  # a copy made in the midst of this run is behind it
+        if (
+            ran is not None and ran.writer.claimed
+        ):  # a copy made in the midst of this run is behind it
             with suppress(CampaignError):
                 mark.grow()
         mark.close()
@@ -67,11 +66,7 @@ class Running:
     lease: Lease
     campaign: Campaign
     writer: Writer
-    mark: receipts.Mark
     ending: str = "failed"
-    sent: bool = False
-    _left: int = 0
-    _growing: asyncio.Task[int] | None = field(default=None, repr=False)
 
     async def still_ours(self) -> None:
         """The last look before a request leaves. Raises LeaseLost."""
@@ -79,31 +74,3 @@ class Running:
             await asyncio.to_thread(self.lease.check)
         else:
             self.lease.check()
-
-    async def end_part(self) -> None:
-        """Have the mark grow before anything more is claimed."""
-        if self._growing is not None:
-            with suppress(CampaignError):
-                await self._growing
-            self._growing = None
-        self._left = 0
-
-    async def before(self, steps: int) -> None:
-        """See that the mark has grown for so many more steps to be claimed. Raises NoReceipt.
-
-        It grows while the last of the part before it are on their way: what those claims write
-        after the log was moved into the file is again only in the log.
-        """
-        while True:
-            if self._growing is None and self._left < steps + EARLY:
-                self._growing = asyncio.create_task(asyncio.to_thread(self.mark.grow))
-            if self._left >= steps:
-                self._left -= steps
-                self.sent = True
-                return
-            growing = self._growing
-            if growing is not None:
-                await asyncio.shield(growing)
-                if self._growing is growing:
-                    self._growing = None
-                    self._left += max(PART, steps)

@@ -21,17 +21,21 @@ from data.sending.claims import Answer, claim_each
 from data.sending.outcomes import Outcome, record_each
 from data.store.lease import Lease
 from data.store.ledger import Ledger
+from data.store.receipts import Mark
 from data.store.states import Op
 
 PATIENCE = 30.0  # seconds for which an answer that cannot be written down is tried again
+PART = 100  # steps that may be claimed by one mark
 T = TypeVar("T")
 
 
 class Writer:
     """Claims and outcomes of one run. Use it as a context manager: it ends when all is written."""
 
-    def __init__(self, ledger: Ledger, run_id: int, lease: Lease) -> None:
-        self._ledger, self._run_id, self._lease = ledger, run_id, lease
+    def __init__(self, ledger: Ledger, run_id: int, lease: Lease, mark: Mark) -> None:
+        self._ledger, self._run_id, self._lease, self._mark = ledger, run_id, lease, mark
+        self.claimed = 0  # steps for which a claim was asked
+        self._left = 0  # of them, how many the mark still stands for
         self._asked: queue.SimpleQueue[_Asked | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._work, name="ledger", daemon=True)
 
@@ -48,7 +52,8 @@ class Writer:
     ) -> Answer:
         """Claim one request, in one commit with the `outcome` of the one before.
 
-        Raises LedgerGone, LedgerUnusable, LeaseLost; the outcome is written down all the same.
+        Raises LedgerGone, LedgerUnusable, LeaseLost, NoReceipt; the outcome is written down all the
+        same.
         """
         return (await self._ask(_Asked(outcome=outcome, claim=(op, step_ids)))).granted
 
@@ -105,6 +110,7 @@ class Writer:
         if claims:
             self._lease.check()
             self._ledger.refuse_where_gone()
+            self._grow(sum(len(each.claim[1]) for each in asked if each.claim is not None))
         with self._ledger.recording() as session:
             self._record(session, asked)
             for op, who in claims.items():
@@ -112,6 +118,14 @@ class Writer:
                 granted = claim_each(session, self._run_id, op, requests)
                 for each, answer in zip(who, granted, strict=True):
                     each.granted = answer
+
+    def _grow(self, steps: int) -> None:
+        """Have the mark grown for so many more steps: here, so that no claim comes in between."""
+        if self._left < steps:
+            self._mark.grow()
+            self._left = max(PART, steps)
+        self._left -= steps
+        self.claimed += steps
 
     def _outcomes_alone(self, asked: Sequence["_Asked"]) -> None:
         """What was answered is not lost because something else failed: try until it is written."""

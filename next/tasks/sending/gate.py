@@ -109,6 +109,10 @@ class Gate:
         waits = self._doubt or self._left() > 0 or (op is Op.INVITE and self._turn is not None)
         return room and not waits and not self._stopped()
 
+    def keeps_back(self) -> bool:
+        """Whether a request that was let through must not leave after all: something was heard."""
+        return self._stopped() or self._doubt or self._left() > 0
+
     async def opens(self, op: Op) -> bool:
         """Wait until a request may leave; False: none may any more. Then call `back`."""
         while not self._stopped():
@@ -184,7 +188,7 @@ class Gate:
                 self.failed(error)
                 return False
             await self.wait((turn - now()).total_seconds())
-        return not (self._stopped() or self._doubt or self._left() > 0)
+        return not self.keeps_back()
 
     async def _ask_the_service(self) -> None:
         """After an unsure answer nothing leaves until the problem list answers (interface 4.2)."""

@@ -22,6 +22,7 @@ from tasks.service.verdict import Then
 
 TRIES = 4  # of a request that provably did not leave
 FIRST_WAIT = 0.5  # seconds between two tries, doubled with each
+LATEST = 15.0  # seconds from a claim in which its request leaves; connecting takes at most ten
 GRACE = 60.0  # seconds that answers still get when a run is cancelled
 
 
@@ -53,8 +54,6 @@ class Sender:
             working.cancel()
             await asyncio.wait({working})
             raise
-        finally:
-            await self._running.end_part()
         for error in filter(None, ended):
             raise error
         return sent
@@ -91,37 +90,41 @@ class Sender:
 
     async def _claim(self, op: Op, steps: Steps, outcome: Outcome | None) -> Answer:
         try:
-            await self._running.before(len(steps))
-        except CampaignError as error:
-            self.gate.failed(error)
-            if outcome is not None:
-                await self._record(outcome)
-            return None
-        try:
             return await self._writer.claim(op, steps, outcome)
         except CampaignError as error:
             self.gate.failed(error)
             return None
 
-    async def _exchange(self, claim: Claim, orders: Orders, sent: Counter[State]) -> Outcome:
-        """Let one request leave, and hear what comes back."""
+    async def _exchange(self, claim: Claim, orders: Orders, sent: Counter[State]) -> Outcome | None:
+        """Let one request leave, and hear what comes back. Returns what is not recorded yet."""
+        look = _LastLook(self._running, self.gate)
         try:
-            made = await self._calls.make(claim, self._last_look)
+            made = await self._calls.make(claim, look)
         except BaseException:
             await self._record(Outcome(claim.request, State.UNSURE, why="The run was cut short."))
             raise
-        self.gate.heard(made.verdict, made.said)
-        await self._what_next(claim, made, orders)
-        outcome = await self._not_their_fault(claim, made, orders, sent)
+        outcome = made.outcome
+        if not look.kept_back:
+            self.gate.heard(made.verdict, made.said)
+            if made.verdict.then is Then.PAUSE:  # first of all: other runs have to hear it, too
+                await self._pause(made.verdict.retry_after or 0.0)
+            outcome = await self._not_their_fault(claim, made, orders, sent)
         sent[State.DONE] += len(outcome.ids)
         sent[outcome.state] += len(claim.steps) - len(outcome.ids)
-        return outcome
+        if not look.kept_back and made.verdict.then in (Then.GO_ON, Then.STOP):
+            return outcome
+        await self._record(outcome)  # before anybody else may claim these steps
+        if look.kept_back:
+            orders.first(tuple(step.step_id for step in claim.steps))
+        else:
+            await self._what_next(claim, made, orders)
+        return None
 
-    async def _last_look(self) -> None:
-        """Keep every byte back where somebody else may send by now, or the run has ended."""
-        await self._running.still_ours()
-        if self.gate.ending is not None:
-            raise self.gate.ending
+    async def _pause(self, seconds: float) -> None:
+        try:
+            self.gate.pause(await self._writer.pause(seconds))
+        except CampaignError as error:
+            self.gate.failed(error)
 
     async def _what_next(self, claim: Claim, made: Made, orders: Orders) -> None:
         steps = tuple(step.step_id for step in claim.steps)
@@ -131,7 +134,6 @@ class Sender:
                     orders.split(steps)
                 case Then.PAUSE:
                     orders.last(steps)
-                    self.gate.pause(await self._writer.pause(made.verdict.retry_after or 0.0))
                 case Then.RENEW:
                     orders.first(steps)
                     await self._calls.service.renew_token(made.token)
@@ -175,3 +177,23 @@ class Sender:
                 self.gate.end(How.UNSURE, SHARED_ID)
         except CampaignError as error:
             self.gate.failed(error)
+
+
+class _LastLook:
+    """Keeps every byte of a request back where somebody else may send by now, something was heard
+    that says to wait, or the claim is so old that a person may have decided otherwise since."""
+
+    def __init__(self, running: Running, gate: Gate) -> None:
+        self._running, self._gate = running, gate
+        self._claimed = asyncio.get_running_loop().time()
+        self.kept_back = False
+
+    async def __call__(self) -> None:
+        try:
+            await self._running.still_ours()
+        except CampaignError as error:
+            self._gate.failed(error)
+        old = asyncio.get_running_loop().time() - self._claimed > LATEST
+        self.kept_back = old or self._gate.keeps_back()
+        if self.kept_back:
+            raise ConnectionAbortedError

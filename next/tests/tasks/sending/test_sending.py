@@ -3,8 +3,10 @@
 import asyncio
 import os
 import shutil
+import time
 from collections import Counter
 from collections.abc import Callable
+from itertools import count
 from typing import Any
 
 import pytest
@@ -12,7 +14,10 @@ from sqlmodel import select
 
 from data.eligibility.holds import Kind, campaign_holds
 from data.sending.outcomes import SHARED_ID
+from data.sending.runs import Running
+from data.store import receipts
 from data.store.lease import lease
+from data.store.ledger import Ledger
 from data.store.states import Op, State
 from data.store.tables import Campaign, Decision, Pace, Request, Run
 from sandbox import faults
@@ -130,6 +135,61 @@ def test_after_a_429_nothing_leaves_for_a_while(desk: Make) -> None:
     assert until is not None
     assert [r.status for r in invites] == [200, 200, 429, *[200] * 6]
     assert all(r.claimed_at >= until for r in invites[3:])
+
+
+def test_who_was_still_connecting_when_a_pause_began_is_kept_back(
+    desk: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at = desk({"invites_in_flight": 4}, invite=faults.throttled(1))
+    at.campaign(4)
+    really, looks = Running.still_ours, count(1)
+
+    async def slowly(running: Running) -> None:
+        if next(looks) > 4:  # the project's two, those who are added, and the first email's
+            await at.has_received("invite", 1)
+            await asyncio.sleep(0.3)
+        await really(running)
+
+    monkeypatch.setattr(Running, "still_ours", slowly)
+    assert at.run() is None
+    assert at.emails() == dict.fromkeys(list(EVERYBODY)[:4], 1)
+    with at.ledger.reading() as session:
+        until = session.exec(select(Pace.paused_until)).one()
+        invites = [r for r in session.exec(select(Request)) if r.op is Op.INVITE and r.status]
+    assert until is not None
+    assert all(r.claimed_at >= until for r in invites if r.status != 429)
+
+
+@pytest.mark.parametrize("new_url", ["sqlite"], indirect=True)
+def test_nothing_is_claimed_while_the_mark_grows(
+    desk: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A copy without its log, made where the log went into the file, has all that was claimed."""
+    at = desk({"invites_in_flight": 4})
+    at.campaign(130)
+    checkpoint, grow = Ledger.checkpoint, receipts.Mark.grow
+    found: list[int] = []
+
+    def claims() -> int:
+        with at.ledger.reading() as session:
+            return len(session.exec(select(Request.id)).all())
+
+    def slowly(ledger: Ledger) -> None:
+        checkpoint(ledger)
+        found.append(claims())
+        time.sleep(0.05)
+
+    def grown(mark: receipts.Mark) -> int:
+        number = grow(mark)
+        found.append(claims())
+        return number
+
+    monkeypatch.setattr(Ledger, "checkpoint", slowly)
+    monkeypatch.setattr(receipts.Mark, "grow", grown)
+    assert at.run() is None
+    assert len(at.emails()) == 130
+    assert found[::2] == found[1::2]
+    assert len(found) >= 6
 
 
 def test_a_pause_of_another_run_holds_here(desk: Make) -> None:
