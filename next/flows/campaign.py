@@ -92,9 +92,10 @@ async def send(
     """What the flow does, from the file to its ending. Raises CampaignError."""
     settings = service_settings()
     with Ledger.open(settings.database_url) as ledger:
-        async with alone(ledger, key_of(file), stop) as held:
-            take_over(ledger, key_of(file))  # what a dead run was sending is unsure from here on
-            read = await asyncio.to_thread(read_campaign, file, campaign)
+        key = key_of(file)
+        async with alone(ledger, key, stop) as held:
+            take_over(ledger, key)  # what a dead run was sending is unsure from here on
+            read = await asyncio.to_thread(read_campaign, file, campaign or key)
             plan = make_plan(read, ledger, settings, digest=digest, allowed=allowed)
             if plan.unresolved and not plan.nothing_due:
                 await preflight(plan.key, ledger, settings)
