@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 
 from prefect.client.orchestration import get_client
@@ -46,13 +45,14 @@ async def serve(
                 if worker.poll() is not None:
                     say("Prefect's worker has died and is started again. Its runs go on.")
                     worker = _worker()
+                if keeping.done():
+                    keeping = asyncio.create_task(keep(ledger, folder, say))
         finally:
             keeping.cancel()
             worker.terminate()
             say("Stopping: what is in flight gets its answer.")
             await asyncio.to_thread(worker.wait)
-            with suppress(asyncio.CancelledError):
-                await keeping
+            await asyncio.gather(keeping, return_exceptions=True)
 
 
 def _worker() -> "subprocess.Popen[bytes]":
