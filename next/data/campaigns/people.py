@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, and_, bindparam, exists, or_, select
 from sqlmodel import Session
 
-from config.definition import Guard, Invites
+from config.definition import Invites
 from config.emails import mailbox
 from config.errors import CampaignError
 from data.store.states import Op, State
@@ -143,11 +143,6 @@ def reached(step: Any) -> ColumnElement[bool]:
 def invites_of(campaign: Campaign) -> Invites:
     """How the campaign's definition wants invitations sent, as the ledger has it."""
     return _invites(dumps((campaign.spec or {}).get("invites", {}), sort_keys=True))
-
-
-def guard_of(campaign: Campaign) -> Guard:
-    """What the campaign's definition says of people who are gone from its file."""
-    return Guard.model_validate((campaign.spec or {}).get("guard", {}))
 
 
 def hashed(session: Session, texts: Iterable[str]) -> dict[str, str]:

@@ -20,7 +20,7 @@ from config.emails import email_key
 from data.campaigns.people import forgotten_mailboxes, invites_of, own_steps, reached, steps_of
 from data.eligibility.do_not_contact import domains, standing
 from data.store.states import Op, State
-from data.store.tables import CAMPAIGN, DO_NOT_CONTACT, FORGOTTEN, PERSON, STEP, Campaign
+from data.store.tables import CAMPAIGN, FORGOTTEN, PERSON, STEP, Campaign
 
 
 class Kind(StrEnum):
@@ -264,12 +264,12 @@ def _names_of_the_gone(session: Session, campaign_id: int) -> dict[str, list[tup
 
     A candidate is an email key, so a row whose address was edited is somebody new to the ledger.
     """
-    blocked = PERSON.c.mailbox.in_(select(DO_NOT_CONTACT.c.email_key))
+    gone = and_(PERSON.c.campaign_id == campaign_id, ~PERSON.c.listed, PERSON.c.became.is_(None))
+    blocked = PERSON.c.mailbox.in_(standing(session, select(PERSON.c.mailbox).where(gone)))
     found = (
         select(PERSON.c.id, PERSON.c.email1, *_NAMES, STEP.c.state)
         .join(STEP, steps_of(STEP, Op.INVITE))
-        .where(PERSON.c.campaign_id == campaign_id, ~PERSON.c.listed, PERSON.c.became.is_(None))
-        .where(or_(_touched(), blocked))
+        .where(gone, or_(_touched(), blocked))
     )
     names = defaultdict(list)
     for row in session.execute(found):

@@ -85,6 +85,7 @@ SECOND = "second address"
         ("unsure", [("Ada", "Of X", "ada@y.org")], SECOND),
         ("withdrawn", [("Ada", "Of X", "ada@y.org")], SECOND),
         ("blocked", [("Ada", "Of X", "ada@y.org")], SECOND),
+        ("lifted", [("Ada", "Of X", "ada@y.org")], None),
         ("waiting", [("Ada", "Of X", "ada@y.org")], None),
         ("refused", [("Ada", "Of X", "ada@y.org")], None),
         # The same name beside the old row is somebody else; the same mailbox is not.
@@ -102,8 +103,11 @@ def test_who_looks_like_somebody_invited_under_another_address(desk, happens, th
     answers = {"invited": State.DONE, "unsure": State.UNSURE, "refused": State.REFUSED}
     if happens in answers:
         desk.does(Op.INVITE, "Ada", state=answers[happens])
-    elif happens == "blocked":
+    elif happens in ("blocked", "lifted"):
         block(desk, address("Ada"))
+        if happens == "lifted":
+            with desk.at() as (session, _):
+                do_not_contact.lift(session, [do_not_contact.entry(address("Ada"))])
     elif happens == "withdrawn":
         with desk.at() as (session, campaign_id):
             from data.decisions.decisions import By, withdraw
