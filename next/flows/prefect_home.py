@@ -10,6 +10,7 @@ from platformdirs import user_data_path
 SETTINGS = {
     "DO_NOT_TRACK": "1",
     "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+    "PREFECT_SERVER_CSRF_PROTECTION_ENABLED": "true",
     "PREFECT_RESULTS_PERSIST_BY_DEFAULT": "false",
     "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "CRITICAL",  # the terminal is for our own words
     "PREFECT_LOGGING_INTERNAL_LEVEL": "CRITICAL",

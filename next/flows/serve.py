@@ -38,7 +38,7 @@ async def serve(
         say(f"Ready. Campaigns of {folder} run by themselves. Ctrl-C stops it; nothing is lost.")
         try:
             while not await told_within(LOOKS, stop):
-                if server is not None and server.is_gone:
+                if server is not None and server.is_gone():
                     say("Prefect's server has died and is started again.")
                     server.start()
                     await asyncio.to_thread(server.wait)

@@ -15,7 +15,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TextIO
+from typing import Self, TextIO
 
 from config.errors import CampaignError
 from flows.prefect_home import login, prefect_home, prepare, private
@@ -64,21 +64,23 @@ class Server:
                 | {
                     "PREFECT_SERVER_API_AUTH_STRING": login(),
                     "PREFECT_SERVER_CORS_ALLOWED_ORIGINS": origins,
-                    "PREFECT_SERVER_CSRF_PROTECTION_ENABLED": "true",
                 },
             )
 
     def wait(self) -> None:
         """Wait until it answers. Raises NoServer."""
         said = self._process.stdout
-        if not said or not select.select([said], [], [], STARTS_WITHIN)[0] or not said.read(1):
+        if not (said and select.select([said], [], [], STARTS_WITHIN)[0] and said.read(1)):
             raise NoServer(log=prefect_home() / "server.log")
 
-    @property
     def is_gone(self) -> bool:
         return self._process.poll() is not None
 
-    def end(self) -> None:
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.environ.pop("PREFECT_API_URL", None)
         self._process.communicate()
 
 
@@ -89,15 +91,14 @@ def prefect_server() -> Iterator[Callable[[], None]]:
     That waits until the server answers, and raises NoServer: it starts while files are read.
     """
     prepare()
+    if not os.environ.get("PREFECT_API_URL") and (address := _standing()):
+        _use(address)
     if os.environ.get("PREFECT_API_URL"):
         yield lambda: None
-    elif address := _standing():
-        _use(address)
-        yield lambda: None
-    else:
-        listener = socket.create_server((HOST, 0))
-        with listener, _ended(Server(listener, "ephemeral")) as server:
-            yield server.wait
+        return
+    listener = socket.create_server((HOST, 0))
+    with listener, Server(listener, "ephemeral") as server:
+        yield server.wait
 
 
 @contextmanager
@@ -117,10 +118,9 @@ def standing_server(port: int) -> Iterator[Server | None]:
             listener = socket.create_server((HOST, port))
         except OSError:
             raise PortTaken(port=port, other=port % 65535 + 1) from None
-        with listener, _ended(Server(listener, "up")) as server:
+        with listener, Server(listener, "up") as server:
             server.wait()
-            known.write(server.address)
-            known.flush()
+            print(server.address, end="", file=known, flush=True)
             yield server
 
 
@@ -147,14 +147,4 @@ def _standing() -> str | None:
 
 
 def _use(address: str) -> None:
-    os.environ["PREFECT_API_URL"] = f"{address}/api"
-    os.environ["PREFECT_API_AUTH_STRING"] = login()
-
-
-@contextmanager
-def _ended(server: Server) -> Iterator[Server]:
-    try:
-        yield server
-    finally:
-        os.environ.pop("PREFECT_API_URL", None)
-        server.end()
+    os.environ |= {"PREFECT_API_URL": f"{address}/api", "PREFECT_API_AUTH_STRING": login()}
