@@ -31,7 +31,8 @@ def main() -> None:
     app = create_app(ephemeral=sys.argv[2] == "ephemeral")
     # A page elsewhere may lead its own name to this machine: only these names are answered.
     server = Server(Config(TrustedHostMiddleware(app, [HOST, "localhost"]), log_level="error"))
-    serving = threading.Thread(target=server.run, args=([listener],))  # there it heeds no signal
+    # In a thread it heeds no signal; as a daemon it ends with this process, whatever happens here.
+    serving = threading.Thread(target=server.run, args=([listener],), daemon=True)
     with (prefect_home() / "tables.lock").open("a") as alone:
         fcntl.flock(alone, fcntl.LOCK_EX)  # two that make the tables of a fresh home break off
         serving.start()
