@@ -4,6 +4,7 @@ import re
 
 from config.building import FIELDS, Written
 from config.errors import BadInput, Mistake, Place
+from config.sheets.cells import error_in
 from config.sheets.files import Source
 from config.sheets.workbook import read_grids
 
@@ -31,8 +32,8 @@ def campaign_sheet(source: Source) -> Written | None:
     written.fields = {"project": {}, "candidates": people}
     for row, cells in grid.rows:
         name, value = (cell.strip() for cell in [*cells, "", ""][:2])
-        if (row, 1) in grid.spoilt:
-            why = f"wanted a value, not {grid.spoilt[row, 1]}"
+        if error := error_in(value):
+            why = f"wanted a value, not {error}"
             written.mistakes.append(Mistake(grid.place(row, 1), why, name))
         elif name and value and name.lower() != "field":
             _add(written, name, value, (grid.place(row, 0), grid.place(row, 1)))

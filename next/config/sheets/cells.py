@@ -18,6 +18,8 @@ LARGEST_EXACT = 2**53
 MOST_ROWS = 250_000
 MOST_COLUMNS = 1_000
 MOST_CELLS = 5_000_000
+# What stands in a cell that has no value to be trusted.
+UNCALCULATED, PARTLY_STRUCK = "#UNCALCULATED!", "#PARTLY_STRUCK!"
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
 
 
@@ -30,8 +32,7 @@ class Grid:
     """One sheet, or a whole text: rows that hold anything, each with its number in the file.
 
     In a sheet the number is the row, in a text the line on which the row begins. Columns count
-    from 0. `concealed`: the whole sheet is hidden. `spoilt` says of cells that have no value why
-    not, `links` holds their mailto targets.
+    from 0. `concealed`: the whole sheet is hidden. `links` holds the mailto targets of cells.
     """
 
     file: Path
@@ -41,7 +42,6 @@ class Grid:
     concealed: bool = False
     hidden: set[int] = field(default_factory=set)
     struck: set[tuple[int, int]] = field(default_factory=set)
-    spoilt: dict[tuple[int, int], str] = field(default_factory=dict)
     links: dict[tuple[int, int], str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     mistakes: list[Mistake] = field(default_factory=list)
@@ -60,11 +60,9 @@ class Grid:
 
 def letters(column: int) -> str:
     """Name a column (from 0) as spreadsheets do: 27 is AB."""
-    name = ""
-    while column >= 0:
-        column, letter = divmod(column, 26)
-        name, column = chr(65 + letter) + name, column - 1
-    return name
+    from openpyxl.utils import get_column_letter  # noqa: PLC0415 - no text needs it
+
+    return str(get_column_letter(column + 1))
 
 
 def text_of(value: Any, number_format: str = "General") -> str:
@@ -90,9 +88,14 @@ def text_of(value: Any, number_format: str = "General") -> str:
     return str(value)
 
 
-def is_error(text: str) -> bool:
-    """Whether a whole text is an error of a spreadsheet, such as `#N/A`; never a name."""
-    return text.lstrip().startswith(("#", "Err:")) and bool(_ERROR.fullmatch(text.strip()))
+def error_in(text: str) -> str:
+    """Say what a text is if it is an error of a spreadsheet, such as `#N/A`; usually nothing."""
+    if text == UNCALCULATED:
+        return "a formula without a result (open the file in a spreadsheet program and save it)"
+    if text == PARTLY_STRUCK:
+        return "text of which only a part is struck through"
+    is_one = text.startswith(("#", "Err:")) and _ERROR.fullmatch(text)
+    return f"the error {text}" if is_one else ""
 
 
 def unguarded(row: list[str]) -> list[str]:
@@ -169,19 +172,5 @@ _WRAPPED = re.compile(r"[<:,;|\s]")
 _NAMED = re.compile(r"[^<>]*<([^<>]*)>")
 _EACH = re.compile(r"<([^<>]*@[^<>]*)>|([^\s,;|<>]+@[^\s,;|<>]+)")
 _MAILTO = re.compile(r"mailto:([^?]*)(?:\?.*)?", re.IGNORECASE | re.DOTALL)
-# In English with its newer ones, then what German, French, Spanish, Italian, Portuguese and Dutch
-# versions show instead, then LibreOffice's own.
-_ERROR = re.compile(
-    r"""
-    [#](?: N/A | NAME\? | GETTING_DATA
-        | (?: DIV/0 | REF | VALUE | NULL | NUM | SPILL | CALC | FIELD | BLOCKED | UNKNOWN
-        | CONNECT | BUSY | ERROR )!
-        | NV | N/D | N/B | ADR! | ND! | (?: NOM | NOME | NAAM )\? | ¿NOMBRE\?
-        | (?: BEZUG | WERT | ZAHL | VALEUR | NUL | NOMBRE | RIF | VALORE | NULLO | VALOR | NULO
-        | NÚM | DEEL/0 | VERW | WAARDE | LEEG | GETAL | ARG )!
-        | ¡(?: DIV/0 | REF | VALOR | NULO | NUM )!
-    )
-    | Err:[0-9]{3}
-    """,
-    re.VERBOSE,
-)
+# In many languages: #N/A is #NV in German, and #REF! is #BEZUG!; Err:502 is LibreOffice's.
+_ERROR = re.compile(r"#(?:N/A|N/D|N/B|NV|GETTING_DATA|[¡¿]?[^\W\d_][\w/]+[!?])|Err:\d{3}")

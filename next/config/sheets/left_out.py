@@ -85,10 +85,7 @@ def _by_columns(table: Table, rows: Sequence[int], where: Where) -> Iterator[Fin
             continue
         typed = table.texts(column).loc[[*rows]]
         says = {value: rule(value) for value in {*typed}}
-        unknown = (
-            [] if rule is not _is_filled else [r for r, at in table.grid.spoilt if at == column]
-        )
-        called = typed.map(says) | typed.index.isin(unknown)
+        called = typed.map(says)
         if not called.any():
             continue
         out = [*map(int, typed.index[called])]

@@ -11,7 +11,7 @@ from config.definition import Candidate, Listed
 from config.definition import Table as TableSpec
 from config.emails import WANTED, email_key, mailbox
 from config.errors import BadInput, Mistake, Place, shown
-from config.sheets.cells import address_of, is_error
+from config.sheets.cells import address_of, error_in
 from config.sheets.files import Source, read_file
 from config.sheets.left_out import called_out
 from config.sheets.names import FULL_NAME, split_name
@@ -132,19 +132,12 @@ def _choose(
 def _rows(table: Table, rows: list[int], first: bool, *, check: bool = True) -> Iterator[Read]:
     """Read these rows, each with its address as it is sent; `check` says what is wrong with it."""
     frame = table.frame.loc[rows]
-    spoilt: dict[int, dict[str, str]] = {}
-    for (row, column), why in table.grid.spoilt.items():
-        spoilt.setdefault(row, {}).update(
-            (name, why) for name, at in table.by_field.items() if at == column
-        )
     email = table.by_field["email1"]
     names = [*map(str, frame.columns)]
     for row, texts in zip(rows, frame.itertuples(index=False, name=None), strict=True):
         read = Read(row, {name: text for name, text in zip(names, texts, strict=True) if text})
-        wrong = {n: f"the error {t}" for n, t in read.fields.items() if is_error(t)}
-        wrong |= spoilt.get(row, {})
-        for name, found in wrong.items():
-            read.fields.pop(name, None)
+        for name, found in [(n, said) for n, t in read.fields.items() if (said := error_in(t))]:
+            del read.fields[name]
             sentence = f"found {found}, wanted {_wanted(name)}"
             read.mistakes.append(Mistake(table.place(row, name), sentence, name))
         if "email1" in read.fields:

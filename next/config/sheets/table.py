@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from config.errors import BadInput, Mistake, Place, shown
-from config.sheets.cells import Grid, is_address
+from config.sheets.cells import Grid, error_in, is_address
 from config.sheets.files import Kind, Source, read_file
 from config.sheets.headers import (
     ABOVE_AT_MOST,
@@ -209,8 +209,8 @@ def _columns(
 def _has_numbers(grid: Grid, header: int, column: int) -> bool:
     """Whether a column `Stage` holds numbers: those of a stage, where words say how far one got."""
     below = (cells for number, cells in grid.rows if number > header and column < len(cells))
-    numbers = any(cells[column].strip().replace(".", "").isdecimal() for cells in below)
-    return numbers or any(at == column for _, at in grid.spoilt)
+    texts = [text for cells in below if (text := cells[column].strip())]
+    return any(each.replace(".", "").isdecimal() for each in texts) or all(map(error_in, texts))
 
 
 def _unsent(grid: Grid, titles: Sequence[str], by_field: Mapping[str, int]) -> list[str]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from config.errors import Mistake, shown
-from config.sheets.cells import is_error
+from config.sheets.cells import error_in
 from config.sheets.table import Table
 
 if TYPE_CHECKING:
@@ -57,12 +57,17 @@ def keep(table: Table, where: Mapping[str, Sequence[str]]) -> Kept:
         )
         left_out = f"; left out: {_counted(left)}" if left else ""
         kept.notes.append(f"{name}: kept {_counted(right) or 'nobody'}{left_out}")
-        held[name] = values.isin([*wanted])
+        # What an error would say is not known: such a row counts until another column decides.
+        held[name] = values.isin([*wanted]) | typed.map(lambda text: bool(error_in(text)))
         out = typed[kept.rows & ~held[name]]
         rows = map(int, out.index)
         kept.why |= {row: f"{name} is {shown(v)}" for row, v in zip(rows, out, strict=True)}
         kept.rows &= held[name]
-    kept.mistakes += _unclear(table, columns, held)
+    for name, column in columns.items():
+        here = table.texts(column)[kept.rows].map(error_in)
+        for row, error in here[here != ""].items():
+            why = f"found {error}, wanted a value of {name}"
+            kept.mistakes.append(Mistake(table.place(int(str(row)), column), why, FIELD))
     number = f"{int(kept.rows.sum()):,} of {len(kept.rows):,} rows kept by where"
     if not kept.rows.any() and len(kept.rows) and not kept.mistakes:
         why = f"where keeps nobody: {'; '.join(nobody or kept.notes)}"
@@ -96,25 +101,6 @@ def _column(table: Table, name: str, kept: Kept) -> int:
         why = f"{times} columns have the header {shown(name)}; rename the others"
     kept.mistakes.append(Mistake(table.grid.whole, why, FIELD, name))
     return -1
-
-
-def _unclear(
-    table: Table, columns: Mapping[str, int], held: Mapping[str, "pd.Series[bool]"]
-) -> list[Mistake]:
-    """A cell without a value is a mistake where it decides whether a row is kept."""
-    why: dict[tuple[int, str], str] = {}
-    for name, column in columns.items():
-        texts = table.texts(column)
-        errors = texts[texts.map(is_error)]
-        why |= {(int(row), name): f"the error {text}" for row, text in errors.items()}  # type: ignore[call-overload]
-        spoilt = table.grid.spoilt.items()
-        why |= {(row, name): says for (row, at), says in spoilt if at == column}
-    return [
-        Mistake(table.place(row, columns[name]), f"found {says}, wanted a value of {name}", FIELD)
-        for (row, name), says in why.items()
-        if row in held[name].index
-        and all((row, each) in why or bool(rows.at[row]) for each, rows in held.items())
-    ]
 
 
 def _nearest(slip: str, names: Collection[str]) -> str:

@@ -107,8 +107,8 @@ HOSTILE: dict[str, tuple[Callable[[], bytes], str]] = {
     "bomb.xlsx": (bomb, files.TOO_LARGE),
     "lying.xlsx": (lying_bomb, workbook.DAMAGED),
     "laughs.xlsx": (laughs, workbook.DAMAGED),
-    "merged.xlsx": (merged, "1 people"),
-    "long.xlsx": (long_texts, files.TOO_LARGE),
+    "merged.xlsx": (merged, workbook.TOO_LARGE),
+    "long.xlsx": (long_texts, "first_name: found"),
     "wide.xlsx": (wide, f"Candidates!ALM1: {workbook.FAR_AWAY}"),
     "many.xlsx": (lambda: with_rows("<row><c><v>1</v></c></row>" * 5_000_000), files.TOO_LARGE),
     "far.xlsx": (

@@ -64,7 +64,7 @@ def cell(value: Any, number_format: str = "General", epoch: datetime = WINDOWS_E
     ("value", "number_format", "seen"),
     [
         ("text", "General", "text"),
-        ("=1+1", "@", ""),  # a formula that was never calculated
+        ("=1+1", "@", "#UNCALCULATED!"),
         ("'quoted", "General", "'quoted"),
         ("a_x000D_b", "General", "a\rb"),
         (3, "General", "3"),
@@ -106,7 +106,7 @@ def filtered(sheet: Any) -> None:
 @pytest.mark.parametrize(
     ("change", "mistakes"),
     [
-        (lambda sheet: sheet.__setitem__("C3", "=A1"), ["C3, email1: found a formula that was n…"]),
+        (lambda sheet: sheet.__setitem__("C3", "=A1"), ["C3, email1: found a formula without a…"]),
         (lambda sheet: error(sheet, "C3"), ["C3, email1: found the error #N/A, wanted an email…"]),
         (lambda sheet: error(sheet, "D2"), ["D2, source: found the error #N/A, wanted text that…"]),
         (
@@ -168,8 +168,6 @@ def test_merged_cells_stand_in_each_of_their_rows(read: Read) -> None:
 
     eve = ["Eve", "E", "eve@people.test"]
     book = saved(HEAD, ADA, BOB[:3], eve, change=lambda sheet: sheet.merge_cells("D2:D4"))
-    far = '<mergeCells><mergeCell ref="C1:C1048576"/>'
-    book = with_part(book, "sheet1", lambda text: re.sub("<mergeCells[^>]*>", far, text))
     people = read(book, "people.xlsx")
     assert [each.candidate.source for each in people.listed] == ["Fair"] * 3
 
@@ -294,10 +292,6 @@ def test_a_page_named_xls_is_read_as_its_reader_sees_it(
         (
             b"PK\x03\x04" + bytes(26) + b"mimetypeapplication/vnd.oasis.opendocument.spreadsheet",
             "this is an OpenDocument file; open it in a spreadsheet program and save it as .xlsx",
-        ),
-        (
-            with_part(saved(HEAD), "xl/workbook.xml", lambda x: x + "<!-- purl.oclc.org/ooxml -->"),
-            "this is a Strict Open XML workbook; save it as Excel Workbook (.xlsx)",
         ),
         (
             with_part(saved(HEAD, ADA), "sheet1", lambda x: x.replace("</sheetData>", "")),
