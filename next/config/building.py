@@ -1,7 +1,7 @@
 """From what was written to a Definition, and every mistake in it at its place."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from difflib import get_close_matches
@@ -66,7 +66,7 @@ def build(written: Written, now: datetime) -> tuple[Definition, list[Mistake]]:
         definition = Definition.model_validate(written.fields)
     except ValidationError as error:
         errors = error.errors(include_url=False)
-        mistakes += [_mistake(each, written) for each in errors]
+        mistakes += [mistake(each, written.place) for each in errors]
         definition = _without(written.fields, errors)
     wrong = {each.field for each in mistakes}
     for broken, name, message in [*_between_fields(definition), *_while_open(definition, now)]:
@@ -95,7 +95,7 @@ def _between_fields(definition: Definition) -> Iterator[tuple[bool, str, str]]:
     for name in project.model_fields_set - {"id", "timezone"}:
         why = f"project {project.id} already exists and is used as it is; leave out {name}, or"
         yield bool(project.id), f"project.{name}", f"{why} leave out id to create a new project"
-    name = f"missing, wanted {_meaning('project.name')}"
+    name = f"missing, wanted {meaning('project.name')}"
     yield not (project.id or project.name), "project.name", name
     one = "wanted exactly one of id and title"
     yield bool(problem.id) == bool(problem.title), "problem.title", one
@@ -133,7 +133,7 @@ def _while_open(definition: Definition, now: datetime) -> Iterator[tuple[bool, s
         yield now < end <= first < NEVER, name, why
 
 
-def _mistake(detail: ErrorDetails, written: Written) -> Mistake:
+def mistake(detail: ErrorDetails, place: Callable[..., Place]) -> Mistake:
     """Put one error of pydantic into the words of the definition."""
     kind, where, context = detail["type"], detail["loc"], detail.get("ctx", {})
     name = ".".join(step for step in where if isinstance(step, str))
@@ -142,17 +142,17 @@ def _mistake(detail: ErrorDetails, written: Written) -> Mistake:
     field = _as_written(name).removeprefix("candidates.")
     if kind == "extra_forbidden":
         why = _unknown(str(where[-1]), name.rpartition(".")[0])
-        return Mistake(written.place(where, of_name=True), why, field, str(where[-1]))
+        return Mistake(place(where, of_name=True), why, field, str(where[-1]))
     choice = str(context.get("expected", "")).replace("'", "")
-    wanted = str(context.get("error") or choice or _meaning(name))
+    wanted = str(context.get("error") or choice or meaning(name))
     found = None if kind == "missing" else detail["input"]
     placeholder = isinstance(found, str) and re.fullmatch(r"\s*<[^<>@]*>\s*", found)
     still = "is still there: write your own value in its place, or delete it"
     message = f"{found} {still}" if placeholder else ""
-    return Mistake(written.place(where), message, field, found, wanted)
+    return Mistake(place(where), message, field, found, wanted)
 
 
-def _meaning(name: str) -> str:
+def meaning(name: str) -> str:
     """What a field is, from the line below it in its model, or what the field around it is."""
     while name not in FIELDS:
         name = name.rpartition(".")[0]

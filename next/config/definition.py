@@ -95,13 +95,13 @@ class Candidate(Fields):
     """A person to add and invite: exactly what is sent of them (interface 4.5)."""
 
     first_name: Line
-    """A first name on one line, sent as typed."""
+    """A first name on one line; sent as typed."""
     last_name: Line
-    """A last name on one line, sent as typed."""
+    """A last name on one line; sent as typed."""
     email1: Email
-    """An email address, sent as typed; the person must log in with exactly this one."""
+    """An email address; sent as typed, and the person must log in with exactly this one."""
     source: Text = ""
-    """Text that says where the person came from."""
+    """A text that says where the person came from."""
     notes: Text = ""
     """A remark, sent to the service."""
     stage_id: Whole | None = None

@@ -16,6 +16,7 @@ from config.reading import YAML, who_reads
 from config.sheets.files import read_file
 from config.sheets.left_out import proposal
 from config.sheets.table import Table, table_of
+from config.sheets.where import in_yaml
 from config.yaml_file import read_yaml
 
 TEMPLATE = Path(__file__).with_name("starter.yaml")
@@ -65,10 +66,10 @@ def write_starter(path: Path, export: Path | None = None, *, force: bool = False
         else:
             lines = [*_options(table)]
         named = os.path.relpath(export.resolve(), path.resolve().parent)
-        file = f"  file: {_quoted(Path(named).as_posix())}"
+        file = f"  file: {in_yaml(Path(named).as_posix())}"
         people = "\n".join(["candidates:", file, *lines, ""])
     check = shlex.join(["campaign", "check", path.name])
-    text = TEMPLATE.read_text("utf-8").format(key=_quoted(key), candidates=people, check=check)
+    text = TEMPLATE.read_text("utf-8").format(key=in_yaml(key), candidates=people, check=check)
     if suffix == ".xlsx":
         _workbook(read_yaml(text.encode(), path).fields, table).save(path)
     else:
@@ -78,7 +79,7 @@ def write_starter(path: Path, export: Path | None = None, *, force: bool = False
 def _options(table: Table) -> Iterator[str]:
     """The lines below `file` of a definition that reads a table."""
     if table.grid.sheet:
-        yield f"  sheet: {_quoted(table.grid.sheet)}"
+        yield f"  sheet: {in_yaml(table.grid.sheet)}"
     missing = [name for name in ("first_name", "last_name", "email1") if name not in table.by_field]
     if "full_name" in table.by_field:
         yield "  split_name: true          # into first and last name; check shows how"
@@ -93,7 +94,7 @@ def _options(table: Table) -> Iterator[str]:
         yield "  # The table says of some people that they are out. This keeps the others:"
         yield "  where:"
     for header, values in proposed.items():
-        yield f"    {_quoted(header)}: {json.dumps([*values, CONFIRM], ensure_ascii=False)}"
+        yield f"    {in_yaml(header)}: {json.dumps([*values, CONFIRM], ensure_ascii=False)}"
     counts = {header: table.texts(at).value_counts() for at, header in enumerate(table.headers)}
     few = range(2, min(FEW, len(table.rows) - 1) + 1)
     choices = [name for name, of in counts.items() if name and len(of) in few]
@@ -101,7 +102,7 @@ def _options(table: Table) -> Iterator[str]:
         yield "  # To choose among the rows, write some of these below where: (rows of each)"
     for header in choices:
         listed = json.dumps([*counts[header].index], ensure_ascii=False)
-        yield f"  #   {_quoted(header)}: {listed}   # {', '.join(map(str, counts[header]))}"
+        yield f"  #   {in_yaml(header)}: {listed}   # {', '.join(map(str, counts[header]))}"
 
 
 def _workbook(fields: dict[str, Any], table: Table | None) -> Any:
@@ -156,9 +157,3 @@ def _key(name: str) -> str:
     """Make a campaign's key of the name of its file: `Hiring (Zürich)` is hiring-zurich."""
     plain = normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
     return re.sub(r"[^a-z0-9._]+", "-", plain).strip("-._")[:100] or "my-campaign"
-
-
-def _quoted(text: str) -> str:
-    plain = re.fullmatch(r"[A-Za-z][\w ./-]*[\w]", text)
-    words = {"null", "true", "false", "yes", "no", "on", "off"}
-    return text if plain and text.lower() not in words else json.dumps(text, ensure_ascii=False)

@@ -22,7 +22,8 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Literal
 
-FIELDS = ("full_name", "first_name", "last_name", "email1", "source", "notes", "stage_id")
+from config.definition import COLUMNS
+
 # Titles, dates and remarks may stand above the header, which must be within so many rows.
 ABOVE_AT_MOST = 50
 WORDS = Path(__file__).with_name("headers.csv")
@@ -150,7 +151,7 @@ def _fields() -> dict[str, str]:
     return {
         spelling(word): kind
         for kind, words, beside in _lines()
-        if kind in FIELDS and not beside
+        if kind in COLUMNS and not beside
         for word in words
     }
 

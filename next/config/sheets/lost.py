@@ -2,12 +2,11 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from config.errors import Mistake, shown
+from config.errors import Mistake, shown, some
 from config.sheets.cells import DELIMITERS, MOST_ROWS, Grid, is_address, is_person
 from config.sheets.headers import fields_of, is_footer, is_total
 from config.sheets.names import FULL_NAME
 
-NAMED = 3
 Row = tuple[int, list[str]]
 
 ABOVE = (
@@ -17,10 +16,6 @@ ABOVE = (
 SECOND = (
     "a second table begins here, which is not read; put all people below one header, or keep one "
     "table in a sheet"
-)
-BESIDE = (
-    "a person stands here in columns that are not read; move the row below its headers, or remove "
-    "the address"
 )
 ELSEWHERE = "an address stands here, but nothing in the columns that are read, so nobody is invited"
 SWALLOWED = (
@@ -70,12 +65,12 @@ def sift(
             people.append(row)
         elif is_total(cells) or is_footer(cells):
             nobody.append(row)
-        else:
-            beside = _beside(grid, row, person)
-            mistakes += beside
-            if not beside and any(map(is_address, cells)):
-                notes.append(f"{grid.place(begins)}: {ELSEWHERE}")
-    return people, mistakes, notes + _named(grid, nobody)
+        elif any(map(is_address, cells)):
+            notes.append(f"{grid.place(begins)}: {ELSEWHERE}")
+    if nobody:
+        texts = [f"{grid.place(n)} {shown(next(filter(str.strip, c)))}" for n, c in nobody]
+        notes.append(f"not people, but totals or footers: {some(texts)}")
+    return people, mistakes, notes
 
 
 def _above(
@@ -115,18 +110,6 @@ def _is_somebody(cells: Sequence[str], columns: Iterable[int]) -> bool:
     return here and (any(map(is_address, cells)) or not (is_total(cells) or is_footer(cells)))
 
 
-def _beside(grid: Grid, row: Row, person: Sequence[int]) -> list[Mistake]:
-    """Find a person in columns further to the right, in a row with nothing in those that are read.
-
-    Addresses of recruiters and referrers stand there as well, but not beside a name of their own.
-    """
-    number, cells = row
-    for shift in range(1, len(cells) - person[-1]):
-        if is_person(cells, [column + shift for column in person]):
-            return [Mistake(grid.place(number, person[-1] + shift), BESIDE)]
-    return []
-
-
 def _torn(grid: Grid, cells: Sequence[str], width: int, person: Sequence[int]) -> str | None:
     """Say what is wrong with a row of a text that has too many cells, or other rows in a cell."""
     delimiter = grid.delimiter or ""
@@ -143,15 +126,3 @@ def _torn(grid: Grid, cells: Sequence[str], width: int, person: Sequence[int]) -
             if is_tail or any(is_person(line, person) for line in rows):
                 return SWALLOWED
     return None
-
-
-def _named(grid: Grid, rows: Sequence[Row]) -> list[str]:
-    """Name the rows that are totals or footers."""
-    notes = []
-    for number, cells in rows[:NAMED]:
-        at = next(at for at, cell in enumerate(cells) if cell.strip())
-        text = shown(cells[at].strip())
-        notes.append(f"{grid.place(number, at)}: {text} is a total or a footer, not a person")
-    if len(rows) > NAMED:
-        notes.append(f"{grid.whole}: {len(rows) - NAMED:,} more rows are totals or footers")
-    return notes

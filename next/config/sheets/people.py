@@ -1,21 +1,20 @@
 """The people in a table: everybody who is to be invited, or every mistake at its cell."""
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from pydantic import ValidationError
 
+from config.building import meaning, mistake
 from config.definition import Candidate, Listed
 from config.definition import Table as TableSpec
-from config.emails import WANTED, email_key, mailbox
+from config.emails import email_key, mailbox
 from config.errors import BadInput, Mistake, Place, shown
-from config.sheets.cells import address_of, error_in
-from config.sheets.files import Source, read_file
+from config.sheets.cells import address_of, error_in, plain_address
 from config.sheets.left_out import called_out
 from config.sheets.names import FULL_NAME, split_name
-from config.sheets.table import Table, no_column, table_of
+from config.sheets.table import Table, no_column, read_table
 from config.sheets.where import compared, keep, line
 
 SENT = tuple(Candidate.model_fields)
@@ -58,15 +57,15 @@ class Read:
     candidate: Candidate | None = None
 
 
-def read_people(spec: TableSpec, base: Path, source: Source | None = None) -> People:
+def read_people(spec: TableSpec, base: Path) -> People:
     """Read the people of the table that a definition in the folder `base` names.
 
-    `source`: its bytes, if they were read before. Mistakes are returned, never raised.
+    Mistakes are returned, never raised.
     """
-    columns = {str(name): header for name, header in spec.columns.items()}
+    columns = spec.columns
     split = spec.split_name or FULL_NAME in columns
     try:
-        table = table_of(source or read_file(base / spec.file), spec.sheet, columns)
+        table = read_table(base / spec.file, spec.sheet, columns)
     except BadInput as error:
         return People(mistakes=[*error.mistakes])
     whole = table.by_field.get(FULL_NAME)
@@ -110,81 +109,65 @@ def _choose(
 ) -> None:
     """Read the rows that `where` keeps, without those that `hidden_rows` leaves out."""
     skipped, questions, notes = called_out(table, rows, spec.where, spec.hidden_rows)
-    people.notes += notes
-    people.mistakes += questions
-    out_of = why | skipped
-    first = spec.several == "first"
+    out_of, first = why | skipped, spec.several == "first"
     everybody = [row for row in rows if row not in skipped]
-    read = [*_rows(table, everybody, first)]
-    people.mistakes += [mistake for each in read for mistake in each.mistakes]
-    people.notes += [each.note for each in read if each.note]
+    read = [_read(table, row, texts, first) for row, texts in _texts(table, everybody)]
+    people.mistakes += [*questions, *(mistake for each in read for mistake in each.mistakes)]
+    people.notes += [*notes, *(each.note for each in read if each.note)]
     people.listed = _folded(table, read, people)
-    for each in _rows(table, [*out_of], first, check=False):
-        name = " ".join(each.fields.get(part, "") for part in (FULL_NAME, *NAMES)).strip()
-        key = email_key(each.fields.get("email1", ""))
-        people.left_out.append(LeftOut(key, name, table.place(each.row), out_of[each.row]))
+    for row, texts in _texts(table, [*out_of]):
+        name = " ".join(texts[part] for part in (FULL_NAME, *NAMES) if part in texts)
+        key = email_key(plain_address(texts.get("email1", ""), first=first))
+        people.left_out.append(LeftOut(key, name, table.place(row), out_of[row]))
     if not people.listed and not people.mistakes:
         message = "found no candidates, wanted at least one row below the header"
         message += f"; {len(out_of):,} rows are left out" if out_of else ""
         people.mistakes.append(Mistake(table.grid.whole, message, "candidates"))
 
 
-def _rows(table: Table, rows: list[int], first: bool, *, check: bool = True) -> Iterator[Read]:
-    """Read these rows, each with its address as it is sent; `check` says what is wrong with it."""
+def _texts(table: Table, rows: list[int]) -> Iterator[tuple[int, dict[str, str]]]:
+    """Go through these rows, each with what it holds by field."""
     frame = table.frame.loc[rows]
-    email = table.by_field["email1"]
-    names = [*map(str, frame.columns)]
     for row, texts in zip(rows, frame.itertuples(index=False, name=None), strict=True):
-        read = Read(row, {name: text for name, text in zip(names, texts, strict=True) if text})
-        for name, found in [(n, said) for n, t in read.fields.items() if (said := error_in(t))]:
-            del read.fields[name]
-            sentence = f"found {found}, wanted {_wanted(name)}"
-            read.mistakes.append(Mistake(table.place(row, name), sentence, name))
-        if "email1" in read.fields:
-            typed, link = read.fields["email1"], table.grid.links.get((row, email), "")
-            try:
-                read.fields["email1"] = address_of(typed, link, first=first)
-            except ValueError as error:
-                place = table.place(row, "email1")
-                read.mistakes.append(Mistake(place, "", "email1", typed, str(error)))
-        if check:
-            _check(table, read)
-        yield read
+        yield row, {str(name): t for name, t in zip(frame.columns, texts, strict=True) if t}
 
 
-def _check(table: Table, read: Read) -> None:
-    """Make a candidate of a row, or say what is against that beside what is wrong already."""
-    wrong = {mistake.field for mistake in read.mistakes}
-    if full := read.fields.pop(FULL_NAME, None):
+def _read(table: Table, row: int, texts: dict[str, str], first: bool) -> Read:
+    """Make a candidate of a row, or say what is against that."""
+    read = Read(row, texts)
+
+    def refuse(name: str, message: str = "", **more: str) -> None:
+        read.mistakes.append(Mistake(table.place(row, name), message, name, **more))
+        texts.pop(name, None)
+
+    for name, error in [(name, error_in(text)) for name, text in texts.items()]:
+        if error:
+            sent = "first_name" if name == FULL_NAME else name
+            refuse(name, f"found {error}, wanted {meaning(f'candidates.list.{sent}')}")
+    if typed := texts.get("email1", ""):
+        try:
+            link = table.grid.links.get((row, table.by_field["email1"]), "")
+            texts["email1"] = address_of(typed, link, first=first)
+        except ValueError as error:
+            refuse("email1", found=typed, wanted=str(error))
+    if full := texts.pop(FULL_NAME, ""):
         split = split_name(full)
-        read.fields |= {"first_name": split.first, "last_name": split.last}
-        place = table.place(read.row, "first_name")
+        texts |= {"first_name": split.first, "last_name": split.last}
         if not split.last:
-            wrong |= {"last_name"}
-            wanted = "a first and a last name, as in two columns"
-            read.mistakes.append(Mistake(place, "", "last_name", full, wanted))
+            refuse("last_name", found=full, wanted="a first and a last name, as in two columns")
         elif split.note:
+            place = table.place(row, "first_name")
             read.note = f"{place}, full_name: {shown(full)} is {split.note}"
+    wrong = {each.field for each in read.mistakes}
     wrong |= {*NAMES} if FULL_NAME in wrong else set()
-    whole = re.sub(r"^\s*(\d+)[.,]0{0,2}\s*$", r"\1", read.fields.get("stage_id", ""))
-    typed = {**read.fields, **({"stage_id": whole} if whole else {})}
     try:
-        read.candidate = Candidate.model_validate(typed)
+        read.candidate = Candidate.model_validate(texts)
     except ValidationError as error:
-        for detail in error.errors(include_url=False):
-            name, context = str(detail["loc"][0]), detail.get("ctx", {})
-            if name not in wrong:
-                meant = context.get("error") or context.get("wanted") or _wanted(name)
-                place, found = table.place(read.row, name), read.fields.get(name)
-                message = str(context.get("message", ""))
-                read.mistakes.append(Mistake(place, message, name, found, str(meant)))
-
-
-def _wanted(name: str) -> str:
-    if name in {"email1", FULL_NAME}:
-        return WANTED if name == "email1" else "a first and a last name"
-    text = (Candidate.model_fields[name].description or "").partition(",")[0].rstrip(".")
-    return text[:1].lower() + text[1:]
+        for each in error.errors(include_url=False):
+            each["loc"] = ("candidates", "list", *each["loc"])
+            if each["loc"][-1] not in wrong:
+                read.mistakes.append(mistake(each, lambda where: table.place(row, where[-1])))
+    return read
 
 
 def _folded(table: Table, read: list[Read], people: People) -> list[Listed]:
@@ -206,27 +189,21 @@ def _folded(table: Table, read: list[Read], people: People) -> list[Listed]:
 
 def _differing(table: Table, first: Read, again: Read) -> Iterator[Mistake]:
     """Say how two rows of one address differ in what is sent, and how to choose."""
-    typed, other = again.fields["email1"], first.fields["email1"]
-    place, row = table.place(again.row), _row(table.place(first.row))
-    if typed != other:
-        # The login must equal the address (interface 4.7): nobody can say which one it is.
-        do = "keep the spelling that they log in with"
-        if typed.lower() != other.lower():
-            do = "if these are two people, put one of them into a campaign of its own"
-        why = f"found {shown(typed)}, the same person as {shown(other)} at {row}; {do}"
-        yield Mistake(place, why, "email1", typed)
-        return
     differ = [name for name in SENT if first.fields.get(name) != again.fields.get(name)]
-    if differ:
-        one, two = (table.cells.loc[each.row] for each in (first, again))
-        others = [at for at, title in enumerate(table.headers) if title and one[at] != two[at]]
-        unsent = [at for at in others if at not in table.by_field.values()] or others
-        choice = line({table.headers[unsent[0]]: [str(one[unsent[0]])]})
-        why = (
-            f"found {shown(typed)}, the person at {row} with another {', '.join(differ)}; delete "
-            f"one of the two rows, or choose by a column, as in  {choice}"
-        )
-        yield Mistake(place, why, "email1", typed)
+    if not differ:
+        return
+    typed, row = again.fields["email1"], _row(table.place(first.row))
+    one, two = (table.cells.loc[each.row] for each in (first, again))
+    others = [at for at, title in enumerate(table.headers) if title and one[at] != two[at]]
+    unsent = [at for at in others if at not in table.by_field.values()] or others
+    do = f"choose by a column, as in  {line({table.headers[unsent[0]]: [str(one[unsent[0]])]})}"
+    if "email1" in differ:  # the login must equal the address (interface 4.7)
+        do = f"write {shown(first.fields['email1'])} as they log in"
+    why = (
+        f"found {shown(typed)}, the person at {row} with another {', '.join(differ)}; delete one "
+        f"of the two rows, or {do}"
+    )
+    yield Mistake(table.place(again.row), why, "email1", typed)
 
 
 def compare(listed: list[Listed], people: People) -> None:

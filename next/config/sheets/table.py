@@ -6,12 +6,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from config.definition import COLUMNS
 from config.errors import BadInput, Mistake, Place, shown
 from config.sheets.cells import Grid, error_in, is_address
 from config.sheets.files import Kind, Source, read_file
 from config.sheets.headers import (
     ABOVE_AT_MOST,
-    FIELDS,
     fields_of,
     header_among,
     is_remarks,
@@ -144,27 +144,21 @@ def _chosen(
     fitting = [g for g, top in zip(grids, tops, strict=True) if "email1" in fields_of(top, columns)]
     if sheet is not None and source.kind is Kind.TEXT:
         raise BadInput.at(place, "this is a text without sheets; leave out sheet", field="sheet")
-    if sheet is not None and len(named) != 1:
-        names = ", ".join(shown(grid.sheet) for grid in grids)
-        why = f"there is no sheet {shown(sheet)}; the sheets are {names}"
-        raise BadInput.at(place, why, field="sheet", found=sheet)
-    if len(named) == 1 or len(grids) == 1:
-        grid = (named or grids)[0]
-        others = [other for other in fitting if other is not grid and sheet is None]
+    options = named if named or sheet else grids if len(grids) == 1 else fitting
+    if len(options) == 1:
+        others = [other for other in fitting if other is not options[0] and sheet is None]
         also = "this sheet has email addresses as well, and is not read"
-        return grid, [*grid.notes, *(f"{other.whole}: {also}" for other in others)]
-    if len(fitting) == 1:
-        note = f"{fitting[0].whole}: this sheet is used, as no other one has email addresses"
-        return fitting[0], [note, *fitting[0].notes]
-    if fitting:
-        several = ", ".join(shown(grid.sheet) for grid in fitting)
-        why = (
-            f"the sheets {several} all have email addresses; say which one has the people, as in  "
+        return options[0], [*options[0].notes, *(f"{other.whole}: {also}" for other in others)]
+    why = f"there is no sheet {shown(sheet)}" if sheet else "several sheets have email addresses"
+    do = f"say which one has the people, as in  sheet: {(fitting or grids)[0].sheet}"
+    if not sheet and not fitting:
+        why, do = (
+            "no sheet has a column for email1",
+            'say which column, as in  columns: {email1: "…"}',
         )
-        raise BadInput.at(place, f"{why}sheet: {fitting[0].sheet}", field="sheet")
-    heads = (f"{shown(g.sheet)} ({_listed(top)})" for g, top in zip(grids, tops, strict=True))
-    why = f"no sheet has a column for email1; found {'; '.join(heads)}. If it is one of these "
-    raise BadInput.at(place, why + 'columns, write  columns: {email1: "…"}', field="sheet")
+    heads = [f"{shown(g.sheet)} ({_listed(top)})" for g, top in zip(grids, tops, strict=True)]
+    message = f"{why}; found {'; '.join(heads)}. In the definition, {do}"
+    raise BadInput.at(place, message, field="sheet", found=sheet)
 
 
 def _top(grid: Grid, columns: Mapping[str, str]) -> list[str]:
@@ -202,7 +196,7 @@ def _columns(
             mistakes.append(Mistake(grid.place(header, places[1]), why, name))
     if {"first_name", "last_name"} <= all_of.keys() and "full_name" not in columns:
         all_of.pop("full_name", None)
-    by_field = {name: all_of[name][0] for name in FIELDS if name in all_of}
+    by_field = {name: all_of[name][0] for name in COLUMNS if name in all_of}
     return by_field, mistakes
 
 

@@ -87,13 +87,10 @@ def _decoded(source: Source) -> tuple[str, list[str]]:
     notes: list[str] = []
     for encoding in [marked] if marked else ["utf-8", "cp1252"]:
         try:
-            text = _END_MARK.sub("", data.decode(encoding))
+            text = data.decode(encoding)
         except UnicodeDecodeError as error:
             line = data.count(b"\n", 0, error.start) + 1
             continue
-        if _SECRETS.search(text, 0, HEAD):
-            why = "this file holds settings or a key, so none of it is shown; wanted a table"
-            raise BadInput.at(Place(file), why)
         if encoding == "cp1252":
             line = next(n for n, each in enumerate(data.splitlines(), 1) if not each.isascii())
             notes.append(
@@ -106,11 +103,3 @@ def _decoded(source: Source) -> tuple[str, list[str]]:
 
 # A line that only Excel understands; other programs add quotes to it, and delimiters.
 _SEPARATOR = re.compile(r"\"?sep ?= ?(?P<delimiter>[,;\t|])\"?(?P=delimiter)*", re.IGNORECASE)
-# Old programs for Windows end a text with it.
-_END_MARK = re.compile(r"\x1a(?<=[\r\n]\x1a)\s*\Z")
-# A settings file begins with NAME=value, perhaps after comments; a table may begin with SEP=.
-_SECRETS = re.compile(
-    r"\A(?:[ \t]*(?:#[^\n]*|\r)?\n)*[ \t]*(?:export +)?(?!SEP=)[A-Z][A-Z0-9_]*="
-    r"|^[ \t]*(?:export +)?ASSESSMENT_\w+ *=|^-----BEGIN ",
-    re.MULTILINE,
-)

@@ -83,12 +83,18 @@ def compared(text: str) -> str:
 
 def line(where: Mapping[str, Sequence[str]]) -> str:
     """Write `where: {Stage: [Take-home, ""]}`, as it can be put into a definition."""
-    lists = {name: [*map(_in_yaml, values)] for name, values in where.items()}
+    lists = {name: [*map(in_yaml, values)] for name, values in where.items()}
     each = (
-        f"{_in_yaml(name)}: " + (values[0] if len(values) == 1 else f"[{', '.join(values)}]")
+        f"{in_yaml(name)}: " + (values[0] if len(values) == 1 else f"[{', '.join(values)}]")
         for name, values in lists.items()
     )
     return f"where: {{{', '.join(each)}}}"
+
+
+def in_yaml(text: str) -> str:
+    """Write a text as YAML reads it, in quotes if it needs them."""
+    plain = re.fullmatch(r"[^\W\d_](?:[\w -]*[^\W_])?", text) and text.casefold() not in _NO_TEXT
+    return text if plain else json.dumps(text, ensure_ascii=False)
 
 
 def _column(table: Table, name: str, kept: Kept) -> int:
@@ -119,11 +125,6 @@ def _counted(values: Mapping[str, int]) -> str:
     listed = [f"{shown(value)} {number:,}" for value, number in [*values.items()][:NAMED]]
     rest = [*values.values()][NAMED:]
     return ", ".join([*listed, f"{len(rest):,} others {sum(rest):,}"] if rest else listed)
-
-
-def _in_yaml(text: str) -> str:
-    plain = re.fullmatch(r"[^\W\d_](?:[\w -]*[^\W_])?", text) and text.casefold() not in _NO_TEXT
-    return text if plain else json.dumps(text, ensure_ascii=False)
 
 
 _NO_TEXT = {"null", "true", "false", "yes", "no", "on", "off", "y", "n"}

@@ -108,7 +108,7 @@ def filtered(sheet: Any) -> None:
     [
         (lambda sheet: sheet.__setitem__("C3", "=A1"), ["C3, email1: found a formula without a…"]),
         (lambda sheet: error(sheet, "C3"), ["C3, email1: found the error #N/A, wanted an email…"]),
-        (lambda sheet: error(sheet, "D2"), ["D2, source: found the error #N/A, wanted text that…"]),
+        (lambda sheet: error(sheet, "D2"), ["D2, source: found the error #N/A, wanted a text th…"]),
         (
             lambda sheet: sheet.__setitem__("C3", CellRichText(STRUCK, "bob@people.test")),
             ["C3, email1: found text of which only a part is struck through, wanted an email ad…"],
@@ -212,21 +212,23 @@ def two_sheets(*names: str, head: list[str] = HEAD) -> bytes:
         (two_sheets("People", "CANDIDATES"), None, None),
         (two_sheets("People", "Others"), "others", None),
         (
-            two_sheets("People", "Others"),
+            two_sheets("People", "Others", head=["Name", "Email"]),
             None,
-            'the sheets "People", "Others" all have email addresses; say which one has the '
-            "people, as in  sheet: People",
+            'several sheets have email addresses; found "People" ("Name", "Email"); "Others" '
+            '("Name", "Email"). In the definition, say which one has the people, as in  sheet: '
+            "People",
         ),
         (
-            two_sheets("People", "Others"),
+            two_sheets("Summary", "People", head=["Name", "Email"]),
             "x",
-            'there is no sheet "x"; the sheets are "People", "Others"',
+            'there is no sheet "x"; found "Summary" ("Summary"); "People" ("Name", "Email"). In '
+            "the definition, say which one has the people, as in  sheet: People",
         ),
         (
             two_sheets("Summary", "People", head=["Name", "Phone"]),
             None,
             'no sheet has a column for email1; found "Summary" ("Summary"); "People" ("Name", '
-            '"Phone"). If it is one of these columns, write  columns: {email1: "…"}',
+            '"Phone"). In the definition, say which column, as in  columns: {email1: "…"}',
         ),
     ],
     ids=short,
