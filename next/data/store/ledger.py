@@ -165,8 +165,8 @@ class Ledger:
             return session.exec(select(LedgerId.uuid)).one()
 
     def gone(self) -> bool:
-        """Whether its file was moved, replaced or deleted since it was opened."""
-        return _identity(self._path) != self._file
+        """Whether its file was moved, replaced, deleted or overwritten since it was opened."""
+        return _identity(self._path) != self._file or not _is_database(self._path)
 
     def refuse_where_gone(self) -> None:
         """Raise LedgerGone if its file is gone: then nothing more may be sent."""
@@ -381,6 +381,18 @@ def _identity(path: str | None) -> tuple[int, int] | None:
     return (status.st_dev, status.st_ino) if status else None
 
 
+def _is_database(path: str | None) -> bool:
+    """Whether a ledger still begins as one: SQLite would go on from what it has in memory."""
+    try:
+        if path is None:
+            return True
+        with Path(path).open("rb") as file:
+            return file.read(len(_MAGIC)) == _MAGIC
+    except OSError:
+        return False
+
+
+_MAGIC = b"SQLite format 3\0"
 _VERSIONS = "alembic_version"
 # What SQLite may expect of a large ledger, so that it looks for a person by number or mailbox and
 # never reads a whole campaign for each claim: of each index its rows, and how many share a prefix.

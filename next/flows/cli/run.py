@@ -117,6 +117,7 @@ def _agreed(without_asking: bool) -> bool:
 
 def _sent(plan: "Plan", ledger: "Ledger", allowed: "Allowed", *, quiet: bool) -> "Ending":
     """Run the flow of one campaign, and say how it ended and who needs a person."""
+    from data.campaigns.people import known
     from flows.ending import Ending
     from tasks.status import needs
 
@@ -126,7 +127,8 @@ def _sent(plan: "Plan", ledger: "Ledger", allowed: "Allowed", *, quiet: bool) ->
     if not quiet:
         _say(f"{plan.key}: {ending.end}: {ending.says}")
         with ledger.reading() as session:
-            for need in needs(session, plan.key):
+            in_ledger = known(session, plan.key) is not None  # unless it was stopped before
+            for need in needs(session, plan.key) if in_ledger else ():
                 _say(f"  {need.why}" + (f"\n    {need.type_this}" if need.type_this else ""))
         _say(ending.then or words.typed("links", plan.key))
     return ending
@@ -148,10 +150,11 @@ async def _recorded() -> None:
 
 
 def _statuses(ledger: "Ledger", plans: Sequence["Plan"]) -> list[dict[str, Any]]:
+    from data.campaigns.people import known
     from tasks.status import status
 
     with ledger.reading() as session:
-        return [status(session, plan.key) for plan in plans]
+        return [status(session, plan.key) for plan in plans if known(session, plan.key)]
 
 
 @contextmanager

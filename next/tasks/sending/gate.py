@@ -67,7 +67,8 @@ class Gate:
         self._ends = asyncio.Event()
         self._doubt = False
         self._unsure = self._pauses = 0
-        self._until: datetime | None = None
+        self._until: datetime | None = None  # the service asked for a pause
+        self._next: datetime | None = None  # the rate that a person set
         self._abreast: int | None = None  # after a pause one leaves alone, then more and more
         self._out = 0
         self._one_at_a_time = asyncio.Lock()
@@ -96,8 +97,11 @@ class Gate:
     def waits_for(self, answer: Answer) -> bool:
         """Hear why nothing was claimed; says whether that is only a matter of a while."""
         match answer:
-            case Paused(until=until) | Hold(kind=Kind.RATE, until=datetime() as until):
+            case Paused(until=until):
                 self.pause(until)
+                return True
+            case Hold(kind=Kind.RATE, until=datetime() as until):
+                self._next = until  # nobody else's turn; who was claimed leaves
                 return True
             case Hold():
                 self.end(How.HELD, f"{self._key}: {answer.why}", answer.type_this, answer)
@@ -111,7 +115,7 @@ class Gate:
 
     def keeps_back(self) -> bool:
         """Whether a request that was let through must not leave after all: something was heard."""
-        return self._stopped() or self._doubt or self._left() > 0
+        return self._stopped() or self._doubt or _seconds_to(self._until) > 0
 
     async def opens(self, op: Op) -> bool:
         """Wait until a request may leave; False: none may any more. Then call `back`."""
@@ -176,8 +180,8 @@ class Gate:
         return self.ending is not None
 
     def _left(self) -> float:
-        """Seconds until a pause is over."""
-        return (self._until - now()).total_seconds() if self._until else 0.0
+        """Seconds until a pause is over, or somebody has their turn at the rate."""
+        return max(_seconds_to(self._until), _seconds_to(self._next))
 
     async def _its_turn(self) -> bool:
         """Wait for a turn; False: something else came in between."""
@@ -202,3 +206,7 @@ class Gate:
                 self.end(How.STOPPED, said, error.then or None)
             else:
                 self._doubt = False
+
+
+def _seconds_to(moment: datetime | None) -> float:
+    return (moment - now()).total_seconds() if moment else 0.0
