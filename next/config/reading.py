@@ -126,15 +126,9 @@ def table_of(definition: Path) -> Path | None:
 def _people(written: Written, candidates: list[Candidate] | Table) -> People:
     if isinstance(candidates, Table):
         return read_people(candidates, written.whole.file.parent)
-    people = People()
-    first: dict[str, Place] = {}
-    for at, each in enumerate(candidates):
-        place = written.place(("candidates", at))
-        before = first.setdefault(key := email_key(each.email1), place)
-        people.listed.append(Listed(each, key, place))
-        if before is not place:
-            why = f"{each.email1} is listed twice, first at {before}"
-            people.mistakes.append(Mistake(place, why, "email1", each.email1))
+    places = (written.place(("candidates", at)) for at in range(len(candidates)))
+    pairs = zip(candidates, places, strict=True)
+    people = People([Listed(each, email_key(each.email1), place) for each, place in pairs])
     compare(people.listed, people)
     return people
 

@@ -95,7 +95,7 @@ def _options(table: Table) -> Iterator[str]:
         yield "  where:"
     for header, values in proposed.items():
         yield f"    {in_yaml(header)}: {json.dumps([*values, CONFIRM], ensure_ascii=False)}"
-    counts = {header: table.texts(at).value_counts() for at, header in enumerate(table.headers)}
+    counts = {header: table.cells[at].value_counts() for at, header in enumerate(table.headers)}
     few = range(2, min(FEW, len(table.rows) - 1) + 1)
     choices = [name for name, of in counts.items() if name and len(of) in few]
     if choices:

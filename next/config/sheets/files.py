@@ -49,7 +49,7 @@ class Source:
         if head.startswith(b"PK\x03\x04"):
             return Kind.WORKBOOK
         text = head.decode(encoding_of(self.data) or "latin-1", "replace")
-        return Kind.PAGE if _PAGE.match(text.lstrip("\ufeff \r\n\t")) else Kind.TEXT
+        return Kind.PAGE if text.lstrip("\ufeff \r\n\t").startswith("<") else Kind.TEXT
 
 
 def read_file(file: Path) -> Source:
@@ -79,15 +79,8 @@ def read_file(file: Path) -> Source:
 
 
 def encoding_of(data: bytes) -> str | None:
-    """The encoding of a text, if a byte-order mark or UTF-16's zero bytes show it."""
-    marked = next((encoding for mark, encoding in _MARKS if data.startswith(mark)), None)
-    if marked or len(data) % 2:
-        return marked
-    head = data[:200]
-    first, second = head[::2].count(0), head[1::2].count(0)
-    if 4 * max(first, second) < len(head) or 4 * min(first, second) >= max(first, second):
-        return None
-    return "utf-16-le" if first < second else "utf-16-be"
+    """The encoding of a text, if a byte-order mark shows it."""
+    return next((encoding for mark, encoding in _MARKS if data.startswith(mark)), None)
 
 
 def _at_rest(file: Path) -> bytes | None:
@@ -118,22 +111,7 @@ TOO_LARGE = (
 _REFUSED = (
     (rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", f"this is an old .xls workbook; {SAVE_AS}"),
     (rb"PK.{28}mimetypeapplication/vnd\.oasis", f"this is an OpenDocument file; {SAVE_AS}"),
-    (
-        rb"\W*<\?xml[^>]*>\s*(?:<\?mso[^>]*>\s*)?<(?:\w+:)?Workbook\b",
-        f"this is a workbook in the XML of Excel 2003; {SAVE_AS}",
-    ),
     (rb"%PDF", "this is a PDF; export the table as .xlsx or .csv instead"),
     (rb"MIME-Version:", f"this is an archived web page; {SAVE_AS}"),
 )
-_MARKS = (
-    (b"\xef\xbb\xbf", "utf-8-sig"),
-    (b"\xff\xfe\0\0", "utf-32"),  # before UTF-16, whose mark begins in the same way
-    (b"\0\0\xfe\xff", "utf-32"),
-    (b"\xff\xfe", "utf-16"),
-    (b"\xfe\xff", "utf-16"),
-)
-_PAGE = re.compile(
-    r"<(?:!doctype|!--|\?xml|html|head|meta|title|style|body|table|div|center|font|p|h[1-6])\b"
-    r"|<!--",
-    re.IGNORECASE,
-)
+_MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))

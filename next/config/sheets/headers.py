@@ -9,7 +9,7 @@ stands for the rest of a word, so that `reject*` matches Rejected, Rejection and
 - `out`: says that a person is out, as a header, as such a value, or as a remark beside a name;
   `out_column` only as a header, `out_value` only as a value, and `not_out` says the opposite
 - `not_so`: a value under such a header that means no
-- `total` and `footer`: rows that are nobody
+- `total`, with `total_of` beside it, and `footer`: rows that are nobody
 - `family_first`: family names that many people write first, in Latin letters, and that are hardly
   ever first names; `given_last`: words that come last in such a name
 """
@@ -32,15 +32,17 @@ WORDS = Path(__file__).with_name("headers.csv")
 def fields_of(titles: Sequence[str], columns: Mapping[str, str]) -> list[str | None]:
     """Return the field of each column; what a definition says under `columns` comes first."""
     named = {spelling(title): field for field, title in columns.items()}
-    beside = _by_their_neighbours(titles)
+    spellings, certain = [*map(spelling, titles)], [*map(_meaning, titles)]
+    # Some words mean a field only beside others, and only if no other header names it.
+    beside = {
+        word: kind
+        for word, kind, others in _words()
+        if kind not in certain and not others.isdisjoint(spellings)
+    }
     fields: list[str | None] = []
-    for title in titles:
-        reduced = spelling(title)
-        field = named.get(reduced)
-        if field is None:
-            field = beside.get(reduced) or _meaning(title)
-            field = None if field in columns else field
-        fields.append(field)
+    for reduced, sure in zip(spellings, certain, strict=True):
+        field = beside.get(reduced, sure)
+        fields.append(named.get(reduced) or (None if field in columns else field))
     return fields
 
 
@@ -96,20 +98,14 @@ def is_remarks(title: str) -> bool:
     return spelling(title) in _spellings("remarks")
 
 
-def is_total(cells: Iterable[str]) -> bool:
-    """Whether a row begins with a word for a total, and otherwise holds only numbers."""
+def is_nobody(cells: Iterable[str]) -> bool:
+    """Whether a row is a total, or only says who exported the table, or when."""
     first, *others = [cell.strip() for cell in cells if cell.strip()] or [""]
-    words = [word for word in worded(first).split() if not word.isdecimal()]
+    words = {word for word in worded(first).split() if not word.isdecimal()}
     known = {part for word in listed("total") for part in worded(word).split()}
-    extra = {"grand", "sub", "report", "overall", "of", "der", "de", "di", "do", "van"}
-    has_total = any(word in known for word in words) and {*words} <= known | extra
-    return has_total and all(_NUMBER.fullmatch(cell) for cell in others)
-
-
-def is_footer(cells: Iterable[str]) -> bool:
-    """Whether a row only says who exported the table, or when."""
-    filled = [cell for cell in cells if cell.strip()]
-    return 0 < len(filled) <= 2 and bool(_pattern("footer").match(worded(filled[0])))
+    numbers = all(_NUMBER.fullmatch(cell) for cell in others)
+    is_total = bool(words & known) and words <= known | listed("total_of") and numbers
+    return is_total or (len(others) < 2 and bool(_pattern("footer").match(worded(first))))
 
 
 @cache
@@ -146,45 +142,25 @@ def _pattern(*kinds: str) -> re.Pattern[str]:
 
 
 @cache
-def _fields() -> dict[str, str]:
-    """The field of each spelling that means one for certain."""
-    return {
-        spelling(word): kind
+def _words() -> list[tuple[str, str, frozenset[str]]]:
+    """The spellings that mean a field, with that field, and beside which others they do."""
+    return [
+        (spelling(word), kind, frozenset(map(spelling, beside)))
         for kind, words, beside in _lines()
-        if kind in COLUMNS and not beside
+        if kind in COLUMNS
         for word in words
-    }
+    ]
 
 
 @lru_cache(maxsize=4096)
 def _meaning(header: str) -> str | None:
     """The field that a whole header names; an unknown word in brackets makes it another."""
-    if field := _fields().get(spelling(header)):
+    certain = {word: kind for word, kind, beside in _words() if not beside}
+    if field := certain.get(spelling(header)):
         return field
     bare, brackets = _BRACKETS.sub("", header), _BRACKETS.findall(header)
     known = all(spelling(each) in _spellings("qualifier") for each in brackets)
-    return _fields().get(spelling(bare)) if brackets and known else None
-
-
-def _by_their_neighbours(titles: Sequence[str]) -> dict[str, str]:
-    """What headers mean only beside others; not if another header names that field for certain."""
-    spellings = {*map(spelling, titles)}
-    certain = {*map(_meaning, titles)}
-    return {
-        word: kind
-        for word, kind, beside in _words_beside_others()
-        if word in spellings and kind not in certain and not beside.isdisjoint(spellings)
-    }
-
-
-@cache
-def _words_beside_others() -> list[tuple[str, str, frozenset[str]]]:
-    return [
-        (spelling(word), kind, frozenset(map(spelling, beside)))
-        for kind, words, beside in _lines()
-        if beside
-        for word in words
-    ]
+    return certain.get(spelling(bare)) if brackets and known else None
 
 
 _BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|（[^（）]*）|【[^【】]*】")

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Literal
 
-from config.errors import Mistake, shown
+from config.errors import Mistake, shown, some
 from config.sheets.headers import is_not_so, is_remarks, is_status, says_out
 from config.sheets.table import Table
 from config.sheets.where import compared, line
@@ -83,7 +83,7 @@ def _by_columns(table: Table, rows: Sequence[int], where: Where) -> Iterator[Fin
         rule = _has_remark if column in person else None if column in known else _rule(title)
         if rule is None or (title and compared(title) in decided):
             continue
-        typed = table.texts(column).loc[[*rows]]
+        typed = table.cells[column].loc[[*rows]]
         says = {value: rule(value) for value in {*typed}}
         called = typed.map(says)
         if not called.any():
@@ -141,13 +141,12 @@ def _question(table: Table, people: int, findings: Sequence[Finding], where: Whe
 
 def _listed(rows: Sequence[int], table: Table | None = None) -> str:
     """`row 3 (Grace Hopper)`: the first of some rows, with their names if there is a table."""
-    each = []
-    for row in rows[:NAMED]:
+    each = [*map(str, rows)]
+    for at, row in enumerate(rows[:NAMED] if table else ()):
         names = [table.frame.at[row, n] for n in PERSON[:3] if n in table.frame] if table else []
         name = " ".join(filter(None, map(str, names)))
-        each.append(f"{row} ({name})" if name else str(row))
-    more = f" and {len(rows) - NAMED:,} more" if len(rows) > NAMED else ""
-    return ("row " if len(rows) == 1 else "rows ") + ", ".join(each) + more
+        each[at] += f" ({name})" if name else ""
+    return ("row " if len(rows) == 1 else "rows ") + some(each, NAMED)
 
 
 _BRACKETS = re.compile(r"[(\[（【]([^()\[\]（）【】]*)[)\]）】]")

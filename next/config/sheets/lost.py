@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from config.errors import Mistake, shown, some
 from config.sheets.cells import DELIMITERS, MOST_ROWS, Grid, is_address, is_person
-from config.sheets.headers import fields_of, is_footer, is_total
+from config.sheets.headers import fields_of, is_nobody
 from config.sheets.names import FULL_NAME
 
 Row = tuple[int, list[str]]
@@ -63,7 +63,7 @@ def sift(
                 why = f"there are more than {MOST_ROWS:,} rows; split them into several files"
                 return [], [Mistake(grid.place(begins), why)], []
             people.append(row)
-        elif is_total(cells) or is_footer(cells):
+        elif is_nobody(cells):
             nobody.append(row)
         elif any(map(is_address, cells)):
             notes.append(f"{grid.place(begins)}: {ELSEWHERE}")
@@ -107,7 +107,7 @@ def _alone(cells: Iterable[str]) -> bool:
 def _is_somebody(cells: Sequence[str], columns: Iterable[int]) -> bool:
     """Whether a row may be a person, however incomplete: no total and no footer."""
     here = any(column < len(cells) and cells[column].strip() for column in columns)
-    return here and (any(map(is_address, cells)) or not (is_total(cells) or is_footer(cells)))
+    return here and (any(map(is_address, cells)) or not is_nobody(cells))
 
 
 def _torn(grid: Grid, cells: Sequence[str], width: int, person: Sequence[int]) -> str | None:

@@ -172,17 +172,16 @@ def _read(table: Table, row: int, texts: dict[str, str], first: bool) -> Read:
 
 def _folded(table: Table, read: list[Read], people: People) -> list[Listed]:
     """Make one person of the rows of one address; rows that differ are a mistake."""
-    import pandas as pd  # noqa: PLC0415
-
-    known = [each for each in read if "email1" not in {m.field for m in each.mistakes}]
-    keys = [email_key(each.fields["email1"]) for each in known]
-    groups = pd.Series(keys, dtype=object).groupby(keys, sort=False).indices
-    listed = []
-    for key, places in groups.items():
-        first, *others = (known[int(at)] for at in places)
-        people.mistakes += [m for again in others for m in _differing(table, first, again)]
-        if first.candidate is not None and not first.mistakes:
-            listed.append(Listed(first.candidate, str(key), table.place(first.row)))
+    first: dict[str, Read] = {}
+    for each in read:
+        if "email1" in each.fields:
+            before = first.setdefault(email_key(each.fields["email1"]), each)
+            people.mistakes += _differing(table, before, each)
+    listed = [
+        Listed(each.candidate, key, table.place(each.row))
+        for key, each in first.items()
+        if each.candidate is not None and not each.mistakes
+    ]
     compare(listed, people)
     return listed
 
@@ -207,16 +206,18 @@ def _differing(table: Table, first: Read, again: Read) -> Iterator[Mistake]:
 
 
 def compare(listed: list[Listed], people: People) -> None:
-    """Ask about one name with two addresses, and point at two addresses of one mailbox."""
-    by_name: dict[str, Listed] = {}
-    by_mailbox: dict[str, Listed] = {}
+    """Ask about one address or name that stands twice, and point at two of one mailbox."""
+    seen: dict[str, Listed] = {}
     for each in listed:
         person = each.candidate
         name = compared(f"{person.first_name} {person.last_name}")
-        namesake = by_name.setdefault(name, each)
-        same = by_mailbox.setdefault(mailbox(each.key), each)
+        keys = (f"key {each.key}", f"name {name}", f"box {mailbox(each.key)}")
+        key, namesake, same = (seen.setdefault(key, each) for key in keys)
         found = shown(person.email1)
-        if namesake is not each:
+        if key is not each:
+            why = f"{person.email1} is listed twice, first at {key.place}"
+            people.mistakes.append(Mistake(each.place, why, "email1", person.email1))
+        elif namesake is not each:
             why = (
                 f"found {found}, but {person.first_name} {person.last_name} stands at "
                 f"{_row(namesake.place)} with {shown(namesake.candidate.email1)}; delete one of "

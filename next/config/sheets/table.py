@@ -7,16 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from config.definition import COLUMNS
-from config.errors import BadInput, Mistake, Place, shown
+from config.errors import BadInput, Mistake, Place, shown, some
 from config.sheets.cells import Grid, error_in, is_address
 from config.sheets.files import Kind, Source, read_file
-from config.sheets.headers import (
-    ABOVE_AT_MOST,
-    fields_of,
-    header_among,
-    is_remarks,
-    spelling,
-)
+from config.sheets.headers import ABOVE_AT_MOST, fields_of, header_among, is_remarks, spelling
 from config.sheets.lost import Row, sift
 from config.sheets.text import read_text
 
@@ -65,10 +59,6 @@ class Table:
         """The known fields alone."""
         known = {column: name for name, column in self.by_field.items()}
         return self.cells[[*known]].rename(columns=known)
-
-    def texts(self, column: int) -> "pd.Series[str]":
-        """One column."""
-        return self.cells[column]
 
     def place(self, row: int, column: str | int | None = None) -> Place:
         """Find a cell by its field or column; without one, or where there is no such column, the
@@ -119,7 +109,7 @@ def no_column(place: Place, name: str, titles: Sequence[str]) -> Mistake:
 
 
 def _listed(titles: Sequence[str]) -> str:
-    return ", ".join(shown(title.strip()) for title in titles[:NAMED] if title.strip()) or "nothing"
+    return some([shown(title.strip()) for title in titles if title.strip()], NAMED) or "nothing"
 
 
 def grids_of(source: Source, columns: Mapping[str, str] | None = None) -> list[Grid]:
@@ -152,10 +142,8 @@ def _chosen(
     why = f"there is no sheet {shown(sheet)}" if sheet else "several sheets have email addresses"
     do = f"say which one has the people, as in  sheet: {(fitting or grids)[0].sheet}"
     if not sheet and not fitting:
-        why, do = (
-            "no sheet has a column for email1",
-            'say which column, as in  columns: {email1: "…"}',
-        )
+        why = "no sheet has a column for email1"
+        do = 'say which column, as in  columns: {email1: "…"}'
     heads = [f"{shown(g.sheet)} ({_listed(top)})" for g, top in zip(grids, tops, strict=True)]
     message = f"{why}; found {'; '.join(heads)}. In the definition, {do}"
     raise BadInput.at(place, message, field="sheet", found=sheet)

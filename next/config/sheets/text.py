@@ -17,7 +17,6 @@ STRAY_QUOTE = (
     'the rows cannot be told apart from here on, because a quote (") is opened and not closed; '
     "close or remove it"
 )
-TOO_LONG = "a cell has more than {:,} characters, often because of a stray quote; remove it"
 
 
 def read_text(source: Source, columns: Mapping[str, str]) -> Grid:
@@ -53,12 +52,12 @@ def read_text(source: Source, columns: Mapping[str, str]) -> Grid:
             if room < 0 or len(grid.rows) > MOST_ROWS + ABOVE_AT_MOST:
                 break
     except _Torn as torn:
-        grid.mistakes.append(Mistake(grid.place(torn.args[0]), torn.args[1]))
+        grid.mistakes.append(Mistake(grid.place(torn.args[0]), STRAY_QUOTE))
     return grid
 
 
 class _Torn(Exception):
-    """The line from which on rows cannot be told apart, and why."""
+    """The line from which on rows cannot be told apart."""
 
 
 def _rows(
@@ -72,10 +71,8 @@ def _rows(
             if any(map(str.strip, row)):
                 yield begins, unguarded(row)
             begins = first + reader.line_num
-    except csv.Error as error:
-        too_long = "field larger" in str(error)
-        why = TOO_LONG.format(csv.field_size_limit()) if too_long else STRAY_QUOTE
-        raise _Torn(begins, why) from None
+    except csv.Error:  # also for a cell of more than 131,072 characters
+        raise _Torn(begins) from None
 
 
 def _decoded(source: Source) -> tuple[str, list[str]]:

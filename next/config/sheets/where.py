@@ -4,11 +4,11 @@ import difflib
 import json
 import re
 import unicodedata
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from config.errors import Mistake, shown
+from config.errors import Mistake, shown, some
 from config.sheets.cells import error_in
 from config.sheets.table import Table
 
@@ -34,45 +34,34 @@ def keep(table: Table, where: Mapping[str, Sequence[str]]) -> Kept:
     import pandas as pd  # noqa: PLC0415
 
     kept = Kept(pd.Series(True, table.cells.index))
-    columns = {name: _column(table, name, kept) for name in where}
-    if kept.mistakes or not where:
-        return kept
-    held: dict[str, pd.Series[bool]] = {}
-    nobody = []
-    for name, column in columns.items():
-        typed = table.texts(column)
-        values = typed.map(compared)
-        wanted = {compared(value): value for value in where[name]}
-        spelt = dict(zip(reversed([*values]), reversed([*typed]), strict=True))
-        nobody += [
-            f"nobody has {shown(wanted[each])} under {name}; the values are "
-            + _nearest(wanted[each], [*dict.fromkeys(spelt.values())])
-            for each in wanted
-            if each not in spelt
+    unclear: list[tuple[int, int, str]] = []
+    for name, values in where.items():
+        if (column := _column(table, name, kept)) is None:
+            continue
+        typed = table.cells[column]
+        there, wanted = typed.map(compared), {compared(value): value for value in values}
+        known = {compared(text): text for text in reversed([*dict.fromkeys(typed)])}
+        kept.notes += [
+            f"nobody has {shown(value)} under {name}; the values are {_nearest(value, known)}"
+            for key, value in wanted.items()
+            if key not in known
         ]
-        counts = {str(v): int(n) for v, n in values[kept.rows].value_counts().items()}
-        right, left = (
-            {spelt[v]: n for v, n in counts.items() if (v in wanted) == is_right}
-            for is_right in (True, False)
-        )
-        left_out = f"; left out: {_counted(left)}" if left else ""
-        kept.notes.append(f"{name}: kept {_counted(right) or 'nobody'}{left_out}")
+        errors = {text: error_in(text) for text in {*typed}}
+        found = typed[typed.map(errors) != ""]
+        unclear += [(row, column, f"found {errors[text]}") for row, text in _items(found)]
         # What an error would say is not known: such a row counts until another column decides.
-        held[name] = values.isin([*wanted]) | typed.map(lambda text: bool(error_in(text)))
-        out = typed[kept.rows & ~held[name]]
-        rows = map(int, out.index)
-        kept.why |= {row: f"{name} is {shown(v)}" for row, v in zip(rows, out, strict=True)}
-        kept.rows &= held[name]
-    for name, column in columns.items():
-        here = table.texts(column)[kept.rows].map(error_in)
-        for row, error in here[here != ""].items():
-            why = f"found {error}, wanted a value of {name}"
-            kept.mistakes.append(Mistake(table.place(int(str(row)), column), why, FIELD))
-    number = f"{int(kept.rows.sum()):,} of {len(kept.rows):,} rows kept by where"
+        held = there.isin([*wanted]) | typed.index.isin(found.index)
+        out = _items(typed[kept.rows & ~held])
+        kept.why |= {row: f"{name} is {shown(text)}" for row, text in out}
+        kept.rows &= held
+    for row, column, error in unclear:
+        if kept.rows.at[row]:
+            why = f"{error}, wanted a value of {table.headers[column]}"
+            kept.mistakes.append(Mistake(table.place(row, column), why, FIELD))
     if not kept.rows.any() and len(kept.rows) and not kept.mistakes:
-        why = f"where keeps nobody: {'; '.join(nobody or kept.notes)}"
+        why = f"where keeps nobody; {'; '.join(kept.notes) or some(sorted({*kept.why.values()}))}"
         kept.mistakes.append(Mistake(table.grid.whole, why, FIELD))
-    kept.notes = [f"{table.grid.whole}: {each}" for each in (number, *kept.notes, *nobody)]
+    kept.notes = [f"{table.grid.whole}: {each}" for each in kept.notes]
     return kept
 
 
@@ -97,34 +86,27 @@ def in_yaml(text: str) -> str:
     return text if plain else json.dumps(text, ensure_ascii=False)
 
 
-def _column(table: Table, name: str, kept: Kept) -> int:
+def _column(table: Table, name: str, kept: Kept) -> int | None:
     titles = [*map(compared, table.headers)]
     if (times := titles.count(compared(name))) == 1:
         return titles.index(compared(name))
-    near = _nearest(name, [title for title in table.headers if title])
+    near = _nearest(name, {compared(title): title for title in table.headers if title})
     why = f"there is no column {shown(name)}; the columns are {near}"
     if times:
         why = f"{times} columns have the header {shown(name)}; rename the others"
     kept.mistakes.append(Mistake(table.grid.whole, why, FIELD, name))
-    return -1
+    return None
 
 
-def _nearest(slip: str, names: Collection[str]) -> str:
-    """List the existing names, the most similar to the misspelled one first."""
-    match = difflib.SequenceMatcher(b=compared(slip))
-    likeness = {}
-    for name in [*names][:1_000]:
-        match.set_seq1(compared(name))
-        likeness[name] = match.ratio()
-    likely = sorted(likeness, key=lambda name: -likeness[name])[:NAMED]
-    more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
-    return ", ".join(map(shown, likely)) + more
+def _items(texts: "pd.Series[str]") -> Iterator[tuple[int, str]]:
+    return zip(map(int, texts.index), map(str, texts), strict=True)
 
 
-def _counted(values: Mapping[str, int]) -> str:
-    listed = [f"{shown(value)} {number:,}" for value, number in [*values.items()][:NAMED]]
-    rest = [*values.values()][NAMED:]
-    return ", ".join([*listed, f"{len(rest):,} others {sum(rest):,}"] if rest else listed)
+def _nearest(slip: str, known: Mapping[str, str]) -> str:
+    """List what there is, by its compared form, the most similar to the misspelled one first."""
+    near = difflib.get_close_matches(compared(slip), [*known][:1_000], NAMED, 0)
+    more = [*known][len(near) :]
+    return some([*(shown(known[each]) for each in near), *more], NAMED)
 
 
 _NO_TEXT = {"null", "true", "false", "yes", "no", "on", "off", "y", "n"}

@@ -123,7 +123,7 @@ HOSTILE: dict[str, tuple[Callable[[], bytes], str]] = {
     "wide-header.csv": (lambda: b",".join([b"Email"] * 16_384), "16384 columns for email1"),
     "cells.csv": (lambda: HEADER + b"1,1,1,1,1,1,1,1\n" * 2_900_000, "has 8 columns"),
     "many.csv": (lambda: HEADER + b"a,b,\n" * 300_000, "more than 250,000 rows"),
-    "quote.csv": (lambda: HEADER + b'"' + b"a,b,c\n" * 100_000, text.TOO_LONG[:20]),
+    "quote.csv": (lambda: HEADER + b'"' + b"a,b,c\n" * 100_000, text.STRAY_QUOTE),
     "noise.csv": (lambda: noise(1_000_000), "this is a binary file"),
     "large.csv": (lambda: bytes(files.LARGEST + 1), "this file is larger than 48 MB"),
 }

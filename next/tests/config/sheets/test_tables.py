@@ -144,11 +144,6 @@ MISTAKES: list[tuple[str | bytes, dict[str, Any], list[str]]] = [
     (b"\n \n", {}, [": this file is empty"]),
     (b"\xff\xfeA\0B", {}, [":1: this is not text in UTF-8; save the file as UTF-8"]),
     (b"%PDF-1.7", {}, [": this is a PDF; export the table as .xlsx or .csv instead"]),
-    (
-        b'<?xml version="1.0"?>\n<?mso-application progid="Excel.Sheet"?>\n<Workbook xmlns="x"/>',
-        {},
-        [f": this is a workbook in the XML of Excel 2003; {files.SAVE_AS}"],
-    ),
     (b"<html><p>Log in</p></html>", {}, [": this is a web page without a table; export the tab…"]),
 ]
 
@@ -189,7 +184,6 @@ FINE: list[tuple[str | bytes, dict[str, Any], list[str]]] = [
     # Ways to write a text.
     (("\ufeff" + HEAD + ADA).encode(), {}, []),
     ((HEAD + ADA).encode("utf-16"), {}, []),
-    ((HEAD + ADA).encode("utf-16-le"), {}, []),
     ((HEAD + ADA).replace(",", ";").encode(), {}, []),
     ((HEAD + ADA).replace(",", "\t").replace("\n", "\r").encode(), {}, []),
     (("sep=|\r\n" + (HEAD + ADA).replace(",", "|")).encode(), {}, []),

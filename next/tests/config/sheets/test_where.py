@@ -21,12 +21,12 @@ Dan,D,dan@people.test,BACKEND,Offer
         (
             {"JOB": "backend"},
             "Ada Bob Dan",
-            ["3 of 4 rows kept by where", 'JOB: kept "Backend" 3; left out: "Data" 1'],
+            [],
         ),
         (
             {"Job": "Backend", "Stage": ["take-home", ""]},
             "Ada Bob",
-            ['Stage: kept "Take-home" 1, "" 1; left out: "Offer" 1'],
+            [],
         ),
         (
             {"Stage": ["Offer", "Onsite"]},
@@ -57,13 +57,12 @@ def test_where_keeps_exactly_who_it_names(
         (
             TABLE,
             {"Job": "Bakend"},
-            ': where keeps nobody: nobody has "Bakend" under Job; the values are "Backend", "Data"',
+            ': where keeps nobody; nobody has "Bakend" under Job; the values are "Backend", "Data"',
         ),
         (
             TABLE,
             {"Job": "Data", "Stage": "Offer"},
-            ': where keeps nobody: Job: kept "Data" 1; left out: "Backend" 3; Stage: kept nobody; '
-            'left out: "Take-home" 1',
+            ': where keeps nobody; Job is "BACKEND", Job is "Backend", …',
         ),
         (
             TABLE.replace("Stage", "Job"),
