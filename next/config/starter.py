@@ -28,7 +28,6 @@ candidates:                 # or  candidates: {file: export.csv}
 """
 CONFIRM = "<delete this once the line is right>"
 OPTIONAL = ("stage_id", "invites.hours", "invites.pilot")  # empty rows of a workbook
-FEW = 8  # values of a column to choose people by
 
 
 class AlreadyRead(CampaignError):
@@ -95,14 +94,6 @@ def _options(table: Table) -> Iterator[str]:
         yield "  where:"
     for header, values in proposed.items():
         yield f"    {in_yaml(header)}: {json.dumps([*values, CONFIRM], ensure_ascii=False)}"
-    counts = {header: table.cells[at].value_counts() for at, header in enumerate(table.headers)}
-    few = range(2, min(FEW, len(table.rows) - 1) + 1)
-    choices = [name for name, of in counts.items() if name and len(of) in few]
-    if choices:
-        yield "  # To choose among the rows, write some of these below where: (rows of each)"
-    for header in choices:
-        listed = json.dumps([*counts[header].index], ensure_ascii=False)
-        yield f"  #   {in_yaml(header)}: {listed}   # {', '.join(map(str, counts[header]))}"
 
 
 def _workbook(fields: dict[str, Any], table: Table | None) -> Any:

@@ -86,21 +86,14 @@ def encoding_of(data: bytes) -> str | None:
 def _at_rest(file: Path) -> bytes | None:
     """Read between two looks that find the file unchanged; None if it never rests."""
     until = time.monotonic() + PATIENCE
-    seen: object = None
-    while True:
-        before = file.stat()
-        data = file.read_bytes()
-        after = file.stat()
-        look = (after.st_ino, after.st_size, after.st_mtime_ns)
-        same = look == (before.st_ino, before.st_size, before.st_mtime_ns)
-        # A time in the future was set by another clock: then only a second look can tell.
-        rests = time.time() - after.st_mtime >= REST or look == seen
-        if same and rests and len(data) == after.st_size:
+    while time.monotonic() <= until:
+        before, data, after = file.stat(), file.read_bytes(), file.stat()
+        same = (before.st_size, before.st_mtime_ns) == (len(data), after.st_mtime_ns)
+        # A time in the future was set by another clock.
+        if same and abs(time.time() - after.st_mtime) >= REST:
             return data
-        if time.monotonic() >= until:
-            return None
-        seen = look
         time.sleep(REST)
+    return None
 
 
 SAVE_AS = "open it in a spreadsheet program and save it as .xlsx"

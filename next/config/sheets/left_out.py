@@ -36,25 +36,23 @@ class Finding:
 
 def called_out(
     table: Table, rows: Sequence[int], where: Where, hidden_rows: Literal["skip", "read"] | None
-) -> tuple[dict[int, str], list[Mistake], list[str]]:
-    """Find who of these rows is called out by something on which the definition is silent.
+) -> dict[int, str]:
+    """The rows to skip, each with the reason.
 
-    Returns the rows to skip, each with the reason, the one mistake, and notes.
+    Who of these rows is called out by something on which the definition is silent becomes the one
+    mistake about them in the table.
     """
     skipped: dict[int, str] = {}
-    notes = []
     marks = _marked_rows(table, rows)
     for each in marks if hidden_rows else ():
         does = "left out" if hidden_rows == "skip" else "read like any other"
-        be = "is" if len(each.rows) == 1 else "are"
-        note = f"{_listed(each.rows)} {be} {each.what} and {does}, as hidden_rows says"
-        notes.append(f"{table.grid.whole}: {note}")
+        table.notes.append(f"{table.grid.whole}: {_listed(each.rows)} {each.what} and {does}")
         if hidden_rows == "skip":
             skipped |= dict.fromkeys(each.rows, f"the row is {each.what}")
     rest = [row for row in rows if row not in skipped]
-    findings = [*_by_columns(table, rest, where), *([] if hidden_rows else marks)]
-    mistakes = [_question(table, len(rest), findings, where)] if findings else []
-    return skipped, mistakes, notes
+    if findings := [*_by_columns(table, rest, where), *([] if hidden_rows else marks)]:
+        table.mistakes.append(_question(table, len(rest), findings, where))
+    return skipped
 
 
 def proposal(table: Table) -> tuple[dict[str, list[str]], bool]:

@@ -15,7 +15,7 @@ from config.sheets.cells import address_of, error_in, plain_address
 from config.sheets.left_out import called_out
 from config.sheets.names import FULL_NAME, split_name
 from config.sheets.table import Table, no_column, read_table
-from config.sheets.where import compared, keep, line
+from config.sheets.where import compared, left_out_by, line
 
 SENT = tuple(Candidate.model_fields)
 NAMES = ("first_name", "last_name")
@@ -46,15 +46,13 @@ class People:
     digest: str = ""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Read:
-    """One row as it was read: its texts by field, what is wrong with it, and what is to be seen."""
+    """One row as it was read: its texts by field, and the candidate if all of them are right."""
 
     row: int
     fields: dict[str, str]
-    mistakes: list[Mistake] = field(default_factory=list)
-    note: str = ""
-    candidate: Candidate | None = None
+    candidate: Candidate | None
 
 
 def read_people(spec: TableSpec, base: Path) -> People:
@@ -62,33 +60,46 @@ def read_people(spec: TableSpec, base: Path) -> People:
 
     Mistakes are returned, never raised.
     """
-    columns = spec.columns
-    split = spec.split_name or FULL_NAME in columns
+    split = spec.split_name or FULL_NAME in spec.columns
     try:
-        table = read_table(base / spec.file, spec.sheet, columns)
+        table = read_table(base / spec.file, spec.sheet, spec.columns)
     except BadInput as error:
         return People(mistakes=[*error.mistakes])
     whole = table.by_field.get(FULL_NAME)
     held = table.by_field | (dict.fromkeys(NAMES, whole) if split and whole is not None else {})
     from_headers = {name: table.headers[held[name]] for name in SENT if name in held}
-    people = People(notes=table.notes, digest=table.digest, columns=from_headers)
-    unusable = [*_missing_columns(table, split, columns)]
-    people.mistakes = [*table.mistakes, *unusable]
-    if unusable or "email1" not in table.by_field:
+    # What is wrong, or worth a word, goes into the lists of the table.
+    people = People([], table.mistakes, table.notes, [], from_headers, table.digest)
+    if "email1" not in table.by_field:
         return people
-    kept = keep(table, spec.where)
-    people.notes += kept.notes
-    people.mistakes += kept.mistakes
-    if not kept.mistakes:
-        rows = [*map(int, kept.rows.index[kept.rows])]
-        _choose(table, rows, kept.why, spec, people)
+    wrong = [*_missing_columns(table, split, spec.columns)]
+    if not wrong:
+        known = len(table.mistakes)
+        out = left_out_by(table, spec.where)
+        wrong = table.mistakes[known:]
+    if wrong:
+        people.mistakes += wrong
+        return people
+    rows = [row for row, _ in table.rows if row not in out]
+    out |= called_out(table, rows, spec.where, spec.hidden_rows)
+    first = spec.several == "first"
+    everybody = [row for row in rows if row not in out]
+    read = [_read(table, row, texts, first) for row, texts in _texts(table, everybody)]
+    people.listed = _folded(table, read)
+    compare(people.listed, people)
+    for row, texts in _texts(table, [*out]):
+        name = " ".join(texts[part] for part in (FULL_NAME, *NAMES) if part in texts)
+        key = email_key(plain_address(texts.get("email1", ""), first=first))
+        people.left_out.append(LeftOut(key, name, table.place(row), out[row]))
+    if not people.listed and not people.mistakes:
+        why = "found no candidates, wanted at least one row below the header"
+        why += f"; {len(out):,} rows are left out" if out else ""
+        people.mistakes.append(Mistake(table.grid.whole, why, "candidates"))
     return people
 
 
 def _missing_columns(table: Table, split: bool, columns: Mapping[str, str]) -> Iterator[Mistake]:
     """Say which column of names is missing, and what to write in the definition."""
-    if "email1" not in table.by_field:
-        return
     place = table.grid.place(table.header)
     missing = [name for name in NAMES if name not in table.by_field and name not in columns]
     if split and not missing:
@@ -104,27 +115,6 @@ def _missing_columns(table: Table, split: bool, columns: Mapping[str, str]) -> I
         yield from (no_column(place, name, table.headers) for name in missing)
 
 
-def _choose(
-    table: Table, rows: list[int], why: dict[int, str], spec: TableSpec, people: People
-) -> None:
-    """Read the rows that `where` keeps, without those that `hidden_rows` leaves out."""
-    skipped, questions, notes = called_out(table, rows, spec.where, spec.hidden_rows)
-    out_of, first = why | skipped, spec.several == "first"
-    everybody = [row for row in rows if row not in skipped]
-    read = [_read(table, row, texts, first) for row, texts in _texts(table, everybody)]
-    people.mistakes += [*questions, *(mistake for each in read for mistake in each.mistakes)]
-    people.notes += [*notes, *(each.note for each in read if each.note)]
-    people.listed = _folded(table, read, people)
-    for row, texts in _texts(table, [*out_of]):
-        name = " ".join(texts[part] for part in (FULL_NAME, *NAMES) if part in texts)
-        key = email_key(plain_address(texts.get("email1", ""), first=first))
-        people.left_out.append(LeftOut(key, name, table.place(row), out_of[row]))
-    if not people.listed and not people.mistakes:
-        message = "found no candidates, wanted at least one row below the header"
-        message += f"; {len(out_of):,} rows are left out" if out_of else ""
-        people.mistakes.append(Mistake(table.grid.whole, message, "candidates"))
-
-
 def _texts(table: Table, rows: list[int]) -> Iterator[tuple[int, dict[str, str]]]:
     """Go through these rows, each with what it holds by field."""
     frame = table.frame.loc[rows]
@@ -134,10 +124,11 @@ def _texts(table: Table, rows: list[int]) -> Iterator[tuple[int, dict[str, str]]
 
 def _read(table: Table, row: int, texts: dict[str, str], first: bool) -> Read:
     """Make a candidate of a row, or say what is against that."""
-    read = Read(row, texts)
+    wrong: set[str] = set()
 
     def refuse(name: str, message: str = "", **more: str) -> None:
-        read.mistakes.append(Mistake(table.place(row, name), message, name, **more))
+        table.mistakes.append(Mistake(table.place(row, name), message, name, **more))
+        wrong.update(NAMES if name == FULL_NAME else [name])
         texts.pop(name, None)
 
     for name, error in [(name, error_in(text)) for name, text in texts.items()]:
@@ -157,33 +148,32 @@ def _read(table: Table, row: int, texts: dict[str, str], first: bool) -> Read:
             refuse("last_name", found=full, wanted="a first and a last name, as in two columns")
         elif split.note:
             place = table.place(row, "first_name")
-            read.note = f"{place}, full_name: {shown(full)} is {split.note}"
-    wrong = {each.field for each in read.mistakes}
-    wrong |= {*NAMES} if FULL_NAME in wrong else set()
+            table.notes.append(f"{place}, full_name: {shown(full)} is {split.note}")
     try:
-        read.candidate = Candidate.model_validate(texts)
+        return Read(row, texts, Candidate.model_validate(texts))
     except ValidationError as error:
         for each in error.errors(include_url=False):
-            each["loc"] = ("candidates", "list", *each["loc"])
-            if each["loc"][-1] not in wrong:
-                read.mistakes.append(mistake(each, lambda where: table.place(row, where[-1])))
-    return read
+            name = str(each["loc"][0])
+            if name not in wrong:
+                each["loc"] = ("candidates", "list", name)
+                found = mistake(each, lambda where: table.place(row, where[-1]))
+                table.mistakes.append(found)
+                wrong.add(name)
+    return Read(row, {name: text for name, text in texts.items() if name not in wrong}, None)
 
 
-def _folded(table: Table, read: list[Read], people: People) -> list[Listed]:
+def _folded(table: Table, read: list[Read]) -> list[Listed]:
     """Make one person of the rows of one address; rows that differ are a mistake."""
     first: dict[str, Read] = {}
     for each in read:
         if "email1" in each.fields:
             before = first.setdefault(email_key(each.fields["email1"]), each)
-            people.mistakes += _differing(table, before, each)
-    listed = [
+            table.mistakes += _differing(table, before, each)
+    return [
         Listed(each.candidate, key, table.place(each.row))
         for key, each in first.items()
-        if each.candidate is not None and not each.mistakes
+        if each.candidate is not None
     ]
-    compare(listed, people)
-    return listed
 
 
 def _differing(table: Table, first: Read, again: Read) -> Iterator[Mistake]:

@@ -4,65 +4,49 @@ import difflib
 import json
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 from config.errors import Mistake, shown, some
 from config.sheets.cells import error_in
 from config.sheets.table import Table
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 FIELD = "candidates.where"
 NAMED = 8  # values or columns named in one sentence
 
 
-@dataclass
-class Kept:
-    """Which rows are kept, and of the others, by their number, `why` not."""
+def left_out_by(table: Table, where: Mapping[str, Sequence[str]]) -> dict[int, str]:
+    """The rows that do not have one of the values in every column that `where` names, and why.
 
-    rows: "pd.Series[bool]"
-    why: dict[int, str] = field(default_factory=dict)
-    mistakes: list[Mistake] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-
-
-def keep(table: Table, where: Mapping[str, Sequence[str]]) -> Kept:
-    """Keep the rows that have one of the values in every column that `where` names."""
-    import pandas as pd  # noqa: PLC0415
-
-    kept = Kept(pd.Series(True, table.cells.index))
-    unclear: list[tuple[int, int, str]] = []
+    What is wrong with `where`, or worth a word, is added to the table's mistakes and notes.
+    """
+    out: dict[int, str] = {}
+    nobody: list[str] = []
+    unclear: dict[int, Mistake] = {}
     for name, values in where.items():
-        if (column := _column(table, name, kept)) is None:
+        if (column := _column(table, name)) is None:
             continue
         typed = table.cells[column]
         there, wanted = typed.map(compared), {compared(value): value for value in values}
         known = {compared(text): text for text in reversed([*dict.fromkeys(typed)])}
-        kept.notes += [
+        nobody += [
             f"nobody has {shown(value)} under {name}; the values are {_nearest(value, known)}"
             for key, value in wanted.items()
             if key not in known
         ]
-        errors = {text: error_in(text) for text in {*typed}}
-        found = typed[typed.map(errors) != ""]
-        unclear += [(row, column, f"found {errors[text]}") for row, text in _items(found)]
-        # What an error would say is not known: such a row counts until another column decides.
-        held = there.isin([*wanted]) | typed.index.isin(found.index)
-        out = _items(typed[kept.rows & ~held])
-        kept.why |= {row: f"{name} is {shown(text)}" for row, text in out}
-        kept.rows &= held
-    for row, column, error in unclear:
-        if kept.rows.at[row]:
-            why = f"{error}, wanted a value of {table.headers[column]}"
-            kept.mistakes.append(Mistake(table.place(row, column), why, FIELD))
-    if not kept.rows.any() and len(kept.rows) and not kept.mistakes:
-        why = f"where keeps nobody; {'; '.join(kept.notes) or some(sorted({*kept.why.values()}))}"
-        kept.mistakes.append(Mistake(table.grid.whole, why, FIELD))
-    kept.notes = [f"{table.grid.whole}: {each}" for each in kept.notes]
-    return kept
+        errors = {text: error for text in {*typed} if (error := error_in(text))}
+        other = typed[~there.isin([*wanted])]
+        for row, text in zip(map(int, other.index), map(str, other), strict=True):
+            if text in errors:  # such a row counts until another column decides
+                why = f"found {errors[text]}, wanted a value of {name}"
+                unclear.setdefault(row, Mistake(table.place(row, column), why, FIELD))
+            else:
+                out.setdefault(row, f"{name} is {shown(text)}")
+    table.mistakes += [wrong for row, wrong in unclear.items() if row not in out]
+    table.notes += [f"{table.grid.whole}: {each}" for each in nobody]
+    if len(out) == len(table.rows) > 0:
+        why = f"where keeps nobody; {'; '.join(nobody) or some(sorted({*out.values()}))}"
+        table.mistakes.append(Mistake(table.grid.whole, why, FIELD))
+    return out
 
 
 def compared(text: str) -> str:
@@ -86,7 +70,7 @@ def in_yaml(text: str) -> str:
     return text if plain else json.dumps(text, ensure_ascii=False)
 
 
-def _column(table: Table, name: str, kept: Kept) -> int | None:
+def _column(table: Table, name: str) -> int | None:
     titles = [*map(compared, table.headers)]
     if (times := titles.count(compared(name))) == 1:
         return titles.index(compared(name))
@@ -94,12 +78,8 @@ def _column(table: Table, name: str, kept: Kept) -> int | None:
     why = f"there is no column {shown(name)}; the columns are {near}"
     if times:
         why = f"{times} columns have the header {shown(name)}; rename the others"
-    kept.mistakes.append(Mistake(table.grid.whole, why, FIELD, name))
+    table.mistakes.append(Mistake(table.grid.whole, why, FIELD, name))
     return None
-
-
-def _items(texts: "pd.Series[str]") -> Iterator[tuple[int, str]]:
-    return zip(map(int, texts.index), map(str, texts), strict=True)
 
 
 def _nearest(slip: str, known: Mapping[str, str]) -> str:

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Self
+from urllib.parse import quote
 from uuid import uuid4
 
 from sqlalchemy import Connection, Engine, create_engine, event, insert, inspect, text
@@ -382,17 +383,21 @@ def _identity(path: str | None) -> tuple[int, int] | None:
 
 
 def _is_database(path: str | None) -> bool:
-    """Whether a ledger still begins as one: SQLite would go on from what it has in memory."""
-    try:
-        if path is None:
-            return True
-        with Path(path).open("rb") as file:
-            return file.read(len(_MAGIC)) == _MAGIC
-    except OSError:
-        return False
+    """Whether a ledger still reads as one: an open connection goes on from what it remembers.
+
+    Only SQLite itself may open the file: to close it otherwise would free the locks of its
+    connections in this process.
+    """
+    if path is None:
+        return True
+    with closing(sqlite3.connect(f"file:{quote(path)}?mode=ro", uri=True)) as looking:
+        try:
+            looking.execute("PRAGMA schema_version").fetchone()
+        except sqlite3.DatabaseError as error:
+            return error.sqlite_errorcode not in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT)
+    return True
 
 
-_MAGIC = b"SQLite format 3\0"
 _VERSIONS = "alembic_version"
 # What SQLite may expect of a large ledger, so that it looks for a person by number or mailbox and
 # never reads a whole campaign for each claim: of each index its rows, and how many share a prefix.

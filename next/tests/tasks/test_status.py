@@ -19,7 +19,7 @@ def stands(desk):
 
 def test_each_person_is_counted_once(desk):
     who = ("Ada", "Ben", "Cyd", "Dov", "Eve", "Fay", "Gus")
-    desk.take_in(*who, invites={"per_hour": 100_000})
+    desk.take_in(*who)
     desk.does(Op.CREATE)
     desk.does(Op.ATTACH)
     desk.does(Op.ADD, "Fay", state=State.REFUSED, why="no such stage")
