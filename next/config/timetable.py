@@ -6,11 +6,10 @@ wanted.
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from difflib import get_close_matches
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from zoneinfo import ZoneInfo, available_timezones
 
 if TYPE_CHECKING:
@@ -24,8 +23,7 @@ ALL_DAY = "0-24"
 FARTHEST = 400  # a year of holidays in a row means never
 
 
-@dataclass(frozen=True, slots=True)
-class Hours:
+class Hours(NamedTuple):
     """From `begins` until `ends`, both included, on these `days` (0 is Monday).
 
     Midnight as the end is the end of the day.
@@ -36,8 +34,7 @@ class Hours:
     ends: time
 
 
-@dataclass(frozen=True, slots=True)
-class Wave:
+class Wave(NamedTuple):
     """Where a campaign stands: the wave's number from 1, how many people it still takes (None:
     all), and whether it has not begun yet and follows another wave.
     """
@@ -161,14 +158,14 @@ def cron(typed: str) -> str:
     """Read a cron line: minute, hour, day, month, weekday (0 and 7: Sunday)."""
     from cronsim import CronSim, CronSimError  # noqa: PLC0415 - few definitions have a schedule
 
-    line = " ".join(typed.split())
+    fields = typed.split()
     try:
-        if not re.fullmatch(r"([0-9A-Za-z*/,-]+ ){4}[0-9A-Za-z*/,-]+", line):
+        if len(fields) != 5:
             raise CronSimError
-        next(CronSim(line, datetime(2026, 1, 1, tzinfo=UTC)))
+        next(CronSim(" ".join(fields), datetime(2026, 1, 1, tzinfo=UTC)))
     except (CronSimError, StopIteration):  # the second: it never comes due
         raise ValueError('a cron line of five fields, such as "0 9 * * 1-5"') from None
-    return line
+    return " ".join(fields)
 
 
 def _opens(open_: Hours, holidays: Sequence[date], at: datetime, zone: ZoneInfo) -> datetime:

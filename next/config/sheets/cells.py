@@ -32,14 +32,13 @@ class Grid:
     """One sheet, or a whole text: rows that hold anything, each with its number in the file.
 
     In a sheet the number is the row, in a text the line on which the row begins. Columns count
-    from 0. `concealed`: the whole sheet is hidden. `links` holds the mailto targets of cells.
+    from 0. `links` holds the mailto targets of cells.
     """
 
     file: Path
     rows: list[tuple[int, list[str]]]
     sheet: str | None = None
     delimiter: str | None = None
-    concealed: bool = False
     hidden: set[int] = field(default_factory=set)
     struck: set[tuple[int, int]] = field(default_factory=set)
     links: dict[tuple[int, int], str] = field(default_factory=dict)
@@ -65,7 +64,7 @@ def letters(column: int) -> str:
     return str(get_column_letter(column + 1))
 
 
-def text_of(value: Any, number_format: str = "General") -> str:
+def text_of(value: Any) -> str:
     """Write a workbook's value as its cell shows it, where that can be told."""
     match value:
         case str():
@@ -77,9 +76,7 @@ def text_of(value: Any, number_format: str = "General") -> str:
         case float() if not math.isfinite(value):
             return "#NUM!"
         case float() if value.is_integer() and abs(value) <= LARGEST_EXACT:
-            return text_of(int(value), number_format)
-        case int() if value >= 0 and set(number_format) == {"0"}:
-            return str(value).zfill(len(number_format))
+            return str(int(value))
         case datetime():
             midnight = value.time() == time()
             return value.date().isoformat() if midnight else value.isoformat(" ", "seconds")

@@ -6,9 +6,8 @@ beside a name, a row that is hidden, filtered away or struck through.
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from config.errors import Mistake, shown, some
 from config.sheets.headers import is_not_so, is_remarks, is_status, says_out
@@ -17,21 +16,21 @@ from config.sheets.where import compared, line
 
 NAMED = 5
 PERSON = ("full_name", "first_name", "last_name", "email1")
+SKIP = "hidden_rows: skip"
 DELETE = "delete these rows, or the remark if they are to be invited"
 Where = Mapping[str, Sequence[str]]
 
 
-@dataclass
-class Finding:
-    """One thing that calls people out: what it is, whom, in which column, and what to do: the
-    values that `where` can keep, or `advice`.
+class Finding(NamedTuple):
+    """One thing that calls people out: what it is, whom, and in which column: whose values that
+    `where` can keep are these, under this title. Without a column it is the row that is marked.
     """
 
     what: str
     rows: list[int]
     column: int | None = None
-    keep: dict[str, list[str]] = field(default_factory=dict)
-    advice: str = ""
+    title: str = ""
+    keep: tuple[str, ...] = ()
 
 
 def called_out(
@@ -59,7 +58,7 @@ def proposal(table: Table) -> tuple[dict[str, list[str]], bool]:
     """The `where` that keeps everybody whom no column calls out, and whether rows are marked."""
     rows = [number for number, _ in table.rows]
     findings = _by_columns(table, rows, {})
-    choices = {name: values for found in findings for name, values in found.keep.items()}
+    choices = {found.title: [*found.keep] for found in findings if found.keep}
     return choices, bool(_marked_rows(table, rows))
 
 
@@ -69,7 +68,7 @@ def _marked_rows(table: Table, rows: Sequence[int]) -> list[Finding]:
     struck = {row for row, column in table.grid.struck if column in person}
     marks = {"struck through": struck, "hidden": table.grid.hidden - struck}
     found = {what: [row for row in rows if row in marked] for what, marked in marks.items()}
-    return [Finding(*each, advice="hidden_rows: skip") for each in found.items() if each[1]]
+    return [Finding(*each) for each in found.items() if each[1]]
 
 
 def _by_columns(table: Table, rows: Sequence[int], where: Where) -> Iterator[Finding]:
@@ -88,11 +87,11 @@ def _by_columns(table: Table, rows: Sequence[int], where: Where) -> Iterator[Fin
             continue
         out = [*map(int, typed.index[called])]
         if column in person or not title:
-            yield Finding(title or "the column without a header", out, column, advice=DELETE)
+            yield Finding(title or "the column without a header", out, column)
         else:
             right = {compared(value): value for value in typed[~called]}
             values = ", ".join(map(shown, dict.fromkeys(typed[called].iloc[:NAMED])))
-            yield Finding(f"{title} {values}", out, column, {title: [*right.values()] or [""]})
+            yield Finding(f"{title} {values}", out, column, title, (*right.values(),) or ("",))
 
 
 def _rule(title: str) -> Callable[[str], bool] | None:
@@ -122,12 +121,13 @@ def _question(table: Table, people: int, findings: Sequence[Finding], where: Whe
     """Say once for a file whom it calls out, and what to add."""
     rows = {row for each in findings for row in each.rows}
     each = "; ".join(f"{found.what}: {_listed(found.rows, table)}" for found in findings)
-    choices = {name: values for found in findings for name, values in found.keep.items()}
+    choices = {found.title: found.keep for found in findings if found.keep}
     lines = [line({**where, **choices})] if choices else []
     if lines and table.grid.sheet:
         cells = (f"where.{name}: {'; '.join(values) or ';'}" for name, values in choices.items())
         lines[0] += f"  (rows of a sheet campaign: {', '.join(cells)})"
-    lines += dict.fromkeys(found.advice for found in findings if found.advice)
+    advice = [SKIP if found.column is None else DELETE for found in findings if not found.keep]
+    lines += dict.fromkeys(advice)
     look = "looks" if len(rows) == 1 else "look"
     message = (
         f"{len(rows):,} of {people:,} people {look} as if out. {each}. Decide under candidates; to "

@@ -5,9 +5,8 @@ to a person, because a name that was sent cannot be changed (interface 4).
 """
 
 import re
-from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from config.errors import shown
 from config.sheets.headers import listed
@@ -20,12 +19,8 @@ FULL_NAME = "full_name"  # the field of such a cell, which is not sent itself
 LONGEST = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Split:
-    """First and last name; the last one is "" if there is only one name.
-
-    `note` is what a person should see, if it is not certain.
-    """
+class Split(NamedTuple):
+    """First and last name, "" if there is only one, and what a person should see if in doubt."""
 
     first: str
     last: str
@@ -38,9 +33,6 @@ def split_name(full: str) -> Split:
     if len(text) > LONGEST or not text:
         return Split(text[:LONGEST], "")
     words = text.split()
-    if text.isascii() and _PLAIN.fullmatch(text) and not {*map(_key, words)} & _special():
-        first, last = words
-        return Split(first, last)
     name = _parser().parse(text)
     first, last = name.given_names, name.family
     if capitals := _capitals(words):
@@ -97,22 +89,6 @@ def _parser() -> "Parser":
     return parser_for(locales.RU, locales.TR_AZ)
 
 
-@cache
-def _special() -> frozenset[str]:
-    """Words that are titles or degrees, or may be a family name that stands first."""
-    from nameparser.config import CONSTANTS  # noqa: PLC0415
-
-    known = (CONSTANTS.titles, CONSTANTS.suffix_acronyms, CONSTANTS.suffix_not_acronyms)
-    more = (
-        CONSTANTS.prefixes,
-        CONSTANTS.conjunctions,
-        listed("family_first"),
-        listed("given_last"),
-    )
-    return frozenset(str(word).casefold() for words in (*known, *more) for word in words)
-
-
-_PLAIN = re.compile(r"[A-Z]?[a-z'-]+ [A-Za-z'-]*[a-z]")
 _ASIDE = re.compile(r"\[[^\[\]]*\]|<[^<>]*>")
 _EAST_ASIAN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
 _KOREAN = re.compile(r"[A-Z][a-z]+-[a-z]+")  # Joon-ho is a given name

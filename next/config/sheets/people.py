@@ -101,18 +101,15 @@ def read_people(spec: TableSpec, base: Path) -> People:
 def _missing_columns(table: Table, split: bool, columns: Mapping[str, str]) -> Iterator[Mistake]:
     """Say which column of names is missing, and what to write in the definition."""
     place = table.grid.place(table.header)
-    missing = [name for name in NAMES if name not in table.by_field and name not in columns]
-    if split and not missing:
-        why = "there are columns for first and last names already; leave out split_name"
-        yield Mistake(place, why, "split_name")
-    elif split and FULL_NAME not in {*table.by_field, *columns}:
-        yield no_column(place, FULL_NAME, table.headers)
-    elif not split and len(missing) == 2 and FULL_NAME in table.by_field:
+    missing = [name for name in NAMES if name not in {*table.by_field, *columns}]
+    if not split and len(missing) == 2 and FULL_NAME in table.by_field:
         title = table.headers[table.by_field[FULL_NAME]]
         why = f"only whole names, under {shown(title)}; to split them, write  split_name: true"
         yield Mistake(place, why, "first_name")
     elif not split:
         yield from (no_column(place, name, table.headers) for name in missing)
+    elif missing and FULL_NAME not in {*table.by_field, *columns}:
+        yield no_column(place, FULL_NAME, table.headers)
 
 
 def _texts(table: Table, rows: list[int]) -> Iterator[tuple[int, dict[str, str]]]:

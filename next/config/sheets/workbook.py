@@ -58,8 +58,6 @@ def read_grids(source: Source) -> list[Grid]:
         raise BadInput.at(Place(source.file, sheet=sheet, cell=cell), why)
     for grid in answer:
         grid.file = source.file
-        if grid.concealed:
-            grid.notes = [f"{grid.whole}: this sheet is hidden, but it is read like any other"]
     return answer
 
 
@@ -97,11 +95,11 @@ def _sheets(data: bytes) -> Iterator[Grid]:
     if not book.worksheets:
         raise Unfit(DAMAGED)
     for sheet in book.worksheets:
-        grid = Grid(Path(), [], sheet.title, concealed=sheet.sheet_state != "visible")
+        grid = Grid(Path(), [], sheet.title)
         rows: dict[int, dict[int, str]] = defaultdict(dict)
         for (number, column), cell in sorted(sheet._cells.items()):
             at, value = (number, column - 1), cell.value
-            text = text_of(value, cell.number_format)
+            text = text_of(value)
             # An empty text is a result; an empty result of another kind was never calculated.
             if value is None and cell.data_type == "n" and (sheet.title, *at) in formulas:
                 text = UNCALCULATED

@@ -49,14 +49,6 @@ MISTAKES: list[tuple[str | bytes, dict[str, Any], list[str]]] = [
         [':1, first_name: only whole names, under "Name"; to split them, write  split_name: true'],
     ),
     (
-        HEAD + ADA,
-        {"split_name": True},
-        [
-            ":1, split_name: there are columns for first and last names already; leave out "
-            "split_name"
-        ],
-    ),
-    (
         "First name,Surname,Phone\nA,B,1\n",
         {},
         [
