@@ -1,6 +1,5 @@
 """From what was written to a Definition, and every mistake in it at its place."""
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -146,10 +145,7 @@ def mistake(detail: ErrorDetails, place: Callable[..., Place]) -> Mistake:
     choice = str(context.get("expected", "")).replace("'", "")
     wanted = str(context.get("error") or choice or meaning(name))
     found = None if kind == "missing" else detail["input"]
-    placeholder = isinstance(found, str) and re.fullmatch(r"\s*<[^<>@]*>\s*", found)
-    still = "is still there: write your own value in its place, or delete it"
-    message = f"{found} {still}" if placeholder else ""
-    return Mistake(place(where), message, field, found, wanted)
+    return Mistake(place(where), "", field, found, wanted)
 
 
 def meaning(name: str) -> str:

@@ -143,16 +143,13 @@ _SLIPS = tuple(
     (re.compile(pattern), words)
     for pattern, words in (
         (_UNSEEN, "without the invisible {0}"),
-        (r"[\r\n]", "on one line"),
         (
             r"\S@[^\s,;|<>]+[\s,;|]+[^\s,;|<>]+@\S",
             "alone, not several: keep one, or write  several: first  under candidates",
         ),
         (r"<\s*([^<>]*?)\s*>?\s*$", "only, what is between < and >: {1}"),
-        (r"[,;]$", "without the comma or semicolon at its end"),
-        (r"@.*@", "with one @ in it"),
-        (r"^[^@]{65}|^.{255}", "of at most 254 characters, 64 before the @"),
         (r"""^["`“”„‟«»‘’‚‛‹›]|["'`“”„‟«»‘’‚‛‹›]$""", "without quotes around it"),
+        (r"^[^@]{65}|^.{255}", "of at most 254 characters, 64 before the @"),
     )
 )
 # Cyrillic or Greek beside Latin letters before the @, or Latin letters in their wide form.

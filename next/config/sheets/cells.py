@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-from config.emails import email_key
 from config.errors import Mistake, Place
 
 # Beyond this, floating-point numbers skip whole numbers.
@@ -105,30 +104,13 @@ def is_address(text: str) -> bool:
     return "@" in text and bool(_ADDRESS.fullmatch(plain_address(text)))
 
 
-def address_of(text: str, link: str = "", *, first: bool = False) -> str:
-    """Return the address that a cell shows, or if it shows none, that of its link.
-
-    Raises ValueError if the link leads to an address that the cell does not show: nobody can tell
-    with which one the person logs in.
-    """
-    shown = plain_address(text, first=first)
-    if not link:
-        return shown
-    targets = [_bare(target) for target in link.split(",")]
-    if "@" not in text:
-        return plain_address(", ".join(dict.fromkeys(targets)), first=first)
-    if not {*map(email_key, targets)} & {*map(email_key, addresses_in(text))}:
-        raise ValueError(f"an address that is the one of its link, {targets[0]}")
-    return shown
-
-
-def plain_address(text: str, *, first: bool = False) -> str:
-    """Return the one address in `Ada <ada@x.org>` or `mailto:ada@x.org`.
+def plain_address(text: str, link: str = "", *, first: bool = False) -> str:
+    """Return the one address in `Ada <ada@x.org>` or `mailto:ada@x.org`, or else in its link.
 
     Of several different ones, the `first`; without that, a cell with several, like one without
     any, stays as it is, so that the rules for addresses refuse it.
     """
-    text = text.strip()
+    text = (text if "@" in text or not link else link).strip()
     if not _WRAPPED.search(text):
         return text
     each = addresses_in(text)

@@ -17,7 +17,7 @@ stands for the rest of a word, so that `reject*` matches Rejected, Rejection and
 import csv
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Literal
@@ -46,12 +46,20 @@ def fields_of(titles: Sequence[str], columns: Mapping[str, str]) -> list[str | N
     return fields
 
 
+def is_header(fields: Collection[str | None]) -> bool:
+    """Whether the fields of a row are those of a header: an address and a name."""
+    return "email1" in fields and not {"full_name", "first_name", "last_name"}.isdisjoint(fields)
+
+
 def header_among(rows: Sequence[Sequence[str]], columns: Mapping[str, str]) -> tuple[int, int]:
-    """Find the header: the first of the rows that name the most fields, and how many it names."""
-    top = rows[:ABOVE_AT_MOST]
-    named = [len({*fields_of(row, columns)} - {None}) for row in top] or [0]
-    most = max(named)
-    return named.index(most), most
+    """Find the header: the first of the rows that is one, or else names the most fields, and how
+    many it names.
+    """
+    named = [{*fields_of(row, columns)} - {None} for row in rows[:ABOVE_AT_MOST]] or [set()]
+    best = max(
+        named, key=lambda fields: (is_header(fields), 0 if is_header(fields) else len(fields))
+    )
+    return named.index(best), len(best)
 
 
 @lru_cache(maxsize=4096)

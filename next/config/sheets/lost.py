@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from config.errors import Mistake, shown, some
 from config.sheets.cells import DELIMITERS, MOST_ROWS, Grid, is_address, is_person
-from config.sheets.headers import fields_of, is_nobody
+from config.sheets.headers import fields_of, is_header, is_nobody
 from config.sheets.names import FULL_NAME
 
 Row = tuple[int, list[str]]
@@ -42,15 +42,14 @@ def sift(
     names = [FULL_NAME] if FULL_NAME in by_field else ["first_name", "last_name"]
     person = [by_field[name] for name in (*names, "email1") if name in by_field]
     above = [row for row in grid.rows if row[0] < number]
-    for lost in _above(above, number, person, columns):
-        mistakes.append(Mistake(grid.place(lost, person[-1]), ABOVE.format(header=number)))
+    # As after sorting the header among the people.
+    if above and above[-1][0] == number - 1 and all(is_person(cells, person) for _, cells in above):
+        why = ABOVE.format(header=number)
+        mistakes += [Mistake(grid.place(lost, person[-1]), why) for lost, _ in above]
     nobody: list[Row] = []
     read = sorted(by_field.values())
     for row in grid.rows[len(above) + 1 :]:
         begins, cells = row
-        if grid.delimiter and (torn := _torn(grid, cells, len(titles), person)):
-            mistakes.append(Mistake(grid.place(begins), torn))
-            continue
         complete = is_person(cells, person)
         if not complete and _is_header(cells, columns):
             mistakes.append(Mistake(grid.place(begins), SECOND))
@@ -58,6 +57,9 @@ def sift(
             while people and _alone(people[-1][1]):
                 people.pop()
             break
+        if grid.delimiter and (torn := _torn(grid, cells, len(titles), person)):
+            mistakes.append(Mistake(grid.place(begins), torn))
+            continue
         if complete or _is_somebody(cells, read):
             if len(people) == MOST_ROWS:
                 why = f"there are more than {MOST_ROWS:,} rows; split them into several files"
@@ -73,30 +75,10 @@ def sift(
     return people, mistakes, notes
 
 
-def _above(
-    rows: Sequence[Row], header: int, person: Sequence[int], columns: Mapping[str, str]
-) -> list[int]:
-    """Find people above the header: below another header, or all rows there are people, as after
-    sorting the header among them.
-    """
-    lost, email = [], None
-    for number, cells in rows:
-        if email is not None and email < len(cells) and is_address(cells[email]):
-            lost.append(number)
-        elif email is None and _is_header(cells, columns):
-            email = fields_of(cells, columns).index("email1")
-    if not lost and rows and rows[-1][0] == header - 1:
-        lost = [number for number, cells in rows if is_person(cells, person)]
-        lost = lost if len(lost) == len(rows) else []
-    return lost
-
-
 def _is_header(cells: Sequence[str], columns: Mapping[str, str]) -> bool:
     """Whether a row names columns for an address and for a name."""
-    if any("@" in cell for cell in cells) or len(set(cells)) < 2:
-        return False
-    fields = {*fields_of(cells, columns)}
-    return "email1" in fields and bool(fields & {FULL_NAME, "first_name", "last_name"})
+    names = len(set(cells)) > 1 and not any("@" in cell for cell in cells)
+    return names and is_header(fields_of(cells, columns))
 
 
 def _alone(cells: Iterable[str]) -> bool:

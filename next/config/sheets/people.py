@@ -9,9 +9,9 @@ from pydantic import ValidationError
 from config.building import meaning, mistake
 from config.definition import Candidate, Listed
 from config.definition import Table as TableSpec
-from config.emails import email_key, mailbox
+from config.emails import email_key
 from config.errors import BadInput, Mistake, Place, shown
-from config.sheets.cells import address_of, error_in, plain_address
+from config.sheets.cells import error_in, plain_address
 from config.sheets.left_out import called_out
 from config.sheets.names import FULL_NAME, split_name
 from config.sheets.table import Table, no_column, read_table
@@ -72,13 +72,10 @@ def read_people(spec: TableSpec, base: Path) -> People:
     people = People([], table.mistakes, table.notes, [], from_headers, table.digest)
     if "email1" not in table.by_field:
         return people
-    wrong = [*_missing_columns(table, split, spec.columns)]
-    if not wrong:
-        known = len(table.mistakes)
-        out = left_out_by(table, spec.where)
-        wrong = table.mistakes[known:]
-    if wrong:
-        people.mistakes += wrong
+    known = len(table.mistakes)
+    table.mistakes += _missing_columns(table, split, spec.columns)
+    out = left_out_by(table, spec.where) if len(table.mistakes) == known else {}
+    if len(table.mistakes) > known:
         return people
     rows = [row for row, _ in table.rows if row not in out]
     out |= called_out(table, rows, spec.where, spec.hidden_rows)
@@ -132,12 +129,9 @@ def _read(table: Table, row: int, texts: dict[str, str], first: bool) -> Read:
         if error:
             sent = "first_name" if name == FULL_NAME else name
             refuse(name, f"found {error}, wanted {meaning(f'candidates.list.{sent}')}")
-    if typed := texts.get("email1", ""):
-        try:
-            link = table.grid.links.get((row, table.by_field["email1"]), "")
-            texts["email1"] = address_of(typed, link, first=first)
-        except ValueError as error:
-            refuse("email1", found=typed, wanted=str(error))
+    if "email1" in texts:
+        link = table.grid.links.get((row, table.by_field["email1"]), "")
+        texts["email1"] = plain_address(texts["email1"], link, first=first)
     if full := texts.pop(FULL_NAME, ""):
         split = split_name(full)
         texts |= {"first_name": split.first, "last_name": split.last}
@@ -193,30 +187,24 @@ def _differing(table: Table, first: Read, again: Read) -> Iterator[Mistake]:
 
 
 def compare(listed: list[Listed], people: People) -> None:
-    """Ask about one address or name that stands twice, and point at two of one mailbox."""
+    """Ask about an address or a name that stands twice."""
     seen: dict[str, Listed] = {}
     for each in listed:
         person = each.candidate
         name = compared(f"{person.first_name} {person.last_name}")
-        keys = (f"key {each.key}", f"name {name}", f"box {mailbox(each.key)}")
-        key, namesake, same = (seen.setdefault(key, each) for key in keys)
-        found = shown(person.email1)
-        if key is not each:
-            why = f"{person.email1} is listed twice, first at {key.place}"
-            people.mistakes.append(Mistake(each.place, why, "email1", person.email1))
+        before, namesake = (seen.setdefault(key, each) for key in (each.key, f"name {name}"))
+        if before is not each:
+            why = f"{person.email1} is listed twice, first at {before.place}"
         elif namesake is not each:
             why = (
-                f"found {found}, but {person.first_name} {person.last_name} stands at "
-                f"{_row(namesake.place)} with {shown(namesake.candidate.email1)}; delete one of "
+                f"found {shown(person.email1)}, but {person.first_name} {person.last_name} stands "
+                f"at {_row(namesake.place)} with {shown(namesake.candidate.email1)}; delete one of "
                 "the rows, or choose by a column (where); if they are two people, tell their names "
                 "apart, as with an initial"
             )
-            people.mistakes.append(Mistake(each.place, why, "email1", person.email1))
-        elif same is not each:
-            people.notes.append(
-                f"{each.place}, email1: {found} is probably the same mailbox as "
-                f"{shown(same.candidate.email1)} at {_row(same.place)}"
-            )
+        else:
+            continue
+        people.mistakes.append(Mistake(each.place, why, "email1", person.email1))
 
 
 def _row(place: Place) -> str:

@@ -32,13 +32,10 @@ def test_the_corpus_of_addresses(case: dict[str, Any]) -> None:
     [
         ("ana@", "(there must be something after the @-sign)"),
         ("Ana Lee <ana@b.org>", "only, what is between < and >: ana@b.org"),
-        ("ana@b.org,", "without the comma or semicolon at its end"),
         (
             "ana@b.org; eve@b.org",
             "alone, not several: keep one, or write  several: first  under candidates",
         ),
-        ("ana@b\n.org", "on one line"),
-        ("ana@@b.org", "with one @ in it"),
         ("“ana@b.org”", "without quotes around it"),
         ("an\u200ba@b.org", "without the invisible ZERO WIDTH SPACE"),
         ("a" * 65 + "@b.org", "of at most 254 characters, 64 before the @"),

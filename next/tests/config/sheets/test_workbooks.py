@@ -112,13 +112,7 @@ def filtered(sheet: Any) -> None:
             lambda sheet: sheet.__setitem__("C3", CellRichText(STRUCK, "bob@people.test")),
             ["C3, email1: found text of which only a part is struck through, wanted an email ad…"],
         ),
-        (
-            lambda sheet: link(sheet, "C3", "eve@people.test"),
-            [
-                'C3, email1: found "bob@people.test", wanted an address that is the one of its '
-                "link, eve@people.test"
-            ],
-        ),
+        (lambda sheet: link(sheet, "C3", "eve@people.test"), []),  # what is shown counts
         (
             lambda sheet: setattr(sheet.row_dimensions[3], "hidden", True),
             [
