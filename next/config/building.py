@@ -68,7 +68,7 @@ def build(written: Written, now: datetime) -> tuple[Definition, list[Mistake]]:
         mistakes += [mistake(each, written.place) for each in errors]
         definition = _without(written.fields, errors)
     wrong = {each.field for each in mistakes}
-    for broken, name, message in [*_between_fields(definition), *_while_open(definition, now)]:
+    for broken, name, message in _between_fields(definition, now):
         if broken and name not in wrong:
             place = written.place((*name.split("."),))
             mistakes.append(Mistake(place, message, name.removeprefix("candidates.")))
@@ -87,7 +87,7 @@ def _without(fields: dict[str, Any], errors: Sequence[ErrorDetails]) -> Definiti
     return Definition.model_validate(rest)
 
 
-def _between_fields(definition: Definition) -> Iterator[tuple[bool, str, str]]:
+def _between_fields(definition: Definition, now: datetime) -> Iterator[tuple[bool, str, str]]:
     """Go through the rules between fields: whether it is broken, by which field, and a sentence."""
     project, problem, people = definition.project, definition.problem, definition.candidates
     invites, schedule = definition.invites, definition.schedule or models.Schedule(every="1 day")
@@ -116,20 +116,15 @@ def _between_fields(definition: Definition) -> Iterator[tuple[bool, str, str]]:
     yield bool(schedule.cron) == bool(schedule.every), "schedule.every", either
     waves = "between goes with waves: write waves as well"
     yield bool(invites.between) and not invites.waves, "invites.between", waves
-
-
-def _while_open(definition: Definition, now: datetime) -> Iterator[tuple[bool, str, str]]:
-    """Whether the project has ended, or ends before anybody can be invited."""
-    project, invites = definition.project, definition.invites
     if project.endtime:
         # Without a zone, it has ended once it is over everywhere on earth.
-        end = instant(project.endtime, ZoneInfo(project.timezone or "Etc/GMT+12"))
+        over = instant(project.endtime, ZoneInfo(project.timezone or "Etc/GMT+12"))
         ends = f"on {project.endtime:%Y-%m-%d %H:%M}"
-        yield end <= now, "project.endtime", f"the project already ended {ends}"
+        yield over <= now, "project.endtime", f"the project already ended {ends}"
         first = may_send(invites, now) or now
         name = "invites.not_before" if invites.not_before else "invites.hours"
         why = f"the project ends {ends}, before the first invitation may go out"
-        yield now < end <= first < NEVER, name, why
+        yield now < over <= first < NEVER, name, why
 
 
 def mistake(detail: ErrorDetails, place: Callable[..., Place]) -> Mistake:

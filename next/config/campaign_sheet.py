@@ -1,14 +1,14 @@
 """A campaign in a workbook: a sheet `campaign` of fields and values, and a sheet `candidates`."""
 
 import re
+from typing import Any
 
 from config.building import FIELDS, Written
-from config.errors import BadInput, Mistake, Place
+from config.errors import Mistake, Place
 from config.sheets.cells import error_in
 from config.sheets.files import Source
 from config.sheets.workbook import read_grids
 
-CAMPAIGN, CANDIDATES = "campaign", "candidates"
 # How the values in a cell are told apart; those of `where` may have commas in them.
 LISTS = {"invites.waves": "[,;]", "invites.holidays": "[,;]", "candidates.where": ";"}
 
@@ -20,15 +20,11 @@ def campaign_sheet(source: Source) -> Written | None:
     to read. A field without a value counts as left out.
     """
     sheets = {(grid.sheet or "").strip().lower(): grid for grid in read_grids(source)}
-    if CAMPAIGN not in sheets:
+    if "campaign" not in sheets:
         return None
-    if CANDIDATES not in sheets:
-        names = ", ".join(grid.sheet or "" for grid in sheets.values())
-        message = f"this workbook has no sheet {CANDIDATES} with the people; it has {names}"
-        raise BadInput.at(Place(source.file), message)
-    grid = sheets[CAMPAIGN]
+    grid = sheets["campaign"]
     written = Written(grid.whole)
-    people = {"file": source.file.name, "sheet": sheets[CANDIDATES].sheet}
+    people = {"file": source.file.name, "sheet": "candidates"}
     written.fields = {"project": {}, "candidates": people}
     for row, cells in grid.rows:
         name, value = (cell.strip() for cell in [*cells, "", ""][:2])
@@ -46,14 +42,15 @@ def campaign_sheet(source: Source) -> Written | None:
 def _add(written: Written, name: str, value: str, places: tuple[Place, Place]) -> None:
     """Take over a field with its value, or say that it is there already."""
     location = _location(name)
-    if location in written.places:
-        why = f"{name} is written twice, first at {written.places[location][0]}"
+    around: Any = written.fields
+    for depth, step in enumerate(location[:-1], start=1):
+        around = around.setdefault(step, {}) if isinstance(around, dict) else None
+        written.places.setdefault(location[:depth], places)
+    if location in written.places or not isinstance(around, dict):
+        first = written.places.get(location) or written.places[location[:-1]]
+        why = f"{name} is written twice, first at {first[0]}"
         written.mistakes.append(Mistake(places[0], why, name))
         return
-    around = written.fields
-    for depth, step in enumerate(location[:-1], start=1):
-        around = around.setdefault(step, {})
-        written.places.setdefault(location[:depth], places)
     written.places[location] = places
     separator = LISTS.get(".".join(location[:2]))
     around[location[-1]] = re.split(rf"\s*{separator}\s*", value) if separator else value

@@ -19,7 +19,6 @@ MOST_COLUMNS = 1_000
 MOST_CELLS = 5_000_000
 # What stands in a cell that has no value to be trusted.
 UNCALCULATED, PARTLY_STRUCK = "#UNCALCULATED!", "#PARTLY_STRUCK!"
-DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
 
 
 class Unfit(Exception):
@@ -94,11 +93,6 @@ def error_in(text: str) -> str:
     return f"the error {text}" if is_one else ""
 
 
-def unguarded(row: list[str]) -> list[str]:
-    """Remove the apostrophe that programs put before text that looks like a formula."""
-    return [cell[1:] if cell.startswith(_GUARDED) else cell for cell in row]
-
-
 def is_address(text: str) -> bool:
     """Whether a cell holds one address and nothing else, roughly; a footer has words around it."""
     return "@" in text and bool(_ADDRESS.fullmatch(plain_address(text)))
@@ -143,7 +137,6 @@ def _bare(text: str) -> str:
     return unquote(mailto[1]).strip() if mailto else text.strip()
 
 
-_GUARDED = tuple(f"'{c}" for c in "=+-@\t\r\n＝＋－＠")
 _ESCAPED = re.compile("_x(000[9AD])_")
 _ADDRESS = re.compile(r"[^\s@,;|<>:]+@[^\s@,;|<>:]+\.[^\s@,;|<>:.]+")
 # Most cells hold an address and nothing else.

@@ -1,6 +1,6 @@
 """A table of any kind of file: its header, its columns, and its rows as a pandas DataFrame."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -8,10 +8,17 @@ from typing import TYPE_CHECKING
 
 from config.definition import COLUMNS
 from config.errors import BadInput, Mistake, Place, shown, some
-from config.sheets.cells import Grid, error_in, is_address
+from config.sheets.cells import MOST_ROWS, Grid, error_in, is_address, is_person
 from config.sheets.files import Kind, Source, read_file
-from config.sheets.headers import ABOVE_AT_MOST, fields_of, header_among, is_remarks, spelling
-from config.sheets.lost import Row, sift
+from config.sheets.headers import (
+    ABOVE_AT_MOST,
+    fields_of,
+    header_among,
+    is_header,
+    is_nobody,
+    is_remarks,
+    spelling,
+)
 from config.sheets.text import read_text
 
 if TYPE_CHECKING:
@@ -23,6 +30,22 @@ NO_HEADER = (
     "this row has an address, so it is not a header; add a header row above it that names the "
     "columns, such as First name or Email"
 )
+
+ABOVE = "a person stands above the header, and is not read; put all people below one header"
+SECOND = (
+    "a second table begins here, which is not read; put all people below one header, or keep one "
+    "table in a sheet"
+)
+ELSEWHERE = "an address stands here, but nothing in the columns that are read, so nobody is invited"
+SWALLOWED = (
+    "a cell of this row holds whole rows with people, because of a stray quote; remove the quote, "
+    "or the line breaks inside the cell"
+)
+TOO_WIDE = (
+    "this row has {found:,} columns, the header has {wanted}; put quotes around text that "
+    "contains {delimiter}"
+)
+Row = tuple[int, list[str]]
 
 
 @dataclass
@@ -94,12 +117,13 @@ def table_of(
     at, _ = header_among([cells for _, cells in top], columns)
     header, titles = top[at][0], [title.strip() for title in top[at][1]]
     by_field, mistakes = _columns(grid, header, titles, columns)
-    rows, mistakes = grid.rows[at + 1 :], [*grid.mistakes, *mistakes]
+    mistakes = [*grid.mistakes, *mistakes]
+    rows = grid.rows[at + 1 :]
+    table = Table(grid, source.digest, titles, header, by_field, rows, mistakes, notes)
     if "email1" in by_field:
-        rows, lost, others = sift(grid, (header, titles), by_field, columns)
-        mistakes, notes = mistakes + lost, notes + others
-    notes += _unsent(grid, titles, by_field)
-    return Table(grid, source.digest, titles, header, by_field, rows, mistakes, notes)
+        _sift(table, grid.rows[:at], columns)
+    table.notes += _unsent(grid, titles, by_field)
+    return table
 
 
 def no_column(place: Place, name: str, titles: Sequence[str]) -> Mistake:
@@ -193,6 +217,74 @@ def _has_numbers(grid: Grid, header: int, column: int) -> bool:
     below = (cells for number, cells in grid.rows if number > header and column < len(cells))
     texts = [text for cells in below if (text := cells[column].strip())]
     return any(each.replace(".", "").isdecimal() for each in texts) or all(map(error_in, texts))
+
+
+def _sift(table: Table, above: Sequence[Row], columns: Mapping[str, str]) -> None:
+    """Keep only the rows that may be people, and say who would be lost in the others."""
+    grid, by_field, width = table.grid, table.by_field, len(table.headers)
+    names = ["full_name"] if "full_name" in by_field else ["first_name", "last_name"]
+    person = [by_field[name] for name in (*names, "email1") if name in by_field]
+    found: list[tuple[Place, str]] = []
+    # As after sorting the header among the people.
+    if above and above[-1][0] == table.header - 1 and all(is_person(c, person) for _, c in above):
+        found += [(grid.place(lost, person[-1]), ABOVE) for lost, _ in above]
+    people: list[Row] = []
+    nobody: list[str] = []
+    for begins, cells in table.rows:
+        complete, place = is_person(cells, person), grid.place(begins)
+        if not complete and _is_header(cells, columns):
+            found.append((place, SECOND))
+            # What stands alone above the second header is its title.
+            while people and _alone(people[-1][1]):
+                people.pop()
+            break
+        if grid.delimiter and (torn := _torn(grid.delimiter, cells, width, person)):
+            found.append((place, torn))
+        elif complete or _is_somebody(cells, by_field.values()):
+            people.append((begins, cells))
+        elif is_nobody(cells):
+            nobody.append(f"{place} {shown(next(filter(str.strip, cells)))}")
+        elif any(map(is_address, cells)):
+            table.notes.append(f"{place}: {ELSEWHERE}")
+    if nobody:
+        table.notes.append(f"not people, but totals or footers: {some(nobody)}")
+    if len(people) > MOST_ROWS:
+        people, found = [], [(grid.whole, f"there are more than {MOST_ROWS:,} rows; split them up")]
+    table.rows = people
+    table.mistakes += [Mistake(*each) for each in found]
+
+
+def _is_header(cells: Sequence[str], columns: Mapping[str, str]) -> bool:
+    """Whether a row names columns for an address and for a name."""
+    names = len(set(cells)) > 1 and not any("@" in cell for cell in cells)
+    return names and is_header(fields_of(cells, columns))
+
+
+def _alone(cells: Iterable[str]) -> bool:
+    filled = [cell for cell in cells if cell.strip()]
+    return len(filled) == 1 and "@" not in filled[0]
+
+
+def _is_somebody(cells: Sequence[str], columns: Iterable[int]) -> bool:
+    """Whether a row may be a person, however incomplete: no total and no footer."""
+    here = any(column < len(cells) and cells[column].strip() for column in columns)
+    return here and (any(map(is_address, cells)) or not is_nobody(cells))
+
+
+def _torn(delimiter: str, cells: Sequence[str], width: int, person: Sequence[int]) -> str | None:
+    """Say what is wrong with a row of a text that has too many cells, or other rows in a cell."""
+    if any(cell.strip() for cell in cells[width:]):
+        return TOO_WIDE.format(found=len(cells), wanted=width, delimiter=shown(delimiter))
+    for at, cell in enumerate(cells):
+        if "\n" in cell or "\r" in cell:
+            first, *others = (line.split(delimiter) for line in cell.splitlines() or [""])
+            # The first line is the end of a row, and the last may be the beginning of one.
+            tail = [""] * at + first
+            is_tail = len(tail) == width > at + 1 and is_address(tail[person[-1]])
+            rows = [line for line in others if len(line) in {width, at + 1}]
+            if is_tail or any(is_person(line, person) for line in rows):
+                return SWALLOWED
+    return None
 
 
 def _unsent(grid: Grid, titles: Sequence[str], by_field: Mapping[str, int]) -> list[str]:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from config.errors import BadInput, Mistake, Place
-from config.sheets.cells import DELIMITERS, MOST_CELLS, MOST_ROWS, Grid, unguarded
+from config.sheets.cells import MOST_CELLS, MOST_ROWS, Grid
 from config.sheets.files import TOO_LARGE, Source, encoding_of
 from config.sheets.headers import ABOVE_AT_MOST, header_among
 
@@ -26,7 +26,8 @@ def read_text(source: Source, columns: Mapping[str, str]) -> Grid:
     """
     text, notes = _decoded(source)
     head = io.StringIO(text[:HEAD], newline="").readlines()
-    first, delimiters = 1, tuple(DELIMITERS)
+    first = 1
+    delimiters: tuple[str, ...] = (",", ";", "\t", "|")
     if separator := _SEPARATOR.fullmatch(head[0].rstrip("\r\n")):
         first, delimiters = 2, (separator["delimiter"],)
     tops = {each: [*_rows(head[first - 1 :], each, first)] for each in delimiters}
@@ -69,7 +70,7 @@ def _rows(
     try:
         for row in reader:
             if any(map(str.strip, row)):
-                yield begins, unguarded(row)
+                yield begins, [cell[1:] if cell.startswith(_GUARDED) else cell for cell in row]
             begins = first + reader.line_num
     except csv.Error:  # also for a cell of more than 131,072 characters
         raise _Torn(begins) from None
@@ -100,3 +101,5 @@ def _decoded(source: Source) -> tuple[str, list[str]]:
 
 # A line that only Excel understands; other programs add quotes to it, and delimiters.
 _SEPARATOR = re.compile(r"\"?sep ?= ?(?P<delimiter>[,;\t|])\"?(?P=delimiter)*", re.IGNORECASE)
+# An apostrophe that programs put before text that looks like a formula.
+_GUARDED = tuple(f"'{sign}" for sign in "=+-@\t\r\n")

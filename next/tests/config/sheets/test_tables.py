@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from config.errors import BadInput
-from config.sheets import files, lost
+from config.sheets import files
+from config.sheets import table as rules
 from config.sheets.files import read_file
 from config.sheets.table import read_table
 from tests.config.sheets.conftest import Read, said, sent, short
@@ -110,24 +111,24 @@ MISTAKES: list[tuple[str | bytes, dict[str, Any], list[str]]] = [
     (
         ADA + BOB + HEAD + EVE,
         {},
-        [f":{line}: {lost.ABOVE.format(header=3)}" for line in (1, 2)],
+        [f":{line}: {rules.ABOVE}" for line in (1, 2)],
     ),
     (
         "Email,First name,Last name\nada@x.test,A,B\n\nSecond batch\n"
         "First name,Last name,Email,Source\nC,D,c@x.test,web\n",
         {},
-        [f":5: {lost.SECOND}"],
+        [f":5: {rules.SECOND}"],
     ),
-    (HEAD + ADA + "\nMore of them,,\n" + HEAD + BOB, {}, [f":5: {lost.SECOND}"]),
+    (HEAD + ADA + "\nMore of them,,\n" + HEAD + BOB, {}, [f":5: {rules.SECOND}"]),
     (
         HEAD[:-1] + ',Remark\nA,B,a@x.test,"see\nBob,B,bob@x.test,ok\nCid,C,cid@x.test,mail"\n',
         {},
-        [f":2: {lost.SWALLOWED}"],
+        [f":2: {rules.SWALLOWED}"],
     ),
     (
         'Remark,First name,Surname,Email\n"see,Ada,A,ada@x.test\nmail",Bob,B,bob@x.test\n',
         {},
-        [f":2: {lost.SWALLOWED}"],
+        [f":2: {rules.SWALLOWED}"],
     ),
     (HEAD + ADA + '"Bob,B,bob@x.test\n' + EVE, {}, [":3: the rows cannot be told apart from he…"]),
     (HEAD + "A,B,C,a@x.test\n", {}, [":2: this row has 4 columns, the header has 3; put quotes…"]),
@@ -168,7 +169,7 @@ FINE: list[tuple[str | bytes, dict[str, Any], list[str]]] = [
     (
         "First name,Last name,Email,,,\n" + ADA[:-1] + ",,,\n,,,Bob,B,bob@x.test\n",
         {},
-        [lost.ELSEWHERE],
+        [rules.ELSEWHERE],
     ),
     # Blank lines, totals and footers.
     (HEAD + "\n\n,,\n" + ADA + "\n \n", {}, []),
