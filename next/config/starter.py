@@ -10,13 +10,12 @@ from typing import Any
 from unicodedata import normalize
 
 from config.building import FIELDS
-from config.errors import BadInput, CampaignError, Place
+from config.errors import BadInput, Place
 from config.folder import check_output
 from config.reading import YAML, who_reads
 from config.sheets.files import read_file
-from config.sheets.left_out import proposal
+from config.sheets.left_out import in_yaml, proposal
 from config.sheets.table import Table, table_of
-from config.sheets.where import in_yaml
 from config.yaml_file import read_yaml
 
 TEMPLATE = Path(__file__).with_name("starter.yaml")
@@ -30,19 +29,10 @@ CONFIRM = "<delete this once the line is right>"
 OPTIONAL = ("stage_id", "invites.hours", "invites.pilot")  # empty rows of a workbook
 
 
-class AlreadyRead(CampaignError):
-    """{definition} already reads {table}. A second definition would invite everybody again.
-
-    Then type: campaign check {typed}
-    """
-
-    exit_code = 2
-
-
 def write_starter(path: Path, export: Path | None = None, *, force: bool = False) -> None:
     """Write a definition, `.yaml` or `.xlsx`, which reads the export if there is one.
 
-    Its key comes from its name. Raises CampaignError: the export cannot be read, or another
+    Its key comes from its name. Raises BadInput: the export cannot be read, or another
     definition already reads it; the file exists.
     """
     suffix, key = path.suffix.lower(), _key(path.stem)
@@ -51,8 +41,8 @@ def write_starter(path: Path, export: Path | None = None, *, force: bool = False
     if not path.parent.is_dir():
         raise BadInput.at(Place(path), f"there is no folder {path.parent}; create it first")
     if export and not force and (reader := who_reads(export, path.parent)):
-        typed = shlex.quote(str(reader))
-        raise AlreadyRead(definition=reader, table=export, typed=typed)
+        why = f"{reader} already reads this table; a second one would invite everybody again"
+        raise BadInput.at(Place(export), why)
     check_output(path, force=force)
     people, table = PEOPLE, None
     if export:

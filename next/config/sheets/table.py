@@ -3,13 +3,12 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from config.definition import COLUMNS
 from config.errors import BadInput, Mistake, Place, shown, some
 from config.sheets.cells import MOST_ROWS, Grid, error_in, is_address, is_person
-from config.sheets.files import Kind, Source, read_file
+from config.sheets.files import Kind, Source
 from config.sheets.headers import (
     ABOVE_AT_MOST,
     fields_of,
@@ -93,21 +92,14 @@ class Table:
         return self.grid.place(row, self.by_field.get("email1", 0) if column is None else column)
 
 
-def read_table(
-    file: Path, sheet: str | None = None, columns: Mapping[str, str] | None = None
+def table_of(
+    source: Source, sheet: str | None = None, columns: Mapping[str, str] | None = None
 ) -> Table:
     """Read a file as a table; `columns` says which header holds which field.
 
     Raises BadInput if the file is no table at all, or has no such sheet. What else is wrong is in
     the table's `mistakes`.
     """
-    return table_of(read_file(file), sheet, columns)
-
-
-def table_of(
-    source: Source, sheet: str | None = None, columns: Mapping[str, str] | None = None
-) -> Table:
-    """Make a table of bytes that were read before. Raises BadInput as `read_table` does."""
     columns = columns or {}
     grid, notes = _chosen(source, grids_of(source, columns), sheet, columns)
     top = grid.rows[:ABOVE_AT_MOST]

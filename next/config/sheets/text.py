@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from config.errors import BadInput, Mistake, Place
-from config.sheets.cells import MOST_CELLS, MOST_ROWS, Grid
+from config.sheets.cells import MOST_CELLS, Grid
 from config.sheets.files import TOO_LARGE, Source, encoding_of
-from config.sheets.headers import ABOVE_AT_MOST, header_among
+from config.sheets.headers import header_among
 
 Row = tuple[int, list[str]]
 HEAD = 65_536  # characters in which the header is looked for
@@ -43,28 +43,24 @@ def read_text(source: Source, columns: Mapping[str, str]) -> Grid:
     grid = Grid(source.file, [row for row in tops[delimiter] if row[0] < header])
     grid.delimiter, grid.notes = delimiter, notes
     lines = itertools.islice(io.StringIO(text, newline=""), header - 1, None)
-    try:
-        room = MOST_CELLS
-        for row in _rows(lines, delimiter, header, strict=True):
-            grid.rows.append(row)
-            room -= len(row[1])
-            if room < 0:
-                grid.mistakes.append(Mistake(grid.place(row[0]), TOO_LARGE))
-            if room < 0 or len(grid.rows) > MOST_ROWS + ABOVE_AT_MOST:
-                break
-    except _Torn as torn:
-        grid.mistakes.append(Mistake(grid.place(torn.args[0]), STRAY_QUOTE))
+    room = MOST_CELLS
+    for number, cells in _rows(lines, delimiter, header, strict=True):
+        room -= len(cells)
+        if room < 0 or not cells:
+            why = TOO_LARGE if cells else STRAY_QUOTE
+            grid.mistakes.append(Mistake(grid.place(number), why))
+            break
+        grid.rows.append((number, cells))
     return grid
-
-
-class _Torn(Exception):
-    """The line from which on rows cannot be told apart."""
 
 
 def _rows(
     lines: Iterable[str], delimiter: str, first: int, *, strict: bool = False
 ) -> Iterator[Row]:
-    """Go through the rows that hold anything, each with the line on which it begins."""
+    """Go through the rows that hold anything, each with the line on which it begins.
+
+    One without cells comes last if the rows cannot be told apart from there on.
+    """
     reader = csv.reader(lines, delimiter=delimiter, strict=strict)
     begins = first
     try:
@@ -73,7 +69,7 @@ def _rows(
                 yield begins, [cell[1:] if cell.startswith(_GUARDED) else cell for cell in row]
             begins = first + reader.line_num
     except csv.Error:  # also for a cell of more than 131,072 characters
-        raise _Torn(begins) from None
+        yield begins, []
 
 
 def _decoded(source: Source) -> tuple[str, list[str]]:

@@ -9,7 +9,7 @@ from config.errors import BadInput
 from config.sheets import files
 from config.sheets import table as rules
 from config.sheets.files import read_file
-from config.sheets.table import read_table
+from config.sheets.table import table_of
 from tests.config.sheets.conftest import Read, said, sent, short
 
 HEAD = "First name,Last name,Email\n"
@@ -216,7 +216,7 @@ def test_a_table_stands_alone_without_a_definition(tmp_path: Path) -> None:
     """As links, doubts and lists of addresses need it: every cell, and where it stands."""
     file = tmp_path / "doubts.csv"
     file.write_text("Doubts of Monday\n\nEmail,Verdict\nada@people.test,sent\n,\nb@people.test,\n")
-    table = read_table(file)
+    table = table_of(read_file(file))
     assert table.mistakes == []
     assert (table.header, table.headers, table.by_field) == (3, ["Email", "Verdict"], {"email1": 0})
     assert [*table.frame["email1"].items()] == [(4, "ada@people.test"), (6, "b@people.test")]
