@@ -157,13 +157,9 @@ _ALIKE = re.compile(
     r"^[^@]*[a-z][^@]*[\u0370-\u052f]|^[^@]*[\u0370-\u052f][^@]*[a-z][^@]*@|[\uff01-\uff5e]", re.I
 )
 MEANINGLESS = {"gmail.com": ".", "protonmail.com": "._-"}
-SAME_PROVIDER = {
-    "googlemail.com": "gmail.com",
-    "me.com": "icloud.com",
-    "mac.com": "icloud.com",
-    "proton.me": "protonmail.com",
-    "pm.me": "protonmail.com",
-}
+SAME_PROVIDER = {"googlemail.com": "gmail.com"}
+SAME_PROVIDER |= dict.fromkeys(("proton.me", "pm.me"), "protonmail.com")
+SAME_PROVIDER |= dict.fromkeys(("me.com", "mac.com"), "icloud.com")
 PROVIDERS = (
     *("gmail.com", "googlemail.com", "yahoo.com", "hotmail.com", "hotmail.fr", "outlook.com"),
     *("icloud.com", "protonmail.com", "orange.fr", "wanadoo.fr", "t-online.de", "libero.it"),

@@ -10,11 +10,10 @@ from typing import Annotated
 from urllib.parse import urlsplit
 
 from platformdirs import user_data_path
-from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, ValidationError
+from pydantic import AfterValidator, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from config.errors import BadSettings
-from config.timetable import span
 
 # They belong together: half of each source could send one service's secret to another's address.
 SIX = ("auth_url", "base_url", "app_url", "client_id", "client_secret", "audience")
@@ -72,9 +71,6 @@ def _notice(typed: SecretStr) -> SecretStr:
 
 
 Url = Annotated[str, AfterValidator(_service_url)]
-Kept = Annotated[
-    timedelta, BeforeValidator(lambda typed: span(typed) if isinstance(typed, str) else typed)
-]
 UnderHome = Annotated[Path, AfterValidator(lambda typed: home() / typed.expanduser())]
 
 
@@ -123,7 +119,7 @@ class Settings(BaseSettings):
     """A file of addresses and domains that no campaign sends to."""
     ca_file: UnderHome | None = None
     """Certificates (PEM) of your company's own authority, trusted in addition."""
-    keep: Kept | None = None
+    keep: timedelta | None = None
     """How long people's data is kept after a campaign's last activity, such as 180 days."""
     notify_url: Annotated[SecretStr, AfterValidator(_notice)] | None = None
     """A webhook or mailbox that is told when a campaign needs a person; never shown."""
@@ -156,9 +152,8 @@ def settings() -> Settings:
     if here and there != here:
         names = [variable(name) for name in SIX if name not in here]
         raise BadSettings(
-            f"The environment has some of the six ASSESSMENT_ settings, and {file} the others "
-            f"({', '.join(names)}). They must come from one place: set all six in the environment, "
-            "or none of them.",
+            f"{', '.join(names)}: not in the environment, where others of these six are, but in "
+            f"{file}. All six must come from one place.",
             names,
         )
     return read

@@ -158,14 +158,12 @@ def cron(typed: str) -> str:
     """Read a cron line: minute, hour, day, month, weekday (0 and 7: Sunday)."""
     from cronsim import CronSim, CronSimError  # noqa: PLC0415 - few definitions have a schedule
 
-    fields = typed.split()
+    line = " ".join(typed.split())
     try:
-        if len(fields) != 5:
-            raise CronSimError
-        next(CronSim(" ".join(fields), datetime(2026, 1, 1, tzinfo=UTC)))
+        next(CronSim(line, datetime(2026, 1, 1, tzinfo=UTC)))
     except (CronSimError, StopIteration):  # the second: it never comes due
         raise ValueError('a cron line of five fields, such as "0 9 * * 1-5"') from None
-    return " ".join(fields)
+    return line
 
 
 def _opens(open_: Hours, holidays: Sequence[date], at: datetime, zone: ZoneInfo) -> datetime:

@@ -56,9 +56,7 @@ def header_among(rows: Sequence[Sequence[str]], columns: Mapping[str, str]) -> t
     many it names.
     """
     named = [{*fields_of(row, columns)} - {None} for row in rows[:ABOVE_AT_MOST]] or [set()]
-    best = max(
-        named, key=lambda fields: (is_header(fields), 0 if is_header(fields) else len(fields))
-    )
+    best = next(filter(is_header, named), max(named, key=len))
     return named.index(best), len(best)
 
 

@@ -74,25 +74,15 @@ def _rows(
 
 def _decoded(source: Source) -> tuple[str, list[str]]:
     """Decode by the byte-order mark, or else as UTF-8, or else as Windows-1252, with a note."""
-    data, file = source.data, source.file
+    data, place = source.data, Place(source.file)
     marked = encoding_of(data)
     if not marked and b"\0" in data:
-        raise BadInput.at(Place(file), "this is a binary file, wanted a table")
-    notes: list[str] = []
-    for encoding in [marked] if marked else ["utf-8", "cp1252"]:
-        try:
-            text = data.decode(encoding)
-        except UnicodeDecodeError as error:
-            line = data.count(b"\n", 0, error.start) + 1
-            continue
-        if encoding == "cp1252":
-            line = next(n for n, each in enumerate(data.splitlines(), 1) if not each.isascii())
-            notes.append(
-                f"{Place(file, line)}: this file is not in UTF-8 and was read as Windows-1252; if "
-                "this line looks wrong, save the file as UTF-8"
-            )
-        return text, notes
-    raise BadInput.at(Place(file, line), "this is not text in UTF-8; save the file as UTF-8")
+        raise BadInput.at(place, "this is a binary file, wanted a table")
+    try:
+        return data.decode(marked or "utf-8"), []
+    except UnicodeDecodeError:
+        why = "this file is not in UTF-8 and was read as Windows-1252; if letters look wrong, save"
+        return data.decode("cp1252", "replace"), [f"{place}: {why} it as UTF-8"]
 
 
 # A line that only Excel understands; other programs add quotes to it, and delimiters.

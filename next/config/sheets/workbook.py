@@ -18,9 +18,16 @@ from pathlib import Path
 from typing import Any
 
 from config.errors import BadInput, Place
-from config.sheets.cells import MOST_COLUMNS, PARTLY_STRUCK, UNCALCULATED, Grid, Unfit, text_of
-from config.sheets.files import TOO_LARGE, Source
-from config.sheets.page import page_grids
+from config.sheets.cells import (
+    MOST_CELLS,
+    MOST_COLUMNS,
+    PARTLY_STRUCK,
+    UNCALCULATED,
+    Grid,
+    Unfit,
+    text_of,
+)
+from config.sheets.files import TOO_LARGE, Source, encoding_of
 
 MEMORY = 640 * 2**20
 SECONDS = 60  # of the child's own work
@@ -32,6 +39,9 @@ DAMAGED = (
     "this file is damaged, or not a workbook of a kind that can be read; open it in a spreadsheet "
     "program and save it as .xlsx"
 )
+# In a page: <br>, until all other white space is one blank, and what is struck through.
+BREAK = "\ue000"
+STRUCK = ".//*[self::s or self::strike or self::del or contains(@style, 'line-through')]//text()"
 FAR_AWAY = "this cell is far away from any table; delete it, or its column"
 
 
@@ -71,7 +81,7 @@ def main() -> None:
     data = sys.stdin.buffer.read()
     answer: list[Grid] | Unfit
     try:
-        answer = [*(page_grids(data) if sys.argv[1] == "page" else _sheets(data))]
+        answer = [*(_pages(data) if sys.argv[1] == "page" else _sheets(data))]
     except Unfit as error:
         answer = error
     except MemoryError:
@@ -140,6 +150,67 @@ def _formulas(data: bytes) -> set[tuple[str, int, int]]:
         for cell in row
         if cell.data_type == "f"
     }
+
+
+def _pages(data: bytes) -> list[Grid]:
+    """Read every table of a page. Raises Unfit."""
+    from lxml import etree, html  # noqa: PLC0415
+
+    try:
+        text = data.decode(encoding_of(data) or "utf-8")
+    except UnicodeDecodeError:
+        text = data.decode("cp1252", "replace")
+    page = html.fromstring(re.sub(r"^\ufeff?\s*<\?xml[^>]*>", "", text))
+    etree.strip_elements(page, "script", "style", "template", etree.Comment, with_tail=False)
+    for each in page.iter("br", "p", "div", "li"):
+        each.tail = (BREAK if each.tag == "br" else " ") + (each.tail or "")
+    tables = page.xpath("//table")
+    if not tables:
+        raise Unfit("this is a web page without a table; export the table as .xlsx or .csv")
+    grids = []
+    for number, table in reversed([*enumerate(tables, 1)]):
+        grids.append(_grid(table, Grid(Path(), [], f"Table {number}")))
+        if table.getparent() is not None:
+            table.drop_tree()  # a table inside a cell is one of its own
+    return grids[::-1]
+
+
+def _grid(table: Any, grid: Grid) -> Grid:
+    """Take over the rows of a table."""
+    reaching: dict[int, tuple[int, str]] = {}  # by column: the last row of a cell, and its text
+    for number, row in enumerate(table.xpath("./tr|./thead/tr|./tbody/tr|./tfoot/tr"), 1):
+        if row.get("hidden") is not None or re.search(r"display:\s*none", row.get("style", "")):
+            grid.hidden.add(number)
+        cells: list[str] = []
+        for cell in [*row.xpath("./td|./th"), None]:
+            while reaching.get(len(cells), (0, ""))[0] >= number:
+                cells.append(reaching[len(cells)][1])
+            if cell is None:
+                break
+            at, text = (number, len(cells)), cell.text_content()
+            text = "\n".join(" ".join(line.split()) for line in text.split(BREAK)).strip()
+            struck = len("".join(cell.xpath(STRUCK)).split())
+            text = PARTLY_STRUCK if 0 < struck < len(text.split()) else text
+            grid.struck |= {at} if struck and text != PARTLY_STRUCK else set()
+            links = [str(href).strip() for href in cell.xpath(".//a/@href")]
+            if links := [link for link in links if link.lower().startswith("mailto:")]:
+                grid.links[at] = ",".join(links)
+            across, down = (_span(cell, name) for name in ("colspan", "rowspan"))
+            if len(cells) + across > MOST_COLUMNS:
+                raise Unfit(TOO_LARGE)
+            for shown in [text, *[""] * (across - 1)]:
+                reaching[len(cells)] = (number + down - 1, shown)
+                cells.append(shown)
+        if any(cells):
+            grid.rows.append((number, cells))
+        if len(grid.rows) * len(cells) > MOST_CELLS:
+            raise Unfit(TOO_LARGE)
+    return grid
+
+
+def _span(cell: Any, name: str) -> int:
+    typed = cell.get(name, "").strip()
+    return min(max(int(typed[:6]), 1), 65_534) if typed.isascii() and typed.isdigit() else 1
 
 
 if __name__ == "__main__":

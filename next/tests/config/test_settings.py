@@ -97,7 +97,7 @@ def test_a_file_that_others_can_read_is_refused(home: Path) -> None:
         ("CAMPAIGN_DATABASE_URL", "sqlite://x/y", "wanted postgresql://…, or a file"),
         ("CAMPAIGN_INVITES_IN_FLIGHT", "many", "Input should be a valid integer"),
         ("CAMPAIGN_REQUEST_DEADLINE", "20", "Input should be greater than 30"),
-        ("CAMPAIGN_KEEP", "a while", "wanted a span of time"),
+        ("CAMPAIGN_KEEP", "a while", "Input should be a valid timedelta"),
         ("CAMPAIGN_NOTIFY_URL", "http://hooks.example.com/hush", "wanted a webhook"),
     ],
 )

