@@ -7,7 +7,6 @@ from functools import lru_cache
 from email_validator import EmailNotValidError, validate_email
 
 WANTED = "an email address"
-LONGEST_DOMAIN = 253
 
 
 def email_key(typed: str) -> str:
@@ -97,16 +96,13 @@ def ascii_domain(domain: str) -> str:
     """Spell a domain as the network does; one that IDNA refuses is only folded."""
     if domain.isascii():
         return domain.lower()
-    folded = _folded(domain)
-    if len(domain) > LONGEST_DOMAIN:
-        return folded
     import idna  # noqa: PLC0415 - few addresses need its tables
 
     try:
         # UTS 46 folds case itself; folding first would make straße.de another domain.
         return idna.encode(unicodedata.normalize("NFC", domain), uts46=True).decode("ascii").lower()
     except ValueError:
-        return folded
+        return _folded(domain)
 
 
 def _slip(address: str) -> str:

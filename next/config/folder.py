@@ -12,10 +12,8 @@ from config.sheets.files import read_file
 from config.yaml_file import read_yaml
 
 WORKBOOKS = (".xlsx", ".xlsm")
-# How the names of other programs' files begin: locks, drafts, unfinished copies.
-HIDDEN = (".", "~", "#")
-# In every workbook that this program writes beside a campaign, as its category (docProps/core.xml).
-OURS = "campaign output"
+HIDDEN = (".", "~", "#")  # how locks, drafts and unfinished copies of other programs begin
+OURS = "campaign output"  # the category of each workbook that we write, in docProps/core.xml
 # In the header of every table with links or doubts that it writes, also below a title.
 OUR_COLUMNS = re.compile(r"\bcandidate_id\W+(?:\w+\W+)?embed_url\b|\ballowed verdicts\b")
 OUR_PAGE = '<meta name="generator" content="campaign">'
@@ -30,17 +28,13 @@ class Folder:
 
 
 def find(folder: Path) -> Folder:
-    """Find the campaigns of a folder; folders within it are not read. Raises BadInput.
+    """Find the campaigns of a folder; folders within it are not read.
 
     A YAML file is one if it has a field `campaign`, a workbook if it has a sheet of that name. What
     this program wrote itself is passed over, and so is a table that a definition here reads. A file
     that cannot be read is a mistake of its own.
     """
-    try:
-        files = sorted(each for each in folder.iterdir() if not each.name.startswith(HIDDEN))
-    except OSError as error:
-        why = f"this folder cannot be read: {error.strerror}"
-        raise BadInput.at(Place(folder), why) from None
+    files = sorted(each for each in folder.iterdir() if not each.name.startswith(HIDDEN))
     tables = {table_of(file) for file in files if file.suffix.lower() in YAML}
     found = Folder()
     keys: dict[str, Path] = {}

@@ -79,9 +79,8 @@ def _read(file: Path, campaign: str | None) -> Campaign:
 def key_of(file: Path) -> str:
     """The key alone, cheaply. Raises BadInput."""
     _, written = _written(file)
-    key = written.fields.get("campaign")
-    if not isinstance(key, str):
-        raise BadInput([Mistake(written.place(("campaign",)), "", "campaign", key, "a key")])
+    if not isinstance(key := written.fields.get("campaign"), str):
+        raise BadInput.at(written.place(("campaign",)), "missing, wanted a key", field="campaign")
     return key.strip().lower()
 
 
@@ -95,13 +94,9 @@ def _written(file: Path) -> tuple[bytes, Written]:
 
         if sheet := campaign_sheet(source):
             return source.data, sheet
-    reader = who_reads(file)
-    if reader:
-        message = f"this is only a table of people, which {reader} reads. Type that name instead"
-    else:
-        new = shlex.join(["campaign", "new", str(file.with_suffix(".yaml")), "--from", str(file)])
-        message = f"this is only a table of people. Write a campaign that reads it:  {new}"
-    raise BadInput.at(Place(file), message)
+    new = shlex.join(["campaign", "new", str(file.with_suffix(".yaml")), "--from", str(file)])
+    do = f"which {reader} reads" if (reader := who_reads(file)) else f"not a campaign; type  {new}"
+    raise BadInput.at(Place(file), f"this is only a table of people, {do}")
 
 
 def who_reads(table: Path, *folders: Path) -> Path | None:

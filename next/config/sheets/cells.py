@@ -1,6 +1,5 @@
 """Rows of texts as they stand in a file, each cell written as a person sees it."""
 
-import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -11,8 +10,6 @@ from urllib.parse import unquote
 
 from config.errors import Mistake, Place
 
-# Beyond this, floating-point numbers skip whole numbers.
-LARGEST_EXACT = 2**53
 # Twice as many rows as anybody invites; a longer file is not a list of candidates.
 MOST_ROWS = 250_000
 MOST_COLUMNS = 1_000
@@ -71,9 +68,7 @@ def text_of(value: Any) -> str:
             return ""
         case bool():
             return "TRUE" if value else "FALSE"
-        case float() if not math.isfinite(value):
-            return "#NUM!"
-        case float() if value.is_integer() and abs(value) <= LARGEST_EXACT:
+        case float() if value.is_integer():
             return str(int(value))
         case datetime():
             midnight = value.time() == time()

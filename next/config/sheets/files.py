@@ -101,6 +101,5 @@ _REFUSED = (
     (rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", f"this is an old .xls workbook; {SAVE_AS}"),
     (rb"PK.{28}mimetypeapplication/vnd\.oasis", f"this is an OpenDocument file; {SAVE_AS}"),
     (rb"%PDF", "this is a PDF; export the table as .xlsx or .csv instead"),
-    (rb"MIME-Version:", f"this is an archived web page; {SAVE_AS}"),
 )
 _MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))

@@ -25,21 +25,11 @@ if TYPE_CHECKING:
 
 USUAL_SHEET = "candidates"
 NAMED = 60  # headers in one sentence
-NO_HEADER = (
-    "this row has an address, so it is not a header; add a header row above it that names the "
-    "columns, such as First name or Email"
-)
-
+NO_HEADER = "this row has an address, so it is no header; add one above it that names the columns"
 ABOVE = "a person stands above the header, and is not read; put all people below one header"
-SECOND = (
-    "a second table begins here, which is not read; put all people below one header, or keep one "
-    "table in a sheet"
-)
+SECOND = "a second table begins here, which is not read; put all people below one header"
 ELSEWHERE = "an address stands here, but nothing in the columns that are read, so nobody is invited"
-SWALLOWED = (
-    "a cell of this row holds whole rows with people, because of a stray quote; remove the quote, "
-    "or the line breaks inside the cell"
-)
+SWALLOWED = "a cell of this row holds whole rows; remove the stray quote, or the line breaks in it"
 TOO_WIDE = (
     "this row has {found:,} columns, the header has {wanted}; put quotes around text that "
     "contains {delimiter}"

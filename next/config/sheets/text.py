@@ -24,7 +24,9 @@ def read_text(source: Source, columns: Mapping[str, str]) -> Grid:
 
     `columns` says which header holds which field. Raises BadInput if it is not text.
     """
-    text, notes = _decoded(source)
+    text, note = decoded(source.data)
+    if "\0" in text:
+        raise BadInput.at(Place(source.file), "this is a binary file, wanted a table")
     head = io.StringIO(text[:HEAD], newline="").readlines()
     first = 1
     delimiters: tuple[str, ...] = (",", ";", "\t", "|")
@@ -41,7 +43,8 @@ def read_text(source: Source, columns: Mapping[str, str]) -> Grid:
     header = fit(delimiter)[2]
     # No program has to read what is above the header: a stray quote there is part of the text.
     grid = Grid(source.file, [row for row in tops[delimiter] if row[0] < header])
-    grid.delimiter, grid.notes = delimiter, notes
+    grid.delimiter = delimiter
+    grid.notes = [f"{grid.whole}: {note}"] if note else []
     lines = itertools.islice(io.StringIO(text, newline=""), header - 1, None)
     room = MOST_CELLS
     for number, cells in _rows(lines, delimiter, header, strict=True):
@@ -72,17 +75,13 @@ def _rows(
         yield begins, []
 
 
-def _decoded(source: Source) -> tuple[str, list[str]]:
+def decoded(data: bytes) -> tuple[str, str]:
     """Decode by the byte-order mark, or else as UTF-8, or else as Windows-1252, with a note."""
-    data, place = source.data, Place(source.file)
-    marked = encoding_of(data)
-    if not marked and b"\0" in data:
-        raise BadInput.at(place, "this is a binary file, wanted a table")
     try:
-        return data.decode(marked or "utf-8"), []
+        return data.decode(encoding_of(data) or "utf-8"), ""
     except UnicodeDecodeError:
         why = "this file is not in UTF-8 and was read as Windows-1252; if letters look wrong, save"
-        return data.decode("cp1252", "replace"), [f"{place}: {why} it as UTF-8"]
+        return data.decode("cp1252", "replace"), f"{why} it as UTF-8"
 
 
 # A line that only Excel understands; other programs add quotes to it, and delimiters.

@@ -27,7 +27,8 @@ from config.sheets.cells import (
     Unfit,
     text_of,
 )
-from config.sheets.files import TOO_LARGE, Source, encoding_of
+from config.sheets.files import SAVE_AS, TOO_LARGE, Source
+from config.sheets.text import decoded
 
 MEMORY = 640 * 2**20
 SECONDS = 60  # of the child's own work
@@ -35,10 +36,7 @@ PATIENCE = 600  # seconds, on a machine that gives it hardly any time
 # 100,000 people unpack to 40 MB; a few kilobytes can unpack to gigabytes.
 MOST_UNPACKED = 256 * 2**20
 
-DAMAGED = (
-    "this file is damaged, or not a workbook of a kind that can be read; open it in a spreadsheet "
-    "program and save it as .xlsx"
-)
+DAMAGED = f"this file is damaged, or no workbook of a kind that can be read; {SAVE_AS}"
 # In a page: <br>, until all other white space is one blank, and what is struck through.
 BREAK = "\ue000"
 STRUCK = ".//*[self::s or self::strike or self::del or contains(@style, 'line-through')]//text()"
@@ -156,11 +154,7 @@ def _pages(data: bytes) -> list[Grid]:
     """Read every table of a page. Raises Unfit."""
     from lxml import etree, html  # noqa: PLC0415
 
-    try:
-        text = data.decode(encoding_of(data) or "utf-8")
-    except UnicodeDecodeError:
-        text = data.decode("cp1252", "replace")
-    page = html.fromstring(re.sub(r"^\ufeff?\s*<\?xml[^>]*>", "", text))
+    page = html.fromstring(re.sub(r"^\ufeff?\s*<\?xml[^>]*>", "", decoded(data)[0]))
     etree.strip_elements(page, "script", "style", "template", etree.Comment, with_tail=False)
     for each in page.iter("br", "p", "div", "li"):
         each.tail = (BREAK if each.tag == "br" else " ") + (each.tail or "")

@@ -78,7 +78,7 @@ MISTAKES: list[tuple[str | bytes, dict[str, Any], list[str]]] = [
             '"Last name", "Email"'
         ],
     ),
-    ("Ada,Lovelace,ada@people.test\n" + BOB, {}, [":1: this row has an address, so it is not…"]),
+    ("Ada,Lovelace,ada@people.test\n" + BOB, {}, [":1: this row has an address, so it is no…"]),
     (HEAD, {}, [", candidates: found no candidates, wanted at least one row below the header"]),
     (HEAD + ADA, {"sheet": "x"}, [", sheet: this is a text without sheets; leave out sheet"]),
     # Rows of one person, and people of one name.
@@ -135,7 +135,7 @@ MISTAKES: list[tuple[str | bytes, dict[str, Any], list[str]]] = [
     # Files that are no table.
     (b"\x7fELF\0\0\0", {}, [": this is a binary file, wanted a table"]),
     (b"\n \n", {}, [": this file is empty"]),
-    (b"\xff\xfeA\0B", {}, [":1, email1: no column for email1; found…"]),
+    (b"\xff\xfeA\0B", {}, [": this is a binary file, wanted a table"]),
     (b"%PDF-1.7", {}, [": this is a PDF; export the table as .xlsx or .csv instead"]),
     (b"<html><p>Log in</p></html>", {}, [": this is a web page without a table; export the tab…"]),
 ]
