@@ -50,10 +50,10 @@ def is_scheduled() -> bool:
 
 
 async def is_missed() -> bool:
-    """Whether a later run of the same file is due as well: of missed ones the latest runs."""
+    """Whether a later run of the same file is due or done: of missed ones the latest runs."""
     mine = (flow_run.scheduled_start_time, str(flow_run.id))
     others = await _others(
-        ("SCHEDULED", "PENDING", "RUNNING"),
+        ("SCHEDULED", "PENDING", "RUNNING", "COMPLETED"),
         {"expected_start_time": {"after_": mine[0], "before_": datetime.now(UTC)}},
     )
     return any((run.expected_start_time, str(run.id)) > mine for run in others)

@@ -108,11 +108,13 @@ def test_of_missed_runs_only_the_latest_works_and_what_is_too_early_goes_on_late
         up.put("evening", people=2, problem=43, project=project, invites=invites)
         up.put("hiring", people=3, schedule={"cron": "0 9 1 1 *"})
         there = up.until(lambda: up.deployments().get("hiring"))
+        up.ask("PATCH", "work_pools/campaigns", {"is_paused": True})  # until all three are due
         for day in (1, 2, 3):
             scheduled = {"type": "SCHEDULED", "state_details": {}}
             scheduled["state_details"] = {"scheduled_time": f"2026-01-0{day}T09:00:00Z"}
             body = {"state": scheduled, "parameters": {}, "tags": ["auto-scheduled"]}
             up.ask("POST", f"deployments/{there['id']}/create_flow_run", body)
+        up.ask("PATCH", "work_pools/campaigns", {"is_paused": False})
         up.until(lambda: len(_over(up)) == 3)
         up.until(lambda: [run["state_name"] for run in up.runs("evening")] == ["AwaitingRetry"])
         (waits,) = up.runs("evening")
