@@ -1,15 +1,16 @@
 """What commands say: counts, dates, what is sent, and what to type next."""
 
 import shlex
-from collections import Counter
 from collections.abc import Iterator
+from datetime import datetime
 from typing import TYPE_CHECKING
+
+from config.errors import some
 
 if TYPE_CHECKING:
     from config.definition import Definition, Project
     from config.reading import Campaign
     from tasks.plan import Plan
-
 
 NAMED = 3
 
@@ -52,16 +53,18 @@ def described(campaign: "Campaign") -> Iterator[tuple[str, str]]:
     yield "people", counted(len(campaign.people), "candidate")
     yield "sent", "; ".join(sent(campaign)) or "nothing"
     yield from invitations(definition)
-    reasons = Counter(each.why for each in campaign.left_out)
-    for why, number in reasons.most_common():
-        names = [each.name or each.key for each in campaign.left_out if each.why == why]
-        more = f" and {number - NAMED:,} more" if number > NAMED else ""
-        yield (
-            "left out",
-            f"{counted(number, 'row')}, because {why}: {', '.join(names[:NAMED])}{more}",
-        )
+    yield from left_out(campaign)
     for note in campaign.notes:
         yield "note", note
+
+
+def left_out(campaign: "Campaign") -> Iterator[tuple[str, str]]:
+    """Who of the table is not invited, each reason once with the first names."""
+    names: dict[str, list[str]] = {}
+    for each in campaign.left_out:
+        names.setdefault(each.why, []).append(each.name or each.key)
+    for why, them in sorted(names.items(), key=lambda item: -len(item[1])):
+        yield "left out", f"{counted(len(them), 'row')}, because {why}: {some(them)}"
 
 
 def planned(plan: "Plan", campaign: "Campaign") -> Iterator[str]:
@@ -71,9 +74,9 @@ def planned(plan: "Plan", campaign: "Campaign") -> Iterator[str]:
     yield f"  dates     {dates(campaign.definition.project)}"
     yield f"  add       {counted(plan.add, 'candidate')}"
     yield f"  invite    {counted(plan.invite, 'email')}"
-    for heading, said in invitations(campaign.definition):
+    for heading, said in (*invitations(campaign.definition), *left_out(campaign)):
         yield f"  {heading:<9} {said}"
-    for note in (*campaign.left_out, *campaign.notes, *plan.intake.notes):
+    for note in (*campaign.notes, *plan.intake.notes):
         yield f"  note      {note}"
     for person in plan.held:
         yield f"  held      {person.email1}: {person.hold.why}"
@@ -100,27 +103,21 @@ def sent(campaign: "Campaign") -> Iterator[str]:
 
 
 def invitations(definition: "Definition") -> Iterator[tuple[str, str]]:
-    """When invitations go out, and who is asked before: only what the definition says."""
-    invites = definition.invites
-    if not invites.send:
+    """When invitations go out, and who is asked before: each option that the definition sets."""
+    if not definition.invites.send:
         yield "invites", "none: people are added and get links"
         return
-    zone = f" ({invites.timezone})" if invites.timezone else ""
-    if invites.approval:
-        yield "invites", "once a person has approved the plan"
-    if invites.not_before:
-        yield "from", f"{invites.not_before:%Y-%m-%d %H:%M}{zone}"
-    if invites.not_after:
-        yield "until", f"{invites.not_after:%Y-%m-%d %H:%M}{zone}"
-    if invites.hours:
-        free = counted(len(invites.holidays), "holiday")
-        yield "hours", invites.hours + zone + (f", not on {free}" if invites.holidays else "")
-    if invites.per_hour:
-        yield "rate", f"{invites.per_hour:g} an hour"
-    if invites.pilot:
-        yield "pilot", f"{invites.pilot} first, then everybody once you approve"
-    if invites.waves:
-        between = f", {invites.between} between them" if invites.between else ""
-        yield "waves", ", ".join([*map(str, invites.waves), "rest"]) + between
+    for name, value in definition.invites:
+        if value != type(definition.invites).model_fields[name].default:
+            yield name, option(value)
     if definition.schedule:
         yield "runs", definition.schedule.cron or f"every {definition.schedule.every}"
+
+
+def option(value: object) -> str:
+    """The value of an option as people write it."""
+    if isinstance(value, list):
+        return ", ".join(map(option, value))
+    if isinstance(value, datetime):
+        return f"{value:%Y-%m-%d %H:%M}"
+    return f"{value:g}" if isinstance(value, float) else str(value)
