@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from config.errors import BadInput, CampaignError, Mistake
-from config.folder import OURS
+from config.folder import OURS, check_output
 from config.sheets.cells import letters
 from config.sheets.files import Kind, Source, read_file
 from config.sheets.table import grids_of, table_of
@@ -41,6 +41,7 @@ class WrongEnding(CampaignError):
 
 def write_marked(copy: Path, mistakes: Sequence[Mistake], *, force: bool = False) -> str:
     """Write the copy and say what is in it. Raises CampaignError, also if `copy` is not ours."""
+    check_output(copy, force=force)
     in_cells = [each for each in mistakes if each.place.file.suffix.lower() not in YAML]
     in_cells = [each for each in in_cells if each.place.cell or each.place.line]
     files = list(dict.fromkeys(each.place.file for each in in_cells))

@@ -121,6 +121,8 @@ def test_when_there_is_nothing_to_mark(
     app.run(["check", "hiring.yaml", "--mark", copy])
     assert said in capsys.readouterr().err
     assert not Path(copy).exists()
+    Path(copy).write_text("somebody else's")
+    assert app.run(["check", "hiring.yaml", "--mark", copy]) == 2
 
 
 def test_new_says_what_to_type_next(capsys: pytest.CaptureFixture[str]) -> None:
