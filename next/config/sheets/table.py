@@ -145,13 +145,13 @@ def _chosen(
         others = [other for other in fitting if other is not options[0] and sheet is None]
         also = "this sheet has email addresses as well, and is not read"
         return options[0], [*options[0].notes, *(f"{other.whole}: {also}" for other in others)]
-    why = f"there is no sheet {shown(sheet)}" if sheet else "several sheets have email addresses"
-    do = f"say which one has the people, as in  sheet: {(fitting or grids)[0].sheet}"
-    if not sheet and not fitting:
-        why = "no sheet has a column for email1"
-        do = 'say which column, as in  columns: {email1: "…"}'
     heads = [f"{shown(g.sheet)} ({_listed(top)})" for g, top in zip(grids, tops, strict=True)]
-    message = f"{why}; found {'; '.join(heads)}. In the definition, {do}"
+    message = f"there is no sheet {shown(sheet)}; found {'; '.join(heads)}"
+    if not sheet:
+        why, do = "no sheet has a column for email1", 'columns: {email1: "…"}'
+        if fitting:
+            why, do = "several sheets have email addresses", f"sheet: {fitting[0].sheet}"
+        message = f"{why}; found {'; '.join(heads)}. Say which in the definition, as in  {do}"
     raise BadInput.at(place, message, field="sheet", found=sheet)
 
 

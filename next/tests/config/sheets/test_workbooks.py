@@ -208,20 +208,18 @@ def two_sheets(*names: str, head: list[str] = HEAD) -> bytes:
             two_sheets("People", "Others", head=["Name", "Email"]),
             None,
             'several sheets have email addresses; found "People" ("Name", "Email"); "Others" '
-            '("Name", "Email"). In the definition, say which one has the people, as in  sheet: '
-            "People",
+            '("Name", "Email"). Say which in the definition, as in  sheet: People',
         ),
         (
             two_sheets("Summary", "People", head=["Name", "Email"]),
             "x",
-            'there is no sheet "x"; found "Summary" ("Summary"); "People" ("Name", "Email"). In '
-            "the definition, say which one has the people, as in  sheet: People",
+            'there is no sheet "x"; found "Summary" ("Summary"); "People" ("Name", "Email")',
         ),
         (
             two_sheets("Summary", "People", head=["Name", "Phone"]),
             None,
             'no sheet has a column for email1; found "Summary" ("Summary"); "People" ("Name", '
-            '"Phone"). In the definition, say which column, as in  columns: {email1: "…"}',
+            '"Phone"). Say which in the definition, as in  columns: {email1: "…"}',
         ),
     ],
     ids=short,
