@@ -105,7 +105,8 @@ def _sheets(data: bytes) -> Iterator[Grid]:
     for sheet in book.worksheets:
         grid = Grid(Path(), [], sheet.title)
         rows: dict[int, dict[int, str]] = defaultdict(dict)
-        for (number, column), cell in sorted(sheet._cells.items()):
+        for number, column in sorted(sheet._cells):
+            cell = sheet._cells.pop((number, column))  # to need the memory only once
             at, value = (number, column - 1), cell.value
             text = text_of(value)
             # An empty text is a result; an empty result of another kind was never calculated.
