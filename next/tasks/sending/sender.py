@@ -8,6 +8,7 @@ import asyncio
 import random
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from config.errors import CampaignError
@@ -50,9 +51,12 @@ class Sender:
             ended = await asyncio.shield(working)
         except asyncio.CancelledError:
             self.gate.end(How.INTERRUPTED, "The run was cancelled")
-            await asyncio.wait({working}, timeout=GRACE)
+            with suppress(asyncio.CancelledError):  # cancelled again: no more patience
+                await asyncio.wait({working}, timeout=GRACE)
             working.cancel()
-            await asyncio.wait({working})
+            while not working.done():  # nobody may send once the writer has ended
+                with suppress(asyncio.CancelledError):
+                    await asyncio.wait({working})
             raise
         for error in filter(None, ended):
             raise error
