@@ -197,10 +197,15 @@ def test_a_pause_of_another_run_holds_here(desk: Make) -> None:
     at.campaign(3)
     at.campaign(3, key="frontend")
 
+    def paused() -> bool:
+        with at.ledger.reading() as session:
+            return any(pace.paused_until for pace in session.exec(select(Pace)))
+
     async def both() -> None:
         stop = asyncio.Event()
         first = asyncio.create_task(at.send(1, stop))
-        await at.has_received("create", 1)
+        while not paused():
+            await asyncio.sleep(0.01)
         second = asyncio.create_task(at.send(2, stop))
         await asyncio.wait([second], timeout=0.5)
         stop.set()
