@@ -7,15 +7,17 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
+from uuid import UUID
 
 from prefect.client.orchestration import PrefectClient, get_client
 from prefect.client.schemas.filters import FlowRunFilter, TaskRunFilter
 from prefect.client.schemas.objects import FlowRun
 from prefect.client.schemas.responses import DeploymentResponse
+from prefect.context import FlowRunContext
 from prefect.events.worker import EventsWorker
 from prefect.exceptions import ObjectNotFound
 from prefect.logging.handlers import APILogHandler
-from prefect.runtime import deployment, flow_run
+from prefect.runtime import flow_run
 
 CAMPAIGN = "campaign"  # the flow
 SCHEDULED = "auto-scheduled"  # Prefect's tag of what a schedule began
@@ -42,7 +44,7 @@ async def deployment_named(client: PrefectClient, name: str) -> DeploymentRespon
 
 def is_typed() -> bool:
     """Whether a person typed this run, and reads there how it goes on and ends."""
-    return deployment.id is None
+    return _deployment() is None
 
 
 def is_scheduled() -> bool:
@@ -66,11 +68,12 @@ async def another_before(moment: datetime | None) -> bool:
 
 
 async def _others(states: Sequence[str], when: dict[str, Any]) -> list[FlowRun]:
-    if is_typed():
+    mine = _deployment()
+    if mine is None:
         return []
     wanted = FlowRunFilter.model_validate(
         {
-            "deployment_id": {"any_": [deployment.id]},
+            "deployment_id": {"any_": [mine]},
             "state": {"type": {"any_": states}},
             "id": {"not_any_": [flow_run.id]},
         }
@@ -79,9 +82,15 @@ async def _others(states: Sequence[str], when: dict[str, Any]) -> list[FlowRun]:
     with suppress(Exception):  # a server that is away keeps nobody from running
         async with get_client() as client:
             found = await client.read_flow_runs(flow_run_filter=wanted)
-        mine = str(flow_run.parameters.get("file"))
-        return [run for run in found if str(run.parameters.get("file")) == mine]
+        file = str(flow_run.parameters.get("file"))
+        return [run for run in found if str(run.parameters.get("file")) == file]
     return []
+
+
+def _deployment() -> UUID | None:
+    """What this run was made from; `prefect.runtime` would ask the server each time."""
+    context = FlowRunContext.get()
+    return context.flow_run.deployment_id if context and context.flow_run else None
 
 
 async def everything_recorded(tasks: Sequence[str]) -> None:
