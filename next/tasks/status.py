@@ -50,7 +50,8 @@ def status(session: Session, key: str) -> dict[str, Any]:
         "problem": str(own[Op.ATTACH].state),
         "counts": counts,
         "candidates": [
-            {
+            row.fields  # what is sent of them
+            | {
                 "email1": row.email1,
                 "candidate_id": row.candidate_id,
                 "add": word_of(row.add),

@@ -6,7 +6,7 @@ from codecs import BOM_UTF8
 from collections.abc import Iterable, Mapping, Sequence
 from io import BytesIO, StringIO
 from types import MappingProxyType
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from config.folder import OURS
 from data.store.states import State
@@ -33,13 +33,15 @@ class Person(Protocol):
     def invite(self) -> State: ...
     @property
     def why(self) -> str | None: ...
+    @property
+    def fields(self) -> dict[str, Any]: ...
 
 
 class Link(NamedTuple):
     """One candidate and their assessment; only a login with `email1` opens it.
 
     `candidate_id` and `embed_url` are None until the service has answered; `invite` is the state
-    of the invitation in a word.
+    of the invitation in a word. `fields` is all that is sent of them, for programs.
     """
 
     first_name: str
@@ -48,6 +50,7 @@ class Link(NamedTuple):
     candidate_id: int | None
     embed_url: str | None
     invite: str
+    fields: Mapping[str, Any] = MappingProxyType({})
 
 
 def links_of(people: Iterable[Person], app_url: str, project_id: int | None) -> list[Link]:
@@ -60,6 +63,7 @@ def links_of(people: Iterable[Person], app_url: str, project_id: int | None) -> 
             each.candidate_id,
             embed_url(app_url, project_id, each.candidate_id),
             word_of(each.invite),
+            each.fields,
         )
         for each in people
     ]
@@ -103,15 +107,16 @@ def written(
 def as_csv(links: Iterable[Link]) -> bytes:
     """Write UTF-8. Every text is quoted: a spreadsheet may split at semicolons."""
     text = StringIO(newline="")
-    csv.writer(text, lineterminator="\n").writerow(Link._fields)
+    csv.writer(text, lineterminator="\n").writerow(COLUMNS)
     rows = csv.writer(text, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
-    rows.writerows(["" if cell is None else guarded(cell) for cell in link] for link in links)
+    rows.writerows(["" if cell is None else guarded(cell) for cell in _cells(x)] for x in links)
     return text.getvalue().encode()
 
 
 def as_json(links: Iterable[Link]) -> bytes:
     """Write a list of objects, one a line, with every text exactly as it is."""
-    lines = [json.dumps(link._asdict(), ensure_ascii=False) for link in links]
+    rows = (dict(link.fields) | dict(zip(COLUMNS, _cells(link), strict=True)) for link in links)
+    lines = [json.dumps(row, ensure_ascii=False) for row in rows]
     return ("[" + ",\n".join(lines) + "]\n").encode()
 
 
@@ -124,11 +129,11 @@ def as_xlsx(links: Iterable[Link]) -> bytes:
     book.properties.category = OURS
     sheet = book.active
     sheet.title, sheet.freeze_panes = "links", "A2"
-    sheet.append(Link._fields)
+    sheet.append(COLUMNS)
     for cell in sheet[1]:
         cell.font = Font(bold=True)
     for row, link in enumerate(links, start=2):
-        for column, value in enumerate(link, start=1):
+        for column, value in enumerate(_cells(link), start=1):
             put(sheet.cell(row, column), value)
         if link.embed_url is not None and row <= MOST_LINKS:
             sheet.cell(row, LINK_COLUMN).hyperlink = link.embed_url
@@ -139,5 +144,10 @@ def as_xlsx(links: Iterable[Link]) -> bytes:
     return content.getvalue()
 
 
-LINK_COLUMN = Link._fields.index("embed_url") + 1
+def _cells(link: Link) -> tuple[object, ...]:
+    return link[: len(COLUMNS)]
+
+
+COLUMNS = Link._fields[:-1]
+LINK_COLUMN = COLUMNS.index("embed_url") + 1
 MOST_LINKS = 65_000  # Excel opens no sheet with more than 65,530 links

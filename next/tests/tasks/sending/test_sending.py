@@ -205,7 +205,7 @@ def test_a_pause_of_another_run_holds_here(desk: Make) -> None:
         stop = asyncio.Event()
         first = asyncio.create_task(at.send(1, stop))
         while not paused():
-            await asyncio.sleep(0.01)
+            await asyncio.wait([first], timeout=0.01)
         second = asyncio.create_task(at.send(2, stop))
         await asyncio.wait([second], timeout=0.5)
         stop.set()
