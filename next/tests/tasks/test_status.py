@@ -49,7 +49,12 @@ def test_each_person_is_counted_once(desk):
     ]
     by_name = {each["email1"]: each for each in found["candidates"]}
     assert by_name["ada@x.org"] == {
+        "first_name": "Ada",
+        "last_name": "Of X",
         "email1": "ada@x.org",
+        "source": "",
+        "notes": "",
+        "stage_id": 1,
         "candidate_id": 5001,
         "add": "done",
         "invite": "done",

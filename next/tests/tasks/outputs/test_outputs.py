@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from data.campaigns.history import Event
 from data.store.states import State
 from tasks.outputs.embed_pages import write_pages
 from tasks.outputs.exports import CannotWrite, write_file
-from tasks.outputs.links import FORMATS, Link, embed_url, links_of, written
+from tasks.outputs.links import COLUMNS, FORMATS, Link, embed_url, links_of, written
 from tasks.outputs.report import Doubt, bars, moments, report_page
 from tasks.outputs.results import Result, WrongCopy, results_of, write_results
 
@@ -57,6 +57,7 @@ class Row:
     add: State = DONE
     invite: State = DONE
     why: str | None = None
+    fields: dict[str, Any] = field(default_factory=lambda: {"source": "a fair"})
 
 
 ADA = Row("Ada@x.org", candidate_id=5001)
@@ -67,7 +68,8 @@ LINKS = links_of([ADA, BOB, CEM, DEE], APP, 101)
 
 
 def test_a_link_leads_to_the_embedded_assessment() -> None:
-    assert LINKS[0] == Link("Ada", "Byron", "Ada@x.org", 5001, URL.format(5001), "done")
+    ada = ("Ada", "Byron", "Ada@x.org", 5001, URL.format(5001), "done")
+    assert LINKS[0] == Link(*ada, {"source": "a fair"})
     assert [(each.embed_url, each.invite) for each in LINKS[1:]] == [
         (URL.format(2**60), "refused"),
         (None, "waiting"),
@@ -81,7 +83,9 @@ URL = "https://app.test/embedded/welcome?projectId=101&candidateId={}"
 
 def test_json_has_every_text_as_it_is() -> None:
     links = [*LINKS, *(Link(text, text, "x@x.org", None, None, "done") for text in EVIL)]
-    assert json.loads(written("json", links, "")) == [each._asdict() for each in links]
+    read = json.loads(written("json", links, ""))
+    assert [tuple(row[name] for name in COLUMNS) for row in read] == [each[:6] for each in links]
+    assert [row.get("source") for row in read[3:5]] == ["a fair", None]
     assert json.loads(written("json", [], "")) == []
 
 
@@ -99,7 +103,7 @@ def test_a_workbook_of_links_calculates_nothing_and_keeps_every_digit() -> None:
     links = [*LINKS, *(Link(text, "", "x@x.org", 1, None, "done") for text in EVIL)]
     sheet = load_workbook(io.BytesIO(written("xlsx", links, "")))["links"]
     rows = list(sheet.iter_rows(min_row=2, max_col=6))
-    assert [cell.value for cell in sheet[1]] == list(Link._fields)
+    assert [cell.value for cell in sheet[1]] == list(COLUMNS)
     assert {cell.data_type for row in rows for cell in row} <= {"s", "inlineStr", "n"}
     assert [row[3].value for row in rows[:4]] == [5001, str(2**60), None, 5004]
     assert rows[0][4].hyperlink.target == URL.format(5001)
