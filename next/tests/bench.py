@@ -24,7 +24,6 @@ import httpx
 
 ROUNDS = 5
 IN_FLIGHT = 8
-CAMPAIGN = Path(sys.executable).with_name("campaign")
 Figures = dict[str, float]
 
 
@@ -56,8 +55,8 @@ async def _ours(folder: Path, settings: dict[str, str]) -> Figures:
     return figures | {"peak": _peak() - empty}
 
 
-async def _bare(folder: Path, settings: dict[str, str]) -> Figures:
-    """The same requests by an httpx loop that remembers nothing."""
+async def _bare(folder: Path, settings: dict[str, str], step: Any = lambda f: f) -> Figures:
+    """The same requests by an httpx loop that remembers nothing; `step` wraps an invitation."""
     url = settings["ASSESSMENT_BASE_URL"]
     asked = {"client_id": "sandbox-client", "client_secret": "sandbox-secret"}
     asked |= {"grant_type": "client_credentials", "audience": settings["ASSESSMENT_AUDIENCE"]}
@@ -77,14 +76,57 @@ async def _bare(folder: Path, settings: dict[str, str]) -> Figures:
             )
             ids += [each["candidate_id"] for each in added.json()]
 
+        @step
+        async def invite(candidate: int) -> None:
+            path = f"/api/projects/{project}/candidates/{candidate}/invite"
+            (await client.post(path)).raise_for_status()
+
         async def lane() -> None:
             while ids:
-                path = f"/api/projects/{project}/candidates/{ids.pop()}/invite"
-                (await client.post(path)).raise_for_status()
+                await invite(ids.pop())
 
         with _timed() as figures:
             await asyncio.gather(*(lane() for _ in range(IN_FLIGHT)))
     return figures
+
+
+async def _prefect(folder: Path, settings: dict[str, str]) -> Figures:
+    """The same with a Prefect task for each invitation."""
+    from prefect import flow, task
+
+    @flow(persist_result=False)
+    async def everybody() -> Figures:
+        return await _bare(folder, settings, task(persist_result=False))
+
+    return await everybody()
+
+
+async def _dbos(folder: Path, settings: dict[str, str]) -> Figures:
+    """The same with a DBOS step for each invitation; where `pip install dbos` was typed."""
+    from dbos import DBOS
+
+    DBOS(config={"name": "bench", "system_database_url": f"sqlite:///{folder}/dbos.sqlite"})
+
+    @DBOS.workflow()
+    async def everybody() -> Figures:
+        return await _bare(folder, settings, DBOS.step())
+
+    DBOS.launch()
+    return await everybody()
+
+
+def _run(folder: Path, settings: dict[str, str]) -> Figures:
+    from flows.cli.app import run
+
+    assert run(["run", str(folder / "bench.yaml"), "--yes"]) == 0
+    return {}
+
+
+def _flow(folder: Path, settings: dict[str, str]) -> Figures:
+    from prefect import flow
+
+    flow(persist_result=False)(lambda: None)()
+    return {}
 
 
 def _read(folder: Path, settings: dict[str, str]) -> Figures:
@@ -132,13 +174,10 @@ def _peak() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-CHILDREN: dict[str, Callable[[Path, dict[str, str]], Any]] = {
-    "ours": _ours,
-    "bare": _bare,
-    "read": _read,
-    "plan": _plan,
-    "pandas": _pandas,
-}
+CHILDREN: tuple[Callable[[Path, dict[str, str]], Any], ...] = (
+    *(_ours, _bare, _prefect, _dbos),
+    *(_run, _flow, _plan, _read, _pandas),
+)
 
 
 # -- rows ---------------------------------------------------------------------------------------
@@ -161,70 +200,47 @@ def measured(child: str, people: int, latency: float = 0.0) -> Figures:
         settings = service.settings | {"CAMPAIGN_DATABASE_URL": f"sqlite:///{folder}/ledger.db"}
         command = [sys.executable, "-m", "tests.bench", "--child", child, name]
         environment = os.environ | settings
+        began = time.perf_counter()
         told = subprocess.run(command, env=environment, capture_output=True, check=True)
-        found: Figures = json.loads(told.stdout)
-    return found
+        found: Figures = json.loads(told.stdout.splitlines()[-1])
+    found.setdefault("wall", time.perf_counter() - began)
+    return {name: n if name == "peak" else n * 1000 / people for name, n in found.items()}
 
 
-def whole(*command: object, **environment: str) -> Figures:
-    """Wall time of a whole process."""
-    began = time.perf_counter()
-    subprocess.run([*map(str, command)], env=os.environ | environment, check=True)
-    return {"wall": time.perf_counter() - began}
-
-
-def ratio(name: str, ours: Callable[[], Figures], theirs: Callable[[], Figures]) -> None:
+def ratio(title: str, ours: tuple[Any, ...], theirs: tuple[Any, ...]) -> None:
     """Print the medians of ours, of theirs, and of the ratios pair by pair."""
-    pairs = [(ours(), theirs()) for _ in range(ROUNDS)]
+    pairs = [(measured(*ours), measured(*theirs)) for _ in range(ROUNDS)]
     for figure in sorted({*pairs[0][0]} & {*pairs[0][1]}):
         mine, other = ([pair[i][figure] for pair in pairs] for i in (0, 1))
         ratios = [a / b for a, b in zip(mine, other, strict=True)]
-        medians = " / ".join(f"{statistics.median(each):8.3f}" for each in (mine, other))
+        medians = " / ".join(f"{statistics.median(each):9.4f}" for each in (mine, other))
         spread = f"{min(ratios):.2f} to {max(ratios):.2f}"
-        print(f"{name:<34} {figure:<5} {medians} = {statistics.median(ratios):.2f}  ({spread})")
+        print(f"{title:<34} {figure:<5} {medians} = {statistics.median(ratios):.2f}  ({spread})")
 
 
-def each(figures: Figures, people: int) -> Figures:
-    return {name: value / people for name, value in figures.items()}
-
-
-ROWS: dict[str, Callable[[], None]] = {
-    "send-20": lambda: ratio(
-        "5,000 at 20 ms, beside a bare loop",
-        lambda: measured("ours", 5_000, 0.02),
-        lambda: measured("bare", 5_000, 0.02),
-    ),
-    "send-0": lambda: ratio(
-        "5,000 at 0 ms, beside a bare loop",
-        lambda: measured("ours", 5_000),
-        lambda: measured("bare", 5_000),
-    ),
-    "grow": lambda: ratio(
-        "one of 100,000, beside one of 1,000",
-        lambda: each(measured("ours", 100_000), 100_000),
-        lambda: each(measured("ours", 1_000), 1_000),
-    ),
-    "peak": lambda: print(f"peak at 100,000: {measured('ours', 100_000)['peak']:.0f} MB more"),
-    "plan": lambda: ratio(
-        "a plan of 100,000, beside reading",
-        lambda: measured("plan", 100_000),
-        lambda: measured("read", 100_000),
-    ),
-    "csv": lambda: ratio(
-        "reading 100,000 rows, beside pandas",
-        lambda: measured("read", 100_000),
-        lambda: measured("pandas", 100_000),
-    ),
+# what it is, whom it measures, and what it is compared to: a child, its people, the service's time
+ROWS: dict[str, tuple[str, tuple[Any, ...], tuple[Any, ...]]] = {
+    "send-20": ("5,000 at 20 ms, beside a bare loop", ("ours", 5_000, 0.02), ("bare", 5_000, 0.02)),
+    "send-0": ("5,000 at 0 ms, beside a bare loop", ("ours", 5_000), ("bare", 5_000)),
+    "grow": ("one of 100,000, beside one of 1,000", ("ours", 100_000), ("ours", 1_000)),
+    "plan": ("a plan of 100,000, beside reading", ("plan", 100_000), ("read", 100_000)),
+    "csv": ("reading 100,000, beside pandas", ("read", 100_000), ("pandas", 100_000)),
+    # With PREFECT_API_URL both speak to that server; without, each starts its own.
+    "run": ("a run of ten, beside an empty flow", ("run", 10), ("flow", 10)),
+    "prefect": ("500, beside a Prefect task each", ("ours", 500), ("prefect", 500)),
+    "dbos": ("500, beside a DBOS step each", ("ours", 500), ("dbos", 500)),
 }
 
 
 def main() -> None:
     if sys.argv[1:2] == ["--child"]:
-        work = CHILDREN[sys.argv[2]](Path(sys.argv[3]), dict(os.environ))
+        child = next(each for each in CHILDREN if each.__name__ == f"_{sys.argv[2]}")
+        work = child(Path(sys.argv[3]), dict(os.environ))
         print(json.dumps(asyncio.run(work) if asyncio.iscoroutine(work) else work))
         return
+    print("wall and cpu in milliseconds a person, peak in megabytes over the empty program")
     for name in sys.argv[1:] or ROWS:
-        ROWS[name]()
+        ratio(*ROWS[name])
 
 
 if __name__ == "__main__":
