@@ -37,7 +37,7 @@ def main() -> None:
         "# 2. Reference",
         "Written by `python docs/reference.py` from the program itself.",
         "## Commands",
-        table(("command", "does"), [(f"`{name}`", what) for name, (_, what) in COMMANDS.items()]),
+        table(("command", "does"), commands()),
         "Each has an example and its options in `campaign COMMAND --help`. Exit codes: 0 all done; "
         "1 stopped, the same command goes on; 2 bad input, nothing was sent; 3 a person must look; "
         "130 interrupted.",
@@ -51,6 +51,10 @@ def main() -> None:
         table(("variable", "says"), settings()),
     ]
     PAGE.write_text("\n\n".join(parts) + "\n", "utf-8")
+
+
+def commands() -> list[tuple[str, str]]:
+    return [(f"`{name}`", what) for panel in COMMANDS.values() for name, (_, what) in panel.items()]
 
 
 def about(model: type[BaseModel]) -> str:

@@ -9,34 +9,46 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 from importlib.metadata import version
+from typing import Any
 
 import typer
+from typer.core import TyperGroup
 
 from config.errors import BadInput, Bug, CampaignError
 
 COMMANDS = {
-    "demo": ("serve", "See it work: a sample campaign against a sandbox, twice"),
-    "run": ("run", "Show the plan, ask, and send what is left; safe to repeat"),
-    "plan": ("look", "Show what a run would do; sends nothing"),
-    "status": ("look", "Show where campaigns stand, and who needs a person"),
-    "history": ("look", "Show every request and every decision in order"),
-    "settle": ("settle", "Say what became of a request whose result is unknown"),
-    "invite": ("decide", "Invite somebody once more, or although they are held"),
-    "correct": ("decide", "Put the right address in the place of a wrong one"),
-    "withdraw": ("decide", "Send somebody nothing more"),
-    "block": ("decide", "Never write to an address or a domain again"),
-    "approve": ("decide", "Approve a plan, or the pilot's email"),
-    "pause": ("decide", "Send nothing more of a campaign for now"),
-    "resume": ("decide", "Let a paused campaign go on"),
-    "forget": ("decide", "Remove a person everywhere, for good"),
-    "new": ("prepare", "Write a definition to fill in, from an export if you like"),
-    "check": ("prepare", "Find every mistake in definitions and their tables; sends nothing"),
-    "links": ("outputs", "Write each candidate's link, also into a copy of your own sheet"),
-    "report": ("outputs", "Write one page to send and to keep"),
-    "problems": ("outputs", "List the service's problems"),
-    "up": ("serve", "Prefect's pages, schedules, the watched folder and forms"),
-    "sandbox": ("serve", "The assessment service on your own desk, to practise with"),
-    "doctor": ("outputs", "Check settings, credentials, ledger and Prefect"),
+    "Begin": {
+        "demo": ("serve", "See it work: a sample campaign against a sandbox, twice"),
+        "new": ("prepare", "Write a definition to fill in, from an export if you like"),
+        "problems": ("outputs", "List the service's problems"),
+        "sandbox": ("serve", "The assessment service on your own desk, to practise with"),
+        "doctor": ("outputs", "Check settings, credentials, ledger and Prefect"),
+    },
+    "Send": {
+        "check": ("prepare", "Find every mistake in definitions and tables; sends nothing"),
+        "plan": ("look", "Show what a run would do; sends nothing"),
+        "run": ("run", "Show the plan, ask, and send what is left; safe to repeat"),
+        "up": ("serve", "Prefect's pages, schedules, the watched folder and forms"),
+    },
+    "Look": {
+        "status": ("look", "Show where campaigns stand, and who needs a person"),
+        "history": ("look", "Show every request and every decision in order"),
+        "links": ("outputs", "Write each candidate's link, also into a copy of your own sheet"),
+        "report": ("outputs", "Write one page to send and to keep"),
+    },
+    "Decide about a campaign": {
+        "approve": ("decide", "Approve a plan, or the pilot's email"),
+        "settle": ("settle", "Say what became of a request whose result is unknown"),
+        "pause": ("decide", "Send nothing more of a campaign for now"),
+        "resume": ("decide", "Let a paused campaign go on"),
+    },
+    "Decide about people": {
+        "invite": ("decide", "Invite somebody once more, or although they are held"),
+        "correct": ("decide", "Put the right address in the place of a wrong one"),
+        "withdraw": ("decide", "Send somebody nothing more"),
+        "block": ("decide", "Never write to an address or a domain again"),
+        "forget": ("decide", "Remove a person everywhere, for good"),
+    },
 }
 INTERRUPTED = 130
 
@@ -68,16 +80,28 @@ def run(words: Sequence[str]) -> int:
 
 def program(words: Sequence[str]) -> typer.Typer:
     """All commands by name and help; the one that was typed with its options."""
-    app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None)
+    # Plain help: with rich it would take twice as long, and draw its boxes into files as well.
+    app = typer.Typer(
+        cls=InPanels, no_args_is_help=True, add_completion=False, rich_markup_mode=None
+    )
     app.callback()(campaign)
     typed = next((word for word in words if not word.startswith("-")), None)
-    for name, (module, purpose) in COMMANDS.items():
-        if name == typed:
-            function = getattr(import_module(f"flows.cli.{module}"), name)
-            app.command(name, short_help=purpose)(function)
-        else:
-            app.command(name, help=purpose)(_nothing)
+    for commands in COMMANDS.values():
+        for name, (module, _) in commands.items():
+            function = _nothing
+            if name == typed:
+                function = getattr(import_module(f"flows.cli.{module}"), name)
+            app.command(name)(function)
     return app
+
+
+class InPanels(TyperGroup):
+    """Lists the commands as COMMANDS groups them."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        for panel, commands in COMMANDS.items():
+            with formatter.section(panel):
+                formatter.write_dl([(name, purpose) for name, (_, purpose) in commands.items()])
 
 
 def _version(asked: bool) -> None:

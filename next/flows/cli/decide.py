@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from data.store.tables import Campaign
 
 KEY = typer.Argument(..., help="The campaign.")
-EMAILS = typer.Argument(..., help="Addresses.", metavar="EMAIL…")
+EMAILS = typer.Argument(..., help="Addresses.")
 WHY = typer.Option("", "--why", help="For whoever reads the history later.")
 
 
@@ -36,7 +36,8 @@ def invite(
     from data.decisions.decisions import invite as decide
 
     by = by_whom(why)
-    _ask_before_a_second_email(key, emails, ask=not yes and sys.stdin.isatty())
+    if not yes:
+        _ask_before_a_second_email(key, emails)
     with deciding(key) as (session, campaign):
         done = decide(session, campaign.id, emails, by)
         for email1, what in done.items():
@@ -157,8 +158,8 @@ def forget(
             for each in privacy.shown(session, emails):
                 _tell_what_is_held(each)
         return 0
-    if not yes and sys.stdin.isatty():
-        typer.confirm(f"Remove {', '.join(emails)} everywhere, for good?", abort=True, err=True)
+    if not (yes or words.agreed(f"Remove {', '.join(emails)} everywhere, for good?")):
+        raise typer.Abort
     with writing(create=True) as session:
         known = privacy.forget(session, emails, by_whom(why))
     _clean_up(known)
@@ -229,18 +230,18 @@ def _tell_what_is_held(known: "Known") -> None:
         print("  nothing is held")
 
 
-def _ask_before_a_second_email(key: str, emails: list[str], *, ask: bool) -> None:
+def _ask_before_a_second_email(key: str, emails: list[str]) -> None:
     from config.emails import email_key
     from data.campaigns.people import rows
     from data.store.states import State
 
     with deciding(key) as (session, campaign):
-        them = rows(session, campaign.id) if ask else []
+        them = rows(session, campaign.id)
     wanted = set(map(email_key, emails))
     invited = [r.email1 for r in them if r.email_key in wanted and r.invite is State.DONE]
-    if invited:
-        question = f"Have the service send a second email to {', '.join(invited)}?"
-        typer.confirm(question, abort=True, err=True)
+    question = f"Have the service send a second email to {', '.join(invited)}?"
+    if invited and not words.agreed(question):
+        raise typer.Abort
 
 
 def _then_run(campaign: "Campaign") -> None:

@@ -168,7 +168,7 @@ def report(
 
 
 def problems(
-    search: list[str] = typer.Argument(None, metavar="[WORDS]", help="Words of a title or skill."),
+    search: list[str] = typer.Argument(None, metavar="words", help="Words of a title or skill."),
     as_json: bool = typer.Option(False, "--json", help="Print one JSON object."),
 ) -> int:
     """List the service's problems with their ids, for `problem:` in a definition.

@@ -25,7 +25,10 @@ def check(
     as_json: bool = typer.Option(False, "--json", help="Print one JSON object."),
     force: bool = typer.Option(False, "--force", help="Overwrite the copy, whatever it is."),
 ) -> int:
-    """Find every mistake in definitions and their tables at once; nothing is sent."""
+    """Find every mistake in definitions and their tables at once; nothing is sent.
+
+    Example: campaign check hiring.yaml
+    """
     from config.errors import BadInput, Bug, Mistake, Place, in_order
     from config.reading import read_campaign
 
@@ -65,7 +68,10 @@ def new(
     ),
     force: bool = typer.Option(False, "--force", help="Overwrite the file, whatever it is."),
 ) -> None:
-    """Write a definition to fill in; `check` refuses each placeholder by name."""
+    """Write a definition to fill in; `check` refuses each placeholder by name.
+
+    Example: campaign new hiring.yaml --from export.csv
+    """
     if schema:
         from config.definition import Definition
 

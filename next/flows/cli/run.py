@@ -60,7 +60,8 @@ def run(
     campaigns, wrong = _read(files)
     with prefect_server() as ready, Ledger.open(settings.database_url) as ledger:
         plans = [_planned(each, ledger, settings, allowed, quiet=as_json) for each in campaigns]
-        if any(_sends(plan) for plan in plans) and not _agreed(yes or as_json):
+        asks = any(_sends(plan) for plan in plans) and not (yes or as_json)
+        if asks and not words.agreed("Send this?"):
             _say("Nothing was sent.")
             return 1
         ready()
@@ -106,13 +107,6 @@ def _planned(
 
 def _sends(plan: "Plan") -> bool:
     return not (plan.holds or plan.nothing_due)
-
-
-def _agreed(without_asking: bool) -> bool:
-    """Ask on a terminal; elsewhere nobody could answer."""
-    if without_asking or not sys.stdin.isatty():
-        return True
-    return typer.confirm("Send this?", default=False, err=True)
 
 
 def _sent(plan: "Plan", ledger: "Ledger", allowed: "Allowed", *, quiet: bool) -> "Ending":

@@ -1,9 +1,12 @@
 """What commands say: counts, dates, what is sent, and what to type next."""
 
 import shlex
+import sys
 from collections.abc import Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING
+
+import typer
 
 from config.errors import some
 
@@ -28,6 +31,19 @@ def typed(command: str, *words: object) -> str:
 def then(command: str, *words: object) -> str:
     """The line that says what to type next."""
     return f"Then type: {typed(command, *words)}"
+
+
+def agreed(question: str) -> bool:
+    """Ask whoever sits at the terminal. A program that types a command is not asked.
+
+    Who cannot see the question, because it would go into a file, has not agreed.
+    """
+    if not sys.stdin.isatty():
+        return True
+    if not sys.stderr.isatty():
+        print("Nobody can be asked here: add --yes.", file=sys.stderr)
+        return False
+    return typer.confirm(question, err=True)
 
 
 def dates(project: "Project") -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from config.errors import BadInput, CampaignError, Mistake, Place
-from flows.cli import app, prepare
+from flows.cli import app, prepare, words
 
 
 class Stopped(CampaignError):
@@ -77,6 +77,29 @@ def test_what_is_typed(
     assert app.run(words) == code
     shown = capsys.readouterr()
     assert said in shown.out + shown.err
+
+
+@pytest.mark.parametrize("command", [each for panel in app.COMMANDS.values() for each in panel])
+def test_every_command_has_an_example_in_its_help(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert app.run([command, "--help"]) == 0
+    assert f"Example: campaign {command}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("stdin", "stderr", "answer"),
+    [(False, False, True), (False, True, True), (True, False, False), (True, True, None)],
+)
+def test_only_a_person_who_sees_the_question_is_asked(
+    stdin: bool, stderr: bool, answer: bool | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: stdin)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: stderr)
+    monkeypatch.setattr(words.typer, "confirm", lambda question, **_: asked.append(question))
+    assert words.agreed("Send this?") is answer
+    assert bool(asked) == (answer is None)
 
 
 @pytest.mark.parametrize(
