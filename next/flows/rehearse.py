@@ -22,10 +22,10 @@ from tasks.plan import make_plan
 from tasks.sending.run import sending
 
 SAYS = {
-    "create": "{} project created",
-    "attach": "{} problem attached",
-    "add": "{} requests that add people",
-    "invite": "{} invitations sent",
+    "create": "projects created",
+    "attach": "problems attached",
+    "add": "requests that add people",
+    "invite": "invitations sent",
 }
 
 
@@ -39,7 +39,7 @@ def rehearsed(files: Sequence[Path], *, as_json: bool) -> int:
     for key, done in counts.items():
         print(f"{key}, rehearsed in a sandbox with invented addresses:")
         for op, says in SAYS.items():
-            print(f"  {says.format(f'{done[op]:,}')}")
+            print(f"  {says}: {done[op]:,}")
     print("Nothing left this machine, and your ledger is as it was.")
     return 0
 

@@ -31,11 +31,10 @@ def what_is_left(
 ) -> Iterator[str]:
     """What a person has to remove by hand, line by line."""
     for each in known:
-        yield f"{each.email} is forgotten, in {len(each.campaigns)} campaign(s)."
+        named = ", ".join(held.campaign for held in each.campaigns) or "no campaign"
+        yield f"{each.email} is forgotten ({named})."
         for held in each.campaigns:
-            for file in dict.fromkeys((held.file, held.table)):
-                if file:
-                    yield f"  remove the row from {file}"
+            yield f"  remove the row from {held.table or held.file}"
             if held.candidate_id is not None:
                 project = f"project {held.project_id}"
                 yield f"  in the web application, {project}: remove candidate {held.candidate_id}"

@@ -219,7 +219,8 @@ def _tell_what_is_held(known: "Known") -> None:
     for held in known.campaigns:
         print(f"  {held.campaign} ({held.file}): add {held.add}, invite {held.invite}")
         for name, value in held.fields.items():
-            print(f"    {name}: {value}")
+            if value not in {"", None}:
+                print(f"    {name}: {value}")
         if held.candidate_id is not None:
             print(f"    candidate {held.candidate_id} of project {held.project_id}")
     if known.blocked:

@@ -122,9 +122,12 @@ def _sent(plan: "Plan", ledger: "Ledger", allowed: "Allowed", *, quiet: bool) ->
         _say(f"{plan.key}: {ending.end}: {ending.says}")
         with ledger.reading() as session:
             in_ledger = known(session, plan.key) is not None  # unless it was stopped before
-            for need in needs(session, plan.key) if in_ledger else ():
-                _say(f"  {need.why}" + (f"\n    {need.type_this}" if need.type_this else ""))
-        _say(ending.then or words.typed("links", plan.key))
+            needed = list(needs(session, plan.key)) if in_ledger else []
+        for need in needed:
+            _say(f"  {need.why}" + (f"\n    {need.type_this}" if need.type_this else ""))
+        then = ending.then or words.typed("links", plan.key)
+        if then not in {need.type_this for need in needed}:
+            _say(f"Then type: {then}" if then.startswith("campaign ") else then)
     return ending
 
 
