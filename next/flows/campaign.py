@@ -64,7 +64,8 @@ async def run_campaign(
         accept_removed: Go on although many people are gone from the file.
         keep_project: It is the same campaign, although the file names another project.
     """
-    if not (digest or accept_removed or keep_project) and await is_missed():
+    asked_for = digest or accept_removed or keep_project  # by a person, of this very run
+    if not asked_for and await is_missed():
         return Cancelled(message="missed: a later run of the same campaign does its work.")
     who = getpass.getuser() if is_typed() else "a run in Prefect"
     allowed = Allowed(who, accept_removed, keep_project)
@@ -82,8 +83,8 @@ async def run_campaign(
     if ending.end is End.INTERRUPTED or (
         ending.end is End.NOT_YET and not await another_before(ending.until)
     ):
-        await go_on_later(str(ending), ending.until)
-    note_situation(ending)
+        await go_on_later(str(ending), ending.until)  # ends here: the same run begins again
+    note_situation(ending)  # which `tell` sends, once the state is set
     return ending.state()
 
 
