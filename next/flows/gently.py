@@ -110,6 +110,7 @@ def main(words: list[str]) -> int:
     parent = os.getppid() if words[0] == CHILD else None
     command = words[1:] if words[0] == CHILD else words
     worker = subprocess.Popen(command, start_new_session=True)  # noqa: S603 - Prefect's own
+    watcher = _ends_with_this_process(worker.pid)
     while worker.poll() is None and not told and parent in (None, os.getppid()):
         time.sleep(0.1)
     if worker.poll() is None:
@@ -122,7 +123,22 @@ def main(words: list[str]) -> int:
             time.sleep(0.1)
         process.terminate()
         process.resume()
-    return worker.wait()
+    code = worker.wait()
+    watcher.communicate(b"over")
+    return code
+
+
+def _ends_with_this_process(worker: int) -> "subprocess.Popen[bytes]":
+    """Have a worker killed when this process was: it would begin runs that nobody stops gently.
+
+    Its runs go on. What watches reads nothing at all if whoever could write is gone.
+    """
+    watch = "import os, sys; os.read(0, 1) or os.kill(int(sys.argv[1]), 9)"
+    return subprocess.Popen(  # noqa: S603 - the line above
+        [sys.executable, "-I", "-c", watch, str(worker)],
+        stdin=subprocess.PIPE,
+        start_new_session=True,
+    )
 
 
 def _runs_of(worker: "psutil.Process") -> "list[psutil.Process]":

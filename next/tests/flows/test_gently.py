@@ -46,6 +46,15 @@ def test_a_worker_lets_its_runs_end_before_it_does(number: signal.Signals, tmp_p
     assert (tmp_path / "run").read_text() == "ended gently"
 
 
+def test_a_worker_ends_when_its_wrapper_is_killed() -> None:
+    worker = "import time; print('begun', flush=True); time.sleep(60); print('never killed')"
+    command = [sys.executable, "-m", "flows.gently", sys.executable, "-c", worker]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as wrapped:
+        assert wrapped.stdout and wrapped.stdout.readline() == "begun\n"
+        wrapped.kill()
+        assert wrapped.stdout.read() == ""  # all of it once nobody is left who could write
+
+
 def test_a_worker_that_ends_by_itself_gives_its_exit_code() -> None:
     command = [sys.executable, "-m", "flows.gently", sys.executable, "-c", "raise SystemExit(7)"]
     assert subprocess.run(command, check=False).returncode == 7
