@@ -4,6 +4,7 @@ What a person switched off in Prefect's pages stays off: a deployment that is th
 is paused, and its schedule whether it is active.
 """
 
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,8 @@ from typing import Any
 from prefect import Flow
 from prefect.client.orchestration import PrefectClient
 from prefect.client.schemas.actions import DeploymentScheduleCreate, WorkPoolCreate
+from prefect.client.schemas.filters import FlowFilter
+from prefect.client.schemas.responses import DeploymentResponse
 from prefect.exceptions import ObjectAlreadyExists, ObjectNotFound
 from prefect.schedules import Schedule
 from prefect.types.entrypoint import EntrypointType
@@ -20,7 +23,7 @@ from config import definition as written
 from config.timetable import span
 from flows.campaign import run_campaign
 from flows.decide import approve_campaign, settle_campaign
-from flows.runs import deployment_named
+from flows.runs import CAMPAIGN, deployment_named
 
 POOL = "campaigns"
 SLUG = "definition"  # of the schedule that a definition says; a person may add others
@@ -50,6 +53,24 @@ async def deploy(client: PrefectClient, file: Path, campaign: written.Definition
     await _deploy(
         client, run_campaign, campaign.campaign, schedule, parameters=parameters, tags=tags
     )
+
+
+async def unschedule(client: PrefectClient, folder: Path, keys: Mapping[Path, str | None]) -> None:
+    """Take away the schedules of definitions that are gone from a folder, or have another key.
+
+    `keys` has every file of the folder, with its key if that can be read. The deployments stay,
+    with their history. So does a schedule that a person switched off, for when the file is back.
+    """
+    ours = FlowFilter.model_validate({"name": {"any_": [CAMPAIGN]}})
+    every: list[DeploymentResponse] = []
+    while page := await client.read_deployments(flow_filter=ours, offset=len(every)):
+        every += page
+    for there in every:
+        file = Path(str(there.parameters.get("file")))
+        is_there = keys.get(file, "") in (None, there.name)
+        for each in there.schedules:
+            if file.parent == folder and not is_there and each.slug == SLUG and each.active:
+                await client.delete_deployment_schedule(there.id, each.id)
 
 
 async def _deploy(

@@ -24,7 +24,7 @@ from config.reading import key_of, read_campaign, table_of
 from data.store.lease import is_free
 from data.store.ledger import Ledger
 from data.store.tables import SeenFile, now
-from flows.deployments import deploy
+from flows.deployments import deploy, unschedule
 from flows.runs import CAMPAIGN, run_now
 from flows.tell import note, tell_waiting
 
@@ -141,12 +141,15 @@ class Watched:
         found = await asyncio.to_thread(find, self._folder)
         for mistake in found.mistakes:
             self._tell(mistake)
+        keys: dict[Path, str | None] = dict.fromkeys(self._seen)
         for file in found.files:
-            await self._run_if_new(client, file)
+            keys[file] = await self._run_if_new(client, file)
+        await unschedule(client, self._folder, keys)
         self._tables = {table for file in found.files if (table := table_of(file)) is not None}
         self._read = self._seen
 
-    async def _run_if_new(self, client: PrefectClient, file: Path) -> None:
+    async def _run_if_new(self, client: PrefectClient, file: Path) -> str | None:
+        """Deploy a definition, and run it if its content is new; gives its key, if it has one."""
         key, scheduled = None, False
         try:
             campaign = await asyncio.to_thread(read_campaign, file)
@@ -161,11 +164,12 @@ class Watched:
             await deploy(client, file, campaign.definition)
         seen = self._last_seen(file)
         if seen is not None and seen.trace == trace:
-            return
+            return key
         if not scheduled:  # what has a schedule waits for its time
             await run_now(client, file, key, f"{trace} {seen.at if seen else 'new'}")
         with self._ledger.writing() as session:
             session.merge(SeenFile(path=str(file), trace=trace, at=now()))
+        return key
 
     def _tell(self, mistake: Mistake) -> None:
         """Of a file that is no campaign, though it seems to be one: there is nothing to run."""

@@ -205,6 +205,37 @@ def test_a_folder_is_read_at_rest_and_each_file_run_once_for_each_content(folder
     assert "zz-copy.yaml" in said[0]
 
 
+def test_a_definition_that_is_gone_has_no_schedule_and_one_that_is_back_has_its_own(
+    folder, ledger
+) -> None:
+    async def told() -> None:
+        async with get_client() as client:
+            await deploy_forms(client)
+            watched = Watched(folder, ledger, print)
+
+            async def schedules() -> dict[str, list[bool]]:
+                for _ in range(2):
+                    await watched.run_what_is_new(client)
+                names = ("gone", "off", "renamed", "stays")
+                found = [await client.read_deployment_by_name(f"campaign/{n}") for n in names]
+                return {each.name: [one.active for one in each.schedules] for each in found}
+
+            files = [write(folder, key, schedule=DAILY) for key in ("gone", "off", "renamed")]
+            write(folder, "stays", schedule=DAILY)
+            assert [*(await schedules()).values()] == [[True]] * 4
+            off = await client.read_deployment_by_name("campaign/off")
+            await client.update_deployment_schedule(off.id, off.schedules[0].id, active=False)
+            files[0].unlink(), files[1].unlink()
+            write(folder, "another", "renamed.yaml")
+            (folder / "stays.yaml").write_text("campaign: stays\nschedule: {cron: never}\n")
+            after = {"gone": [], "off": [False], "renamed": [], "stays": [True]}
+            assert await schedules() == after
+            write(folder, "gone", schedule=DAILY), write(folder, "off", schedule=DAILY)
+            assert await schedules() == after | {"gone": [True]}
+
+    asyncio.run(told())
+
+
 def test_a_table_elsewhere_that_a_definition_reads_is_watched_too(folder, ledger) -> None:
     table = folder.parent / "export.csv"
     rows = ["first_name,last_name,email1", "Ada,Of X,ada@x.test"]
