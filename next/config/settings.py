@@ -120,7 +120,7 @@ class Settings(BaseSettings):
     ca_file: UnderHome | None = None
     """Certificates (PEM) of your company's own authority, trusted in addition."""
     keep: timedelta | None = None
-    """How long people's data is to be kept, such as 180 days; nothing acts on it yet."""
+    """How long people's data may be kept, such as 180 days; `campaign doctor` says where longer."""
     notify_url: Annotated[SecretStr, AfterValidator(_notice)] | None = None
     """A webhook or mailbox that is told when a campaign needs a person; never shown."""
 

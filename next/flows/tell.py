@@ -29,7 +29,7 @@ TELLING = "notices to tell"  # the lease; with its spaces it is no campaign's ke
 
 
 class Mailbox(AppriseNotificationBlock):
-    """A mailbox: mailtos://user:password@smtp.example.com?to=me@example.com."""
+    """A mailbox: mailtos://user:password@example.com?smtp=smtp.example.com&to=me@example.com."""
 
     _block_type_name = "Campaign mailbox"
     _block_type_slug = "campaign-mailbox"

@@ -3,14 +3,15 @@
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
-from sqlmodel import func, select
+from sqlmodel import Session, col, func, select
 
 from config.errors import CampaignError
 from config.settings import Settings, service_settings, settings
 from data.store.ledger import Ledger, NoLedger
-from data.store.tables import Campaign
+from data.store.tables import Campaign, Decision, Person, Run, now
 from tasks.service.client import Service
 
 
@@ -35,7 +36,7 @@ async def examine(*, ask_the_service: bool = True) -> list[Finding]:
         read = settings()
     except CampaignError as error:
         return [Finding.of("settings", error)]
-    found = [*_files(read), _ledger(read)]
+    found = [*_files(read), *_ledger(read)]
     try:
         complete = service_settings()
     except CampaignError as error:
@@ -72,16 +73,36 @@ def _readable(variable: str, file: Path) -> Finding:
     return Finding(variable, True, f"{file} can be read")
 
 
-def _ledger(read: Settings) -> Finding:
+def _ledger(read: Settings) -> Iterator[Finding]:
     try:
-        with Ledger.open(read.database_url, create=False) as ledger:
-            with ledger.reading() as session:
-                number = session.exec(select(func.count()).select_from(Campaign)).one()
-            return Finding("ledger", True, f"{ledger.place} holds campaigns: {number:,}")
+        with Ledger.open(read.database_url, create=False) as ledger, ledger.reading() as session:
+            number = session.exec(select(func.count()).select_from(Campaign)).one()
+            over = _kept_since(session, now() - read.keep) if read.keep else []
+            yield Finding("ledger", True, f"{ledger.place} holds campaigns: {number:,}")
     except NoLedger as none:
-        return Finding("ledger", True, f"none yet; the first run makes {none.fields['place']}")
+        yield Finding("ledger", True, f"none yet; the first run makes {none.fields['place']}")
+        return
     except CampaignError as error:
-        return Finding.of("ledger", error)
+        yield Finding.of("ledger", error)
+        return
+    if read.keep is not None:
+        says = f"people are kept for longer in {', '.join(over)}" if over else "nobody for longer"
+        then = "Remove each of them: campaign forget EMAIL" if over else ""
+        yield Finding("CAMPAIGN_KEEP", not over, says, then)
+
+
+def _kept_since(session: Session, moment: datetime) -> list[str]:
+    """The campaigns that still have people, and in which nothing was sent or decided since then."""
+    ran = select(Run.campaign_id).where(col(Run.began) > moment)
+    decided = select(Decision.campaign_id).where(col(Decision.at) > moment)
+    people = select(Person.campaign_id).where(Person.email1 != "")
+    still = select(Campaign.key).where(
+        col(Campaign.created_at) <= moment,
+        col(Campaign.id).in_(people),
+        col(Campaign.id).not_in(ran),
+        col(Campaign.id).not_in(decided.where(col(Decision.campaign_id).is_not(None))),
+    )
+    return list(session.exec(still.order_by(Campaign.key)))
 
 
 async def _service(complete: Settings) -> Finding:

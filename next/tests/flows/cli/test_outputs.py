@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from config.settings import settings
 from data.campaigns.intake import take_in
 from data.store.ledger import Ledger
 from data.store.states import Op, State
-from data.store.tables import Step
+from data.store.tables import Campaign, Decision, Step
 from flows.cli import app
 from sandbox.faults import ALWAYS, status
 from sandbox.server import Sandbox
@@ -151,6 +152,35 @@ def test_doctor_names_what_is_wrong(
     assert found[:1] == ([name] if name else [])
     assert told["ok"] is (name is None)
     assert "sandbox-secret" not in json.dumps(told)
+
+
+@pytest.mark.usefixtures("ledger")
+def test_doctor_names_campaigns_whose_people_are_kept_for_too_long(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def named() -> bool:
+        capsys.readouterr()
+        app.run(["doctor", "--offline", "--json"])
+        checks = json.loads(capsys.readouterr().out)["checks"]
+        return "hiring" in {each["name"]: each["says"] for each in checks}["CAMPAIGN_KEEP"]
+
+    def half_a_year_passes() -> None:
+        with Ledger.open() as ledger, ledger.writing() as session:
+            for each in (*session.exec(select(Campaign)), *session.exec(select(Decision))):
+                for field in {"created_at", "at"} & {*type(each).model_fields}:
+                    setattr(each, field, getattr(each, field) - timedelta(days=181))
+
+    monkeypatch.setenv("CAMPAIGN_KEEP", "180 days")
+    assert not named()
+    half_a_year_passes()
+    assert named()
+    app.run(["forget", "bob@people.test"])  # which is a decision
+    assert not named()
+    half_a_year_passes()
+    assert named()  # Ada is still there
+    app.run(["forget", "ada@people.test"])
+    half_a_year_passes()
+    assert not named()
 
 
 @pytest.mark.usefixtures("sandbox")
