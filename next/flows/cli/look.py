@@ -103,7 +103,8 @@ def _told(found: dict[str, Any]) -> Iterator[str]:
     counts = found["counts"]
     said = [f"{number:,} {word}" for word, number in counts.items() if number and word != "added"]
     project = f"project {found['project_id']}" if found["project_id"] else "no project yet"
-    yield f"{found['campaign']}: {project}, problem {found['problem_id']}, {found['service']}"
+    problem = f"problem {found['problem_id']}" if found["problem_id"] else "no problem yet"
+    yield f"{found['campaign']}: {project}, {problem}, {found['service']}"
     yield f"  {', '.join(said) or 'nobody'}"
     if "unsure" in (found["project"], found["problem"]):
         yield f"  project {found['project']}, problem {found['problem']}"
