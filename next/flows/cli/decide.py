@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from config.errors import CampaignError
 from flows.cli import words
 
 if TYPE_CHECKING:
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
 KEY = typer.Argument(..., help="The campaign.")
 EMAILS = typer.Argument(..., help="Addresses.")
 WHY = typer.Option("", "--why", help="For whoever reads the history later.")
+
+
+class NotAgreed(CampaignError):
+    """You did not agree, so nothing was changed."""
 
 
 def invite(
@@ -159,7 +164,7 @@ def forget(
                 _tell_what_is_held(each)
         return 0
     if not (yes or words.agreed(f"Remove {', '.join(emails)} everywhere, for good?")):
-        raise typer.Abort
+        raise NotAgreed
     with writing(create=True) as session:
         known = privacy.forget(session, emails, by_whom(why))
     _clean_up(known)
@@ -242,7 +247,7 @@ def _ask_before_a_second_email(key: str, emails: list[str]) -> None:
     invited = [r.email1 for r in them if r.email_key in wanted and r.invite is State.DONE]
     question = f"Have the service send a second email to {', '.join(invited)}?"
     if invited and not words.agreed(question):
-        raise typer.Abort
+        raise NotAgreed
 
 
 def _then_run(campaign: "Campaign") -> None:
