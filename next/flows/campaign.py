@@ -28,7 +28,7 @@ from flows.runs import CAMPAIGN, another_before, is_missed, is_scheduled, is_typ
 from flows.steps import add_batch, attach_problem, create_project, invite_part, preflight, scrubbed
 from flows.tell import note_situation, tell
 from tasks.plan import make_plan, refreshed
-from tasks.sending.gate import Ending as EndedEarly
+from tasks.sending.gate import EndedEarly
 from tasks.sending.run import sending
 
 LOOKS_AGAIN = 1.0  # seconds, while another process is at work on the campaign

@@ -18,8 +18,7 @@ from data.eligibility.holds import Hold, Kind, command
 from data.store.lease import AtWork
 from data.store.ledger import Ledger
 from tasks.plan import Plan
-from tasks.sending.gate import Ending as EndedEarly
-from tasks.sending.gate import How
+from tasks.sending.gate import EndedEarly, How
 from tasks.status import Need, needs, status
 
 if TYPE_CHECKING:

@@ -29,7 +29,7 @@ class How(StrEnum):
     UNSURE = "unsure"  # the project or its problem needs a person's word
 
 
-class Ending(CampaignError):
+class EndedEarly(CampaignError):
     """{what} Every answer is recorded, and nobody is sent anything twice.
 
     {then}"""
@@ -59,7 +59,7 @@ class Gate:
         probe: Callable[[], Awaitable[object]],
         turn: Callable[[], Awaitable[datetime]] | None = None,
     ) -> None:
-        self.ending: Ending | None = None
+        self.ending: EndedEarly | None = None
         self._key, self._probe, self._turn = campaign.key, probe, turn
         self._go_on = command("run", campaign.file)
         self._settle = command("settle", campaign.key)
@@ -77,7 +77,7 @@ class Gate:
     def end(self, how: How, what: str, then: str | None = None, hold: Hold | None = None) -> None:
         """Let nothing more leave; the first reason stays."""
         then = then or (self._settle if how is How.UNSURE else self._go_on)
-        self.ending = self.ending or Ending(how, what, then, hold)
+        self.ending = self.ending or EndedEarly(how, what, then, hold)
         self._ends.set()
 
     def failed(self, error: CampaignError) -> None:
@@ -85,7 +85,7 @@ class Gate:
         self.end(How.STOPPED, str(error), error.then or None)
 
     def raise_its_ending(self) -> None:
-        """Raise Ending, if there is one."""
+        """Raise EndedEarly, if there is one."""
         if self.ending is not None:
             raise self.ending
 

@@ -8,7 +8,7 @@
         for part in run.turns():
             await run.invite(part)
 
-Each call says how many steps came to which state, and raises Ending where the run has to end early.
+Each call says how many steps came to which state, and raises EndedEarly where the run has to end.
 What was in flight then has its answer, and the answer is recorded.
 """
 
@@ -97,7 +97,7 @@ class Run:
     def turns(self) -> Iterator[Turn]:
         """Say whose turn it is to be invited: the pilot, then wave after wave.
 
-        Raises Ending where others wait for a person, or for their time.
+        Raises EndedEarly where others wait for a person, or for their time.
         """
         before: tuple[int, ...] = ()
         for number in count(1):

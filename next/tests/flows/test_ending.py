@@ -15,8 +15,7 @@ from data.store.states import Op, State
 from data.store.tables import now
 from flows.ending import End, Ending, broken_off, ended, unquoted
 from tasks.plan import make_plan
-from tasks.sending.gate import Ending as EndedEarly
-from tasks.sending.gate import How
+from tasks.sending.gate import EndedEarly, How
 from tasks.service.auth import Unreachable
 from tests.data.desk import Desk
 

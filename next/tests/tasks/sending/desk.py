@@ -15,7 +15,7 @@ from data.store.ledger import Ledger
 from data.store.states import Op, State
 from data.store.tables import Campaign, Step
 from sandbox.server import Sandbox
-from tasks.sending.gate import Ending
+from tasks.sending.gate import EndedEarly
 from tasks.sending.run import Run, sending
 from tests.data.sending import small
 
@@ -46,11 +46,13 @@ class Desk:
         six = {name[11:].lower(): value for name, value in self.service.settings.items()}
         return Settings(_env_file=None, **six, **self.options)  # type: ignore[call-arg]
 
-    def run(self, campaign_id: int = 1) -> Ending | None:
+    def run(self, campaign_id: int = 1) -> EndedEarly | None:
         """One run, to its end; returns why it ended early."""
         return asyncio.run(self.send(campaign_id))
 
-    async def send(self, campaign_id: int = 1, stop: asyncio.Event | None = None) -> Ending | None:
+    async def send(
+        self, campaign_id: int = 1, stop: asyncio.Event | None = None
+    ) -> EndedEarly | None:
         with self.ledger.reading() as session:
             key = session.get_one(Campaign, campaign_id).key
         with lease(self.ledger, key) as held:
@@ -64,7 +66,7 @@ class Desk:
                         stop or asyncio.Event(),
                     )
                     await all_of_it(await stack.enter_async_context(sending(*ways)))
-            except Ending as ending:
+            except EndedEarly as ending:
                 return ending
         return None
 
