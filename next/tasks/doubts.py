@@ -1,12 +1,15 @@
 """What is unsure as a table to fill in, and in words: how far it got and what the service wrote."""
 
 import csv
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
-from config.errors import BadInput, Mistake, Place
-from data.decisions.doubts import Doubt, Verdict
+from config.errors import BadInput, Mistake
+from config.sheets.files import read_file
+from config.sheets.table import table_of
+from data.decisions.doubts import WORDS_OF, Doubt, Verdict
 from data.store.states import Op
 from tasks.outputs.exports import guarded
 from tasks.service.exchange import Phase
@@ -51,40 +54,40 @@ def as_csv(doubts: Iterable[Doubt]) -> bytes:
     return ("\ufeff" + text.getvalue()).encode()
 
 
-def read_csv(file: Path) -> list[Verdict]:
-    """The verdicts that were filled in; a row without one is left as it is. Raises BadInput."""
-    try:
-        text = file.read_bytes().decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        why = getattr(error, "strerror", None) or "it is not UTF-8 text"
-        raise BadInput.at(Place(file), f"cannot be read: {why}") from None
-    head = text.partition("\n")[0]
-    rows = csv.DictReader(StringIO(text), delimiter=max(",;\t", key=head.count))
-    if not {"number", "step", "email1", "verdict"} <= set(rows.fieldnames or ()):
-        raise BadInput.at(Place(file, 1), "this is no table of `campaign settle KEY -o doubts.csv`")
-    verdicts, mistakes = [], []
-    for row in rows:
-        if not (row["verdict"] or "").strip():
+def read_filled_in(file: Path) -> list[Verdict]:
+    """The verdicts that were filled in, in a table of any kind; a row without one is left as it is.
+
+    Raises BadInput with each cell that is wrong.
+    """
+    table = table_of(read_file(file))
+    if not {"number", "step", "email1", "verdict"} <= {*table.headers}:
+        why = "this is no table of `campaign settle KEY -o doubts.csv`"
+        raise BadInput.at(table.grid.place(table.header), why)
+    verdicts, mistakes = [], [*table.mistakes]
+    for number, cells in table.grid.rows:
+        titled = zip(table.headers, map(str.strip, cells), strict=False)
+        row = dict.fromkeys(COLUMNS, "") | dict(titled)
+        if number <= table.header or not row["verdict"]:
             continue
-        try:
-            verdicts.append(_verdict(row))
-        except ValueError:
-            place = Place(file, rows.line_num)
-            mistakes.append(Mistake(place, "number, step or id is not as it was written"))
+        values: dict[str, Any] = {}
+        for name, (read, wanted) in _READ.items():
+            try:
+                values[name] = read(row[name])
+            except ValueError:
+                place = table.place(number, table.headers.index(name))
+                mistakes.append(Mistake(place, "", name, row[name] or None, wanted))
+        if values.keys() == _READ.keys():
+            word, op, value, part = (values[name] for name in _READ)
+            verdicts.append(Verdict(word, row["email1"].lstrip("'"), op, value, part))
     if mistakes:
         raise BadInput(mistakes)
     return verdicts
 
 
-def _verdict(row: dict[str, str]) -> Verdict:
-    number = (row.get("id") or "").strip()
-    return Verdict(
-        word=row["verdict"].strip().lower(),
-        email=(row["email1"] or "").strip().lstrip("'"),
-        op=Op(row["step"].strip()),
-        value=int(number) if number else None,
-        part_id=int(row["number"]),
-    )
+def _word(typed: str) -> str:
+    if typed.lower() not in WORDS:
+        raise ValueError
+    return typed.lower()
 
 
 def _when(doubt: Doubt) -> str:
@@ -94,4 +97,11 @@ def _when(doubt: Doubt) -> str:
 _REACHED = {
     Phase.NOTHING: "the run ended before an answer came",
     Phase.SENDING: "sending it began, and no answer came",
+}
+WORDS = tuple(dict.fromkeys(word for words in WORDS_OF.values() for word in words))
+_READ: dict[str, tuple[Callable[[str], Any], str]] = {
+    "verdict": (_word, f"{', '.join(WORDS[:-1])} or {WORDS[-1]}"),
+    "step": (Op, "the step as it was written"),
+    "id": (lambda typed: int(typed) if typed else None, "the id at the service, a whole number"),
+    "number": (int, "the number as it was written"),
 }

@@ -87,7 +87,7 @@ def make_plan(
     """
     if digest not in (None, read.digest):
         raise Rewritten.at(Place(read.file), "this file has changed since it was shown")
-    listed = do_not_contact.read_file(settings.do_not_contact) if settings.do_not_contact else []
+    listed = do_not_contact.read_list(settings.do_not_contact) if settings.do_not_contact else []
     with ledger.writing() as session:
         do_not_contact.follow(session, listed)
         intake = take_in(session, read, settings, allowed)

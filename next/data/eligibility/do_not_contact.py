@@ -14,6 +14,9 @@ from sqlmodel import Session
 
 from config.emails import ascii_domain, checked_address, mailbox
 from config.errors import BadInput, Mistake, Place
+from config.sheets.cells import error_in, plain_address
+from config.sheets.files import read_file
+from config.sheets.table import table_of
 from data.campaigns.people import forgotten_mailboxes
 from data.store.tables import DO_NOT_CONTACT, now
 
@@ -36,25 +39,31 @@ def entry(typed: str) -> Entry:
     return mailbox(checked_address(text)), ADDRESS
 
 
-def read_file(file: Path) -> list[Entry]:
-    """Read a list, one entry a line; # begins a remark. Raises BadInput, also for an empty list.
+def read_list(file: Path) -> list[Entry]:
+    """Read a table of any kind: its column of addresses, or without one every cell with an @.
 
-    A list that lost its lines must not look like one that allows everybody.
+    What follows a # in a row is a remark. Raises BadInput, also for a row without an entry and for
+    an empty list: one that lost its lines must not look like one that allows everybody.
     """
-    try:
-        text = file.read_bytes().decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        cause = getattr(error, "strerror", None) or "it is not UTF-8 text"
-        raise BadInput.at(Place(file), f"the do-not-contact list cannot be read: {cause}") from None
-    entries, mistakes = [], []
-    for number, line in enumerate(text.splitlines(), start=1):
-        typed = line.partition("#")[0].strip().strip(",;")
-        if not typed or (number == 1 and "@" not in typed and "." not in typed):
-            continue  # blank, or a header
-        try:
-            entries.append(entry(typed))
-        except ValueError as error:
-            mistakes.append(Mistake(Place(file, number), found=typed, wanted=str(error)))
+    table = table_of(read_file(file))
+    column = table.by_field.get("email1")
+    entries, mistakes = [], [*(table.grid if column is None else table).mistakes]
+    for number, row in table.grid.rows:
+        cells = row if column is None else row[column : column + 1]
+        whole = "\n".join(cells)
+        text = whole if any(map(error_in, cells)) else whole.partition("#")[0]
+        typed = [each for each in text.splitlines() if "@" in each] or [text]
+        typed = [each.strip(" \n,;") for each in typed]
+        is_header = number == table.header and not re.search(r"[@.]", text)
+        above = column is not None and number <= table.header
+        if is_header or above or (whole.strip() and not typed[0]):
+            continue
+        for each in typed:
+            try:
+                entries.append(entry(plain_address(each)))
+            except ValueError as error:
+                place = table.place(number, column)
+                mistakes.append(Mistake(place, found=each or None, wanted=str(error)))
     if not entries and not mistakes:
         message = "the do-not-contact list is empty; remove CAMPAIGN_DO_NOT_CONTACT to have none"
         mistakes.append(Mistake(Place(file), message))

@@ -51,9 +51,9 @@ def settle(
         *_of_the_project(project, problem),
     ]
     if filled_in is not None:
-        from tasks.doubts import read_csv
+        from tasks.doubts import read_filled_in
 
-        verdicts += read_csv(filled_in)
+        verdicts += read_filled_in(filled_in)
     with deciding(key) as (session, campaign):
         open_ = doubts(session, campaign.id)
     if open_ and not verdicts and not filled_in and not output and _on_a_terminal(as_json):

@@ -1,8 +1,10 @@
 """What a run would do, against the ledger, without a request."""
 
 import pytest
+from openpyxl import Workbook
 from sqlmodel import select
 
+from config.errors import BadInput
 from data.campaigns.intake import Allowed, KeyInUse
 from data.decisions import approvals
 from data.decisions.decisions import By, block
@@ -127,23 +129,63 @@ def test_a_key_used_for_something_else_makes_no_plan(desk):
     plan(desk, "Ada", project={"name": "Other"}, allowed=Allowed("me", project=True))
 
 
-def test_the_do_not_contact_file_is_followed(desk, tmp_path):
+def follows(desk, file):
+    desk.settings = desk.settings.model_copy(update={"do_not_contact": file})
+
+
+def saved(file, *rows):
+    book = Workbook()
+    for row in rows:
+        book.active.append(row)
+    book.save(file)
+
+
+def test_what_the_do_not_contact_file_once_listed_stays_listed(desk, tmp_path):
     listing = tmp_path / "no.txt"
     listing.write_text("Email\nada@x.org # she asked\n*@y.org\n")
-    desk.settings = desk.settings.model_copy(update={"do_not_contact": listing})
+    follows(desk, listing)
     assert plan(desk, "Ada", ("B", "B", "b@y.org"), "Cyd").add == 1
     listing.write_text("somebody@else.org\n")
     assert plan(desk, "Ada", ("B", "B", "b@y.org"), "Cyd").add == 1
 
 
 @pytest.mark.parametrize(
-    "text", ["", "# nobody\n", "Email\n", "a*@x.org\n", "ada@x.org\n*@*.org\n"]
+    "listing",
+    [
+        b"# Of 2026\nada@x.org\n\nBen of X <ben@x.org>; # both asked; as did cyd@x.org\n",
+        b"\xef\xbb\xbfada@x.org,ben@x.org\n",
+        "Name;E-Mail;Gebeten von\nMüller;ada@x.org;cyd@x.org\n;ben@x.org;\n".encode("cp1252"),
+        "Email\tWhy\nada@x.org\t\nben@x.org\tasked\n".encode("utf-16"),
+        [("Do not contact",), (), ("Name", "Email"), ("Ada", "ada@x.org"), ("B", "ben@x.org")],
+        [("Blocked",), ("ada@x.org", "asked on Monday"), (None, "ben@x.org")],
+    ],
 )
-def test_an_empty_or_wrong_list_is_a_mistake(desk, tmp_path, text):
-    from config.errors import BadInput
+def test_a_do_not_contact_list_is_a_table_of_any_kind(desk, tmp_path, listing):
+    file = tmp_path / "listing"
+    file.write_bytes(listing) if isinstance(listing, bytes) else saved(file, *listing)
+    follows(desk, file)
+    made = plan(desk, "Ada", "Ben", "Cyd")
+    assert [each.email1 for each in made.held] == ["ada@x.org", "ben@x.org"]
 
-    listing = tmp_path / "no.txt"
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("", ""),
+        ("# nobody\n", ""),
+        ("Email\n", ""),
+        ("a*@x.org\n", ":1"),
+        ("Email\nada@x.org\ncorp.org\n", ":3"),
+        ("ada@x.org\n\nAda of X\n", ":3"),
+        ("Name,Email\nAda,ada@x.org\nBen,\n", ":3"),
+        ("ada@x.org\n#N/A\n", ":2"),
+        ("Email\nada@x.org\n#REF!\n", ":3"),
+    ],
+)
+def test_a_list_that_lost_its_lines_is_a_mistake(desk, tmp_path, text, place):
+    listing = tmp_path / "no.csv"
     listing.write_text(text)
-    desk.settings = desk.settings.model_copy(update={"do_not_contact": listing})
-    with pytest.raises(BadInput):
+    follows(desk, listing)
+    with pytest.raises(BadInput) as error:
         plan(desk, "Ada")
+    assert [str(each.place) for each in error.value.mistakes] == [f"{listing}{place}"]

@@ -1,11 +1,16 @@
 """Where everybody stands, and who needs a person."""
 
-import pytest
+import csv
+from io import StringIO
 
+import pytest
+from openpyxl import Workbook
+
+from config.errors import BadInput
 from data.decisions import decisions as d
 from data.decisions.doubts import doubts
 from data.store.states import Op, State
-from tasks.doubts import as_csv, how_far, read_csv, told
+from tasks.doubts import as_csv, how_far, read_filled_in, told
 from tasks.status import needs, status
 from tests.data.desk import SERVICE, address
 
@@ -73,26 +78,52 @@ def test_each_person_is_counted_once(desk):
     ]
 
 
-def test_doubts_go_out_and_come_back_as_a_table(desk, tmp_path):
-    desk.take_in(("=Ada", "Of X", "ada@x.org"), "Ben")
+def filled_in(table, text, how, *verdicts):
+    """Save a table of doubts with these verdicts, as a spreadsheet program does it."""
+    rows = list(csv.reader(text.splitlines()))
+    for row, verdict in zip(rows[1:], verdicts, strict=True):
+        row[-2:] = verdict
+    if how == "xlsx":
+        book = Workbook()
+        for row in rows:
+            book.active.append([int(cell) if cell.isdecimal() else cell for cell in row])
+        book.save(table)
+        return
+    delimiter, encoding = how.split()
+    content = StringIO()
+    csv.writer(content, delimiter=delimiter).writerows(rows)
+    table.write_bytes(content.getvalue().encode(encoding))
+
+
+@pytest.mark.parametrize("how", ["xlsx", ", utf-8-sig", "; cp1252", "; utf-16"])
+def test_doubts_go_out_and_come_back_as_a_table(desk, tmp_path, how):
+    desk.take_in(("=Ada", "Müller", "ada@x.org"), "Ben", "Cyd")
     for op in (Op.CREATE, Op.ATTACH, Op.ADD):
         desk.does(op)
     desk.does(Op.INVITE, state=State.UNSURE)
     found = desk.call(doubts)
-    table = tmp_path / "doubts.csv"
-    table.write_bytes(as_csv(found))
-    assert read_csv(table) == []
-    text = table.read_text("utf-8-sig")
+    text = as_csv(found).decode("utf-8-sig")
     assert "'=Ada" in text
-    head, first, second = text.splitlines()
-    filled = [head, first[:-1] + "sent,", second[:-1] + "again,"]
-    table.write_text("\n".join(filled).replace(",", ";").replace("sent; again;", "sent, again,"))
-    table.write_text("\n".join(filled))
-    verdicts = read_csv(table)
-    assert [(v.word, v.part_id) for v in verdicts] == [
-        ("sent", found[0].part_id),
-        ("again", found[1].part_id),
+    table = tmp_path / "doubts"
+    filled_in(table, text, how, ("Sent", ""), ("", ""), ("again", " 7 "))
+    verdicts = read_filled_in(table)
+    assert [(v.word, v.email, v.op, v.value, v.part_id) for v in verdicts] == [
+        ("sent", "ada@x.org", Op.INVITE, None, found[0].part_id),
+        ("again", "cyd@x.org", Op.INVITE, 7, found[2].part_id),
     ]
+    filled_in(table, text, how, ("snet", ""), ("", ""), ("again", "#N/A"))
+    with pytest.raises(BadInput) as error:
+        read_filled_in(table)
+    places = [str(each.place).removeprefix(str(table)) for each in error.value.mistakes]
+    assert places == ([", Sheet!J2", ", Sheet!K4"] if how == "xlsx" else [":2", ":4"])
+    assert error.value.mistakes[0].message == 'found "snet", wanted sent, again or withdraw'
+
+
+def test_another_table_is_no_table_of_doubts(tmp_path):
+    table = tmp_path / "people.csv"
+    table.write_text("first_name,last_name,email1\nAda,L,ada@x.org\n")
+    with pytest.raises(BadInput, match=r"people\.csv"):
+        read_filled_in(table)
 
 
 @pytest.mark.parametrize(
