@@ -12,7 +12,7 @@ from config.definition import Candidate, Definition, Listed, Table
 from config.emails import address_notes, email_key
 from config.errors import BadInput, Bug, CampaignError, Mistake, Place, some
 from config.sheets.files import Kind, read_file
-from config.sheets.people import LeftOut, People, compare, read_people
+from config.sheets.people import People, compare, read_people
 from config.yaml_file import read_yaml
 
 YAML = (".yaml", ".yml")
@@ -22,8 +22,8 @@ YAML = (".yaml", ".yml")
 class Campaign:
     """A campaign as it was read.
 
-    `notes` are what a person should see before it is sent; `left_out` says of rows that the
-    definition keeps out, why; `columns` names the header that each sent field comes from. `digest`
+    `notes` are what a person should see before it is sent; `left_out` names whom the definition
+    keeps out, by the reason; `columns` names the header that each sent field comes from. `digest`
     identifies the bytes of the definition and its table.
     """
 
@@ -32,7 +32,7 @@ class Campaign:
     people: list[Listed] = field(repr=False)
     notes: list[str]
     digest: str
-    left_out: list[LeftOut] = field(repr=False)
+    left_out: dict[str, list[str]] = field(repr=False)
     columns: dict[str, str]
 
 

@@ -10,16 +10,18 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from config.errors import Mistake, shown, some
 from config.sheets.cells import error_in
 from config.sheets.headers import is_not_so, is_remarks, is_status, says_out
-from config.sheets.table import Table
+from config.sheets.table import PERSON, Table
 
-NAMED = 5
+if TYPE_CHECKING:
+    import pandas as pd
+
+NAMED, COUNTED = 5, 10
 FIELD = "candidates.where"
-PERSON = ("full_name", "first_name", "last_name", "email1")
 SKIP = "hidden_rows: skip"
 DELETE = "delete these rows, or the remark if they are to be invited"
 Where = Mapping[str, Sequence[str]]
@@ -47,11 +49,11 @@ def called_out(
     """
     skipped: dict[int, str] = {}
     marks = _marked_rows(table, rows)
-    for each in marks if hidden_rows else ():
-        does = "left out" if hidden_rows == "skip" else "read like any other"
-        table.notes.append(f"{table.grid.whole}: {_listed(each.rows)} {each.what} and {does}")
-        if hidden_rows == "skip":
-            skipped |= dict.fromkeys(each.rows, f"the row is {each.what}")
+    for each in marks if hidden_rows == "read" else ():
+        said = f"{_listed(each.rows, table)} {each.what}, but read like any other"
+        table.notes.append(f"{table.grid.whole}: {said}")
+    for each in marks if hidden_rows == "skip" else ():
+        skipped |= dict.fromkeys(each.rows, f"the row is {each.what}")
     rest = [row for row in rows if row not in skipped]
     if findings := [*_by_columns(table, rest, where), *([] if hidden_rows else marks)]:
         table.mistakes.append(_question(table, len(rest), findings, where))
@@ -66,25 +68,31 @@ def left_out_by(table: Table, where: Mapping[str, Sequence[str]]) -> dict[int, s
     out: dict[int, str] = {}
     nobody: list[str] = []
     unclear: dict[int, Mistake] = {}
+    texts: dict[str, pd.Series[str]] = {}
     for name, values in where.items():
         if (column := _column(table, name)) is None:
             continue
-        typed = table.cells[column]
-        there, wanted = typed.map(compared), {compared(value): value for value in values}
+        typed, wanted = table.cells[column], {compared(value): value for value in values}
         known = {compared(text): text for text in reversed([*dict.fromkeys(typed)])}
+        texts[name] = typed.map(compared).map(known)  # whatever the capitals, in one spelling
         nobody += [
             f"nobody has {shown(value)} under {name}; the values are {_nearest(value, known)}"
             for key, value in wanted.items()
             if key not in known
         ]
-        errors = {text: error for text in {*typed} if (error := error_in(text))}
-        other = typed[~there.isin([*wanted])]
-        for row, text in zip(map(int, other.index), map(str, other), strict=True):
-            if text in errors:  # such a row counts until another column decides
-                why = f"found {errors[text]}, wanted a value of {name}"
+        others = texts[name][~texts[name].isin([known.get(key) for key in wanted])]
+        for row, text in zip(map(int, others.index), others, strict=True):
+            if error := error_in(text):  # such a row counts until another column decides
+                why = f"found {error}, wanted a value of {name}"
                 unclear.setdefault(row, Mistake(table.place(row, column), why, FIELD))
             else:
                 out.setdefault(row, f"{name} is {shown(text)}")
+    kept = ~table.cells.index.to_series().isin([*out])
+    for name, said in texts.items():
+        counts = kept.groupby(said).agg(["sum", "size"])
+        largest = counts.sort_values(["sum", "size"], ascending=False).itertuples()
+        each = [f"{shown(value)} {those:,} of {all_:,}" for value, those, all_ in largest]
+        table.notes.append(f"{table.grid.whole}: rows kept, by {name}: {some(each, COUNTED)}")
     table.mistakes += [wrong for row, wrong in unclear.items() if row not in out]
     table.notes += [f"{table.grid.whole}: {each}" for each in nobody]
     if len(out) == len(table.rows) > 0:
@@ -176,14 +184,10 @@ def _question(table: Table, people: int, findings: Sequence[Finding], where: Whe
     return Mistake(table.place(first.rows[0], first.column), message)
 
 
-def _listed(rows: Sequence[int], table: Table | None = None) -> str:
-    """`row 3 (Grace Hopper)`: the first of some rows, with their names if there is a table."""
-    each = [*map(str, rows)]
-    for at, row in enumerate(rows[:NAMED] if table else ()):
-        names = [table.frame.at[row, n] for n in PERSON[:3] if n in table.frame] if table else []
-        name = " ".join(filter(None, map(str, names)))
-        each[at] += f" ({name})" if name else ""
-    return ("row " if len(rows) == 1 else "rows ") + some(each, NAMED)
+def _listed(rows: Sequence[int], table: Table) -> str:
+    """`row 3 (Grace Hopper)`: the first of some rows, with their names."""
+    each = [f"{row} ({table.names[row]})" for row in rows[:NAMED]]
+    return ("row " if len(rows) == 1 else "rows ") + some([*each, *map(str, rows[NAMED:])], NAMED)
 
 
 _BRACKETS = re.compile(r"[(\[（【]([^()\[\]（）【】]*)[)\]）】]")

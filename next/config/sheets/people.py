@@ -1,9 +1,9 @@
 """The people in a table: everybody who is to be invited, or every mistake at its cell."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
@@ -18,41 +18,27 @@ from config.sheets.left_out import called_out, compared, left_out_by, line
 from config.sheets.names import FULL_NAME, split_name
 from config.sheets.table import Table, no_column, table_of
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 SENT = tuple(Candidate.model_fields)
 NAMES = ("first_name", "last_name")
 
 
-@dataclass(frozen=True, slots=True)
-class LeftOut:
-    """One row that is not invited because the definition says so; `key` is that of its address."""
-
-    key: str
-    name: str
-    place: Place
-    why: str
-
-
 @dataclass
 class People:
-    """What a table says: its people, every mistake, what a person should see, and who is out.
+    """What a table says: its people, every mistake, and what a person should see.
 
-    `columns` are the headers from which each field is sent.
+    `left_out` names who is left out, by the reason; `columns` are the headers from which each field
+    is sent.
     """
 
     listed: list[Listed] = field(default_factory=list)
     mistakes: list[Mistake] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    left_out: list[LeftOut] = field(default_factory=list)
+    left_out: dict[str, list[str]] = field(default_factory=dict)
     columns: dict[str, str] = field(default_factory=dict)
     digest: str = ""
-
-
-class Read(NamedTuple):
-    """One row as it was read: its texts by field, and the candidate if all of them are right."""
-
-    row: int
-    fields: dict[str, str]
-    candidate: Candidate | None
 
 
 def read_people(spec: TableSpec, base: Path) -> People:
@@ -69,7 +55,7 @@ def read_people(spec: TableSpec, base: Path) -> People:
     held = table.by_field | (dict.fromkeys(NAMES, whole) if split and whole is not None else {})
     from_headers = {name: table.headers[held[name]] for name in SENT if name in held}
     # What is wrong, or worth a word, goes into the lists of the table.
-    people = People([], table.mistakes, table.notes, [], from_headers, table.digest)
+    people = People([], table.mistakes, table.notes, {}, from_headers, table.digest)
     if "email1" not in table.by_field:
         return people
     known = len(table.mistakes)
@@ -81,13 +67,13 @@ def read_people(spec: TableSpec, base: Path) -> People:
     out |= called_out(table, rows, spec.where, spec.hidden_rows)
     first = spec.several == "first"
     everybody = [row for row in rows if row not in out]
-    read = [_read(table, row, texts, first) for row, texts in _texts(table, everybody)]
-    people.listed = _folded(table, read)
+    texts = zip(everybody, table.frame.loc[everybody].to_dict("records"), strict=True)
+    fields = {row: {str(name): text for name, text in each.items() if text} for row, each in texts}
+    read = {row: _read(table, row, each, first) for row, each in fields.items()}
+    people.listed = _folded(table, fields, read)
     compare(people.listed, people)
-    for row, texts in _texts(table, [*out]):
-        name = " ".join(texts[part] for part in (FULL_NAME, *NAMES) if part in texts)
-        key = email_key(plain_address(texts.get("email1", ""), first=first))
-        people.left_out.append(LeftOut(key, name, table.place(row), out[row]))
+    for row, why in out.items():
+        people.left_out.setdefault(why, []).append(table.names[row])
     if not people.listed and not people.mistakes:
         why = "found no candidates, wanted at least one row below the header"
         why += f"; {len(out):,} rows are left out" if out else ""
@@ -109,15 +95,8 @@ def _missing_columns(table: Table, split: bool, columns: Mapping[str, str]) -> I
         yield no_column(place, FULL_NAME, table.headers)
 
 
-def _texts(table: Table, rows: list[int]) -> Iterator[tuple[int, dict[str, str]]]:
-    """Go through these rows, each with what it holds by field."""
-    frame = table.frame.loc[rows]
-    for row, texts in zip(rows, frame.itertuples(index=False, name=None), strict=True):
-        yield row, {str(name): t for name, t in zip(frame.columns, texts, strict=True) if t}
-
-
-def _read(table: Table, row: int, texts: dict[str, str], first: bool) -> Read:
-    """Make a candidate of a row, or say what is against that."""
+def _read(table: Table, row: int, texts: dict[str, str], first: bool) -> Candidate | None:
+    """Make a candidate of a row, or say what is against that; `texts` keeps what is right."""
     wrong: set[str] = set()
 
     def refuse(name: str, message: str = "", **more: str) -> None:
@@ -141,49 +120,51 @@ def _read(table: Table, row: int, texts: dict[str, str], first: bool) -> Read:
             place = table.place(row, "first_name")
             table.notes.append(f"{place}, full_name: {shown(full)} is {split.note}")
     try:
-        return Read(row, texts, Candidate.model_validate(texts))
+        return Candidate.model_validate(texts)
     except ValidationError as error:
         for each in error.errors(include_url=False):
             name = str(each["loc"][0])
             if name not in wrong:
                 each["loc"] = ("candidates", "list", name)
-                found = mistake(each, lambda where: table.place(row, where[-1]))
-                table.mistakes.append(found)
+                table.mistakes.append(mistake(each, lambda at: table.place(row, at[-1])))
                 wrong.add(name)
-    return Read(row, {name: text for name, text in texts.items() if name not in wrong}, None)
+                texts.pop(name, None)
+    return None
 
 
-def _folded(table: Table, read: list[Read]) -> list[Listed]:
+def _folded(
+    table: Table, fields: Mapping[int, dict[str, str]], read: Mapping[int, Candidate | None]
+) -> list[Listed]:
     """Make one person of the rows of one address; rows that differ are a mistake."""
-    first: dict[str, Read] = {}
-    for each in read:
-        if "email1" in each.fields:
-            before = first.setdefault(email_key(each.fields["email1"]), each)
-            table.mistakes += _differing(table, before, each)
-    return [
-        Listed(each.candidate, key, table.place(each.row))
-        for key, each in first.items()
-        if each.candidate is not None
-    ]
+    import pandas as pd  # noqa: PLC0415
+
+    frame = pd.DataFrame([*fields.values()], [*fields], [*SENT], dtype=object).fillna("")
+    keys = frame["email1"][frame["email1"] != ""].map(email_key)
+    first = keys.index.to_series().groupby(keys).transform("min")
+    again = first[first != first.index]
+    apart = frame.loc[again.index] != frame.loc[again].set_axis(again.index)
+    for row in apart.index[apart.any(axis=1)].to_list():
+        differ = frame.columns[apart.loc[row]].to_list()
+        table.mistakes.append(_differing(table, frame.loc[[again[row], row]], differ))
+    once = keys.drop_duplicates()
+    rows = zip(once.index.to_list(), once, strict=True)
+    return [Listed(one, key, table.place(row)) for row, key in rows if (one := read[row])]
 
 
-def _differing(table: Table, first: Read, again: Read) -> Iterator[Mistake]:
+def _differing(table: Table, pair: "pd.DataFrame", differ: Sequence[str]) -> Mistake:
     """Say how two rows of one address differ in what is sent, and how to choose."""
-    differ = [name for name in SENT if first.fields.get(name) != again.fields.get(name)]
-    if not differ:
-        return
-    typed, row = again.fields["email1"], _row(table.place(first.row))
-    one, two = (table.cells.loc[each.row] for each in (first, again))
-    others = [at for at, title in enumerate(table.headers) if title and one[at] != two[at]]
-    unsent = [at for at in others if at not in table.by_field.values()] or others
-    do = f"choose by a column, as in  {line({table.headers[unsent[0]]: [str(one[unsent[0]])]})}"
-    if "email1" in differ:  # the login must equal the address (interface 4.7)
-        do = f"write {shown(first.fields['email1'])} as they log in"
+    (first, again), (one, two) = pair.index, pair["email1"]
+    do = f"write {shown(one)} as they log in"  # the login must equal the address (interface 4.7)
+    if "email1" not in differ:
+        cells, others = (table.cells.loc[row] for row in (first, again))
+        titles = [at for at, title in enumerate(table.headers) if title and cells[at] != others[at]]
+        at = next((at for at in titles if at not in table.by_field.values()), titles[0])
+        do = f"choose by a column, as in  {line({table.headers[at]: [str(cells[at])]})}"
     why = (
-        f"found {shown(typed)}, the person at {row} with another {', '.join(differ)}; delete one "
-        f"of the two rows, or {do}"
+        f"found {shown(two)}, the person at {_row(table.place(first))} with another "
+        f"{', '.join(differ)}; delete one of the two rows, or {do}"
     )
-    yield Mistake(table.place(again.row), why, "email1", typed)
+    return Mistake(table.place(again), why, "email1", two)
 
 
 def compare(listed: list[Listed], people: People) -> None:

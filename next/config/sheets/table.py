@@ -24,11 +24,16 @@ if TYPE_CHECKING:
     import pandas as pd
 
 USUAL_SHEET = "candidates"
+PERSON = ("full_name", "first_name", "last_name", "email1")  # the fields that tell people apart
 NAMED = 60  # headers in one sentence
 NO_HEADER = "this row has an address, so it is no header; add one above it that names the columns"
 ABOVE = "a person stands above the header, and is not read; put all people below one header"
 SECOND = "a second table begins here, which is not read; put all people below one header"
-ELSEWHERE = "an address stands here, but nothing in the columns that are read, so nobody is invited"
+BESIDE = (
+    "an address stands here under no header; name its column, or put all people below one header"
+)
+ELSEWHERE = "addresses outside the table that is read, where nobody is invited"
+FOOTERS = "not people, but totals or footers"
 SWALLOWED = "a cell of this row holds whole rows; remove the stray quote, or the line breaks in it"
 TOO_WIDE = (
     "this row has {found:,} columns, the header has {wanted}; put quotes around text that "
@@ -59,18 +64,21 @@ class Table:
         """Every column by its number (from 0), trimmed; the index is the row in the file."""
         import pandas as pd  # noqa: PLC0415
 
-        numbers = [number for number, _ in self.rows]
-        width = max((len(cells) for _, cells in self.rows), default=0)
-        width = max(width, len(self.headers))
+        width = max([len(self.headers), *(len(cells) for _, cells in self.rows)])
         padded = [[*map(str.strip, cells), *[""] * (width - len(cells))] for _, cells in self.rows]
-        cells: pd.DataFrame = pd.DataFrame(padded, numbers, range(width), dtype=object)
-        return cells
+        return pd.DataFrame(padded, [row for row, _ in self.rows], range(width), dtype=object)
 
     @cached_property
     def frame(self) -> "pd.DataFrame":
         """The known fields alone."""
         known = {column: name for name, column in self.by_field.items()}
         return self.cells[[*known]].rename(columns=known)
+
+    @cached_property
+    def names(self) -> dict[int, str]:
+        """What to call whom each row is about: by name, or else by address."""
+        cells = self.frame.filter(PERSON).itertuples(name=None)
+        return {row: " ".join(filter(None, names)) or address for row, *names, address in cells}
 
     def place(self, row: int, column: str | int | None = None) -> Place:
         """Find a cell by its field or column; without one, or where there is no such column, the
@@ -204,32 +212,38 @@ def _has_numbers(grid: Grid, header: int, column: int) -> bool:
 def _sift(table: Table, above: Sequence[Row], columns: Mapping[str, str]) -> None:
     """Keep only the rows that may be people, and say who would be lost in the others."""
     grid, by_field, width = table.grid, table.by_field, len(table.headers)
-    names = ["full_name"] if "full_name" in by_field else ["first_name", "last_name"]
-    person = [by_field[name] for name in (*names, "email1") if name in by_field]
-    found: list[tuple[Place, str]] = []
+    person = [by_field[name] for name in PERSON if name in by_field]
     # As after sorting the header among the people.
-    if above and above[-1][0] == table.header - 1 and all(is_person(c, person) for _, c in above):
-        found += [(grid.place(lost, person[-1]), ABOVE) for lost, _ in above]
+    lost = [row for row in above if above[-1][0] == table.header - 1 and is_person(row[1], person)]
+    found = [(grid.place(number, person[-1]), ABOVE) for number, _ in lost]
+    outside = [
+        grid.place(row[0]) for row in above if row not in lost and any(map(is_address, row[1]))
+    ]
     people: list[Row] = []
     nobody: list[str] = []
+    beside: list[Place] = []
+    named = {at for at, title in enumerate(table.headers) if title}
     for begins, cells in table.rows:
         complete, place = is_person(cells, person), grid.place(begins)
         if not complete and _is_header(cells, columns):
             found.append((place, SECOND))
-            # What stands alone above the second header is its title.
-            while people and _alone(people[-1][1]):
+            # What stands above the second header may be its title.
+            while people and not is_person(people[-1][1], person):
                 people.pop()
             break
+        somebody = complete or _is_somebody(cells, by_field.values())
         if grid.delimiter and (torn := _torn(grid.delimiter, cells, width, person)):
             found.append((place, torn))
-        elif complete or _is_somebody(cells, by_field.values()):
-            people.append((begins, cells))
-        elif is_nobody(cells):
+        elif not somebody and is_nobody(cells):
             nobody.append(f"{place} {shown(next(filter(str.strip, cells)))}")
-        elif any(map(is_address, cells)):
-            table.notes.append(f"{place}: {ELSEWHERE}")
-    if nobody:
-        table.notes.append(f"not people, but totals or footers: {some(nobody)}")
+        else:
+            others = (at for at, cell in enumerate(cells) if at not in named and is_address(cell))
+            beside += [grid.place(begins, at) for at in others]
+            people += [(begins, cells)] if somebody else []
+            outside += [place] if not somebody and any(map(is_address, cells)) else []
+    found += [(place, BESIDE) for place in beside[:1]]
+    for what, where in ((FOOTERS, nobody), (ELSEWHERE, [*map(str, outside)])):
+        table.notes += [f"{what}: {some(where)}"] if where else []
     if len(people) > MOST_ROWS:
         people, found = [], [(grid.whole, f"there are more than {MOST_ROWS:,} rows; split them up")]
     table.rows = people
@@ -240,11 +254,6 @@ def _is_header(cells: Sequence[str], columns: Mapping[str, str]) -> bool:
     """Whether a row names columns for an address and for a name."""
     names = len(set(cells)) > 1 and not any("@" in cell for cell in cells)
     return names and is_header(fields_of(cells, columns))
-
-
-def _alone(cells: Iterable[str]) -> bool:
-    filled = [cell for cell in cells if cell.strip()]
-    return len(filled) == 1 and "@" not in filled[0]
 
 
 def _is_somebody(cells: Sequence[str], columns: Iterable[int]) -> bool:
@@ -264,7 +273,9 @@ def _torn(delimiter: str, cells: Sequence[str], width: int, person: Sequence[int
             tail = [""] * at + first
             is_tail = len(tail) == width > at + 1 and is_address(tail[person[-1]])
             rows = [line for line in others if len(line) in {width, at + 1}]
-            if is_tail or any(is_person(line, person) for line in rows):
+            # Somebody in a whole row may lack a name.
+            who = (person[-1:] if len(line) == width else person for line in rows)
+            if is_tail or any(map(is_person, rows, who)):
                 return SWALLOWED
     return None
 

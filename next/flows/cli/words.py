@@ -76,10 +76,7 @@ def described(campaign: "Campaign") -> Iterator[tuple[str, str]]:
 
 def left_out(campaign: "Campaign") -> Iterator[tuple[str, str]]:
     """Who of the table is not invited, each reason once with the first names."""
-    names: dict[str, list[str]] = {}
-    for each in campaign.left_out:
-        names.setdefault(each.why, []).append(each.name or each.key)
-    for why, them in sorted(names.items(), key=lambda item: -len(item[1])):
+    for why, them in sorted(campaign.left_out.items(), key=lambda item: -len(item[1])):
         yield "left out", f"{counted(len(them), 'row')}, because {why}: {some(them)}"
 
 

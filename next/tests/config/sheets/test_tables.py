@@ -130,6 +130,17 @@ MISTAKES: list[tuple[str | bytes, dict[str, Any], list[str]]] = [
         {},
         [f":2: {rules.SWALLOWED}"],
     ),
+    # A table beside the first, with a header of its own or without, lower or longer.
+    (
+        "First name,Last name,Email,,,\n" + ADA[:-1] + ",,,\n,,,Bob,B,bob@x.test\n",
+        {},
+        [f":3: {rules.BESIDE}"],
+    ),
+    (
+        HEAD[:-1] + ",,,,\n" + ADA[:-1] + ",," + HEAD + EVE[:-1] + ",," + BOB,
+        {},
+        [f":3: {rules.BESIDE}"],
+    ),
     (HEAD + ADA + '"Bob,B,bob@x.test\n' + EVE, {}, [":3: the rows cannot be told apart from he…"]),
     (HEAD + "A,B,C,a@x.test\n", {}, [":2: this row has 4 columns, the header has 3; put quotes…"]),
     # Files that are no table.
@@ -156,20 +167,15 @@ def test_a_mistake_stands_at_its_line(
 FINE: list[tuple[str | bytes, dict[str, Any], list[str]]] = [
     # Others' addresses are not in the way: who exported the table, recruiters, referrers.
     ("Exported by mia@corp.test\nContact:,mia@corp.test\n" + HEAD + ADA, {}, []),
-    ("Recruiter,Mia,mia@corp.test\n\n" + HEAD + ADA, {}, []),
+    ("Recruiter,Mia,mia@corp.test\n\n" + HEAD + ADA, {}, [f"{rules.ELSEWHERE}: "]),
     (HEAD + ADA + "Exported by mia@corp.test,,\n", {}, ["Exported by mia@corp.test"]),
     (HEAD[:-1] + ",Referred by\n" + ADA[:-1] + ",mia@corp.test\n,,,noa@corp.test\n",
-     {}, ["an address stands here, but nothing in the columns"]),
+     {}, [f"{rules.ELSEWHERE}: "]),
     (HEAD[:-1] + ",Cover\n" + ADA[:-1] + ',"Hi,\n\nwrite to ada@home.test\nAda, Bonn"\n', {}, []),
     (
         "Name,First name,Last name,Email\nB. C,Ada,Lovelace,ada@people.test\n",
         {},
         ["not sent: Name"],
-    ),
-    (
-        "First name,Last name,Email,,,\n" + ADA[:-1] + ",,,\n,,,Bob,B,bob@x.test\n",
-        {},
-        [rules.ELSEWHERE],
     ),
     # Blank lines, totals and footers.
     (HEAD + "\n\n,,\n" + ADA + "\n \n", {}, []),
