@@ -214,11 +214,9 @@ def _sift(table: Table, above: Sequence[Row], columns: Mapping[str, str]) -> Non
     grid, by_field, width = table.grid, table.by_field, len(table.headers)
     person = [by_field[name] for name in PERSON if name in by_field]
     # As after sorting the header among the people.
-    lost = [row for row in above if above[-1][0] == table.header - 1 and is_person(row[1], person)]
-    found = [(grid.place(number, person[-1]), ABOVE) for number, _ in lost]
-    outside = [
-        grid.place(row[0]) for row in above if row not in lost and any(map(is_address, row[1]))
-    ]
+    lost = [number for number, cells in above if is_person(cells, person)]
+    found = [(grid.place(number, person[-1]), ABOVE) for number in lost]
+    outside = [grid.place(number) for number, cells in above if any(map(is_address, cells))]
     people: list[Row] = []
     nobody: list[str] = []
     beside: list[Place] = []

@@ -109,9 +109,9 @@ MISTAKES: list[tuple[str | bytes, dict[str, Any], list[str]]] = [
     ),
     # Whoever would be lost.
     (
-        ADA + BOB + HEAD + EVE,
+        ADA + ",,bob@people.test\n" + BOB + "\n" + HEAD + EVE,
         {},
-        [f":{line}: {rules.ABOVE}" for line in (1, 2)],
+        [f":{line}: {rules.ABOVE}" for line in (1, 3)],
     ),
     (
         "Email,First name,Last name\nada@x.test,A,B\n\nSecond batch\n"
@@ -122,6 +122,11 @@ MISTAKES: list[tuple[str | bytes, dict[str, Any], list[str]]] = [
     (HEAD + ADA + "\nMore of them,,\n" + HEAD + BOB, {}, [f":5: {rules.SECOND}"]),
     (
         HEAD[:-1] + ',Remark\nA,B,a@x.test,"see\nBob,B,bob@x.test,ok\nCid,C,cid@x.test,mail"\n',
+        {},
+        [f":2: {rules.SWALLOWED}"],
+    ),
+    (
+        HEAD[:-1] + ',Remark\nA,B,a@x.test,"see\nBob,,bob@x.test,ok"\n',
         {},
         [f":2: {rules.SWALLOWED}"],
     ),
@@ -167,7 +172,7 @@ def test_a_mistake_stands_at_its_line(
 FINE: list[tuple[str | bytes, dict[str, Any], list[str]]] = [
     # Others' addresses are not in the way: who exported the table, recruiters, referrers.
     ("Exported by mia@corp.test\nContact:,mia@corp.test\n" + HEAD + ADA, {}, []),
-    ("Recruiter,Mia,mia@corp.test\n\n" + HEAD + ADA, {}, [f"{rules.ELSEWHERE}: "]),
+    ("Recruiter:,Mia,mia@corp.test\n\n" + HEAD + ADA, {}, [f"{rules.ELSEWHERE}: "]),
     (HEAD + ADA + "Exported by mia@corp.test,,\n", {}, ["Exported by mia@corp.test"]),
     (HEAD[:-1] + ",Referred by\n" + ADA[:-1] + ",mia@corp.test\n,,,noa@corp.test\n",
      {}, [f"{rules.ELSEWHERE}: "]),
