@@ -13,9 +13,8 @@ from config.building import FIELDS
 from config.errors import BadInput, Place
 from config.folder import check_output
 from config.reading import YAML, who_reads
-from config.sheets.files import read_file
 from config.sheets.left_out import in_yaml, proposal
-from config.sheets.table import Table, table_of
+from config.sheets.table import Table, read_table
 from config.yaml_file import read_yaml
 
 TEMPLATE = Path(__file__).with_name("starter.yaml")
@@ -47,7 +46,7 @@ def write_starter(path: Path, export: Path | None = None, *, force: bool = False
     people, table = PEOPLE, None
     if export:
         try:
-            table = table_of(read_file(export))
+            table = read_table(export)
         except BadInput as error:
             if suffix == ".xlsx" or error.mistakes[0].field != "sheet":
                 raise

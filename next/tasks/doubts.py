@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from config.errors import BadInput, Mistake
-from config.sheets.files import read_file
-from config.sheets.table import table_of
+from config.sheets.table import read_table
 from data.decisions.doubts import WORDS_OF, Doubt, Verdict
 from data.store.states import Op
 from tasks.outputs.exports import guarded
@@ -59,7 +58,7 @@ def read_filled_in(file: Path) -> list[Verdict]:
 
     Raises BadInput with each cell that is wrong.
     """
-    table = table_of(read_file(file))
+    table = read_table(file)
     if not {"number", "step", "email1", "verdict"} <= {*table.headers}:
         why = "this is no table of `campaign settle KEY -o doubts.csv`"
         raise BadInput.at(table.grid.place(table.header), why)

@@ -13,10 +13,9 @@ from config.definition import Table as TableSpec
 from config.emails import email_key
 from config.errors import BadInput, Mistake, Place, shown
 from config.sheets.cells import error_in, plain_address
-from config.sheets.files import read_file
 from config.sheets.left_out import called_out, compared, left_out_by, line
 from config.sheets.names import FULL_NAME, split_name
-from config.sheets.table import Table, no_column, table_of
+from config.sheets.table import Table, no_column, read_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,7 +47,7 @@ def read_people(spec: TableSpec, base: Path) -> People:
     """
     split = spec.split_name or FULL_NAME in spec.columns
     try:
-        table = table_of(read_file(base / spec.file), spec.sheet, spec.columns)
+        table = read_table(base / spec.file, spec.sheet, spec.columns)
     except BadInput as error:
         return People(mistakes=[*error.mistakes])
     whole = table.by_field.get(FULL_NAME)

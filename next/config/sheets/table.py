@@ -3,12 +3,13 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from config.definition import COLUMNS
 from config.errors import BadInput, Mistake, Place, shown, some
 from config.sheets.cells import MOST_ROWS, Grid, error_in, is_address, is_person
-from config.sheets.files import Kind, Source
+from config.sheets.files import Kind, Source, read_file
 from config.sheets.headers import (
     ABOVE_AT_MOST,
     fields_of,
@@ -88,6 +89,13 @@ class Table:
             names = (column, "full_name") if column in {"first_name", "last_name"} else (column,)
             column = next((self.by_field[name] for name in names if name in self.by_field), None)
         return self.grid.place(row, self.by_field.get("email1", 0) if column is None else column)
+
+
+def read_table(
+    file: Path, sheet: str | None = None, columns: Mapping[str, str] | None = None
+) -> Table:
+    """Read a file of any kind as a table, as `table_of` does."""
+    return table_of(read_file(file), sheet, columns)
 
 
 def table_of(
