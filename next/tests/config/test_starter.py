@@ -19,7 +19,7 @@ FILLED = {
     "<name of the project>": "Engineers",
     "<2026-12-01 09:00>": "2098-12-01 09:00",
     "<2026-12-14 18:00>": "2098-12-14 18:00",
-    "<Europe/Paris>": "Europe/Paris",
+    "<such as Europe/Paris>": "Europe/Paris",
     "<number of the problem>": "42",
 }
 CONFIRM = "<delete this once the line is right>"

@@ -55,9 +55,11 @@ STATUS_TITLES = """
 Status | Application Status | applicationStatus | Candidate_Stage | Stage | State | Disposition
 Current Workflow Stage | Final phase | Outcome | Decision | Tags | Statut | Étape | Estado | Stato
 Esito | Situação | Etap | Wynik | ステータス | 選考状況 | 選考結果 | Ergebnis | Bewerbungsstatus
+Bewerbungsphase | Prozessschritt | Stand der Bewerbung | Sollicitatiefase
 """
 NO_STATUS = (
-    "Veteran status | Disability Status | Estimate | United States | Marital status | Statue"
+    "Veteran status | Disability Status | Estimate | United States | Marital status | Statue | "
+    "Familienstand | Verständnis | Standort"
 )
 
 
