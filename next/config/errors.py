@@ -147,6 +147,5 @@ class BadSettings(CampaignError):
 
     exit_code = 2
 
-    def __init__(self, problem: str, variables: Iterable[str] = ()) -> None:
-        self.variables = tuple(variables)  # the names; values are never shown
+    def __init__(self, problem: str) -> None:
         super().__init__(problem=problem)

@@ -147,14 +147,13 @@ def settings() -> Settings:
             for each in error.errors()
         }
         listed = "; ".join(f"{name}: {why}" for name, why in wrong.items())
-        raise BadSettings(f"Settings to fix: {listed}.", wrong) from None
+        raise BadSettings(f"Settings to fix: {listed}.") from None
     here, there = (each.model_fields_set & {*SIX} for each in (alone, read))
     if here and there != here:
-        names = [variable(name) for name in SIX if name not in here]
+        names = ", ".join(variable(name) for name in SIX if name not in here)
         raise BadSettings(
-            f"{', '.join(names)}: not in the environment, where others of these six are, but in "
-            f"{file}. All six must come from one place.",
-            names,
+            f"{names}: not in the environment, where others of these six are, but in {file}. All "
+            "six must come from one place."
         )
     return read
 
@@ -164,5 +163,5 @@ def service_settings() -> Settings:
     read = settings()
     if missing := [variable(name) for name in SIX if name not in read.model_fields_set]:
         where = f"the environment or in {home() / '.env'}"
-        raise BadSettings(f"{', '.join(missing)}: not set. Set all six in {where}.", missing)
+        raise BadSettings(f"{', '.join(missing)}: not set. Set all six in {where}.")
     return read

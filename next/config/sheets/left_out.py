@@ -92,7 +92,7 @@ def left_out_by(table: Table, where: Mapping[str, Sequence[str]]) -> dict[int, s
         counts = kept.groupby(said).agg(["sum", "size"])
         largest = counts.sort_values(["sum", "size"], ascending=False).itertuples()
         each = [f"{shown(value)} {those:,} of {all_:,}" for value, those, all_ in largest]
-        table.notes.append(f"{table.grid.whole}: rows kept, by {name}: {some(each, COUNTED)}")
+        table.notes.append(f"{table.grid.whole}: where keeps, by {name}: {some(each, COUNTED)}")
     table.mistakes += [wrong for row, wrong in unclear.items() if row not in out]
     table.notes += [f"{table.grid.whole}: {each}" for each in nobody]
     if len(out) == len(table.rows) > 0:

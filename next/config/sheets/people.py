@@ -1,6 +1,6 @@
 """The people in a table: everybody who is to be invited, or every mistake at its cell."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -140,30 +140,32 @@ def _folded(
     frame = pd.DataFrame([*fields.values()], [*fields], [*SENT], dtype=object).fillna("")
     keys = frame["email1"][frame["email1"] != ""].map(email_key)
     first = keys.index.to_series().groupby(keys).transform("min")
-    again = first[first != first.index]
-    apart = frame.loc[again.index] != frame.loc[again].set_axis(again.index)
-    for row in apart.index[apart.any(axis=1)].to_list():
-        differ = frame.columns[apart.loc[row]].to_list()
-        table.mistakes.append(_differing(table, frame.loc[[again[row], row]], differ))
+    table.mistakes += _differing(table, frame, first[first != first.index])
     once = keys.drop_duplicates()
     rows = zip(once.index.to_list(), once, strict=True)
     return [Listed(one, key, table.place(row)) for row, key in rows if (one := read[row])]
 
 
-def _differing(table: Table, pair: "pd.DataFrame", differ: Sequence[str]) -> Mistake:
-    """Say how two rows of one address differ in what is sent, and how to choose."""
-    (first, again), (one, two) = pair.index, pair["email1"]
-    do = f"write {shown(one)} as they log in"  # the login must equal the address (interface 4.7)
-    if "email1" not in differ:
-        cells, others = (table.cells.loc[row] for row in (first, again))
-        titles = [at for at, title in enumerate(table.headers) if title and cells[at] != others[at]]
-        at = next((at for at in titles if at not in table.by_field.values()), titles[0])
-        do = f"choose by a column, as in  {line({table.headers[at]: [str(cells[at])]})}"
-    why = (
-        f"found {shown(two)}, the person at {_row(table.place(first))} with another "
-        f"{', '.join(differ)}; delete one of the two rows, or {do}"
-    )
-    return Mistake(table.place(again), why, "email1", two)
+def _differing(table: Table, frame: "pd.DataFrame", again: "pd.Series[int]") -> Iterator[Mistake]:
+    """Say how later rows of a person differ in what is sent, and how to choose."""
+    apart = frame.loc[again.index] != frame.loc[again].set_axis(again.index)
+    shared = table.cells.apply(lambda cells: cells.map(cells.value_counts()))  # by how many rows
+    known = {*table.by_field.values()}
+    for row in apart.index[apart.any(axis=1)].to_list():
+        first, differ = int(again[row]), [*frame.columns[apart.loc[row]]]
+        one, two = frame.loc[[first, row], "email1"]
+        do = f"write {shown(one)} as they log in"  # the login must equal it (interface 4.7)
+        if "email1" not in differ:
+            cells, others = table.cells.loc[first], table.cells.loc[row]
+            at = [at for at, title in enumerate(table.headers) if title and cells[at] != others[at]]
+            # What many have in common, such as a stage, leaves out the fewest others.
+            best = max(at, key=lambda at: (at not in known, cells[at] != "", shared.at[first, at]))
+            do = f"choose by a column, as in  {line({table.headers[best]: [str(cells[best])]})}"
+        why = (
+            f"found {shown(two)}, the person at {_row(table.place(first))} with another "
+            f"{', '.join(differ)}; delete one of the two rows, or {do}"
+        )
+        yield Mistake(table.place(row), why, "email1", two)
 
 
 def compare(listed: list[Listed], people: People) -> None:

@@ -21,14 +21,14 @@ Dan,D,dan@people.test,BACKEND,Offer
         (
             {"JOB": "backend"},
             "Ada Bob Dan",
-            ['rows kept, by JOB: "Backend" 3 of 3, "Data" 0 of 1'],
+            ['where keeps, by JOB: "Backend" 3 of 3, "Data" 0 of 1'],
         ),
         (
             {"Job": "Backend", "Stage": ["take-home", ""]},
             "Ada Bob",
             [
-                'kept, by Job: "Backend" 2 of 3, "Data" 0 of 1',
-                'kept, by Stage: "Take-home" 1 of 2, "" 1 of 1, "Offer" 0 of 1',
+                'where keeps, by Job: "Backend" 2 of 3, "Data" 0 of 1',
+                'where keeps, by Stage: "Take-home" 1 of 2, "" 1 of 1, "Offer" 0 of 1',
             ],
         ),
         (
