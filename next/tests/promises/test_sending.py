@@ -9,6 +9,7 @@ import pytest
 
 from sandbox import faults
 from sandbox.faults import ALWAYS, late, lost, status, throttled
+from tests.promises.support.clock import Clock
 from tests.promises.support.commands import WHO, addresses, wait_for
 
 ONE_BY_ONE = {"CAMPAIGN_INVITES_IN_FLIGHT": "1"}
@@ -382,6 +383,24 @@ def test_13_a_run_frozen_in_the_middle_and_woken_later_invites_nobody_twice(sand
     unsure = [email for email, state in campaign.states().items() if state == "unsure"]
     assert set(addresses(40)) - set(service.invited()) <= set(unsure)
     assert len(unsure) <= IN_FLIGHT
+
+
+def test_13_a_clock_that_jumps_invites_nobody_twice(sandbox, campaign, tmp_path):
+    service, clock = sandbox(invite=late(0.1, times=ALWAYS)), Clock(tmp_path, campaign)
+    file = campaign.write(people=40)
+    run = campaign.start("run", file, "--yes", **ONE_BY_ONE)
+    for arrived, days in ((5, -400), (10, 800), (15, -1)):
+        run.until(lambda n=arrived: service.arrived("invite", n))
+        clock.jump(days)
+    run.until(lambda: service.arrived("invite", 20)).kill()
+    clock.jump(-30)
+    assert campaign("run", file, "--yes").code == 3
+    years = {line.strip()[:4] for line in campaign("history", "hiring").out.splitlines()}
+    assert len({year for year in years if year.isdigit()}) >= 3  # so the clock did jump
+    unsure = [email for email, state in campaign.states().items() if state == "unsure"]
+    assert len(unsure) == 1
+    assert not service.twice()
+    assert set(addresses(40)) - set(service.invited()) <= set(unsure)
 
 
 def at(entry):
