@@ -1,38 +1,34 @@
 """Who is still to be added or invited: the only answer, for plan, run, status, history, forget."""
 
-from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Select, false, select
+from sqlalchemy import Select, false, func, select
 from sqlmodel import Session
 
+from config.emails import email_key
+from config.timetable import on_the_wall, span, wave
 from data.campaigns.people import invites_of, own_steps, steps_of
-from data.eligibility.holds import Hold, holds
+from data.eligibility.holds import Hold, Kind, Scope, campaign_holds, holds
 from data.store.states import NEEDS, OF_PROJECT, OPEN, Op, State
-from data.store.tables import PERSON, STEP, Campaign
+from data.store.tables import PART, PERSON, REQUEST, STEP, Campaign, now
 
 
-@dataclass(frozen=True, slots=True)
-class DueStep:
-    """One step that a run may claim; the claim reads what is sent (data/sending/claims.py)."""
+def due(session: Session, campaign_id: int, op: Op) -> dict[int, int]:
+    """The steps that may be claimed of an operation, and whose each is, in file order.
 
-    step_id: int
-    person_id: int
-
-
-def due(session: Session, campaign_id: int, op: Op) -> list[DueStep]:
-    """What may be claimed of an operation, without those whom a hold keeps back, in file order.
-
-    What keeps back the whole campaign for a while (`campaign_holds`) leaves it due.
+    Without those whom a hold keeps back. What keeps back the whole campaign for a while
+    (`campaign_holds`) leaves it due.
     """
     needed = NEEDS.get(op)
     if needed in OF_PROJECT and own_steps(session, campaign_id)[needed].state is not State.DONE:
-        return []
-    held = holds(session, campaign_id)
+        return {}
     if op in OF_PROJECT:
-        return _of_the_project(session, campaign_id, op, held)
+        step = own_steps(session, campaign_id)[op]
+        return {step.id: 0} if step.state in OPEN[op] and _anybody(session, campaign_id) else {}
+    held = holds(session, campaign_id)
     waiting = session.execute(_waiting(session, campaign_id, op, ready=True))
-    return [DueStep(step, person) for step, person in waiting if person not in held]
+    return {step: person for step, person in waiting if person not in held}
 
 
 def to_come(
@@ -44,18 +40,39 @@ def to_come(
     return [person for _, person in session.execute(waiting) if person not in held]
 
 
-def _of_the_project(
-    session: Session, campaign_id: int, op: Op, held: dict[int, Hold]
-) -> list[DueStep]:
+def turn(
+    session: Session, campaign_id: int, at: datetime | None = None
+) -> tuple[list[int], Hold | None]:
+    """The steps of those who may be invited now, in order: the pilot, then wave after wave.
+
+    The hold is why others, or all, wait. A claim asks what keeps people back once more.
+    """
+    at = at or now()
+    waiting = due(session, campaign_id, Op.INVITE)
+    if not waiting:
+        return [], None
+    found = campaign_holds(session, campaign_id, at)
+    found = [hold for hold in found if hold.kind is not Kind.RATE]  # a claim waits for that
+    if found:
+        free = (s for s, who in waiting.items() if not any(h.keeps(Op.INVITE, who) for h in found))
+        return list(free), found[0]
+    invites = invites_of(session.get_one(Campaign, campaign_id))
+    if not invites.waves:
+        return list(waiting), None
+    tried, last = _so_far(session, campaign_id, email_key(invites.pilot or ""))
+    stands = wave(invites.waves, tried)
+    between = span(invites.between) if stands.follows and invites.between else timedelta()
+    begins = last + between if last else at
+    if at < begins <= at + 2 * between:  # what is further off was written by a clock ahead of ours
+        why = f"wave {stands.number} begins on {on_the_wall(begins, invites.timezone)}"
+        return [], Hold(Kind.HOURS, Scope.INVITES, why, until=begins)
+    return list(waiting)[: stands.room], None
+
+
+def _anybody(session: Session, campaign_id: int) -> bool:
     """A project is made, and its problem attached, only if somebody is to be added to it."""
-    step = own_steps(session, campaign_id)[op]
-    if step.state not in OPEN[op]:
-        return []
-    if not to_come(session, campaign_id, Op.ADD, held) and not to_come(
-        session, campaign_id, Op.INVITE, held
-    ):
-        return []
-    return [DueStep(step.id, 0)]
+    held = holds(session, campaign_id)
+    return any(to_come(session, campaign_id, op, held) for op in (Op.ADD, Op.INVITE))
 
 
 def _waiting(session: Session, campaign_id: int, op: Op, *, ready: bool) -> Select[Any]:
@@ -73,3 +90,17 @@ def _waiting(session: Session, campaign_id: int, op: Op, *, ready: bool) -> Sele
     add = STEP.alias()
     added = (State.DONE,) if ready else (State.DONE, State.SENDING, *OPEN[Op.ADD])
     return waiting.join(add, steps_of(add, Op.ADD)).where(add.c.state.in_(added))
+
+
+def _so_far(session: Session, campaign_id: int, pilot: str) -> tuple[int, datetime | None]:
+    """How many people, the pilot not counted, have had their turn, and when the last one had it."""
+    had = (
+        select(func.count(STEP.c.id.distinct()), func.max(REQUEST.c.claimed_at))
+        .join(PART, PART.c.step_id == STEP.c.id)
+        .join(REQUEST, REQUEST.c.id == PART.c.request_id)
+        .join(PERSON, PERSON.c.id == STEP.c.person_id)
+        .where(STEP.c.campaign_id == campaign_id, STEP.c.op == Op.INVITE)
+        .where(PERSON.c.email_key != pilot, PART.c.state != State.WAITING)
+    )
+    tried, last = session.execute(had).one()
+    return int(tried), last

@@ -81,8 +81,8 @@ def campaign_holds(session: Session, campaign_id: int, at: datetime | None = Non
         _unsure(campaign, own),
         _project(session, campaign, own),
         _approval(session, campaign),
-        _pilot(session, campaign),
         _time(campaign, at),
+        _pilot(session, campaign),
         _rate(session, campaign, at),
     )
     return [hold for hold in found if hold is not None]

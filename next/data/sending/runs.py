@@ -3,20 +3,25 @@
 import asyncio
 import os
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, TypeVar
 
 from sqlmodel import Session
 
 from config.errors import CampaignError
+from data.campaigns.people import own_steps
 from data.sending.recovery import recover
 from data.sending.writer import Writer
 from data.store import receipts
 from data.store.lease import Lease
 from data.store.ledger import Ledger
-from data.store.tables import Campaign, Run, now
+from data.store.states import Op
+from data.store.tables import Campaign, Run, Step, now
+
+T = TypeVar("T")
 
 
 def begin(session: Session, campaign_id: int) -> int:
@@ -67,6 +72,15 @@ class Running:
     campaign: Campaign
     writer: Writer
     ending: str = "failed"
+
+    def ask(self, question: Callable[..., T], *of: Any) -> T:
+        """What the ledger says of the campaign now, such as who is `due`."""
+        with self.ledger.reading() as session:
+            return question(session, self.campaign.id, *of)
+
+    def own_step(self, op: Op) -> Step:
+        """A step of the project itself."""
+        return self.ask(own_steps)[op]
 
     async def still_ours(self) -> None:
         """The last look before a request leaves. Raises LeaseLost."""

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from itertools import count
 
 from config.settings import Settings
-from data.sending import queue
+from data.eligibility.due import due, turn
 from data.sending.runs import Running, running
 from data.store.lease import Lease
 from data.store.ledger import Ledger
@@ -68,7 +68,7 @@ class Run:
     ) -> None:
         self.sent: Counter[tuple[Op, State]] = Counter()
         self._running, self._settings = at_work, settings
-        project = queue.of_project(at_work, Op.CREATE).service_id
+        project = at_work.own_step(Op.CREATE).service_id
         self._calls = Calls(service, at_work.campaign.spec, project)
         self._sender = Sender(at_work, self._calls, stop, settings.invites_per_second)
         self.gate = self._sender.gate
@@ -76,7 +76,7 @@ class Run:
     async def create(self) -> Counter[State]:
         """Create the project, unless the service has it (interface 4.3)."""
         sent = await self._project_step(Op.CREATE)
-        self._calls.project = queue.of_project(self._running, Op.CREATE).service_id
+        self._calls.project = self._running.own_step(Op.CREATE).service_id
         return sent
 
     async def attach(self) -> Counter[State]:
@@ -85,7 +85,7 @@ class Run:
 
     def to_add(self) -> Iterator[Turn]:
         """Cut those who are to be added into a few batches."""
-        steps = queue.waiting(self._running, Op.ADD)
+        steps = list(self._running.ask(due, Op.ADD))
         size = max(self._settings.candidates_per_request, -(-len(steps) // BATCHES))
         for number, batch in enumerate(_cut(steps, size), 1):
             yield Turn(number, batch)
@@ -101,15 +101,14 @@ class Run:
         """
         before: tuple[int, ...] = ()
         for number in count(1):
-            next_ones = queue.whose_turn(self._running)
-            steps = tuple(step.step_id for step in next_ones.steps)
-            if not steps and next_ones.hold is not None:
-                self.gate.waits_for(next_ones.hold)
+            steps, hold = self._running.ask(turn)
+            if not steps and hold is not None:
+                self.gate.waits_for(hold)
                 self.gate.raise_its_ending()
-            if not steps or steps == before:  # done, or nothing came of their turn
+            if not steps or tuple(steps) == before:  # done, or nothing came of their turn
                 return
-            yield Turn(number, steps)
-            before = steps
+            yield Turn(number, tuple(steps))
+            before = tuple(steps)
 
     async def invite(self, part: Turn) -> Counter[State]:
         """Have the service send its email to each of them (interface 4.6)."""
@@ -117,8 +116,8 @@ class Run:
         return await self._send(Op.INVITE, _cut(part.steps, 1), at_once)
 
     async def _project_step(self, op: Op) -> Counter[State]:
-        sent = await self._send(op, _cut(queue.waiting(self._running, op), 1))
-        step = queue.of_project(self._running, op)
+        sent = await self._send(op, _cut(list(self._running.ask(due, op)), 1))
+        step = self._running.own_step(op)
         if step.state is not State.DONE:
             self.gate.project_stays(step)
         self.gate.raise_its_ending()

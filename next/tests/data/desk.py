@@ -93,9 +93,9 @@ class Desk:
         with self.at(key) as (session, campaign_id):
             wanted = [self.id_of(each, key, session) for each in who] if who else None
             steps = [
-                step.step_id
-                for step in due(session, campaign_id, op)
-                if wanted is None or step.person_id in wanted
+                step
+                for step, person in due(session, campaign_id, op).items()
+                if wanted is None or person in wanted
             ]
             return claim(session, run, op, steps) if steps else None
 
@@ -126,7 +126,7 @@ class Desk:
         """Who is due (email1), "" for the project itself."""
         with self.at(key) as (session, campaign_id):
             names = self._names(session)
-            return [names.get(step.person_id, "") for step in due(session, campaign_id, op)]
+            return [names.get(person, "") for person in due(session, campaign_id, op).values()]
 
     def to_come(self, op: Op, key="backend") -> list[str]:
         """Who is due, now or once what they need is done."""

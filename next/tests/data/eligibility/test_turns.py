@@ -7,7 +7,7 @@ from sqlalchemy import update
 
 from data.decisions import approvals
 from data.decisions.decisions import By
-from data.eligibility.turns import turn
+from data.eligibility.due import turn
 from data.store.states import Op, State
 from data.store.tables import REQUEST, now
 from tests.data.desk import NAMES, address
@@ -17,8 +17,8 @@ NOON = datetime(2026, 12, 1, 12, tzinfo=UTC)
 
 def turns(desk, at=None):
     with desk.at() as (session, campaign_id):
-        found = turn(session, campaign_id, at)
-    return len(found.steps), found.wave, str(found.hold.kind) if found.hold else None, found.again
+        steps, hold = turn(session, campaign_id, at)
+    return len(steps), str(hold.kind) if hold else None, hold.until if hold else None
 
 
 def added(desk, *who, **invites):
@@ -29,15 +29,15 @@ def added(desk, *who, **invites):
 
 def test_waves_with_time_between_them(desk):
     added(desk, *NAMES[:6], waves=[2, 3, "rest"], between="2 days")
-    assert turns(desk) == (2, 1, None, None)
+    assert turns(desk) == (2, None, None)
     desk.does(Op.INVITE, "Ada")
-    assert turns(desk) == (1, 1, None, None)
+    assert turns(desk) == (1, None, None)
     desk.does(Op.INVITE, "Ben", state=State.REFUSED)
     waits = turns(desk)
-    assert waits[:3] == (0, 2, "hours")
-    assert now() < waits[3] < now() + timedelta(days=2)
+    assert waits[:2] == (0, "hours")
+    assert now() < waits[2] < now() + timedelta(days=2)
     later = now() + timedelta(days=3)
-    assert turns(desk, later) == (3, 2, None, None)
+    assert turns(desk, later) == (3, None, None)
 
 
 @pytest.mark.parametrize("invites", [{"per_hour": 60}, {"waves": [1, "rest"], "between": "2 days"}])
@@ -54,25 +54,25 @@ def test_what_a_clock_that_was_ahead_has_written_does_not_count(desk, invites):
 def test_somebody_provably_not_invited_has_not_had_their_turn(desk):
     added(desk, *NAMES[:3], waves=[1, "rest"], between="2 days")
     desk.does(Op.INVITE, "Ada", state=State.WAITING)
-    assert turns(desk) == (1, 1, None, None)
+    assert turns(desk) == (1, None, None)
 
 
 def test_the_pilot_first_and_everybody_once_it_is_approved(desk):
     added(desk, "Ada", "Ben", pilot=address("Ben"), waves=[1, "rest"])
-    assert turns(desk)[:3] == (1, 0, "pilot")
+    assert turns(desk) == (1, "pilot", None)
     desk.does(Op.INVITE, "Ben")
-    assert turns(desk)[:3] == (0, 0, "pilot")
+    assert turns(desk) == (0, "pilot", None)
     desk.call(approvals.approve, By("me"))
-    assert turns(desk) == (1, 1, None, None)
+    assert turns(desk) == (1, None, None)
 
 
 @pytest.mark.parametrize(
     ("invites", "wanted"),
     [
-        ({}, (2, 1, None, None)),
-        ({"hours": "Mon-Fri 09:00-18:00"}, (2, 1, None, None)),
-        ({"hours": "Wed 09:00-18:00"}, (0, 1, "hours", NOON + timedelta(hours=21))),
-        ({"not_after": "2026-12-01 10:00"}, (0, 1, "window", None)),
+        ({}, (2, None, None)),
+        ({"hours": "Mon-Fri 09:00-18:00"}, (2, None, None)),
+        ({"hours": "Wed 09:00-18:00"}, (0, "hours", NOON + timedelta(hours=21))),
+        ({"not_after": "2026-12-01 10:00"}, (0, "window", None)),
     ],
 )
 def test_hours_and_window(desk, invites, wanted):
