@@ -115,11 +115,9 @@ def _plan(session: Session, read: Read, intake: Intake) -> Plan:
     invite = len(to_come(session, campaign.id, Op.INVITE, held))
     own = own_steps(session, campaign.id)
     wanted = {op: bool(add or invite) and own[op].state in OPEN[op] for op in own}
-    code = approvals.code_now(session, campaign.id, held)
-    found = campaign_holds(session, campaign.id)
+    code = approved.code_now(session, campaign.id, held)
+    found = campaign_holds(session, campaign.id, code=code)
     stops = [hold for hold in found if hold.scope is Scope.CAMPAIGN]
-    if approved.needs_approval(campaign) and not approvals.is_approved(session, campaign.id, code):
-        stops = [*(h for h in stops if h.kind is not Kind.APPROVAL), _unapproved(campaign)]
     if not (add or invite):
         stops = [hold for hold in stops if hold.kind is not Kind.APPROVAL]
     if intake.too_many_gone:
@@ -157,11 +155,6 @@ def _held(session: Session, campaign_id: int, held: dict[int, Hold]) -> list[Hel
 def _guard(read: Read, why: str) -> Hold:
     typed = command("run", read.file, "--accept-removed")
     return Hold(Kind.REMOVED, Scope.CAMPAIGN, why, type_this=typed)
-
-
-def _unapproved(campaign: Campaign) -> Hold:
-    why = "nobody has approved this plan"
-    return Hold(Kind.APPROVAL, Scope.CAMPAIGN, why, type_this=command("approve", campaign.key))
 
 
 def _project(read: Read, known: int | None) -> str:

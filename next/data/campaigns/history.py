@@ -1,7 +1,7 @@
 """Every request and every decision of a campaign in order, with who and why; or of one person."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -55,6 +55,20 @@ def history(session: Session, campaign_id: int, email: str | None = None) -> lis
         *_decisions(session, campaign_id, person_id),
     ]
     return sorted(events, key=lambda event: event.at)
+
+
+def last_word(
+    session: Session, words: Collection[str], campaign_id: int, person_id: int | None = None
+) -> Any:
+    """The newest of these words that a person said of a campaign, or of somebody in it: a row with
+    `word`, `value` and `at`. None: nobody said any."""
+    said = (
+        select(DECISION.c.word, DECISION.c.value, DECISION.c.at)
+        .where(DECISION.c.campaign_id == campaign_id, DECISION.c.person_id == person_id)
+        .where(DECISION.c.word.in_(words))
+        .order_by(DECISION.c.id.desc())
+    )
+    return session.execute(said.limit(1)).first()
 
 
 def _requests(session: Session, campaign_id: int, person_id: int | None) -> Iterator[Event]:

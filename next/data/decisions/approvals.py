@@ -6,7 +6,6 @@ eligibility/approved.py.
 
 from dataclasses import dataclass
 
-from sqlalchemy import select
 from sqlmodel import Session
 
 from config.emails import email_key
@@ -14,9 +13,9 @@ from config.errors import CampaignError
 from data.campaigns.people import invites_of, known_person, own_steps
 from data.decisions.decisions import By, ReasonMissing, note
 from data.eligibility import approved
-from data.eligibility.holds import Hold, holds
+from data.eligibility.holds import holds
 from data.store.states import Op, State
-from data.store.tables import PERSON, STEP, Campaign
+from data.store.tables import Campaign, Step
 
 
 class NothingToApprove(CampaignError):
@@ -44,58 +43,50 @@ class Answered:
     new: bool = True
 
 
-def code_now(session: Session, campaign_id: int, held: dict[int, Hold] | None = None) -> str:
-    """The code of what a run would do now."""
-    held = holds(session, campaign_id) if held is None else held
-    withdrawn = select(STEP.c.person_id).where(
-        STEP.c.campaign_id == campaign_id, STEP.c.op == Op.INVITE, STEP.c.state == State.GIVEN_UP
-    )
-    everybody = select(PERSON.c.id, PERSON.c.email_key).where(
-        PERSON.c.campaign_id == campaign_id, PERSON.c.listed
-    )
-    out = {*held, *session.scalars(withdrawn)}
-    keys = (key for number, key in session.execute(everybody) if number in out) if out else ()
-    return approved.plan_code(session, session.get_one(Campaign, campaign_id), keys)
-
-
 def show(session: Session, campaign_id: int, code: str, who: str) -> None:
     """Note that the plan of this code was shown, for a person to answer."""
     if approved.shown_last(session, campaign_id) != code:
         note(session, approved.SHOWN, By(who), campaign_id, value=code)
 
 
-def is_approved(session: Session, campaign_id: int, code: str) -> bool:
-    """Whether the last answer to exactly this plan was yes."""
-    return bool(approved.last_answer(session, campaign_id) == (approved.APPROVE, code))
-
-
 def approve(session: Session, campaign_id: int, by: By, *, reject: bool = False) -> Answered:
     """Say yes or no to what waits: the plan that was shown, or the email that the pilot has.
 
     A no is never refused because the plan has changed. To approve what somebody rejected needs a
-    reason. Raises NothingToApprove, PlanChanged.
+    reason. Raises NothingToApprove, PlanChanged, ReasonMissing.
     """
     campaign = session.get_one(Campaign, campaign_id)
     word = approved.REJECT if reject else approved.APPROVE
-    if not approved.needs_approval(campaign) or (
-        approved.is_approved(session, campaign) and not reject
-    ):
-        return _pilot(session, campaign, word, by)
-    shown = approved.shown_last(session, campaign_id)
+    code = approved.shown_last(session, campaign_id)
+    whole = approved.is_approved(session, campaign, code or "")
+    about: tuple[int | None, int | None, str | int | None]  # who, which part, what is answered
+    if approved.needs_approval(campaign) and (reject or not whole):
+        _refuse_another(session, campaign, code, reject=reject)
+        about = None, None, code
+    else:
+        code, email = None, _pilots_email(session, campaign)
+        about = email.person_id, email.part_id, email.generation
+    last = approved.last_answer(session, campaign_id, about[0])
+    before = last.word if last is not None and last.value == about[2] else None
+    if before == approved.REJECT and not reject and not by.why.strip():
+        raise ReasonMissing
+    if before != word:
+        note(session, word, by, campaign_id, *about)
+    return Answered(code, new=before != word)
+
+
+def _refuse_another(
+    session: Session, campaign: Campaign, shown: str | None, *, reject: bool
+) -> None:
+    """Raise unless the plan that was shown still is what a run would do."""
     if shown is None:
         raise NothingToApprove(key=campaign.key, why="; run it first to see the plan")
-    if not reject and shown != code_now(session, campaign_id):
+    if not reject and shown != approved.code_now(session, campaign.id, holds(session, campaign.id)):
         raise PlanChanged(key=campaign.key, file=campaign.file)
-    before = approved.last_answer(session, campaign_id)
-    if before == (word, shown):
-        return Answered(shown, new=False)
-    if before == (approved.REJECT, shown) and not by.why.strip():
-        raise ReasonMissing
-    note(session, word, by, campaign_id, value=shown)
-    return Answered(shown)
 
 
-def _pilot(session: Session, campaign: Campaign, word: str, by: By) -> Answered:
+def _pilots_email(session: Session, campaign: Campaign) -> Step:
+    """The invitation that the pilot has."""
     address = invites_of(campaign).pilot
     person = known_person(session, campaign.id, email_key(address)) if address else None
     if person is None:
@@ -104,7 +95,4 @@ def _pilot(session: Session, campaign: Campaign, word: str, by: By) -> Answered:
     invite = own_steps(session, campaign.id, person.id)[Op.INVITE]
     if invite.state is not State.DONE:
         raise NothingToApprove(key=campaign.key, why="; the pilot was not invited yet")
-    if approved.last_answer(session, campaign.id, person.id) == (word, invite.generation):
-        return Answered(None, new=False)
-    note(session, word, by, campaign.id, person.id, invite.part_id, invite.generation)
-    return Answered(None)
+    return invite

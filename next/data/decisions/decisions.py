@@ -15,6 +15,7 @@ from sqlmodel import Session
 
 from config.emails import checked_address, email_key
 from config.errors import CampaignError
+from data.campaigns.history import last_word
 from data.campaigns.intake import add_people
 from data.campaigns.people import forgotten_among, known_person, own_steps
 from data.eligibility import do_not_contact
@@ -167,9 +168,8 @@ def block(session: Session, typed: Sequence[str], by: By, *, lift: bool = False)
 def pause(session: Session, campaign_id: int, by: By, *, resume: bool = False) -> bool:
     """Send nothing more of a campaign from the next request on, or go on; whether it changes it."""
     word = "resume" if resume else "pause"
-    words = (DECISION.c.campaign_id == campaign_id) & DECISION.c.word.in_(("pause", "resume"))
-    newest = select(DECISION.c.word).where(words).order_by(DECISION.c.id.desc()).limit(1)
-    if (session.scalar(newest) or "resume") == word:
+    last = last_word(session, ("pause", "resume"), campaign_id)
+    if (last.word if last else "resume") == word:
         return False
     note(session, word, by, campaign_id)
     return True

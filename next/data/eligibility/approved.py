@@ -13,16 +13,57 @@ from typing import Any
 from sqlalchemy import and_, func, or_, select
 from sqlmodel import Session
 
+from data.campaigns.history import last_word
 from data.campaigns.people import invites_of, own_steps
-from data.store.states import Op
-from data.store.tables import DECISION, Campaign
+from data.store.states import Op, State
+from data.store.tables import DECISION, PERSON, STEP, Campaign
 
 APPROVE, REJECT, SHOWN = "approve", "reject", "shown"
 SENDS_MORE = ("again", "invite", "undo", "correct")  # and lift, which is of no campaign
-BASIS = 12  # hex digits
 
 
-def basis(session: Session, campaign: Campaign) -> str:
+def needs_approval(campaign: Campaign) -> bool:
+    """Whether the definition wants a person to approve each plan."""
+    return invites_of(campaign).approval is not None
+
+
+def is_approved(session: Session, campaign: Campaign, code: str = "") -> bool:
+    """Whether the last answer was yes to the plan of this code; without one: to a plan since which
+    nothing that may be sent has changed."""
+    last = last_answer(session, campaign.id)
+    if last is None or last.word != APPROVE:
+        return False
+    return str(last.value).startswith(code or _basis(session, campaign))
+
+
+def last_answer(session: Session, campaign_id: int, person_id: int | None = None) -> Any:
+    """The newest yes or no to a plan, or to the pilot's email: only that one counts.
+
+    Its value is the code of the plan, or the generation of the email.
+    """
+    return last_word(session, (APPROVE, REJECT), campaign_id, person_id)
+
+
+def shown_last(session: Session, campaign_id: int) -> str | None:
+    """The code of the plan that was shown last."""
+    last = last_word(session, (SHOWN,), campaign_id)
+    return str(last.value) if last else None
+
+
+def code_now(session: Session, campaign_id: int, held: Collection[int]) -> str:
+    """The code of what a run would do now that leaves out whoever is held, as people read it."""
+    withdrawn = select(STEP.c.person_id).where(
+        STEP.c.campaign_id == campaign_id, STEP.c.op == Op.INVITE, STEP.c.state == State.GIVEN_UP
+    )
+    everybody = select(PERSON.c.id, PERSON.c.email_key).where(
+        PERSON.c.campaign_id == campaign_id, PERSON.c.listed
+    )
+    out = {*held, *session.scalars(withdrawn)}
+    keys = [key for number, key in session.execute(everybody) if number in out] if out else ()
+    return _basis(session, session.get_one(Campaign, campaign_id)) + _digits(sorted(keys), 4)
+
+
+def _basis(session: Session, campaign: Campaign) -> str:
     """The part of the plan's code that stands for what may be sent."""
     own = own_steps(session, campaign.id)
     decided = session.scalar(
@@ -35,51 +76,7 @@ def basis(session: Session, campaign: Campaign) -> str:
     )
     project = (campaign.spec or {}).get("project", {}).get("id")
     whole = (campaign.key, campaign.service, campaign.account, campaign.digest, project)
-    return _digits((*whole, own[Op.ATTACH].service_id, decided), BASIS)
-
-
-def plan_code(session: Session, campaign: Campaign, left_out: Iterable[str]) -> str:
-    """The code of the plan that leaves out these people (email keys), as people read it."""
-    return basis(session, campaign) + _digits(sorted(left_out), 4)
-
-
-def last_answer(session: Session, campaign_id: int, person_id: int | None = None) -> Any:
-    """The newest yes or no (a decision's `word` and `value`) to a plan, or to the pilot's email.
-
-    Only the newest counts: its value is the code of the plan, or the generation of the email.
-    """
-    return _last(session, (APPROVE, REJECT), campaign_id, person_id)
-
-
-def shown_last(session: Session, campaign_id: int) -> str | None:
-    """The code of the plan that was shown last."""
-    last = _last(session, (SHOWN,), campaign_id)
-    return str(last.value) if last else None
-
-
-def is_approved(session: Session, campaign: Campaign) -> bool:
-    """Whether nothing that may be sent has changed since a person approved the plan."""
-    last = last_answer(session, campaign.id)
-    if last is None or last.word != APPROVE:
-        return False
-    return str(last.value)[:BASIS] == basis(session, campaign)
-
-
-def needs_approval(campaign: Campaign) -> bool:
-    """Whether the definition wants a person to approve each plan."""
-    return invites_of(campaign).approval is not None
-
-
-def _last(
-    session: Session, words: Collection[str], campaign_id: int, person_id: int | None = None
-) -> Any:
-    newest = (
-        select(DECISION.c.word, DECISION.c.value)
-        .where(DECISION.c.campaign_id == campaign_id, DECISION.c.person_id == person_id)
-        .where(DECISION.c.word.in_(words))
-        .order_by(DECISION.c.id.desc())
-    )
-    return session.execute(newest.limit(1)).first()
+    return _digits((*whole, own[Op.ATTACH].service_id, decided), 12)
 
 
 def _digits(parts: Iterable[object], number: int) -> str:

@@ -34,7 +34,8 @@ class Kind(StrEnum):
     PILOT = "pilot"  # nobody has approved the pilot's email
     WINDOW = "window"  # invites.not_after has passed
     HOURS = "hours"  # before invites.not_before, or outside invites.hours
-    RATE = "rate"  # invites.per_hour
+    RATE = "rate"  # invites.per_hour, or the setting of all campaigns
+    THROTTLED = "throttled"  # the service asked for a pause
     WITHDRAWN = "withdrawn"
     GONE = "gone"  # not in the file any more
     DO_NOT_CONTACT = "do not contact"

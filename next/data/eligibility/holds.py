@@ -8,18 +8,18 @@ keeps back single people of it.
 from collections.abc import Collection
 from datetime import datetime, timedelta
 
-from sqlalchemy import and_, exists, or_, select
+from sqlalchemy import and_, exists, or_, select, true
 from sqlmodel import Session
 
 from config.emails import email_key
 from config.timetable import NEVER, may_send, next_by_rate, on_the_wall
+from data.campaigns.history import last_word
 from data.campaigns.people import invites_of, known_person, own_steps
 from data.eligibility import approved
 from data.eligibility.evidence import Hold, Kind, Scope, command, holds
 from data.store.states import OPEN, Op, State
 from data.store.tables import (
     CAMPAIGN,
-    DECISION,
     PART,
     PERSON,
     REQUEST,
@@ -32,26 +32,30 @@ from data.store.tables import (
 
 
 def kept_back(
-    session: Session, campaign_id: int, op: Op, people: Collection[int], at: datetime | None = None
+    session: Session,
+    campaign_id: int,
+    op: Op,
+    people: Collection[int],
+    at: datetime | None = None,
+    per_second: float | None = None,
 ) -> dict[int, Hold]:
     """Who of these people (0: the project itself) may not have this operation now, and why.
 
-    Invitations at a rate are let through one at a time.
+    Invitations at a rate, the campaign's `per_hour` or the ledger's `per_second`, are let through
+    one at a time.
     """
     at = at or now()
     campaign = session.get_one(Campaign, campaign_id)  # held, so that nobody loads it again
     kept: dict[int, Hold] = {}
-    for hold in campaign_holds(session, campaign_id, at):
+    for hold in campaign_holds(session, campaign_id, at, per_second):
         kept |= {who: hold for who in people if who not in kept and hold.keeps(op, who)}
     free = [who for who in people if who not in kept]
     if asked := [who for who in free if who]:
         kept |= holds(session, campaign_id, asked, names=False)
-    rate = invites_of(campaign).per_hour if op is Op.INVITE else None
     if op is Op.INVITE and len(free) > 1:
         kept |= _second_addresses(session, campaign, [who for who in free if who not in kept])
-    if rate is not None:
-        free = [who for who in free if who not in kept]
-        kept |= dict.fromkeys(free[1:], _by_rate(campaign, next_by_rate(rate, at, at)))
+        if (turn := _rate(session, campaign, at, per_second, taken=True)) is not None:
+            kept |= dict.fromkeys([who for who in free if who not in kept][1:], turn)
     return kept
 
 
@@ -72,18 +76,27 @@ def _second_addresses(
     return kept
 
 
-def campaign_holds(session: Session, campaign_id: int, at: datetime | None = None) -> list[Hold]:
-    """What keeps back all of a campaign now, the strongest first."""
+def campaign_holds(
+    session: Session,
+    campaign_id: int,
+    at: datetime | None = None,
+    per_second: float | None = None,
+    code: str = "",
+) -> list[Hold]:
+    """What keeps back all of a campaign now, the strongest first.
+
+    `code` is that of a whole plan, which alone knows whether somebody else is left out by now.
+    """
     at = at or now()
     campaign, own = session.get_one(Campaign, campaign_id), own_steps(session, campaign_id)
     found = (
         _paused(session, campaign),
         _unsure(campaign, own),
         _project(session, campaign, own),
-        _approval(session, campaign),
+        _approval(session, campaign, code),
         _time(campaign, at),
         _pilot(session, campaign),
-        _rate(session, campaign, at),
+        _rate(session, campaign, at, per_second),
     )
     return [hold for hold in found if hold is not None]
 
@@ -116,12 +129,7 @@ def project_of_another(
 
 
 def _paused(session: Session, campaign: Campaign) -> Hold | None:
-    newest = (
-        select(DECISION.c.word, DECISION.c.at)
-        .where(DECISION.c.campaign_id == campaign.id, DECISION.c.word.in_(("pause", "resume")))
-        .order_by(DECISION.c.id.desc())
-    )
-    last = session.execute(newest.limit(1)).first()
+    last = last_word(session, ("pause", "resume"), campaign.id)
     if last is None or last.word == "resume":
         return None
     since = on_the_wall(last.at, invites_of(campaign).timezone)
@@ -148,10 +156,10 @@ def _project(session: Session, campaign: Campaign, own: dict[Op, Step]) -> Hold 
     return Hold(Kind.PROJECT, Scope.CAMPAIGN, why, type_this=typed)
 
 
-def _approval(session: Session, campaign: Campaign) -> Hold | None:
-    if not approved.needs_approval(campaign) or approved.is_approved(session, campaign):
+def _approval(session: Session, campaign: Campaign, code: str) -> Hold | None:
+    if not approved.needs_approval(campaign) or approved.is_approved(session, campaign, code):
         return None
-    why = "nobody has approved the plan as it is now"
+    why = "nobody has approved this plan"
     typed = command("approve", campaign.key)
     return Hold(Kind.APPROVAL, Scope.CAMPAIGN, why, type_this=typed)
 
@@ -169,7 +177,8 @@ def _pilot(session: Session, campaign: Campaign) -> Hold | None:
     by_op = own_steps(session, campaign.id, person.id)
     invite = by_op[Op.INVITE]
     answer = approved.last_answer(session, campaign.id, person.id)
-    if answer == (approved.APPROVE, invite.generation):
+    said = answer.word if answer is not None and answer.value == invite.generation else None
+    if said == approved.APPROVE:
         return None
     step = invite if by_op[Op.ADD].state is State.DONE else by_op[Op.ADD]
     why, typed = {
@@ -178,7 +187,7 @@ def _pilot(session: Session, campaign: Campaign) -> Hold | None:
         State.REFUSED: ("the service refused the pilot", command("status", key)),
         State.GIVEN_UP: ("the pilot was withdrawn", command("status", key)),
     }.get(step.state, ("the pilot is invited first", None))
-    if answer == (approved.REJECT, invite.generation):
+    if said == approved.REJECT:
         why, typed = "the pilot's email was rejected", command("history", key)
     return Hold(Kind.PILOT, Scope.INVITES, why, type_this=typed, but=person.id)
 
@@ -194,28 +203,37 @@ def _time(campaign: Campaign, at: datetime) -> Hold | None:
     return Hold(Kind.HOURS, Scope.INVITES, why, until=when)
 
 
-def _rate(session: Session, campaign: Campaign, at: datetime) -> Hold | None:
-    per_hour = invites_of(campaign).per_hour
-    if per_hour is None:
-        return None
-    last = (
-        select(REQUEST.c.claimed_at)
-        .join(RUN, RUN.c.id == REQUEST.c.run_id)
-        .join(PART, PART.c.request_id == REQUEST.c.id)
-        .where(RUN.c.campaign_id == campaign.id, REQUEST.c.op == Op.INVITE)
-        .where(PART.c.state != State.WAITING)
-        .order_by(REQUEST.c.id.desc())
-    )
-    gap = timedelta(hours=1) / per_hour
-    free = next_by_rate(per_hour, session.scalars(last.limit(1)).first(), at)
-    # A clock that was ahead has written what is further off than that.
-    return _by_rate(campaign, free) if at < free <= at + 2 * gap else None
+def _rate(
+    session: Session,
+    campaign: Campaign,
+    at: datetime,
+    per_second: float | None,
+    *,
+    taken: bool = False,
+) -> Hold | None:
+    """Nobody is invited before the next turn at each rate; `taken`: somebody has this one."""
+    of_all = per_second * 3600 if per_second is not None else None
+    rates = ((invites_of(campaign).per_hour, RUN.c.campaign_id == campaign.id), (of_all, true()))
+    holds = []
+    for per_hour, theirs in rates:
+        if per_hour is None:
+            continue
+        last = at if taken else session.scalars(_LAST_INVITED.where(theirs)).first()
+        free = next_by_rate(per_hour, last, at)
+        # A clock that was ahead has written what is further off than that.
+        if at < free <= at + 2 * timedelta(hours=1) / per_hour:
+            why = f"at most {per_hour:,.10g} invitations an hour"
+            holds.append(Hold(Kind.RATE, Scope.INVITES, why, until=free))
+    return max(holds, key=lambda hold: hold.until or at, default=None)
 
 
-def _by_rate(campaign: Campaign, until: datetime) -> Hold:
-    gap = timedelta(hours=1) / (invites_of(campaign).per_hour or 1)
-    why = f"one invitation every {gap.total_seconds():,.0f} seconds (per_hour)"
-    return Hold(Kind.RATE, Scope.INVITES, why, until=until)
-
+_LAST_INVITED = (
+    select(REQUEST.c.claimed_at)
+    .join(RUN, RUN.c.id == REQUEST.c.run_id)
+    .join(PART, PART.c.request_id == REQUEST.c.id)
+    .where(REQUEST.c.op == Op.INVITE, PART.c.state != State.WAITING)
+    .order_by(REQUEST.c.id.desc())
+    .limit(1)
+)
 
 __all__ = ["Hold", "Kind", "Scope", "campaign_holds", "command", "holds", "kept_back"]

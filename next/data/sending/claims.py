@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Select, bindparam, func, insert, select, update
@@ -45,14 +44,7 @@ class Claim:
     refused: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Paused:
-    """The service asked for a pause, this run or another one: nothing is claimed until then."""
-
-    until: datetime
-
-
-Answer = Claim | Hold | Paused | None
+Answer = Claim | Hold | None
 """To a claim. A hold: something keeps back more than single people. None: nobody is due any more.
 """
 
@@ -63,22 +55,26 @@ def claim(session: Session, run_id: int, op: Op, step_ids: Sequence[int]) -> Ans
 
 
 def claim_each(
-    session: Session, run_id: int, op: Op, requests: Sequence[Sequence[int]]
+    session: Session,
+    run_id: int,
+    op: Op,
+    requests: Sequence[Sequence[int]],
+    per_second: float | None = None,
 ) -> list[Answer]:
-    """Claim one request for each list of steps.
+    """Claim one request for each list of steps; of invitations no more than so many `per_second`.
 
     Whatever was planned, what is due and what is held are asked again here, in the transaction
     that claims: a person may have decided otherwise a moment ago.
     """
     campaign = session.get_one(Campaign, session.get_one(Run, run_id).campaign_id)
     campaign_id = campaign.id  # as long as the campaign is held here, nobody loads it again
-    if until := pace.paused_until(session, run_id):
-        return [Paused(until)] * len(requests)
+    if (pause := pace.throttled(session, campaign)) is not None:
+        return [pause] * len(requests)
     wanted = [step for steps in requests for step in steps]
     rows = session.connection().execute(_FREE[op], {"of": campaign_id, "steps": wanted})
     still = {row.id: ClaimedStep(*row) for row in rows}
     people = [step.person_id for step in still.values()]
-    kept = kept_back(session, campaign_id, op, people) if people else {}
+    kept = kept_back(session, campaign_id, op, people, per_second=per_second) if people else {}
     answers: list[Answer] = []
     granted: dict[int, list[ClaimedStep]] = {}
     for place, steps in enumerate(requests):

@@ -40,8 +40,13 @@ def end(session: Session, run_id: int, ending: str) -> None:
 
 
 @contextmanager
-def running(ledger: Ledger, lease: Lease, campaign_id: int) -> Iterator["Running"]:
-    """Begin a run, with what dead ones left made unsure. Raises where receipts do not fit."""
+def running(
+    ledger: Ledger, lease: Lease, campaign_id: int, per_second: float | None = None
+) -> Iterator["Running"]:
+    """Begin a run, with what dead ones left made unsure. Raises where receipts do not fit.
+
+    `per_second`: the most invitations of all runs of the ledger.
+    """
     with ledger.writing() as session:
         campaign = session.get_one(Campaign, campaign_id)
         receipts.check(session, campaign.key, campaign.service, Path(campaign.file))
@@ -50,7 +55,7 @@ def running(ledger: Ledger, lease: Lease, campaign_id: int) -> Iterator["Running
     mark = receipts.Mark(ledger, campaign_id, Path(campaign.file))
     ran = None
     try:
-        with Writer(ledger, run_id, lease, mark) as writer:
+        with Writer(ledger, run_id, lease, mark, per_second) as writer:
             yield (ran := Running(ledger, lease, campaign, writer))
     finally:
         if (

@@ -32,8 +32,16 @@ T = TypeVar("T")
 class Writer:
     """Claims and outcomes of one run. Use it as a context manager: it ends when all is written."""
 
-    def __init__(self, ledger: Ledger, run_id: int, lease: Lease, mark: Mark) -> None:
+    def __init__(
+        self,
+        ledger: Ledger,
+        run_id: int,
+        lease: Lease,
+        mark: Mark,
+        per_second: float | None = None,
+    ) -> None:
         self._ledger, self._run_id, self._lease, self._mark = ledger, run_id, lease, mark
+        self._per_second = per_second  # the most invitations
         self.claimed = 0  # steps for which a claim was asked
         self._left = 0  # of them, how many the mark still stands for
         self._asked: queue.SimpleQueue[_Asked | None] = queue.SimpleQueue()
@@ -64,10 +72,6 @@ class Writer:
     async def pause(self, seconds: float) -> datetime:
         """Let nothing leave for this service, in any run, and say until when."""
         return await self.do(lambda session: pace.pause(session, self._run_id, seconds))
-
-    async def turn(self, per_second: float) -> datetime:
-        """Take the next turn at a rate, and say when it is."""
-        return await self.do(lambda session: pace.take_turn(session, self._run_id, per_second))
 
     async def do(self, work: Callable[[Session], T]) -> T:
         """Do something else in a transaction of its own, after what was asked for before."""
@@ -115,7 +119,7 @@ class Writer:
             self._record(session, asked)
             for op, who in claims.items():
                 requests = [each.claim[1] for each in who if each.claim is not None]
-                granted = claim_each(session, self._run_id, op, requests)
+                granted = claim_each(session, self._run_id, op, requests, self._per_second)
                 for each, answer in zip(who, granted, strict=True):
                     each.granted = answer
 

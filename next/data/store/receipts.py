@@ -8,22 +8,21 @@ before the mark grows (`Mark.grow`), so a file that lost its log is behind its r
 
 import fcntl
 import os
-from collections.abc import Iterator
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Self
 from urllib.parse import urlsplit
 
 from platformdirs import user_data_path
-from pydantic import AwareDatetime, BaseModel, ConfigDict, NonNegativeInt, ValidationError
+from pydantic import AwareDatetime, BaseModel, ConfigDict, NonNegativeInt
 from sqlmodel import Session, col, select
 
 from config.errors import CampaignError
 from config.settings import is_loopback
 from data.store.lease import file_name, lock_file
 from data.store.ledger import Ledger, place_of
-from data.store.tables import Campaign, Decision, LedgerId, now
+from data.store.tables import CAMPAIGN, Campaign, Decision, LedgerId, now
 
 ACCEPT = "accept-ledger"  # the word of the decision
 
@@ -39,18 +38,10 @@ class AnotherLedger(CampaignError):
 
 
 class OlderLedger(CampaignError):
-    """The ledger {here} is an older copy: more of {key} was sent since, until {written}, as
-    {receipt} says. Nothing was sent. Bring back the newer ledger, with its log (the file that ends
-    in -wal). If it is lost and you know that nobody would be invited twice, accept this one:
-
-    campaign settle {key} --accept-ledger --why TEXT"""
-
-    exit_code = 3
-
-
-class UnreadableReceipt(CampaignError):
-    """The receipt {receipt} cannot be read, so nobody can tell whether the ledger {here} is the one
-    that sent {key}. Nothing was sent. If it is, accept it:
+    """The receipt {receipt} {says}, so the ledger {here} may be an older copy, which does not know
+    who of {key} was invited since. Nothing was sent. Bring back the newer ledger, with its log (the
+    file that ends in -wal). If it is lost and you know that nobody would be invited twice, accept
+    this one:
 
     campaign settle {key} --accept-ledger --why TEXT"""
 
@@ -63,69 +54,49 @@ class NoReceipt(CampaignError):
     writable, then run again."""
 
 
-class _Strict(BaseModel):
+class Receipt(BaseModel):
+    """How far a campaign had got, and in which ledger."""
+
     # An unknown field may mean more than this version understands: such a receipt is unreadable.
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
-
-
-class Entry(_Strict):
-    """How far one campaign at one service had got, and in which ledger."""
-
-    campaign: str
     service: str
-    account: str
     ledger: str
     mark: NonNegativeInt
     place: str  # where that ledger was, for people
     written: AwareDatetime
 
-    def concerns(self, key: str, service: str) -> bool:
-        """Whether a run must fit it. What was tried on this machine says nothing of elsewhere; of
-        two addresses elsewhere nobody can tell that they are not the same service."""
-        tried_here = _here(self.service) or _here(service)
-        return self.campaign == key and (self.service == service or not tried_here)
-
-
-class Receipt(_Strict):
-    """What one file says; `entries` of several campaigns or services stand side by side."""
-
-    entries: tuple[Entry, ...] = ()
-
-    def renewed(self, entry: Entry) -> Self:
-        others = tuple(
-            each
-            for each in self.entries
-            if each.campaign != entry.campaign or _here(each.service) != _here(entry.service)
-        )
-        return self.model_copy(update={"entries": (*others, entry)})
-
 
 def check(session: Session, key: str, service: str, file: Path) -> None:
-    """Raise AnotherLedger, OlderLedger or UnreadableReceipt where this ledger may not send.
+    """Raise AnotherLedger or OlderLedger where this ledger may not send.
 
     The campaign may be new to the ledger. `service` is its address, `file` its definition.
     """
     accepted = _accepted(session, key)
-    here = _place(session)
-    campaign = session.exec(select(Campaign).where(Campaign.key == key)).first()
-    mark = campaign.mark if campaign else 0
+    here = place_of(session.get_bind().engine.url)
+    mark = session.scalar(select(CAMPAIGN.c.mark).where(CAMPAIGN.c.key == key)) or 0
     uuid = session.exec(select(LedgerId.uuid)).one()
-    for path in _places(key, file):
-        receipt = _read(path)
-        if receipt is None:
+    for path in _places(key, service, file):
+        try:
+            receipt = _read(path)
+        except (OSError, ValueError):
             with suppress(OSError):
                 changed = datetime.fromtimestamp(path.stat().st_mtime, UTC)
                 if accepted is None or changed > accepted:
-                    raise UnreadableReceipt(key=key, receipt=path, here=here)
+                    raise OlderLedger(
+                        key=key, here=here, receipt=path, says="cannot be read"
+                    ) from None
             continue
-        for entry in receipt.entries:
-            if not entry.concerns(key, service) or (accepted and entry.written <= accepted):
-                continue
-            told = {"key": key, "written": _shown(entry.written), "here": here}
-            if entry.ledger != uuid:
-                raise AnotherLedger(**told, place=entry.place)
-            if entry.mark > mark:
-                raise OlderLedger(**told, receipt=path)
+        if receipt is None or (accepted and receipt.written <= accepted):
+            continue
+        # Of two addresses elsewhere nobody can tell that they are not the same service.
+        if _is_here(service) and receipt.service != service:
+            continue
+        written = _shown(receipt.written)
+        if receipt.ledger != uuid:
+            raise AnotherLedger(key=key, here=here, place=receipt.place, written=written)
+        if receipt.mark > mark:
+            says = f"says that more was sent, until {written}"
+            raise OlderLedger(key=key, here=here, receipt=path, says=says)
 
 
 def accept(session: Session, key: str, who: str, why: str) -> None:
@@ -151,59 +122,57 @@ class Mark:
         with self._ledger.writing() as session:
             campaign = session.get_one(Campaign, self._campaign_id)
             uuid = session.exec(select(LedgerId.uuid)).one()
-            known = [entry.mark for entry in self._entries(campaign.key) if entry.ledger == uuid]
-            campaign.mark = max(campaign.mark, *known, 0) + 1
+            places = _places(campaign.key, campaign.service, self._file)
+            campaign.mark = max(campaign.mark, *(_known(path, uuid) for path in places)) + 1
             session.add(campaign)
-        entry = Entry(
-            campaign=campaign.key,
+        receipt = Receipt(
             service=campaign.service,
-            account=campaign.account,
             ledger=uuid,
             mark=campaign.mark,
             place=self._ledger.place,
             written=now(),
         )
-        self._write(entry)
+        _write(receipt, campaign.key, places)
         return campaign.mark
 
     def close(self) -> None:
         if self._sending is not None:
             os.close(self._sending)
 
-    def _entries(self, key: str) -> Iterator[Entry]:
-        for path in _places(key, self._file):
-            for entry in (_read(path) or Receipt()).entries:
-                if entry.campaign == key:
-                    yield entry
 
-    def _write(self, entry: Entry) -> None:
-        failed: list[OSError] = []
-        places = _places(entry.campaign, self._file)
-        for path in places:
-            receipt = (_read(path) or Receipt()).renewed(entry)
-            try:
-                _replace(path, receipt.model_dump_json(indent=1).encode() + b"\n")
-            except OSError as error:
-                failed.append(error)
-        if len(failed) == len(places):
-            cause = failed[0].strerror
-            raise NoReceipt(key=entry.campaign, beside=places[0], copy=places[-1], cause=cause)
-
-
-def _places(key: str, file: Path) -> tuple[Path, Path]:
-    beside = file.resolve()
+def _places(key: str, service: str, file: Path) -> tuple[Path, Path]:
+    """Where the receipts of a campaign are. What was tried here says nothing of elsewhere."""
+    name = f"{file_name(key)}{'.tried' if _is_here(service) else ''}.receipt"
     copies = user_data_path("hiring-campaigns", appauthor=False) / "receipts"
-    return beside.with_name(f"{beside.name}.receipt"), copies / f"{file_name(key)}.receipt"
+    return file.resolve().with_name(name), copies / name
 
 
 def _read(path: Path) -> Receipt | None:
-    """What a file says, nothing if there is none; None: it cannot be read."""
+    """What a receipt says; None: there is none. Raises OSError or ValueError: it is unreadable."""
     try:
         return Receipt.model_validate_json(path.read_bytes())
     except (FileNotFoundError, NotADirectoryError):
-        return Receipt()
-    except (OSError, ValidationError):
         return None
+
+
+def _known(path: Path, ledger: str) -> int:
+    """The mark of this ledger that a receipt knows."""
+    with suppress(OSError, ValueError):
+        receipt = _read(path)
+        return receipt.mark if receipt is not None and receipt.ledger == ledger else 0
+    return 0
+
+
+def _write(receipt: Receipt, key: str, places: Sequence[Path]) -> None:
+    failed: list[OSError] = []
+    for path in places:
+        try:
+            _replace(path, receipt.model_dump_json(indent=1).encode() + b"\n")
+        except OSError as error:
+            failed.append(error)
+    if len(failed) == len(places):
+        cause = failed[0].strerror
+        raise NoReceipt(key=key, beside=places[0], copy=places[-1], cause=cause)
 
 
 def _replace(path: Path, content: bytes) -> None:
@@ -232,11 +201,7 @@ def _accepted(session: Session, key: str) -> datetime | None:
     return next((d.at for d in session.exec(words) if (d.value or {}).get("campaign") == key), None)
 
 
-def _place(session: Session) -> str:
-    return place_of(session.get_bind().engine.url)
-
-
-def _here(service: str) -> bool:
+def _is_here(service: str) -> bool:
     return is_loopback(urlsplit(service).hostname or "")
 
 

@@ -234,11 +234,10 @@ class Forgotten(SQLModel, table=True):
 
 
 class Pace(SQLModel, table=True):
-    """When the next request may leave for a service, whichever run sends it."""
+    """When requests may leave for a service again, whichever run sends them."""
 
     service: str = Field(primary_key=True)
     account: str = Field(primary_key=True)
-    next_at: datetime | None = _time()
     paused_until: datetime | None = _time()
 
 

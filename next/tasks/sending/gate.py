@@ -1,7 +1,7 @@
 """May a request leave now? One gate for all that a run sends.
 
-It keeps the pause that an answer asked for, the rate that a person set, and the doubt after an
-unsure answer; it hears the stop, and knows why a run ends.
+It keeps the pause that an answer asked for, and the doubt after an unsure answer; it hears the
+stop, and knows why a run ends.
 """
 
 import asyncio
@@ -11,8 +11,8 @@ from enum import StrEnum
 
 from config.errors import CampaignError
 from data.eligibility.holds import Hold, Kind, command
-from data.sending.claims import Answer, Paused
-from data.store.states import Op, State
+from data.sending.claims import Answer
+from data.store.states import State
 from data.store.tables import Campaign, Step, now
 from tasks.sending.orders import IN_A_ROW
 from tasks.service.verdict import Then, Verdict
@@ -47,20 +47,13 @@ class EndedEarly(CampaignError):
 
 
 class Gate:
-    """`probe` asks for the problem list, and raises CampaignError.
-
-    `turn` takes a turn at the rate that a person set, and says when it is; None: there is no rate.
-    """
+    """`probe` asks for the problem list, and raises CampaignError."""
 
     def __init__(
-        self,
-        campaign: Campaign,
-        stop: asyncio.Event,
-        probe: Callable[[], Awaitable[object]],
-        turn: Callable[[], Awaitable[datetime]] | None = None,
+        self, campaign: Campaign, stop: asyncio.Event, probe: Callable[[], Awaitable[object]]
     ) -> None:
         self.ending: EndedEarly | None = None
-        self._key, self._probe, self._turn = campaign.key, probe, turn
+        self._key, self._probe = campaign.key, probe
         self._go_on = command("run", campaign.file)
         self._settle = command("settle", campaign.key)
         self._told = stop
@@ -97,7 +90,7 @@ class Gate:
     def waits_for(self, answer: Answer) -> bool:
         """Hear why nothing was claimed; says whether that is only a matter of a while."""
         match answer:
-            case Paused(until=until):
+            case Hold(kind=Kind.THROTTLED, until=datetime() as until):
                 self.pause(until)
                 return True
             case Hold(kind=Kind.RATE, until=datetime() as until):
@@ -107,18 +100,17 @@ class Gate:
                 self.end(How.HELD, f"{self._key}: {answer.why}", answer.type_this, answer)
         return False
 
-    def is_open(self, op: Op) -> bool:
+    def is_open(self) -> bool:
         """Whether a request may leave without waiting for anything."""
         room = self._abreast is None or self._out < self._abreast
-        waits = self._doubt or self._left() > 0 or (op is Op.INVITE and self._turn is not None)
-        return room and not waits and not self._stopped()
+        return room and not self._doubt and self._left() <= 0 and not self._stopped()
 
     def keeps_back(self) -> bool:
         """Whether a request that was let through must not leave after all: something was heard."""
         return self._stopped() or self._doubt or _seconds_to(self._until) > 0
 
-    async def opens(self, op: Op) -> bool:
-        """Wait until a request may leave; False: none may any more. Then call `back`."""
+    async def enter(self) -> bool:
+        """Wait until a request may leave; False: none may any more. Then call `leave`."""
         while not self._stopped():
             if self._doubt:
                 await self._ask_the_service()
@@ -126,14 +118,12 @@ class Gate:
                 await self.wait(left)
             elif self._abreast is not None and self._out >= self._abreast:
                 await self._somebody_back.wait()
-            elif op is Op.INVITE and self._turn is not None and not await self._its_turn():
-                continue
             else:
                 self._out += 1
                 return True
         return False
 
-    def back(self) -> None:
+    def leave(self) -> None:
         """A request that was let through has come back, or did not leave."""
         self._out -= 1
         self._somebody_back.set()
@@ -182,17 +172,6 @@ class Gate:
     def _left(self) -> float:
         """Seconds until a pause is over, or somebody has their turn at the rate."""
         return max(_seconds_to(self._until), _seconds_to(self._next))
-
-    async def _its_turn(self) -> bool:
-        """Wait for a turn; False: something else came in between."""
-        async with self._one_at_a_time:
-            try:
-                turn = await self._turn() if self._turn is not None else now()
-            except CampaignError as error:
-                self.failed(error)
-                return False
-            await self.wait((turn - now()).total_seconds())
-        return not self.keeps_back()
 
     async def _ask_the_service(self) -> None:
         """After an unsure answer nothing leaves until the problem list answers (interface 4.2)."""

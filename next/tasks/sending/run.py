@@ -50,7 +50,7 @@ async def sending(
 ) -> AsyncIterator["Run"]:
     """Send a campaign whose lease this process holds. Raises where its receipts do not fit."""
     async with Service(settings) as service:
-        with running(ledger, lease, campaign_id) as at_work:
+        with running(ledger, lease, campaign_id, settings.invites_per_second) as at_work:
             run = Run(at_work, service, settings, stop)
             try:
                 yield run
@@ -70,7 +70,7 @@ class Run:
         self._running, self._settings = at_work, settings
         project = at_work.own_step(Op.CREATE).service_id
         self._calls = Calls(service, at_work.campaign.spec, project)
-        self._sender = Sender(at_work, self._calls, stop, settings.invites_per_second)
+        self._sender = Sender(at_work, self._calls, stop)
         self.gate = self._sender.gate
 
     async def create(self) -> Counter[State]:

@@ -28,14 +28,11 @@ GRACE = 60.0  # seconds that answers still get when a run is cancelled
 
 
 class Sender:
-    """Sends the requests of one run, past one gate. `rate`: the most invitations a second."""
+    """Sends the requests of one run, past one gate."""
 
-    def __init__(
-        self, running: Running, calls: Calls, stop: asyncio.Event, rate: float | None
-    ) -> None:
+    def __init__(self, running: Running, calls: Calls, stop: asyncio.Event) -> None:
         self._running, self._calls, self._writer = running, calls, running.writer
-        turn = (lambda: running.writer.turn(rate)) if rate else None
-        self.gate = Gate(running.campaign, stop, calls.service.problems, turn)
+        self.gate = Gate(running.campaign, stop, calls.service.problems)
         self._refused = Refused()
 
     async def send(self, op: Op, requests: Sequence[Steps], at_once: int = 1) -> Counter[State]:
@@ -73,10 +70,10 @@ class Sender:
     async def _one_after_another(self, op: Op, orders: Orders, sent: Counter[State]) -> None:
         outcome: Outcome | None = None
         while True:
-            if outcome is not None and not (op is Op.INVITE and self.gate.is_open(op)):
+            if outcome is not None and not (op is Op.INVITE and self.gate.is_open()):
                 await self._record(outcome)
                 outcome = None
-            if not await self.gate.opens(op):
+            if not await self.gate.enter():
                 return
             try:
                 if (steps := orders.take()) is None:
@@ -88,7 +85,7 @@ class Sender:
                 elif self.gate.waits_for(claim):
                     orders.first(steps)
             finally:
-                self.gate.back()
+                self.gate.leave()
         if outcome is not None:
             await self._record(outcome)
 

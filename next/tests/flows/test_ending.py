@@ -10,7 +10,7 @@ from data.decisions import decisions
 from data.decisions.decisions import By
 from data.eligibility.holds import Hold, Kind, Scope
 from data.store.lease import AtWork
-from data.store.receipts import UnreadableReceipt
+from data.store.receipts import OlderLedger
 from data.store.states import Op, State
 from data.store.tables import now
 from flows.ending import End, Ending, broken_off, ended, unquoted
@@ -151,7 +151,7 @@ def test_the_service_s_own_words_are_kept_apart(desk) -> None:
         (BadSettings("A setting lacks."), End.BAD_INPUT, 2, "campaign doctor"),
         (AtWork("backend", "box", 7, None), End.ELSEWHERE, 1, None),
         (
-            UnreadableReceipt(receipt="r", here="l", key="backend"),
+            OlderLedger(receipt="r", says="cannot be read", here="l", key="backend"),
             End.ATTENTION,
             3,
             "campaign settle backend --accept-ledger --why TEXT",

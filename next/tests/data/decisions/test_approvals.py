@@ -4,6 +4,8 @@ import pytest
 
 from data.decisions import approvals, doubts
 from data.decisions import decisions as d
+from data.eligibility import approved
+from data.eligibility.holds import campaign_holds, holds
 from data.store.states import Op, State
 from tests.data.desk import address
 
@@ -15,7 +17,7 @@ def shown(desk, *who, **more):
     """Take in and show, as a run does; answers the code."""
     desk.take_in(*who, **(ASKED | more))
     with desk.at() as (session, campaign_id):
-        code = approvals.code_now(session, campaign_id)
+        code = approved.code_now(session, campaign_id, holds(session, campaign_id))
         approvals.show(session, campaign_id, code, "me")
         return code
 
@@ -23,9 +25,9 @@ def shown(desk, *who, **more):
 def stands(desk):
     """Whether the plan as it is now is approved, and whether a claim may go on."""
     with desk.at() as (session, campaign_id):
-        code = approvals.code_now(session, campaign_id)
-        whole = approvals.is_approved(session, campaign_id, code)
-    return whole, "approval" not in desk.kept("Ada", op=Op.ADD).values()
+        code = approved.code_now(session, campaign_id, holds(session, campaign_id))
+        found = [str(hold.kind) for hold in campaign_holds(session, campaign_id, code=code)]
+    return "approval" not in found, "approval" not in desk.kept("Ada", op=Op.ADD).values()
 
 
 def titled(desk, number):
@@ -107,6 +109,15 @@ def test_a_plan_that_was_approved_before_another_one_is_approved_anew(desk):
     assert stands(desk) == (True, True)
 
 
+def test_a_plan_that_leaves_somebody_out_by_now_is_approved_anew(desk):
+    shown(desk, "Ada", "Ben")
+    desk.call(approvals.approve, ME)
+    CHANGES["somebody withdrawn"](desk)
+    code = shown(desk, "Ada", "Ben")
+    assert desk.call(approvals.approve, ME) == approvals.Answered(code)
+    assert stands(desk) == (True, True)
+
+
 def test_a_no_is_never_refused(desk):
     code = shown(desk, "Ada", "Ben")
     desk.call(approvals.approve, ME)
@@ -140,7 +151,6 @@ def test_the_pilots_email_is_approved_once_it_is_there(desk, required):
     assert desk.kept("Ada") == {}
     desk.call(d.invite, ["me@x.org"], ME)
     if required:
-        with desk.at() as (session, campaign_id):
-            approvals.show(session, campaign_id, approvals.code_now(session, campaign_id), "me")
+        shown(desk, "Ada", invites=invites)
         desk.call(approvals.approve, ME)
     assert desk.kept("Ada", "me@x.org") == {"Ada": "pilot"}
