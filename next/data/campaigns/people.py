@@ -8,7 +8,7 @@ from functools import lru_cache
 from json import dumps
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, bindparam, exists, or_, select
+from sqlalchemy import ColumnElement, and_, bindparam, exists, func, or_, select
 from sqlmodel import Session
 
 from config.definition import Invites
@@ -29,6 +29,10 @@ from data.store.tables import (
 
 ERASED = "forgotten:"  # before the hash that stands for the email key of somebody forgotten
 LEDGER_ID = LedgerId.metadata.tables["ledger"].c.uuid
+NAMES = tuple(
+    func.coalesce(PERSON.c.fields[name].as_string(), "").label(name)
+    for name in ("first_name", "last_name")
+)
 NOTHING_CAME = (State.WAITING, State.REFUSED)  # of a part: provably nothing happened
 
 
@@ -85,14 +89,9 @@ def rows(session: Session, campaign_id: int) -> list[Row]:
     """Everybody who is in the file, or to whom something happened, in the order of the file."""
     add, invite = STEP.alias(), STEP.alias()
     them = (
-        select(
-            *(PERSON.c[name] for name in ("id", "email_key", "email1", "fields", "listed")),
-            add.c.state.label("added"),
-            add.c.why.label("add_why"),
-            add.c.service_id.label("candidate_id"),
-            invite.c.state.label("invited"),
-            invite.c.why.label("invite_why"),
-        )
+        select(PERSON.c.id, PERSON.c.email_key, PERSON.c.email1, *NAMES)
+        .add_columns(add.c.service_id, add.c.state, invite.c.state)
+        .add_columns(func.coalesce(invite.c.why, add.c.why), PERSON.c.fields, PERSON.c.listed)
         .join(add, steps_of(add, Op.ADD))
         .join(invite, steps_of(invite, Op.INVITE))
         .where(
@@ -102,22 +101,7 @@ def rows(session: Session, campaign_id: int) -> list[Row]:
         )
         .order_by(PERSON.c.id)
     )
-    return [
-        Row(
-            person_id=row.id,
-            email_key=row.email_key,
-            email1=row.email1,
-            first_name=row.fields.get("first_name", ""),
-            last_name=row.fields.get("last_name", ""),
-            candidate_id=row.candidate_id,
-            add=row.added,
-            invite=row.invited,
-            why=row.invite_why or row.add_why,
-            fields=row.fields,
-            listed=row.listed,
-        )
-        for row in session.execute(them)
-    ]
+    return [Row(*row) for row in session.execute(them)]
 
 
 def steps_of(step: Any, op: Op) -> ColumnElement[bool]:

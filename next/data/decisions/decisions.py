@@ -37,6 +37,7 @@ CORRECTED = "was corrected before; name the new address"
 GONE = "is not in the file any more; put this person back into it, then run it"
 UNSURE = "may have been added or invited already; settle that first (undo a withdrawal before)"
 DUE = "is due anyway; the next run goes on with this person"
+Steps = dict[Op, Step]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +81,7 @@ def withdraw(session: Session, campaign_id: int, emails: Sequence[str], by: By) 
     """Send these people nothing more; what was sent stays sent. Returns their `email1`."""
     people = _people(session, campaign_id, emails, _withdrawn)
     for person, steps in people:
-        reason = f"withdrawn by {by.who}" + (f": {by.why}" if by.why else "")
-        _step_back(session, steps, reason)
+        step_back(session, steps, "withdrawn", by)
         part = steps[Op.INVITE].part_id or steps[Op.ADD].part_id
         note(session, "withdraw", by, campaign_id, person.id, part)
     return [person.email1 for person, _ in people]
@@ -128,7 +128,7 @@ def correct(session: Session, campaign_id: int, old: str, new: str, by: By) -> s
     other = known_person(session, campaign_id, email_key(email1))
     if (why_not := _against_address(session, person, email1, other)) is not None:
         raise NotDecided([(new, why_not)])
-    _step_back(session, steps, f"corrected by {by.who}")
+    step_back(session, steps, "corrected", by)
     if other is not None and other.became == person.id:  # corrected by mistake: back again
         other.became = None
         for step in own_steps(session, campaign_id, other.id).values():
@@ -213,7 +213,12 @@ def move(session: Session, step: Step, name: str, value: int | None = None, why:
     return True
 
 
-Steps = dict[Op, Step]
+def step_back(session: Session, steps: Steps, word: str, by: By) -> None:
+    """Whoever was added stays added: only what is still to come, or unknown, is given up."""
+    why = f"{word} by {by.who}" + (f": {by.why}" if by.why else "")
+    move(session, steps[Op.INVITE], "withdraw", why=why)
+    if steps[Op.ADD].state is not State.DONE:
+        move(session, steps[Op.ADD], "withdraw", why=why)
 
 
 def _people(
@@ -237,13 +242,6 @@ def _people(
     if objections:
         raise NotDecided(objections)
     return list(found.values())
-
-
-def _step_back(session: Session, steps: Steps, why: str) -> None:
-    """Whoever was added stays added: only what is still to come, or unknown, is given up."""
-    move(session, steps[Op.INVITE], "withdraw", why=why)
-    if steps[Op.ADD].state is not State.DONE:
-        move(session, steps[Op.ADD], "withdraw", why=why)
 
 
 def _let_through(session: Session, person: Person) -> list[str]:

@@ -4,26 +4,19 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import or_, select
+from sqlalchemy import func, select
 from sqlmodel import Session
 
 from config.emails import email_key
-from data.campaigns.people import own_steps
-from data.decisions.decisions import By, NotDecided, ReasonMissing, move, note
+from data.campaigns.people import NAMES, own_steps
+from data.decisions.decisions import By, NotDecided, ReasonMissing, move, note, step_back
 from data.eligibility.holds import project_of_another
 from data.sending.outcomes import is_shared
-from data.store.states import Op, State
+from data.store.states import OF_PROJECT, Op, State
 from data.store.tables import PART, PERSON, REQUEST, STEP, Campaign, Step
 
 LARGEST_ID = 2**63 - 1
-WORDS_OF = {
-    Op.CREATE: ("sent", "again"),
-    Op.ATTACH: ("sent", "again"),
-    Op.ADD: ("sent", "again", "withdraw"),
-    Op.INVITE: ("sent", "again", "withdraw"),
-}
-"""Which verdicts fit. `sent` of a project or an added person needs the service's id."""
-NEEDS_ID = (Op.CREATE, Op.ADD)
+NEEDS_ID = (Op.CREATE, Op.ADD)  # `sent` needs the id that the service gave
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +24,6 @@ class Doubt:
     """One step that may have happened: of a person, or of the project itself (`email1` "").
 
     `phase`, `status` and `answer` say how far its last request got and what the service wrote.
-    `refused` marks an add that the service refused: it can only be tried again.
     """
 
     step_id: int
@@ -44,12 +36,11 @@ class Doubt:
     phase: int | None
     status: int | None
     answer: str | None
-    why: str | None
-    refused: bool = False
 
     @property
     def words(self) -> tuple[str, ...]:
-        return ("again",) if self.refused else WORDS_OF[self.op]
+        """The verdicts that fit."""
+        return ("sent", "again") if self.op in OF_PROJECT else ("sent", "again", "withdraw")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,43 +58,19 @@ class Verdict:
     part_id: int | None = None
 
 
-def doubts(session: Session, campaign_id: int, *, refused: bool = False) -> list[Doubt]:
-    """Everything unsure of a campaign, in the order in which it was sent.
-
-    `refused`: also the adds that the service refused.
-    """
-    stands = STEP.c.state == State.UNSURE
-    if refused:
-        stands = or_(stands, (STEP.c.state == State.REFUSED) & (STEP.c.op == Op.ADD))
+def doubts(session: Session, campaign_id: int) -> list[Doubt]:
+    """Everything unsure of a campaign, in the order in which it was sent."""
     found = (
-        select(
-            *(STEP.c[name] for name in ("id", "part_id", "op", "state", "why")),
-            *(PERSON.c[name] for name in ("email1", "fields")),
-            *(REQUEST.c[name] for name in ("claimed_at", "phase", "status", "evidence", "answer")),
-        )
+        select(STEP.c.id, PART.c.id, STEP.c.op, func.coalesce(PERSON.c.email1, ""), *NAMES)
+        .add_columns(REQUEST.c.claimed_at, REQUEST.c.phase, REQUEST.c.status)
+        .add_columns(func.coalesce(REQUEST.c.answer, REQUEST.c.evidence))
         .join(PART, PART.c.id == STEP.c.part_id)
         .join(REQUEST, REQUEST.c.id == PART.c.request_id)
         .outerjoin(PERSON, PERSON.c.id == STEP.c.person_id)
-        .where(STEP.c.campaign_id == campaign_id, stands)
+        .where(STEP.c.campaign_id == campaign_id, STEP.c.state == State.UNSURE)
         .order_by(PART.c.id)
     )
-    return [
-        Doubt(
-            step_id=row.id,
-            part_id=row.part_id,
-            op=row.op,
-            email1=row.email1 or "",
-            first_name=(row.fields or {}).get("first_name", ""),
-            last_name=(row.fields or {}).get("last_name", ""),
-            sent_at=row.claimed_at,
-            phase=row.phase,
-            status=row.status,
-            answer=row.answer or row.evidence,
-            why=row.why,
-            refused=row.state is State.REFUSED,
-        )
-        for row in session.execute(found)
-    ]
+    return [Doubt(*row) for row in session.execute(found)]
 
 
 def settle(session: Session, campaign_id: int, verdicts: Iterable[Verdict], by: By) -> list[Doubt]:
@@ -112,7 +79,7 @@ def settle(session: Session, campaign_id: int, verdicts: Iterable[Verdict], by: 
     A verdict on what is not unsure any more refuses all of them: something happened since.
     """
     campaign = session.get_one(Campaign, campaign_id)
-    open_ = doubts(session, campaign_id, refused=True)
+    open_ = doubts(session, campaign_id)
     taken: list[tuple[Doubt, Verdict]] = []
     objections: list[tuple[str, str]] = []
     for verdict in verdicts:
@@ -170,10 +137,9 @@ def _objection(
 
 def _carry_out(session: Session, doubt: Doubt, verdict: Verdict, by: By) -> None:
     step = session.get_one(Step, doubt.step_id)
-    reason = f"withdrawn by {by.who}" + (f": {by.why}" if by.why else "")
-    move(session, step, verdict.word, verdict.value, reason if verdict.word == "withdraw" else "")
-    if verdict.word == "withdraw" and step.op is Op.ADD:
-        invite = own_steps(session, step.campaign_id, step.person_id)[Op.INVITE]
-        move(session, invite, "withdraw", why=reason)
+    if verdict.word == "withdraw":
+        step_back(session, own_steps(session, step.campaign_id, step.person_id), "withdrawn", by)
+    else:
+        move(session, step, verdict.word, verdict.value)
     person = step.person_id or None
     note(session, verdict.word, by, step.campaign_id, person, doubt.part_id, verdict.value)

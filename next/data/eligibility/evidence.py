@@ -17,7 +17,14 @@ from sqlalchemy import Row, Select, and_, bindparam, or_, select
 from sqlmodel import Session
 
 from config.emails import email_key
-from data.campaigns.people import forgotten_mailboxes, invites_of, own_steps, reached, steps_of
+from data.campaigns.people import (
+    NAMES,
+    forgotten_mailboxes,
+    invites_of,
+    own_steps,
+    reached,
+    steps_of,
+)
 from data.eligibility.do_not_contact import domains, standing
 from data.store.states import Op, State
 from data.store.tables import CAMPAIGN, FORGOTTEN, PERSON, STEP, Campaign
@@ -175,7 +182,7 @@ def _people(*, whole: bool, names: bool) -> Select[Any]:
     invite = STEP.alias()
     asked: Select[Any] = select(
         *(PERSON.c[each] for each in _COLUMNS),
-        *(_NAMES if names else ()),
+        *(NAMES if names else ()),
         invite.c.state.label("invited"),
         invite.c.why.label("why"),
     ).join(invite, steps_of(invite, Op.INVITE))
@@ -268,7 +275,7 @@ def _names_of_the_gone(session: Session, campaign_id: int) -> dict[str, list[tup
     gone = and_(PERSON.c.campaign_id == campaign_id, ~PERSON.c.listed, PERSON.c.became.is_(None))
     blocked = PERSON.c.mailbox.in_(standing(session, select(PERSON.c.mailbox).where(gone)))
     found = (
-        select(PERSON.c.id, PERSON.c.email1, *_NAMES, STEP.c.state)
+        select(PERSON.c.id, PERSON.c.email1, *NAMES, STEP.c.state)
         .join(STEP, steps_of(STEP, Op.INVITE))
         .where(gone, or_(_touched(), blocked))
     )
@@ -291,12 +298,9 @@ def _was(state: State) -> str:
 
 def _name(row: Row[Any]) -> str:
     """Reduce a name to its words, whichever column each is in."""
-    words = unicodedata.normalize("NFKD", f"{row.first_name or ''} {row.last_name or ''}")
+    words = unicodedata.normalize("NFKD", f"{row.first_name} {row.last_name}")
     return " ".join(sorted(words.casefold().split()))
 
 
 _COLUMNS = ("id", "email_key", "mailbox", "email1", "let_through", "listed")
-_NAMES = tuple(
-    PERSON.c.fields[name].as_string().label(name) for name in ("first_name", "last_name")
-)
 _MAYBE = (State.SENDING, State.UNSURE, State.WAITING)

@@ -34,7 +34,7 @@ def candidate(email1: str, invite: str = "done", why: str | None = None) -> dict
 def doubt(number: int, email1: str = "ada.lovelace@example.org") -> Doubt:
     at = datetime(2026, 5, 4, 9, 30, tzinfo=UTC)
     name = ("Ada", "Lovelace")
-    return Doubt(number, number, Op.INVITE, email1, *name, at, 4, None, "Ada is unknown", "why")
+    return Doubt(number, number, Op.INVITE, email1, *name, at, 4, None, "Ada is unknown")
 
 
 def test_it_shows_how_far_who_is_unsure_and_what_to_type() -> None:
