@@ -49,12 +49,7 @@ Answer = Claim | Hold | None
 """
 
 
-def claim(session: Session, run_id: int, op: Op, step_ids: Sequence[int]) -> Answer:
-    """Claim one request for those of these steps that are due; see `claim_each`."""
-    return claim_each(session, run_id, op, [step_ids])[0]
-
-
-def claim_each(
+def claim(
     session: Session,
     run_id: int,
     op: Op,

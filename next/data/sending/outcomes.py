@@ -31,12 +31,7 @@ class Outcome:
     evidence: Mapping[str, Any] = field(default_factory=dict)
 
 
-def record(session: Session, outcome: Outcome) -> list[int]:
-    """Record one outcome; see `record_each`."""
-    return record_each(session, [outcome])
-
-
-def record_each(session: Session, outcomes: Sequence[Outcome]) -> list[int]:
+def record(session: Session, outcomes: Sequence[Outcome]) -> list[int]:
     """Write down what came, and move each step that it settles.
 
     A part that is still the step's newest moves it. A late yes counts as well, unless another part

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from sqlmodel import Session, col, select
 
-from data.sending.outcomes import Outcome, record_each
+from data.sending.outcomes import Outcome, record
 from data.store.ledger import Ledger
 from data.store.states import Op, State
 from data.store.tables import Campaign, Part, Request, Run, Step, now
@@ -38,7 +38,7 @@ def recover(session: Session, campaign_id: int) -> int:
         .join(Part, col(Part.request_id) == Request.id)
         .where(Run.campaign_id == campaign_id, Part.state == State.SENDING)
     ).all()
-    record_each(session, [Outcome(number, State.UNSURE, why=CUT_SHORT) for number in cut_short])
+    record(session, [Outcome(number, State.UNSURE, why=CUT_SHORT) for number in cut_short])
     return len(cut_short)
 
 

@@ -8,17 +8,18 @@ import asyncio
 import queue
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 from sqlmodel import Session
 
 from config.errors import CampaignError
 from data.sending import pace
-from data.sending.claims import Answer, claim_each
-from data.sending.outcomes import Outcome, record_each
+from data.sending.claims import Answer, claim
+from data.sending.outcomes import Outcome, record
 from data.store.lease import Lease
 from data.store.ledger import Ledger
 from data.store.receipts import Mark
@@ -26,7 +27,6 @@ from data.store.states import Op
 
 PATIENCE = 30.0  # seconds for which an answer that cannot be written down is tried again
 PART = 100  # steps that may be claimed by one mark
-T = TypeVar("T")
 
 
 class Writer:
@@ -63,26 +63,24 @@ class Writer:
         Raises LedgerGone, LedgerUnusable, LeaseLost, NoReceipt; the outcome is written down all the
         same.
         """
-        return (await self._ask(_Asked(outcome=outcome, claim=(op, step_ids)))).granted
+        answer: Answer = await self._ask(_Asked(outcome=outcome, claim=(op, step_ids)))
+        return answer
 
     async def record(self, outcome: Outcome) -> Sequence[int]:
-        """Write down what a request proved; see `record_each`. Raises LedgerUnusable."""
-        return (await self._ask(_Asked(outcome=outcome))).shared
+        """Write down what a request proved; see `record`. Raises LedgerUnusable."""
+        shared: Sequence[int] = await self._ask(_Asked(outcome=outcome))
+        return shared
 
     async def pause(self, seconds: float) -> datetime:
         """Let nothing leave for this service, in any run, and say until when."""
-        return await self.do(lambda session: pace.pause(session, self._run_id, seconds))
+        until: datetime = await self._ask(_Asked(pause=seconds))
+        return until
 
-    async def do(self, work: Callable[[Session], T]) -> T:
-        """Do something else in a transaction of its own, after what was asked for before."""
-        done: T = (await self._ask(_Asked(work=work))).done
-        return done
-
-    async def _ask(self, asked: "_Asked") -> "_Asked":
-        self._asked.put(asked)
+    async def _ask(self, asked: "_Asked") -> Any:
         # What was asked for happens, whatever becomes of the caller.
-        await asyncio.shield(asked.answered)
-        return asked
+        asked.answered.set_running_or_notify_cancel()
+        self._asked.put(asked)
+        return await asyncio.shield(asyncio.wrap_future(asked.answered))
 
     def _work(self) -> None:
         more = True
@@ -91,20 +89,23 @@ class Writer:
             while not self._asked.empty():
                 batch.append(self._asked.get())
             more = None not in batch
-            asked = [each for each in batch if each is not None]
-            self._commit([each for each in asked if each.work is None])
-            for each in asked:
-                if each.work is not None:
-                    self._alone(each)
-            _answer(asked)
+            self._commit([each for each in batch if each is not None])
 
     def _commit(self, asked: Sequence["_Asked"]) -> None:
+        """Write all of it; where that fails, at least what was answered."""
+        failed = lost = None
         try:
             self._together(asked)
         except Exception as error:  # noqa: BLE001 - it is theirs who asked
-            for each in asked:
-                each.error = error
-            self._outcomes_alone([each for each in asked if each.outcome is not None])
+            failed = error
+            lost = self._outcomes_alone([each for each in asked if each.outcome is not None])
+        for each in asked:
+            only_outcome = each.outcome is not None and each.claim is None
+            wrong = lost if only_outcome else failed
+            if wrong is not None:
+                each.answered.set_exception(wrong)
+            else:
+                each.answered.set_result(each.answer)
 
     def _together(self, asked: Sequence["_Asked"]) -> None:
         claims: dict[Op, list[_Asked]] = {}
@@ -117,11 +118,14 @@ class Writer:
             self._grow(sum(len(each.claim[1]) for each in asked if each.claim is not None))
         with self._ledger.recording() as session:
             self._record(session, asked)
+            for each in asked:
+                if each.pause is not None:
+                    each.answer = pace.pause(session, self._run_id, each.pause)
             for op, who in claims.items():
                 requests = [each.claim[1] for each in who if each.claim is not None]
-                granted = claim_each(session, self._run_id, op, requests, self._per_second)
+                granted = claim(session, self._run_id, op, requests, self._per_second)
                 for each, answer in zip(who, granted, strict=True):
-                    each.granted = answer
+                    each.answer = answer
 
     def _grow(self, steps: int) -> None:
         """Have the mark grown for so many more steps: here, so that no claim comes in between."""
@@ -131,7 +135,7 @@ class Writer:
         self._left -= steps
         self.claimed += steps
 
-    def _outcomes_alone(self, asked: Sequence["_Asked"]) -> None:
+    def _outcomes_alone(self, asked: Sequence["_Asked"]) -> Exception | None:
         """What was answered is not lost because something else failed: try until it is written."""
         ends = time.monotonic() + PATIENCE
         while asked:
@@ -140,56 +144,22 @@ class Writer:
                     self._record(session, asked)
             except Exception as error:  # noqa: BLE001 - as above
                 if not isinstance(error, CampaignError) or time.monotonic() > ends:
-                    for each in asked:
-                        each.error = error
-                    return
+                    return error
                 time.sleep(0.2)
             else:
-                for each in asked:
-                    each.error = each.error if each.claim is not None else None
-                return
+                break
+        return None
 
     def _record(self, session: Session, asked: Sequence["_Asked"]) -> None:
-        shared = record_each(session, [each.outcome for each in asked if each.outcome is not None])
+        shared = record(session, [each.outcome for each in asked if each.outcome is not None])
         for each in asked:
-            each.shared = shared
-
-    def _alone(self, asked: "_Asked") -> None:
-        try:
-            with self._ledger.writing() as session:
-                asked.done = asked.work(session) if asked.work else None
-        except Exception as error:  # noqa: BLE001 - as above
-            asked.error = error
+            each.answer = shared
 
 
 @dataclass(eq=False)
 class _Asked:
     outcome: Outcome | None = None
     claim: tuple[Op, Sequence[int]] | None = None
-    work: Callable[[Session], Any] | None = None
-    shared: Sequence[int] = ()
-    granted: Answer = None
-    done: Any = None
-    error: Exception | None = None
-    loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
-    answered: asyncio.Future[None] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.answered = self.loop.create_future()
-
-    def answer(self) -> None:
-        if self.answered.cancelled():
-            return
-        if self.error is not None:
-            self.answered.set_exception(self.error)
-        else:
-            self.answered.set_result(None)
-
-
-def _answer(asked: Sequence[_Asked]) -> None:
-    def all_of_them() -> None:
-        for each in asked:
-            each.answer()
-
-    for loop in {each.loop for each in asked}:
-        loop.call_soon_threadsafe(all_of_them)
+    pause: float | None = None
+    answer: Any = None
+    answered: Future[Any] = field(default_factory=Future)

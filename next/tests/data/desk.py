@@ -97,7 +97,7 @@ class Desk:
                 for step, person in due(session, campaign_id, op).items()
                 if wanted is None or person in wanted
             ]
-            return claim(session, run, op, steps) if steps else None
+            return claim(session, run, op, [steps])[0] if steps else None
 
     def does(self, op: Op, *who: str, key="backend", state=State.DONE, ids=None, why=None):
         """Claim, and record what the service answered: done with new ids, or another state."""
@@ -111,7 +111,7 @@ class Desk:
             }
         outcome = Outcome(claimed.request, state, numbers, why, {"status": 200, "phase": 6})
         with self.ledger.writing() as session:
-            record(session, outcome)
+            record(session, [outcome])
         return claimed
 
     def sends(self, *who: str, key="backend") -> None:

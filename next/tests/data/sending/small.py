@@ -6,7 +6,7 @@ from typing import Any
 from sqlmodel import Session, col, select
 
 from config.emails import email_key, mailbox
-from data.sending import runs
+from data.sending import claims, outcomes, runs
 from data.store.states import Op, State
 from data.store.tables import Campaign, Part, Person, Step
 
@@ -45,6 +45,24 @@ def campaign(
             session.add(Step(campaign_id=row.id, person_id=person.id, op=op))
     session.flush()
     return row
+
+
+def claim(session: Session, run: int, op: Op, step_ids: list[int]) -> claims.Answer:
+    """Ask for one request."""
+    [answer] = claims.claim(session, run, op, [step_ids])
+    return answer
+
+
+def claimed(session: Session, run: int, op: Op, *step_ids: int) -> claims.Claim:
+    """Have one request granted."""
+    granted = claim(session, run, op, list(step_ids))
+    assert isinstance(granted, claims.Claim), granted
+    return granted
+
+
+def record(session: Session, outcome: outcomes.Outcome) -> list[int]:
+    """Write down one outcome."""
+    return outcomes.record(session, [outcome])
 
 
 def steps(session: Session, op: Op, campaign_id: int = 1) -> list[Step]:

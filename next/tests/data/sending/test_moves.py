@@ -10,12 +10,11 @@ from sqlmodel import Session
 
 from data.eligibility.holds import Hold, Kind
 from data.sending import runs
-from data.sending.claims import Claim, claim
-from data.sending.outcomes import SHARED_ID, Outcome, record, refusals
+from data.sending.outcomes import SHARED_ID, Outcome, refusals
 from data.sending.recovery import CUT_SHORT, leftovers, recover
 from data.store.states import COUNTS, NEEDS, OPEN, WORDS, Op, State
 from data.store.tables import PART, PERSON, STEP, Decision, Part, Request, Run
-from tests.data.sending.small import campaign, parts, prepared, steps
+from tests.data.sending.small import campaign, claim, claimed, parts, prepared, record, steps
 
 S = State
 ENDS = (S.WAITING, S.DONE, S.REFUSED, S.UNSURE)
@@ -53,12 +52,11 @@ def state(session: Session, step: int) -> State:
 def test_a_claim_takes_what_is_open(session: Session, op: Op, stands: State) -> None:
     run, [step, *_] = prepared(session, op)
     put(session, stands, step.id)
-    granted = claim(session, run, op, [step.id])
     if stands not in OPEN[op]:
-        assert granted is None
+        assert claim(session, run, op, [step.id]) is None
         assert state(session, step.id) is stands
         return
-    assert isinstance(granted, Claim)
+    granted = claimed(session, run, op, step.id)
     assert [each.step_id for each in granted.steps] == [step.id]
     assert state(session, step.id) is S.SENDING
     assert [part.state for part in parts(session, step)] == [S.SENDING]
@@ -73,25 +71,21 @@ def test_a_claim_needs_what_comes_before(session: Session, op: Op, stands: State
 
 def test_a_claim_carries_what_is_sent(session: Session) -> None:
     run, [attach] = prepared(session, Op.ATTACH)
-    granted = claim(session, run, Op.ATTACH, [attach.id])
-    assert isinstance(granted, Claim)
+    granted = claimed(session, run, Op.ATTACH, attach.id)
     assert granted.steps[0].service_id == 42
     run, invites = prepared(session, Op.INVITE, key="frontend")
-    granted = claim(session, run, Op.INVITE, [invites[0].id])
-    assert isinstance(granted, Claim)
+    granted = claimed(session, run, Op.INVITE, invites[0].id)
     [added, *_] = steps(session, Op.ADD, invites[0].campaign_id)
     assert granted.steps[0].service_id == added.service_id
     put(session, S.WAITING, added.id)
-    granted = claim(session, run, Op.ADD, [added.id])
-    assert isinstance(granted, Claim)
+    granted = claimed(session, run, Op.ADD, added.id)
     assert granted.steps[0].fields["email1"] == "ada@example.org"
 
 
 def test_who_is_held_is_not_claimed_with_the_others(session: Session) -> None:
     run, adds = prepared(session, Op.ADD)
     session.execute(update(PERSON).where(PERSON.c.id == adds[1].person_id).values(listed=False))
-    granted = claim(session, run, Op.ADD, [each.id for each in adds])
-    assert isinstance(granted, Claim)
+    granted = claimed(session, run, Op.ADD, *(each.id for each in adds))
     assert [each.step_id for each in granted.steps] == [adds[0].id, adds[2].id]
     assert claim(session, run, Op.ADD, [adds[1].id]) is None
 
@@ -109,8 +103,7 @@ def test_a_paused_campaign_answers_with_its_hold(session: Session) -> None:
 @pytest.mark.parametrize(("op", "to"), pairs(Op, ENDS))
 def test_an_outcome_moves_its_step(session: Session, op: Op, to: State) -> None:
     run, [step, *_] = prepared(session, op)
-    granted = claim(session, run, op, [step.id])
-    assert isinstance(granted, Claim)
+    granted = claimed(session, run, op, step.id)
     evidence = {"phase": 3, "status": 200, "answer": "words"}
     outcome = Outcome(granted.request, to, why="because", evidence=evidence)
     for _ in range(2):  # again changes nothing
@@ -125,8 +118,7 @@ def test_an_outcome_moves_its_step(session: Session, op: Op, to: State) -> None:
 
 def test_ids_make_some_of_an_add_done(session: Session) -> None:
     run, adds = prepared(session, Op.ADD)
-    granted = claim(session, run, Op.ADD, [each.id for each in adds])
-    assert isinstance(granted, Claim)
+    granted = claimed(session, run, Op.ADD, *(each.id for each in adds))
     ids = {adds[0].id: 2**60, adds[2].id: 7}
     record(session, Outcome(granted.request, S.UNSURE, ids, why="no id"))
     after = steps(session, Op.ADD)
@@ -140,8 +132,7 @@ def test_ids_make_some_of_an_add_done(session: Session) -> None:
 def late(session: Session, op: Op, between: Callable[[Session, int, int], None]) -> int:
     """One request is cut short, something happens, and then its yes arrives."""
     run, [step, *_] = prepared(session, op)
-    granted = claim(session, run, op, [step.id])
-    assert isinstance(granted, Claim)
+    granted = claimed(session, run, op, step.id)
     assert recover(session, 1) == 1
     between(session, run, step.id)
     yes = Outcome(granted.request, S.DONE, {step.id: 77} if op in (Op.CREATE, Op.ADD) else {})
@@ -158,8 +149,7 @@ def again_and(to: State | None) -> Callable[[Session, int, int], None]:
     def sent_again(session: Session, run: int, step: int) -> None:
         again(session, run, step)
         op = Op(session.execute(STEP.select().where(STEP.c.id == step)).one().op)
-        granted = claim(session, run, op, [step])
-        assert isinstance(granted, Claim)
+        granted = claimed(session, run, op, step)
         if to is not None:
             record(session, Outcome(granted.request, to, why="second"))
 
@@ -204,12 +194,10 @@ def test_an_earlier_late_yes_counts_once_the_newest_proved_nothing(
 
 def test_a_resend_keeps_the_answers_of_the_first_apart(session: Session) -> None:
     run, [step, *_] = prepared(session, Op.INVITE)
-    granted = claim(session, run, Op.INVITE, [step.id])
-    assert isinstance(granted, Claim)
+    granted = claimed(session, run, Op.INVITE, step.id)
     record(session, Outcome(granted.request, S.DONE))
     decided(session, step.id, "invite")
-    second = claim(session, run, Op.INVITE, [step.id])
-    assert isinstance(second, Claim)
+    second = claimed(session, run, Op.INVITE, step.id)
     record(session, Outcome(granted.request, S.DONE))
     assert state(session, step.id) is S.SENDING
     record(session, Outcome(second.request, S.UNSURE, why="lost"))
@@ -226,14 +214,12 @@ def test_an_id_of_another_is_unsure(session: Session) -> None:
     first = campaign(session, key="first")
     run = runs.begin(session, first.id)
     [create] = steps(session, Op.CREATE, first.id)
-    granted = claim(session, run, Op.CREATE, [create.id])
-    assert isinstance(granted, Claim)
+    granted = claimed(session, run, Op.CREATE, create.id)
     assert record(session, Outcome(granted.request, S.DONE, {create.id: 101})) == []
     second = campaign(session, key="second")
     run = runs.begin(session, second.id)
     [create] = steps(session, Op.CREATE, second.id)
-    granted = claim(session, run, Op.CREATE, [create.id])
-    assert isinstance(granted, Claim)
+    granted = claimed(session, run, Op.CREATE, create.id)
     assert record(session, Outcome(granted.request, S.DONE, {create.id: 101})) == [create.id]
     [create] = steps(session, Op.CREATE, second.id)
     assert (create.state, create.why, create.service_id) == (S.UNSURE, SHARED_ID, None)
@@ -243,8 +229,7 @@ def test_refusals_are_counted_until_somebody_says_again(session: Session) -> Non
     run, [step, *_] = prepared(session, Op.INVITE)
 
     def sent(to: State, status: int | None) -> None:
-        granted = claim(session, run, Op.INVITE, [step.id])
-        assert isinstance(granted, Claim)
+        granted = claimed(session, run, Op.INVITE, step.id)
         record(session, Outcome(granted.request, to, evidence={"status": status}))
 
     sent(S.WAITING, None)
@@ -264,8 +249,7 @@ def test_a_split_add_blames_nobody_in_it(session: Session) -> None:
     run, adds = prepared(session, Op.ADD)
     every = [each.id for each in adds]
     for rows in (every, every[:1]):
-        granted = claim(session, run, Op.ADD, rows)
-        assert isinstance(granted, Claim)
+        granted = claimed(session, run, Op.ADD, *rows)
         record(session, Outcome(granted.request, S.WAITING, evidence={"status": 400}))
     assert refusals(session, every[1:]) == ()
     assert refusals(session, every[:1]) == (400,)
@@ -289,8 +273,7 @@ def test_the_index_holds_when_every_rule_above_it_is_broken(
     session: Session, op: Op, counts: State
 ) -> None:
     run, [step, *_] = prepared(session, op)
-    first = claim(session, run, op, [step.id])
-    assert isinstance(first, Claim)
+    first = claimed(session, run, op, step.id)
     if counts is not S.SENDING:
         record(session, Outcome(first.request, counts))
     put(session, S.WAITING, step.id)  # somebody writes past every rule: the step looks open
