@@ -29,8 +29,8 @@ Fields = Mapping[str, Any]
 
 
 class KeyInUse(CampaignError):
-    """{key} already is {before}; {file} now says {after}. Nothing was sent. A new campaign needs a
-    key of its own: change  campaign: {key}.
+    """{key} already is for {before}; {file} now says {after}. Nothing was sent. A new campaign
+    needs a key of its own: change  campaign: {key}.
 
     campaign run {file} --keep-project   (if it is the same campaign)"""
 
@@ -108,8 +108,7 @@ def take_in(session: Session, read: Read, settings: Settings, allowed: Allowed =
     add_people(session, campaign.id, new)
     _list(session, gone, listed=False)
     _list(session, back, listed=True)
-    may = {key: fields for key, fields in listed.items() if _may_change(before.get(key), fields)}
-    _reword(session, campaign.id, {before[key].id: fields for key, fields in may.items()})
+    _reword(session, campaign.id, before, listed)
     returned = tuple(row.email1 for row in back)
     return Intake(campaign.id, len(new), names, returned, len(forgotten), notes=notes)
 
@@ -193,11 +192,6 @@ def _after_corrections(
     return listed
 
 
-def _may_change(row: Row[Any] | None, fields: Fields) -> bool:
-    """Whether somebody's fields are others now, and still to be sent."""
-    return row is not None and row.state in (State.WAITING, State.REFUSED) and row.fields != fields
-
-
 def _too_many(
     campaign: Campaign, read: Read, gone: Sequence[Row[Any]], before: Mapping[str, Row[Any]]
 ) -> str | None:
@@ -255,29 +249,15 @@ def _refuse_another(session: Session, campaign: Campaign, read: Read) -> None:
 
     The service has no update (interface 4): people would be invited to the wrong test.
     """
-    own, spec = own_steps(session, campaign.id), campaign.spec or {}
     asked = read.definition.model_dump(include={"project", "problem"})
-    kept = {"project": dict(spec["project"]), "problem": dict(spec["problem"])}
-    same = True
-    for op, part, name in ((Op.CREATE, "project", "name"), (Op.ATTACH, "problem", "title")):
-        kept[part]["id"] = number = own[op].service_id
-        wanted = asked[part]
-        by_id = wanted["id"] is not None
-        alike = (
-            wanted["id"] == number if by_id else _plain(wanted[name]) == _plain(kept[part][name])
-        )
-        same &= own[op].state in OPEN[op] or alike
-    if not same:
-        after, file = _words(asked), read.file.name
-        raise KeyInUse(key=campaign.key, before=_words(kept), after=after, file=file)
-
-
-def _words(spec: Mapping[str, Any]) -> str:
-    project, problem = spec["project"], spec["problem"]
-    named = f'"{project["name"]}"' if project["name"] else f"project {project['id']}"
-    return f"{named}, problem " + (
-        f'"{problem["title"]}"' if problem["title"] else f"{problem['id']}"
-    )
+    for op, step in own_steps(session, campaign.id).items():
+        part, name = ("project", "name") if op is Op.CREATE else ("problem", "title")
+        was, says, number = (campaign.spec or {})[part][name], asked[part][name], asked[part]["id"]
+        alike = number == step.service_id if number is not None else _plain(says) == _plain(was)
+        if step.state not in OPEN[op] and not alike:
+            before = f'{part} "{was}"' if was else f"{part} {step.service_id}"
+            after = f'{part} "{says}"' if says else f"{part} {number}"
+            raise KeyInUse(key=campaign.key, before=before, after=after, file=read.file.name)
 
 
 def _plain(name: str | None) -> str | None:
@@ -291,9 +271,17 @@ def _list(session: Session, people: Sequence[Row[Any]], *, listed: bool) -> None
         session.execute(moved, [{"person": row.id} for row in people])
 
 
-def _reword(session: Session, campaign_id: int, changed: Mapping[int, Fields]) -> None:
+def _reword(
+    session: Session, campaign_id: int, before: Mapping[str, Row[Any]], listed: Mapping[str, Fields]
+) -> None:
     """Write what is sent now of people who were not added yet; a refused add waits again."""
-    people = [{"person": i, "now": f, "typed": f["email1"]} for i, f in changed.items()]
+    people = [
+        {"person": row.id, "now": fields, "typed": fields["email1"]}
+        for key, fields in listed.items()
+        if (row := before.get(key)) is not None
+        and row.state in (State.WAITING, State.REFUSED)
+        and row.fields != fields
+    ]
     if not people:
         return
     this = PERSON.c.id == bindparam("person")

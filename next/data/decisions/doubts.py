@@ -10,10 +10,9 @@ from sqlmodel import Session
 from config.emails import email_key
 from data.campaigns.people import NAMES, own_steps
 from data.decisions.decisions import By, NotDecided, ReasonMissing, move, note, step_back
-from data.eligibility.holds import project_of_another
 from data.sending.outcomes import is_shared
 from data.store.states import OF_PROJECT, Op, State
-from data.store.tables import PART, PERSON, REQUEST, STEP, Campaign, Step
+from data.store.tables import PART, PERSON, REQUEST, STEP, Step
 
 LARGEST_ID = 2**63 - 1
 NEEDS_ID = (Op.CREATE, Op.ADD)  # `sent` needs the id that the service gave
@@ -78,7 +77,6 @@ def settle(session: Session, campaign_id: int, verdicts: Iterable[Verdict], by: 
 
     A verdict on what is not unsure any more refuses all of them: something happened since.
     """
-    campaign = session.get_one(Campaign, campaign_id)
     open_ = doubts(session, campaign_id)
     taken: list[tuple[Doubt, Verdict]] = []
     objections: list[tuple[str, str]] = []
@@ -87,7 +85,7 @@ def settle(session: Session, campaign_id: int, verdicts: Iterable[Verdict], by: 
         name = verdict.email or str(verdict.op or "")
         if doubt is None:
             objections.append((name, "is not unsure any more"))
-        elif (why := _objection(session, campaign, doubt, verdict, taken)) is not None:
+        elif (why := _objection(session, doubt, verdict, taken)) is not None:
             objections.append((name, why))
         else:
             taken.append((doubt, verdict))
@@ -109,11 +107,7 @@ def _about(open_: Sequence[Doubt], verdict: Verdict) -> Doubt | None:
 
 
 def _objection(
-    session: Session,
-    campaign: Campaign,
-    doubt: Doubt,
-    verdict: Verdict,
-    taken: Sequence[tuple[Doubt, Verdict]],
+    session: Session, doubt: Doubt, verdict: Verdict, taken: Sequence[tuple[Doubt, Verdict]]
 ) -> str | None:
     if verdict.word not in doubt.words:
         return f"cannot be settled with {verdict.word}; use {' or '.join(doubt.words)}"
@@ -122,17 +116,15 @@ def _objection(
     number = verdict.value
     if verdict.word != "sent" or doubt.op not in NEEDS_ID:
         return None if number is None else "takes no id with this verdict"
+    of = "project" if doubt.op is Op.CREATE else "person"
     if number is None:
-        of = "project" if doubt.op is Op.CREATE else "person"
         return f"needs the id that the service gave this {of}"
     if not 0 < number <= LARGEST_ID:
         return f"needs an id from 1 to {LARGEST_ID}"
-    if doubt.op is Op.CREATE:
-        other = project_of_another(session, campaign, number)
-        return f"cannot use project {number}: it belongs to the campaign {other}" if other else None
-    twice = any(v.value == number for d, v in taken if d.op is Op.ADD)
-    shared = twice or is_shared(session, doubt.step_id, number)
-    return f"cannot have the id {number}: it belongs to somebody else" if shared else None
+    twice = any(v.value == number for d, v in taken if d.op is doubt.op)
+    if twice or is_shared(session, doubt.step_id, number):
+        return f"cannot have the id {number}: it belongs to another {of}"
+    return None
 
 
 def _carry_out(session: Session, doubt: Doubt, verdict: Verdict, by: By) -> None:

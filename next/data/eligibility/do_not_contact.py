@@ -78,25 +78,19 @@ def follow(session: Session, entries: Iterable[Entry]) -> int:
     """
     listed = dict(entries)
     gone = forgotten_mailboxes(session, listed)
-    return len(_add(session, {key: listed[key] for key in listed if key not in gone}, BY_FILE))
+    return len(_put(session, {key: listed[key] for key in listed if key not in gone}, BY_FILE))
 
 
 def block(session: Session, entries: Iterable[Entry]) -> list[str]:
     """List what a person typed, also what was lifted before; returns what was not listed."""
-    wanted = dict(entries)
-    again = select(DO_NOT_CONTACT.c.email_key).where(
-        DO_NOT_CONTACT.c.email_key.in_(wanted), DO_NOT_CONTACT.c.listed_by == LIFTED
-    )
-    lifted = list(session.scalars(again))
-    _move(session, lifted, BY_PERSON)
-    return sorted([*lifted, *_add(session, wanted, BY_PERSON)])
+    return _put(session, dict(entries), BY_PERSON, over=[LIFTED])
 
 
 def lift(session: Session, entries: Iterable[Entry]) -> list[str]:
     """Take entries off the list, whoever put them there; returns those that stood on it."""
-    listed = sorted(standing(session, {key for key, _ in entries}))
-    _move(session, listed, LIFTED)
-    return listed
+    wanted = dict(entries)
+    stood = {key: wanted[key] for key in standing(session, wanted)}
+    return _put(session, stood, LIFTED, over=[BY_FILE, BY_PERSON])
 
 
 def standing(session: Session, keys: Any) -> set[str]:
@@ -115,19 +109,18 @@ def domains(session: Session) -> set[str]:
     return set(session.scalars(listed))
 
 
-def _add(session: Session, entries: dict[str, str], by: str) -> list[str]:
-    there = set(session.scalars(select(DO_NOT_CONTACT.c.email_key)))
+def _put(
+    session: Session, entries: dict[str, str], by: str, over: Collection[str] = ()
+) -> list[str]:
+    """Put entries on the list, or change those that are listed by one of `over`; returns these."""
+    rows = session.execute(select(DO_NOT_CONTACT.c.email_key, DO_NOT_CONTACT.c.listed_by))
+    there = {row.email_key: row.listed_by for row in rows}
     new = [key for key in entries if key not in there]
+    moved = [key for key in entries if there.get(key) in over]
     if new:
-        at = now()
-        session.execute(
-            insert(DO_NOT_CONTACT),
-            [{"email_key": k, "kind": entries[k], "listed_by": by, "at": at} for k in new],
-        )
-    return new
-
-
-def _move(session: Session, keys: Collection[str], to: str) -> None:
-    if keys:
-        these = DO_NOT_CONTACT.c.email_key.in_(keys)
-        session.execute(update(DO_NOT_CONTACT).where(these).values(listed_by=to))
+        listed = {"listed_by": by, "at": now()}
+        values = [{"email_key": key, "kind": entries[key]} | listed for key in new]
+        session.execute(insert(DO_NOT_CONTACT), values)
+    these = DO_NOT_CONTACT.c.email_key.in_(moved)
+    session.execute(update(DO_NOT_CONTACT).where(these).values(listed_by=by))
+    return sorted([*new, *moved])

@@ -294,7 +294,7 @@ def test_a_project_of_another_campaign_is_no_verdict(desk):
     desk.does(Op.CREATE, key="second", state=State.UNSURE)
     with pytest.raises(d.NotDecided) as error:
         desk.call(settle, [Verdict("sent", "", Op.CREATE, 101)], ME, key="second")
-    assert "belongs to the campaign first" in error.value.objections[0][1]
+    assert "belongs to another project" in error.value.objections[0][1]
 
 
 def test_the_list_is_changed_by_people_and_lifted_only_by_them(desk):
