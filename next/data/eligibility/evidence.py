@@ -6,7 +6,7 @@ Each kind of evidence is one indexed query, for a handful of people or for a who
 import shlex
 import unicodedata
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -90,32 +90,36 @@ def holds(
     session: Session,
     campaign_id: int,
     people: Collection[int] | None = None,
-    *,
-    names: bool = True,
+    claimed: Op | None = None,
 ) -> dict[int, Hold]:
     """Who of a campaign's people is kept back, and why: the strongest reason of each.
 
-    Without `people`: of everybody who is still to be added or invited. A claim asks nothing about
-    `names`: only a new file can bring somebody with the name of another, and a run has its lease.
+    Without `people`: of everybody who is still to be added or invited. With `claimed`, they are
+    claimed for this in one commit, and nothing is asked about names: only a new file can bring
+    somebody with the name of another, and a run has its lease.
     """
     campaign = session.get_one(Campaign, campaign_id)
-    gone = _names_of_the_gone(session, campaign_id) if names else {}
+    gone = _names_of_the_gone(session, campaign_id) if claimed is None else {}
     asked = _people(whole=people is None, names=bool(gone))
     of = {"campaign": campaign_id, "people": people}
     rows = session.execute(asked, of).all() if people is not None else None
-    found = _evidence(session, campaign, rows, gone)
+    anybody = session.scalar(select(FORGOTTEN.c.id).limit(1)) is not None
+    listed, others = _listed(session, campaign_id, rows), _others(session, campaign, rows)
+    found = _Evidence(listed, others, gone, anybody_forgotten=anybody)
     if rows is None:
         rows = session.execute(asked, of).all() if found.anything else []
     forgotten = forgotten_mailboxes(session, {row.email_key for row in rows})
     pilot = email_key(invites_of(campaign).pilot or "")
     held = {}
     for row in rows:
-        lifted = set(row.let_through or ())
-        for kind, why in found.against(row, row.email_key in forgotten, row.email_key == pilot):
-            if kind not in lifted:
-                typed = _to_type(campaign.key, kind, row.email1)
-                held[row.id] = Hold(kind, Scope.PERSON, why, type_this=typed)
-                break
+        against = found.against(row, row.email_key in forgotten, row.email_key == pilot)
+        lifted = row.let_through or ()
+        if reason := next((each for each in against if each[0] not in lifted), None):
+            typed = _to_type(campaign.key, reason[0], row.email1)
+            held[row.id] = Hold(reason[0], Scope.PERSON, reason[1], type_this=typed)
+        elif claimed is Op.INVITE:
+            why = f"has the mailbox of {row.email1}, who is being invited"
+            found.others[row.mailbox].append((row.id, Kind.SECOND_ADDRESS, why))
     return held
 
 
@@ -127,23 +131,17 @@ def _to_type(key: str, kind: Kind, email1: str) -> str | None:
     return command("invite", key, email1, "--why", "TEXT")
 
 
-@dataclass(frozen=True, slots=True)
-class _Other:
-    """Somebody of the same mailbox; `campaign` is the key of another campaign, or None."""
-
-    id: int
-    email1: str
-    was: str
-    campaign: str | None
+Others = dict[str, list[tuple[int, Kind, str]]]
+"""People by mailbox or name, and what it means for whoever else has it."""
 
 
 @dataclass(slots=True)
 class _Evidence:
-    """What was found: entries of the list, other people by mailbox, and names of the gone."""
+    """What was found: entries of the list, others of the same mailbox, names of the gone."""
 
     listed: set[str]
-    others: Mapping[str, list[_Other]]
-    names: Mapping[str, list[tuple[int, str]]]
+    others: Others
+    names: Others
     anybody_forgotten: bool
 
     @property
@@ -164,16 +162,9 @@ class _Evidence:
             yield Kind.FORGOTTEN, "has the mailbox of somebody who was forgotten"
         if pilot:
             return
-        others = [other for other in self.others.get(row.mailbox, ()) if other.id != row.id]
-        for other in sorted(others, key=lambda other: other.campaign is None):
-            if other.campaign is not None:
-                why = f"was invited to the same problem by the campaign {other.campaign}"
-                yield Kind.SAME_PROBLEM, why
-            else:
-                yield Kind.SECOND_ADDRESS, f"has the mailbox of {other.email1}, {other.was}"
-        for earlier, why in self.names.get(_name(row), ()) if self.names else ():
-            if earlier < row.id:
-                yield Kind.SECOND_ADDRESS, f"has the name of {why}"
+        yield from (each[1:] for each in self.others.get(row.mailbox, ()) if each[0] != row.id)
+        if self.names:
+            yield from (each[1:] for each in self.names.get(_name(row), ()) if each[0] < row.id)
 
 
 # Composed once: a claim asks these, and composing them takes longer than the answer.
@@ -187,7 +178,7 @@ def _people(*, whole: bool, names: bool) -> Select[Any]:
         invite.c.why.label("why"),
     ).join(invite, steps_of(invite, Op.INVITE))
     these: Any = _to_come() if whole else bindparam("people", expanding=True)
-    return asked.where(PERSON.c.id.in_(these))
+    return asked.where(PERSON.c.id.in_(these)).order_by(PERSON.c.id)
 
 
 @cache
@@ -218,36 +209,27 @@ def _of_the_mailboxes(*, whole: bool) -> Select[Any]:
     )
 
 
-def _evidence(
-    session: Session,
-    campaign: Campaign,
-    rows: Sequence[Row[Any]] | None,
-    names: Mapping[str, list[tuple[int, str]]],
-) -> _Evidence:
-    """Ask each list once, about these people or (None) everybody to come."""
+def _listed(session: Session, campaign_id: int, rows: Sequence[Row[Any]] | None) -> set[str]:
+    """Which entries of the do-not-contact list concern these people, or (None) anybody to come."""
+    if rows is None:
+        everybody = select(PERSON.c.mailbox).where(PERSON.c.campaign_id == campaign_id)
+        return standing(session, everybody) | domains(session)
+    return standing(session, {w for r in rows for w in (r.mailbox, r.email_key.rpartition("@")[2])})
+
+
+def _others(session: Session, campaign: Campaign, rows: Sequence[Row[Any]] | None) -> Others:
+    """Who else has one of these mailboxes: in this campaign, or was invited to the same problem."""
     of: dict[str, Any] = {"campaign": campaign.id, "boxes": [row.mailbox for row in rows or ()]}
     found = session.execute(_of_the_mailboxes(whole=rows is None), of).all()
-    if rows is None:
-        everybody = select(PERSON.c.mailbox).where(PERSON.c.campaign_id == campaign.id)
-        listed = standing(session, everybody) | domains(session)
-    else:
-        domains_of = [row.email_key.rpartition("@")[2] for row in rows]
-        listed = standing(session, [*of["boxes"], *domains_of])
-    forgotten = session.scalar(select(FORGOTTEN.c.id).limit(1)) is not None
-    return _Evidence(listed, _others(session, campaign, found), names, forgotten)
-
-
-def _others(
-    session: Session, campaign: Campaign, found: Sequence[Row[Any]]
-) -> dict[str, list[_Other]]:
-    """Who else has one of these mailboxes: in this campaign, or was invited to the same problem."""
     same = _same_problem(session, campaign) if any(r[1] != campaign.id for r in found) else {}
-    others = defaultdict(list)
+    others: Others = defaultdict(list)
     for person, campaign_id, box, email1, state, came in found:
         if campaign_id == campaign.id:
-            others[box].append(_Other(person, email1, _was(state), None))
+            why = f"has the mailbox of {email1}, {_was(state)}"
+            others[box].append((person, Kind.SECOND_ADDRESS, why))
         elif came and campaign_id in same:
-            others[box].append(_Other(person, email1, _was(state), same[campaign_id]))
+            why = f"was invited to the same problem by the campaign {same[campaign_id]}"
+            others[box].insert(0, (person, Kind.SAME_PROBLEM, why))
     return others
 
 
@@ -267,7 +249,7 @@ def _same_problem(session: Session, campaign: Campaign) -> dict[int, str]:
     return {row.id: row.key for row in session.execute(others)} if same else {}
 
 
-def _names_of_the_gone(session: Session, campaign_id: int) -> dict[str, list[tuple[int, str]]]:
+def _names_of_the_gone(session: Session, campaign_id: int) -> Others:
     """The names of people who were invited, withdrawn or blocked and left the file since.
 
     A candidate is an email key, so a row whose address was edited is somebody new to the ledger.
@@ -279,10 +261,10 @@ def _names_of_the_gone(session: Session, campaign_id: int) -> dict[str, list[tup
         .join(STEP, steps_of(STEP, Op.INVITE))
         .where(gone, or_(_touched(), blocked))
     )
-    names = defaultdict(list)
+    names: Others = defaultdict(list)
     for row in session.execute(found):
-        why = f"{row.email1}, {_was(row.state)} and is not in the file any more"
-        names[_name(row)].append((row.id, why))
+        why = f"has the name of {row.email1}, {_was(row.state)} and is not in the file any more"
+        names[_name(row)].append((row.id, Kind.SECOND_ADDRESS, why))
     names.pop("", None)
     return names
 

@@ -21,7 +21,6 @@ from data.store.states import OPEN, Op, State
 from data.store.tables import (
     CAMPAIGN,
     PART,
-    PERSON,
     REQUEST,
     RUN,
     STEP,
@@ -51,28 +50,10 @@ def kept_back(
         kept |= {who: hold for who in people if who not in kept and hold.keeps(op, who)}
     free = [who for who in people if who not in kept]
     if asked := [who for who in free if who]:
-        kept |= holds(session, campaign_id, asked, names=False)
-    if op is Op.INVITE and len(free) > 1:
-        kept |= _second_addresses(session, campaign, [who for who in free if who not in kept])
-        if (turn := _rate(session, campaign, at, per_second, taken=True)) is not None:
-            kept |= dict.fromkeys([who for who in free if who not in kept][1:], turn)
-    return kept
-
-
-def _second_addresses(
-    session: Session, campaign: Campaign, people: Collection[int]
-) -> dict[int, Hold]:
-    """Of people claimed in one commit, whoever has the mailbox of one before them."""
-    columns = (PERSON.c[name] for name in ("id", "mailbox", "email1", "let_through"))
-    rows = session.execute(select(*columns).where(PERSON.c.id.in_(people)).order_by(PERSON.c.id))
-    before: dict[str, str] = {}
-    kept = {}
-    for row in rows:
-        other = before.setdefault(row.mailbox, row.email1)
-        if other != row.email1 and Kind.SECOND_ADDRESS not in (row.let_through or ()):
-            why = f"has the mailbox of {other}, who is being invited"
-            typed = command("invite", campaign.key, row.email1, "--why", "TEXT")
-            kept[row.id] = Hold(Kind.SECOND_ADDRESS, Scope.PERSON, why, type_this=typed)
+        kept |= holds(session, campaign_id, asked, op)
+    next_turn = _rate(session, campaign, at, per_second, taken=True)
+    if op is Op.INVITE and next_turn is not None:
+        kept |= dict.fromkeys([who for who in free if who not in kept][1:], next_turn)
     return kept
 
 

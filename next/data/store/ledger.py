@@ -9,7 +9,7 @@ When a writing block ends, what it wrote is on the disk; when it raises, nothing
 import os
 import re
 import sqlite3
-import threading
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -25,7 +25,7 @@ from sqlmodel import Session, SQLModel, select
 from config.errors import CampaignError
 from config.settings import settings
 from data.store import postgres
-from data.store.tables import LedgerId
+from data.store.tables import SIZES, LedgerId
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 
@@ -76,7 +76,8 @@ class Ledger:
     @classmethod
     def open(cls, url: str | None = None, *, create: bool = True) -> Self:
         """Open and migrate. Raises LedgerUnusable, NewerLedger, ForeignDatabase, NoLedger."""
-        address = _address(url or settings().database_url)
+        with explained("in CAMPAIGN_DATABASE_URL"):
+            address = make_url(url or settings().database_url)
         engine = _engine(address, create=create)
         try:
             with explained(place_of(address)):
@@ -89,12 +90,8 @@ class Ledger:
     def close(self) -> None:
         """Close every connection. A file that was moved is left whole: its log stayed behind."""
         if self.gone():
-            with (
-                suppress(CampaignError, DBAPIError),
-                Session(self._engine, expire_on_commit=False) as session,
-            ):
-                session.connection().exec_driver_sql("ROLLBACK")
-                session.connection().exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+            with suppress(CampaignError):
+                self.checkpoint("TRUNCATE")
         self._engine.dispose()
 
     def __enter__(self) -> Self:
@@ -126,12 +123,11 @@ class Ledger:
             yield session
             session.commit()
 
-    def checkpoint(self) -> None:
+    def checkpoint(self, how: str = "PASSIVE") -> None:
         """Put the log into the file, as far as nobody reads it. A server does so by itself."""
-        if self.on_a_server:
-            return
-        with explained(self.place), closing(self._engine.raw_connection()) as connection:
-            connection.cursor().execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+        if not self.on_a_server:
+            with explained(self.place), closing(self._engine.raw_connection()) as connection:
+                connection.cursor().execute(f"PRAGMA wal_checkpoint({how})").fetchall()
 
     def rewrite(self) -> None:
         """Remove every trace of erased data from the files. Raises LedgerUnusable."""
@@ -189,14 +185,11 @@ def explained(place: str) -> Iterator[None]:
         yield
     except IntegrityError:
         raise  # a rule of the schema held against a mistake of ours
-    except (DBAPIError, sqlite3.Error) as error:
-        cause = _words(error)
-        for sign, meaning, way_out in _CAUSES:
-            if re.search(sign, cause, re.IGNORECASE):
-                raise LedgerUnusable(place=place, cause=meaning, way_out=way_out) from None
-        raise LedgerUnusable(
-            place=place, cause=cause, way_out="Fix that, then run again."
-        ) from None
+    except (ArgumentError, DBAPIError, sqlite3.Error) as error:
+        words = _words(error)
+        known = (each[1:] for each in _CAUSES if re.search(each[0], words, re.IGNORECASE))
+        cause, way_out = next(known, (words, "Fix that, then run again."))
+        raise LedgerUnusable(place=place, cause=cause, way_out=way_out) from None
 
 
 _RESTORE = (
@@ -222,25 +215,19 @@ _CAUSES = (
     ),
     ("malformed|corrupt", "it is damaged", _RESTORE),
     ("disk i/o", "the disk does not answer", "Check the disk, then run again."),
+    (
+        "could not parse",
+        "that is no address of a database",
+        "Write sqlite:////path/to/ledger.db or postgresql://user@host/database.",
+    ),
 )
 
 
-def _words(error: DBAPIError | sqlite3.Error) -> str:
+def _words(error: ArgumentError | DBAPIError | sqlite3.Error) -> str:
     """The first line of what a database said, without the values concerned."""
     cause = error.orig if isinstance(error, DBAPIError) else error
     sentence = getattr(getattr(cause, "diag", None), "message_primary", None)
     return str(sentence or cause).strip().partition("\n")[0].rstrip(".")
-
-
-def _address(url: str) -> URL:
-    try:
-        return make_url(url)
-    except ArgumentError:
-        raise LedgerUnusable(
-            place="in CAMPAIGN_DATABASE_URL",
-            cause="that is no address of a database",
-            way_out="Write sqlite:////path/to/ledger.db or postgresql://user@host/database.",
-        ) from None
 
 
 def _engine(address: URL, *, create: bool) -> Engine:
@@ -294,7 +281,7 @@ def _bring_up_to_date(engine: Engine, *, create: bool) -> None:
     """Make the tables, or migrate older ones after a backup. Foreign ones stay as they are."""
     in_a_file = engine.dialect.name == "sqlite"
     newest = max(file.name[:4] for file in (MIGRATIONS / "versions").glob("[0-9]*.py"))
-    with engine.connect().execution_options(**({"reading": True} if in_a_file else {})) as looking:
+    with engine.connect().execution_options(reading=True) as looking:
         version = _version(looking, newest)
     if version == newest:
         return
@@ -316,7 +303,7 @@ def _bring_up_to_date(engine: Engine, *, create: bool) -> None:
             connection.execute(insert(LedgerId).values(uuid=str(uuid4())))
             if in_a_file:
                 connection.exec_driver_sql("ANALYZE")
-                connection.exec_driver_sql(_SIZES)
+                connection.exec_driver_sql(SIZES)
         elif version != newest:
             _migrate(connection)
     engine.dispose()  # new connections know the sizes
@@ -324,15 +311,15 @@ def _bring_up_to_date(engine: Engine, *, create: bool) -> None:
 
 def _keep_a_log(connection: Any) -> None:
     """Switch the write-ahead log on. Here SQLite itself does not wait for other processes."""
-    for last in (False,) * 200 + (True,):
+    ends = time.monotonic() + postgres.PATIENCE
+    while True:
         try:
             connection.cursor().execute("PRAGMA journal_mode=WAL").fetchall()
-        except sqlite3.OperationalError as error:
-            if last or "locked" not in str(error):
-                raise
-            threading.Event().wait(0.02)
-        else:
             return
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > ends:
+                raise
+            time.sleep(0.02)
 
 
 def _version(connection: Connection, newest: str) -> str | None:
@@ -399,17 +386,3 @@ def _is_database(path: str | None) -> bool:
 
 
 _VERSIONS = "alembic_version"
-# What SQLite may expect of a large ledger, so that it looks for a person by number or mailbox and
-# never reads a whole campaign for each claim: of each index its rows, and how many share a prefix.
-_SIZES = """
-INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
-    ('person', 'sqlite_autoindex_person_1', '100000 20000 1'),
-    ('person', 'person_by_email_key', '100000 2'),
-    ('person', 'person_by_mailbox', '100000 2'),
-    ('step', 'sqlite_autoindex_step_1', '200000 40000 2 1'),
-    ('step', 'step_by_state', '200000 40000 20000 5000'),
-    ('step', 'step_by_service_id', '200000 2'),
-    ('part', 'one_of_each', '200000 1 1'),
-    ('part', 'part_by_step', '200000 1'),
-    ('part', 'part_by_request', '200000 2')
-"""

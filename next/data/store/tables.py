@@ -96,7 +96,6 @@ class Campaign(SQLModel, table=True):
     account: str  # a hash of client id and audience
     app_url: str
     file: str
-    sheet: str | None = None
     digest: str
     spec: Any = _json()  # the definition's model
     mark: int = 0  # grows before each part is sent; its receipts say how far
@@ -272,3 +271,18 @@ DECISION = _table(Decision)
 DO_NOT_CONTACT = _table(DoNotContact)
 FORGOTTEN = _table(Forgotten)
 """The same as plain tables, for the statements that a run makes a thousand times a second."""
+
+# What SQLite may expect of a large ledger, so that it looks for a person by number or mailbox and
+# never reads a whole campaign for each claim: of each index its rows, and how many share a prefix.
+SIZES = """
+INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
+    ('person', 'sqlite_autoindex_person_1', '100000 20000 1'),
+    ('person', 'person_by_email_key', '100000 2'),
+    ('person', 'person_by_mailbox', '100000 2'),
+    ('step', 'sqlite_autoindex_step_1', '200000 40000 2 1'),
+    ('step', 'step_by_state', '200000 40000 20000 5000'),
+    ('step', 'step_by_service_id', '200000 2'),
+    ('part', 'one_of_each', '200000 1 1'),
+    ('part', 'part_by_step', '200000 1'),
+    ('part', 'part_by_request', '200000 2')
+"""
