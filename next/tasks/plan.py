@@ -83,7 +83,7 @@ def make_plan(
     """Take a campaign into the ledger, and say what a run would do.
 
     `digest` is of the bytes that were shown: others raise Rewritten. `dry`: the ledger stays as it
-    was. Raises KeyInUse, AnotherService, AnotherAccount, BadInput of the do-not-contact list.
+    was. Raises KeyInUse, Elsewhere, BadInput of the do-not-contact list.
     """
     if digest not in (None, read.digest):
         raise Rewritten.at(Place(read.file), "this file has changed since it was shown")

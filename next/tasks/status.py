@@ -110,10 +110,10 @@ def needs(session: Session, key: str) -> Iterator[Need]:
         if State.REFUSED in (row.add, row.invite) and row.listed:
             typed = command("invite", key, row.email1, "--why", "TEXT")
             yield Need("refused", f"{row.email1}: the service said no ({row.why})", typed)
-    for left in leftovers(session, campaign.id):
-        what = "project" if left.op is Op.CREATE else "candidate"
-        number = f" {left.service_id}" if left.service_id is not None else ""
-        why = f"the service may have one more {what}{number}; remove it in the web application"
+    for op, number in leftovers(session, campaign.id):
+        what = "project" if op is Op.CREATE else "candidate"
+        which = f" {number}" if number is not None else ""
+        why = f"the service may have one more {what}{which}; remove it in the web application"
         yield Need("left over", why, command("history", key))
 
 

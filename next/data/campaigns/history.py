@@ -4,16 +4,27 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import groupby
 from typing import Any
 
-from sqlalchemy import Column, or_, select
+from sqlalchemy import or_, select
 from sqlmodel import Session
 
 from config.emails import email_key
 from config.errors import CampaignError
 from data.campaigns.people import known_person
 from data.store.states import Op, State
-from data.store.tables import DECISION, DO_NOT_CONTACT, PART, PERSON, REQUEST, RUN, STEP, Campaign
+from data.store.tables import (
+    DECISION,
+    DO_NOT_CONTACT,
+    PART,
+    PERSON,
+    REQUEST,
+    RUN,
+    STEP,
+    Campaign,
+    Person,
+)
 
 
 class NotInCampaign(CampaignError):
@@ -73,34 +84,24 @@ def last_word(
 
 def _requests(session: Session, campaign_id: int, person_id: int | None) -> Iterator[Event]:
     parts = (
-        select(
-            *(REQUEST.c[name] for name in ("id", "op", "claimed_at", "status", "answer")),
-            REQUEST.c.evidence,
-            PART.c.state,
-            PART.c.said_yes,
-            PERSON.c.email1,
-        )
+        select(REQUEST, PART.c.state, PART.c.said_yes, PERSON.c.email1)
         .join(RUN, RUN.c.id == REQUEST.c.run_id)
         .join(PART, PART.c.request_id == REQUEST.c.id)
         .join(STEP, STEP.c.id == PART.c.step_id)
         .outerjoin(PERSON, PERSON.c.id == STEP.c.person_id)
         .where(RUN.c.campaign_id == campaign_id)
-        .order_by(PART.c.id)
+        .order_by(REQUEST.c.id, PART.c.id)
     )
     if person_id is not None:
         parts = parts.where(STEP.c.person_id == person_id)
-    by_request: dict[int, list[tuple[State, str]]] = {}
-    first: dict[int, Any] = {}
-    for row in session.execute(parts):
-        came = State.DONE if row.said_yes else row.state
-        by_request.setdefault(row.id, []).append((came, row.email1 or ""))
-        first.setdefault(row.id, row)
-    for number, row in first.items():
-        counts = Counter(_CAME[state] for state, _ in by_request[number])
+    for number, of_it in groupby(session.execute(parts), key=lambda row: row.id):
+        rows = list(of_it)
+        counts = Counter(_CAME[State.DONE if row.said_yes else row.state] for row in rows)
         came = ", ".join(f"{n} {word}" if len(counts) > 1 else word for word, n in counts.items())
-        about = _about(row.op, [email1 for _, email1 in by_request[number]])
-        words = row.answer or row.evidence or ""
-        yield Event(row.claimed_at, str(row.op), about, came, "", words, row.status, number)
+        sent = rows[0]
+        about = _about(sent.op, [row.email1 or "" for row in rows])
+        words = sent.answer or sent.evidence or ""
+        yield Event(sent.claimed_at, str(sent.op), about, came, "", words, sent.status, number)
 
 
 def _about(op: Op, emails: list[str]) -> str:
@@ -111,29 +112,31 @@ def _about(op: Op, emails: list[str]) -> str:
 
 def _decisions(session: Session, campaign_id: int, person_id: int | None) -> Iterator[Event]:
     """Those about the campaign; of a person also what became of their mailbox on the list."""
-    corrected = select(PERSON.c.id).where(PERSON.c.became == person_id)
-    box = select(PERSON.c.mailbox).where(PERSON.c.id == person_id)
-    on_list = session.scalar(box) if person_id is not None else None
+    listed: dict[int, str] = {}
     theirs = DECISION.c.campaign_id == campaign_id
     if person_id is not None:
+        box = str(session.scalar(select(PERSON.c.mailbox).where(PERSON.c.id == person_id)))
+        entries = DO_NOT_CONTACT.c.email_key.in_([box, box.rpartition("@")[2]])
+        rows = session.execute(select(DO_NOT_CONTACT).where(entries))
+        listed = {row.id: row.email_key for row in rows}
+        corrected = select(PERSON.c.id).where(PERSON.c.became == person_id)
         to_them = (DECISION.c.word == "correct") & DECISION.c.person_id.in_(corrected)
-        listed = DECISION.c.word.in_(_OF_THE_LIST)
-        theirs = or_(DECISION.c.person_id == person_id, to_them, listed)
+        of_the_list = DECISION.c.word.in_(_OF_THE_LIST)
+        theirs = or_(DECISION.c.person_id == person_id, to_them, of_the_list)
     for row in session.execute(select(DECISION).where(theirs).order_by(DECISION.c.id)).all():
-        about = _whom(session, PERSON.c.email1, row.person_id) if row.person_id else ""
+        about = _whom(session, row.person_id) if row.person_id else ""
         if row.word in _OF_THE_LIST:
-            about = _whom(session, DO_NOT_CONTACT.c.email_key, row.value)
-            if about not in (on_list, str(on_list).rpartition("@")[2]):
+            if row.value not in listed:
                 continue
+            about = listed[row.value]
         if row.word == "correct":
-            about = f"{about}, now {_whom(session, PERSON.c.email1, row.value)}"
+            about = f"{about}, now {_whom(session, row.value)}"
         value = f" ({row.value})" if row.word in _WITH_VALUE and row.value else ""
         yield Event(row.at, f"{row.word}{value}", about, who=row.who, words=row.why or "")
 
 
-def _whom(session: Session, address: Column[str], number: int) -> str:
-    found = session.scalar(select(address).where(address.table.c.id == number))
-    return found or "somebody forgotten"
+def _whom(session: Session, person_id: int) -> str:
+    return session.get_one(Person, person_id).email1 or "somebody forgotten"
 
 
 _CAME = {

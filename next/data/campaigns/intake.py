@@ -37,17 +37,9 @@ class KeyInUse(CampaignError):
     exit_code = 2
 
 
-class AnotherService(CampaignError):
-    """The ledger has {key} at {before}, but the settings name {after}. Nothing was sent. Change
-    ASSESSMENT_BASE_URL back, or give the campaign at the other service a key of its own."""
-
-    exit_code = 2
-
-
-class AnotherAccount(CampaignError):
-    """The ledger has {key} for another account at {service}: ASSESSMENT_CLIENT_ID or
-    ASSESSMENT_AUDIENCE has changed since. Nothing was sent. Change it back, or give the campaign of
-    the other account a key of its own."""
+class Elsewhere(CampaignError):
+    """The ledger has {key} for {before}, but the settings name {after}. Nothing was sent. Change
+    {setting} back, or give the campaign that goes there a key of its own."""
 
     exit_code = 2
 
@@ -81,7 +73,7 @@ NOTHING = Allowed()
 
 
 def take_in(session: Session, read: Read, settings: Settings, allowed: Allowed = NOTHING) -> Intake:
-    """Take in a campaign as it was read. Raises KeyInUse, AnotherService, AnotherAccount."""
+    """Take in a campaign as it was read. Raises KeyInUse, Elsewhere."""
     campaign = known(session, read.definition.campaign)
     if campaign is not None:
         refuse_elsewhere(campaign, settings)
@@ -114,16 +106,18 @@ def take_in(session: Session, read: Read, settings: Settings, allowed: Allowed =
 
 
 def refuse_elsewhere(campaign: Campaign, settings: Settings) -> None:
-    """Raise AnotherService or AnotherAccount unless the settings name the campaign's own.
+    """Raise Elsewhere unless the settings name the campaign's own service and account.
 
     At another account the same ids mean other projects and other people. Settings without a
     service send nothing.
     """
     after = settings.base_url
     if after and campaign.service.casefold() != after.casefold().rstrip("/"):
-        raise AnotherService(key=campaign.key, before=campaign.service, after=after)
+        setting = "ASSESSMENT_BASE_URL"
+        raise Elsewhere(key=campaign.key, before=campaign.service, after=after, setting=setting)
     if after and campaign.account != settings.account:
-        raise AnotherAccount(key=campaign.key, service=campaign.service)
+        before, setting = f"one account at {after}", "ASSESSMENT_CLIENT_ID or ASSESSMENT_AUDIENCE"
+        raise Elsewhere(key=campaign.key, before=before, after="another one", setting=setting)
 
 
 def add_people(session: Session, campaign_id: int, new: Mapping[str, Fields]) -> None:

@@ -59,9 +59,14 @@ def approve(session: Session, campaign_id: int, by: By, *, reject: bool = False)
     word = approved.REJECT if reject else approved.APPROVE
     code = approved.shown_last(session, campaign_id)
     whole = approved.is_approved(session, campaign, code or "")
-    about: tuple[int | None, int | None, str | int | None]  # who, which part, what is answered
+    about: tuple[int | None, int | None, str | int]  # who, which part, what is answered
     if approved.needs_approval(campaign) and (reject or not whole):
-        _refuse_another(session, campaign, code, reject=reject)
+        if code is None:
+            raise NothingToApprove(key=campaign.key, why="; run it first to see the plan")
+        if not reject and code != approved.code_now(
+            session, campaign_id, holds(session, campaign_id)
+        ):
+            raise PlanChanged(key=campaign.key, file=campaign.file)
         about = None, None, code
     else:
         code, email = None, _pilots_email(session, campaign)
@@ -73,16 +78,6 @@ def approve(session: Session, campaign_id: int, by: By, *, reject: bool = False)
     if before != word:
         note(session, word, by, campaign_id, *about)
     return Answered(code, new=before != word)
-
-
-def _refuse_another(
-    session: Session, campaign: Campaign, shown: str | None, *, reject: bool
-) -> None:
-    """Raise unless the plan that was shown still is what a run would do."""
-    if shown is None:
-        raise NothingToApprove(key=campaign.key, why="; run it first to see the plan")
-    if not reject and shown != approved.code_now(session, campaign.id, holds(session, campaign.id)):
-        raise PlanChanged(key=campaign.key, file=campaign.file)
 
 
 def _pilots_email(session: Session, campaign: Campaign) -> Step:

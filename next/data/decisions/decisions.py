@@ -21,15 +21,7 @@ from data.campaigns.people import forgotten_among, known_person, own_steps
 from data.eligibility import do_not_contact
 from data.eligibility.holds import Kind, holds
 from data.store.states import WORDS, Op, State, back_to
-from data.store.tables import (
-    DECISION,
-    DO_NOT_CONTACT,
-    PART,
-    Part,
-    Person,
-    Step,
-    now,
-)
+from data.store.tables import DECISION, DO_NOT_CONTACT, PART, Part, Person, Step, now
 
 NOBODY = "is not a candidate of this campaign"
 UNDER_WAY = "is being added or invited right now; wait until the run ends"

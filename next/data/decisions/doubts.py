@@ -117,10 +117,8 @@ def _objection(
     if verdict.word != "sent" or doubt.op not in NEEDS_ID:
         return None if number is None else "takes no id with this verdict"
     of = "project" if doubt.op is Op.CREATE else "person"
-    if number is None:
-        return f"needs the id that the service gave this {of}"
-    if not 0 < number <= LARGEST_ID:
-        return f"needs an id from 1 to {LARGEST_ID}"
+    if number is None or not 0 < number <= LARGEST_ID:
+        return f"needs the id that the service gave this {of}, a number from 1 to {LARGEST_ID}"
     twice = any(v.value == number for d, v in taken if d.op is doubt.op)
     if twice or is_shared(session, doubt.step_id, number):
         return f"cannot have the id {number}: it belongs to another {of}"

@@ -100,7 +100,7 @@ def holds(
     """
     campaign = session.get_one(Campaign, campaign_id)
     gone = _names_of_the_gone(session, campaign_id) if claimed is None else {}
-    asked = _people(whole=people is None, names=bool(gone))
+    asked = _people(whole=people is None)
     of = {"campaign": campaign_id, "people": people}
     rows = session.execute(asked, of).all() if people is not None else None
     anybody = session.scalar(select(FORGOTTEN.c.id).limit(1)) is not None
@@ -169,11 +169,11 @@ class _Evidence:
 
 # Composed once: a claim asks these, and composing them takes longer than the answer.
 @cache
-def _people(*, whole: bool, names: bool) -> Select[Any]:
+def _people(*, whole: bool) -> Select[Any]:
     invite = STEP.alias()
     asked: Select[Any] = select(
         *(PERSON.c[each] for each in _COLUMNS),
-        *(NAMES if names else ()),
+        *NAMES,
         invite.c.state.label("invited"),
         invite.c.why.label("why"),
     ).join(invite, steps_of(invite, Op.INVITE))

@@ -18,16 +18,7 @@ from data.campaigns.people import invites_of, known_person, own_steps
 from data.eligibility import approved
 from data.eligibility.evidence import Hold, Kind, Scope, command, holds
 from data.store.states import OPEN, Op, State
-from data.store.tables import (
-    CAMPAIGN,
-    PART,
-    REQUEST,
-    RUN,
-    STEP,
-    Campaign,
-    Step,
-    now,
-)
+from data.store.tables import CAMPAIGN, PART, REQUEST, RUN, STEP, Campaign, Step, now
 
 
 def kept_back(
@@ -82,33 +73,6 @@ def campaign_holds(
     return [hold for hold in found if hold is not None]
 
 
-def project_of_another(
-    session: Session, campaign: Campaign, project_id: int, *, made: bool = True
-) -> str | None:
-    """The key of another campaign at the service that has the project of this id.
-
-    Its people would be invited together with this campaign's. Unless a request of ours `made` the
-    project, or theirs, several definitions may name one project, if they name one problem.
-    """
-    theirs = (
-        select(CAMPAIGN.c.key)
-        .join(STEP, and_(STEP.c.campaign_id == CAMPAIGN.c.id, STEP.c.person_id == 0))
-        .where(CAMPAIGN.c.service == campaign.service, CAMPAIGN.c.id != campaign.id)
-        .where(STEP.c.op == Op.CREATE, STEP.c.service_id == project_id)
-        .order_by(CAMPAIGN.c.id)
-    )
-    if not made:
-        problems, problem = STEP.alias(), own_steps(session, campaign.id)[Op.ATTACH].service_id
-        another = exists().where(
-            problems.c.campaign_id == CAMPAIGN.c.id,
-            problems.c.op == Op.ATTACH,
-            problems.c.state.not_in(OPEN[Op.ATTACH]),
-            problems.c.service_id != problem,
-        )
-        theirs = theirs.where(or_(STEP.c.part_id.is_not(None), another))
-    return session.scalars(theirs.limit(1)).first()
-
-
 def _paused(session: Session, campaign: Campaign) -> Hold | None:
     last = last_word(session, ("pause", "resume"), campaign.id)
     if last is None or last.word == "resume":
@@ -128,11 +92,34 @@ def _unsure(campaign: Campaign, own: dict[Op, Step]) -> Hold | None:
 
 
 def _project(session: Session, campaign: Campaign, own: dict[Op, Step]) -> Hold | None:
-    number, made = own[Op.CREATE].service_id, own[Op.CREATE].part_id is not None
-    other = project_of_another(session, campaign, number, made=made) if number else None
+    """Nobody is invited together with another campaign's people.
+
+    Unless a request of this campaign, or of theirs, made the project, several definitions may name
+    one project, if they name one problem.
+    """
+    create, attach = own[Op.CREATE], own[Op.ATTACH]
+    if create.service_id is None:
+        return None
+    theirs = (
+        select(CAMPAIGN.c.key)
+        .join(STEP, and_(STEP.c.campaign_id == CAMPAIGN.c.id, STEP.c.person_id == 0))
+        .where(CAMPAIGN.c.service == campaign.service, CAMPAIGN.c.id != campaign.id)
+        .where(STEP.c.op == Op.CREATE, STEP.c.service_id == create.service_id)
+        .order_by(CAMPAIGN.c.id)
+    )
+    if create.part_id is None:
+        problem = STEP.alias()
+        another = exists().where(
+            problem.c.campaign_id == CAMPAIGN.c.id,
+            problem.c.op == Op.ATTACH,
+            problem.c.state.not_in(OPEN[Op.ATTACH]),
+            problem.c.service_id != attach.service_id,
+        )
+        theirs = theirs.where(or_(STEP.c.part_id.is_not(None), another))
+    other = session.scalars(theirs.limit(1)).first()
     if other is None:
         return None
-    why = f"project {number} belongs to the campaign {other}"
+    why = f"project {create.service_id} belongs to the campaign {other}"
     typed = command("history", campaign.key)
     return Hold(Kind.PROJECT, Scope.CAMPAIGN, why, type_this=typed)
 

@@ -60,12 +60,14 @@ def record(session: Session, outcomes: Sequence[Outcome]) -> list[int]:
             row.stands is State.REFUSED and to is State.WAITING
         )
         if row.part_id == row.id and moves_it and to is not row.stands:
-            moves.append(_Move(row.step_id, row.id, to, number, why))
+            moves.append(_move(row, row.id, to, number, why))
             if to in (State.WAITING, State.REFUSED):
                 moves += _earlier_yes(session, row)
         elif to is State.DONE and row.state is not State.DONE:
             moves += _late_yes(session, row, number)
-    _carry_out(session, moves)
+    if moves:
+        session.connection().execute(_MOVE_PART, moves)
+        session.connection().execute(_MOVE_STEP, moves)
     return sorted(shared)
 
 
@@ -89,13 +91,11 @@ def is_shared(session: Session, step_id: int, number: int) -> bool:
     return bool(session.connection().scalar(_SHARED, {"step": step_id, "number": number}))
 
 
-@dataclass(frozen=True, slots=True)
-class _Move:
-    step: int
-    part: int
-    to: State
-    number: int | None = None
-    why: str | None = None
+_Move = dict[str, Any]  # the parameters of _MOVE_PART and _MOVE_STEP
+
+
+def _move(row: Row[Any], part: int, to: State, number: int | None, why: str | None = None) -> _Move:
+    return {"step": row.step_id, "part": part, "to": to, "number": number, "reason": why}
 
 
 def _shared(
@@ -119,28 +119,17 @@ def _late_yes(session: Session, row: Row[Any], number: int | None) -> list[_Move
     session.connection().execute(update(PART).where(PART.c.id == row.id).values(values))
     if row.generation != row.now or session.connection().scalar(_ANOTHER, _of(row)):
         return []
-    return [_Move(row.step_id, row.id, State.DONE, number)]
+    return [_move(row, row.id, State.DONE, number)]
 
 
 def _earlier_yes(session: Session, row: Row[Any]) -> list[_Move]:
     """The newest proved nothing, but an earlier part of this generation had a late yes."""
     yes = session.connection().execute(_SAID_YES, _of(row)).first()
-    return [_Move(row.step_id, yes.id, State.DONE, yes.service_id)] if yes else []
+    return [_move(row, yes.id, State.DONE, yes.service_id)] if yes else []
 
 
 def _of(row: Row[Any]) -> dict[str, int]:
     return {"step": row.step_id, "generation": row.generation, "part": row.id}
-
-
-def _carry_out(session: Session, moves: Sequence[_Move]) -> None:
-    if not moves:
-        return
-    values = [
-        {"step": m.step, "part": m.part, "to": m.to, "number": m.number, "reason": m.why}
-        for m in moves
-    ]
-    session.connection().execute(_MOVE_PART, values)
-    session.connection().execute(_MOVE_STEP, values)
 
 
 _NOTHING = {"ended_at": None, "phase": None, "status": None, "evidence": None, "answer": None}

@@ -1,14 +1,13 @@
 """Recovery: what dead runs left behind, and what the service may have of it."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from sqlalchemy import select, update
+from sqlmodel import Session
 
-from sqlmodel import Session, col, select
-
+from data.campaigns.people import known
 from data.sending.outcomes import Outcome, record
 from data.store.ledger import Ledger
 from data.store.states import Op, State
-from data.store.tables import Campaign, Part, Request, Run, Step, now
+from data.store.tables import PART, REQUEST, RUN, STEP, now
 
 DIED = "died"  # the ending of a run that could not write its own
 CUT_SHORT = "The run ended before an answer came."
@@ -17,7 +16,7 @@ CUT_SHORT = "The run ended before an answer came."
 def take_over(ledger: Ledger, key: str) -> int:
     """The same for a campaign by its key, which may be new; with its lease, before its plan."""
     with ledger.writing() as session:
-        campaign = session.exec(select(Campaign).where(Campaign.key == key)).first()
+        campaign = known(session, key)
         return recover(session, campaign.id) if campaign is not None else 0
 
 
@@ -27,44 +26,28 @@ def recover(session: Session, campaign_id: int) -> int:
     Whoever holds the campaign's lease and sends nothing yet may call it: whatever is still being
     sent is then nobody's.
     """
-    open_runs = select(Run).where(Run.campaign_id == campaign_id, col(Run.ended).is_(None))
-    for run in session.exec(open_runs):
-        run.ended, run.ending = now(), DIED
-        session.add(run)
-    cut_short = session.exec(
-        select(Request.id)
+    open_runs = (RUN.c.campaign_id == campaign_id) & RUN.c.ended.is_(None)
+    session.execute(update(RUN).where(open_runs).values(ended=now(), ending=DIED))
+    cut_short = session.scalars(
+        select(REQUEST.c.id)
         .distinct()
-        .join(Run, col(Run.id) == Request.run_id)
-        .join(Part, col(Part.request_id) == Request.id)
-        .where(Run.campaign_id == campaign_id, Part.state == State.SENDING)
+        .join(RUN, RUN.c.id == REQUEST.c.run_id)
+        .join(PART, PART.c.request_id == REQUEST.c.id)
+        .where(RUN.c.campaign_id == campaign_id, PART.c.state == State.SENDING)
     ).all()
     record(session, [Outcome(number, State.UNSURE, why=CUT_SHORT) for number in cut_short])
     return len(cut_short)
 
 
-@dataclass(frozen=True, slots=True)
-class Leftover:
-    """A project or a candidate that the service may have besides what is in use."""
-
-    op: Op
-    person_id: int
-    request_id: int
-    service_id: int | None  # None: nobody knows it
-
-
-def leftovers(session: Session, campaign_id: int) -> Sequence[Leftover]:
-    """What a person may want to remove in the web application: work that may have been done and
-    does not count."""
-    rows = session.exec(
-        select(Step.op, Step.person_id, Part.request_id, Part.service_id)
-        .join(Part, col(Part.step_id) == Step.id)
-        .join(Request, col(Request.id) == Part.request_id)
-        .where(
-            Step.campaign_id == campaign_id,
-            col(Step.op).in_((Op.CREATE, Op.ADD)),
-            (col(Part.state) == State.GIVEN_UP)
-            | (col(Part.said_yes) & (col(Part.state) != State.DONE)),
-        )
-        .order_by(col(Part.id))
+def leftovers(session: Session, campaign_id: int) -> list[tuple[Op, int | None]]:
+    """What a person may want to remove in the web application, with its id if one is known: a
+    project or candidates that may have been made and do not count."""
+    late = PART.c.said_yes & (PART.c.state != State.DONE)
+    theirs = (
+        select(STEP.c.op, PART.c.service_id)
+        .join(PART, PART.c.step_id == STEP.c.id)
+        .where(STEP.c.campaign_id == campaign_id, STEP.c.op.in_((Op.CREATE, Op.ADD)))
+        .where(late | (PART.c.state == State.GIVEN_UP))
+        .order_by(PART.c.id)
     )
-    return [Leftover(*row) for row in rows]
+    return [(row.op, row.service_id) for row in session.execute(theirs)]

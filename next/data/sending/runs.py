@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sqlmodel import Session
-
 from config.errors import CampaignError
 from data.campaigns.people import own_steps
 from data.sending.recovery import recover
@@ -22,21 +20,6 @@ from data.store.states import Op
 from data.store.tables import Campaign, Run, Step, now
 
 T = TypeVar("T")
-
-
-def begin(session: Session, campaign_id: int) -> int:
-    """Note that this process begins to send a campaign whose lease it holds."""
-    run = Run(campaign_id=campaign_id, host=socket.gethostname(), pid=os.getpid())
-    session.add(run)
-    session.flush()
-    return run.id
-
-
-def end(session: Session, run_id: int, ending: str) -> None:
-    """Note how a run ended."""
-    run = session.get_one(Run, run_id)
-    run.ended, run.ending = now(), ending
-    session.add(run)
 
 
 @contextmanager
@@ -51,21 +34,21 @@ def running(
         campaign = session.get_one(Campaign, campaign_id)
         receipts.check(session, campaign.key, campaign.service, Path(campaign.file))
         recover(session, campaign_id)
-        run_id = begin(session, campaign_id)
+        run = Run(campaign_id=campaign_id, host=socket.gethostname(), pid=os.getpid())
+        session.add(run)
     mark = receipts.Mark(ledger, campaign_id, Path(campaign.file))
-    ran = None
+    at_work = Running(ledger, lease, campaign, Writer(ledger, run.id, lease, mark, per_second))
     try:
-        with Writer(ledger, run_id, lease, mark, per_second) as writer:
-            yield (ran := Running(ledger, lease, campaign, writer))
+        with at_work.writer:
+            yield at_work
     finally:
-        if (
-            ran is not None and ran.writer.claimed
-        ):  # a copy made in the midst of this run is behind it
-            with suppress(CampaignError):
+        with suppress(CampaignError):
+            if at_work.writer.claimed:  # a copy made in the midst of this run is behind it
                 mark.grow()
         mark.close()
         with suppress(CampaignError), ledger.writing() as session:
-            end(session, run_id, ran.ending if ran else "failed")
+            run.ended, run.ending = now(), at_work.ending
+            session.add(run)
 
 
 @dataclass(eq=False)

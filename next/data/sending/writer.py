@@ -33,12 +33,7 @@ class Writer:
     """Claims and outcomes of one run. Use it as a context manager: it ends when all is written."""
 
     def __init__(
-        self,
-        ledger: Ledger,
-        run_id: int,
-        lease: Lease,
-        mark: Mark,
-        per_second: float | None = None,
+        self, ledger: Ledger, run_id: int, lease: Lease, mark: Mark, per_second: float | None
     ) -> None:
         self._ledger, self._run_id, self._lease, self._mark = ledger, run_id, lease, mark
         self._per_second = per_second  # the most invitations
@@ -63,12 +58,12 @@ class Writer:
         Raises LedgerGone, LedgerUnusable, LeaseLost, NoReceipt; the outcome is written down all the
         same.
         """
-        answer: Answer = await self._ask(_Asked(outcome=outcome, claim=(op, step_ids)))
+        answer: Answer = await self._ask(_Asked(outcome, op, step_ids))
         return answer
 
     async def record(self, outcome: Outcome) -> Sequence[int]:
         """Write down what a request proved; see `record`. Raises LedgerUnusable."""
-        shared: Sequence[int] = await self._ask(_Asked(outcome=outcome))
+        shared: Sequence[int] = await self._ask(_Asked(outcome))
         return shared
 
     async def pause(self, seconds: float) -> datetime:
@@ -100,7 +95,7 @@ class Writer:
             failed = error
             lost = self._outcomes_alone([each for each in asked if each.outcome is not None])
         for each in asked:
-            only_outcome = each.outcome is not None and each.claim is None
+            only_outcome = each.outcome is not None and each.claims is None
             wrong = lost if only_outcome else failed
             if wrong is not None:
                 each.answered.set_exception(wrong)
@@ -110,19 +105,19 @@ class Writer:
     def _together(self, asked: Sequence["_Asked"]) -> None:
         claims: dict[Op, list[_Asked]] = {}
         for each in asked:
-            if each.claim is not None:
-                claims.setdefault(each.claim[0], []).append(each)
+            if each.claims is not None:
+                claims.setdefault(each.claims, []).append(each)
         if claims:
             self._lease.check()
             self._ledger.refuse_where_gone()
-            self._grow(sum(len(each.claim[1]) for each in asked if each.claim is not None))
+            self._grow(sum(len(each.steps) for each in asked))
         with self._ledger.recording() as session:
             self._record(session, asked)
             for each in asked:
                 if each.pause is not None:
                     each.answer = pace.pause(session, self._run_id, each.pause)
             for op, who in claims.items():
-                requests = [each.claim[1] for each in who if each.claim is not None]
+                requests = [each.steps for each in who]
                 granted = claim(session, self._run_id, op, requests, self._per_second)
                 for each, answer in zip(who, granted, strict=True):
                     each.answer = answer
@@ -159,7 +154,8 @@ class Writer:
 @dataclass(eq=False)
 class _Asked:
     outcome: Outcome | None = None
-    claim: tuple[Op, Sequence[int]] | None = None
+    claims: Op | None = None
+    steps: Sequence[int] = ()
     pause: float | None = None
     answer: Any = None
     answered: Future[Any] = field(default_factory=Future)

@@ -35,7 +35,7 @@ class AtWork(CampaignError):
 
     def __init__(self, key: str, host: str, pid: int, since: datetime | None) -> None:
         self.host, self.pid, self.since = host, pid, since
-        shown = since.astimezone().strftime("%Y-%m-%d %H:%M:%S") if since else "just now"
+        shown = f"{since.astimezone():%Y-%m-%d %H:%M:%S}" if since else "just now"
         super().__init__(key=key, host=host, pid=pid, since=shown)
 
 

@@ -91,7 +91,7 @@ def check(session: Session, key: str, service: str, file: Path) -> None:
         # Of two addresses elsewhere nobody can tell that they are not the same service.
         if _is_here(service) and receipt.service != service:
             continue
-        written = _shown(receipt.written)
+        written = f"{receipt.written.astimezone():%Y-%m-%d %H:%M:%S}"
         if receipt.ledger != uuid:
             raise AnotherLedger(key=key, here=here, place=receipt.place, written=written)
         if receipt.mark > mark:
@@ -123,7 +123,12 @@ class Mark:
             campaign = session.get_one(Campaign, self._campaign_id)
             uuid = session.exec(select(LedgerId.uuid)).one()
             places = _places(campaign.key, campaign.service, self._file)
-            campaign.mark = max(campaign.mark, *(_known(path, uuid) for path in places)) + 1
+            for path in places:
+                with suppress(OSError, ValueError):
+                    known = _read(path)
+                    if known is not None and known.ledger == uuid:  # ahead, if this one is older
+                        campaign.mark = max(campaign.mark, known.mark)
+            campaign.mark += 1
             session.add(campaign)
         receipt = Receipt(
             service=campaign.service,
@@ -153,14 +158,6 @@ def _read(path: Path) -> Receipt | None:
         return Receipt.model_validate_json(path.read_bytes())
     except (FileNotFoundError, NotADirectoryError):
         return None
-
-
-def _known(path: Path, ledger: str) -> int:
-    """The mark of this ledger that a receipt knows."""
-    with suppress(OSError, ValueError):
-        receipt = _read(path)
-        return receipt.mark if receipt is not None and receipt.ledger == ledger else 0
-    return 0
 
 
 def _write(receipt: Receipt, key: str, places: Sequence[Path]) -> None:
@@ -203,7 +200,3 @@ def _accepted(session: Session, key: str) -> datetime | None:
 
 def _is_here(service: str) -> bool:
     return is_loopback(urlsplit(service).hostname or "")
-
-
-def _shown(at: datetime) -> str:
-    return at.astimezone().strftime("%Y-%m-%d %H:%M:%S")
