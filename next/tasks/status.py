@@ -96,7 +96,7 @@ def needs(session: Session, key: str) -> Iterator[Need]:
     held = holds(session, campaign.id)
     if any(to_come(session, campaign.id, op, held) for op in (Op.ADD, Op.INVITE)):
         for hold in campaign_holds(session, campaign.id):
-            if hold.type_this is not None or (hold.until is None and not hold.but):
+            if hold.type_this is not None or (hold.until is None and not hold.except_person):
                 yield Need(str(hold.kind), hold.why, hold.type_this)
     for op, step in own_steps(session, campaign.id).items():
         if step.state is State.REFUSED:

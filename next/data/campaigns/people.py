@@ -8,24 +8,14 @@ from functools import lru_cache
 from json import dumps
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, bindparam, exists, func, or_, select
+from sqlalchemy import ColumnElement, and_, bindparam, func, or_, select
 from sqlmodel import Session
 
 from config.definition import Invites
 from config.emails import mailbox
 from config.errors import CampaignError
 from data.store.states import Op, State
-from data.store.tables import (
-    CAMPAIGN,
-    FORGOTTEN,
-    PART,
-    PERSON,
-    STEP,
-    Campaign,
-    LedgerId,
-    Person,
-    Step,
-)
+from data.store.tables import CAMPAIGN, FORGOTTEN, PERSON, STEP, Campaign, LedgerId, Person, Step
 
 ERASED = "forgotten:"  # before the hash that stands for the email key of somebody forgotten
 LEDGER_ID = LedgerId.metadata.tables["ledger"].c.uuid
@@ -33,7 +23,6 @@ NAMES = tuple(
     func.coalesce(PERSON.c.fields[name].as_string(), "").label(name)
     for name in ("first_name", "last_name")
 )
-NOTHING_CAME = (State.WAITING, State.REFUSED)  # of a part: provably nothing happened
 
 
 class NoSuchCampaign(CampaignError):
@@ -116,12 +105,6 @@ def steps_of(step: Any, op: Op) -> ColumnElement[bool]:
 def own_steps(session: Session, campaign_id: int, person_id: int = 0) -> dict[Op, Step]:
     """The two steps of a person, or (0) the project's own: creating it, attaching its problem."""
     return {step.op: step for step in session.scalars(_OWN, {"of": campaign_id, "who": person_id})}
-
-
-def reached(step: Any) -> ColumnElement[bool]:
-    """Whether something of a step took effect at the service, or may have."""
-    came = PART.c.state.not_in(NOTHING_CAME)
-    return exists().where(PART.c.step_id == step.c.id, came)
 
 
 def invites_of(campaign: Campaign) -> Invites:

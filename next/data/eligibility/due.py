@@ -1,5 +1,6 @@
 """Who is still to be added or invited: the only answer, for plan, run, status, history, forget."""
 
+from collections.abc import Collection
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -31,11 +32,8 @@ def due(session: Session, campaign_id: int, op: Op) -> dict[int, int]:
     return {step: person for step, person in waiting if person not in held}
 
 
-def to_come(
-    session: Session, campaign_id: int, op: Op, held: dict[int, Hold] | None = None
-) -> list[int]:
-    """Who is due for this, now or once they are added (ids of people): what a plan announces."""
-    held = holds(session, campaign_id) if held is None else held
+def to_come(session: Session, campaign_id: int, op: Op, held: Collection[int]) -> list[int]:
+    """Who is due for this and not `held`, now or once they are added: what a plan announces."""
     waiting = _waiting(session, campaign_id, op, ready=False)
     return [person for _, person in session.execute(waiting) if person not in held]
 

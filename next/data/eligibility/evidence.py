@@ -13,21 +13,14 @@ from enum import StrEnum
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Row, Select, and_, bindparam, or_, select
+from sqlalchemy import ColumnElement, Row, Select, and_, bindparam, exists, or_, select
 from sqlmodel import Session
 
 from config.emails import email_key
-from data.campaigns.people import (
-    NAMES,
-    forgotten_mailboxes,
-    invites_of,
-    own_steps,
-    reached,
-    steps_of,
-)
+from data.campaigns.people import NAMES, forgotten_mailboxes, invites_of, own_steps, steps_of
 from data.eligibility.do_not_contact import domains, standing
 from data.store.states import Op, State
-from data.store.tables import CAMPAIGN, FORGOTTEN, PERSON, STEP, Campaign
+from data.store.tables import CAMPAIGN, FORGOTTEN, PART, PERSON, STEP, Campaign
 
 
 class Kind(StrEnum):
@@ -64,7 +57,7 @@ class Hold:
     """One reason why something is not sent, and how it ends.
 
     `why` of a whole campaign names nobody; of a person it may. `until` is when it ends by itself,
-    `type_this` what ends it otherwise. `but` is the one person whom it lets pass: the pilot.
+    `type_this` what ends it otherwise. `except_person` is the one whom it lets pass: the pilot.
     """
 
     kind: Kind
@@ -72,13 +65,13 @@ class Hold:
     why: str
     until: datetime | None = None
     type_this: str | None = None
-    but: int = 0
+    except_person: int | None = None
 
     def keeps(self, op: Op, person_id: int) -> bool:
         """Whether it keeps back this operation for this person (0: the project itself)."""
         if self.scope is Scope.INVITES and op is not Op.INVITE:
             return False
-        return not self.but or person_id != self.but
+        return person_id != self.except_person
 
 
 def command(*words: object) -> str:
@@ -203,7 +196,7 @@ def _of_the_mailboxes(*, whole: bool) -> Select[Any]:
     columns = (PERSON.c[each] for each in ("id", "campaign_id", "mailbox", "email1"))
     boxes: Any = _to_come("mailbox") if whole else bindparam("boxes", expanding=True)
     return (
-        select(*columns, STEP.c.state, reached(STEP))
+        select(*columns, STEP.c.state, _may_have_happened())
         .join(STEP, steps_of(STEP, Op.INVITE))
         .where(PERSON.c.mailbox.in_(boxes), PERSON.c.became.is_(None), _touched())
     )
@@ -269,8 +262,14 @@ def _names_of_the_gone(session: Session, campaign_id: int) -> Others:
     return names
 
 
-def _touched() -> Any:
-    return or_(reached(STEP), STEP.c.state == State.GIVEN_UP)
+def _may_have_happened() -> ColumnElement[bool]:
+    """Whether a step took effect at the service, as far as anybody knows."""
+    came = PART.c.state.not_in((State.WAITING, State.REFUSED))
+    return exists().where(PART.c.step_id == STEP.c.id, came)
+
+
+def _touched() -> ColumnElement[bool]:
+    return or_(_may_have_happened(), STEP.c.state == State.GIVEN_UP)
 
 
 def _was(state: State) -> str:

@@ -157,7 +157,7 @@ def _pilot(session: Session, campaign: Campaign) -> Hold | None:
     }.get(step.state, ("the pilot is invited first", None))
     if said == approved.REJECT:
         why, typed = "the pilot's email was rejected", command("history", key)
-    return Hold(Kind.PILOT, Scope.INVITES, why, type_this=typed, but=person.id)
+    return Hold(Kind.PILOT, Scope.INVITES, why, type_this=typed, except_person=person.id)
 
 
 def _time(campaign: Campaign, at: datetime) -> Hold | None:

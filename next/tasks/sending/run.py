@@ -61,12 +61,11 @@ async def sending(
 
 
 class Run:
-    """One run of one campaign; `sending` makes it. `sent` counts all that it sent, by state."""
+    """One run of one campaign; `sending` makes it."""
 
     def __init__(
         self, at_work: Running, service: Service, settings: Settings, stop: asyncio.Event
     ) -> None:
-        self.sent: Counter[tuple[Op, State]] = Counter()
         self._running, self._settings = at_work, settings
         project = at_work.own_step(Op.CREATE).service_id
         self._calls = Calls(service, at_work.campaign.spec, project)
@@ -128,7 +127,6 @@ class Run:
     ) -> Counter[State]:
         self.gate.raise_its_ending()
         sent = await self._sender.send(op, requests, at_once)
-        self.sent.update({(op, state): number for state, number in sent.items()})
         self.gate.raise_its_ending()
         return sent
 

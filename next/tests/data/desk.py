@@ -132,7 +132,10 @@ class Desk:
         """Who is due, now or once what they need is done."""
         with self.at(key) as (session, campaign_id):
             names = self._names(session)
-            return [names[person] for person in to_come(session, campaign_id, op)]
+            return [
+                names[person]
+                for person in to_come(session, campaign_id, op, holds(session, campaign_id))
+            ]
 
     def kept(self, *who: str, op=Op.INVITE, key="backend", at=None) -> dict[str, str]:
         """What keeps these people back, at a claim or in a plan: kinds by name or address."""
