@@ -5,12 +5,11 @@ from openpyxl import Workbook
 from sqlmodel import select
 
 from config.errors import BadInput
-from data.campaigns.intake import Allowed, KeyInUse
-from data.decisions import approvals
+from data.campaigns.intake import Allowed
 from data.decisions.decisions import By, block
 from data.store.states import Op
-from data.store.tables import Campaign, Decision
-from tasks.plan import Rewritten, make_plan, refreshed
+from data.store.tables import Campaign
+from tasks.plan import Rewritten, make_plan
 from tests.data.desk import address
 
 
@@ -72,19 +71,6 @@ def test_who_is_held_is_named_and_not_counted(desk):
     )
 
 
-def test_people_gone_from_the_file_stop_a_run_until_a_person_accepts(desk):
-    desk.take_in("Ada", "Ben", "Cyd")
-    stopped = plan(desk, "Ada")
-    assert kinds(stopped.holds) == ["removed"]
-    assert stopped.holds[0].type_this == "campaign run backend.yaml --accept-removed"
-    assert stopped.intake.gone == ("ben@x.org", "cyd@x.org")
-    assert not stopped.sends
-    going_on = plan(desk, "Ada", allowed=Allowed("me", removed=True))
-    assert (going_on.holds, going_on.add) == ([], 1)
-    with desk.ledger.reading() as session:
-        assert [each.word for each in session.exec(select(Decision))] == ["accept-removed"]
-
-
 @pytest.mark.parametrize(
     ("invites", "stops", "waits"),
     [
@@ -100,35 +86,6 @@ def test_what_stops_a_run_and_what_only_waits(desk, invites, stops, waits):
     assert (kinds(made.holds), kinds(made.waits)) == (stops, waits)
 
 
-def test_a_shown_plan_is_approved_and_another_problem_of_its_title_is_another_plan(desk):
-    from data.campaigns.people import own_steps
-
-    asked = {"problem": {"title": "Two sum"}, "invites": {"approval": "required"}}
-    read = desk.read("Ada", **asked)
-
-    def resolved(number):
-        with desk.at() as (session, campaign_id):
-            step = own_steps(session, campaign_id)[Op.ATTACH]
-            step.service_id = number
-            session.add(step)
-
-    assert plan(desk, "Ada", **asked).unresolved == "Two sum"
-    resolved(42)
-    shown = refreshed(plan(desk, "Ada", **asked), read, desk.ledger)
-    assert desk.call(approvals.approve, By("me")).code == shown.code
-    assert plan(desk, "Ada", **asked).holds == []
-    resolved(57)
-    assert kinds(refreshed(plan(desk, "Ada", **asked), read, desk.ledger).holds) == ["approval"]
-
-
-def test_a_key_used_for_something_else_makes_no_plan(desk):
-    desk.take_in("Ada")
-    desk.does(Op.CREATE)
-    with pytest.raises(KeyInUse):
-        plan(desk, "Ada", project={"name": "Other"})
-    plan(desk, "Ada", project={"name": "Other"}, allowed=Allowed("me", project=True))
-
-
 def follows(desk, file):
     desk.settings = desk.settings.model_copy(update={"do_not_contact": file})
 
@@ -138,15 +95,6 @@ def saved(file, *rows):
     for row in rows:
         book.active.append(row)
     book.save(file)
-
-
-def test_what_the_do_not_contact_file_once_listed_stays_listed(desk, tmp_path):
-    listing = tmp_path / "no.txt"
-    listing.write_text("Email\nada@x.org # she asked\n*@y.org\n")
-    follows(desk, listing)
-    assert plan(desk, "Ada", ("B", "B", "b@y.org"), "Cyd").add == 1
-    listing.write_text("somebody@else.org\n")
-    assert plan(desk, "Ada", ("B", "B", "b@y.org"), "Cyd").add == 1
 
 
 @pytest.mark.parametrize(

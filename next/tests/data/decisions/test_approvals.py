@@ -30,22 +30,10 @@ def stands(desk):
     return "approval" not in found, "approval" not in desk.kept("Ada", op=Op.ADD).values()
 
 
-def titled(desk, number):
-    from data.campaigns.people import own_steps
-
-    with desk.at() as (session, campaign_id):
-        step = own_steps(session, campaign_id)[Op.ATTACH]
-        step.service_id = number
-        session.add(step)
-
-
 CHANGES = {
     "nothing": lambda desk: None,
     "the same file": lambda desk: desk.take_in("Ada", "Ben", **ASKED),
     "its own requests": lambda desk: desk.sends("Ada"),
-    "other bytes": lambda desk: desk.take_in("Ada", "Ben", digest="other", **ASKED),
-    "another person": lambda desk: desk.take_in("Ada", "Ben", "Cyd", **ASKED),
-    "another problem": lambda desk: titled(desk, 43),
     "somebody withdrawn": lambda desk: desk.call(d.withdraw, [address("Ben")], ME),
     "somebody blocked": lambda desk: desk.call(lambda s, _: d.block(s, [address("Ben")], ME)),
     "an address corrected": lambda desk: desk.call(d.correct, address("Ben"), "b@y.org", ME),
@@ -58,9 +46,6 @@ CHANGES = {
         ("nothing", True, True),
         ("the same file", True, True),
         ("its own requests", True, True),
-        ("other bytes", False, False),
-        ("another person", False, False),
-        ("another problem", False, False),
         # Fewer people: the run goes on with the others, the next one asks again.
         ("somebody withdrawn", False, True),
         ("somebody blocked", False, True),

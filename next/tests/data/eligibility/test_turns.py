@@ -64,17 +64,3 @@ def test_the_pilot_first_and_everybody_once_it_is_approved(desk):
     assert turns(desk) == (0, "pilot", None)
     desk.call(approvals.approve, By("me"))
     assert turns(desk) == (1, None, None)
-
-
-@pytest.mark.parametrize(
-    ("invites", "wanted"),
-    [
-        ({}, (2, None, None)),
-        ({"hours": "Mon-Fri 09:00-18:00"}, (2, None, None)),
-        ({"hours": "Wed 09:00-18:00"}, (0, "hours", NOON + timedelta(hours=21))),
-        ({"not_after": "2026-12-01 10:00"}, (0, "window", None)),
-    ],
-)
-def test_hours_and_window(desk, invites, wanted):
-    added(desk, "Ada", "Ben", **invites)
-    assert turns(desk, NOON) == wanted

@@ -1,22 +1,16 @@
 """A ledger on a PostgreSQL server: its lease is a session, and a lost session ends the sending."""
 
 import os
-import signal
-import socket
-import subprocess
-import sys
-from collections.abc import Iterator
 from urllib.parse import quote
 
 import pytest
 from sqlmodel import select
 
 from config.errors import CampaignError
-from data.store.lease import AtWork, LeaseLost, is_free, lease
+from data.store.lease import LeaseLost, is_free, lease
 from data.store.ledger import ForeignDatabase, Ledger, LedgerUnusable
 from data.store.tables import Notice
 from tests.data.ledgers import Postgres, empty, new_url, postgres
-from tests.data.store.test_lease import HOLD
 
 __all__ = ["empty", "new_url", "postgres"]
 
@@ -26,27 +20,6 @@ pytestmark = [
     pytest.mark.xdist_group("pg"),
     pytest.mark.parametrize("new_url", ["postgres"], indirect=True),
 ]
-
-
-@pytest.fixture
-def other(new_url: str) -> Iterator[subprocess.Popen[str]]:
-    """Another process, which holds the lease of the campaign backend."""
-    pipe = subprocess.PIPE
-    command = [sys.executable, "-c", HOLD, new_url, "backend"]
-    process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
-    assert process.stdout is not None
-    assert process.stdout.readline() == "held\n"
-    yield process
-    process.kill()
-    process.communicate()
-
-
-def test_what_is_written_is_there(new_url: str) -> None:
-    with Ledger.open(new_url) as ledger, ledger.writing() as session:
-        session.add(Notice(key="x", text="y"))
-    with Ledger.open(new_url) as ledger, ledger.reading() as session:
-        assert session.exec(select(Notice.key)).all() == ["x"]
-        assert "password" not in ledger.place
 
 
 def test_its_transactions_are_ours_whatever_the_server_or_the_address_says(new_url: str) -> None:
@@ -64,34 +37,6 @@ def test_a_database_of_something_else_is_refused(new_url: str, postgres: Postgre
         session.connection().exec_driver_sql("DROP TABLE alembic_version")
     with pytest.raises(ForeignDatabase):
         Ledger.open(new_url)
-
-
-def test_who_comes_second_is_told_who_is_at_work(
-    new_url: str, other: subprocess.Popen[str]
-) -> None:
-    with Ledger.open(new_url) as ledger:
-        assert not is_free(ledger, "backend")
-        with pytest.raises(AtWork) as told, lease(ledger, "backend"):
-            pass
-        assert (told.value.host, told.value.pid) == (socket.gethostname()[:40], other.pid)
-        assert told.value.since is not None
-        with lease(ledger, "frontend") as held:
-            held.check()
-
-
-def test_who_died_holds_nothing_and_who_is_stopped_holds_on(
-    new_url: str, other: subprocess.Popen[str], postgres: Postgres
-) -> None:
-    with Ledger.open(new_url) as ledger:
-        os.kill(other.pid, signal.SIGSTOP)
-        os.waitpid(other.pid, os.WUNTRACED)
-        assert not is_free(ledger, "backend")
-        os.kill(other.pid, signal.SIGKILL)
-        other.wait()
-        postgres.gone(f"% {other.pid}")
-        assert is_free(ledger, "backend")
-        with lease(ledger, "backend") as held:
-            held.check()
 
 
 def test_a_lease_whose_connection_was_cut_is_lost(new_url: str, postgres: Postgres) -> None:

@@ -76,22 +76,6 @@ def test_the_ledger_that_sent_may_go_on(desk: Desk) -> None:
     assert desk.check() is None
 
 
-def test_an_older_copy_is_stopped(desk: Desk) -> None:
-    desk.send_part()
-    copy = _copy(desk)
-    desk.send_part()
-    copy.rename(desk.db)
-    assert desk.check() is OlderLedger
-
-
-def test_an_empty_ledger_is_stopped(desk: Desk) -> None:
-    desk.send_part()
-    desk.db.unlink()
-    assert desk.check() is AnotherLedger
-    desk.begin()
-    assert desk.check() is AnotherLedger
-
-
 @pytest.mark.parametrize("gone", ["beside", "copy"])
 def test_one_of_the_two_is_enough(desk: Desk, gone: str) -> None:
     desk.send_part()
@@ -123,14 +107,6 @@ def test_what_a_person_accepts_goes_on_and_the_other_copy_is_stopped(desk: Desk)
     assert desk.send_part() == 3  # beyond both
     assert desk.check() is None
     newer.rename(desk.db)
-    assert desk.check() is OlderLedger
-
-
-def test_of_two_copies_that_go_on_the_second_is_stopped(desk: Desk) -> None:
-    desk.send_part()
-    copy = _copy(desk)
-    desk.send_part()
-    copy.rename(desk.db)
     assert desk.check() is OlderLedger
 
 
