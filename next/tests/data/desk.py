@@ -137,11 +137,11 @@ class Desk:
                 for person in to_come(session, campaign_id, op, holds(session, campaign_id))
             ]
 
-    def kept(self, *who: str, op=Op.INVITE, key="backend", at=None) -> dict[str, str]:
+    def kept(self, *who: str, op=Op.INVITE, key="backend", **more) -> dict[str, str]:
         """What keeps these people back, at a claim or in a plan: kinds by name or address."""
         with self.at(key) as (session, campaign_id):
             ids = {self.id_of(each, key, session): each for each in who}
-            found = kept_back(session, campaign_id, op, list(ids), at)
+            found = kept_back(session, campaign_id, op, list(ids), **more)
             found = holds(session, campaign_id, list(ids)) | found
             return {ids[person]: str(hold.kind) for person, hold in found.items()}
 

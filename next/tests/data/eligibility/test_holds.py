@@ -190,14 +190,22 @@ def test_nobody_is_invited_outside_the_window_and_the_hours(desk, invites, kind,
     assert desk.kept("Ada", op=Op.ADD, at=NOON) == {}
 
 
-def test_a_rate_lets_one_invitation_through_at_a_time(desk):
-    desk.take_in("Ada", "Ben", invites={"per_hour": 60})
-    for op in (Op.CREATE, Op.ATTACH, Op.ADD):
-        desk.does(op)
-    assert desk.kept("Ada", "Ben") == {"Ben": "rate"}
+@pytest.mark.parametrize(
+    ("per_hour", "per_second", "other_campaign"),
+    [(60, None, False), (None, 1 / 60, True), (6000, 1 / 60, True), (60, 1_000_000, False)],
+)
+def test_a_rate_lets_one_invitation_through_at_a_time(desk, per_hour, per_second, other_campaign):
+    """`per_hour` is of one campaign, `per_second` of the whole ledger."""
+    for key, who in (("backend", ("Ada", "Ben")), ("other", ("Cyd",))):
+        desk.take_in(*who, key=key, invites={"per_hour": per_hour} if per_hour else {})
+        for op in (Op.CREATE, Op.ATTACH, Op.ADD):
+            desk.does(op, key=key)
+    asked = {"per_second": per_second}
+    assert desk.kept("Ada", "Ben", **asked) == {"Ben": "rate"}
     desk.does(Op.INVITE, "Ada")
-    assert desk.kept("Ben") == {"Ben": "rate"}
-    assert desk.kept("Ben", at=now() + timedelta(seconds=61)) == {}
+    assert desk.kept("Ben", **asked) == {"Ben": "rate"}
+    assert desk.kept("Cyd", key="other", **asked) == ({"Cyd": "rate"} if other_campaign else {})
+    assert desk.kept("Ben", at=now() + timedelta(seconds=61), **asked) == {}
 
 
 @pytest.mark.parametrize(

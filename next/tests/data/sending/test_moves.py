@@ -8,11 +8,12 @@ from sqlalchemy import update
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import Session
 
+from data.decisions.decisions import By, move, note
 from data.eligibility.holds import Hold, Kind
 from data.sending.outcomes import SHARED_ID, Outcome, refusals
 from data.sending.recovery import CUT_SHORT, leftovers, recover
-from data.store.states import COUNTS, NEEDS, OPEN, WORDS, Op, State
-from data.store.tables import PART, PERSON, STEP, Decision, Part, Request, Run
+from data.store.states import COUNTS, NEEDS, OPEN, Op, State
+from data.store.tables import PART, PERSON, STEP, Decision, Part, Request, Run, Step
 from tests.data.sending.small import begun, campaign, claim, claimed, parts, prepared, record, steps
 
 S = State
@@ -27,20 +28,12 @@ def put(session: Session, state: State, *of: int) -> None:
     session.execute(update(STEP).where(STEP.c.id.in_(of)).values(state=state))
 
 
-def decided(session: Session, step: int, word: str) -> None:
-    """What data/decisions does with a word, on the tables alone."""
-    rule = WORDS[word]
-    row = session.execute(STEP.select().where(STEP.c.id == step)).one()
-    assert row.state in rule.stands
-    if rule.part:
-        unsure = (PART.c.id == row.part_id, PART.c.state == S.UNSURE)
-        session.execute(update(PART).where(*unsure).values(state=rule.part))
-    session.add(Decision(who="x", word=word, part_id=row.part_id, campaign_id=1))
-    values: dict[str, object] = {"state": rule.step}
-    if rule.again:
-        values |= {"generation": row.generation + 1, "part_id": None}
-    session.execute(update(STEP).where(STEP.c.id == step).values(values))
-    session.flush()
+def decided(session: Session, step_id: int, word: str) -> None:
+    """A person's word on one step."""
+    step = session.get_one(Step, step_id, populate_existing=True)
+    by, part = By("x"), step.part_id
+    assert move(session, step, word)
+    note(session, word, by, 1, part_id=part)
 
 
 def state(session: Session, step: int) -> State:

@@ -19,15 +19,15 @@ from sqlmodel import Session, select
 
 from config.errors import CampaignError
 from config.settings import Settings
-from data.decisions import decisions
+from data.decisions import decisions, doubts
 from data.decisions.decisions import By
 from data.sending.recovery import take_over
 from data.sending.writer import Writer
 from data.store import tables
 from data.store.lease import AtWork, lease
 from data.store.ledger import Ledger
-from data.store.states import WORDS, Op, State
-from data.store.tables import Decision, Part, Person, Step
+from data.store.states import Op, State
+from data.store.tables import Part, Person, Step
 from tasks.sending import run as module
 from tasks.sending.run import sending
 from tests.data.sending import small
@@ -249,29 +249,23 @@ class History:
 def settle(ledger: Ledger, entries: list[dict[str, Any]]) -> None:
     """A truthful person says of each doubt what the service did; of a refusal, to try again."""
     with ledger.writing() as session:
-        open_now = select(Step).where(Step.state.in_((State.UNSURE, State.REFUSED)))  # type: ignore[attr-defined]
-        for step in session.exec(open_now):
-            part, person = session.get_one(Part, step.part_id), session.get(Person, step.person_id)
-            email = person.email1 if person else "project"
-            mine = [e for e in entries if e["op"] == step.op and e["worked"]]
-            ids = [e["ids"][email] for e in mine if email in e["ids"]]
-            mails = [e for e in mine if e["email"] == email]
-            counted = session.exec(
-                select(Part).where(Part.step_id == step.id, Part.state == State.DONE)
-            ).all()
-            there = {
-                Op.ATTACH: bool(mine),
-                Op.INVITE: len(mails) > len(counted),
-            }.get(step.op, bool(ids))
-            word = "sent" if there and step.state is State.UNSURE else "again"
-            session.add(
-                Decision(who="Ada", word=word, campaign_id=step.campaign_id, part_id=part.id)
-            )
-            if part.state is State.UNSURE:
-                part.state = WORDS[word].part or part.state
-            step.state = WORDS[word].step or step.state
-            if ids and word == "sent":
-                step.service_id = part.service_id = ids[-1]
+        for doubt in doubts.doubts(session, 1):
+            worked = [e for e in entries if e["op"] == doubt.op and e["worked"]]
+            whose = doubt.email1 or "project"
+            ids = [e["ids"][whose] for e in worked if whose in e["ids"]]
+            mails = [e for e in worked if e["email"] == doubt.email1]
+            counted = (Part.step_id == doubt.step_id, Part.state == State.DONE)
+            before = session.exec(select(Part).where(*counted)).all()
+            there = {Op.ATTACH: bool(worked), Op.INVITE: len(mails) > len(before)}
+            happened = there.get(doubt.op, bool(ids))
+            number = ids[-1] if happened and doubt.op in doubts.NEEDS_ID else None
+            word = "sent" if happened else "again"
+            verdict = doubts.Verdict(word, doubt.email1, doubt.op, number)
+            doubts.settle(session, 1, [verdict], ADA)
+        refused = select(Person.email1).join(Step, Step.person_id == Person.id)  # type: ignore[arg-type]
+        for email1 in session.exec(refused.where(Step.state == State.REFUSED)).all():
+            with suppress(CampaignError):
+                decisions.invite(session, 1, [email1], ADA)
 
 
 @contextmanager

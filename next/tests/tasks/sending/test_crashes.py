@@ -13,13 +13,14 @@ import pytest
 from sqlmodel import select
 
 from data.sending.recovery import take_over
-from data.store.states import WORDS, Op, State
-from data.store.tables import Part, Person, Request, Step
+from data.store.states import Op, State
+from data.store.tables import Request, Step
 from sandbox import faults
 from tasks.status import status
 from tests.data.sending import oracle
 from tests.tasks.sending import crashing
 from tests.tasks.sending.desk import Desk
+from tests.tasks.sending.simulation import settle
 
 OPTIONS = {"invites_in_flight": 2, "candidates_per_request": 3}
 KNOWN = oracle.Known(in_flight=2, batch=3)
@@ -51,32 +52,11 @@ def judged(at: Desk, known: oracle.Known = KNOWN) -> dict[str, Any]:
     return stands
 
 
-def settle(at: Desk) -> None:
-    """A truthful person reads the service and settles what is unsure."""
-    entries = at.service.entries()
-    with at.ledger.writing() as session:
-        for step in session.exec(select(Step).where(Step.state == State.UNSURE)):
-            person = session.get(Person, step.person_id)
-            email = person.email1 if person else "project"
-            mine = [e for e in entries if e["op"] == step.op and e["worked"]]
-            ids = [e["ids"].get(email) for e in mine if email in e["ids"]]
-            happened = bool(ids) or any(
-                e["email"] == email if step.op is Op.INVITE else step.op is Op.ATTACH for e in mine
-            )
-            word = WORDS["sent" if happened else "again"]
-            part = session.get_one(Part, step.part_id)
-            assert word.step is not None
-            assert word.part is not None
-            step.state, part.state = word.step, word.part
-            if ids:
-                step.service_id = part.service_id = ids[-1]
-
-
 def to_the_end(at: Desk) -> None:
     """Whatever died: settled and run again, everybody has exactly one email."""
     take_over(at.ledger, "backend")
     judged(at)
-    settle(at)
+    settle(at.ledger, at.service.entries())
     run(at)
     stands = judged(at)
     assert stands["counts"]["invited"] == PEOPLE
@@ -158,7 +138,7 @@ def test_every_crash_at_a_failing_service(desk: Make, dies: int, fault: str) -> 
     for _ in count():
         take_over(at.ledger, "backend")
         judged(at)
-        settle(at)
+        settle(at.ledger, at.service.entries())
         if not run(at) and judged(at)["counts"]["invited"] == PEOPLE:
             break
     assert set(at.emails().values()) == {1}
