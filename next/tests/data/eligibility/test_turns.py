@@ -51,6 +51,12 @@ def test_what_a_clock_that_was_ahead_has_written_does_not_count(desk, invites):
     assert desk.kept("Ben") == {}
 
 
+def test_a_rate_ends_no_turn(desk):
+    added(desk, "Ada", "Ben", per_hour=60)
+    desk.does(Op.INVITE, "Ada")
+    assert turns(desk) == (1, None, None)
+
+
 def test_somebody_provably_not_invited_has_not_had_their_turn(desk):
     added(desk, *NAMES[:3], waves=[1, "rest"], between="2 days")
     desk.does(Op.INVITE, "Ada", state=State.WAITING)

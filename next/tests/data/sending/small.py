@@ -11,7 +11,6 @@ from data.store.states import Op, State
 from data.store.tables import Campaign, Part, Person, Run, Step
 
 NAMES = ("ada", "bo", "cy", "di", "ed", "flo", "gus", "hal")
-FRESH = {"populate_existing": True}
 SERVICE, ACCOUNT = "https://assess.example", "account"
 
 

@@ -10,10 +10,11 @@ from sqlmodel import Session
 
 from data.decisions.decisions import By, move, note
 from data.eligibility.holds import Hold, Kind
+from data.sending import pace
 from data.sending.outcomes import SHARED_ID, Outcome, refusals
 from data.sending.recovery import CUT_SHORT, leftovers, recover
 from data.store.states import COUNTS, NEEDS, OPEN, Op, State
-from data.store.tables import PART, PERSON, STEP, Decision, Part, Request, Run, Step
+from data.store.tables import PART, PERSON, STEP, Campaign, Decision, Part, Request, Run, Step
 from tests.data.sending.small import begun, campaign, claim, claimed, parts, prepared, record, steps
 
 S = State
@@ -90,6 +91,20 @@ def test_a_paused_campaign_answers_with_its_hold(session: Session) -> None:
     assert isinstance(held, Hold)
     assert held.kind is Kind.PAUSED
     assert state(session, adds[0].id) is S.WAITING
+
+
+def test_a_pause_that_a_service_asked_for_holds_every_campaign_there(session: Session) -> None:
+    run, [add, *_] = prepared(session, Op.ADD)
+    until = pace.pause(session, run, 60)
+    assert pace.pause(session, run, 1) == until
+    held = claim(session, run, Op.ADD, [add.id])
+    assert isinstance(held, Hold)
+    assert (held.kind, held.until) == (Kind.THROTTLED, until)
+    run, [create] = prepared(session, Op.CREATE, key="same-service")
+    assert claim(session, run, Op.CREATE, [create.id]) == held
+    run, [create] = prepared(session, Op.CREATE, key="elsewhere")
+    session.get_one(Campaign, create.campaign_id).service = "https://other.example"
+    claimed(session, run, Op.CREATE, create.id)
 
 
 @pytest.mark.parametrize(("op", "to"), pairs(Op, ENDS))

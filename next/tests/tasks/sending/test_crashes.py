@@ -23,7 +23,6 @@ from tests.tasks.sending.desk import Desk
 from tests.tasks.sending.simulation import settle
 
 OPTIONS = {"invites_in_flight": 2, "candidates_per_request": 3}
-KNOWN = oracle.Known(in_flight=2, batch=3)
 PEOPLE = 5
 BOUNDARIES = 180  # more than a run has, see the test that counts them
 
@@ -41,14 +40,14 @@ def run(at: Desk, dies: int = 0) -> bool:
     return process.exitcode != 0
 
 
-def judged(at: Desk, known: oracle.Known = KNOWN) -> dict[str, Any]:
+def judged(at: Desk) -> dict[str, Any]:
     """Whether the ledger and the record can both be true."""
     entries = at.service.entries()
     with at.ledger.reading() as session:
         stands = status(session, "backend")
         requests = Counter(str(op) for op in session.exec(select(Request.op)))
     assert oracle.unrecorded(entries, requests) == []
-    assert oracle.faults(entries, stands, known) == []
+    assert oracle.faults(entries, stands) == []
     return stands
 
 
@@ -82,7 +81,7 @@ def judged_after_a_crash(at: Desk) -> None:
         sending = session.exec(select(Step).where(Step.state == State.SENDING)).all()
     assert len(sending) <= 3
     take_over(at.ledger, "backend")
-    assert oracle.in_flight(judged(at), KNOWN) == []
+    assert oracle.in_flight(judged(at), invites=2, batch=3) == []
 
 
 def test_the_boundaries_are_known(desk: Make) -> None:

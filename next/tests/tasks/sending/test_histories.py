@@ -35,8 +35,7 @@ def lives(seed: int, ledger: Ledger, home: Path) -> list[str]:
             loop.close()
         with ledger.reading() as session:
             stands = status(session, "backend")
-        known = oracle.Known(history.allowed)
-        wrong = oracle.faults(history.service.entries, stands, known)
+        wrong = oracle.faults(history.service.entries, stands, history.allowed)
         wrong += oracle.complete(history.service.entries, stands)
         if stands["counts"]["invited"] != history.people:
             wrong.append(f"not everybody counts as invited: {stands['counts']}")

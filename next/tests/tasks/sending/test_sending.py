@@ -160,6 +160,7 @@ def test_nothing_more_is_sent_once_the_lock_is_gone(desk: Make) -> None:
     ending = asyncio.run(removed())
     assert ending.how is How.STOPPED
     assert "Nothing more is sent" in str(ending)
+    assert at.states(Op.INVITE) == {S.DONE: 2, S.WAITING: 6}
     assert len(at.received("invite")) == 2
 
 
