@@ -45,15 +45,40 @@ def test_bad_rows_cost_themselves(desk: Make, bad: tuple[str, ...]) -> None:
     assert at.states(Op.ADD) == {S.REFUSED: len(bad), S.DONE: 8 - len(bad)}
 
 
-def test_a_service_that_does_not_answer_the_check_ends_the_run(desk: Make) -> None:
-    at = desk(
-        {"invites_in_flight": 1}, invite=faults.lost(2), problems=faults.refuse_all(403, "closed")
-    )
+ENDS: dict[str, tuple[How | None, dict[State, int], dict[str, Any]]] = {
+    "as it should": (None, {S.DONE: 8}, {}),
+    "an answer is lost": (None, {S.UNSURE: 1, S.DONE: 7}, {"invite": faults.lost(3)}),
+    "a pause": (None, {S.DONE: 8}, {"invite": faults.throttled(1, at=3)}),
+    "nobody may be added": (How.STOPPED, {S.WAITING: 8}, {"add": faults.refuse_all(403)}),
+    "nobody is invited": (How.STOPPED, {S.WAITING: 8}, {"invite": faults.refuse_all(422)}),
+    "strangers are named": (How.STOPPED, {S.WAITING: 8}, {"add": faults.strangers()}),
+    "a page": (How.STOPPED, {S.DONE: 1, S.UNSURE: 1, S.WAITING: 6}, {"invite": faults.html(2)}),
+    "three are unsure": (
+        How.STOPPED,
+        {S.DONE: 1, S.UNSURE: 3, S.WAITING: 4},
+        {"invite": faults.status(502, after=True, at=2, times=faults.ALWAYS)},
+    ),
+    "nor is the check answered": (
+        How.STOPPED,
+        {S.DONE: 1, S.UNSURE: 1, S.WAITING: 6},
+        {"invite": faults.lost(2), "problems": faults.refuse_all(403)},
+    ),
+    "the project is unsure": (How.UNSURE, {S.WAITING: 8}, {"create": faults.lost()}),
+    "its problem is unsure": (How.UNSURE, {S.WAITING: 8}, {"attach": faults.lost()}),
+}
+
+
+@pytest.mark.parametrize("case", ENDS)
+def test_how_a_run_ends_and_where_everybody_stands(desk: Make, case: str) -> None:
+    how, stands, faulty = ENDS[case]
+    at = desk({"invites_in_flight": 1}, **faulty)
     at.campaign(8)
-    ending = at.run()
-    assert ending is not None
-    assert "closed" in str(ending)
-    assert at.states(Op.INVITE) == {S.DONE: 1, S.UNSURE: 1, S.WAITING: 6}
+    for _ in range(1 if how is How.STOPPED else 2):  # again, nothing is repeated
+        ending = at.run()
+        assert (ending and ending.how) is how
+        assert at.states(Op.INVITE) == stands
+    assert set(at.emails().values()) <= {1}
+    assert len(at.received("create")) == 1
 
 
 def test_who_was_still_connecting_when_a_pause_began_is_kept_back(
@@ -120,15 +145,6 @@ def test_a_replay_after_401_is_a_request_of_its_own(desk: Make) -> None:
         invites = [r for r in session.exec(select(Request)) if r.op is Op.INVITE]
     assert [r.status for r in invites] == [200, 401, 200, 200]
     assert len(at.received("token")) == 2
-
-
-@pytest.mark.parametrize("fault", [faults.html(2), faults.redirect(2)])
-def test_a_page_stops_the_run(desk: Make, fault: faults.Fault) -> None:
-    at = desk({"invites_in_flight": 1}, invite=fault)
-    at.campaign(3)
-    ending = at.run()
-    assert ending is not None
-    assert at.states(Op.INVITE) == {S.DONE: 1, S.UNSURE: 1, S.WAITING: 1}
 
 
 def test_a_cancelled_run_still_records_its_answers(desk: Make) -> None:
