@@ -4,6 +4,7 @@ import pytest
 from sqlmodel import select
 
 from data.campaigns.intake import Allowed
+from data.campaigns.people import own_steps
 from data.decisions import decisions as d
 from data.decisions.doubts import Verdict, doubts, settle
 from data.store.states import Op, State
@@ -230,8 +231,6 @@ def test_what_no_address_is_corrected_to(desk, new, why_not):
     ],
 )
 def test_verdicts_on_what_is_unsure(desk, step, word, value, after):
-    from data.campaigns.people import own_steps, rows
-
     desk.take_in("Ada", "Ben")
     op = Op(step)
     for each in Op:
@@ -251,14 +250,9 @@ def test_verdicts_on_what_is_unsure(desk, step, word, value, after):
     desk.call(settle, [verdict], ME)
     assert desk.call(doubts) == []
     with desk.at() as (session, campaign_id):
-        if email:
-            [row] = [row for row in rows(session, campaign_id) if row.email1 == email]
-            state = row.add if op is Op.ADD else row.invite
-            number = row.candidate_id if op is Op.ADD else None
-        else:
-            own = own_steps(session, campaign_id)[op]
-            state, number = own.state, own.service_id
-    assert (str(state), number) == after
+        person = desk.id_of("Ada", session=session) if email else 0
+        settled = own_steps(session, campaign_id, person)[op]
+        assert (str(settled.state), settled.service_id) == after
 
 
 def test_a_verdict_is_about_what_was_looked_at(desk):

@@ -36,12 +36,6 @@ def test_what_is_due_follows_the_order_of_the_steps(desk):
     assert [desk.due(op) for op in Op] == [[], [], [], []]
 
 
-def test_no_project_is_made_for_nobody(desk):
-    block(desk, "@x.org")
-    desk.take_in("Ada", "Ben")
-    assert [desk.due(op) for op in Op] == [[], [], [], []]
-
-
 def test_nobody_is_invited_where_invitations_are_not_sent(desk):
     desk.take_in("Ada", invites={"send": False})
     desk.sends()

@@ -121,25 +121,32 @@ CANNOT_BE_OPENED: dict[str, tuple[Callable[[Path], None], type[Exception], str]]
     "foreign": (_foreign, ForeignDatabase, "no ledger"),
     "of another program": (_other_alembic, ForeignDatabase, "no ledger"),
     "no database": (_no_database, LedgerUnusable, "it is no database"),
+    "damaged": (_damaged, LedgerUnusable, "it is damaged"),
 }
 
 
 @pytest.mark.parametrize("case", CANNOT_BE_OPENED)
-def test_what_cannot_be_opened_says_so_and_stays_as_it_is(file: Path, case: str) -> None:
+def test_what_cannot_be_read_says_so_and_stays_as_it_is(file: Path, case: str) -> None:
     harm, error, said = CANNOT_BE_OPENED[case]
     harm(file)
     before = file.read_bytes()
-    with pytest.raises(error, match=said) as raised:
-        Ledger.open(url(file))
+    with pytest.raises(error, match=said) as raised, Ledger.open(url(file)) as ledger:
+        rows(ledger)
     assert "Nothing was" in str(raised.value)
     assert file.read_bytes() == before
     assert "\n" not in str(raised.value)
 
 
-def test_a_damaged_file_says_so(file: Path) -> None:
-    _damaged(file)
-    with pytest.raises(LedgerUnusable, match="damaged"), Ledger.open(url(file)) as ledger:
-        rows(ledger)
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("my ledger", "no address of a database"),
+        ("sqlite:////dev/null/ledger.db", "cannot be written"),
+    ],
+)
+def test_where_no_ledger_can_be(address: str, said: str) -> None:
+    with pytest.raises(LedgerUnusable, match=said):
+        Ledger.open(address)
 
 
 def test_who_only_reads_makes_nothing(tmp_path: Path) -> None:
@@ -148,36 +155,18 @@ def test_who_only_reads_makes_nothing(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_address_that_is_none() -> None:
-    with pytest.raises(LedgerUnusable, match="no address of a database"):
-        Ledger.open("my ledger")
-
-
-def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
-    (tmp_path / "a file").touch()
-    with pytest.raises(LedgerUnusable, match="cannot be written"):
-        Ledger.open(url(tmp_path / "a file" / "ledger.db"))
-
-
-def test_a_full_disk_loses_nothing(file: Path) -> None:
+@pytest.mark.parametrize(
+    ("pragma", "said"),
+    [("max_page_count = 1", "the disk is full"), ("query_only = ON", "Make it writable")],
+)
+def test_a_disk_that_takes_no_more_loses_nothing(file: Path, pragma: str, said: str) -> None:
     with Ledger.open(url(file)) as ledger:
         with ledger.recording() as session:
-            session.connection().exec_driver_sql("PRAGMA max_page_count = 1")
-        with (
-            pytest.raises(LedgerUnusable, match="the disk is full"),
-            ledger.recording() as session,
-        ):
+            session.connection().exec_driver_sql(f"PRAGMA {pragma}")
+        with pytest.raises(LedgerUnusable, match=said), ledger.recording() as session:
             session.add(Notice(key="more", text="x" * 1_000_000))
     with Ledger.open(url(file)) as ledger:
         assert rows(ledger) == ["before"]
-
-
-def test_a_ledger_that_became_read_only(file: Path) -> None:
-    with Ledger.open(url(file)) as ledger:
-        with ledger.recording() as session:
-            session.connection().exec_driver_sql("PRAGMA query_only = ON")
-        with pytest.raises(LedgerUnusable, match="Make it writable"), ledger.writing() as session:
-            session.add(Notice(key="more", text=""))
 
 
 def _move(file: Path) -> None:
