@@ -62,7 +62,7 @@ class Writer:
         return answer
 
     async def record(self, outcome: Outcome) -> Sequence[int]:
-        """Write down what a request proved; see `record`. Raises LedgerUnusable."""
+        """Write down what a request proved (outcomes.py). Raises LedgerUnusable."""
         shared: Sequence[int] = await self._ask(_Asked(outcome))
         return shared
 
@@ -93,10 +93,9 @@ class Writer:
             self._together(asked)
         except Exception as error:  # noqa: BLE001 - it is theirs who asked
             failed = error
-            lost = self._outcomes_alone([each for each in asked if each.outcome is not None])
+            lost = self._what_came_alone([each for each in asked if each.tells])
         for each in asked:
-            only_outcome = each.outcome is not None and each.claims is None
-            wrong = lost if only_outcome else failed
+            wrong = lost if each.op is None else failed
             if wrong is not None:
                 each.answered.set_exception(wrong)
             else:
@@ -105,17 +104,14 @@ class Writer:
     def _together(self, asked: Sequence["_Asked"]) -> None:
         claims: dict[Op, list[_Asked]] = {}
         for each in asked:
-            if each.claims is not None:
-                claims.setdefault(each.claims, []).append(each)
+            if each.op is not None:
+                claims.setdefault(each.op, []).append(each)
         if claims:
             self._lease.check()
             self._ledger.refuse_where_gone()
             self._grow(sum(len(each.steps) for each in asked))
         with self._ledger.recording() as session:
             self._record(session, asked)
-            for each in asked:
-                if each.pause is not None:
-                    each.answer = pace.pause(session, self._run_id, each.pause)
             for op, who in claims.items():
                 requests = [each.steps for each in who]
                 granted = claim(session, self._run_id, op, requests, self._per_second)
@@ -130,7 +126,7 @@ class Writer:
         self._left -= steps
         self.claimed += steps
 
-    def _outcomes_alone(self, asked: Sequence["_Asked"]) -> Exception | None:
+    def _what_came_alone(self, asked: Sequence["_Asked"]) -> Exception | None:
         """What was answered is not lost because something else failed: try until it is written."""
         ends = time.monotonic() + PATIENCE
         while asked:
@@ -149,13 +145,20 @@ class Writer:
         shared = record(session, [each.outcome for each in asked if each.outcome is not None])
         for each in asked:
             each.answer = shared
+            if each.pause is not None:
+                each.answer = pace.pause(session, self._run_id, each.pause)
 
 
 @dataclass(eq=False)
 class _Asked:
     outcome: Outcome | None = None
-    claims: Op | None = None
+    op: Op | None = None  # claims one request for these steps
     steps: Sequence[int] = ()
     pause: float | None = None
     answer: Any = None
     answered: Future[Any] = field(default_factory=Future)
+
+    @property
+    def tells(self) -> bool:
+        """Whether it says what a service answered, which must not be lost."""
+        return self.outcome is not None or self.pause is not None
