@@ -8,7 +8,7 @@ from typing import Any
 
 from config.errors import BadInput, Mistake
 from config.sheets.table import read_table
-from data.decisions.doubts import WORDS_OF, Doubt, Verdict
+from data.decisions.doubts import WORDS, Doubt, Verdict
 from data.store.states import Op
 from tasks.outputs.exports import guarded
 from tasks.service.exchange import Phase
@@ -97,7 +97,6 @@ _REACHED = {
     Phase.NOTHING: "the run ended before an answer came",
     Phase.SENDING: "sending it began, and no answer came",
 }
-WORDS = tuple(dict.fromkeys(word for words in WORDS_OF.values() for word in words))
 _READ: dict[str, tuple[Callable[[str], Any], str]] = {
     "verdict": (_word, f"{', '.join(WORDS[:-1])} or {WORDS[-1]}"),
     "step": (Op, "the step as it was written"),

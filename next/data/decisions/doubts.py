@@ -15,6 +15,7 @@ from data.store.states import OF_PROJECT, Op, State
 from data.store.tables import PART, PERSON, REQUEST, STEP, Step
 
 LARGEST_ID = 2**63 - 1
+WORDS = ("sent", "again", "withdraw")  # verdicts
 NEEDS_ID = (Op.CREATE, Op.ADD)  # `sent` needs the id that the service gave
 
 
@@ -39,7 +40,7 @@ class Doubt:
     @property
     def words(self) -> tuple[str, ...]:
         """The verdicts that fit."""
-        return ("sent", "again") if self.op in OF_PROJECT else ("sent", "again", "withdraw")
+        return WORDS[:2] if self.op in OF_PROJECT else WORDS
 
 
 @dataclass(frozen=True, slots=True)
