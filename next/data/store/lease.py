@@ -11,12 +11,13 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 from urllib.parse import quote
 
 from sqlalchemy import text
@@ -48,19 +49,16 @@ class NoLocks(CampaignError):
     """The lock {path} cannot be written ({cause}). Nothing was sent. Make the folder writable."""
 
 
-class Lease(Protocol):
+@dataclass(frozen=True, slots=True)
+class Lease:
     """The right to send one campaign, held by this process."""
 
-    def check(self) -> None:
-        """Raise LeaseLost where it is not held any more; asked before each claim."""
+    check: Callable[[], None]  # raises LeaseLost where it is not held any more: before each claim
 
 
-@contextmanager
-def lease(ledger: Ledger, key: str) -> Iterator[Lease]:
+def lease(ledger: Ledger, key: str) -> AbstractContextManager[Lease]:
     """Take the lease of a campaign and hold it. Raises AtWork, NoLocks, LedgerUnusable."""
-    held = _on_server(ledger, key) if ledger.on_a_server else _in_folder(ledger.locks, key)
-    with held as taken:
-        yield taken
+    return _on_server(ledger, key) if ledger.on_a_server else _in_folder(ledger.locks, key)
 
 
 def is_free(ledger: Ledger, key: str) -> bool:
@@ -95,32 +93,27 @@ def lock_file(folder: Path, name: str) -> int:
         raise NoLocks(path=folder / name, cause=error.strerror) from None
 
 
-class _FileLease:
-    def __init__(self, key: str, path: Path, number: int) -> None:
-        self._key, self._path, self._number = key, path, number
-
-    def check(self) -> None:
-        mine = os.fstat(self._number)
-        try:
-            there = os.stat(self._path)  # noqa: PTH116 - before each claim
-        except OSError:
-            raise LeaseLost(key=self._key, cause="its lock file was removed") from None
-        if (there.st_dev, there.st_ino) != (mine.st_dev, mine.st_ino):
-            raise LeaseLost(key=self._key, cause="its lock file was replaced")
-
-
 @contextmanager
 def _in_folder(folder: Path, key: str) -> Iterator[Lease]:
     path = folder / file_name(key)
     number = lock_file(folder, path.name)
+
+    def check() -> None:
+        mine = os.fstat(number)
+        try:
+            there = os.stat(path)  # noqa: PTH116 - before each claim
+        except OSError:
+            raise LeaseLost(key=key, cause="its lock file was removed") from None
+        if (there.st_dev, there.st_ino) != (mine.st_dev, mine.st_ino):
+            raise LeaseLost(key=key, cause="its lock file was replaced")
+
     try:
         _lock(number, key)
-        held = _FileLease(key, path, number)
-        held.check()
+        check()
         here = {"host": socket.gethostname(), "pid": os.getpid(), "since": now().isoformat()}
         os.ftruncate(number, 0)
         os.pwrite(number, json.dumps(here).encode(), 0)
-        yield held
+        yield Lease(check)
     finally:
         os.close(number)  # frees the lock
 
@@ -146,20 +139,6 @@ def _at_work(key: str, written: bytes) -> AtWork:
         return AtWork(key, "this machine", 0, None)
 
 
-class _ServerLease:
-    def __init__(self, key: str, connection: Any) -> None:
-        self._key, self._connection = key, connection
-        self._one_at_a_time = threading.Lock()
-
-    def check(self) -> None:
-        try:
-            with self._one_at_a_time:
-                self._connection.execute(text("SELECT 1"))
-        except (DBAPIError, InvalidRequestError):  # just now, or before
-            cause = "the connection to the ledger's server was lost"
-            raise LeaseLost(key=self._key, cause=cause) from None
-
-
 @contextmanager
 def _on_server(ledger: Ledger, key: str) -> Iterator[Lease]:
     name = f"{socket.gethostname()[:40]} {os.getpid()}"
@@ -168,11 +147,21 @@ def _on_server(ledger: Ledger, key: str) -> Iterator[Lease]:
     )
     with explained(ledger.place):
         connection = engine.connect().execution_options(isolation_level="AUTOCOMMIT")
+    one_at_a_time = threading.Lock()
+
+    def check() -> None:
+        try:
+            with one_at_a_time:
+                connection.execute(text("SELECT 1"))
+        except (DBAPIError, InvalidRequestError):  # just now, or before
+            cause = "the connection to the ledger's server was lost"
+            raise LeaseLost(key=key, cause=cause) from None
+
     try:
         with explained(ledger.place):
             if not connection.scalar(_TAKE, _numbers(key)):
                 raise _at_work_there(key, connection.execute(_WHO, _numbers(key)).first())
-        yield _ServerLease(key, connection)
+        yield Lease(check)
     finally:
         connection.invalidate()  # ends the session, and with it the lock
         connection.close()
