@@ -58,7 +58,7 @@ def approve(session: Session, campaign_id: int, by: By, *, reject: bool = False)
     campaign = session.get_one(Campaign, campaign_id)
     word = approved.REJECT if reject else approved.APPROVE
     code = approved.shown_last(session, campaign_id)
-    whole = approved.is_approved(session, campaign, code or "")
+    whole = all(approved.is_approved(session, campaign, each) for each in ("", code or ""))
     about: tuple[int | None, int | None, str | int]  # who, which part, what is answered
     if approved.needs_approval(campaign) and (reject or not whole):
         if code is None:

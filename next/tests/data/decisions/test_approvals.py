@@ -69,6 +69,8 @@ def test_a_verdict_that_sends_again_voids_it(desk):
     assert stands(desk) == (True, True)
     desk.call(doubts.settle, [doubts.Verdict("again", address("Ada"))], ME)
     assert stands(desk) == (False, False)
+    with pytest.raises(approvals.PlanChanged):
+        desk.call(approvals.approve, ME)
 
 
 def test_a_rejection_needs_a_reason_to_be_overruled(desk):
