@@ -13,7 +13,6 @@ from tests.promises.conftest import campaign, prefect_server, prefect_url, sandb
 from tests.promises.support.commands import Campaign
 
 __all__ = ["campaign", "prefect_server", "prefect_url", "sandbox"]
-pytestmark = [pytest.mark.timeout(300)]
 
 
 @pytest.fixture(scope="module", autouse=True)
