@@ -5,7 +5,6 @@ import json
 import re
 import resource
 import threading
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ import openpyxl
 import pytest
 
 from tests.promises.support import corpora
+from tests.promises.support.anything import ANYTHING
 from tests.promises.support.commands import Answer, Campaign
 from tests.promises.support.corpora import place, text, wanted
 from tests.promises.support.service import Service
@@ -321,56 +321,6 @@ def test_30_nobody_is_lost_without_a_word(campaign: Campaign, sandbox: Sandbox) 
     assert corpora.sent(service) == good
 
 
-def _bomb(path: Path) -> None:
-    """A workbook of a few megabytes with a sheet of four gigabytes."""
-    openpyxl.Workbook().save(path)
-    with zipfile.ZipFile(path) as whole:
-        parts = {name: whole.read(name) for name in whole.namelist()}
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as book:
-        for name, part in parts.items():
-            if "sheet1" not in name:
-                book.writestr(name, part)
-        with book.open("xl/worksheets/sheet1.xml", "w", force_zip64=True) as sheet:
-            for _ in range(256):
-                sheet.write(b" " * 2**24)
-
-
-def _far(path: Path) -> None:
-    """A row of 16,384 cells, and a cell in the last corner."""
-    book = openpyxl.Workbook(write_only=True)
-    sheet = book.create_sheet("Candidates")
-    sheet.append([*HEAD.split(","), *(f"c{n}" for n in range(16_381))])
-    sheet.append([*ADA.split(","), *("x" * 16_381)])
-    book.save(path)
-
-
-def _hundred_thousand(path: Path) -> None:
-    path.write_text("\n".join([HEAD, *map(somebody, range(100_000))]), "utf-8")
-
-
-BYTES = bytes(n * n * 7 % 251 for n in range(100_000))
-ANYTHING: dict[str, Callable[[Path], object]] = {
-    "bytes.csv": lambda path: path.write_bytes(BYTES),
-    "bytes.xlsx": lambda path: path.write_bytes(b"PK\x03\x04" + BYTES),
-    "nulls.csv": lambda path: path.write_bytes(f"{HEAD}\n{ADA}\n".encode() + bytes(5000)),
-    "one-line.csv": lambda path: path.write_text(f"{HEAD}," * 20_000),
-    "quotes.csv": lambda path: path.write_text(f'{HEAD}\n{ADA}\n"' + '""\n' * 20_000),
-    "surrogates.csv": lambda path: path.write_bytes(
-        f"{HEAD}\n".encode() + b"\xed\xa0\x80,\xff,a@b\n"
-    ),
-    "half.csv": lambda path: path.write_bytes(b"\xff\xfeA\x00B"),
-    "entities.xls": lambda path: path.write_text(
-        '<!DOCTYPE x [<!ENTITY a "b"><!ENTITY c "&a;&a;&a;">]><table><tr><td>&c;</td></tr></table>'
-    ),
-    "deep.xls": lambda path: path.write_text("<table><tr><td>" * 5000 + "a@people.test"),
-    "far.xlsx": _far,
-    "bomb.xlsx": _bomb,
-    "blank-lines.csv": lambda path: path.write_bytes(
-        (corpora.DATA / "sheets" / "blank-line-in-cell.csv").read_bytes()
-    ),
-}
-
-
 @pytest.mark.timeout(180)
 def test_31_any_content_ends_in_people_or_in_mistakes(campaign: Campaign) -> None:
     """Never in a stack trace, a hang, or more than 1 GB."""
@@ -395,7 +345,8 @@ def test_31_any_content_ends_in_people_or_in_mistakes(campaign: Campaign) -> Non
 @pytest.mark.timeout(180)
 def test_31_a_hundred_thousand_rows_are_people(campaign: Campaign) -> None:
     """All of them, in less than 1 GB."""
-    _hundred_thousand(campaign.folder / "people.csv")
+    rows = "\n".join([HEAD, *map(somebody, range(100_000))])
+    (campaign.folder / "people.csv").write_text(rows, "utf-8")
     corpora.write(campaign, "many", candidates={"file": "people.csv"})
     answer = campaign("check", "many.yaml")
     assert answer.code == 0, answer.said
