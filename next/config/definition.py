@@ -245,7 +245,7 @@ class Definition(Fields):
     project: Project
     """The project to create with its name, or the id of one made in the web application."""
     problem: Annotated[Problem, BeforeValidator(_problem, int | Problem)]
-    """The problem's id, a whole number above 0, or {title: "Two sum"}."""
+    """The problem's id, a number above 0, or {title: "Two sum"}; a workbook says problem.title."""
     candidates: Annotated[
         Annotated[list[Candidate], Tag("list")] | Annotated[Table, Tag("table")],
         Discriminator(_kind_of),

@@ -154,16 +154,20 @@ def _differing(table: Table, frame: "pd.DataFrame", again: "pd.Series[int]") -> 
     for row in apart.index[apart.any(axis=1)].to_list():
         first, differ = int(again[row]), [*frame.columns[apart.loc[row]]]
         one, two = frame.loc[[first, row], "email1"]
-        do = f"write {shown(one)} as they log in"  # the login must equal it (interface 4.7)
+        do = f", or write {shown(one)} as they log in"  # the login must equal it (interface 4.7)
         if "email1" not in differ:
             cells, others = table.cells.loc[first], table.cells.loc[row]
             at = [at for at, title in enumerate(table.headers) if title and cells[at] != others[at]]
             # What many have in common, such as a stage, leaves out the fewest others.
             best = max(at, key=lambda at: (at not in known, cells[at] != "", shared.at[first, at]))
-            do = f"choose by a column, as in  {line({table.headers[best]: [str(cells[best])]})}"
+            do = (
+                f", or choose by a column, as in  {line({table.headers[best]: [str(cells[best])]})}"
+            )
+            if 2 * shared.at[first, best] < len(table.cells):  # most others would be left out
+                do = ""
         why = (
             f"found {shown(two)}, the person at {_row(table.place(first))} with another "
-            f"{', '.join(differ)}; delete one of the two rows, or {do}"
+            f"{', '.join(differ)}; delete one of the two rows{do}"
         )
         yield Mistake(table.place(row), why, "email1", two)
 

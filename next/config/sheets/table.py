@@ -35,6 +35,7 @@ BESIDE = (
 )
 ELSEWHERE = "addresses outside the table that is read, where nobody is invited"
 FOOTERS = "not people, but totals or footers"
+RENAME = 'columns: {email1: "…"}, or rename the header of that column to Email'
 SWALLOWED = "a cell of this row holds whole rows; remove the stray quote, or the line breaks in it"
 TOO_WIDE = (
     "this row has {found:,} columns, the header has {wanted}; put quotes around text that "
@@ -82,13 +83,15 @@ class Table:
         return {row: " ".join(filter(None, names)) or address for row, *names, address in cells}
 
     def place(self, row: int, column: str | int | None = None) -> Place:
-        """Find a cell by its field or column; without one, or where there is no such column, the
-        address of the row, which tells people apart.
-        """
-        if isinstance(column, str):
-            names = (column, "full_name") if column in {"first_name", "last_name"} else (column,)
-            column = next((self.by_field[name] for name in names if name in self.by_field), None)
-        return self.grid.place(row, self.by_field.get("email1", 0) if column is None else column)
+        """Find a cell by its field or column."""
+        at = column if isinstance(column, int) else self.column_of(column)
+        return self.grid.place(row, at)
+
+    def column_of(self, name: str | None) -> int:
+        """The column of a field, or else that of the address, which tells people apart."""
+        whole = "full_name" if name in {"first_name", "last_name"} else name
+        names = (name, whole, "email1")
+        return next((self.by_field[each] for each in names if each in self.by_field), 0)
 
 
 def read_table(
@@ -164,7 +167,7 @@ def _chosen(
     heads = [f"{shown(g.sheet)} ({_listed(top)})" for g, top in zip(grids, tops, strict=True)]
     message = f"there is no sheet {shown(sheet)}; found {'; '.join(heads)}"
     if not sheet:
-        why, do = "no sheet has a column for email1", 'columns: {email1: "…"}'
+        why, do = "no sheet has a column for email1", RENAME
         if fitting:
             why, do = "several sheets have email addresses", f"sheet: {fitting[0].sheet}"
         message = f"{why}; found {'; '.join(heads)}. Say which in the definition, as in  {do}"

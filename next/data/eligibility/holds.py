@@ -120,7 +120,7 @@ def _project(session: Session, campaign: Campaign, own: dict[Op, Step]) -> Hold 
     if other is None:
         return None
     why = f"project {create.service_id} belongs to the campaign {other}"
-    typed = command("history", campaign.key)
+    typed = command("history", other)
     return Hold(Kind.PROJECT, Scope.CAMPAIGN, why, type_this=typed)
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from data.campaigns.history import Event
     from tasks.plan import Plan
 
+COUNTED_APART = ("candidates", "added")
 SHOWN = 20  # people in a status for people; --json has all
 
 
@@ -53,6 +54,7 @@ def status(
 
     Example: campaign status backend-2026
     """
+    from data.campaigns.people import find
     from data.store.ledger import Ledger
     from tasks.status import keys, needs
     from tasks.status import status as stands
@@ -61,12 +63,15 @@ def status(
         asked = [key] if key else keys(session)
         found = [stands(session, each) for each in asked]
         needed = [list(needs(session, each)) for each in asked]
+        files = [find(session, each).file for each in asked]
     if as_json:
         print(json.dumps(found[0] if key else found, ensure_ascii=False, indent=2))
         return 3 if any(needed) else 0
-    for each, theirs in zip(found, needed, strict=True):
+    for each, theirs, file in zip(found, needed, files, strict=True):
         for line in _told(each):
             print(line)
+        if each["counts"]["waiting"] and not theirs:
+            print(f"      {words.typed('run', file)}")
         for need in theirs[:SHOWN]:
             print(f"  {need.kind}: {need.why}")
             if need.type_this:
@@ -101,7 +106,9 @@ def history(
 
 def _told(found: dict[str, Any]) -> Iterator[str]:
     counts = found["counts"]
-    said = [f"{number:,} {word}" for word, number in counts.items() if number and word != "added"]
+    said = [words.counted(counts["candidates"], "candidate")] if counts["candidates"] else []
+    others = ((word, number) for word, number in counts.items() if word not in COUNTED_APART)
+    said += [f"{number:,} {word}" for word, number in others if number]
     project = f"project {found['project_id']}" if found["project_id"] else "no project yet"
     problem = f"problem {found['problem_id']}" if found["problem_id"] else "no problem yet"
     yield f"{found['campaign']}: {project}, {problem}, {found['service']}"

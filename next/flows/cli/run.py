@@ -30,7 +30,7 @@ WORST_FIRST = (130, 2, 1, 3, 0)
 
 def run(
     files: list[Path] = typer.Argument(..., help="Definitions, or folders of them."),
-    yes: bool = typer.Option(False, "--yes", "-y", help="Send without asking."),
+    yes: bool = typer.Option(False, "--yes", "-y", help="Send without asking, as a script does."),
     accept_removed: bool = typer.Option(
         False, "--accept-removed", help="Go on although many people are gone from the file."
     ),

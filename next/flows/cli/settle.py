@@ -41,6 +41,8 @@ def settle(
     from data.decisions.doubts import doubts
     from data.decisions.doubts import settle as decide
 
+    if output is not None and output.suffix.lower() != ".csv":
+        raise typer.BadParameter("the table to fill in is a .csv", param_hint="-o")
     by = by_whom(why)
     if accept_ledger:
         return _accept_ledger(key, by)

@@ -87,9 +87,9 @@ def _anew(source: Source, mistakes: Iterable[Mistake]) -> tuple[Any, Spots]:
 
     grid = grids_of(source)[0]
     try:
-        columns = table_of(source).by_field
+        table = table_of(source)
     except BadInput:
-        columns = {}
+        table = None
     book = Workbook()
     rows: dict[int | None, int] = {}
     for at, (number, cells) in enumerate(grid.rows, start=1):
@@ -98,7 +98,7 @@ def _anew(source: Source, mistakes: Iterable[Mistake]) -> tuple[Any, Spots]:
             put(book.active.cell(at, column), text)
     spots: Spots = defaultdict(list)
     for each in mistakes:
-        column = columns.get(each.field or "", 0)
+        column = table.column_of(each.field) if table else 0
         row = rows.get(each.place.line, 1)
         spots[book.active.title, f"{letters(column)}{row}"].append(_said(each))
     return book, spots

@@ -221,7 +221,7 @@ def _harmless(cell: str) -> object:
     return cell if NUMBER.fullmatch(cell.strip()) else guarded(cell)
 
 
-NOT_THERE = Result(None, None, "not in the campaign", "no run has taken this address in yet")
+NOT_THERE = Result(None, None, "not in the campaign", "not among the people of its last run")
 TEXTS = (".csv", ".tsv", ".txt", ".xlsx")
 # What begins like a formula and is none: a number, a telephone number, a dash.
 NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)?|\+\d[\d ]*|[+-]+")

@@ -168,7 +168,7 @@ def test_results_go_into_a_text_by_address(tmp_path: Path) -> None:
         ["Bob Ng", "'=1+1", "Bob <BOB@x.org>", str(2**60), URL.format(2**60), "refused",
          "The service refused it."],
         ["Eve Li", "", "eve@x.org", "", "", "not in the campaign",
-         "no run has taken this address in yet"],
+         "not among the people of its last run"],
     ]  # fmt: skip
     assert (copied.absent, copied.statuses["refused"], copied.lost) == (2, 1, [])
     assert written_by_us(copy)
