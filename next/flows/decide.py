@@ -1,8 +1,8 @@
 """Decisions as forms in Prefect's pages: approve or reject a plan, settle what is unsure.
 
 They call what the commands call; the ledger decides. Prefect keeps what is typed into a form: so
-people are named by the numbers on the campaign's page, and a reason, which may name somebody, is
-taken out of Prefect before it is taken into the ledger.
+people are named by the numbers on the campaign's page, and who decides and why is taken out of
+Prefect before it is taken into the ledger.
 """
 
 from collections.abc import Callable
@@ -21,7 +21,7 @@ from sqlmodel import Session
 from config.errors import CampaignError
 from config.settings import settings
 from data.campaigns.people import find
-from data.decisions.approvals import PlanChanged, approve
+from data.decisions.approvals import PILOT, PlanChanged, approve
 from data.decisions.decisions import By, NotDecided
 from data.decisions.doubts import Verdict, doubts, settle
 from data.eligibility.approved import shown_last
@@ -73,9 +73,10 @@ async def approve_campaign(
 
     def decide(session: Session, of: Campaign) -> str:
         shown = shown_last(session, of.id)
-        if plan.strip() not in (shown, "pilot"):
+        if plan.strip() not in (shown, PILOT):
             raise PlanChanged(key=of.key, file=of.file)
-        answered = approve(session, of.id, By(who, why), reject=answer is Answer.REJECT)
+        by, reject = By(who, why), answer is Answer.REJECT
+        answered = approve(session, of.id, by, reject=reject, only=plan.strip())
         return f"{answer} {answered.code or 'the pilot'}"
 
     return await _decided(campaign, decide, run=answer is Answer.APPROVE)
@@ -90,7 +91,7 @@ async def settle_campaign(
     why: str = "",
     service_id: int | None = None,
 ) -> State[Any]:
-    """Settle what is unsure, after a look in the web application. Nothing is sent by this.
+    """Settle what is unsure, after a look in the web application. What is to be sent again is.
 
     Args:
         campaign: The campaign's key.
@@ -112,7 +113,7 @@ async def settle_campaign(
             raise NotSettled(key=of.key, number=number, why=error.objections[0][1]) from None
         return f"{number} settled as {verdict}"
 
-    return await _decided(campaign, decide)
+    return await _decided(campaign, decide, run=verdict is Word.AGAIN)
 
 
 async def _decided(
@@ -120,7 +121,7 @@ async def _decided(
 ) -> State[Any]:
     """Take a decision into the ledger, show it on the campaign's page, and run what it frees."""
     try:
-        await _take_out_the_reason()
+        await _take_out_who_and_why()
         with (
             scrubbed(),
             Ledger.open(settings().database_url, create=False) as ledger,
@@ -137,6 +138,7 @@ async def _decided(
     return Completed(message=f"{End.DONE}: {says}")
 
 
-async def _take_out_the_reason() -> None:
+async def _take_out_who_and_why() -> None:
+    typed = flow_run.parameters | {"who": "", "why": ""}
     async with get_client() as client:
-        await client.update_flow_run(flow_run.id, parameters=flow_run.parameters | {"why": ""})
+        await client.update_flow_run(flow_run.id, parameters=typed)

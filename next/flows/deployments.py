@@ -6,8 +6,10 @@ is paused, and its schedule whether it is active.
 
 from collections.abc import Mapping
 from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from prefect import Flow
 from prefect.client.orchestration import PrefectClient
@@ -113,4 +115,7 @@ def _schedule(says: written.Schedule | None) -> Schedule | None:
         return None
     if says.cron is not None:
         return Schedule(cron=says.cron, timezone=says.timezone)
-    return Schedule(interval=span(says.every or ""), timezone=says.timezone or "UTC")
+    zone = says.timezone or "UTC"
+    # At the same times however often it is deployed: `every: 1 day` is at midnight.
+    anchor = datetime(2026, 1, 1, tzinfo=ZoneInfo(zone))
+    return Schedule(interval=span(says.every or ""), timezone=zone, anchor_date=anchor)

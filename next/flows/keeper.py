@@ -31,6 +31,7 @@ from flows.tell import note, tell_waiting
 EVERY = 5.0  # seconds between two looks
 QUIET = 45.0  # seconds in which nobody holds its campaign's lease, and a run is dead
 TRIES = 6  # times that the same run begins again after its process died
+RECENT = timedelta(days=30)  # runs that began earlier are left alone
 LONGEST = 300.0  # seconds between two tries to tell a notice
 GOES_ON = "Its process was gone; it goes on."
 GONE = "Its process died again and again. What it sent is in the ledger."
@@ -98,7 +99,7 @@ class Runs:
 async def _under_way(client: PrefectClient) -> list[FlowRun]:
     wanted = {
         "state": {"type": {"any_": ["PENDING", "RUNNING", "CRASHED"]}},
-        "expected_start_time": {"after_": datetime.now(UTC) - timedelta(days=1)},
+        "expected_start_time": {"after_": datetime.now(UTC) - RECENT},
         "deployment_id": {"is_null_": False},
     }
     found = await client.read_flow_runs(
@@ -165,8 +166,9 @@ class Watched:
         seen = self._last_seen(file)
         if seen is not None and seen.trace == trace:
             return key
-        if not scheduled:  # what has a schedule waits for its time
-            await run_now(client, file, key, f"{trace} {seen.at if seen else 'new'}")
+        once = f"{trace} {seen.at if seen else 'new'}"
+        if not scheduled and not await run_now(client, file, key, once):
+            return key  # switched off: it is run once it is on and the folder changes
         with self._ledger.writing() as session:
             session.merge(SeenFile(path=str(file), trace=trace, at=now()))
         return key

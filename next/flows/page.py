@@ -27,6 +27,7 @@ from data.campaigns.people import find
 from data.decisions.doubts import Doubt, doubts
 from data.store.ledger import Ledger
 from flows.ending import End, Ending
+from flows.gently import told_within
 from tasks.status import progress, status
 
 BETWEEN = 2.0  # seconds between two looks at how far it is
@@ -140,18 +141,21 @@ def _table(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
 @asynccontextmanager
 async def showing_progress(key: str, ledger: Ledger) -> AsyncIterator[None]:
     """Keep a progress artifact of Prefect up to date meanwhile, as far as its server is there."""
-    showing = asyncio.create_task(_show_progress(key, ledger))
+    over = asyncio.Event()
+    showing = asyncio.create_task(_show_progress(key, ledger, over))
     try:
         yield
     finally:
+        over.set()
+        await asyncio.wait([showing], timeout=PATIENCE)  # for how it stands at the end
         showing.cancel()
 
 
-async def _show_progress(key: str, ledger: Ledger) -> None:
+async def _show_progress(key: str, ledger: Ledger, over: asyncio.Event) -> None:
     with suppress(Exception):  # a page that is behind stops no campaign
         bar = await acreate_progress_artifact(0.0, key=artifact_key("progress", key))
-        while True:
-            await asyncio.sleep(BETWEEN)
+        while not over.is_set():
+            await told_within(BETWEEN, over)
             done, of = await asyncio.to_thread(progress, ledger, key)
             with suppress(Exception):
                 await aupdate_progress_artifact(bar, 100 * done / of if of else 100.0)

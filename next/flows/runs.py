@@ -11,7 +11,7 @@ from uuid import UUID
 
 from prefect.client.orchestration import PrefectClient, get_client
 from prefect.client.schemas.filters import FlowRunFilter, TaskRunFilter
-from prefect.client.schemas.objects import FlowRun
+from prefect.client.schemas.objects import FlowRun, State
 from prefect.client.schemas.responses import DeploymentResponse
 from prefect.context import FlowRunContext
 from prefect.events.worker import EventsWorker
@@ -19,21 +19,29 @@ from prefect.exceptions import ObjectNotFound
 from prefect.logging.handlers import APILogHandler
 from prefect.runtime import flow_run
 
+from flows.ending import End
+
 CAMPAIGN = "campaign"  # the flow
 SCHEDULED = "auto-scheduled"  # Prefect's tag of what a schedule began
 RECORDS_WITHIN = 30.0  # seconds that Prefect's server may take to write down what it was told
 
 
-async def run_now(client: PrefectClient, file: Path, key: str | None, once: str) -> None:
-    """Start a run of a file as it stands now, in its campaign's own history; `once` for each."""
+async def run_now(client: PrefectClient, file: Path, key: str | None, once: str) -> bool:
+    """Start a run of a file as it stands now, in its campaign's own history; `once` for each.
+
+    Not where a person paused the campaign's deployment in Prefect.
+    """
     named = await deployment_named(client, f"{CAMPAIGN}/{key}") if key else None
     there = named or await client.read_deployment_by_name(f"{CAMPAIGN}/any")
+    if there.paused:
+        return False
     await client.create_flow_run_from_deployment(
         there.id,
         parameters={"file": str(file), "campaign": key},
         tags=[f"campaign:{key}"] if key else [],
         idempotency_key=f"{file} {once}",
     )
+    return True
 
 
 async def deployment_named(client: PrefectClient, name: str) -> DeploymentResponse | None:
@@ -58,7 +66,8 @@ async def is_missed() -> bool:
         ("SCHEDULED", "PENDING", "RUNNING", "COMPLETED"),
         {"expected_start_time": {"after_": mine[0], "before_": datetime.now(UTC)}},
     )
-    return any((run.expected_start_time, str(run.id)) > mine for run in others)
+    works = (run for run in others if run.state and not _ended_early(run.state))
+    return any((run.expected_start_time, str(run.id)) > mine for run in works)
 
 
 async def another_before(moment: datetime | None) -> bool:
@@ -85,6 +94,11 @@ async def _others(states: Sequence[str], when: dict[str, Any]) -> list[FlowRun]:
         file = str(flow_run.parameters.get("file"))
         return [run for run in found if str(run.parameters.get("file")) == file]
     return []
+
+
+def _ended_early(state: State[Any]) -> bool:
+    """Whether a run is over and has left something to do, for which it counted on another one."""
+    return state.is_completed() and not (state.message or "").startswith(End.DONE)
 
 
 def _deployment() -> UUID | None:

@@ -6,6 +6,7 @@ A server of ours asks for a login and takes no page of another origin: an open o
 what strangers send it. The child is prefect_child.py.
 """
 
+import asyncio
 import fcntl
 import os
 import select
@@ -29,6 +30,11 @@ class NoServer(CampaignError):
 
     Type the same command again, or name a server with PREFECT_API_URL.
     """
+
+
+class NoAnswer(CampaignError):
+    """Prefect's server at {address} does not answer, so nothing was sent. Start it, or unset
+    PREFECT_API_URL."""
 
 
 class UpAlready(CampaignError):
@@ -94,7 +100,7 @@ def prefect_server() -> Iterator[Callable[[], None]]:
     if not os.environ.get("PREFECT_API_URL") and (address := _standing()):
         _use(address)
     if os.environ.get("PREFECT_API_URL"):
-        yield lambda: None
+        yield _see_it_answer
         return
     listener = socket.create_server((HOST, 0))
     with listener, Server(listener, "ephemeral") as server:
@@ -109,6 +115,7 @@ def standing_server(port: int) -> Iterator[Server | None]:
     """
     prepare()
     if os.environ.get("PREFECT_API_URL"):
+        _see_it_answer()
         yield None
         return
     with (prefect_home() / "up").open("a+") as known:
@@ -144,6 +151,17 @@ def _standing() -> str | None:
             known.seek(0)
             return known.read()
     return None
+
+
+def _see_it_answer() -> None:
+    from prefect.client.orchestration import get_client  # noqa: PLC0415 - see above
+
+    async def failed() -> Exception | None:
+        async with get_client() as client:
+            return await client.api_healthcheck()
+
+    if asyncio.run(failed()) is not None:
+        raise NoAnswer(address=os.environ["PREFECT_API_URL"])
 
 
 def _use(address: str) -> None:

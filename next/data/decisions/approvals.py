@@ -17,6 +17,8 @@ from data.eligibility.holds import holds
 from data.store.states import Op, State
 from data.store.tables import Campaign, Step
 
+PILOT = "pilot"  # in the place of a plan's code
+
 
 class NothingToApprove(CampaignError):
     """{key}: nothing waits for an approval{why}. Nothing was changed.
@@ -49,8 +51,12 @@ def show(session: Session, campaign_id: int, code: str, who: str) -> None:
         note(session, approved.SHOWN, By(who), campaign_id, value=code)
 
 
-def approve(session: Session, campaign_id: int, by: By, *, reject: bool = False) -> Answered:
+def approve(
+    session: Session, campaign_id: int, by: By, *, reject: bool = False, only: str | None = None
+) -> Answered:
     """Say yes or no to what waits: the plan that was shown, or the email that the pilot has.
+
+    `only`: to nothing but the plan of this code, or PILOT.
 
     A no is never refused because the plan has changed. To approve what somebody rejected needs a
     reason. Raises NothingToApprove, PlanChanged, ReasonMissing.
@@ -61,7 +67,7 @@ def approve(session: Session, campaign_id: int, by: By, *, reject: bool = False)
     whole = all(approved.is_approved(session, campaign, each) for each in ("", code or ""))
     about: tuple[int | None, int | None, str | int]  # who, which part, what is answered
     if approved.needs_approval(campaign) and (reject or not whole):
-        if code is None:
+        if code is None or only == PILOT:
             raise NothingToApprove(key=campaign.key, why="; run it first to see the plan")
         if not reject and code != approved.code_now(
             session, campaign_id, holds(session, campaign_id)
@@ -69,6 +75,8 @@ def approve(session: Session, campaign_id: int, by: By, *, reject: bool = False)
             raise PlanChanged(key=campaign.key, file=campaign.file)
         about = None, None, code
     else:
+        if only not in (None, PILOT):
+            raise NothingToApprove(key=campaign.key, why="; the plan is approved")
         code, email = None, _pilots_email(session, campaign)
         about = email.person_id, email.part_id, email.generation
     last = approved.last_answer(session, campaign_id, about[0])

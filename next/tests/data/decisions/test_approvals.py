@@ -141,3 +141,15 @@ def test_the_pilots_email_is_approved_once_it_is_there(desk, required):
         shown(desk, "Ada", invites=invites)
         desk.call(approvals.approve, ME)
     assert desk.kept("Ada", "me@x.org") == {"Ada": "pilot"}
+
+
+def test_a_form_answers_only_what_it_names(desk):
+    invites = {"invites": {"approval": "required", "pilot": address("Ada")}}
+    code = shown(desk, "Ada", "Ben", **invites)
+    with pytest.raises(approvals.NothingToApprove):
+        desk.call(lambda s, of: approvals.approve(s, of, ME, only=approvals.PILOT))
+    desk.call(lambda s, of: approvals.approve(s, of, ME, only=code))
+    desk.sends("Ada")
+    with pytest.raises(approvals.NothingToApprove):  # the same form, a second time
+        desk.call(lambda s, of: approvals.approve(s, of, ME, only=code))
+    assert desk.call(lambda s, of: approvals.approve(s, of, ME, only=approvals.PILOT)).code is None
