@@ -122,9 +122,10 @@ def ended(ledger: Ledger, plan: Plan, early: EndedEarly | None = None) -> Ending
 
 
 def broken_off(key: str, file: Path, error: CampaignError, *, told: bool = False) -> Ending:
-    """What stopped a run before or beside its requests; `told`: somebody told it to stop."""
+    """What stopped a run before or beside its requests; `told`: somebody told it to stop
+    while it waited for another process."""
     says = str(error)
-    if told:
+    if told and isinstance(error, AtWork):
         says = "it was stopped before it sent anything."
         return Ending(key, End.INTERRUPTED, says, command("run", file))
     if isinstance(error, AtWork):

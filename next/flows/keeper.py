@@ -154,7 +154,7 @@ class Watched:
         key, scheduled = None, False
         try:
             campaign = await asyncio.to_thread(read_campaign, file)
-        except CampaignError as error:  # its run says so
+        except Exception as error:  # noqa: BLE001 - its run says so, and it stops no other file
             said = map(str, error.mistakes) if isinstance(error, BadInput) else [str(error)]
             trace = sha256("\n".join(said).encode()).hexdigest()
             with suppress(CampaignError):
