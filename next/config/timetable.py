@@ -60,16 +60,6 @@ def may_send(invites: "Invites", now: datetime) -> datetime | None:
     return None if at == now else at
 
 
-def open_until(invites: "Invites", now: datetime) -> datetime | None:
-    """The last moment (UTC) of the hours or window that are open `now`; None: no end."""
-    zone = ZoneInfo(invites.timezone or "UTC")
-    ends = [instant(invites.not_after, zone)] if invites.not_after else []
-    if invites.hours or invites.holidays:
-        open_ = hours(invites.hours or ALL_DAY)
-        ends.append(_span_of(open_, now.astimezone(zone).date(), zone)[1])
-    return min(ends, default=None)
-
-
 def next_by_rate(per_hour: float | None, last: datetime | None, now: datetime) -> datetime:
     """When the next invitation may leave, after the `last` one, at this many an hour."""
     if per_hour is None or last is None:

@@ -53,7 +53,6 @@ class Word:
     stands: tuple[State, ...]  # where the step may stand
     step: State | None  # where it goes; None: back to where its part stands (`back_to`)
     part: State | None = None  # where an unsure part goes; None: it stays
-    reason: bool = True  # a person has to say why
     again: bool = False  # begins the next generation: one more is allowed to count
 
 
@@ -61,7 +60,7 @@ WORDS = {
     "sent": Word((State.UNSURE,), State.DONE, State.DONE),
     "again": Word((State.UNSURE, State.REFUSED), State.WAITING, State.GIVEN_UP),
     "withdraw": Word((State.WAITING, State.REFUSED, State.UNSURE, State.DONE), State.GIVEN_UP),
-    "undo": Word((State.GIVEN_UP,), None, reason=False),
+    "undo": Word((State.GIVEN_UP,), None),
     "invite": Word((State.DONE, State.REFUSED, State.GIVEN_UP), State.WAITING, again=True),
 }
 """A step where a word does not fit stays as it is. SENDING fits none: its answer comes first."""

@@ -41,4 +41,3 @@ class Exchange:
     begun: bytes = field(default=b"", repr=False)
     cut_short: bool = False  # the whole request never left, although an answer came
     token: int = 0
-    seconds: float = 0.0

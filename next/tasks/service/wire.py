@@ -6,7 +6,6 @@ reset can mean that nothing left, or that an answer was lost.
 
 import asyncio
 import ssl
-import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -88,7 +87,6 @@ class Wire:
 
     async def exchange(self, call: Call) -> Exchange:
         """Make a call once and say what came of it. Only cancellation is raised."""
-        began = time.monotonic()
         seen = Exchange(call.operation, token=call.token.number if call.token else 0)
         try:
             async with asyncio.timeout_at(call.ends):
@@ -97,7 +95,6 @@ class Wire:
         except Exception as error:  # noqa: BLE001 - see above: the phase tells
             if seen.error is None:
                 seen.error, seen.fatal = _reason(error, seen.phase)
-        seen.seconds = time.monotonic() - began
         return seen
 
 

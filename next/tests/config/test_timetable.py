@@ -8,7 +8,7 @@ import pytest
 
 from config import timetable
 from config.definition import Invites
-from config.timetable import NEVER, Wave, as_sent, may_send, next_by_rate, open_until, wave
+from config.timetable import NEVER, Wave, as_sent, may_send, next_by_rate, wave
 
 PARIS = {"timezone": "Europe/Paris"}
 WORK = {**PARIS, "hours": "Mon-Fri 09:00-18:00"}
@@ -46,14 +46,6 @@ def test_when_may_invitations_go_out(rules: dict[str, Any], now: str, then: Any)
     """None: now. Otherwise the first moment at which they may."""
     wanted = at(then) if isinstance(then, str) else then
     assert may_send(Invites.model_validate(rules), at(now)) == wanted
-
-
-def test_hours_and_window_end() -> None:
-    """Whoever sends looks when to stop: at the earlier end of both."""
-    invites = Invites.model_validate({**WORK, "not_after": "2026-12-02 12:00"})
-    assert open_until(invites, at("2026-12-01 10:00")) == at("2026-12-01 17:00")
-    assert open_until(invites, at("2026-12-02 10:00")) == at("2026-12-02 11:00")
-    assert open_until(Invites(), at("2026-12-02 10:00")) is None
 
 
 @pytest.mark.parametrize(
