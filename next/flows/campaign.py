@@ -103,7 +103,7 @@ async def send(
             plan = make_plan(read, ledger, settings, digest=digest, allowed=allowed)
             if plan.unresolved and not plan.nothing_due:
                 await preflight(plan.key, ledger, settings)
-                plan = refreshed(plan, read, ledger)
+                plan = refreshed(plan, read, ledger, allowed.who)
             if plan.holds or plan.nothing_due:  # no request at all
                 return ended(ledger, plan)
             try:

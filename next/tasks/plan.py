@@ -75,15 +75,15 @@ def make_plan(
     ledger: Ledger,
     settings: Settings,
     *,
-    who: str = "",
     digest: str | None = None,
     allowed: Allowed = NOTHING,
     dry: bool = False,
 ) -> Plan:
     """Take a campaign into the ledger, and say what a run would do.
 
-    `digest` is of the bytes that were shown: others raise Rewritten. `dry`: the ledger stays as it
-    was. Raises KeyInUse, Elsewhere, BadInput of the do-not-contact list.
+    `digest` is of the bytes that were shown: others raise Rewritten. `allowed` says as well to whom
+    a plan is shown that waits for an approval. `dry`: the ledger stays as it was. Raises KeyInUse,
+    Elsewhere, BadInput of the do-not-contact list.
     """
     if digest not in (None, read.digest):
         raise Rewritten.at(Place(read.file), "this file has changed since it was shown")
@@ -91,24 +91,20 @@ def make_plan(
     with ledger.writing() as session:
         do_not_contact.follow(session, listed)
         intake = take_in(session, read, settings, allowed)
-        plan = _plan(session, read, intake)
-        if any(hold.kind is Kind.APPROVAL for hold in plan.holds):
-            approvals.show(session, plan.campaign_id, plan.code, who)
+        plan = _plan(session, read, intake, allowed.who)
         if dry:
             session.rollback()
     return plan
 
 
-def refreshed(plan: Plan, read: Read, ledger: Ledger, who: str = "") -> Plan:
+def refreshed(plan: Plan, read: Read, ledger: Ledger, who: str) -> Plan:
     """The same plan once a title was resolved: another problem is another plan to approve."""
     with ledger.writing() as session:
-        again = _plan(session, read, plan.intake)
-        if any(hold.kind is Kind.APPROVAL for hold in again.holds):
-            approvals.show(session, again.campaign_id, again.code, who)
-    return again
+        return _plan(session, read, plan.intake, who)
 
 
-def _plan(session: Session, read: Read, intake: Intake) -> Plan:
+def _plan(session: Session, read: Read, intake: Intake, who: str) -> Plan:
+    """The plan as it is now; one that waits for an approval is noted as shown to `who`."""
     campaign = session.get_one(Campaign, intake.campaign_id)
     held = holds(session, campaign.id)
     add = len(to_come(session, campaign.id, Op.ADD, held))
@@ -120,6 +116,8 @@ def _plan(session: Session, read: Read, intake: Intake) -> Plan:
     stops = [hold for hold in found if hold.scope is Scope.CAMPAIGN]
     if not (add or invite):
         stops = [hold for hold in stops if hold.kind is not Kind.APPROVAL]
+    if any(hold.kind is Kind.APPROVAL for hold in stops):
+        approvals.show(session, campaign.id, code, who)
     if intake.too_many_gone:
         stops.insert(0, _guard(read, intake.too_many_gone))
     problem, title = own[Op.ATTACH].service_id, read.definition.problem.title

@@ -30,6 +30,7 @@ def plan(
 
     from config.reading import read_campaign
     from config.settings import settings
+    from data.campaigns.intake import Allowed
     from data.store.ledger import Ledger
     from tasks.plan import make_plan
 
@@ -37,7 +38,7 @@ def plan(
     # What a person is to approve has to be in the ledger; nothing else of a plan is kept.
     kept = read.definition.invites.approval is not None and bool(here.base_url)
     with Ledger.open(here.database_url) as ledger:
-        made = make_plan(read, ledger, here, who=getpass.getuser(), dry=not kept)
+        made = make_plan(read, ledger, here, allowed=Allowed(getpass.getuser()), dry=not kept)
     if as_json:
         print(json.dumps(_as_json(made), ensure_ascii=False, indent=2))
     else:

@@ -5,6 +5,7 @@ from openpyxl import Workbook
 from sqlmodel import select
 
 from config.errors import BadInput
+from data.campaigns.history import history
 from data.campaigns.intake import Allowed
 from data.decisions.decisions import By, block
 from data.store.states import Op
@@ -13,11 +14,10 @@ from tasks.plan import Rewritten, make_plan
 from tests.data.desk import address
 
 
-def plan(desk, *who, dry=False, allowed=Allowed(), shown=None, **more):  # noqa: B008 - frozen
+def plan(desk, *who, dry=False, shown=None, **more):
     read = desk.read(*who, **more)
-    return make_plan(
-        read, desk.ledger, desk.settings, who="me", digest=shown, allowed=allowed, dry=dry
-    )
+    allowed = Allowed("me")
+    return make_plan(read, desk.ledger, desk.settings, digest=shown, allowed=allowed, dry=dry)
 
 
 def kinds(holds):
@@ -84,6 +84,12 @@ def test_who_is_held_is_named_and_not_counted(desk):
 def test_what_stops_a_run_and_what_only_waits(desk, invites, stops, waits):
     made = plan(desk, "Ada", invites=invites)
     assert (kinds(made.holds), kinds(made.waits)) == (stops, waits)
+
+
+def test_history_says_to_whom_a_plan_was_shown(desk):
+    plan(desk, "Ada", invites={"approval": "required"})
+    [event] = desk.call(history)
+    assert (event.word.split()[0], event.who) == ("shown", "me")
 
 
 def follows(desk, file):
