@@ -8,8 +8,8 @@ from tasks.service.client import Service
 from tasks.service.problems import problem_titled
 
 
-async def preflight(key: str, ledger: Ledger, settings: Settings) -> int | None:
-    """Ask for the problem list, which changes nothing; returns the id of the campaign's problem.
+async def preflight(key: str, ledger: Ledger, settings: Settings) -> None:
+    """Ask for the problem list, which changes nothing, and note the id of the campaign's problem.
 
     A title is resolved anew while the problem is not attached. Its id is part of what is shown and
     approved: another one voids the approval. Raises Unreachable, CredentialsRefused, NotTheService,
@@ -22,7 +22,7 @@ async def preflight(key: str, ledger: Ledger, settings: Settings) -> int | None:
         attach = own_steps(session, campaign.id)[Op.ATTACH]
         title = (campaign.spec or {}).get("problem", {}).get("title")
     if title is None or attach.state not in OPEN[Op.ATTACH]:
-        return attach.service_id
+        return
     found = problem_titled(title, problems).id
     if found != attach.service_id:
         with ledger.writing() as session:
@@ -30,4 +30,3 @@ async def preflight(key: str, ledger: Ledger, settings: Settings) -> int | None:
             if attach.state in OPEN[Op.ATTACH]:
                 attach.service_id = found
                 session.add(attach)
-    return found

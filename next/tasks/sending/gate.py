@@ -38,13 +38,6 @@ class EndedEarly(CampaignError):
         self.how, self.what, self.hold = how, what, hold
         super().__init__(what=what if what.endswith((".", "!", "?")) else f"{what}.", then=then)
 
-    @property
-    def exit_code(self) -> int:  # type: ignore[override]
-        """1 stopped, 3 a person must look, 130 interrupted; 0: it goes on when it is time."""
-        if self.hold is not None and self.hold.until is not None:
-            return 0
-        return {How.STOPPED: 1, How.INTERRUPTED: 130}.get(self.how, 3)
-
 
 class Gate:
     """`probe` asks for the problem list, and raises CampaignError."""

@@ -8,12 +8,11 @@
         for part in run.turns():
             await run.invite(part)
 
-Each call says how many steps came to which state, and raises EndedEarly where the run has to end.
-What was in flight then has its answer, and the answer is recorded.
+Each call raises EndedEarly where the run has to end. What was in flight then has its answer, which
+is recorded.
 """
 
 import asyncio
-from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -72,15 +71,14 @@ class Run:
         self._sender = Sender(at_work, self._calls, stop)
         self.gate = self._sender.gate
 
-    async def create(self) -> Counter[State]:
+    async def create(self) -> None:
         """Create the project, unless the service has it (interface 4.3)."""
-        sent = await self._project_step(Op.CREATE)
+        await self._project_step(Op.CREATE)
         self._calls.project = self._running.own_step(Op.CREATE).service_id
-        return sent
 
-    async def attach(self) -> Counter[State]:
+    async def attach(self) -> None:
         """Add the problem to the project, unless that is done (interface 4.4)."""
-        return await self._project_step(Op.ATTACH)
+        await self._project_step(Op.ATTACH)
 
     def to_add(self) -> Iterator[Turn]:
         """Cut those who are to be added into a few batches."""
@@ -89,9 +87,9 @@ class Run:
         for number, batch in enumerate(_cut(steps, size), 1):
             yield Turn(number, batch)
 
-    async def add(self, batch: Turn) -> Counter[State]:
+    async def add(self, batch: Turn) -> None:
         """Add people, one request at a time (interface 4.5)."""
-        return await self._send(Op.ADD, _cut(batch.steps, self._settings.candidates_per_request))
+        await self._send(Op.ADD, _cut(batch.steps, self._settings.candidates_per_request))
 
     def turns(self) -> Iterator[Turn]:
         """Say whose turn it is to be invited: the pilot, then wave after wave.
@@ -109,26 +107,22 @@ class Run:
             yield Turn(number, tuple(steps))
             before = tuple(steps)
 
-    async def invite(self, part: Turn) -> Counter[State]:
+    async def invite(self, part: Turn) -> None:
         """Have the service send its email to each of them (interface 4.6)."""
         at_once = self._settings.invites_in_flight
-        return await self._send(Op.INVITE, _cut(part.steps, 1), at_once)
+        await self._send(Op.INVITE, _cut(part.steps, 1), at_once)
 
-    async def _project_step(self, op: Op) -> Counter[State]:
-        sent = await self._send(op, _cut(list(self._running.ask(due, op)), 1))
+    async def _project_step(self, op: Op) -> None:
+        await self._send(op, _cut(list(self._running.ask(due, op)), 1))
         step = self._running.own_step(op)
         if step.state is not State.DONE:
             self.gate.project_stays(step)
         self.gate.raise_its_ending()
-        return sent
 
-    async def _send(
-        self, op: Op, requests: Sequence[tuple[int, ...]], at_once: int = 1
-    ) -> Counter[State]:
+    async def _send(self, op: Op, requests: Sequence[tuple[int, ...]], at_once: int = 1) -> None:
         self.gate.raise_its_ending()
-        sent = await self._sender.send(op, requests, at_once)
+        await self._sender.send(op, requests, at_once)
         self.gate.raise_its_ending()
-        return sent
 
 
 def _cut(steps: Sequence[int], size: int) -> list[tuple[int, ...]]:

@@ -6,7 +6,6 @@ claims again; of invitations, in one commit with the next claim.
 
 import asyncio
 import random
-from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -35,14 +34,14 @@ class Sender:
         self.gate = Gate(running.campaign, stop, calls.service.problems)
         self._refused = Refused()
 
-    async def send(self, op: Op, requests: Sequence[Steps], at_once: int = 1) -> Counter[State]:
-        """Send these, so many at a time; says how many steps came to which state.
+    async def send(self, op: Op, requests: Sequence[Steps], at_once: int = 1) -> None:
+        """Send these, so many at a time.
 
         Ends early once the gate has an ending. If the caller is cancelled, what is in flight still
         gets its answer.
         """
-        orders, sent = Orders(requests), Counter[State]()
-        senders = [self._work(op, orders, sent) for _ in range(at_once)]
+        orders = Orders(requests)
+        senders = [self._work(op, orders) for _ in range(at_once)]
         working = asyncio.gather(*senders, return_exceptions=True)
         try:
             ended = await asyncio.shield(working)
@@ -57,17 +56,16 @@ class Sender:
             raise
         for error in filter(None, ended):
             raise error
-        return sent
 
-    async def _work(self, op: Op, orders: Orders, sent: Counter[State]) -> None:
+    async def _work(self, op: Op, orders: Orders) -> None:
         """Claim, send and record one request after another, until none is left."""
         try:
-            await self._one_after_another(op, orders, sent)
+            await self._one_after_another(op, orders)
         except BaseException:
             self.gate.end(How.STOPPED, "The run failed")
             raise
 
-    async def _one_after_another(self, op: Op, orders: Orders, sent: Counter[State]) -> None:
+    async def _one_after_another(self, op: Op, orders: Orders) -> None:
         outcome: Outcome | None = None
         while True:
             if outcome is not None and not (op is Op.INVITE and self.gate.is_open()):
@@ -81,7 +79,7 @@ class Sender:
                 claim = await self._claim(op, steps, outcome)
                 outcome = None
                 if isinstance(claim, Claim):
-                    outcome = await self._exchange(claim, orders, sent)
+                    outcome = await self._exchange(claim, orders)
                 elif self.gate.waits_for(claim):
                     orders.first(steps)
             finally:
@@ -96,7 +94,7 @@ class Sender:
             self.gate.failed(error)
             return None
 
-    async def _exchange(self, claim: Claim, orders: Orders, sent: Counter[State]) -> Outcome | None:
+    async def _exchange(self, claim: Claim, orders: Orders) -> Outcome | None:
         """Let one request leave, and hear what comes back. Returns what is not recorded yet."""
         look = _LastLook(self._running, self.gate)
         try:
@@ -109,9 +107,7 @@ class Sender:
             self.gate.heard(made.verdict, made.said)
             if made.verdict.then is Then.PAUSE:  # first of all: other runs have to hear it, too
                 await self._pause(made.verdict.retry_after or 0.0)
-            outcome = await self._not_their_fault(claim, made, orders, sent)
-        sent[State.DONE] += len(outcome.ids)
-        sent[outcome.state] += len(claim.steps) - len(outcome.ids)
+            outcome = await self._not_their_fault(claim, made, orders)
         if not look.kept_back and made.verdict.then in (Then.GO_ON, Then.STOP):
             return outcome
         await self._record(outcome)  # before anybody else may claim these steps
@@ -148,9 +144,7 @@ class Sender:
         except CampaignError as error:
             self.gate.failed(error)
 
-    async def _not_their_fault(
-        self, claim: Claim, made: Made, orders: Orders, sent: Counter[State]
-    ) -> Outcome:
+    async def _not_their_fault(self, claim: Claim, made: Made, orders: Orders) -> Outcome:
         """Once a few people were refused alike and nobody got through, they wait like everybody."""
         outcome = made.outcome
         if outcome.ids or outcome.state is State.DONE:
@@ -167,8 +161,6 @@ class Sender:
         why = f"{alike}, so it is not because of their rows, and everybody waits. {made.said}"
         self.gate.end(How.STOPPED, why)
         for each in everybody[:-1]:
-            sent[State.REFUSED] -= 1
-            sent[State.WAITING] += 1
             await self._record(replace(each, state=State.WAITING, why=None))
         return replace(outcome, state=State.WAITING, why=None)
 
