@@ -6,35 +6,15 @@ from codecs import BOM_UTF8
 from collections.abc import Iterable, Mapping, Sequence
 from io import BytesIO, StringIO
 from types import MappingProxyType
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from config.folder import OURS
+from data.campaigns.people import Row
 from data.store.states import State
 from tasks.outputs.exports import guarded, page, put
 
 FORMATS = ("csv", "json", "xlsx", "html")
 NO_PAGES: Mapping[int, str] = MappingProxyType({})
-
-
-class Person(Protocol):
-    """What a row of data.campaigns.people says, as far as a link needs it."""
-
-    @property
-    def email1(self) -> str: ...
-    @property
-    def first_name(self) -> str: ...
-    @property
-    def last_name(self) -> str: ...
-    @property
-    def candidate_id(self) -> int | None: ...
-    @property
-    def add(self) -> State: ...
-    @property
-    def invite(self) -> State: ...
-    @property
-    def why(self) -> str | None: ...
-    @property
-    def fields(self) -> dict[str, Any]: ...
 
 
 class Link(NamedTuple):
@@ -53,7 +33,7 @@ class Link(NamedTuple):
     fields: Mapping[str, Any] = MappingProxyType({})
 
 
-def links_of(people: Iterable[Person], app_url: str, project_id: int | None) -> list[Link]:
+def links_of(people: Iterable[Row], app_url: str, project_id: int | None) -> list[Link]:
     """One link for each person, in their order."""
     return [
         Link(

@@ -18,9 +18,10 @@ from config.folder import OURS, check_output
 from config.sheets.cells import addresses_in
 from config.sheets.files import Kind, Source, read_file
 from config.sheets.table import Table, table_of
+from data.campaigns.people import Row
 from data.store.states import State
 from tasks.outputs.exports import guarded, put, write_file
-from tasks.outputs.links import Person, embed_url, word_of
+from tasks.outputs.links import embed_url, word_of
 
 
 class WrongCopy(CampaignError):
@@ -51,7 +52,7 @@ class Copied:
 
 
 def results_of(
-    people: Iterable[Person], app_url: str, project_id: int | None, *, invites: bool = True
+    people: Iterable[Row], app_url: str, project_id: int | None, *, invites: bool = True
 ) -> dict[str, Result]:
     """The result of each person, by email key. `invites`: whether the campaign sends any."""
     results = {}
