@@ -50,7 +50,6 @@ class Event:
     who: str = ""
     words: str = ""
     status: int | None = None
-    number: int | None = None
 
 
 def history(session: Session, campaign_id: int, email: str | None = None) -> list[Event]:
@@ -94,14 +93,14 @@ def _requests(session: Session, campaign_id: int, person_id: int | None) -> Iter
     )
     if person_id is not None:
         parts = parts.where(STEP.c.person_id == person_id)
-    for number, of_it in groupby(session.execute(parts), key=lambda row: row.id):
+    for _, of_it in groupby(session.execute(parts), key=lambda row: row.id):
         rows = list(of_it)
         counts = Counter(_CAME[State.DONE if row.said_yes else row.state] for row in rows)
         came = ", ".join(f"{n} {word}" if len(counts) > 1 else word for word, n in counts.items())
         sent = rows[0]
         about = _about(sent.op, [row.email1 or "" for row in rows])
         words = sent.answer or sent.evidence or ""
-        yield Event(sent.claimed_at, str(sent.op), about, came, "", words, sent.status, number)
+        yield Event(sent.claimed_at, str(sent.op), about, came, "", words, sent.status)
 
 
 def _about(op: Op, emails: list[str]) -> str:

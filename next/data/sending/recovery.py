@@ -13,11 +13,11 @@ DIED = "died"  # the ending of a run that could not write its own
 CUT_SHORT = "The run ended before an answer came."
 
 
-def take_over(ledger: Ledger, key: str) -> int:
-    """The same for a campaign by its key, which may be new; with its lease, before its plan."""
+def take_over(ledger: Ledger, key: str) -> None:
+    """`recover` for a campaign by its key, which may be new; with its lease, before its plan."""
     with ledger.writing() as session:
-        campaign = known(session, key)
-        return recover(session, campaign.id) if campaign is not None else 0
+        if (campaign := known(session, key)) is not None:
+            recover(session, campaign.id)
 
 
 def recover(session: Session, campaign_id: int) -> int:
