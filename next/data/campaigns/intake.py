@@ -13,7 +13,7 @@ from unicodedata import normalize
 from sqlalchemy import Row, bindparam, exists, insert, literal, select, update
 from sqlmodel import Session
 
-from config.definition import Table
+from config.definition import Candidate, Table
 from config.emails import email_key, mailbox
 from config.errors import CampaignError
 from config.reading import Campaign as Read
@@ -23,7 +23,7 @@ from data.store.states import OPEN, Op, State
 from data.store.tables import PERSON, STEP, Campaign, Decision, Step
 
 TWIN = "second address"  # the kind of hold that does not concern two people of one file
-PILOT = {"first_name": "Pilot", "last_name": "Invitation", "source": "pilot", "notes": ""}
+PILOT = {"first_name": "Pilot", "last_name": "Invitation", "source": "pilot"}
 Fields = Mapping[str, Any]
 """What is sent of one person (interface 4.5)."""
 
@@ -156,7 +156,8 @@ def _everybody(read: Read) -> dict[str, Fields]:
     stage, pilot = read.definition.stage_id, read.definition.invites.pilot
     people: dict[str, Fields] = {each.key: each.candidate.model_dump() for each in read.people}
     if pilot is not None:
-        people.setdefault(email_key(pilot), PILOT | {"email1": pilot, "stage_id": stage})
+        person = Candidate.model_validate(PILOT | {"email1": pilot, "stage_id": stage})
+        people.setdefault(email_key(pilot), person.model_dump())
     return people
 
 

@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from config.definition import Candidate
 from config.emails import email_key
 
 Row = Mapping[str, Any]
@@ -119,7 +120,7 @@ def texts(answer: Any, name: str = "", depth: int = 0) -> Iterator[tuple[str, st
 
 
 DEEPEST = 6
-OF_A_PERSON = frozenset({"first_name", "last_name", "email1", "source", "notes"})
+OF_A_PERSON = frozenset(Candidate.model_fields)
 _YES_OR_NO = ("success", "ok", "sent", "invited", "accepted", "delivered", "queued", "valid")
 _FALSE = frozenset({"false", "no", "0"})
 _FAILED = frozenset({"error", "fail", "failed", "failure", *map(str, range(400, 600))})
