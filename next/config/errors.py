@@ -1,6 +1,7 @@
 """Errors that a person can cause or fix: mistakes at their places, and exit codes."""
 
 import inspect
+import shlex
 import traceback
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -84,6 +85,11 @@ def some(texts: Sequence[str], most: int = 3) -> str:
     """List the first few texts, and how many there are besides: `a, b, c and 5 more`."""
     more = f" and {len(texts) - most:,} more" if len(texts) > most else ""
     return ", ".join(texts[:most]) + more
+
+
+def command(*words: object) -> str:
+    """What a person types, quoted so that it works as typed: `campaign check 'my file.yaml'`."""
+    return shlex.join(["campaign", *map(str, words)])
 
 
 def in_order(mistakes: Iterable[Mistake]) -> list[Mistake]:

@@ -1,6 +1,5 @@
 """From a file to a campaign with its people, or to every mistake in both."""
 
-import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -10,7 +9,7 @@ from pathlib import Path
 from config.building import Written, build
 from config.definition import Candidate, Definition, Listed, Table
 from config.emails import address_notes, email_key
-from config.errors import BadInput, Bug, CampaignError, Mistake, Place, some
+from config.errors import BadInput, Bug, CampaignError, Mistake, Place, command, some
 from config.sheets.files import Kind, read_file
 from config.sheets.people import People, compare, read_people
 from config.yaml_file import read_yaml
@@ -94,7 +93,7 @@ def _written(file: Path) -> tuple[bytes, Written]:
 
         if sheet := campaign_sheet(source):
             return source.data, sheet
-    new = shlex.join(["campaign", "new", str(file.with_suffix(".yaml")), "--from", str(file)])
+    new = command("new", file.with_suffix(".yaml"), "--from", file)
     do = f"which {reader} reads" if (reader := who_reads(file)) else f"not a campaign; type  {new}"
     raise BadInput.at(Place(file), f"this is only a table of people, {do}")
 

@@ -3,14 +3,13 @@
 import json
 import os
 import re
-import shlex
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 from unicodedata import normalize
 
 from config.building import FIELDS
-from config.errors import BadInput, Place
+from config.errors import BadInput, Place, command
 from config.folder import check_output
 from config.reading import YAML, who_reads
 from config.sheets.left_out import in_yaml, proposal
@@ -56,7 +55,7 @@ def write_starter(path: Path, export: Path | None = None, *, force: bool = False
         named = os.path.relpath(export.resolve(), path.resolve().parent)
         file = f"  file: {in_yaml(Path(named).as_posix())}"
         people = "\n".join(["candidates:", file, *lines, ""])
-    check = shlex.join(["campaign", "check", path.name])
+    check = command("check", path.name)
     text = TEMPLATE.read_text("utf-8").format(key=in_yaml(key), candidates=people, check=check)
     if suffix == ".xlsx":
         _workbook(read_yaml(text.encode(), path).fields, table).save(path)

@@ -11,10 +11,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from config.errors import BadInput, CampaignError
+from config.errors import BadInput, CampaignError, command
 from data.campaigns.people import find, invites_of
 from data.decisions.doubts import doubts
-from data.eligibility.holds import Hold, Kind, command
+from data.eligibility.holds import Hold, Kind
 from data.store.lease import AtWork
 from data.store.ledger import Ledger
 from tasks.plan import Plan

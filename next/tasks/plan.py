@@ -5,7 +5,7 @@ from pathlib import Path
 
 from sqlmodel import Session
 
-from config.errors import BadInput, Place
+from config.errors import BadInput, Place, command
 from config.reading import Campaign as Read
 from config.settings import Settings
 from data.campaigns.intake import NOTHING, Allowed, Intake, take_in
@@ -14,7 +14,7 @@ from data.decisions import approvals
 from data.decisions.doubts import doubts
 from data.eligibility import approved, do_not_contact
 from data.eligibility.due import to_come
-from data.eligibility.holds import Hold, Kind, Scope, campaign_holds, command, holds
+from data.eligibility.holds import Hold, Kind, Scope, campaign_holds, holds
 from data.store.ledger import Ledger
 from data.store.states import OPEN, Op
 from data.store.tables import Campaign

@@ -6,10 +6,11 @@ from typing import Any
 
 from sqlmodel import Session, col, func, select
 
+from config.errors import command
 from data.campaigns.people import Row, find, invites_of, own_steps, rows
 from data.decisions.doubts import doubts
 from data.eligibility.due import to_come
-from data.eligibility.holds import Hold, campaign_holds, command, holds
+from data.eligibility.holds import Hold, campaign_holds, holds
 from data.sending.recovery import leftovers
 from data.store.ledger import Ledger
 from data.store.states import Op, State

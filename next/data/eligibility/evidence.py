@@ -3,7 +3,6 @@
 Each kind of evidence is one indexed query, for a handful of people or for a whole campaign.
 """
 
-import shlex
 import unicodedata
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
@@ -17,6 +16,7 @@ from sqlalchemy import ColumnElement, Row, Select, and_, bindparam, exists, or_,
 from sqlmodel import Session
 
 from config.emails import email_key
+from config.errors import command
 from data.campaigns.people import NAMES, forgotten_mailboxes, invites_of, own_steps, steps_of
 from data.eligibility.do_not_contact import domains, standing
 from data.store.states import Op, State
@@ -72,11 +72,6 @@ class Hold:
         if self.scope is Scope.INVITES and op is not Op.INVITE:
             return False
         return person_id != self.except_person
-
-
-def command(*words: object) -> str:
-    """What a person types, quoted so that it works as typed."""
-    return shlex.join(["campaign", *map(str, words)])
 
 
 def holds(

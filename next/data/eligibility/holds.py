@@ -12,11 +12,12 @@ from sqlalchemy import and_, exists, or_, select, true
 from sqlmodel import Session
 
 from config.emails import email_key
+from config.errors import command
 from config.timetable import NEVER, may_send, next_by_rate, on_the_wall
 from data.campaigns.history import last_word
 from data.campaigns.people import invites_of, known_person, own_steps
 from data.eligibility import approved
-from data.eligibility.evidence import Hold, Kind, Scope, command, holds
+from data.eligibility.evidence import Hold, Kind, Scope, holds
 from data.store.states import OPEN, Op, State
 from data.store.tables import CAMPAIGN, PART, REQUEST, RUN, STEP, Campaign, Step, now
 
@@ -204,4 +205,4 @@ _LAST_INVITED = (
     .limit(1)
 )
 
-__all__ = ["Hold", "Kind", "Scope", "campaign_holds", "command", "holds", "kept_back"]
+__all__ = ["Hold", "Kind", "Scope", "campaign_holds", "holds", "kept_back"]

@@ -4,7 +4,6 @@ A command is a line here and a function of its name in its module, which imports
 it is called: `campaign --help` imports no command at all. It returns its exit code, or nothing.
 """
 
-import shlex
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -14,7 +13,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from config.errors import BadInput, Bug, CampaignError
+from config.errors import BadInput, Bug, CampaignError, command
 
 COMMANDS = {
     "Begin": {
@@ -128,7 +127,7 @@ def say(error: CampaignError, words: Sequence[str]) -> int:
     if error.then:
         print(error.then, file=sys.stderr)
     elif isinstance(error, BadInput):
-        print(f"Then type: {shlex.join(['campaign', *words])}", file=sys.stderr)
+        print(f"Then type: {command(*words)}", file=sys.stderr)
     return error.exit_code
 
 

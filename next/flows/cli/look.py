@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from config.errors import command
 from flows.cli import words
 
 if TYPE_CHECKING:
@@ -72,13 +73,13 @@ def status(
         for line in _told(each):
             print(line)
         if each["counts"]["waiting"] and not theirs:
-            print(f"      {words.typed('run', file)}")
+            print(f"      {command('run', file)}")
         for need in theirs[:SHOWN]:
             print(f"  {need.kind}: {need.why}")
             if need.type_this:
                 print(f"      {need.type_this}")
         if len(theirs) > SHOWN:
-            print(f"  and {len(theirs) - SHOWN:,} more: {words.typed('status', key)} --json")
+            print(f"  and {len(theirs) - SHOWN:,} more: {command('status', key)} --json")
     if not found:
         print("No campaign yet. Begin with: campaign new backend-2026.yaml")
     return 3 if any(needed) else 0
@@ -145,7 +146,7 @@ def _more(made: "Plan", read: "Read") -> Iterator[str]:
     if made.unsure:
         many = words.counted(made.unsure, "request has", "requests have")
         yield f"  unsure    {many} an unknown result"
-        yield f"            {words.typed('settle', made.key)}"
+        yield f"            {command('settle', made.key)}"
     yield f"  plan      {made.code}"
     if made.nothing_due:
         yield "Nothing is left to be sent."

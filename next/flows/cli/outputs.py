@@ -79,11 +79,11 @@ def _write_links(key: str, form: Format, output: Path | None, *, force: bool) ->
         return
     if form is Format.HTML:
         index = write_pages(output, found, title, key, secret, force=force)
-        _say(f"{index} names everybody: it is for you alone.")
-        _say(f"Put only {index.parent / 'pages'} on a web server.")
+        words.aside(f"{index} names everybody: it is for you alone.")
+        words.aside(f"Put only {index.parent / 'pages'} on a web server.")
     else:
         write_file(output, written(form, found, title), force=force)
-    _say(f"{output}: {words.counted(len(found), 'candidate')}{_without(found)}.")
+    words.aside(f"{output}: {words.counted(len(found), 'candidate')}{_without(found)}.")
 
 
 def _without(found: list["Link"]) -> str:
@@ -111,11 +111,11 @@ def _into_a_copy(
         print(json.dumps({"statuses": copied.statuses, "absent": copied.absent}))
         return
     counts = ", ".join(f"{number:,} {status}" for status, number in copied.statuses.items())
-    _say(f"{output}: {counts or 'no row has an address'}.")
+    words.aside(f"{output}: {counts or 'no row has an address'}.")
     if copied.absent:
-        _say(f"{words.counted(copied.absent, 'candidate')} of {key} in no row of {into}.")
+        words.aside(f"{words.counted(copied.absent, 'candidate')} of {key} in no row of {into}.")
     if copied.lost:
-        _say(f"The copy does not have: {'; '.join(copied.lost)}. {into} is unchanged.")
+        words.aside(f"The copy does not have: {'; '.join(copied.lost)}. {into} is unchanged.")
 
 
 def _columns(file: Path) -> dict[str, str]:
@@ -164,7 +164,7 @@ def report(
         title = _title(campaign.spec, campaign.key)
     page = report_page(stands, title, doubts=told, events=events, at=now(), names=names)
     write_file(output, page, force=force)
-    _say(f"{output} shows how {campaign.key} stands; it opens without a network.")
+    words.aside(f"{output} shows how {campaign.key} stands; it opens without a network.")
 
 
 def problems(
@@ -193,7 +193,9 @@ def problems(
         said = ", ".join(text for text in more if isinstance(text, str) and text)
         print(f"{each.id:>8}  {' '.join(each.title.split())}" + (f"  ({said})" if said else ""))
     if not found:
-        _say("The service has no such problem." if search else "The service has no problems.")
+        words.aside(
+            "The service has no such problem." if search else "The service has no problems."
+        )
     return 0
 
 
@@ -243,7 +245,3 @@ def _title(spec: dict[str, object] | None, key: str) -> str:
     project = (spec or {}).get("project")
     name = project.get("name") if isinstance(project, dict) else None
     return str(name or key)
-
-
-def _say(line: str) -> None:
-    print(line, file=sys.stderr)

@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from config.errors import command
 from flows.cli import words
 
 if TYPE_CHECKING:
     from config.errors import Mistake
     from config.reading import Campaign
-
-
-YAML = (".yaml", ".yml")
 
 
 def check(
@@ -30,7 +28,7 @@ def check(
     Example: campaign check hiring.yaml
     """
     from config.errors import BadInput, Bug, Mistake, Place, in_order
-    from config.reading import read_campaign
+    from config.reading import YAML, read_campaign
 
     found, mistakes = campaigns_in(files)
     good: list[Campaign] = []
@@ -50,7 +48,7 @@ def check(
     if mark:
         _mark(mark, mistakes, force, quiet=as_json)
     elif mistakes and not as_json:
-        again = words.typed("check", *files)
+        again = command("check", *files)
         print(f"Fix this, then type: {again}", file=sys.stderr)
         tables = [each.place for each in mistakes if each.place.file.suffix not in YAML]
         if len({place.file for place in tables if place.cell or place.line}) == 1:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from config.errors import command
 from flows.cli import words
 
 if TYPE_CHECKING:
@@ -60,9 +61,9 @@ def run(
     campaigns, wrong = _read(files)
     with prefect_server() as ready, Ledger.open(settings.database_url) as ledger:
         plans = [_planned(each, ledger, settings, allowed, quiet=as_json) for each in campaigns]
-        asks = any(_sends(plan) for plan in plans) and not (yes or as_json)
+        asks = any(plan.sends for plan in plans) and not (yes or as_json)
         if asks and not words.agreed("Send this?"):
-            _say("Nothing was sent.")
+            words.aside("Nothing was sent.")
             return 1
         ready()
         endings = [_sent(plan, ledger, allowed, quiet=as_json) for plan in plans]
@@ -89,7 +90,7 @@ def _read(places: list[Path]) -> tuple[list["Campaign"], bool]:
     if mistakes and not (good and all(place.is_dir() for place in places)):
         raise BadInput(mistakes)
     for mistake in mistakes:
-        _say(str(mistake))
+        words.aside(str(mistake))
     return good, bool(mistakes)
 
 
@@ -101,12 +102,8 @@ def _planned(
     plan = make_plan(read, ledger, settings, allowed=allowed, dry=True)
     if not quiet:
         for line in words.planned(plan, read):
-            _say(line)
+            words.aside(line)
     return plan
-
-
-def _sends(plan: "Plan") -> bool:
-    return not (plan.holds or plan.nothing_due)
 
 
 def _sent(plan: "Plan", ledger: "Ledger", allowed: "Allowed", *, quiet: bool) -> "Ending":
@@ -119,15 +116,15 @@ def _sent(plan: "Plan", ledger: "Ledger", allowed: "Allowed", *, quiet: bool) ->
         state = asyncio.run(_flow(plan, allowed))
     ending = Ending.read(plan.key, state.message)
     if not quiet:
-        _say(f"{plan.key}: {ending.end}: {ending.says}")
+        words.aside(f"{plan.key}: {ending.end}: {ending.says}")
         with ledger.reading() as session:
             in_ledger = known(session, plan.key) is not None  # unless it was stopped before
             needed = list(needs(session, plan.key)) if in_ledger else []
         for need in needed:
-            _say(f"  {need.why}" + (f"\n    {need.type_this}" if need.type_this else ""))
-        then = ending.then or words.typed("links", plan.key)
+            words.aside(f"  {need.why}" + (f"\n    {need.type_this}" if need.type_this else ""))
+        then = ending.then or command("links", plan.key)
         if then not in {need.type_this for need in needed}:
-            _say(f"Then type: {then}" if then.startswith("campaign ") else then)
+            words.aside(f"Then type: {then}" if then.startswith("campaign ") else then)
     return ending
 
 
@@ -181,7 +178,3 @@ def _progress(key: str, ledger: "Ledger", *, quiet: bool) -> Iterator[None]:
         finally:
             over.set()
             looking.join()
-
-
-def _say(line: str) -> None:
-    print(line, file=sys.stderr)

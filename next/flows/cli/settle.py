@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from config.errors import command
 from flows.cli import words
 from flows.cli.decide import KEY, WHY, by_whom, deciding, writing
 
@@ -177,7 +178,7 @@ def _settled(
         return 0
     if output is not None:
         print(f"{words.counted(len(left), 'row')} to fill in: {output}. Then type:")
-        print(words.typed("settle", key, "--from", output, "--why") + " TEXT")
+        print(command("settle", key, "--from", output, "--why") + " TEXT")
         return 3
     print(f"{key}: {words.counted(len(left), 'request has', 'requests have')} an unknown result:")
     for each in left:
@@ -194,15 +195,15 @@ def _verdicts_to_type(key: str, left: Sequence["Doubt"]) -> Iterator[str]:
     kinds = {each.op for each in left}
     why = ' --why "TEXT"'
     if Op.CREATE in kinds:
-        yield words.typed("settle", key, "--project", "ID")
-        yield words.typed("settle", key, "--project", "again") + why
+        yield command("settle", key, "--project", "ID")
+        yield command("settle", key, "--project", "again") + why
     if Op.ATTACH in kinds:
-        yield words.typed("settle", key, "--problem", "attached")
-        yield words.typed("settle", key, "--problem", "again") + why
+        yield command("settle", key, "--problem", "attached")
+        yield command("settle", key, "--problem", "again") + why
     if Op.ADD in kinds:
-        yield words.typed("settle", key, "--sent", "EMAIL=ID")
+        yield command("settle", key, "--sent", "EMAIL=ID")
     if Op.INVITE in kinds:
-        yield words.typed("settle", key, "--sent", "EMAIL")
+        yield command("settle", key, "--sent", "EMAIL")
     if kinds & {Op.ADD, Op.INVITE}:
-        yield words.typed("settle", key, "--again", "EMAIL") + why
-        yield words.typed("settle", key, "-o", "doubts.csv")
+        yield command("settle", key, "--again", "EMAIL") + why
+        yield command("settle", key, "-o", "doubts.csv")

@@ -1,6 +1,5 @@
 """What commands say: counts, dates, what is sent, and what to type next."""
 
-import shlex
 import sys
 from collections.abc import Iterator
 from datetime import datetime
@@ -8,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from config.errors import some
+from config.errors import command, some
 
 if TYPE_CHECKING:
     from config.definition import Definition, Project
@@ -23,14 +22,14 @@ def counted(number: int, noun: str, plural: str = "") -> str:
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
-def typed(command: str, *words: object) -> str:
-    """A command as it can be typed in any shell: `campaign check 'my file.yaml'`."""
-    return shlex.join(["campaign", command, *map(str, words)])
-
-
-def then(command: str, *words: object) -> str:
+def then(*words: object) -> str:
     """The line that says what to type next."""
-    return f"Then type: {typed(command, *words)}"
+    return f"Then type: {command(*words)}"
+
+
+def aside(line: str) -> None:
+    """Say what is no output of a command, on standard error."""
+    print(line, file=sys.stderr)
 
 
 def agreed(question: str) -> bool:

@@ -8,12 +8,12 @@ from typing import Any
 
 from config.errors import BadInput, CampaignError, Mistake
 from config.folder import OURS, check_output
+from config.reading import YAML
 from config.sheets.cells import letters
 from config.sheets.files import Kind, Source, read_file
 from config.sheets.table import grids_of, table_of
 from tasks.outputs.exports import put, write_file
 
-YAML = (".yaml", ".yml")
 RED = "FFFFC7CE"
 AUTHOR = "campaign"
 # Spreadsheet programs become slow with thousands of notes; further cells are only coloured.

@@ -9,8 +9,8 @@ from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from config.errors import CampaignError
-from data.eligibility.holds import Hold, Kind, command
+from config.errors import CampaignError, command
+from data.eligibility.holds import Hold, Kind
 from data.sending.claims import Answer
 from data.store.states import State
 from data.store.tables import Campaign, Step, now
