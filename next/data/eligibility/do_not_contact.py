@@ -71,14 +71,14 @@ def read_list(file: Path) -> list[Entry]:
     return entries
 
 
-def follow(session: Session, entries: Iterable[Entry]) -> None:
-    """List what a file lists and nobody has lifted.
+def follow(session: Session, entries: Iterable[Entry]) -> int:
+    """List what a file lists and nobody has lifted; returns how many are new.
 
     Whoever was forgotten is kept out anyway, and is not named again.
     """
     listed = dict(entries)
     gone = forgotten_mailboxes(session, listed)
-    _put(session, {key: listed[key] for key in listed if key not in gone}, BY_FILE)
+    return len(_put(session, {key: listed[key] for key in listed if key not in gone}, BY_FILE))
 
 
 def block(session: Session, entries: Iterable[Entry]) -> list[str]:
