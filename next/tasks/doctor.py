@@ -53,7 +53,7 @@ def _files(read: Settings) -> Iterator[Finding]:
         folder = folder.parent  # what is missing will be made
     try:
         with tempfile.TemporaryFile(dir=folder):
-            yield Finding("outputs", True, f"links and pages go to {read.output_dir}")
+            yield Finding("outputs", True, f"forget looks for links and pages in {read.output_dir}")
     except OSError as error:
         why = f"{read.output_dir} cannot be written: {error.strerror}"
         yield Finding("outputs", False, why, "Name another folder in CAMPAIGN_OUTPUT_DIR.")
