@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from config.definition import Invites, Problem, Project
-from config.reading import Campaign, read_campaign
+from config.reading import Campaign
 from config.settings import Settings
 from data.store.lease import lease
 from data.store.ledger import Ledger
@@ -29,19 +29,17 @@ SAYS = {
 }
 
 
-def rehearsed(files: Sequence[Path], *, as_json: bool) -> int:
-    """Send each campaign to a sandbox, and say what would have happened. Raises BadInput."""
-    found = [read_campaign(file) for file in files]
-    counts = {read.definition.campaign: asyncio.run(_rehearse(read)) for read in found}
+def rehearsed(campaigns: Sequence[Campaign], *, as_json: bool) -> None:
+    """Send each campaign to a sandbox, and say what would have happened."""
+    counts = {read.definition.campaign: asyncio.run(_rehearse(read)) for read in campaigns}
     if as_json:
         print(json.dumps(counts, indent=2))
-        return 0
+        return
     for key, done in counts.items():
         print(f"{key}, rehearsed in a sandbox with invented addresses:")
         for op, says in SAYS.items():
             print(f"  {says}: {done[op]:,}")
     print("Nothing left this machine, and your ledger is as it was.")
-    return 0
 
 
 async def _rehearse(read: Campaign) -> Counter[str]:

@@ -50,7 +50,9 @@ def run(
     if rehearse:
         from flows.rehearse import rehearsed
 
-        return rehearsed(files, as_json=as_json)
+        campaigns, wrong = _read(files)
+        rehearsed(campaigns, as_json=as_json)
+        return 2 if wrong else 0
     from config.settings import service_settings
     from data.campaigns.intake import Allowed
     from data.store.ledger import Ledger

@@ -128,7 +128,7 @@ def test_a_rehearsal_sends_nothing_and_remembers_nothing(sandbox, campaign: Camp
     assert (said.code, service.entries()) == (0, [])
     assert "invitations sent: 3" in said.out
     assert not campaign.ledger.exists()
-    assert campaign("run", "hiring.yaml", "--rehearse", "--json").json()["hiring"]["invite"] == 3
+    assert campaign("run", ".", "--rehearse", "--json").json()["hiring"]["invite"] == 3
 
 
 @pytest.mark.slow
