@@ -8,7 +8,7 @@ from typing import Any
 
 from config.errors import BadInput, Mistake
 from config.sheets.table import read_table
-from data.decisions.doubts import WORDS, Doubt, Verdict
+from data.decisions.doubts import VERDICTS, Doubt, Verdict
 from data.store.states import Op
 from tasks.outputs.exports import guarded
 from tasks.service.exchange import Phase
@@ -84,7 +84,7 @@ def read_filled_in(file: Path) -> list[Verdict]:
 
 
 def _word(typed: str) -> str:
-    if typed.lower() not in WORDS:
+    if typed.lower() not in VERDICTS:
         raise ValueError
     return typed.lower()
 
@@ -98,7 +98,7 @@ _REACHED = {
     Phase.SENDING: "sending it began, and no answer came",
 }
 _READ: dict[str, tuple[Callable[[str], Any], str]] = {
-    "verdict": (_word, f"{', '.join(WORDS[:-1])} or {WORDS[-1]}"),
+    "verdict": (_word, f"{', '.join(VERDICTS[:-1])} or {VERDICTS[-1]}"),
     "step": (Op, "the step as it was written"),
     "id": (lambda typed: int(typed) if typed else None, "the id at the service, a whole number"),
     "number": (int, "the number as it was written"),

@@ -39,9 +39,9 @@ def status(session: Session, key: str) -> dict[str, Any]:
     held = holds(session, campaign.id)
     everybody = rows(session, campaign.id)
     project = own[Op.CREATE].service_id
-    stand = [where(row, held, send=invites_of(campaign).send) for row in everybody]
+    where = [stands(row, held, send=invites_of(campaign).send) for row in everybody]
     counts = {"candidates": len(everybody), "added": sum(r.add is State.DONE for r in everybody)}
-    counts |= {word: stand.count(word) for word in COUNTED}
+    counts |= {word: where.count(word) for word in COUNTED}
     return {
         "campaign": campaign.key,
         "service": campaign.service,
@@ -74,7 +74,7 @@ def progress(ledger: Ledger, key: str) -> tuple[int, int]:
     return counts.get(State.DONE, 0), sum(counts.values())
 
 
-def where(row: Row, held: dict[int, Hold], *, send: bool) -> str:
+def stands(row: Row, held: dict[int, Hold], *, send: bool) -> str:
     """Where one person stands: exactly one word of COUNTED, or `added` if nobody is invited."""
     states = (row.add, row.invite)
     for state, word in _WORDS.items():

@@ -98,8 +98,8 @@ def take_in(session: Session, read: Read, settings: Settings, allowed: Allowed =
     notes = _follow(session, campaign, read, settings)
     new = {key: fields for key, fields in listed.items() if key not in before}
     add_people(session, campaign.id, new)
-    _list(session, gone, listed=False)
-    _list(session, back, listed=True)
+    _mark(session, gone, listed=False)
+    _mark(session, back, listed=True)
     _reword(session, campaign.id, before, listed)
     returned = tuple(row.email1 for row in back)
     return Intake(campaign.id, len(new), names, returned, len(forgotten), notes=notes)
@@ -260,7 +260,7 @@ def _plain(name: str | None) -> str | None:
     return name and " ".join(normalize("NFC", name).split()).casefold()
 
 
-def _list(session: Session, people: Sequence[Row[Any]], *, listed: bool) -> None:
+def _mark(session: Session, people: Sequence[Row[Any]], *, listed: bool) -> None:
     moved = update(PERSON).where(PERSON.c.id == bindparam("person")).values(listed=listed)
     if people:
         session.execute(moved, [{"person": row.id} for row in people])

@@ -15,7 +15,7 @@ from data.store.states import OF_PROJECT, Op, State
 from data.store.tables import PART, PERSON, REQUEST, STEP, Step
 
 LARGEST_ID = 2**63 - 1
-WORDS = ("sent", "again", "withdraw")  # verdicts
+VERDICTS = ("sent", "again", "withdraw")
 NEEDS_ID = (Op.CREATE, Op.ADD)  # `sent` needs the id that the service gave
 
 
@@ -40,7 +40,7 @@ class Doubt:
     @property
     def words(self) -> tuple[str, ...]:
         """The verdicts that fit."""
-        return WORDS[:2] if self.op in OF_PROJECT else WORDS
+        return VERDICTS[:2] if self.op in OF_PROJECT else VERDICTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +73,8 @@ def doubts(session: Session, campaign_id: int) -> list[Doubt]:
     return [Doubt(*row) for row in session.execute(found)]
 
 
-def settle(session: Session, campaign_id: int, verdicts: Iterable[Verdict], by: By) -> list[Doubt]:
-    """Take these verdicts, all or none. Raises NotDecided, ReasonMissing. Returns what was settled.
+def settle(session: Session, campaign_id: int, verdicts: Iterable[Verdict], by: By) -> None:
+    """Take these verdicts, all or none. Raises NotDecided, ReasonMissing.
 
     A verdict on what is not unsure any more refuses all of them: something happened since.
     """
@@ -97,7 +97,6 @@ def settle(session: Session, campaign_id: int, verdicts: Iterable[Verdict], by: 
         raise ReasonMissing
     for doubt, verdict in taken:
         _carry_out(session, doubt, verdict, by)
-    return [doubt for doubt, _ in taken]
 
 
 def _about(open_: Sequence[Doubt], verdict: Verdict) -> Doubt | None:

@@ -31,12 +31,13 @@ from data.store.tables import (
     Person,
 )
 
-GONE = "[forgotten]"
+STANDS_FOR_THEM = "[forgotten]"  # in texts
+NO_PILOT = "forgotten@forgotten.test"
 KEEPS_BACK = "is why somebody of {} is held at another address; decide about that person first"
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class InCampaign:
     """What the ledger has of somebody in one campaign.
 
     `file` and `table` named them: nobody but a person changes these. The service has no delete
@@ -59,7 +60,7 @@ class Known:
     """All that the ledger has of one address."""
 
     email: str
-    campaigns: list[Held]
+    campaigns: list[InCampaign]
     blocked: bool
     forgotten: bool
 
@@ -72,7 +73,7 @@ def shown(session: Session, emails: Sequence[str]) -> list[Known]:
     return [
         Known(
             email,
-            [_held(session, person) for person in _people(session, [key])],
+            [_in_campaign(session, person) for person in _people(session, [key])],
             mailbox(email) in listed,
             key in gone,
         )
@@ -109,7 +110,7 @@ def forget(session: Session, emails: Sequence[str], by: By) -> list[Known]:
     for of in concerned:
         if held[of] - holds(session, of).keys():
             raise NotDecided([(emails[0], KEEPS_BACK.format(session.get_one(Campaign, of).key))])
-    by = replace(by, why=names.sub(GONE, by.why))
+    by = replace(by, why=names.sub(STANDS_FOR_THEM, by.why))
     about: list[tuple[int | None, int | None]] = [(p.campaign_id, p.id) for p in people]
     for campaign_id, person_id in about or [(None, None)]:
         note(session, "forget", by, campaign_id, person_id)
@@ -120,11 +121,11 @@ def _people(session: Session, keys: Sequence[str]) -> list[Person]:
     return list(session.scalars(select(Person).where(PERSON.c.email_key.in_(keys))))
 
 
-def _held(session: Session, person: Person) -> Held:
+def _in_campaign(session: Session, person: Person) -> InCampaign:
     campaign = session.get_one(Campaign, person.campaign_id)
     steps = own_steps(session, campaign.id, person.id)
     named = ((campaign.spec or {}).get("candidates") or {}).get("file")
-    return Held(
+    return InCampaign(
         campaign=campaign.key,
         file=campaign.file,
         table=str(Path(campaign.file).parent / named) if named else None,
@@ -147,7 +148,7 @@ def _erase(session: Session, person: Person, sign: str) -> None:
     invites = (campaign.spec or {}).get("invites", {})
     if email_key(invites.get("pilot") or "") == person.email_key:
         # Another address would be the pilot's; none would let everybody through.
-        campaign.spec = {**campaign.spec, "invites": {**invites, "pilot": NOBODY}}
+        campaign.spec = {**campaign.spec, "invites": {**invites, "pilot": NO_PILOT}}
         session.add(campaign)
     person.email_key, person.mailbox, person.email1 = ERASED + sign, "", ""
     person.fields, person.listed, person.let_through = {}, False, None
@@ -178,9 +179,6 @@ def _scrub(session: Session, names: re.Pattern[str]) -> None:
     for column in (DECISION.c.why, STEP.c.why, REQUEST.c.answer, REQUEST.c.evidence):
         number = column.table.c.id
         for row in session.execute(select(number, column).where(column.is_not(None))).all():
-            if (without := names.sub(GONE, row[1])) != row[1]:
+            if (without := names.sub(STANDS_FOR_THEM, row[1])) != row[1]:
                 this = update(column.table).where(number == row[0])
                 session.execute(this.values({column.name: without}))
-
-
-NOBODY = "forgotten@forgotten.test"

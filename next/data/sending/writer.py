@@ -26,7 +26,7 @@ from data.store.receipts import Mark
 from data.store.states import Op
 
 PATIENCE = 30.0  # seconds for which an answer that cannot be written down is tried again
-PART = 100  # steps that may be claimed by one mark
+STEPS_OF_A_MARK = 100  # that may be claimed before it grows again
 
 
 class Writer:
@@ -122,7 +122,7 @@ class Writer:
         """Have the mark grown for so many more steps: here, so that no claim comes in between."""
         if self._left < steps:
             self._mark.grow()
-            self._left = max(PART, steps)
+            self._left = max(STEPS_OF_A_MARK, steps)
         self._left -= steps
         self.claimed += steps
 

@@ -1,6 +1,6 @@
 """Receipts: what stops a ledger that is not the one that sent last.
 
-Before each part of a campaign is sent its mark grows, in the ledger and then in two small files:
+Before each hundred claims of a campaign its mark grows, in the ledger and then in two small files:
 one beside the definition, one in the user's data directory. A ledger behind its receipt, or
 another one, sends nothing until a person accepts it. A file's log goes into the file only just
 before the mark grows (`Mark.grow`), so a file that lost its log is behind its receipt too.
@@ -105,11 +105,11 @@ def accept(session: Session, key: str, who: str, why: str) -> None:
 
 
 class Mark:
-    """The mark of a campaign that this process sends. Grow it before each part; close it after."""
+    """The mark of a campaign that this process sends: `grow` it before each hundred claims."""
 
     def __init__(self, ledger: Ledger, campaign_id: int, file: Path) -> None:
         self._ledger, self._campaign_id, self._file = ledger, campaign_id, file
-        # Shared by all who send from this ledger, so that nobody else's log is moved in mid-part.
+        # Shared by all who send from this ledger, so that nobody else's log is moved in between.
         self._sending = None if ledger.on_a_server else lock_file(ledger.locks, ".sending")
 
     def grow(self) -> int:

@@ -98,7 +98,7 @@ class Campaign(SQLModel, table=True):
     file: str
     digest: str
     spec: Any = _json()  # the definition's model
-    mark: int = 0  # grows before each part is sent; its receipts say how far
+    mark: int = 0  # grows before each hundred claims; its receipts say how far
     created_at: datetime = _time(nullable=False)
 
 

@@ -40,7 +40,10 @@ class EndedEarly(CampaignError):
 
 
 class Gate:
-    """`probe` asks for the problem list, and raises CampaignError."""
+    """Lets one request after another leave, or none any more: then `ending` says why.
+
+    `probe` asks for the problem list, and raises CampaignError.
+    """
 
     def __init__(
         self, campaign: Campaign, stop: asyncio.Event, probe: Callable[[], Awaitable[object]]

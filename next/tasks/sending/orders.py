@@ -76,9 +76,6 @@ class Refused:
     def somebody_got_through(self) -> None:
         self._alike.clear()
 
-    def __len__(self) -> int:
-        return len(self._alike)
-
     def everybody(self) -> Sequence[Outcome]:
         """Those whose row is not to blame; none: it still may be."""
         return tuple(self._alike) if len(self._alike) >= IN_A_ROW else ()
