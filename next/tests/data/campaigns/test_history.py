@@ -5,6 +5,7 @@ import pytest
 from data.campaigns.history import NotInCampaign, history
 from data.decisions import decisions as d
 from data.decisions.doubts import Verdict, settle
+from data.store import receipts
 from data.store.states import Op, State
 from tests.data.desk import address
 
@@ -43,6 +44,14 @@ def test_of_a_campaign(desk):
         ("correct", "cyd@x.org, now cyd@z.org", "", "mara", ""),
         ("pause", "", "", "mara", "the date moves"),
     ]
+
+
+def test_of_a_ledger_that_was_accepted_for_it(desk):
+    desk.take_in("Ada")
+    with desk.ledger.writing() as session:
+        receipts.accept(session, "backend", "mara", "the other disk is gone")
+        receipts.accept(session, "another", "mara", "that one too")
+    assert told(desk) == [("accept-ledger", "", "", "mara", "the other disk is gone")]
 
 
 @pytest.mark.parametrize(
