@@ -210,8 +210,7 @@ def _clean_up(known: list["Known"]) -> None:
     removed = remove_outputs(settings().output_dir, known)
     with Ledger.open() as ledger:
         ledger.rewrite()
-        database = ledger.url.database if ledger.url.get_backend_name() == "sqlite" else None
-    place = Path(database) if database else None
+        place = None if ledger.on_a_server else Path(str(ledger.url.database))
     backups = sorted(place.parent.glob(f"{place.name}.tables-*")) if place else []
     for line in what_is_left(known, removed, backups):
         print(line)

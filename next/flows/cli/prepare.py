@@ -39,7 +39,7 @@ def check(
             mistakes += error.mistakes
         except Bug as error:
             mistakes.append(Mistake(Place(file), str(error)))
-    mistakes = in_order([*mistakes, *_keys_twice(good)])
+    mistakes = in_order([*mistakes, *keys_twice(good)])
     if as_json:
         problems = [mistake.as_json() for mistake in mistakes]
         print(json.dumps({"ok": not mistakes, "problems": problems}, ensure_ascii=False, indent=2))
@@ -99,7 +99,8 @@ def campaigns_in(places: list[Path]) -> tuple[list[Path], list["Mistake"]]:
     return list(files.values()), mistakes
 
 
-def _keys_twice(campaigns: list["Campaign"]) -> list["Mistake"]:
+def keys_twice(campaigns: list["Campaign"]) -> list["Mistake"]:
+    """Say which files have the key of one before them."""
     from config.errors import Mistake, Place
 
     first: dict[str, Path] = {}

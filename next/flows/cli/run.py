@@ -80,7 +80,7 @@ def _read(places: list[Path]) -> tuple[list["Campaign"], bool]:
     """Read all campaigns. A bad file that was typed stops everything, one of a folder itself."""
     from config.errors import BadInput
     from config.reading import read_campaign
-    from flows.cli.prepare import campaigns_in
+    from flows.cli.prepare import campaigns_in, keys_twice
 
     files, mistakes = campaigns_in(places)
     good = []
@@ -89,6 +89,8 @@ def _read(places: list[Path]) -> tuple[list["Campaign"], bool]:
             good.append(read_campaign(file))
         except BadInput as error:
             mistakes += error.mistakes
+    mistakes += (twice := keys_twice(good))
+    good = [each for each in good if each.file not in {mistake.place.file for mistake in twice}]
     if mistakes and not (good and all(place.is_dir() for place in places)):
         raise BadInput(mistakes)
     for mistake in mistakes:

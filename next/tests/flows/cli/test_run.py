@@ -131,6 +131,14 @@ def test_a_rehearsal_sends_nothing_and_remembers_nothing(sandbox, campaign: Camp
     assert campaign("run", ".", "--rehearse", "--json").json()["hiring"]["invite"] == 3
 
 
+def test_two_files_of_one_key_are_a_mistake(campaign: Campaign) -> None:
+    first = campaign.write("one")
+    first.with_name("two.yaml").write_bytes(first.read_bytes())
+    said = campaign("run", "one.yaml", "two.yaml", "--rehearse")
+    assert (said.code, said.out) == (2, "")
+    assert "two.yaml: one is in one.yaml as well" in said.said
+
+
 @pytest.mark.slow
 def test_without_a_standing_server_every_task_run_is_recorded(sandbox, campaign: Campaign) -> None:
     sandbox()
