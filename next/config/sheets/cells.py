@@ -14,6 +14,7 @@ from config.errors import Mistake, Place
 MOST_ROWS = 250_000
 MOST_COLUMNS = 1_000
 MOST_CELLS = 5_000_000
+Row = tuple[int, list[str]]  # its number in the file, and its cells
 # What stands in a cell that has no value to be trusted.
 UNCALCULATED, PARTLY_STRUCK = "#UNCALCULATED!", "#PARTLY_STRUCK!"
 
@@ -31,7 +32,7 @@ class Grid:
     """
 
     file: Path
-    rows: list[tuple[int, list[str]]]
+    rows: list[Row]
     sheet: str | None = None
     delimiter: str | None = None
     hidden: set[int] = field(default_factory=set)

@@ -160,9 +160,8 @@ def _differing(table: Table, frame: "pd.DataFrame", again: "pd.Series[int]") -> 
             at = [at for at, title in enumerate(table.headers) if title and cells[at] != others[at]]
             # What many have in common, such as a stage, leaves out the fewest others.
             best = max(at, key=lambda at: (at not in known, cells[at] != "", shared.at[first, at]))
-            do = (
-                f", or choose by a column, as in  {line({table.headers[best]: [str(cells[best])]})}"
-            )
+            chosen = line({table.headers[best]: [str(cells[best])]})
+            do = f", or choose by a column, as in  {chosen}"
             if 2 * shared.at[first, best] < len(table.cells):  # most others would be left out
                 do = ""
         why = (

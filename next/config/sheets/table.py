@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from config.definition import COLUMNS
 from config.errors import BadInput, Mistake, Place, shown, some
-from config.sheets.cells import MOST_ROWS, Grid, error_in, is_address, is_person
+from config.sheets.cells import MOST_ROWS, Grid, Row, error_in, is_address, is_person
 from config.sheets.files import Kind, Source, read_file
 from config.sheets.headers import (
     ABOVE_AT_MOST,
@@ -41,7 +41,6 @@ TOO_WIDE = (
     "this row has {found:,} columns, the header has {wanted}; put quotes around text that "
     "contains {delimiter}"
 )
-Row = tuple[int, list[str]]
 
 
 @dataclass

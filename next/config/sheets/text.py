@@ -7,11 +7,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from config.errors import BadInput, Mistake, Place
-from config.sheets.cells import MOST_CELLS, Grid
+from config.sheets.cells import MOST_CELLS, Grid, Row
 from config.sheets.files import TOO_LARGE, Source, encoding_of
 from config.sheets.headers import header_among
 
-Row = tuple[int, list[str]]
 HEAD = 65_536  # characters in which the header is looked for
 STRAY_QUOTE = (
     'the rows cannot be told apart from here on, because a quote (") is opened and not closed; '
