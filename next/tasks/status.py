@@ -58,7 +58,7 @@ def status(session: Session, key: str) -> dict[str, Any]:
                 "add": word_of(row.add),
                 "invite": word_of(row.invite),
                 "embed_url": embed_url(campaign.app_url, project, row.candidate_id),
-                "why": row.why or _why(held.get(row.person_id)),
+                "why": row.why or (held[row.person_id].why if row.person_id in held else None),
             }
             for row in everybody
         ],
@@ -116,10 +116,6 @@ def needs(session: Session, key: str) -> Iterator[Need]:
         which = f" {number}" if number is not None else ""
         why = f"the service may have one more {what}{which}; remove it in the web application"
         yield Need("left over", why, command("history", key))
-
-
-def _why(hold: Hold | None) -> str | None:
-    return hold.why if hold is not None else None
 
 
 COUNTED = ("invited", "waiting", "sending", "unsure", "refused", "withdrawn", "held")

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import sys
+from codecs import BOM_UTF8
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -63,7 +64,7 @@ def _write_links(key: str, form: Format, output: Path | None, *, force: bool) ->
     from data.store.states import Op
     from tasks.outputs.embed_pages import write_pages
     from tasks.outputs.exports import write_file
-    from tasks.outputs.links import links_of, plain, written
+    from tasks.outputs.links import links_of, written
 
     with Ledger.open(create=False) as ledger:
         with ledger.reading() as session:
@@ -75,7 +76,8 @@ def _write_links(key: str, form: Format, output: Path | None, *, force: bool) ->
     if output is None:
         if form is Format.XLSX and sys.stdout.isatty():
             raise typer.BadParameter("a workbook needs a file: -o links.xlsx", param_hint="-o")
-        sys.stdout.buffer.write(plain(form, found, title))
+        # Another program reads it: no byte-order mark.
+        sys.stdout.buffer.write(written(form, found, title).removeprefix(BOM_UTF8))
         return
     if form is Format.HTML:
         index = write_pages(output, found, title, key, secret, force=force)

@@ -62,11 +62,6 @@ def word_of(state: State) -> str:
     return "withdrawn" if state is State.GIVEN_UP else str(state)
 
 
-def plain(form: str, links: Sequence[Link], title: str) -> bytes:
-    """The same as `written` for another program to read: a CSV without a byte-order mark."""
-    return written(form, links, title).removeprefix(BOM_UTF8)
-
-
 def written(
     form: str, links: Sequence[Link], title: str, pages: Mapping[int, str] = NO_PAGES
 ) -> bytes:
