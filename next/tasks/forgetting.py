@@ -4,6 +4,7 @@ import html
 import json
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from config.folder import written_by_us
@@ -12,14 +13,14 @@ from data.decisions.privacy import Known
 LARGEST = 200_000_000  # bytes of one output; a larger file is not ours
 
 
-def remove_outputs(folder: Path, known: Iterable[Known]) -> list[Path]:
-    """Delete every file of ours in the folder of outputs that names them; returns these files.
+def remove_outputs(folder: Path, known: Sequence[Known]) -> list[Path]:
+    """Delete every file of ours that names them, in the folder of outputs and beside definitions.
 
-    Each can be written again without them.
+    Returns these files; each can be written again without them.
     """
     signs = [sign for each in known for sign in _signs(each)]
     removed = []
-    for file in sorted(folder.rglob("*")) if signs else ():
+    for file in sorted(set(_outputs(folder, known))) if signs else ():
         if file.is_file() and not file.is_symlink() and written_by_us(file) and _names(file, signs):
             file.unlink()
             removed.append(file)
@@ -45,6 +46,16 @@ def what_is_left(
     yield "  links, pages and exports that you kept elsewhere or sent are yours to remove"
 
 
+def _outputs(folder: Path, known: Sequence[Known]) -> Iterator[Path]:
+    """The files that may be ours; `-o` mostly writes beside the definition."""
+    yield from folder.rglob("*")
+    for beside in {Path(held.file).parent for each in known for held in each.campaigns}:
+        yield from beside.glob("*")
+        for index in beside.glob("*/index.html"):
+            if written_by_us(index):
+                yield from index.parent.rglob("*")
+
+
 def _signs(known: Known) -> Iterator[tuple[bytes, ...]]:
     """What gives somebody away in a file: an address, or both names."""
     for held in known.campaigns:
@@ -65,6 +76,7 @@ def _names(file: Path, signs: Sequence[tuple[bytes, ...]]) -> bool:
     text = content.decode("utf-8", "replace")
     shown = html.unescape(text)
     if file.suffix == ".json":
-        shown += json.dumps(json.loads(text), ensure_ascii=False)
+        with suppress(ValueError):  # somebody has changed it by hand
+            shown += json.dumps(json.loads(text), ensure_ascii=False)
     seen = shown.casefold().encode()
     return any(all(part in seen for part in sign) for sign in signs)

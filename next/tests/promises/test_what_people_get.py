@@ -216,11 +216,15 @@ def test_39_forget_removes_one_person_and_nobody_else(campaign: Campaign, sandbo
     done(campaign("links", "hiring", "--format", "html", "-o", campaign.outputs / "pages"))
     done(campaign("links", "hiring", "--format", "csv", "-o", campaign.outputs / "more.csv"))
     done(campaign("report", "hiring", "-o", campaign.outputs / "report.html"))
+    done(campaign("links", "hiring", "--format", "html", "-o", "pages"))
+    done(campaign("links", "hiring", "--into", "hiring.csv", "-o", "results.csv"))
 
     forgotten = campaign("forget", "adalbertine@people.test", "--why", "she asked for it", "--yes")
     assert forgotten.code == 0, forgotten.said
     assert "hiring.csv" in forgotten.said  # to be edited by hand
     ours = _everything(campaign.ledger.parent) | _everything(campaign.outputs)
+    ours |= _everything(campaign.folder / "pages")
+    assert not (campaign.folder / "results.csv").exists()
     ours |= {p: data for p, data in _everything(campaign.home).items() if "prefect" not in p.parts}
     for name in (b"dalbertine", b"Lovelace"):
         assert not [path for path, data in ours.items() if name in data], name
