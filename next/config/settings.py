@@ -105,7 +105,7 @@ class Settings(BaseSettings):
     )
     """Where the ledger is; it may hold a password."""
     output_dir: UnderHome = Field(Path("out"), validate_default=True)
-    """The folder in which, beside definitions, `campaign forget` looks for links and pages."""
+    """Where `campaign forget` looks for links and pages, as it does beside definitions."""
     candidates_per_request: int = Field(100, ge=1, le=10_000)
     """How many people are added in one request."""
     invites_in_flight: int = Field(8, ge=1, le=100)
