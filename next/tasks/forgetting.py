@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from config.errors import some
 from config.folder import written_by_us
 from data.decisions.privacy import Known
 
@@ -39,8 +40,8 @@ def what_is_left(
             if held.candidate_id is not None:
                 project = f"project {held.project_id}"
                 yield f"  in the web application, {project}: remove candidate {held.candidate_id}"
-    for path in removed:
-        yield f"  deleted {path}; write it again without this person"
+    if removed:
+        yield f"  deleted {some([*map(str, removed)])}; write them again without this person"
     for path in backups:
         yield f"  delete the older copy of the ledger {path}"
     yield "  links, pages and exports that you kept elsewhere or sent are yours to remove"

@@ -30,7 +30,7 @@ VARIES = {  # what differs from day to day, and from machine to machine
     r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d": "DATE TIME",
     r"since \d{4}-\d\d-\d\d \d\d:\d\d": "since DATE TIME",
     r"127\.0\.0\.1:\d+": "127.0.0.1:PORT",
-    r"\b[0-9a-f]{16}\b": "CODE",
+    r"\b[0-9a-f]{16,32}\b": "CODE",
     r"(SECRET|ID)=\S+": r"\1=…",
     r"Prefect: [\d.]+;": "Prefect: VERSION;",
 }
