@@ -10,8 +10,9 @@ from ipaddress import ip_address
 from pathlib import Path
 
 from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import NameOID
 
 Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
@@ -55,17 +56,12 @@ async def peer(talk: Talk, tls: ssl.SSLContext | None = None) -> AsyncIterator[P
         await each.wait()
 
 
-async def request(reader: asyncio.StreamReader) -> bytes:
-    """Read one request without a body."""
-    return await reader.readuntil(b"\r\n\r\n")
-
-
 def says(answer: bytes, *, first: bool = False, ends: bool = False, resets: bool = False) -> Talk:
     """Answer with these bytes, or speak `first`; then end or reset the connection, or wait."""
 
     async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         if not first:
-            await request(reader)
+            await reader.readuntil(b"\r\n\r\n")
         writer.write(answer)
         await writer.drain()
         if resets:
@@ -82,7 +78,7 @@ def tunnels(to: int) -> Talk:
     """A proxy that opens a tunnel to a port of this machine."""
 
     async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await request(reader)
+        await reader.readuntil(b"\r\n\r\n")
         there, back = await asyncio.open_connection("127.0.0.1", to)
         writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
 
@@ -102,50 +98,40 @@ class Authority:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._key = ec.generate_private_key(ec.SECP256R1())
-        self._name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "a company")])
         self.file = folder / "authority.pem"
-        whole = self._signed(self._name, self._key, x509.BasicConstraints(ca=True, path_length=0))
-        self.file.write_bytes(whole.public_bytes(serialization.Encoding.PEM))
+        whole = self._signed("a company", self._key, x509.BasicConstraints(True, 0))
+        self.file.write_bytes(whole)
 
     def server(self, *, host: str = "127.0.0.1", days: tuple[int, int] = (-1, 1)) -> ssl.SSLContext:
-        """A server's TLS for this host, valid between these days from today."""
+        """A server's TLS for this address, valid between these days from today."""
         key = ec.generate_private_key(ec.SECP256R1())
-        name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "service")])
-        named: x509.GeneralName = x509.DNSName(host)
-        if host[0].isdigit():
-            named = x509.IPAddress(ip_address(host))
-        whole = self._signed(name, key, x509.SubjectAlternativeName([named]), days)
+        host_alone = x509.SubjectAlternativeName([x509.IPAddress(ip_address(host))])
+        private = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
         file = self._folder / "server.pem"
-        private = key.private_bytes(
-            serialization.Encoding.PEM,
-            serialization.PrivateFormat.PKCS8,
-            serialization.NoEncryption(),
-        )
-        file.write_bytes(private + whole.public_bytes(serialization.Encoding.PEM))
+        file.write_bytes(private + self._signed("service", key, host_alone, days))
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(file)
         return context
 
     def _signed(
         self,
-        name: x509.Name,
+        name: str,
         key: ec.EllipticCurvePrivateKey,
         extension: x509.ExtensionType,
         days: tuple[int, int] = (-1, 1),
-    ) -> x509.Certificate:
-        today = datetime.now(UTC)
-        own = x509.SubjectKeyIdentifier.from_public_key(key.public_key())
-        above = x509.AuthorityKeyIdentifier.from_issuer_public_key(self._key.public_key())
+    ) -> bytes:
+        today, public, above = datetime.now(UTC), key.public_key(), self._key.public_key()
         return (
             x509.CertificateBuilder()
-            .subject_name(name)
-            .issuer_name(self._name)
-            .public_key(key.public_key())
+            .subject_name(x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)]))
+            .issuer_name(x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "a company")]))
+            .public_key(public)
             .serial_number(x509.random_serial_number())
             .not_valid_before(today + timedelta(days=days[0]))
             .not_valid_after(today + timedelta(days=days[1]))
             .add_extension(extension, critical=True)
-            .add_extension(own, critical=False)
-            .add_extension(above, critical=False)
+            .add_extension(x509.SubjectKeyIdentifier.from_public_key(public), False)
+            .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(above), False)
             .sign(self._key, hashes.SHA256())
+            .public_bytes(Encoding.PEM)
         )
