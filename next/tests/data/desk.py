@@ -114,11 +114,15 @@ class Desk:
             record(session, [outcome])
         return claimed
 
-    def sends(self, *who: str, key="backend") -> None:
-        """Everything that is due: project, problem, people, invitations; `who` of the latter."""
+    def adds(self, key="backend") -> None:
+        """Project, problem and people: whatever is due of them."""
         for op in (Op.CREATE, Op.ATTACH, Op.ADD):
             if self.due(op, key=key):
                 self.does(op, key=key)
+
+    def sends(self, *who: str, key="backend") -> None:
+        """Everything that is due; `who` of the invitations."""
+        self.adds(key)
         if self.due(Op.INVITE, key=key):
             self.does(Op.INVITE, *who, key=key)
 
@@ -132,17 +136,15 @@ class Desk:
         """Who is due, now or once what they need is done."""
         with self.at(key) as (session, campaign_id):
             names = self._names(session)
-            return [
-                names[person]
-                for person in to_come(session, campaign_id, op, holds(session, campaign_id))
-            ]
+            held = holds(session, campaign_id)
+            return [names[person] for person in to_come(session, campaign_id, op, held)]
 
     def kept(self, *who: str, op=Op.INVITE, key="backend", **more) -> dict[str, str]:
         """What keeps these people back, at a claim or in a plan: kinds by name or address."""
         with self.at(key) as (session, campaign_id):
             ids = {self.id_of(each, key, session): each for each in who}
-            found = kept_back(session, campaign_id, op, list(ids), **more)
-            found = holds(session, campaign_id, list(ids)) | found
+            found = holds(session, campaign_id, list(ids))
+            found |= kept_back(session, campaign_id, op, list(ids), **more)
             return {ids[person]: str(hold.kind) for person, hold in found.items()}
 
     def state(self, who: str, key="backend") -> tuple[str, str]:

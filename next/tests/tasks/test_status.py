@@ -98,8 +98,7 @@ def filled_in(table, text, how, *verdicts):
 @pytest.mark.parametrize("how", ["xlsx", ", utf-8-sig", "; cp1252", "; utf-16"])
 def test_doubts_go_out_and_come_back_as_a_table(desk, tmp_path, how):
     desk.take_in(("=Ada", "Müller", "ada@x.org"), "Ben", "Cyd")
-    for op in (Op.CREATE, Op.ATTACH, Op.ADD):
-        desk.does(op)
+    desk.adds()
     desk.does(Op.INVITE, state=State.UNSURE)
     found = desk.call(doubts)
     text = as_csv(found).decode("utf-8-sig")

@@ -20,8 +20,7 @@ def told(desk, *who):
 def lived(desk):
     """A campaign in which something of every kind has happened."""
     desk.take_in("Ada", "Ben", "Cyd")
-    for op in (Op.CREATE, Op.ATTACH, Op.ADD):
-        desk.does(op)
+    desk.adds()
     desk.does(Op.INVITE, "Ada", state=State.UNSURE)
     desk.call(settle, [Verdict("again", address("Ada"))], d.By("mara", "nothing came"))
     desk.does(Op.INVITE, "Ada")

@@ -39,15 +39,6 @@ def test_new_and_gone(desk, before, after, new, gone, back):
     assert desk.take_in(*before).back == tuple(map(address, gone))
 
 
-def test_more_people_gone_than_the_guard_allows_change_nothing_until_a_person_accepts(desk):
-    desk.take_in("Ada", "Ben", "Cyd", "Dov", "Eve")
-    stopped = desk.take_in("Ada", "Ben", "Cyd")
-    assert stopped.too_many_gone == "2 of 5 people are not in this file any more (guard: 20%)"
-    assert len(desk.to_come(Op.ADD)) == 5
-    desk.take_in("Ada", "Ben", "Cyd", allowed=Allowed("me", removed=True))
-    assert desk.to_come(Op.ADD) == [address(each) for each in ("Ada", "Ben", "Cyd")]
-
-
 def test_changed_fields_follow_until_somebody_is_added(desk):
     desk.take_in(ADA, "Ben")
     desk.does(Op.CREATE)
@@ -101,9 +92,3 @@ def test_a_campaign_stays_at_its_service_and_account(desk, now, error):
     else:
         with pytest.raises(Elsewhere, match=error):
             desk.take_in("Ada", "Ben")
-
-
-def test_a_pilot_beside_the_table_is_a_person_of_the_campaign(desk):
-    desk.take_in("Ada", invites={"pilot": "me@x.org"})
-    desk.sends("me@x.org")
-    assert desk.state("me@x.org") == ("done", "done")

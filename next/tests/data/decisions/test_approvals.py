@@ -63,8 +63,7 @@ def test_what_voids_an_approval(desk, change, whole, claim):
 def test_a_verdict_that_sends_again_voids_it(desk):
     shown(desk, "Ada")
     desk.call(approvals.approve, ME)
-    for op in (Op.CREATE, Op.ATTACH, Op.ADD):
-        desk.does(op)
+    desk.adds()
     desk.does(Op.INVITE, state=State.UNSURE)
     assert stands(desk) == (True, True)
     desk.call(doubts.settle, [doubts.Verdict("again", address("Ada"))], ME)

@@ -117,17 +117,6 @@ def test_what_a_withdrawn_invitation_once_more_means(desk, before, found):
         assert desk.call(d.invite, [address("Ada")], ME) == found
 
 
-def test_one_more_invitation_is_one(desk):
-    desk.take_in("Ada")
-    desk.sends()
-    with pytest.raises(d.ReasonMissing):
-        desk.call(d.invite, [address("Ada")], SILENT)
-    desk.call(d.invite, [address("Ada")], ME)
-    desk.sends()
-    assert desk.due(Op.INVITE) == []
-    assert desk.state("Ada") == ("done", "done")
-
-
 def test_nobody_is_decided_about_while_somebody_does_not_fit(desk):
     desk.take_in("Ada", "Ben")
     assert refusal(desk, d.withdraw, [address("Ben"), "nobody@x.org"]) == d.NOBODY

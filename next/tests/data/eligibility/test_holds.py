@@ -6,9 +6,8 @@ import pytest
 
 from data.campaigns.intake import Allowed
 from data.eligibility import do_not_contact
-from data.eligibility.holds import campaign_holds
 from data.store.states import Op, State
-from data.store.tables import Decision, now
+from data.store.tables import now
 from tests.data.desk import address
 
 ALL_GONE = {"allowed": Allowed("me", removed=True)}
@@ -34,12 +33,6 @@ def test_what_is_due_follows_the_order_of_the_steps(desk):
         )
         desk.does(op)
     assert [desk.due(op) for op in Op] == [[], [], [], []]
-
-
-def test_nobody_is_invited_where_invitations_are_not_sent(desk):
-    desk.take_in("Ada", invites={"send": False})
-    desk.sends()
-    assert desk.state("Ada") == ("done", "waiting")
 
 
 @pytest.mark.parametrize(
@@ -92,8 +85,7 @@ SECOND = "second address"
 )
 def test_who_looks_like_somebody_invited_under_another_address(desk, happens, then, held):
     desk.take_in("Ada", "Ben")
-    for op in (Op.CREATE, Op.ATTACH, Op.ADD):
-        desk.does(op)
+    desk.adds()
     answers = {"invited": State.DONE, "unsure": State.UNSURE, "refused": State.REFUSED}
     if happens in answers:
         desk.does(Op.INVITE, "Ada", state=answers[happens])
@@ -116,8 +108,7 @@ def test_who_looks_like_somebody_invited_under_another_address(desk, happens, th
 def test_two_addresses_of_one_mailbox_are_not_invited_in_one_breath(desk):
     desk.take_in("Ada", "Ben")
     desk.take_in("Ada", "Ben", ("Ida", "Other", "ada+2@x.org"))
-    for op in (Op.CREATE, Op.ATTACH, Op.ADD):
-        desk.does(op)
+    desk.adds()
     claimed = desk.claims(Op.INVITE)
     assert {step.person_id for step in claimed.steps} == {desk.id_of("Ada"), desk.id_of("Ben")}
 
@@ -140,8 +131,7 @@ def test_two_addresses_of_one_mailbox_in_one_file_are_two_people(desk):
 )
 def test_whom_another_campaign_invited_to_the_same_problem(desk, state, other, held):
     desk.take_in("Ada", "Ben", key="first")
-    for op in (Op.CREATE, Op.ATTACH, Op.ADD):
-        desk.does(op, key="first")
+    desk.adds(key="first")
     desk.does(Op.INVITE, "Ada", key="first", state=state)
     desk.take_in(("A", "Da", "ada+x@x.org"), "Ben", key="second", **other)
     assert desk.kept("ada+x@x.org", "Ben", key="second") == ({"ada+x@x.org": held} if held else {})
@@ -150,38 +140,10 @@ def test_whom_another_campaign_invited_to_the_same_problem(desk, state, other, h
 def test_the_pilot_may_be_the_same_person_in_every_campaign(desk):
     for key in ("first", "second"):
         desk.take_in("Ada", key=key, invites={"pilot": "me@x.org"})
-        for op in (Op.CREATE, Op.ATTACH, Op.ADD):
-            desk.does(op, key=key)
+        desk.adds(key=key)
         assert desk.kept("me@x.org", "Ada", key=key) == {"Ada": "pilot"}
         desk.does(Op.INVITE, "me@x.org", key=key)
         assert desk.kept("Ada", key=key) == {"Ada": "pilot"}
-
-
-def test_whoever_is_gone_from_the_file_is_not_invited(desk):
-    desk.take_in("Ada", "Ben")
-    for op in (Op.CREATE, Op.ATTACH, Op.ADD):
-        desk.does(op)
-    desk.take_in("Ben", **ALL_GONE)
-    assert desk.kept("Ada", "Ben") == {"Ada": "gone"}
-    assert desk.due(Op.INVITE) == ["ben@x.org"]
-
-
-@pytest.mark.parametrize(
-    ("invites", "kind", "until"),
-    [
-        ({}, None, None),
-        ({"not_before": "2026-12-01 13:00"}, "hours", NOON + timedelta(hours=1)),
-        ({"not_after": "2026-12-01 11:00"}, "window", None),
-        ({"hours": "Mon-Fri 13:00-18:00"}, "hours", NOON + timedelta(hours=1)),
-        ({"hours": "Tue 09:00-18:00"}, None, None),
-    ],
-)
-def test_nobody_is_invited_outside_the_window_and_the_hours(desk, invites, kind, until):
-    desk.take_in("Ada", invites={"timezone": "UTC", **invites})
-    found = desk.call(campaign_holds, NOON)
-    assert [(str(hold.kind), hold.until) for hold in found] == ([(kind, until)] if kind else [])
-    assert desk.kept("Ada", at=NOON) == ({"Ada": kind} if kind else {})
-    assert desk.kept("Ada", op=Op.ADD, at=NOON) == {}
 
 
 @pytest.mark.parametrize(
@@ -192,26 +154,13 @@ def test_a_rate_lets_one_invitation_through_at_a_time(desk, per_hour, per_second
     """`per_hour` is of one campaign, `per_second` of the whole ledger."""
     for key, who in (("backend", ("Ada", "Ben")), ("other", ("Cyd",))):
         desk.take_in(*who, key=key, invites={"per_hour": per_hour} if per_hour else {})
-        for op in (Op.CREATE, Op.ATTACH, Op.ADD):
-            desk.does(op, key=key)
+        desk.adds(key=key)
     asked = {"per_second": per_second}
     assert desk.kept("Ada", "Ben", **asked) == {"Ben": "rate"}
     desk.does(Op.INVITE, "Ada")
     assert desk.kept("Ben", **asked) == {"Ben": "rate"}
     assert desk.kept("Cyd", key="other", **asked) == ({"Cyd": "rate"} if other_campaign else {})
     assert desk.kept("Ben", at=now() + timedelta(seconds=61), **asked) == {}
-
-
-@pytest.mark.parametrize(
-    ("words", "held"),
-    [((), False), (("pause",), True), (("pause", "resume"), False), (("resume", "pause"), True)],
-)
-def test_a_pause_holds_everything_until_it_is_resumed(desk, words, held):
-    desk.take_in("Ada")
-    with desk.at() as (session, campaign_id):
-        for word in words:
-            session.add(Decision(at=now(), who="me", word=word, campaign_id=campaign_id))
-    assert desk.kept("Ada", op=Op.ADD) == ({"Ada": "paused"} if held else {})
 
 
 @pytest.mark.parametrize(

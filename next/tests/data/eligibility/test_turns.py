@@ -5,12 +5,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import update
 
-from data.decisions import approvals
-from data.decisions.decisions import By
 from data.eligibility.due import turn
 from data.store.states import Op, State
 from data.store.tables import REQUEST, now
-from tests.data.desk import NAMES, address
+from tests.data.desk import NAMES
 
 NOON = datetime(2026, 12, 1, 12, tzinfo=UTC)
 
@@ -23,8 +21,7 @@ def turns(desk, at=None):
 
 def added(desk, *who, **invites):
     desk.take_in(*who, invites={"timezone": "UTC", **invites})
-    for op in (Op.CREATE, Op.ATTACH, Op.ADD):
-        desk.does(op)
+    desk.adds()
 
 
 def test_waves_with_time_between_them(desk):
@@ -60,13 +57,4 @@ def test_a_rate_ends_no_turn(desk):
 def test_somebody_provably_not_invited_has_not_had_their_turn(desk):
     added(desk, *NAMES[:3], waves=[1, "rest"], between="2 days")
     desk.does(Op.INVITE, "Ada", state=State.WAITING)
-    assert turns(desk) == (1, None, None)
-
-
-def test_the_pilot_first_and_everybody_once_it_is_approved(desk):
-    added(desk, "Ada", "Ben", pilot=address("Ben"), waves=[1, "rest"])
-    assert turns(desk) == (1, "pilot", None)
-    desk.does(Op.INVITE, "Ben")
-    assert turns(desk) == (0, "pilot", None)
-    desk.call(approvals.approve, By("me"))
     assert turns(desk) == (1, None, None)

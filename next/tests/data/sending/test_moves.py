@@ -11,11 +11,11 @@ from sqlmodel import Session
 from data.decisions.decisions import By, move, note
 from data.eligibility.holds import Hold, Kind
 from data.sending import pace
-from data.sending.outcomes import SHARED_ID, Outcome, refusals
+from data.sending.outcomes import Outcome, refusals
 from data.sending.recovery import CUT_SHORT, leftovers, recover
 from data.store.states import COUNTS, NEEDS, OPEN, Op, State
 from data.store.tables import PART, PERSON, STEP, Campaign, Decision, Part, Request, Run, Step
-from tests.data.sending.small import begun, campaign, claim, claimed, parts, prepared, record, steps
+from tests.data.sending.small import claim, claimed, parts, prepared, record, steps
 
 S = State
 ENDS = (S.WAITING, S.DONE, S.REFUSED, S.UNSURE)
@@ -60,19 +60,6 @@ def test_a_claim_needs_what_comes_before(session: Session, op: Op, stands: State
     run, [step, *_] = prepared(session, op)
     put(session, stands, *(each.id for each in steps(session, NEEDS[op])))
     assert (claim(session, run, op, [step.id]) is not None) == (stands is S.DONE)
-
-
-def test_a_claim_carries_what_is_sent(session: Session) -> None:
-    run, [attach] = prepared(session, Op.ATTACH)
-    granted = claimed(session, run, Op.ATTACH, attach.id)
-    assert granted.steps[0].service_id == 42
-    run, invites = prepared(session, Op.INVITE, key="frontend")
-    granted = claimed(session, run, Op.INVITE, invites[0].id)
-    [added, *_] = steps(session, Op.ADD, invites[0].campaign_id)
-    assert granted.steps[0].service_id == added.service_id
-    put(session, S.WAITING, added.id)
-    granted = claimed(session, run, Op.ADD, added.id)
-    assert granted.steps[0].fields["email1"] == "ada@example.org"
 
 
 def test_who_is_held_is_not_claimed_with_the_others(session: Session) -> None:
@@ -214,21 +201,6 @@ def test_a_resend_keeps_the_answers_of_the_first_apart(session: Session) -> None
 def test_what_the_service_may_have_besides(session: Session) -> None:
     late(session, Op.ADD, again_and(S.DONE))
     assert leftovers(session, 1) == [(Op.ADD, 77)]
-
-
-def test_an_id_of_another_is_unsure(session: Session) -> None:
-    first = campaign(session, key="first")
-    run = begun(session, first.id)
-    [create] = steps(session, Op.CREATE, first.id)
-    granted = claimed(session, run, Op.CREATE, create.id)
-    assert record(session, Outcome(granted.request, S.DONE, {create.id: 101})) == []
-    second = campaign(session, key="second")
-    run = begun(session, second.id)
-    [create] = steps(session, Op.CREATE, second.id)
-    granted = claimed(session, run, Op.CREATE, create.id)
-    assert record(session, Outcome(granted.request, S.DONE, {create.id: 101})) == [create.id]
-    [create] = steps(session, Op.CREATE, second.id)
-    assert (create.state, create.why, create.service_id) == (S.UNSURE, SHARED_ID, None)
 
 
 def test_refusals_are_counted_until_somebody_says_again(session: Session) -> None:

@@ -1,13 +1,11 @@
 """A ledger on a PostgreSQL server: its lease is a session, and a lost session ends the sending."""
 
-import os
 from urllib.parse import quote
 
 import pytest
 from sqlmodel import select
 
 from config.errors import CampaignError
-from data.store.lease import LeaseLost, is_free, lease
 from data.store.ledger import ForeignDatabase, Ledger, LedgerUnusable
 from data.store.tables import Notice
 from tests.data.ledgers import Postgres, empty, new_url, postgres
@@ -37,19 +35,6 @@ def test_a_database_of_something_else_is_refused(new_url: str, postgres: Postgre
         session.connection().exec_driver_sql("DROP TABLE alembic_version")
     with pytest.raises(ForeignDatabase):
         Ledger.open(new_url)
-
-
-def test_a_lease_whose_connection_was_cut_is_lost(new_url: str, postgres: Postgres) -> None:
-    with Ledger.open(new_url) as ledger, lease(ledger, "backend") as held:
-        held.check()
-        assert postgres.cut(f"% {os.getpid()}") == 1
-        with pytest.raises(LeaseLost, match="Nothing more is sent"):
-            held.check()
-        assert is_free(ledger, "backend")
-        with lease(ledger, "backend") as second:
-            second.check()
-            with pytest.raises(LeaseLost):
-                held.check()
 
 
 def test_a_lost_transaction_says_so(new_url: str, postgres: Postgres) -> None:

@@ -95,21 +95,6 @@ def test_a_receipt_that_cannot_be_read_stops(desk: Desk) -> None:
     assert desk.check() is None
 
 
-def test_what_a_person_accepts_goes_on_and_the_other_copy_is_stopped(desk: Desk) -> None:
-    desk.send_part()
-    copy = _copy(desk)
-    desk.send_part()
-    newer = desk.db.rename(desk.folder / "newer.db")
-    copy.rename(desk.db)
-    assert desk.check() is OlderLedger
-    desk.accept()
-    assert desk.check() is None
-    assert desk.send_part() == 3  # beyond both
-    assert desk.check() is None
-    newer.rename(desk.db)
-    assert desk.check() is OlderLedger
-
-
 def test_what_is_accepted_holds_until_something_is_sent_elsewhere(desk: Desk) -> None:
     desk.send_part()
     first = desk.db.rename(desk.folder / "first.db")

@@ -124,17 +124,6 @@ def test_a_token_is_renewed_before_it_expires(monkeypatch: pytest.MonkeyPatch) -
         assert use(sandbox, later) == [1, 1, 2]
 
 
-def test_a_refused_token_shows_as_a_request_of_its_own() -> None:
-    async def once(service: Service) -> list[int | None]:
-        first = await service.create(PROJECT_BODY)
-        await service.renew_token(first.token)
-        return [first.status, (await service.create(PROJECT_BODY)).status]
-
-    with Sandbox(create=status(401)) as sandbox:
-        assert use(sandbox, once) == [401, 201]
-        assert [each["op"] for each in sandbox.entries()] == ["token", "create", "token", "create"]
-
-
 TOKENS = [
     # a fault of the token -> fatal for a changing request, error of the problem list
     (status(401, times=ALWAYS), True, CredentialsRefused),
