@@ -1,6 +1,6 @@
-"""Whose turn it is: pilot, waves, hours."""
+"""Whose turn it is: waves, hours."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
 from sqlalchemy import update
@@ -9,8 +9,6 @@ from data.eligibility.due import turn
 from data.store.states import Op, State
 from data.store.tables import REQUEST, now
 from tests.data.desk import NAMES
-
-NOON = datetime(2026, 12, 1, 12, tzinfo=UTC)
 
 
 def turns(desk, at=None):

@@ -14,7 +14,7 @@ from data.sending import pace
 from data.sending.outcomes import Outcome, refusals
 from data.sending.recovery import CUT_SHORT, leftovers, recover
 from data.store.states import COUNTS, NEEDS, OPEN, Op, State
-from data.store.tables import PART, PERSON, STEP, Campaign, Decision, Part, Request, Run, Step
+from data.store.tables import PERSON, STEP, Campaign, Decision, Request, Run, Step
 from tests.data.sending.small import claim, claimed, parts, prepared, record, steps
 
 S = State
@@ -258,19 +258,3 @@ def test_the_index_holds_when_every_rule_above_it_is_broken(
     with pytest.raises(IntegrityError), session.begin_nested():
         claim(session, run, op, [step.id])
     assert len(parts(session, step)) == 1
-
-
-def test_the_index_holds_against_a_hand_in_the_tables(session: Session) -> None:
-    run, [step, *_] = prepared(session, Op.INVITE)
-    claim(session, run, Op.INVITE, [step.id])
-    for number in COUNTS:
-        with pytest.raises(IntegrityError), session.begin_nested():
-            session.add(Part(request_id=1, step_id=step.id, generation=1, state=number))
-            session.flush()
-    session.add(Part(request_id=1, step_id=step.id, generation=1, state=S.GIVEN_UP))
-    session.add(Part(request_id=1, step_id=step.id, generation=2, state=S.SENDING))
-    session.flush()
-    with pytest.raises(IntegrityError), session.begin_nested():
-        session.execute(
-            update(PART).where(PART.c.step_id == step.id).values(state=S.DONE, generation=1)
-        )

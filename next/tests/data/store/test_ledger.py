@@ -93,42 +93,29 @@ def test_a_log_is_only_moved_when_asked(file: Path) -> None:
         assert file.stat().st_size > len(before)
 
 
-def _newer(file: Path) -> None:
-    sql(file, "UPDATE alembic_version SET version_num = '9999'")
+CANNOT_BE_OPENED = [
+    # a statement, or how many bytes of the file stay as they were -> what is said
+    (
+        "UPDATE alembic_version SET version_num = '9999'",
+        NewerLedger,
+        r"\(9999; this one knows 0001",
+    ),
+    ("UPDATE alembic_version SET version_num = 'a5f0'", ForeignDatabase, "no ledger"),
+    ("DROP TABLE alembic_version", ForeignDatabase, "no ledger"),
+    (0, LedgerUnusable, "it is no database"),
+    (4096, LedgerUnusable, "it is damaged"),
+]
 
 
-def _foreign(file: Path) -> None:
-    file.unlink()
-    sql(file, "CREATE TABLE orders (id INTEGER)")
-
-
-def _other_alembic(file: Path) -> None:
-    file.unlink()
-    sql(file, "CREATE TABLE alembic_version (version_num)", "CREATE TABLE ledger (uuid)")
-
-
-def _no_database(file: Path) -> None:
-    file.write_bytes(b"a spreadsheet, perhaps" * 500)
-
-
-def _damaged(file: Path) -> None:
-    whole = file.read_bytes()
-    file.write_bytes(whole[:4096] + b"\xff" * (len(whole) - 4096))
-
-
-CANNOT_BE_OPENED: dict[str, tuple[Callable[[Path], None], type[Exception], str]] = {
-    "newer": (_newer, NewerLedger, r"newer version .*\(9999; this one knows 0001\)"),
-    "foreign": (_foreign, ForeignDatabase, "no ledger"),
-    "of another program": (_other_alembic, ForeignDatabase, "no ledger"),
-    "no database": (_no_database, LedgerUnusable, "it is no database"),
-    "damaged": (_damaged, LedgerUnusable, "it is damaged"),
-}
-
-
-@pytest.mark.parametrize("case", CANNOT_BE_OPENED)
-def test_what_cannot_be_read_says_so_and_stays_as_it_is(file: Path, case: str) -> None:
-    harm, error, said = CANNOT_BE_OPENED[case]
-    harm(file)
+@pytest.mark.parametrize(("harm", "error", "said"), CANNOT_BE_OPENED)
+def test_what_cannot_be_read_says_so_and_stays_as_it_is(
+    file: Path, harm: str | int, error: type[Exception], said: str
+) -> None:
+    if isinstance(harm, str):
+        sql(file, harm)
+    else:
+        whole = file.read_bytes()
+        file.write_bytes(whole[:harm] + b"\xff" * (len(whole) - harm))
     before = file.read_bytes()
     with pytest.raises(error, match=said) as raised, Ledger.open(url(file)) as ledger:
         rows(ledger)

@@ -3,11 +3,8 @@
 from urllib.parse import quote
 
 import pytest
-from sqlmodel import select
 
-from config.errors import CampaignError
 from data.store.ledger import ForeignDatabase, Ledger, LedgerUnusable
-from data.store.tables import Notice
 from tests.data.ledgers import Postgres, empty, new_url, postgres
 
 __all__ = ["empty", "new_url", "postgres"]
@@ -35,16 +32,6 @@ def test_a_database_of_something_else_is_refused(new_url: str, postgres: Postgre
         session.connection().exec_driver_sql("DROP TABLE alembic_version")
     with pytest.raises(ForeignDatabase):
         Ledger.open(new_url)
-
-
-def test_a_lost_transaction_says_so(new_url: str, postgres: Postgres) -> None:
-    with Ledger.open(new_url) as ledger:
-        with pytest.raises(CampaignError), ledger.writing() as session:
-            session.add(Notice(key="x", text="y"))
-            session.flush()
-            postgres.cut("")
-        with ledger.reading() as session:
-            assert session.exec(select(Notice)).all() == []
 
 
 def test_a_server_that_is_away_says_so(new_url: str) -> None:

@@ -29,17 +29,17 @@ class Desk:
     def open(self) -> Ledger:
         return Ledger.open(f"sqlite:///{self.db}")
 
-    def begin(self, service: str = SERVICE) -> None:
+    def begin(self) -> None:
         with self.open() as ledger, ledger.writing() as session:
-            small.campaign(session, 1).service = service
+            small.campaign(session, 1)
 
-    def send_part(self, claims: int = 1) -> int:
+    def send_part(self) -> int:
         """Count a mark, and write what a part's claims would."""
         with self.open() as ledger:
             mark = receipts.Mark(ledger, 1, self.file)
             number = mark.grow()
             with ledger.writing() as session:
-                session.add(Notice(key=f"part {number}", text="x" * claims))
+                session.add(Notice(key=f"part {number}", text=""))
             mark.close()
         return number
 
@@ -64,10 +64,6 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
     made = Desk(tmp_path)
     made.begin()
     return made
-
-
-def _copy(desk: Desk) -> Path:
-    return Path(shutil.copy(desk.db, desk.folder / "copy.db"))
 
 
 def test_the_ledger_that_sent_may_go_on(desk: Desk) -> None:

@@ -9,7 +9,7 @@ import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from sqlalchemy import event
 from sqlalchemy.engine import Engine
@@ -79,6 +79,3 @@ class Elsewhere:
 
     def __init__(self, settings: dict[str, str]) -> None:
         self.settings = settings
-
-    def here(self) -> Self:
-        return self

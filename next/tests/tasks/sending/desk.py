@@ -2,7 +2,6 @@
 
 import asyncio
 from collections import Counter
-from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -55,17 +54,12 @@ class Desk:
     ) -> EndedEarly | None:
         with self.ledger.reading() as session:
             key = session.get_one(Campaign, campaign_id).key
+        ended = stop or asyncio.Event()
         with lease(self.ledger, key) as held:
             try:
-                async with AsyncExitStack() as stack:
-                    ways = (
-                        self.ledger,
-                        held,
-                        campaign_id,
-                        self.settings(),
-                        stop or asyncio.Event(),
-                    )
-                    await all_of_it(await stack.enter_async_context(sending(*ways)))
+                sends = sending(self.ledger, held, campaign_id, self.settings(), ended)
+                async with sends as run:
+                    await all_of_it(run)
             except EndedEarly as ending:
                 return ending
         return None

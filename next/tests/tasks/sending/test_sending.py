@@ -45,40 +45,19 @@ def test_bad_rows_cost_themselves(desk: Make, bad: tuple[str, ...]) -> None:
     assert at.states(Op.ADD) == {S.REFUSED: len(bad), S.DONE: 8 - len(bad)}
 
 
-ENDS: dict[str, tuple[How | None, dict[State, int], dict[str, Any]]] = {
-    "as it should": (None, {S.DONE: 8}, {}),
-    "an answer is lost": (None, {S.UNSURE: 1, S.DONE: 7}, {"invite": faults.lost(3)}),
-    "a pause": (None, {S.DONE: 8}, {"invite": faults.throttled(1, at=3)}),
-    "nobody may be added": (How.STOPPED, {S.WAITING: 8}, {"add": faults.refuse_all(403)}),
-    "nobody is invited": (How.STOPPED, {S.WAITING: 8}, {"invite": faults.refuse_all(422)}),
-    "strangers are named": (How.STOPPED, {S.WAITING: 8}, {"add": faults.strangers()}),
-    "a page": (How.STOPPED, {S.DONE: 1, S.UNSURE: 1, S.WAITING: 6}, {"invite": faults.html(2)}),
-    "three are unsure": (
-        How.STOPPED,
-        {S.DONE: 1, S.UNSURE: 3, S.WAITING: 4},
-        {"invite": faults.status(502, after=True, at=2, times=faults.ALWAYS)},
-    ),
-    "nor is the check answered": (
-        How.STOPPED,
-        {S.DONE: 1, S.UNSURE: 1, S.WAITING: 6},
-        {"invite": faults.lost(2), "problems": faults.refuse_all(403)},
-    ),
-    "the project is unsure": (How.UNSURE, {S.WAITING: 8}, {"create": faults.lost()}),
-    "its problem is unsure": (How.UNSURE, {S.WAITING: 8}, {"attach": faults.lost()}),
-}
-
-
-@pytest.mark.parametrize("case", ENDS)
-def test_how_a_run_ends_and_where_everybody_stands(desk: Make, case: str) -> None:
-    how, stands, faulty = ENDS[case]
+@pytest.mark.parametrize(
+    "faulty",
+    [
+        {"invite": faults.html(2)},  # a login page may have been taken for every answer
+        {"invite": faults.lost(2), "problems": faults.refuse_all(403)},  # nor does the check work
+    ],
+)
+def test_one_doubt_may_end_a_run(desk: Make, faulty: dict[str, Any]) -> None:
     at = desk({"invites_in_flight": 1}, **faulty)
     at.campaign(8)
-    for _ in range(1 if how is How.STOPPED else 2):  # again, nothing is repeated
-        ending = at.run()
-        assert (ending and ending.how) is how
-        assert at.states(Op.INVITE) == stands
-    assert set(at.emails().values()) <= {1}
-    assert len(at.received("create")) == 1
+    ending = at.run()
+    assert (ending and ending.how) is How.STOPPED
+    assert at.states(Op.INVITE) == {S.DONE: 1, S.UNSURE: 1, S.WAITING: 6}
 
 
 def test_who_was_still_connecting_when_a_pause_began_is_kept_back(
