@@ -1,6 +1,6 @@
 """The table of moves: what a claim takes, what an outcome moves, and what the schema holds."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from itertools import product
 
 import pytest
@@ -13,12 +13,19 @@ from data.eligibility.holds import Hold, Kind
 from data.sending import pace
 from data.sending.outcomes import Outcome, refusals
 from data.sending.recovery import CUT_SHORT, leftovers, recover
+from data.store.ledger import Ledger
 from data.store.states import COUNTS, NEEDS, OPEN, Op, State
 from data.store.tables import PERSON, STEP, Campaign, Decision, Request, Run, Step
 from tests.data.sending.small import claim, claimed, parts, prepared, record, steps
 
 S = State
 ENDS = (S.WAITING, S.DONE, S.REFUSED, S.UNSURE)
+
+
+@pytest.fixture
+def session(ledger: Ledger) -> Iterator[Session]:
+    with ledger.writing() as writing:
+        yield writing
 
 
 def pairs(ops: Iterable[Op], others: Iterable[object]) -> list[tuple[object, ...]]:

@@ -12,7 +12,7 @@ from config.settings import Settings
 from data.store.lease import lease
 from data.store.ledger import Ledger
 from data.store.states import Op, State
-from data.store.tables import Campaign, Step
+from data.store.tables import Step
 from sandbox.server import Sandbox
 from tasks.sending.gate import EndedEarly
 from tasks.sending.run import Run, sending
@@ -30,12 +30,11 @@ class Desk:
     folder: Path
     options: dict[str, Any] = field(default_factory=dict)
 
-    def campaign(self, people: Any = 3, key: str = "backend", **spec: Any) -> int:
+    def campaign(self, people: int) -> None:
         with self.ledger.writing() as session:
-            row = small.campaign(session, people, key, project=PROJECT, **spec)
+            row = small.campaign(session, people, project=PROJECT)
             row.service, row.account = self.settings().base_url, self.settings().account
-            row.file = str(self.folder / f"{key}.yaml")
-            return row.id
+            row.file = str(self.folder / "backend.yaml")
 
     @property
     def url(self) -> str:
@@ -45,29 +44,23 @@ class Desk:
         six = {name[11:].lower(): value for name, value in self.service.settings.items()}
         return Settings(_env_file=None, **six, **self.options)  # type: ignore[call-arg]
 
-    def run(self, campaign_id: int = 1) -> EndedEarly | None:
+    def run(self) -> EndedEarly | None:
         """One run, to its end; returns why it ended early."""
-        return asyncio.run(self.send(campaign_id))
+        return asyncio.run(self.send())
 
-    async def send(
-        self, campaign_id: int = 1, stop: asyncio.Event | None = None
-    ) -> EndedEarly | None:
-        with self.ledger.reading() as session:
-            key = session.get_one(Campaign, campaign_id).key
-        ended = stop or asyncio.Event()
-        with lease(self.ledger, key) as held:
+    async def send(self) -> EndedEarly | None:
+        with lease(self.ledger, "backend") as held:
             try:
-                sends = sending(self.ledger, held, campaign_id, self.settings(), ended)
+                sends = sending(self.ledger, held, 1, self.settings(), asyncio.Event())
                 async with sends as run:
                     await all_of_it(run)
             except EndedEarly as ending:
                 return ending
         return None
 
-    def states(self, op: Op, campaign_id: int = 1) -> Counter[State]:
+    def states(self, op: Op) -> Counter[State]:
         with self.ledger.reading() as session:
-            steps = select(Step).where(Step.campaign_id == campaign_id, Step.op == op)
-            return Counter(step.state for step in session.exec(steps))
+            return Counter(session.exec(select(Step.state).where(Step.op == op)))
 
     def received(self, op: str) -> list[dict[str, Any]]:
         """What the service recorded of one operation."""

@@ -131,7 +131,7 @@ def test_a_cancelled_run_still_records_its_answers(desk: Make) -> None:
     at.campaign(8)
 
     async def cancelled() -> None:
-        run = asyncio.create_task(at.send(1))
+        run = asyncio.create_task(at.send())
         await at.has_received("invite", 1)
         run.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -147,7 +147,7 @@ def test_nothing_more_is_sent_once_the_lock_is_gone(desk: Make) -> None:
     at.campaign(8)
 
     async def removed() -> Any:
-        run = asyncio.create_task(at.send(1))
+        run = asyncio.create_task(at.send())
         await at.has_received("invite", 2)
         shutil.rmtree(at.ledger.locks)
         return await run
@@ -184,7 +184,7 @@ def test_a_cut_connection_leaves_little_unsure(desk: Make, postgres: Postgres, w
     lease_of = f"% {os.getpid()}"
 
     async def cut() -> Any:
-        run = asyncio.create_task(at.send(1))
+        run = asyncio.create_task(at.send())
         await at.has_received("invite", 2)
         if whose != "ledger":
             assert postgres.cut(lease_of) == 1
