@@ -99,16 +99,14 @@ class Desk:
             ]
             return claim(session, run, op, [steps])[0] if steps else None
 
-    def does(self, op: Op, *who: str, key="backend", state=State.DONE, ids=None, why=None):
+    def does(self, op: Op, *who: str, key="backend", state=State.DONE, why=None):
         """Claim, and record what the service answered: done with new ids, or another state."""
         claimed = self.claims(op, *who, key=key)
         assert isinstance(claimed, Claim), claimed
         numbers = {}
         if state is State.DONE and op in (Op.CREATE, Op.ADD):
-            numbers = {
-                step.step_id: next(ids or (self.projects if op is Op.CREATE else self.ids))
-                for step in claimed.steps
-            }
+            source = self.projects if op is Op.CREATE else self.ids
+            numbers = {step.step_id: next(source) for step in claimed.steps}
         outcome = Outcome(claimed.request, state, numbers, why, {"status": 200, "phase": 6})
         with self.ledger.writing() as session:
             record(session, [outcome])

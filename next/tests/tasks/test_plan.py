@@ -70,10 +70,6 @@ def test_history_says_to_whom_a_plan_was_shown(desk):
     assert (event.word.split()[0], event.who) == ("shown", "me")
 
 
-def follows(desk, file):
-    desk.settings = desk.settings.model_copy(update={"do_not_contact": file})
-
-
 def saved(file, *rows):
     book = Workbook()
     for row in rows:
@@ -95,7 +91,7 @@ def saved(file, *rows):
 def test_a_do_not_contact_list_is_a_table_of_any_kind(desk, tmp_path, listing):
     file = tmp_path / "listing"
     file.write_bytes(listing) if isinstance(listing, bytes) else saved(file, *listing)
-    follows(desk, file)
+    desk.settings = desk.settings.model_copy(update={"do_not_contact": file})
     made = plan(desk, "Ada", "Ben", "Cyd")
     assert [each.email1 for each in made.held] == ["ada@x.org", "ben@x.org"]
     assert (made.add, made.invite) == (1, 1)
@@ -118,7 +114,7 @@ def test_a_do_not_contact_list_is_a_table_of_any_kind(desk, tmp_path, listing):
 def test_a_list_that_lost_its_lines_is_a_mistake(desk, tmp_path, text, place):
     listing = tmp_path / "no.csv"
     listing.write_text(text)
-    follows(desk, listing)
+    desk.settings = desk.settings.model_copy(update={"do_not_contact": listing})
     with pytest.raises(BadInput) as error:
         plan(desk, "Ada")
     assert [str(each.place) for each in error.value.mistakes] == [f"{listing}{place}"]
