@@ -92,11 +92,8 @@ class Desk:
         run = self.run(key)
         with self.at(key) as (session, campaign_id):
             wanted = [self.id_of(each, key, session) for each in who] if who else None
-            steps = [
-                step
-                for step, person in due(session, campaign_id, op).items()
-                if wanted is None or person in wanted
-            ]
+            found = due(session, campaign_id, op).items()
+            steps = [step for step, person in found if wanted is None or person in wanted]
             return claim(session, run, op, [steps])[0] if steps else None
 
     def does(self, op: Op, *who: str, key="backend", state=State.DONE, why=None):

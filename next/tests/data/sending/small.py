@@ -1,6 +1,5 @@
 """Small campaigns, written straight into the tables."""
 
-from collections.abc import Iterable
 from typing import Any
 
 from sqlmodel import Session, col, select
@@ -14,9 +13,7 @@ NAMES = ("ada", "bo", "cy", "di", "ed", "flo", "gus", "hal")
 SERVICE, ACCOUNT = "https://assess.example", "account"
 
 
-def campaign(
-    session: Session, people: int | Iterable[str] = 3, key: str = "backend", **spec: Any
-) -> Campaign:
+def campaign(session: Session, people: int = 3, key: str = "backend", **spec: Any) -> Campaign:
     """A campaign of which nothing was sent yet."""
     row = Campaign(
         key=key, service=SERVICE, account=ACCOUNT, app_url="", file=f"{key}.yaml", digest="d"
@@ -26,9 +23,8 @@ def campaign(
     session.flush()
     session.add(Step(campaign_id=row.id, op=Op.CREATE))
     session.add(Step(campaign_id=row.id, op=Op.ATTACH, service_id=42))
-    names = range(people) if isinstance(people, int) else people
-    for name in names:
-        email = f"{NAMES[name] if name in range(8) else name}@example.org"
+    for name in range(people):
+        email = f"{NAMES[name] if name < len(NAMES) else name}@example.org"
         fields = {"first_name": str(name), "last_name": key, "email1": email}
         fields |= {"source": "", "notes": "", "stage_id": 1}
         person = Person(
