@@ -66,12 +66,6 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
     return made
 
 
-def test_the_ledger_that_sent_may_go_on(desk: Desk) -> None:
-    assert desk.check() is None
-    assert [desk.send_part(), desk.send_part()] == [1, 2]
-    assert desk.check() is None
-
-
 @pytest.mark.parametrize("gone", ["beside", "copy"])
 def test_one_of_the_two_is_enough(desk: Desk, gone: str) -> None:
     desk.send_part()

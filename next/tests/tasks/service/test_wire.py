@@ -25,6 +25,11 @@ def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name.lower(), raising=False)
 
 
+@pytest.fixture(scope="module")
+def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
+    return Authority(tmp_path_factory.mktemp("authority"))
+
+
 async def call(
     url: str, *, ca: Path | None = None, seconds: float = 20, before: Before | None = None
 ) -> Exchange:
@@ -123,20 +128,22 @@ def test_a_deadline_ends_a_silence(answer: bytes) -> None:
 
 
 KEPT_BACK = [
-    # what the peer does, who lets the request leave -> fatal
-    (says(b"", first=True), refused, True),
-    (says(OK, first=True), spoken, False),
-    (says(b"H", first=True), spoken, False),
-    (says(b"", first=True, ends=True), spoken, False),
-    (says(b"", first=True, resets=True), spoken, False),
+    # what the peer does, within TLS, who lets the request leave -> fatal
+    (says(b"", first=True), False, refused, True),
+    (says(OK, first=True), False, spoken, False),
+    (says(OK, first=True), True, spoken, False),
+    (says(b"H", first=True), False, spoken, False),
+    (says(b"", first=True, ends=True), False, spoken, False),
+    (says(b"", first=True, resets=True), False, spoken, False),
 ]
 
 
-@pytest.mark.parametrize(("talk", "before", "fatal"), KEPT_BACK)
+@pytest.mark.parametrize(("talk", "tls", "before", "fatal"), KEPT_BACK)
 def test_held_back_or_answered_before_it_was_asked_no_byte_leaves(
-    talk: Talk, before: Waits, fatal: bool
+    talk: Talk, tls: bool, before: Waits, fatal: bool, authority: Authority
 ) -> None:
-    seen, other = against(talk, before=before)
+    how = {"scheme": "https", "tls": authority.server(), "ca": authority.file} if tls else {}
+    seen, other = against(talk, before=before, **how)
     assert (seen.phase, seen.status, seen.fatal) == (NOTHING, None, fatal)
     assert (other.connections, other.heard) == (1, b"")
 
@@ -190,11 +197,6 @@ def test_without_a_connection_nothing_is_sent(url: str, fatal: bool) -> None:
 # --- TLS ------------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
-    return Authority(tmp_path_factory.mktemp("authority"))
-
-
 CERTIFICATES = [
     # the server's certificate (None: it speaks no TLS), whether its authority is known -> why not
     ({}, False, "no authority that this machine trusts"),
@@ -221,12 +223,6 @@ def test_the_authority_of_a_company_is_trusted(authority: Authority, before: Wai
     tls, ca = authority.server(), authority.file
     seen, _ = against(says(OK), before=before, scheme="https", tls=tls, ca=ca)
     assert (seen.phase, seen.status, seen.body, seen.error) == (ANSWERED, 200, b"ok", None)
-
-
-def test_an_answer_within_tls_before_the_question_is_not_used(authority: Authority) -> None:
-    tls, ca = authority.server(), authority.file
-    seen, _ = against(says(OK, first=True), before=spoken, scheme="https", tls=tls, ca=ca)
-    assert (seen.phase, seen.status) == (NOTHING, None)
 
 
 # --- proxies --------------------------------------------------------------------------------------
