@@ -1,61 +1,157 @@
-"""Errors that a person can cause or fix. Each carries the exit code of the command line."""
+"""Errors that a person can cause or fix: mistakes at their places, and exit codes."""
 
-from collections.abc import Iterable, Sequence
+import inspect
+import shlex
+import traceback
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from string import digits
+from typing import Any, ClassVar
 
-from config.mistakes import Mistake, Place
+SHOWN_LENGTH = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A spot in a file: line and column (from 1) in a text, sheet and cell in a workbook."""
+
+    file: Path
+    line: int | None = None
+    column: int | None = None
+    sheet: str | None = None
+    cell: str | None = None
+
+    def __str__(self) -> str:
+        """Write it as people look it up: `hiring.yaml:12:5` or `people.xlsx, Candidates!C7`."""
+        if self.sheet is not None:
+            return f"{self.file}, {self.sheet}" + (f"!{self.cell}" if self.cell else "")
+        parts = (self.file, self.line, self.column)
+        return ":".join(str(part) for part in parts if part is not None)
+
+    @property
+    def order(self) -> tuple[int, int, str]:
+        """Sort the places of one text or sheet as they are read: from the top, to the right."""
+        letters = (self.cell or "").rstrip(digits)
+        row = self.line or int((self.cell or "").removeprefix(letters) or 0)
+        return row, self.column or len(letters), letters
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """One thing that a person has to fix, and where.
+
+    `message` is a whole sentence; left empty, it is made of what was found and wanted.
+    """
+
+    place: Place
+    message: str = ""
+    field: str | None = None
+    found: Any = None
+    wanted: str | None = None
+
+    def __post_init__(self) -> None:
+        if not self.message:
+            seen = "missing" if self.found is None else f"found {shown(self.found)}"
+            wanted = f", wanted {self.wanted}" if self.wanted else ""
+            object.__setattr__(self, "message", seen + wanted)
+        if not isinstance(self.found, str | None):
+            object.__setattr__(self, "found", shown(self.found))
+
+    def __str__(self) -> str:
+        """One line: `people.xlsx, Candidates!C7, email1: found "ana@", wanted an email address`."""
+        where = f"{self.place}, {self.field}" if self.field else str(self.place)
+        return f"{where}: {self.message}"
+
+    def as_json(self) -> dict[str, Any]:
+        """The object that `campaign check --json` prints; null where a key does not apply."""
+        rest = asdict(self)
+        place: dict[str, Any] = rest.pop("place")
+        return place | {"file": str(self.place.file)} | rest
+
+
+def shown(value: object) -> str:
+    """Show what was found as a person recognises it: one line, text in quotes, long text cut."""
+    if isinstance(value, Mapping | list):
+        return "a list" if isinstance(value, list) else "a mapping"
+    text = str(value)
+    if not isinstance(value, str):
+        return text
+    short = text if len(text) <= SHOWN_LENGTH else text[: SHOWN_LENGTH - 1] + "…"
+    return '"' + "".join(c if c.isprintable() else ascii(c)[1:-1] for c in short) + '"'
+
+
+def some(texts: Sequence[str], most: int = 3) -> str:
+    """List the first few texts, and how many there are besides: `a, b, c and 5 more`."""
+    more = f" and {len(texts) - most:,} more" if len(texts) > most else ""
+    return ", ".join(texts[:most]) + more
+
+
+def command(*words: object) -> str:
+    """What a person types, quoted so that it works as typed: `campaign check 'my file.yaml'`."""
+    return shlex.join(["campaign", *map(str, words)])
+
+
+def in_order(mistakes: Iterable[Mistake]) -> list[Mistake]:
+    """Sort mistakes as files are read, without repeating one; files and sheets keep their order."""
+    unique = list(dict.fromkeys(mistakes))
+    sheets: dict[tuple[Path, str | None], int] = {}
+    for each in unique:
+        sheets.setdefault((each.place.file, each.place.sheet), len(sheets))
+    return sorted(unique, key=lambda m: (sheets[m.place.file, m.place.sheet], m.place.order))
 
 
 class CampaignError(Exception):
     """Something stopped the work that a person can understand and fix.
 
-    `then` is the line that says what to type, if the text does not; TYPED (command_line.py) in it
-    stands for the name of the command that was typed. `wrote` are the service's own words about it,
-    set only if nobody but the person at the terminal sees them.
+    Each kind of it is a class of its own, whose docstring is what the person reads: a template for
+    `str.format`. What comes after a blank line in it is what to type next.
     """
 
-    exit_code: int = 1
-    then: str | None = None
-    wrote: str | None = None
+    exit_code: ClassVar[int] = 1  # 0 done, 1 stopped, 2 bad input, 3 a person must look, 130 Ctrl-C
+
+    def __init__(self, **fields: Any) -> None:
+        self.fields = fields
+        template, _, then = inspect.cleandoc(type(self).__doc__ or "").partition("\n\n")
+        self.then: str = " ".join(then.split()).format_map(fields)
+        super().__init__(" ".join(template.split()).format_map(fields))
 
 
 class BadInput(CampaignError):
-    """A file or an argument cannot be used as it is. Nothing was sent; the ledger is untouched.
-
-    The text names files and a count only; `problems` holds the places and what was found there,
-    and `warnings` what a person should check while fixing them. `then` is set if the same command
-    could never succeed, `more` if it could with a few more words; `so` says what is safe.
-    """
+    """{files}: {count}. Nothing was sent."""
 
     exit_code = 2
 
-    def __init__(
-        self,
-        problems: Iterable[Mistake],
-        warnings: Iterable[Mistake] = (),
-        then: str | None = None,
-        so: str = "nothing was sent",
-        more: Sequence[str] = (),
-    ) -> None:
-        self.then, self.more = then, tuple(more)
-        self.problems: tuple[Mistake, ...] = tuple(problems)
-        self.warnings: tuple[Mistake, ...] = tuple(warnings)
-        first, *others = dict.fromkeys(problem.place.file for problem in self.problems)
-        rest = f" and {others[0] if len(others) == 1 else f'{len(others):,} more files'}"
-        count = len(self.problems)
-        mistakes = f"{count:,} mistake{'' if count == 1 else 's'}"
-        super().__init__(f"{first}{rest if others else ''}: {mistakes}; {so}")
+    def __init__(self, mistakes: Iterable[Mistake]) -> None:
+        self.mistakes: Sequence[Mistake] = in_order(mistakes)
+        files = list(dict.fromkeys(str(mistake.place.file) for mistake in self.mistakes))
+        number = len(self.mistakes)
+        more = f" and {len(files) - 1:,} more files" if len(files) > 1 else ""
+        count = f"{number:,} mistake{'' if number == 1 else 's'}"
+        super().__init__(files=f"{files[0]}{more}" if files else "The input", count=count)
 
     @classmethod
-    def at(cls, place: Place, message: str, then: str | None = None) -> "BadInput":
+    def at(cls, place: Place, message: str, **more: Any) -> "BadInput":
         """One mistake, in a whole sentence."""
-        return BadInput([Mistake(place, message=message)], then=then)
+        return cls([Mistake(place, message, **more)])
+
+
+class Bug(CampaignError):
+    """This is a bug in campaign, not in your file: {kind} in {where}. {so}"""
+
+    def __init__(self, error: Exception, so: str) -> None:
+        frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+        ours = [each for each in frames if "site-packages" not in each.f_code.co_filename] or frames
+        where = f"{Path(ours[-1].f_code.co_filename).name}:{ours[-1].f_lineno}"
+        rows = (each.f_locals.get("row") for each in reversed(ours))
+        near = next((f" near row {row}" for row in rows if isinstance(row, int)), "")
+        super().__init__(kind=type(error).__name__, where=where, so=so.format(near=near))
 
 
 class BadSettings(CampaignError):
-    """Settings are missing or unusable. The text names the variables, never their values."""
+    """{problem} Nothing was sent."""
 
     exit_code = 2
 
-    def __init__(self, message: str, variables: Iterable[str] = ()) -> None:
-        self.variables: tuple[str, ...] = tuple(variables)
-        super().__init__(message)
+    def __init__(self, problem: str) -> None:
+        super().__init__(problem=problem)

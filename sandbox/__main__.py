@@ -1,55 +1,82 @@
-"""`python -m sandbox`: the sandbox in a process of its own, until SIGTERM or SIGINT."""
+"""`python -m sandbox`: the assessment service on your own machine, until Ctrl-C."""
 
 import argparse
-import json
+import shlex
 import signal
 import sys
+import threading
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
 
-from sandbox.faults.faults import Fault, faults_from_json
+from sandbox.faults import Fault
 from sandbox.server import Sandbox
-from sandbox.service.journal import FolderInUse
-
-_STOPS = {signal.SIGTERM, signal.SIGINT}
+from sandbox.switchboard import typed_fault
 
 
-def faults(text: str) -> list[Fault]:
-    """Read the faults of the command line: a JSON list."""
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Serve until a signal. Returns the exit code: 2 for what cannot be used as it was typed."""
+    given = _parser().parse_args(arguments)
+    faults: dict[str, list[Fault]] = defaultdict(list)
     try:
-        return faults_from_json(text)
+        for text in given.fault:
+            operation, fault = typed_fault(text)
+            faults[operation].append(fault)
     except ValueError as wrong:
-        raise argparse.ArgumentTypeError(str(wrong)) from None
+        return _refuse(f"--fault: {wrong}")
+    try:
+        with Sandbox(
+            given.record,
+            given.port,
+            given.token_lifetime,
+            host=given.host,
+            outbox=given.outbox,
+            **faults,
+        ) as service:
+            _serve(service)
+    except OSError as wrong:
+        where = wrong.filename or f"{given.host}:{given.port}"
+        return _refuse(f"The sandbox cannot use {where}: {wrong.strerror}")
+    return 0
 
 
-def arguments() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser("python -m sandbox", description=__doc__)
-    add = parser.add_argument
-    add("--host", default="127.0.0.1", help="address to listen on (default: this machine only)")
-    add("--port", type=int, default=0, help="port to listen on (default: any free one)")
-    add("--folder", help="where to keep the record and the outbox (default: not kept)")
-    add("--latency", type=float, default=0.0, help="seconds each API call takes")
-    add("--token-lifetime", type=int, default=86400, help="seconds a token is valid")
-    add(
-        "--max-candidates-per-request",
-        type=int,
-        help="adds with more candidates are answered with 413",
+def _refuse(why: str) -> int:
+    print(f"{why}.", file=sys.stderr)
+    return 2
+
+
+def _serve(service: Sandbox) -> None:
+    stopped = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stopped.set())
+    print(f"The sandbox answers at {service.url} and sends no email: see {service.url}/outbox")
+    for name, value in service.settings.items():
+        print(f"export {name}={shlex.quote(value)}")
+    sys.stdout.flush()
+    stopped.wait()
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m sandbox", description=__doc__)
+    parser.add_argument("--host", default="127.0.0.1", help="the address to listen on")
+    parser.add_argument("--port", type=_port, default=0, help="0, as by default, takes a free one")
+    parser.add_argument("--record", type=Path, help="the record: a file that grows by JSON lines")
+    parser.add_argument("--outbox", type=Path, help="a folder for the emails, as .eml files")
+    parser.add_argument("--token-lifetime", type=int, default=86400, metavar="SECONDS")
+    parser.add_argument(
+        "--fault",
+        action="append",
+        default=[],
+        metavar="OPERATION=KIND[:at[:times]]",
+        help="what goes wrong, as in invite=lost:3 (may be given several times)",
     )
-    add("--faults", type=faults, default=[], help="JSON list, as for POST /sandbox/faults")
     return parser
 
 
-def main() -> int:
-    """Serve; prints one line of JSON with the address and the settings once it answers."""
-    given = vars(arguments().parse_args())
-    signal.pthread_sigmask(signal.SIG_BLOCK, _STOPS)  # before any thread, so that all inherit it
-    try:
-        with Sandbox(**given) as sandbox:
-            ready = {"url": sandbox.url, "environment": sandbox.environment()}
-            print(json.dumps(ready), flush=True)
-            signal.sigwait(_STOPS)
-    except (FolderInUse, OSError) as wrong:
-        print(f"The sandbox could not start: {wrong}", file=sys.stderr)
-        return 1
-    return 0
+def _port(text: str) -> int:
+    if not text.isdecimal() or int(text) > 65535:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from 0 to 65535")
+    return int(text)
 
 
 if __name__ == "__main__":

@@ -1,163 +1,102 @@
-"""The sandbox on a real socket: started and stopped by a `with` statement."""
+"""The sandbox on a real socket, in a thread of its own: `with Sandbox() as service`."""
 
 import asyncio
+import shutil
 import socket
+import tempfile
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+import weakref
+from collections.abc import Callable
 from pathlib import Path
-from typing import Self, TypeVar
-from urllib.parse import urlsplit
+from typing import Any, Self
 
 import uvicorn
 
-from sandbox.faults.faults import Fault, Faults
-from sandbox.pages.embedded import Embedded
-from sandbox.pages.logins import Logins
-from sandbox.pages.web import Desk, Pages
-from sandbox.pages.web_application import WebApplication
-from sandbox.service.api import Api, Limits
-from sandbox.service.journal import Journal
-from sandbox.service.outbox import Outbox
-from sandbox.service.problems import SAMPLE_PROBLEMS, Problem
-from sandbox.service.record import Candidate, Project, Record
-from sandbox.service.service import Service
-from sandbox.service.tokens import Tokens
-
-Value = TypeVar("Value")
-
-_LETTING_GO = 0.5
-"""Seconds that requests under way may take to finish when the sandbox stops."""
+from sandbox.api import AUDIENCE, CLIENT_ID, CLIENT_SECRET, Api
+from sandbox.embedded import Embedded
+from sandbox.outbox import Outbox
+from sandbox.pages import WebApplication, application
+from sandbox.record import Entry, Record
+from sandbox.service import Service
+from sandbox.state import State
+from sandbox.switchboard import Setting, Switchboard
 
 
 class Sandbox:
-    """The assessment service, serving on loopback from a thread while the `with` block lasts.
+    """The assessment service, serving while the `with` block lasts.
 
-    `port` 0 takes any free one. With a `folder` it remembers: projects, candidates, invitations
-    and the record are there again when a sandbox starts on the same folder, and the outbox holds
-    one `.eml` file for each invitation. `latency`, `token_lifetime`, `keep_alive` and
-    `login_code_lifetime` in seconds.
+    `record`: the file of JSON lines, by default one that goes with this object; a sandbox that
+    starts on an older record knows what it tells. `outbox`: a folder for `.eml` files.
+    `token_lifetime` in seconds; 0 makes tokens that have expired already. `faults` by operation:
+    token, problems, create, attach, add, invite.
 
-    Emails in `refuse_emails` make any add that holds one answer 422 as a whole; invites of those
-    in `refuse_invites` answer 422. Adds of more than `max_candidates_per_request` answer 413. With
-    `arena_elsewhere` the welcome page leads to an arena of another origin.
-
-    Raises OSError when the port is taken, journal.FolderInUse when the folder is.
+    Raises OSError when the port is taken, or the record or the outbox cannot be written.
     """
 
-    def __init__(  # noqa: PLR0913 - one keyword for each thing a service may be like
+    def __init__(
         self,
-        folder: Path | str | None = None,
+        record: Path | None = None,
+        port: int = 0,
+        token_lifetime: int = 86400,
         *,
         host: str = "127.0.0.1",
-        port: int = 0,
-        latency: float = 0.0,
-        token_lifetime: int = 86400,
-        keep_alive: int = 5,
-        login_code_lifetime: float = 60.0,
-        arena_elsewhere: bool = False,
-        faults: Iterable[Fault] = (),
-        problems: Sequence[Problem] = SAMPLE_PROBLEMS,
-        max_candidates_per_request: int | None = None,
-        refuse_emails: Collection[str] = (),
-        refuse_invites: Collection[str] = (),
-        client_id: str = "sandbox-client",
-        client_secret: str = "sandbox-secret",  # noqa: S107 - opens nothing but this sandbox
-        audience: str = "https://sandbox.invalid/api",
+        outbox: Path | None = None,
+        **faults: Setting,
     ) -> None:
-        self.folder = None if folder is None else Path(folder)
-        self.client_id, self.client_secret, self.audience = client_id, client_secret, audience
-        self.faults = Faults(faults)
-        self._host, self._port, self._keep_alive = host, port, keep_alive
-        self._latency, self._arena_elsewhere = latency, arena_elsewhere
-        self._logins = Logins(login_code_lifetime)
-        self._tokens = Tokens(client_id, client_secret, audience, token_lifetime)
-        self._problems = problems
-        self._limits = Limits(
-            max_candidates_per_request,
-            frozenset(email.casefold() for email in refuse_emails),
-            frozenset(email.casefold() for email in refuse_invites),
-        )
+        self.faults = Switchboard(faults)
+        self._address = (host, port)
+        self._token_lifetime = token_lifetime
+        self._folder = outbox
+        if record is None:
+            folder = tempfile.mkdtemp(prefix="sandbox-")
+            weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+            record = Path(folder) / "record.jsonl"
+        self._path = record
 
     def __enter__(self) -> Self:
-        with ExitStack() as opened:
-            journal = letters = None
-            if self.folder:
-                journal, letters = Journal(self.folder / "journal.jsonl"), self.folder / "outbox"
-                opened.callback(journal.close)
-            listener = opened.enter_context(_listen(self._host, self._port))
-            self.url = self.auth_url = self.base_url = self.app_url = _address(listener)
-            self.record = Record(journal, self._problems)
-            outbox = Outbox(self.record, letters, self.app_url)
-            api = Api(self.record, outbox, self._tokens, self._limits)
-            pages = self._pages(outbox)
-            service = Service(api, self.record, self.faults, pages, self._latency, self._host)
-            opened.enter_context(_Server(service, self._keep_alive).serving(listener))
-            self._opened = opened.pop_all()
+        self._listener = _listen(*self._address)
+        try:
+            host, port = self._listener.getsockname()[:2]
+            self.url = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+            self._record = Record(self._path)
+            state = State()
+            for entry in self._record.entries():
+                state.do_again(entry)
+            outbox = Outbox(state, self._folder, self.url)
+            api = Api(state, outbox, self._token_lifetime)
+            routes = WebApplication(state, outbox).routes() + Embedded(state).routes()
+            pages = application(routes, self._address[0])
+            service = Service(api, pages, state, self._record, self.faults)
+        except BaseException:
+            self._listener.close()
+            raise
+        self._server = _Server(service)
+        self._server.start(self._listener)
         return self
 
     def __exit__(self, *raised: object) -> None:
-        self._opened.close()
-
-    def _pages(self, outbox: Outbox) -> Pages:
-        # To a browser, another name of this machine is another origin.
-        arena = f"http://localhost:{urlsplit(self.app_url).port}" if self._arena_elsewhere else ""
-        rooms = (
-            Desk(self.record, outbox, self.faults),
-            WebApplication(self.record),
-            Embedded(self.record, self._logins, arena),
-        )
-        return Pages([route for room in rooms for route in room.routes()], self._host)
+        self._server.stop()
+        self._record.close()
 
     @property
-    def projects(self) -> list[Project]:
-        return self.record.projects
-
-    @property
-    def candidates(self) -> list[Candidate]:
-        return self.record.candidates
-
-    def environment(self) -> dict[str, str]:
-        """The settings that lead a campaign here."""
+    def settings(self) -> dict[str, str]:
+        """The six settings that lead a campaign here."""
         return {
-            "ASSESSMENT_AUTH_URL": self.auth_url,
-            "ASSESSMENT_BASE_URL": self.base_url,
-            "ASSESSMENT_APP_URL": self.app_url,
-            "ASSESSMENT_CLIENT_ID": self.client_id,
-            "ASSESSMENT_CLIENT_SECRET": self.client_secret,
-            "ASSESSMENT_AUDIENCE": self.audience,
+            "ASSESSMENT_AUTH_URL": self.url,
+            "ASSESSMENT_BASE_URL": self.url,
+            "ASSESSMENT_APP_URL": self.url,
+            "ASSESSMENT_CLIENT_ID": CLIENT_ID,
+            "ASSESSMENT_CLIENT_SECRET": CLIENT_SECRET,
+            "ASSESSMENT_AUDIENCE": AUDIENCE,
         }
 
-    def authorization(self) -> dict[str, str]:
-        """A header with a fresh token, for those who need no token request of their own."""
-        return {"Authorization": f"Bearer {self._tokens.issue()}"}
+    def entries(self) -> list[Entry]:
+        """The record so far, read from its file."""
+        return self._record.entries()
 
-    def api_requests(self) -> int:
-        """How many requests came in, for tokens too; the pages and controls do not count."""
-        return len(self.record.requests)
-
-    def wait_for(self, predicate: Callable[[Record], Value], timeout: float = 60.0) -> Value:
-        """Wait until the predicate holds of the record; raises TimeoutError after `timeout` s."""
-        return self.record.wait_for(predicate, timeout)
-
-    def create_interview(
-        self, name: str, *problem_ids: int, project_id: int | None = None
-    ) -> Project:
-        """Create a project as a person does in the web application (interface 1).
-
-        `project_id` None takes the next one; a number stands in for a project made elsewhere.
-        """
-        fields = {
-            "name": name,
-            "description": "",
-            "state": "open",
-            "starttime": "Jan 1, 2026 9:00 am",
-            "endtime": "Dec 31, 2026 6:00 pm",
-        }
-        project = self.record.create_project(fields, None, project_id=project_id)
-        for problem_id in problem_ids:
-            self.record.attach_problem(project, problem_id, None)
-        return project
+    def wait_for(self, condition: Callable[[list[Entry]], Any], seconds: float = 30) -> list[Entry]:
+        """Wait until the record is as wanted, and return it. Raises TimeoutError."""
+        return self._record.wait_for(condition, seconds)
 
 
 def _listen(host: str, port: int) -> socket.socket:
@@ -174,15 +113,10 @@ def _listen(host: str, port: int) -> socket.socket:
     return listener
 
 
-def _address(listener: socket.socket) -> str:
-    host, port = listener.getsockname()[:2]
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-
-
 class _Server(uvicorn.Server):
-    """uvicorn, told when to stop by another thread, and stopping without its fixed waits."""
+    """uvicorn in a thread, started and stopped without its fixed waits."""
 
-    def __init__(self, service: Service, keep_alive: int) -> None:
+    def __init__(self, service: Service) -> None:
         super().__init__(
             uvicorn.Config(
                 service,
@@ -192,54 +126,38 @@ class _Server(uvicorn.Server):
                 lifespan="off",
                 log_config=None,
                 access_log=False,
-                timeout_keep_alive=keep_alive,
             )
         )
-        self._ready = threading.Event()
         self._service = service
-        self._stop = asyncio.Event()
+        self._ready = threading.Event()
+        self._stopping = asyncio.Event()
 
-    @contextmanager
-    def serving(self, listener: socket.socket) -> Iterator[None]:
-        """Serve from a thread of its own while the block lasts."""
-        thread = threading.Thread(
-            target=self._serve_until_stopped, args=(listener,), name="sandbox", daemon=True
-        )
-        thread.start()
+    def start(self, listener: socket.socket) -> None:
+        self._thread = threading.Thread(target=self.run, args=([listener],), daemon=True)
+        self._thread.start()
         self._ready.wait()
-        if not self.started:
-            raise RuntimeError("the sandbox's server did not start")
-        try:
-            yield
-        finally:
-            self._loop.call_soon_threadsafe(self._stop.set)
-            thread.join()
 
-    def _serve_until_stopped(self, listener: socket.socket) -> None:
-        try:
-            self.run([listener])
-        finally:
-            self._ready.set()
+    def stop(self) -> None:
+        self._loop.call_soon_threadsafe(self._stopping.set)
+        self._thread.join()
 
     async def main_loop(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._ready.set()
-        while not self._stop.is_set():
+        while not self._stopping.is_set():
             await self.on_tick(0)  # renews the Date header
             try:
-                await asyncio.wait_for(self._stop.wait(), 1)
+                await asyncio.wait_for(self._stopping.wait(), 1)
             except TimeoutError:
                 continue
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Let go of everybody: who waits for a late answer gets none."""
         for server in self.servers:
             server.close()
-        self._service.stop()
-        state = self.server_state
-        if state.tasks:
-            await asyncio.wait(set(state.tasks), timeout=_LETTING_GO)
-        for connection in list(state.connections):
-            connection.transport.abort()  # what is left is idle or never sent its request whole
-        if state.tasks:
-            await asyncio.wait(set(state.tasks), timeout=_LETTING_GO)
-        await asyncio.sleep(0)  # lets the aborted connections close
+        self._service.stopping.set()
+        await asyncio.sleep(0)  # what is at work now still answers
+        for connection in list(self.server_state.connections):
+            connection.transport.abort()
+        if self.server_state.tasks:
+            await asyncio.wait(set(self.server_state.tasks), timeout=1)

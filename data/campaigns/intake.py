@@ -1,345 +1,288 @@
-"""Store a definition in the ledger: new people are added, known people are never overwritten."""
+"""What a campaign's file says is taken into the ledger: the campaign, its people, their steps.
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime
-from pathlib import Path
+A person is an email key within a campaign. Nobody is ever taken out: whoever is gone from the file
+is only not listed any more. A file whose bytes the ledger has already taken in costs nothing.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
+from unicodedata import normalize
 
-from sqlalchemy import (
-    ColumnElement,
-    Connection,
-    Row,
-    Select,
-    bindparam,
-    case,
-    exists,
-    func,
-    insert,
-    select,
-    update,
-)
-from sqlmodel import select as whole
+from sqlalchemy import Row, bindparam, exists, insert, literal, select, update
+from sqlmodel import Session
 
-from config.definition.model import Candidate, Definition
-from config.definition.sent_fields import FIELDS
+from config.definition import Candidate, Table
+from config.emails import email_key, mailbox
 from config.errors import CampaignError
-from config.mistakes import Place
-from data.campaigns import forgotten
-from data.campaigns.changes import Changes, Known, Unfinished, compare, fields_of
-from data.campaigns.queries import find_campaign
-from data.campaigns.same_campaign import OPEN, refuse_another
-from data.store import clock
-from data.store.states import AttemptState, Step
-from data.store.tables import (
-    INVITATION_STANDS,
-    Campaign,
-    Reading,
-    attempt,
-    campaign,
-    candidate,
-    readings,
-    rows_of,
-)
+from config.reading import Campaign as Read
+from config.settings import Settings
+from data.campaigns.people import ERASED, forgotten_among, hashed, invites_of, known, own_steps
+from data.store.states import OPEN, Op, State
+from data.store.tables import PERSON, STEP, Campaign, Decision, Step
 
-# The latest invitation that reached somebody, or may have, whatever came after it: a resend, a
-# refusal, a withdrawal. The journal is asked only about those who were tried, and are not invited.
-_REACHED = case(
-    (
-        candidate.c.invite_state.in_((Step.DONE, Step.UNSURE, Step.SENDING)),
-        candidate.c.invite_attempt,
-    ),
-    (candidate.c.invite_attempt.is_(None) & (candidate.c.generation == 1), None),
-    else_=func.coalesce(
-        select(func.max(attempt.c.id))
-        .where(attempt.c.candidate_row == candidate.c.id, INVITATION_STANDS)
-        .scalar_subquery(),
-        # Withdrawn while it was unsure: nobody ever said that it did not arrive.
-        select(attempt.c.id)
-        .where(
-            candidate.c.invite_state == Step.WITHDRAWN,
-            attempt.c.id == candidate.c.invite_attempt,
-            attempt.c.state == AttemptState.OVERRULED,
-        )
-        .scalar_subquery(),
-    ),
-)
-COLUMNS = (
-    candidate.c.id,
-    candidate.c.email_key,
-    *(candidate.c[name] for name in FIELDS),
-    candidate.c.add_state,
-    candidate.c.invite_state,
-    candidate.c.listed,
-    candidate.c.timezone,
-    _REACHED,
-    candidate.c.allowed_attempt,
-    candidate.c.add_attempt,
-)
-_EVERYBODY = (
-    select(*COLUMNS).where(candidate.c.campaign_id == bindparam("of")).order_by(candidate.c.id)
-)
-_CORRECTED = select(candidate.c.id, candidate.c.corrected_to).where(
-    candidate.c.campaign_id == bindparam("of"), candidate.c.corrected_to.is_not(None)
-)
-_DIGEST = select(campaign.c.digest).where(campaign.c.key == bindparam("wanted"))
-_NEW = insert(campaign).returning(campaign.c.id)
-_FOLLOW = update(campaign).where(campaign.c.id == bindparam("row"))
-_ADD = insert(candidate)
-_READ = insert(readings)
-_LATEST = select(func.coalesce(func.max(readings.c.id), 0))
-# A version that differs from a run's own was stored after it began. The digest alone does not tell:
-# what is changed and changed back is the same bytes, but it may have moved people meanwhile.
-CHANGED_SINCE = (
-    exists()
-    .where(
-        readings.c.id > bindparam("since"),
-        readings.c.campaign_id == bindparam("version_of"),
-        readings.c.digest != bindparam("digest"),
-    )
-    .label("changed_since")
-)
-AT_ONCE = 5_000  # how many new people are prepared at a time; there is still only one commit
-KEPT = ("timezone",)  # what a definition says of a person, and the service is not told
-# What of a campaign always follows its definition; project and problem only until they are sent.
-_OF_DEFINITION = (
-    *("app_url", "definition", "belongs_to", "sheet", "digest", "send_invites", "ask_first"),
-    *("answer_within", "cooldown", "add_again", "trust", "timetable", "timezone"),
-)
-_PROJECT = ("name", "description", "state", "starttime", "endtime", "project_id")
-_PROBLEM = ("problem_id", "problem_title")
-_STEPS = {step.value: step for step in Step}
+TWIN = "second address"  # the kind of hold that does not concern two people of one file
+PILOT = {"first_name": "Pilot", "last_name": "Invitation", "source": "pilot"}
+Fields = Mapping[str, Any]
+"""What is sent of one person (interface 4.5)."""
 
 
-class ReadAnew(CampaignError):
-    """A newer version of the definition than this one has been stored."""
+class KeyInUse(CampaignError):
+    """{key} already is for {before}; {file} now says {after}. Nothing was sent. A new campaign
+    needs a key of its own: change  campaign: {key}.
+
+    campaign run {file} --keep-project   (if it is the same campaign)"""
+
+    exit_code = 2
+
+
+class Elsewhere(CampaignError):
+    """The ledger has {key} for {before}, but the settings name {after}. Nothing was sent. Change
+    {setting} back, or give the campaign that goes there a key of its own."""
+
+    exit_code = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Version:
-    """Which version a run carries out; `since` is the `latest_reading` when the run began."""
+class Intake:
+    """What came of a file: how many people are new, and who is gone from it or back (`email1`).
 
-    key: str
-    digest: str
-    since: int
+    `too_many_gone` says in words that the guard stops the run; then nothing was taken in.
+    """
+
+    campaign_id: int
+    new: int = 0
+    gone: tuple[str, ...] = ()
+    back: tuple[str, ...] = ()
+    forgotten: int = 0
+    too_many_gone: str | None = None
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Intent:
-    """What a definition asks of the campaign itself, in the service's own words.
+class Allowed:
+    """What a person let pass, and who: more people gone than the guard allows, another project."""
 
-    The row of `campaign` is not in the ledger: what is known there of its steps is not in it. If
-    problem_id and the title are missing, the project already has its problem. `keep_project`: a
-    person said that it is the same campaign. `since` is the `latest_reading` before the file was
-    read; None: nothing was read in between.
+    who: str = ""
+    removed: bool = False
+    project: bool = False
+
+
+NOTHING = Allowed()
+
+
+def take_in(session: Session, read: Read, settings: Settings, allowed: Allowed = NOTHING) -> Intake:
+    """Take in a campaign as it was read. Raises KeyInUse, Elsewhere."""
+    campaign = known(session, read.definition.campaign)
+    if campaign is not None:
+        refuse_elsewhere(campaign, settings)
+        if campaign.digest == read.digest:
+            campaign.file = str(read.file.absolute())
+            campaign.app_url = settings.app_url or campaign.app_url
+            return Intake(campaign.id)
+        if not allowed.project:
+            _refuse_another(session, campaign, read)
+    campaign = campaign or _first(session, read, settings)
+    before = _known_people(session, campaign)
+    everybody = _everybody(read)
+    forgotten = forgotten_among(session, everybody)
+    listed = _after_corrections(everybody, hashed(session, forgotten), before)
+    gone = [row for key, row in before.items() if row.listed and key not in listed]
+    back = [row for key, row in before.items() if not row.listed and key in listed]
+    names = tuple(row.email1 for row in gone)
+    if (too_many := _too_many(campaign, read, gone, before)) is not None:
+        if not allowed.removed:
+            return Intake(campaign.id, gone=names, too_many_gone=too_many)
+        session.add(Decision(who=allowed.who, word="accept-removed", campaign_id=campaign.id))
+    notes = _follow(session, campaign, read, settings)
+    new = {key: fields for key, fields in listed.items() if key not in before}
+    add_people(session, campaign.id, new)
+    _mark(session, gone, listed=False)
+    _mark(session, back, listed=True)
+    _reword(session, campaign.id, before, listed)
+    returned = tuple(row.email1 for row in back)
+    return Intake(campaign.id, len(new), names, returned, len(forgotten), notes=notes)
+
+
+def refuse_elsewhere(campaign: Campaign, settings: Settings) -> None:
+    """Raise Elsewhere unless the settings name the campaign's own service and account.
+
+    At another account the same ids mean other projects and other people. Settings without a
+    service send nothing.
     """
-
-    campaign: Campaign
-    keep_project: bool = False
-    since: int | None = None
-
-
-def latest_reading(connection: Connection) -> int:
-    """The number of the last definition that was stored for any campaign; 0: none."""
-    return int(connection.execute(_LATEST).scalar_one())
+    after = settings.base_url
+    if after and campaign.service.casefold() != after.casefold().rstrip("/"):
+        setting = "ASSESSMENT_BASE_URL"
+        raise Elsewhere(key=campaign.key, before=campaign.service, after=after, setting=setting)
+    if after and campaign.account != settings.account:
+        before, setting = f"one account at {after}", "ASSESSMENT_CLIENT_ID or ASSESSMENT_AUDIENCE"
+        raise Elsewhere(key=campaign.key, before=before, after="another one", setting=setting)
 
 
-def version(connection: Connection, key: str, digest: str | None) -> Version:
-    """What a run carries out that begins now; without a `digest`, what the ledger has."""
-    if digest is None:
-        digest = str(connection.execute(_DIGEST, {"wanted": key}).scalar_one())
-    return Version(key, digest, latest_reading(connection))
-
-
-def unfinished(connection: Connection, campaign_row: int, definition: Definition) -> Unfinished:
-    """Leave out finished people while a campaign is read.
-
-    Most people of a campaign that has run are finished; 100,000 of them would take half a second
-    and 60 MB more.
-    """
-    listed = {candidate.key: candidate for candidate in definition.candidates}
-    people = _people(connection, campaign_row, listed, send=definition.invites.send)
-    left = tuple(candidate for candidate in definition.candidates if candidate.key in listed)
-    finished = len(definition.candidates) - len(left)
-    return Unfinished(replace(definition, candidates=left), people, finished)
-
-
-def everybody(connection: Connection, campaign_row: int) -> dict[str, Known]:
-    """Every candidate of a campaign by email key, in the order in which they were stored."""
-    return _people(connection, campaign_row, {})
-
-
-def _people(
-    connection: Connection, campaign_row: int, listed: dict[str, Candidate], *, send: bool = True
-) -> dict[str, Known]:
-    """Everybody but those who are finished, who are removed from `listed` as well."""
-    of = {"of": campaign_row}
-    corrected = dict(connection.execute(_CORRECTED, of).tuples().all())
-    corrections = {*corrected, *corrected.values()}  # both stay: the old one says who it is now
-    by_key = {}
-    for row in connection.execute(_EVERYBODY, of):
-        candidate = listed.get(row[1])
-        if candidate and _is_finished(row, candidate, send=send) and row[0] not in corrections:
-            del listed[candidate.key]
-        else:
-            by_key[row[1]] = _person(row)
-    keys = {person.row: key for key, person in by_key.items() if person.row in corrections}
-    for row in corrected:
-        now = row
-        while now in corrected:
-            now = corrected[now]
-        by_key[keys[row]] = replace(by_key[keys[row]], instead=keys[now])
-    return by_key
-
-
-def people(connection: Connection, rows: Sequence[int]) -> list[Known]:
-    """The candidates with these ledger rows, ordered by row."""
-    return selected(connection, _OF_ROWS, rows=rows)
-
-
-def of_whom(*which: ColumnElement[bool]) -> Select[Any]:
-    """Compose, once, the query for candidates that match all conditions, ordered by row."""
-    return select(*COLUMNS).where(*which).order_by(candidate.c.id)
-
-
-_OF_ROWS = of_whom(candidate.c.id.in_(bindparam("rows", expanding=True)))
-
-
-def selected(connection: Connection, asked: Select[Any], **values: Any) -> list[Known]:
-    """The candidates that the query `of_whom` finds, without who replaces whom."""
-    return [_person(row) for row in connection.execute(asked, values)]
-
-
-# Rows are taken apart by position: by name, the columns of 100,000 people take half a second more.
-def _person(row: Row[Any]) -> Known:
-    number, key, *fields, add, invite, listed, zone, tried, allowed, added = row
-    steps = _STEPS[add], _STEPS[invite]
-    return Known(number, key, tuple(fields), *steps, listed, None, zone, tried, allowed, added)
-
-
-def _is_finished(row: Row[Any], candidate: Candidate, *, send: bool) -> bool:
-    _, _, *fields, add, invite, listed, zone, _, _, _ = row
-    done = listed and add == Step.DONE and (invite == Step.DONE or not send)
-    return done and zone == candidate.timezone and tuple(fields) == fields_of(candidate)
-
-
-def take_over(
-    connection: Connection, definition: Definition, intent: Intent
-) -> tuple[int, Changes]:
-    """Write what is new. The campaign's own fields follow the definition until they have been sent.
-
-    Raises AnotherCampaign if its key was taken by another one since the definition was read, and
-    ReadAnew if another version of it was stored since.
-    """
-    at, asked = clock.now(), intent.campaign
-    before = find_campaign(connection, definition.campaign)
-    if before is None:
-        row = connection.execute(_NEW, _first(definition, asked, at)).scalar_one()
-        changes = compare(definition, {})
-    else:
-        row = before.id
-        if not intent.keep_project:
-            belongs_to = Path(asked.belongs_to) if asked.belongs_to else None
-            typed = (Path(asked.definition), belongs_to, asked.sheet)
-            refuse_another(definition, before, asked.digest, *typed)
-        _refuse_an_old_version(connection, before, intent)
-        connection.execute(_FOLLOW, {"row": row, **_followed(before, asked)})
-        left = unfinished(connection, row, definition)
-        changes = compare(left.definition, left.people)
-    if before is None or (before.definition, before.digest) != (asked.definition, asked.digest):
-        file = str(Place(asked.definition, sheet=asked.sheet))
-        of_it = {"file": file, "digest": asked.digest, "read_at": at}
-        connection.execute(_READ, {"campaign_id": row, **of_it})
-    # Ask again, whatever a plan said before: somebody may have been forgotten meanwhile.
-    gone = forgotten.among(connection, (person.key for person in changes.new), row)
-    changes.new[:] = [person for person in changes.new if person.key not in gone]
-    _write_people(connection, row, changes)
-    forgotten.hold_spellings(connection, {person.key: person.email1 for person in changes.new})
-    return row, changes
-
-
-def _refuse_an_old_version(connection: Connection, before: Campaign, intent: Intent) -> None:
-    """A file that was read earlier never takes the place of what was read later."""
-    if intent.since is not None and before.digest != intent.campaign.digest:
-        stored = whole(Reading).where(Reading.campaign_id == before.id, Reading.id > intent.since)
-        if rows_of(connection, stored.limit(1)):
-            raise overtaken(before.key)
-
-
-def carries_out(connection: Connection, key: str, digest: str) -> None:
-    """Raise ReadAnew unless the ledger still has this version of the definition."""
-    if connection.execute(_DIGEST, {"wanted": key}).scalar() not in (digest, ""):
-        raise overtaken(key)
-
-
-def overtaken(key: str) -> ReadAnew:
-    return ReadAnew(
-        f"Another version of {key} was read after this one, so nothing more was sent from this "
-        "one. The next run goes on with the newest version."
-    )
-
-
-def _first(definition: Definition, asked: Campaign, at: datetime) -> dict[str, Any]:
-    return {
-        "key": definition.campaign,
-        "service": asked.service,
-        "created_at": at,
-        "project_state": Step.WAITING if asked.project_id is None else Step.DONE,
-        "problem_state": Step.WAITING if _has_problem(asked) else Step.DONE,
-        **asked.model_dump(include={*_OF_DEFINITION, *_PROJECT, *_PROBLEM}),
-    }
-
-
-def _followed(before: Campaign, asked: Campaign) -> dict[str, Any]:
-    values = asked.model_dump(include={*_OF_DEFINITION})
-    if before.project_state in OPEN:
-        values |= asked.model_dump(include={*_PROJECT})
-        if asked.project_id is not None:
-            values["project_state"] = Step.DONE
-    if before.problem_state in OPEN:
-        values |= asked.model_dump(include={*_PROBLEM})
-        if not _has_problem(asked):
-            values["problem_state"] = Step.DONE
-        elif asked.problem_id is None and asked.problem_title == before.problem_title:
-            del values["problem_id"]  # a run that had no need to ask must not forget the answer
-    return values
-
-
-def _has_problem(asked: Campaign) -> bool:
-    return asked.problem_id is not None or asked.problem_title is not None
-
-
-def _write_people(connection: Connection, campaign_row: int, changes: Changes) -> None:
-    for start in range(0, len(changes.new), AT_ONCE):
-        connection.execute(
-            _ADD,
-            [
-                {
-                    "campaign_id": campaign_row,
-                    "email_key": person.key,
-                    **{name: getattr(person, name) for name in (*FIELDS, *KEPT)},
-                }
-                for person in changes.new[start : start + AT_ONCE]
-            ],
+def add_people(session: Session, campaign_id: int, new: Mapping[str, Fields]) -> None:
+    """Write people, each with the two steps. Who stand in one file together are two people."""
+    boxes = {key: mailbox(key) for key in new}
+    shared = Counter(boxes.values())
+    people = [
+        {
+            "campaign_id": campaign_id,
+            "email_key": key,
+            "mailbox": boxes[key],
+            "email1": fields["email1"],
+            "fields": fields,
+            "listed": True,
+            "let_through": [TWIN] if shared[boxes[key]] > 1 else None,
+        }
+        for key, fields in new.items()
+    ]
+    if people:
+        session.execute(insert(PERSON), people)
+    for op in (Op.ADD, Op.INVITE) if people else ():
+        values = literal(op, STEP.c.op.type), literal(State.WAITING, STEP.c.state.type), literal(1)
+        has = exists().where(STEP.c.person_id == PERSON.c.id, STEP.c.op == op)
+        lacking = (
+            select(PERSON.c.campaign_id, PERSON.c.id, *values)
+            .where(PERSON.c.campaign_id == campaign_id)
+            .where(~has.where(STEP.c.campaign_id == campaign_id))
+            .order_by(PERSON.c.id)
         )
-    waits_again = {"add_state": Step.WAITING, "why": None}
-    for others, names, also in (
-        (changes.reworded, FIELDS, waits_again),
-        (changes.noted, KEPT, {}),
-    ):
-        if others:
-            connection.execute(
-                update(candidate)
-                .where(candidate.c.id == bindparam("row"))
-                .values({name: bindparam(f"new_{name}") for name in names} | also),
-                [
-                    {"row": before.row} | {f"new_{name}": getattr(person, name) for name in names}
-                    for before, person in others
-                ],
-            )
-    for people_now, listed in ((changes.removed, False), (changes.returned, True)):
-        if people_now:
-            connection.execute(
-                update(candidate).where(candidate.c.id == bindparam("row")).values(listed=listed),
-                [{"row": person.row} for person in people_now],
-            )
+        columns = ["campaign_id", "person_id", "op", "state", "generation"]
+        session.execute(insert(STEP).from_select(columns, lacking))
+
+
+def _everybody(read: Read) -> dict[str, Fields]:
+    """What is sent of each person, by email key; the pilot included."""
+    stage, pilot = read.definition.stage_id, read.definition.invites.pilot
+    people: dict[str, Fields] = {each.key: each.candidate.model_dump() for each in read.people}
+    if pilot is not None:
+        person = Candidate.model_validate(PILOT | {"email1": pilot, "stage_id": stage})
+        people.setdefault(email_key(pilot), person.model_dump())
+    return people
+
+
+def _known_people(session: Session, campaign: Campaign) -> dict[str, Row[Any]]:
+    columns = (PERSON.c[each] for each in ("id", "email_key", "email1", "fields", "listed"))
+    everybody = (
+        select(*columns, PERSON.c.became, STEP.c.state)
+        .join(STEP, (STEP.c.person_id == PERSON.c.id) & (STEP.c.op == Op.ADD))
+        .where(PERSON.c.campaign_id == campaign.id, STEP.c.campaign_id == campaign.id)
+    )
+    return {row.email_key: row for row in session.execute(everybody)}
+
+
+def _after_corrections(
+    asked: Mapping[str, Fields], forgotten: Mapping[str, str], before: Mapping[str, Row[Any]]
+) -> dict[str, Fields]:
+    """A row with an address that was corrected means whoever it became, also once the wrong address
+    was forgotten (`forgotten`: what stands for it); such a row alone means nobody."""
+    by_id = {row.id: row for row in before.values()}
+    listed = {key: fields for key, fields in asked.items() if key not in forgotten}
+    for key, fields in asked.items():
+        row = before.get(ERASED + forgotten[key] if key in forgotten else key)
+        while row is not None and row.became is not None:
+            row = by_id[row.became]
+            if row.email1:  # else they were forgotten too
+                listed.setdefault(row.email_key, {**fields, "email1": row.email1})
+    return listed
+
+
+def _too_many(
+    campaign: Campaign, read: Read, gone: Sequence[Row[Any]], before: Mapping[str, Row[Any]]
+) -> str | None:
+    """Say that more people are gone than the definition allows, who were not corrected either."""
+    pilot = email_key(invites_of(campaign).pilot or "")
+    number = sum(row.became is None and row.email_key != pilot for row in gone)
+    listed, share = sum(row.listed for row in before.values()), read.definition.guard.removed
+    if number <= share * listed:
+        return None
+    return f"{number:,} of {listed:,} people are not in this file any more (guard: {share:.0%})"
+
+
+def _first(session: Session, read: Read, settings: Settings) -> Campaign:
+    campaign = Campaign(
+        key=read.definition.campaign,
+        service=settings.base_url,
+        account=settings.account,
+        app_url=settings.app_url,
+        file="",
+        digest="",
+    )
+    session.add(campaign)
+    session.flush()
+    session.add_all(Step(campaign_id=campaign.id, op=op) for op in (Op.CREATE, Op.ATTACH))
+    session.flush()
+    return campaign
+
+
+def _follow(
+    session: Session, campaign: Campaign, read: Read, settings: Settings
+) -> tuple[str, ...]:
+    """Whatever was not sent yet follows the file; says what can not follow it any more."""
+    definition, own, before = read.definition, own_steps(session, campaign.id), campaign.spec or {}
+    create, attach, asked = own[Op.CREATE], own[Op.ATTACH], definition.problem
+    people = not isinstance(definition.candidates, Table)  # they have rows of their own
+    spec = definition.model_dump(mode="json", exclude={"candidates"} if people else None)
+    if create.state in OPEN[Op.CREATE]:
+        create.service_id = definition.project.id
+        create.state = State.WAITING if definition.project.id is None else State.DONE
+    same_title = before.get("problem", {}).get("title") == asked.title
+    if attach.state in OPEN[Op.ATTACH]:
+        # The same title needs no new answer of the service.
+        attach.service_id = attach.service_id if asked.title and same_title else asked.id
+        attach.state = State.WAITING
+    late = create.part_id is not None and before.get("project") != spec["project"]
+    campaign.spec, campaign.digest, campaign.file = spec, read.digest, str(read.file.absolute())
+    campaign.app_url = settings.app_url or campaign.app_url
+    session.flush()
+    note = "The project exists already; what the file now says of it is not sent."
+    return (note,) if late else ()
+
+
+def _refuse_another(session: Session, campaign: Campaign, read: Read) -> None:
+    """Raise KeyInUse if the file means another project or problem than was sent.
+
+    The service has no update (interface 4): people would be invited to the wrong test.
+    """
+    asked = read.definition.model_dump(include={"project", "problem"})
+    for op, step in own_steps(session, campaign.id).items():
+        part, name = ("project", "name") if op is Op.CREATE else ("problem", "title")
+        was, says, number = (campaign.spec or {})[part][name], asked[part][name], asked[part]["id"]
+        alike = number == step.service_id if number is not None else _plain(says) == _plain(was)
+        if step.state not in OPEN[op] and not alike:
+            before = f'{part} "{was}"' if was else f"{part} {step.service_id}"
+            after = f'{part} "{says}"' if says else f"{part} {number}"
+            raise KeyInUse(key=campaign.key, before=before, after=after, file=read.file.name)
+
+
+def _plain(name: str | None) -> str | None:
+    """As people read it: blanks and capitals do not make another project."""
+    return name and " ".join(normalize("NFC", name).split()).casefold()
+
+
+def _mark(session: Session, people: Sequence[Row[Any]], *, listed: bool) -> None:
+    moved = update(PERSON).where(PERSON.c.id == bindparam("person")).values(listed=listed)
+    if people:
+        session.execute(moved, [{"person": row.id} for row in people])
+
+
+def _reword(
+    session: Session, campaign_id: int, before: Mapping[str, Row[Any]], listed: Mapping[str, Fields]
+) -> None:
+    """Write what is sent now of people who were not added yet; a refused add waits again."""
+    people = [
+        {"person": row.id, "now": fields, "typed": fields["email1"]}
+        for key, fields in listed.items()
+        if (row := before.get(key)) is not None
+        and row.state in (State.WAITING, State.REFUSED)
+        and row.fields != fields
+    ]
+    if not people:
+        return
+    this = PERSON.c.id == bindparam("person")
+    reworded: dict[str, Any] = {"fields": bindparam("now"), "email1": bindparam("typed")}
+    session.execute(update(PERSON).where(this).values(reworded), people)
+    refused = (STEP.c.campaign_id == campaign_id) & (STEP.c.state == State.REFUSED)
+    add = (STEP.c.person_id == bindparam("person")) & (STEP.c.op == Op.ADD)
+    waits = update(STEP).where(refused, add).values(state=State.WAITING, why=None)
+    session.execute(waits, people)

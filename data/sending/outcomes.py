@@ -1,350 +1,204 @@
-"""Outcomes: the only statements that move a step out of SENDING, and record what was seen.
+"""Outcomes: what a request proved, written down; the only statements that end a SENDING.
 
-Each function works inside a transaction that its caller commits.
+Recording the same outcome again changes nothing, so it may be repeated after a lost connection.
 """
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, String, bindparam, case, exists, insert, select, update
+from sqlalchemy import Row, bindparam, exists, func, select, update
+from sqlmodel import Session
 
-from data.sending.prepared import Prepared
-from data.store.states import TAKEN, AttemptState, Operation, Step, Word
-from data.store.tables import (
-    attempt,
-    campaign,
-    candidate,
-    decision,
-)
+from data.store.states import COUNTS, Op, State
+from data.store.tables import CAMPAIGN, DECISION, PART, REQUEST, STEP, now
 
-# Built once, as in data/sending/claims.py.
-_another = attempt.alias("another")
-_INVITES_STANDING = (
-    select(attempt.c.id, candidate.c.invite_attempt, candidate.c.invite_state)
-    .join(candidate, candidate.c.id == attempt.c.candidate_row)
-    .where(
-        attempt.c.id.in_(bindparam("numbers", expanding=True)),
-        # A deliberate resend is another invitation: the outcome of this one says nothing about it.
-        attempt.c.generation == candidate.c.generation,
-        # Nor does it, once another request for this invitation counts: the index allows only one.
-        ~exists().where(
-            _another.c.candidate_row == attempt.c.candidate_row,
-            _another.c.generation == attempt.c.generation,
-            _another.c.operation == Operation.INVITE,
-            _another.c.state.in_(TAKEN),
-            _another.c.id != attempt.c.id,
-        ),
-    )
-    # Rows that another run is claiming at this moment are read once it has claimed them.
-    .order_by(candidate.c.id)
-    .with_for_update(of=candidate, key_share=True)
-)
-# Done, by answers that came while a later request for the same invitation was on its way. What is
-# not a plain yes has evidence.
-_ANSWERED_BEFORE = (
-    select(attempt.c.candidate_row, attempt.c.id)
-    .join(candidate, candidate.c.id == attempt.c.candidate_row)
-    .where(
-        attempt.c.candidate_row.in_(bindparam("rows", expanding=True)),
-        attempt.c.operation == Operation.INVITE,
-        attempt.c.generation == candidate.c.generation,
-        attempt.c.state == AttemptState.OVERRULED,
-        attempt.c.status.between(200, 299),
-        attempt.c.evidence.is_(None),
-    )
-    .order_by(attempt.c.id)
-)
-_COUNTS = update(attempt).where(attempt.c.id == bindparam("number")).values(state=AttemptState.DONE)
-_ADDS_STANDING = (
-    select(
-        candidate.c.id,
-        candidate.c.campaign_id,
-        candidate.c.add_state,
-        candidate.c.add_attempt,
-        candidate.c.candidate_id,
-    )
-    .where(candidate.c.id.in_(bindparam("rows", expanding=True)))
-    .order_by(candidate.c.id)
-    .with_for_update(key_share=True)
-)
-_IDS_TAKEN = select(candidate.c.id, candidate.c.candidate_id).where(
-    candidate.c.campaign_id
-    == select(attempt.c.campaign_id).where(attempt.c.id == bindparam("own")).scalar_subquery(),
-    candidate.c.candidate_id.in_(bindparam("numbers", expanding=True)),
-)
-_ADDED = (
-    update(candidate)
-    .where(candidate.c.id == bindparam("row"))
-    .values(
-        add_state=Step.DONE,
-        add_attempt=bindparam("own"),
-        candidate_id=bindparam("number"),
-        why=None,
-    )
-)
-_MOVE_INVITE = Prepared(
-    update(candidate)
-    .where(candidate.c.id == bindparam("row"))
-    .values(
-        invite_state=bindparam("step"),
-        invite_attempt=bindparam("number"),
-        why=bindparam("reason"),
-    )
-)
-_WRITE_EVIDENCE = (
-    update(attempt)
-    .where(attempt.c.id == bindparam("number"))
-    .values(
-        ended_at=bindparam("at"),
-        phase=bindparam("phase_reached"),
-        status=bindparam("status_seen"),
-        evidence=bindparam("seen"),
-        # Deleted with a forgotten person (data/privacy/forgetting.py): no late answer brings it
-        # back.
-        answer=case((attempt.c.answer == "", ""), else_=bindparam("wrote", type_=String)),
-    )
-)
-_WRITE_OUTCOME = _WRITE_EVIDENCE.values(state=bindparam("new_state"))
-_WRITE_EXPECTED_OUTCOME = Prepared(
-    _WRITE_OUTCOME.where(
-        exists().where(
-            candidate.c.id == bindparam("row"),
-            candidate.c.invite_state == Step.SENDING,
-            candidate.c.invite_attempt == attempt.c.id,
-            candidate.c.generation == attempt.c.generation,
-        )
-    )
-)
-_SINGLE_STANDS = {
-    name: select(
-        campaign.c.id, campaign.c[f"{name}_state"].label("state"), attempt_of.label("last")
-    )
-    .where(
-        campaign.c.id
-        == select(attempt.c.campaign_id).where(attempt.c.id == bindparam("own")).scalar_subquery()
-    )
-    .with_for_update(key_share=True)
-    for name, attempt_of in (
-        ("project", campaign.c.project_attempt),
-        ("problem", campaign.c.problem_attempt),
-    )
-}
-_MOVE_SINGLE = update(campaign).where(campaign.c.id == bindparam("row"))
-_KEEP_DOUBLES = insert(decision)
-_MOVE_UNNAMED = (
-    update(candidate)
-    .where(candidate.c.id.in_(bindparam("rows", expanding=True)))
-    .values(add_state=bindparam("step"), why=bindparam("reason"))
-)
+SHARED_ID = "The service gave an id that belongs to another one: nobody knows what it did."
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The outcome of one attempt, and the new state of its steps.
+    """What one request proved.
 
-    `rows` are those of its claim. `ids` maps candidate rows to the service's candidate_id (add).
-    Rows of an add that are not in `ids`, and every other step, go to `step`, with the reason in
-    `whys` for the row, or else `why`. `answer` is what the service wrote, for people only.
+    `ids` are the service's, by step; a step with one is done, the others go to `state`.
+    `evidence` are columns of the request: phase, status, evidence, answer.
     """
 
-    attempt: int
-    operation: Operation
-    state: AttemptState
-    step: Step
-    at: datetime
-    rows: tuple[int, ...] = ()
-    phase: int | None = None
-    status: int | None = None
-    evidence: str | None = None
-    answer: str | None = field(default=None, repr=False)
-    why: str | None = None
-    project_id: int | None = None
+    request: int
+    state: State
     ids: Mapping[int, int] = field(default_factory=dict)
-    whys: Mapping[int, str] = field(default_factory=dict)
+    why: str | None = None
+    evidence: Mapping[str, Any] = field(default_factory=dict)
 
 
-def record_outcomes(connection: Connection, outcomes: Sequence[Outcome]) -> None:
-    """Write outcomes and move the steps that they settle; otherwise only record the evidence.
+def record(session: Session, outcomes: Sequence[Outcome]) -> list[int]:
+    """Write down what came, and move each step that it settles.
 
-    An attempt's outcome may be late: after others took over its run (UNSURE), or even after a
-    person overruled it. A late DONE still counts, unless the step has been sent again in a request
-    that may have had an effect: this saves somebody a second email.
-    """
-    _land_invites(connection, [o for o in outcomes if o.operation is Operation.INVITE])
-    for outcome in outcomes:
-        if outcome.operation is Operation.ADD:
-            moved = _move_added(connection, outcome)
-        elif outcome.operation is not Operation.INVITE:
-            moved = _move_single(connection, outcome)
-        else:
-            continue
-        _write_outcomes(connection, [outcome], {outcome.attempt} if moved else set())
-
-
-def _lands(step: Step, stands: Step, *, own: bool) -> bool:
-    """Whether an outcome moves a step in this state. `own`: the step is on this attempt, not a
-    later one.
-
-    A later attempt that provably had no effect leaves the step WAITING or REFUSED.
-    """
-    if step is not Step.DONE:
-        return own and stands in (Step.SENDING, Step.UNSURE)
-    if own:
-        return stands in (Step.SENDING, Step.UNSURE, Step.WAITING, Step.WITHDRAWN)
-    return stands in (Step.WAITING, Step.REFUSED, Step.WITHDRAWN)
-
-
-def _land_invites(connection: Connection, outcomes: Sequence[Outcome]) -> None:
-    """Nearly always each step is still SENDING on its own attempt, and then any outcome counts.
-
-    One statement checks this for a whole batch; only if it fails, each is checked alone.
+    A part that is still the step's newest moves it. A late yes counts as well, unless another part
+    does: then it stays on its part. Returns the steps whose id belongs to somebody else: they are
+    unsure, and nothing more may be sent.
     """
     if not outcomes:
-        return
-    rows = [_outcome(outcome) | {"row": outcome.rows[0]} for outcome in outcomes]
-    if _WRITE_EXPECTED_OUTCOME.change(connection, *rows) == len(outcomes):
-        moving = list(outcomes)
-    else:
-        moving = _still_moving(connection, outcomes)
-        _write_outcomes(connection, outcomes, {outcome.attempt for outcome in moving})
-    if moving:
-        _MOVE_INVITE.change(
-            connection,
-            *(
-                {"row": o.rows[0], "number": o.attempt, "step": o.step, "reason": o.why}
-                for o in moving
-            ),
+        return []
+    ended = _NOTHING | {"ended_at": now()}
+    session.connection().execute(
+        _ENDED, [ended | dict(each.evidence) | {"number": each.request} for each in outcomes]
+    )
+    by_request = {each.request: each for each in outcomes}
+    rows = session.connection().execute(_PARTS, {"requests": list(by_request)}).all()
+    shared = _shared(session, rows, by_request)
+    moves: list[_Move] = []
+    for row in rows:
+        outcome = by_request[row.request_id]
+        number = outcome.ids.get(row.step_id)
+        to = State.DONE if number is not None else outcome.state
+        why = None if to in (State.DONE, State.WAITING) else outcome.why
+        if row.step_id in shared:
+            to, number, why = State.UNSURE, None, SHARED_ID
+        # That nothing happened may turn out to be nobody's fault: refused, but waiting again.
+        moves_it = row.stands in (State.SENDING, State.UNSURE) or (
+            row.stands is State.REFUSED and to is State.WAITING
         )
-        _let_earlier_yes_count(
-            connection, [o.rows[0] for o in moving if o.step in (Step.WAITING, Step.REFUSED)]
-        )
+        if row.part_id == row.id and moves_it and to is not row.stands:
+            moves.append(_move(row, row.id, to, number, why))
+            if to in (State.WAITING, State.REFUSED):
+                moves += _earlier_yes(session, row)
+        elif to is State.DONE and row.state is not State.DONE:
+            moves += _late_yes(session, row, number)
+    if moves:
+        session.connection().execute(_MOVE_PART, moves)
+        session.connection().execute(_MOVE_STEP, moves)
+    return sorted(shared)
 
 
-def _let_earlier_yes_count(connection: Connection, without_effect: Sequence[int]) -> None:
-    """Nobody whose earlier invitation was done is sent another, after one that had no effect."""
-    if not without_effect:
-        return
-    earlier = connection.execute(_ANSWERED_BEFORE, {"rows": without_effect})
-    done = [
-        {"row": row, "number": number, "step": Step.DONE, "reason": None}
-        for row, number in {person.candidate_row: person.id for person in earlier}.items()
-    ]
-    if done:
-        connection.execute(_COUNTS, done)
-        _MOVE_INVITE.change(connection, *done)
+def refusals(session: Session, step_ids: Sequence[int]) -> tuple[int, ...]:
+    """The statuses that said no to these steps before, over all runs: of the one who has most.
 
-
-def _still_moving(connection: Connection, outcomes: Sequence[Outcome]) -> list[Outcome]:
-    numbers = [outcome.attempt for outcome in outcomes]
-    standing = connection.execute(_INVITES_STANDING, {"numbers": numbers})
-    stands = {row.id: (Step(row.invite_state), row.invite_attempt == row.id) for row in standing}
-    moving: dict[int, Outcome] = {}  # by person: of two late answers in a commit the first counts
-    for outcome in outcomes:
-        stand = stands.get(outcome.attempt)
-        if stand and _lands(outcome.step, stand[0], own=stand[1]):
-            moving.setdefault(outcome.rows[0], outcome)
-    return list(moving.values())
-
-
-def _write_outcomes(connection: Connection, outcomes: Sequence[Outcome], moved: set[int]) -> None:
-    """Write the evidence always; the attempt's state only if its step moved with it."""
-    for statement, these in (
-        (_WRITE_OUTCOME, [o for o in outcomes if o.attempt in moved]),
-        (_WRITE_EVIDENCE, [o for o in outcomes if o.attempt not in moved]),
-    ):
-        if these:
-            connection.execute(statement, [_outcome(outcome) for outcome in these])
-
-
-def _outcome(outcome: Outcome) -> dict[str, Any]:
-    return {
-        "number": outcome.attempt,
-        "new_state": outcome.state,
-        "at": outcome.at,
-        "phase_reached": outcome.phase,
-        "status_seen": outcome.status,
-        "seen": outcome.evidence,
-        "wrote": outcome.answer,
-    }
-
-
-def _move_single(connection: Connection, outcome: Outcome) -> bool:
-    name = "project" if outcome.operation is Operation.CREATE else "problem"
-    stands = connection.execute(_SINGLE_STANDS[name], {"own": outcome.attempt}).one()
-    if not _lands(outcome.step, Step(stands.state), own=stands.last == outcome.attempt):
-        return False
-    values: dict[str, Any] = {
-        f"{name}_state": outcome.step,
-        f"{name}_attempt": outcome.attempt,
-        "why": outcome.why,
-    }
-    if outcome.project_id is not None:
-        values["project_id"] = outcome.project_id
-    connection.execute(_MOVE_SINGLE, {"row": stands.id, **values})
-    return True
-
-
-def _move_added(connection: Connection, outcome: Outcome) -> bool:
-    """Rows with an id are DONE; the others of this attempt go to `outcome.step`."""
-    standing = connection.execute(_ADDS_STANDING, {"rows": outcome.rows}).all()
-    stands = {row.id: (Step(row.add_state), row.add_attempt == outcome.attempt) for row in standing}
-    ids = _ids_of_nobody_else(connection, outcome)
-    done = [
-        {"row": row, "number": number, "own": outcome.attempt}
-        for row, number in ids.items()
-        if row in stands and _lands(Step.DONE, stands[row][0], own=stands[row][1])
-    ]
-    if done:
-        connection.execute(_ADDED, done)
-    _keep_doubles(connection, outcome, standing, ids.keys() - {person["row"] for person in done})
-    others = [
-        row
-        for row, (state, own) in stands.items()
-        if row not in ids and own and state in (Step.SENDING, Step.UNSURE)
-    ]
-    reasons: dict[str | None, list[int]] = {}
-    for row in others:
-        reasons.setdefault(outcome.whys.get(row, outcome.why), []).append(row)
-    for reason, rows in reasons.items():
-        connection.execute(_MOVE_UNNAMED, {"rows": rows, "step": outcome.step, "reason": reason})
-    return bool(done or others)
-
-
-def _keep_doubles(
-    connection: Connection, outcome: Outcome, standing: Sequence[Row[Any]], late: Set[int]
-) -> None:
-    """A late id of a person who was added again never replaces the newer id: it is kept beside it.
-
-    It belongs to the record to remove by hand (data/decisions/cleaning.py).
+    They count from the last time a person let it be sent again. A bulk add that was refused and
+    split blames none of its rows.
     """
-    doubles = [
-        {
-            "campaign_id": row.campaign_id,
-            "attempt_id": outcome.attempt,
-            "candidate_row": row.id,
-            "verdict": Word.DOUBLE,
-            "value": str(outcome.ids[row.id]),
-            "who": "the service",
-            "why": "",
-            "decided_at": outcome.at,
-        }
-        for row in standing
-        if row.id in late and row.candidate_id != outcome.ids[row.id]
-    ]
-    if doubles:
-        connection.execute(_KEEP_DOUBLES, doubles)
+    said: dict[int, tuple[int, ...]] = {}
+    for row in session.connection().execute(_REFUSALS, {"steps": step_ids}):
+        if row.state is State.GIVEN_UP or row.again is not None:
+            said[row.step_id] = ()
+        elif row.op is not Op.ADD or row.rows == 1 or row.status not in _OF_SOME_ROW:
+            said[row.step_id] = (*said.get(row.step_id, ()), row.status)
+    return max(said.values(), key=len, default=())
 
 
-def _ids_of_nobody_else(connection: Connection, outcome: Outcome) -> dict[int, int]:
-    """The ids in the answer, without those that another person of this campaign already has.
+def is_shared(session: Session, step_id: int, number: int) -> bool:
+    """Whether this id of the service already is another step's: nobody may be settled with it."""
+    return bool(session.connection().scalar(_SHARED, {"step": step_id, "number": number}))
 
-    If two people had one id, one of them would get two emails and the other none.
-    """
-    if not outcome.ids:
-        return {}
-    asked = {"own": outcome.attempt, "numbers": list(outcome.ids.values())}
-    taken = connection.execute(_IDS_TAKEN, asked)
-    others = {number for row, number in taken if outcome.ids.get(row) != number}
-    return {row: number for row, number in outcome.ids.items() if number not in others}
+
+_Move = dict[str, Any]  # the parameters of _MOVE_PART and _MOVE_STEP
+
+
+def _move(row: Row[Any], part: int, to: State, number: int | None, why: str | None = None) -> _Move:
+    return {"step": row.step_id, "part": part, "to": to, "number": number, "reason": why}
+
+
+def _shared(
+    session: Session, rows: Sequence[Row[Any]], by_request: Mapping[int, Outcome]
+) -> set[int]:
+    """Steps whose new id is that of another project at this service, or another person here."""
+    given = {
+        row.step_id: number
+        for row in rows
+        if (number := by_request[row.request_id].ids.get(row.step_id)) is not None
+    }
+    if not given:
+        return set()
+    known = session.connection().scalars(_KNOWN, {"numbers": sorted(set(given.values()))}).all()
+    return {s for s, number in given.items() if number in known and is_shared(session, s, number)}
+
+
+def _late_yes(session: Session, row: Row[Any], number: int | None) -> list[_Move]:
+    """Whatever was decided since, the service did it: that counts where nothing else does."""
+    values = {"said_yes": True, "service_id": number}
+    session.connection().execute(update(PART).where(PART.c.id == row.id).values(values))
+    if row.generation != row.now or session.connection().scalar(_ANOTHER, _of(row)):
+        return []
+    return [_move(row, row.id, State.DONE, number)]
+
+
+def _earlier_yes(session: Session, row: Row[Any]) -> list[_Move]:
+    """The newest proved nothing, but an earlier part of this generation had a late yes."""
+    yes = session.connection().execute(_SAID_YES, _of(row)).first()
+    return [_move(row, yes.id, State.DONE, yes.service_id)] if yes else []
+
+
+def _of(row: Row[Any]) -> dict[str, int]:
+    return {"step": row.step_id, "generation": row.generation, "part": row.id}
+
+
+_NOTHING = {"ended_at": None, "phase": None, "status": None, "evidence": None, "answer": None}
+_OF_SOME_ROW = (400, 413, 422)  # for a bulk add these blame no single row
+_ENDED = (
+    update(REQUEST)
+    .where(REQUEST.c.id == bindparam("number"))
+    .values({name: bindparam(name) for name in _NOTHING})
+)
+_PARTS = (
+    select(PART, STEP.c.state.label("stands"), STEP.c.part_id, STEP.c.generation.label("now"))
+    .join(STEP, STEP.c.id == PART.c.step_id)
+    .where(PART.c.request_id.in_(bindparam("requests", expanding=True)))
+    .order_by(PART.c.id)
+)
+_beside = PART.alias("beside")
+_rows = select(func.count()).where(_beside.c.request_id == PART.c.request_id).scalar_subquery()
+_REFUSALS = (
+    select(
+        *(PART.c.step_id, PART.c.state, REQUEST.c.status, STEP.c.op, _rows.label("rows")),
+        DECISION.c.id.label("again"),
+    )
+    .join(REQUEST, REQUEST.c.id == PART.c.request_id)
+    .join(STEP, (STEP.c.id == PART.c.step_id) & (STEP.c.generation == PART.c.generation))
+    .outerjoin(DECISION, (DECISION.c.part_id == PART.c.id) & (DECISION.c.word == "again"))
+    .where(
+        PART.c.step_id.in_(bindparam("steps", expanding=True)),
+        PART.c.state.in_((State.WAITING, State.REFUSED, State.GIVEN_UP)),
+        REQUEST.c.status.is_not(None) | (PART.c.state == State.GIVEN_UP),
+    )
+    .order_by(PART.c.id)
+)
+_same = (PART.c.step_id == bindparam("step"), PART.c.generation == bindparam("generation"))
+_ANOTHER = select(exists().where(*_same, PART.c.state.in_(COUNTS), PART.c.id != bindparam("part")))
+_SAID_YES = select(PART.c.id, PART.c.service_id).where(*_same, PART.c.said_yes).limit(1)
+_MOVE_PART = (
+    update(PART)
+    .where(PART.c.id == bindparam("part"))
+    .values(state=bindparam("to"), service_id=func.coalesce(bindparam("number"), PART.c.service_id))
+)
+_MOVE_STEP = (
+    update(STEP)
+    .where(STEP.c.id == bindparam("step"))
+    .values(
+        state=bindparam("to"),
+        part_id=bindparam("part"),
+        service_id=func.coalesce(bindparam("number"), STEP.c.service_id),
+        why=bindparam("reason"),
+    )
+)
+_KNOWN = select(STEP.c.service_id).where(
+    STEP.c.service_id.in_(bindparam("numbers", expanding=True))
+)
+_mine, _other = STEP.alias("mine"), STEP.alias("other")
+_my, _its = CAMPAIGN.alias("my"), CAMPAIGN.alias("its")
+_SHARED = select(
+    exists().where(
+        _mine.c.id == bindparam("step"),
+        _other.c.id != _mine.c.id,
+        _other.c.op == _mine.c.op,
+        _other.c.service_id == bindparam("number"),
+        _my.c.id == _mine.c.campaign_id,
+        _its.c.id == _other.c.campaign_id,
+        # Another person of this project, or another project of this service and account.
+        (_my.c.id == _its.c.id)
+        | (
+            (_mine.c.op == Op.CREATE)
+            & (_my.c.service == _its.c.service)
+            & (_my.c.account == _its.c.account)
+        ),
+    )
+)

@@ -1,121 +1,388 @@
-"""The ledger: one database of campaigns, and its transactions.
+"""The ledger: one database of campaigns, opened, migrated, and read and written in transactions.
 
-It knows nothing about campaigns. Functions of a connection, in other rooms, read and write:
+    with Ledger.open() as ledger, ledger.writing() as session:
+        session.add(...)
 
-    ledger.read(pauses.standing, "backend-2026")
-    ledger.write(pauses.pause, "backend-2026", By("Ada", "the test is being replaced"))
-
-Each call is one transaction; when a writing call returns, its data is on the disk. The function may
-run again from its beginning if the database lost the transaction, so it must change nothing but the
-ledger.
+When a writing block ends, what it wrote is on the disk; when it raises, nothing of it is.
 """
 
+import os
+import re
 import sqlite3
-from collections.abc import Callable
-from secrets import token_hex
-from typing import Concatenate, ParamSpec, TypeVar
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import Any, Self
+from urllib.parse import quote
 from uuid import uuid4
 
-from sqlalchemy import Connection, Engine, insert, select
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy import Connection, Engine, create_engine, event, insert, inspect, text
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError
+from sqlmodel import Session, SQLModel, select
 
-from data.store import clock
-from data.store.errors import LedgerGone, LedgerUnusable, what_failed
-from data.store.opening import open_engine, place_of, rewrite
-from data.store.postgres_transactions import ServerTransactions
-from data.store.states import Openness
-from data.store.tables import identity
-from data.store.transactions import Transactions
+from config.errors import CampaignError
+from config.settings import settings
+from data.store import postgres
+from data.store.tables import SIZES, LedgerId
 
-T = TypeVar("T")
-P = ParamSpec("P")
-Work = Callable[Concatenate[Connection, P], T]
+MIGRATIONS = Path(__file__).parent / "migrations"
+
+
+class LedgerUnusable(CampaignError):
+    """The ledger {place} cannot be used: {cause}. Nothing was sent because of that, and what was
+    recorded is safe. {way_out}"""
+
+
+class NewerLedger(CampaignError):
+    """The ledger {place} was written by a newer version of this program ({version}; this one knows
+    {newest}). Nothing was sent and nothing was changed. Update this installation."""
+
+
+class ForeignDatabase(CampaignError):
+    """The database {place} has other tables and no ledger. Nothing was sent and nothing was
+    changed. Name another database in CAMPAIGN_DATABASE_URL."""
+
+
+class NoLedger(CampaignError):
+    """There is no ledger at {place} yet: no campaign has been run.
+
+    campaign run FILE"""
+
+
+class LedgerGone(CampaignError):
+    """The ledger {place} was moved, replaced or deleted while it was in use. Nothing more is sent;
+    the original file has every outcome. Put it back, or name its new place in
+    CAMPAIGN_DATABASE_URL, then run again."""
 
 
 class Ledger:
     """One database of campaigns. Open it with `Ledger.open`, close it when done."""
 
     def __init__(self, engine: Engine) -> None:
+        self.on_a_server = engine.dialect.name == "postgresql"
         self._engine = engine
-        self.on_a_server = engine.url.get_backend_name() == "postgresql"
-        self._transactions = (ServerTransactions if self.on_a_server else Transactions)(engine)
+        as_of_one_moment = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
+        self._reads = engine.execution_options(
+            **(as_of_one_moment if self.on_a_server else {"reading": True})
+        )
+        # By whichever name it was opened, the same file has the same leases.
+        self._path = None if self.on_a_server else os.path.realpath(str(engine.url.database))
+        self._file = _identity(self._path)
+        if self._path is not None:
+            event.listen(engine, "do_connect", lambda *_: self.refuse_where_gone())
 
     @classmethod
-    def open(cls, url: str, *, create: bool = True) -> "Ledger":
-        """Open, migrate, and give a new ledger its UUID. Raises LedgerUnusable, NoLedger."""
-        ledger = cls(open_engine(url, create=create))
-        if ledger.read(_uuid) is None:
-            ledger.write(_name)
-        return ledger
+    def open(cls, url: str | None = None, *, create: bool = True) -> Self:
+        """Open and migrate. Raises LedgerUnusable, NewerLedger, ForeignDatabase, NoLedger."""
+        with explained("in CAMPAIGN_DATABASE_URL"):
+            address = make_url(url or settings().database_url)
+        engine = _engine(address, create=create)
+        try:
+            with explained(place_of(address)):
+                _bring_up_to_date(engine, create=create)
+                return cls(engine)
+        except BaseException:
+            engine.dispose()
+            raise
 
     def close(self) -> None:
-        self._transactions.close()
+        """Close every connection. A file that was moved is left whole: its log stayed behind."""
+        if self.gone():
+            with suppress(CampaignError):
+                self.checkpoint("TRUNCATE")
         self._engine.dispose()
 
-    def __enter__(self) -> "Ledger":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def read(self, look: Work[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        """Read the ledger as of one moment. Raises LedgerUnusable, as the others do."""
-        return self._transactions.look(lambda connection: look(connection, *args, **kwargs))
+    @contextmanager
+    def reading(self) -> Iterator[Session]:
+        """One transaction that reads, as of one moment. Raises LedgerUnusable, LedgerGone."""
+        self.refuse_where_gone()
+        with explained(self.place), Session(self._reads, expire_on_commit=False) as session:
+            yield session
 
-    def write(self, change: Work[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        """Write to the ledger while nobody else does. Raises LedgerClosed as well."""
-        return self._transactions.write(lambda connection: change(connection, *args, **kwargs))
+    @contextmanager
+    def writing(self) -> Iterator[Session]:
+        """One transaction that writes, alone. Raises LedgerUnusable, LedgerGone."""
+        self.refuse_where_gone()
+        with self.recording() as session:
+            yield session
 
-    def write_beside(self, change: Work[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        """Write while others write too: the function itself takes the locks that it needs
-        (data/store/server_locks.py)."""
-        return self._transactions.write_beside(
-            lambda connection: change(connection, *args, **kwargs)
-        )
+    @contextmanager
+    def recording(self) -> Iterator[Session]:
+        """The same for what came back of a request, even if the file was moved since."""
+        with explained(self.place), Session(self._engine, expire_on_commit=False) as session:
+            if self.on_a_server:
+                postgres.alone(session.connection())
+            yield session
+            session.commit()
 
-    # -- what it is ---------------------------------------------------------------------
+    def checkpoint(self, how: str = "PASSIVE") -> None:
+        """Put the log into the file, as far as nobody reads it. A server does so by itself."""
+        if not self.on_a_server:
+            with explained(self.place), closing(self._engine.raw_connection()) as connection:
+                connection.cursor().execute(f"PRAGMA wal_checkpoint({how})").fetchall()
+
+    def rewrite(self) -> None:
+        """Remove every trace of erased data from the files. Raises LedgerUnusable."""
+        with explained(self.place), closing(self._engine.raw_connection()) as connection:
+            if self.on_a_server:
+                connection.driver_connection.autocommit = True  # type: ignore[union-attr]
+                connection.cursor().execute("VACUUM FULL")
+                connection.invalidate()
+                return
+            connection.cursor().execute("VACUUM")
+            [busy, *_] = connection.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            if busy:
+                raise sqlite3.OperationalError("database is locked")
 
     @property
     def place(self) -> str:
-        """Where this ledger is, for people: a file, or a database's address without secrets."""
+        """Where it is, for people: a file, or a server's database without its password."""
         return place_of(self._engine.url)
 
-    def uuid(self) -> str:
-        """The ledger's own identity; a receipt names it."""
-        return str(self.read(_uuid))
+    @property
+    def url(self) -> URL:
+        return self._engine.url
 
-    def gone(self) -> LedgerGone | None:
-        """Return an error if its file was moved, replaced or deleted since it was opened."""
-        return self._transactions.gone()
+    @property
+    def locks(self) -> Path:
+        """The folder of the leases of a ledger in a file."""
+        return Path(f"{self._path}.locks")
+
+    def uuid(self) -> str:
+        """Its identity, which receipts name."""
+        with self.reading() as session:
+            return session.exec(select(LedgerId.uuid)).one()
+
+    def gone(self) -> bool:
+        """Whether its file was moved, replaced, deleted or overwritten since it was opened."""
+        return _identity(self._path) != self._file or not _is_database(self._path)
 
     def refuse_where_gone(self) -> None:
         """Raise LedgerGone if its file is gone: then nothing more may be sent."""
-        if (gone := self.gone()) is not None:
-            raise gone
+        if self.gone():
+            raise LedgerGone(place=self.place)
 
-    def rewrite(self) -> None:
-        """Remove every trace of erased data from the ledger's files. Raises LedgerUnusable."""
+
+def place_of(address: URL) -> str:
+    """Where a ledger is, without secrets."""
+    if address.get_backend_name() == "sqlite":
+        return str(address.database)
+    return address.set(query={}).render_as_string(hide_password=True)
+
+
+@contextmanager
+def explained(place: str) -> Iterator[None]:
+    """Say in one sentence what a database could not do; never the values, which name people."""
+    try:
+        yield
+    except IntegrityError:
+        raise  # a rule of the schema held against a mistake of ours
+    except (ArgumentError, DBAPIError, sqlite3.Error) as error:
+        words = _words(error)
+        known = (each[1:] for each in _CAUSES if re.search(each[0], words, re.IGNORECASE))
+        cause, way_out = next(known, (words, "Fix that, then run again."))
+        raise LedgerUnusable(place=place, cause=cause, way_out=way_out) from None
+
+
+_RESTORE = (
+    "Send nothing from it: restore an earlier copy. If that lacks something that was sent, its "
+    "receipt stops the run and says what to do."
+)
+_CAUSES = (
+    (
+        "locked|lock timeout",
+        f"another program has held it for {postgres.PATIENCE} seconds",
+        "Close what has it open, such as a viewer or a backup, then run again.",
+    ),
+    ("full|no space", "the disk is full", "Free some space, then run again."),
+    (
+        "readonly|read-only|unable to open|permission denied",
+        "it cannot be written",
+        "Make it writable, the file and its folder, or the database, then run again.",
+    ),
+    (
+        "not a database",
+        "it is no database",
+        f"If it is not the ledger, name the ledger in CAMPAIGN_DATABASE_URL. Else: {_RESTORE}",
+    ),
+    ("malformed|corrupt", "it is damaged", _RESTORE),
+    ("disk i/o", "the disk does not answer", "Check the disk, then run again."),
+    (
+        "could not parse",
+        "that is no address of a database",
+        "Write sqlite:////path/to/ledger.db or postgresql://user@host/database.",
+    ),
+)
+
+
+def _words(error: ArgumentError | DBAPIError | sqlite3.Error) -> str:
+    """The first line of what a database said, without the values concerned."""
+    cause = error.orig if isinstance(error, DBAPIError) else error
+    sentence = getattr(getattr(cause, "diag", None), "message_primary", None)
+    return str(sentence or cause).strip().partition("\n")[0].rstrip(".")
+
+
+def _engine(address: URL, *, create: bool) -> Engine:
+    if address.get_backend_name() == "postgresql":
+        return postgres.engine(address)
+    path = Path(address.database or "")
+    if not path.exists():
+        if not create:
+            raise NoLedger(place=path)
         try:
-            rewrite(self._engine)
-        except (DBAPIError, sqlite3.Error) as error:
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            # It holds names and addresses: only its owner may read it, from the first byte.
+            os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
+        except OSError as error:
             raise LedgerUnusable(
-                f"The ledger could not be rewritten: {what_failed(error)}, then run the same "
-                "command again."
+                place=path,
+                cause=f"it cannot be written ({error.strerror})",
+                way_out="Make the folder writable, or name another in CAMPAIGN_DATABASE_URL.",
             ) from None
+    engine = create_engine(
+        address, connect_args={"timeout": postgres.PATIENCE}, hide_parameters=True
+    )
+    event.listen(engine, "connect", _durable)
+    event.listen(engine, "begin", _begin)
+    return engine
 
 
-def _uuid(connection: Connection) -> str | None:
-    return connection.scalar(select(identity.c.uuid))
+def _durable(connection: sqlite3.Connection, _: object) -> None:
+    """A commit is on the disk before it returns, and only we move the log into the file.
+
+    A file that went without its log would otherwise not be behind its receipt (receipts.py). A
+    database that is not ours is not changed: the log is switched on once it is known.
+    """
+    connection.isolation_level = None  # SQLAlchemy begins: see `_begin`
+    for pragma in (
+        "synchronous=FULL",
+        "foreign_keys=ON",
+        "secure_delete=ON",  # who was forgotten is not to be found in the file
+        "wal_autocheckpoint=0",
+    ):
+        connection.execute(f"PRAGMA {pragma}")
 
 
-def _name(connection: Connection) -> None:
-    if _uuid(connection) is None:
-        connection.execute(
-            insert(identity).values(
-                id=1,
-                uuid=str(uuid4()),
-                secret=token_hex(32),
-                created_at=clock.now(),
-                openness=Openness.OPEN,
-            )
-        )
+def _begin(connection: Connection) -> None:
+    # A plain BEGIN lets two readers both find a step free and both claim it.
+    reading = connection.get_execution_options().get("reading", False)
+    connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
+
+
+def _bring_up_to_date(engine: Engine, *, create: bool) -> None:
+    """Make the tables, or migrate older ones after a backup. Foreign ones stay as they are."""
+    in_a_file = engine.dialect.name == "sqlite"
+    newest = max(file.name[:4] for file in (MIGRATIONS / "versions").glob("[0-9]*.py"))
+    with engine.connect().execution_options(reading=True) as looking:
+        version = _version(looking, newest)
+    if version == newest:
+        return
+    if version is None and not create:
+        raise NoLedger(place=place_of(engine.url))
+    if in_a_file:
+        with closing(engine.raw_connection()) as connection:
+            _keep_a_log(connection)
+        if version is not None:
+            _back_up(Path(str(engine.url.database)), version)
+    with engine.begin() as connection:
+        if not in_a_file:
+            postgres.alone(connection)
+        version = _version(connection, newest)  # another process may have been quicker
+        if version is None:
+            SQLModel.metadata.create_all(connection, checkfirst=False)
+            connection.execute(text(f"CREATE TABLE {_VERSIONS} (version_num VARCHAR(32) NOT NULL)"))
+            connection.execute(text(f"INSERT INTO {_VERSIONS} VALUES ('{newest}')"))  # noqa: S608
+            connection.execute(insert(LedgerId).values(uuid=str(uuid4())))
+            if in_a_file:
+                connection.exec_driver_sql("ANALYZE")
+                connection.exec_driver_sql(SIZES)
+        elif version != newest:
+            _migrate(connection)
+    engine.dispose()  # new connections know the sizes
+
+
+def _keep_a_log(connection: Any) -> None:
+    """Switch the write-ahead log on. Here SQLite itself does not wait for other processes."""
+    ends = time.monotonic() + postgres.PATIENCE
+    while True:
+        try:
+            connection.cursor().execute("PRAGMA journal_mode=WAL").fetchall()
+            return
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > ends:
+                raise
+            time.sleep(0.02)
+
+
+def _version(connection: Connection, newest: str) -> str | None:
+    """The version of the tables; None: there are none. Raises ForeignDatabase, NewerLedger."""
+    place = place_of(connection.engine.url)
+    names = set(inspect(connection).get_table_names())
+    if not names:
+        return None
+    if not {_VERSIONS, LedgerId.__tablename__} <= names:
+        raise ForeignDatabase(place=place)
+    version = str(connection.scalar(text(f"SELECT version_num FROM {_VERSIONS}")))  # noqa: S608
+    if not re.fullmatch("[0-9]{4}", version):
+        raise ForeignDatabase(place=place)
+    if version > newest:
+        raise NewerLedger(place=place, version=version, newest=newest)
+    return version
+
+
+def _back_up(file: Path, version: str) -> None:
+    """Copy a ledger before its tables change, whole or not at all; an older copy stays."""
+    kept = file.with_name(f"{file.name}.tables-{version}")
+    if kept.exists():
+        return
+    begun = kept.with_name(f".{kept.name}.{os.getpid()}")
+    os.close(os.open(begun, os.O_CREAT | os.O_WRONLY, 0o600))
+    with closing(sqlite3.connect(file)) as ledger, closing(sqlite3.connect(begun)) as copy:
+        ledger.backup(copy)
+    begun.rename(kept)
+
+
+def _migrate(connection: Connection) -> None:
+    from alembic import command  # noqa: PLC0415 - only when tables change
+    from alembic.config import Config  # noqa: PLC0415
+
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    config.attributes["connection"] = connection
+    command.upgrade(config, "head")
+
+
+def _identity(path: str | None) -> tuple[int, int] | None:
+    """Which file has this name; None: none has, or the ledger is on a server."""
+    try:
+        status = os.stat(path) if path is not None else None  # noqa: PTH116 - before each claim
+    except OSError:
+        return None
+    return (status.st_dev, status.st_ino) if status else None
+
+
+def _is_database(path: str | None) -> bool:
+    """Whether a ledger still reads as one: an open connection goes on from what it remembers.
+
+    Only SQLite itself may open the file: to close it otherwise would free the locks of its
+    connections in this process.
+    """
+    if path is None:
+        return True
+    with closing(sqlite3.connect(f"file:{quote(path)}?mode=ro", uri=True)) as looking:
+        try:
+            looking.execute("PRAGMA schema_version").fetchone()
+        except sqlite3.DatabaseError as error:
+            return error.sqlite_errorcode not in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT)
+    return True
+
+
+_VERSIONS = "alembic_version"

@@ -1,122 +1,249 @@
-"""Where `-o` leads. What nobody could put back is never written over: the ledger and its parts, any
-other database, receipts, definitions, and the tables of people that a campaign is read from.
-"""
+"""The commands that hand something out: `links`, `report`, `problems` and `doctor`."""
 
-from collections.abc import Callable, Iterable, Iterator
+import asyncio
+import json
+import sys
+from codecs import BOM_UTF8
+from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
-from config.errors import BadInput
-from flows.cli.ledgers import files_read
-from flows.words.complaints import Mistyped
+from flows.cli import words
 
 if TYPE_CHECKING:
-    from data.store.ledger import Ledger
-
-DATABASE = b"SQLite format 3\0"  # how each of its files begins
-PARTS = ("-wal", "-shm", "-journal")  # what SQLite keeps beside a database, in its name
-DASH = Path("-")
-ELSEWHERE = "Name another place with -o."
+    from tasks.doctor import Finding
+    from tasks.outputs.links import Link
 
 
-def output_option(what: str, metavar: str = "FILE") -> Any:
-    """The option `-o`; `-` is standard output, as for most programs: a place of None."""
-    return typer.Option(
-        *("--output", "-o"),
-        metavar=metavar,
-        callback=lambda typed: None if typed == DASH else typed,
-        help=what,
-    )
+class Format(StrEnum):
+    """How links are written."""
+
+    CSV = "csv"
+    JSON = "json"
+    XLSX = "xlsx"
+    HTML = "html"
 
 
-def check_output(place: Path | None, ledger: "Ledger") -> None:
-    """Refuse to write over what nobody could put back; None is standard output.
-
-    Raises Mistyped.
-    """
-    if place is None:
-        return
-    if (what := irreplaceable(place, Path(ledger.place), files_read(ledger))) is not None:
-        raise Mistyped(f"{place} is {what}, so nothing was written. {ELSEWHERE}")
-
-
-def check_ours(
-    place: Path | None, is_ours: Callable[[Path], bool], *, what: str, instead: str = ELSEWHERE
+def links(
+    key: str = typer.Argument(..., help="The campaign."),
+    form: Format | None = typer.Option(
+        None, "--format", help="Default: what the name after -o ends in, or csv."
+    ),
+    output: Path | None = typer.Option(
+        None, "-o", "--output", help="The file; for html a folder, with a page for each candidate."
+    ),
+    into: Path | None = typer.Option(
+        None, help="Your own sheet: -o becomes a copy of it with each person's result."
+    ),
+    sheet: str | None = typer.Option(None, help="Of the workbook after --into."),
+    force: bool = typer.Option(False, "--force", help="Overwrite the file, whatever it is."),
+    as_json: bool = typer.Option(False, "--json", help="The same as --format json."),
 ) -> None:
-    """Refuse to write over a file that the same command did not write; None is standard output.
+    """Write each candidate's link, beside the address that has to log in.
 
-    Raises Mistyped, CannotWrite.
+    Example: campaign links backend-2026 --format html -o pages
     """
-    from data.own_files import CannotWrite
-
-    if place is None or not place.is_file():
+    if into is not None:
+        if output is None:
+            raise typer.BadParameter("say where the copy goes: -o COPY", param_hint="--into")
+        _into_a_copy(key, into, output, sheet, force=force, quiet=as_json)
         return
+    ending = output.suffix.lower().removeprefix(".") if output else ""
+    named = Format(ending) if ending in {*Format} else None
+    form = Format.JSON if as_json else form or named or Format.CSV
+    if named not in (None, form):
+        raise typer.BadParameter(f"{output} does not end in .{form}", param_hint="-o")
+    _write_links(key, form, output, force=force)
+
+
+def _write_links(key: str, form: Format, output: Path | None, *, force: bool) -> None:
+    from data.campaigns.people import find, own_steps, rows
+    from data.store.ledger import Ledger
+    from data.store.states import Op
+    from tasks.outputs.embed_pages import write_pages
+    from tasks.outputs.exports import write_file
+    from tasks.outputs.links import links_of, written
+
+    with Ledger.open(create=False) as ledger:
+        with ledger.reading() as session:
+            campaign = find(session, key)
+            project = own_steps(session, campaign.id)[Op.CREATE].service_id
+            found = links_of(rows(session, campaign.id), campaign.app_url, project)
+            title, key = _title(campaign.spec, campaign.key), campaign.key
+        secret = ledger.uuid()
+    if output is None:
+        if form is Format.XLSX and sys.stdout.isatty():
+            raise typer.BadParameter("a workbook needs a file: -o links.xlsx", param_hint="-o")
+        # Another program reads it: no byte-order mark.
+        sys.stdout.buffer.write(written(form, found, title).removeprefix(BOM_UTF8))
+        return
+    if form is Format.HTML:
+        index = write_pages(output, found, title, key, secret, force=force)
+        words.aside(f"{index} names everybody: it is for you alone.")
+        words.aside(f"Put only {index.parent / 'pages'} on a web server.")
+    else:
+        write_file(output, written(form, found, title), force=force)
+    words.aside(f"{output}: {words.counted(len(found), 'candidate')}{_without(found)}.")
+
+
+def _without(found: list["Link"]) -> str:
+    without = sum(link.embed_url is None for link in found)
+    return f", {without:,} without a link yet" if without else ""
+
+
+def _into_a_copy(
+    key: str, into: Path, output: Path, sheet: str | None, *, force: bool, quiet: bool
+) -> None:
+    from data.campaigns.people import find, invites_of, own_steps, rows
+    from data.store.ledger import Ledger
+    from data.store.states import Op
+    from tasks.outputs.results import results_of, write_results
+
+    with Ledger.open(create=False) as ledger, ledger.reading() as session:
+        campaign = find(session, key)
+        project = own_steps(session, campaign.id)[Op.CREATE].service_id
+        people, send = rows(session, campaign.id), invites_of(campaign).send
+        results = results_of(people, campaign.app_url, project, invites=send)
+        file = Path(campaign.file)
+    columns = _columns(file)
+    copied = write_results(into, output, results, sheet=sheet, columns=columns, force=force)
+    if quiet:
+        print(json.dumps({"statuses": copied.statuses, "absent": copied.absent}))
+        return
+    counts = ", ".join(f"{number:,} {status}" for status, number in copied.statuses.items())
+    words.aside(f"{output}: {counts or 'no row has an address'}.")
+    if copied.absent:
+        words.aside(f"{words.counted(copied.absent, 'candidate')} of {key} in no row of {into}.")
+    if copied.lost:
+        words.aside(f"The copy does not have: {'; '.join(copied.lost)}. {into} is unchanged.")
+
+
+def _columns(file: Path) -> dict[str, str]:
+    """Which headers hold which field, as the campaign's definition says, if it is still there."""
+    from config.definition import Table
+    from config.errors import CampaignError
+    from config.reading import read_campaign
+
     try:
-        if is_ours(place):
-            return
-    except OSError as error:
-        raise CannotWrite(place, error.strerror or "it cannot be read") from None
-    raise Mistyped(f"{place} already exists and is not a {what}, so nothing was written. {instead}")
+        candidates = read_campaign(file).definition.candidates
+    except CampaignError:
+        return {}
+    columns = candidates.columns if isinstance(candidates, Table) else {}
+    return {str(field): header for field, header in columns.items()}
 
 
-def irreplaceable(place: Path, ledger: Path, definitions: Iterable[Path]) -> str | None:
-    """Name what is at a place, or will be, and must stay; None if an output may be written there.
+def report(
+    key: str = typer.Argument(..., help="The campaign."),
+    output: Path = typer.Option(..., "-o", "--output", metavar="PAGE", help="The page to write."),
+    names: bool = typer.Option(False, "--names", help="Show addresses in full."),
+    force: bool = typer.Option(False, "--force", help="Overwrite the file, whatever it is."),
+) -> None:
+    """Write one page to send and to keep: counts, a picture, and the story of each doubt.
 
-    `ledger` is the ledger's file, `definitions` the files that campaigns were last read from.
+    Example: campaign report backend-2026 -o report.html
     """
-    from config.reading.sources import YAML, suffix_of
+    from data.campaigns.history import history
+    from data.campaigns.people import find
+    from data.decisions.doubts import doubts
+    from data.store.ledger import Ledger
+    from data.store.tables import now
+    from tasks.outputs.exports import write_file
+    from tasks.outputs.report import Doubt, own, report_page, settled
+    from tasks.status import status
 
-    if _same(place, ledger):
-        return "the ledger"
-    if any(_same(place, ledger.with_name(ledger.name + part)) for part in PARTS):
-        return "a part of the ledger"
-    if suffix_of(place) == ".receipt":
-        return "a receipt, or could be mistaken for one"
-    if not place.is_file():
-        return None
-    if _is_database(place) or any(map(_is_database, _without_part(place))):
-        return "a database, or a part of one"
-    if suffix_of(place) in YAML:
-        return "a definition"
-    if any(_same(place, own) for own in _read_from(definitions)):
-        return "a file that a campaign is read from"
-    return None
-
-
-def _read_from(definitions: Iterable[Path]) -> Iterator[Path]:
-    from config.reading.own_tables import named_table
-    from config.reading.sources import YAML, suffix_of
-
-    for definition in definitions:
-        yield definition
-        if suffix_of(definition) in YAML:
-            try:
-                named = named_table(definition, None)
-            except BadInput:
-                continue  # gone, or broken: nobody knows what it named
-            if named is not None:
-                yield named.path
+    with Ledger.open(create=False) as ledger, ledger.reading() as session:
+        campaign = find(session, key)
+        events = history(session, campaign.id)
+        is_open = {each.email1: True for each in doubts(session, campaign.id)}
+        told = [
+            Doubt(email or "the project", is_open.get(email, False), theirs)
+            for email in dict.fromkeys([*is_open, *settled(events)])
+            if (theirs := history(session, campaign.id, email) if email else own(events))
+        ]
+        stands = status(session, campaign.key)
+        title = _title(campaign.spec, campaign.key)
+    page = report_page(stands, title, doubts=told, events=events, at=now(), names=names)
+    write_file(output, page, force=force)
+    words.aside(f"{output} shows how {campaign.key} stands; it opens without a network.")
 
 
-def _without_part(place: Path) -> Iterator[Path]:
-    for part in PARTS:
-        if place.name.endswith(part) and place.name != part:
-            yield place.with_name(place.name.removesuffix(part))
+def problems(
+    search: list[str] = typer.Argument(None, metavar="words", help="Words of a title or skill."),
+    as_json: bool = typer.Option(False, "--json", help="Print one JSON object."),
+) -> int:
+    """List the service's problems with their ids, for `problem:` in a definition.
+
+    Example: campaign problems two sum
+    """
+    from config.settings import service_settings
+    from tasks.service.client import Service
+    from tasks.service.problems import Problem, matching
+
+    async def listed() -> list[Problem]:
+        async with Service(service_settings()) as service:
+            return await service.problems()
+
+    found = matching(search or [], asyncio.run(listed()))
+    if as_json:
+        records = [dict(each.record) | {"id": each.id} for each in found]
+        print(json.dumps({"problems": records}, ensure_ascii=False, indent=2))
+        return 0
+    for each in found:
+        more = (each.record.get(name) for name in ("difficulty", "skills"))
+        said = ", ".join(text for text in more if isinstance(text, str) and text)
+        print(f"{each.id:>8}  {' '.join(each.title.split())}" + (f"  ({said})" if said else ""))
+    if not found:
+        words.aside(
+            "The service has no such problem." if search else "The service has no problems."
+        )
+    return 0
 
 
-def _is_database(file: Path) -> bool:
-    try:
-        with file.open("rb") as opened:
-            return opened.read(len(DATABASE)) == DATABASE
-    except OSError:
-        return False
+def doctor(
+    as_json: bool = typer.Option(False, "--json", help="Print one JSON object."),
+    offline: bool = typer.Option(False, "--offline", help="Do not ask the service."),
+) -> int:
+    """Check settings, credentials, ledger and Prefect, and say how to fix what is wrong.
+
+    Example: campaign doctor
+    """
+    from tasks.doctor import examine
+
+    found = [*asyncio.run(examine(ask_the_service=not offline)), asyncio.run(_prefect())]
+    if as_json:
+        checks = [{"name": f.name, "ok": f.well, "says": f.says, "then": f.then} for f in found]
+        print(json.dumps({"ok": all(f.well for f in found), "checks": checks}, indent=2))
+    else:
+        for each in found:
+            print(f"{'ok   ' if each.well else 'WRONG'}  {each.name}: {each.says}")
+            if each.then:
+                print(f"         {each.then}")
+    return 0 if all(f.well for f in found) else 1
 
 
-def _same(place: Path, other: Path) -> bool:
-    """Whether two names mean one file, by link or path, even if it does not exist yet."""
-    try:
-        return place.samefile(other)
-    except OSError:
-        return place.resolve() == other.resolve()
+async def _prefect() -> "Finding":
+    from importlib.metadata import version
+
+    from tasks.doctor import Finding
+
+    installed = version("prefect")
+    from prefect.client.orchestration import get_client
+    from prefect.settings import PREFECT_API_URL
+
+    if not (address := PREFECT_API_URL.value()):
+        return Finding("Prefect", True, f"{installed}; campaign starts a server when it needs one")
+    async with get_client() as client:
+        failed = await client.api_healthcheck()
+    if failed is None:
+        return Finding("Prefect", True, f"{installed}; the server at {address} answers")
+    why = f"the server at {address} does not answer ({type(failed).__name__})"
+    return Finding("Prefect", False, why, "Start it, or unset PREFECT_API_URL.")
+
+
+def _title(spec: dict[str, object] | None, key: str) -> str:
+    """What candidates read as the name of the assessment."""
+    project = (spec or {}).get("project")
+    name = project.get("name") if isinstance(project, dict) else None
+    return str(name or key)

@@ -1,41 +1,51 @@
-"""Pages that embed the assessment: one for each candidate of a campaign, and an index of them."""
+"""Pages that embed the assessment: one for each candidate, and an index for the recruiter alone.
 
+A candidate's page holds the iframe (interface 4.7) and the address to log in with, no name, and
+loads nothing from elsewhere. After the login the frame leads to the arena, which may have another
+origin than the web application.
+"""
+
+from collections.abc import Sequence
 from hashlib import blake2b
 from pathlib import Path
+from urllib.parse import urlsplit
 
-from data.own_files import refuse_link, write_whole
-from data.store.ledger import Ledger
-from data.store.tables import Campaign
-from tasks.outputs.embed_page import embed_page
-from tasks.outputs.exports import Link
-from tasks.outputs.links import index_page, title_of
-from tasks.service.embed import iframe
+from config.folder import check_output
+from tasks.outputs.exports import PUBLIC, page, write_file
+from tasks.outputs.links import Link, written
 
 FOLDER = "pages"  # beside the index: what may be put on a web server
-PUBLIC = 0o644  # a web server is another user, and must be able to read them
 
 
-def write_pages(ledger: Ledger, campaign: Campaign, links: list[Link], folder: Path) -> Path:
-    """Write `pages/NAME.html` for each candidate who has a link, and `index.html`; returns where
-    the pages are.
+def write_pages(
+    folder: Path, links: Sequence[Link], title: str, key: str, secret: str, *, force: bool = False
+) -> Path:
+    """Write `pages/NAME.html` for each candidate with a link, and `index.html`; returns the index.
 
-    A candidate's page has the same name each time. Raises CannotWrite.
+    `secret` is the ledger's own id: a candidate's page has the same name each time, and nobody else
+    can guess it. Raises CannotWrite, NotOurs.
     """
-    refuse_link(folder / FOLDER)
-    title, secret = title_of(campaign), ledger.uuid()
+    check_output(index := folder / "index.html", force=force)
     pages: dict[int, str] = {}
     for link in links:
         if link.candidate_id is None or link.embed_url is None:
             continue
-        name = page_name(secret, campaign.key, link.candidate_id)
-        page = embed_page(title, link.embed_url, iframe(link.embed_url, title))
-        write_whole(folder / FOLDER / name, page, PUBLIC)
+        name = page_name(secret, key, link.candidate_id)
+        content = embed_page(title, link.embed_url, link.email1)
+        write_file(folder / FOLDER / name, content, force=force, mode=PUBLIC)
         pages[link.candidate_id] = f"{FOLDER}/{name}"
-    write_whole(folder / "index.html", index_page(campaign, links, pages))
-    return folder / FOLDER
+    write_file(index, written("html", links, title, pages), force=force)
+    return index
 
 
-def page_name(secret: str, campaign: str, candidate_id: int) -> str:
-    """Name a candidate's page so that nobody without the ledger's own identity can guess it."""
-    text = f"{campaign}/{candidate_id}".encode()
-    return blake2b(text, key=secret.encode(), digest_size=16).hexdigest() + ".html"
+def page_name(secret: str, key: str, candidate_id: int) -> str:
+    """The file name of a candidate's page."""
+    text = f"{key}/{candidate_id}".encode()
+    return blake2b(text, key=secret.encode()[:64], digest_size=16).hexdigest() + ".html"
+
+
+def embed_page(title: str, url: str, email1: str) -> bytes:
+    """Write the page of one embed URL; `title` is the assessment's name, as candidates see it."""
+    # From an https page a frame can only go to https; `http:` covers both.
+    frames = f"{urlsplit(url).scheme}:"
+    return page("embed.html", title=title, url=url, email1=email1, frames=frames)

@@ -1,150 +1,128 @@
-"""The links of a campaign: where each candidate takes the assessment, for people and programs."""
+"""Where each candidate takes the assessment (interface 4.7), as csv, json, workbook and page."""
 
-import tempfile
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import replace
-from pathlib import Path
+import csv
+import json
+from codecs import BOM_UTF8
+from collections.abc import Iterable, Mapping, Sequence
+from io import BytesIO, StringIO
 from types import MappingProxyType
+from typing import Any, NamedTuple
 
-from config.command_line import command
-from config.errors import BadSettings
-from data.campaigns import forgotten, queries
-from data.campaigns.forgotten import is_forgotten
-from data.holds import reasons
-from data.holds.rule import Held
-from data.own_files import CannotWrite, make_folder, refuse_link, write_pieces
-from data.store.ledger import Ledger
-from data.store.states import Step
-from data.store.tables import Campaign, Candidate
-from tasks.outputs.exports import Link, Result, as_csv_file, as_html, as_json
-from tasks.outputs.page_mark import mark
-from tasks.status.standing import furthest, link, why_still
+from config.folder import OURS
+from data.campaigns.people import Row
+from data.store.states import State
+from tasks.outputs.exports import guarded, page, put
 
-WRITTEN_BY_RUNS = ("links.csv", "links.json")
-# What happens next, in addition to the reason in the ledger.
-WHY = {
-    Step.WAITING: "Not sent yet; the next run continues.",
-    Step.SENDING: "Being sent by a run.",
-}
-FORGOTTEN = Result(
-    None,
-    None,
-    forgotten.WORD,
-    "Forgotten on request: take this row out of the sheet.",
-    finished=True,
-)
+FORMATS = ("csv", "json", "xlsx", "html")
+NO_PAGES: Mapping[int, str] = MappingProxyType({})
 
 
-def see_where_links_go(output_dir: Path, key: str) -> None:
-    """See that a campaign's results can be written before anything is sent. Raises BadSettings."""
-    try:
-        make_folder(output_dir)
-        with tempfile.TemporaryFile(dir=output_dir):
-            pass
-        for place in (output_dir / key, *(output_dir / key / name for name in WRITTEN_BY_RUNS)):
-            refuse_link(place)
-    except CannotWrite as error:
-        raise _no_place(error.path, error.why) from None
-    except OSError as error:
-        raise _no_place(output_dir, error.strerror or "unknown cause") from None
+class Link(NamedTuple):
+    """One candidate and their assessment; only a login with `email1` opens it.
 
-
-def _no_place(path: Path, why: str) -> BadSettings:
-    return BadSettings(
-        f"{path} cannot be written ({why}), and the results need it. Nothing was sent. "
-        "Fix it, or name another folder in CAMPAIGN_OUTPUT_DIR.",
-        ["CAMPAIGN_OUTPUT_DIR"],
-    )
-
-
-def links_of(ledger: Ledger, campaign: Campaign) -> list[Link]:
-    """One link per candidate, in the definition's order; without a URL until both ids are known."""
-    return list(each_link(ledger, campaign))
-
-
-def each_link(ledger: Ledger, campaign: Campaign) -> Iterator[Link]:
-    """The same, read as they are asked for."""
-    for _, first_name, last_name, email1, number, invite in queries.whom_to_link(
-        ledger, campaign.id
-    ):
-        yield Link(first_name, last_name, email1, number, link(campaign, number), invite)
-
-
-def results_of(ledger: Ledger, campaign: Campaign) -> dict[str, Result]:
-    """The result of each candidate, by email key, in words for the person who keeps the sheet.
-
-    Forgotten people have no key any more: for a table that still has them, use `forgotten_among`.
+    `candidate_id` and `embed_url` are None until the service has answered; `invite` is the state
+    of the invitation in a word. `fields` is all that is sent of them, for programs.
     """
-    held = ledger.read(reasons.held_in, campaign.id)
-    there = (
-        row for row in queries.candidates(ledger, campaign.id) if not is_forgotten(row.email_key)
-    )
-    rows = {row.id: row for row in there}
-    results = {row.email_key: _result(row, campaign, held.get(row.id)) for row in rows.values()}
-    for row in rows.values():
-        if row.corrected_to is not None:
-            results[row.email_key] = _corrected(row, rows, results)
-    return results
+
+    first_name: str
+    last_name: str
+    email1: str
+    candidate_id: int | None
+    embed_url: str | None
+    invite: str
+    fields: Mapping[str, Any] = MappingProxyType({})
 
 
-def forgotten_among(ledger: Ledger, campaign: Campaign, keys: Collection[str]) -> dict[str, Result]:
-    """The result for those email keys that must not be added: forgotten people, for good."""
-    return dict.fromkeys(ledger.read(forgotten.among, keys, campaign.id), FORGOTTEN)
+def links_of(people: Iterable[Row], app_url: str, project_id: int | None) -> list[Link]:
+    """One link for each person, in their order."""
+    return [
+        Link(
+            each.first_name,
+            each.last_name,
+            each.email1,
+            each.candidate_id,
+            embed_url(app_url, project_id, each.candidate_id),
+            word_of(each.invite),
+            each.fields,
+        )
+        for each in people
+    ]
 
 
-def _corrected(
-    row: Candidate, rows: Mapping[int, Candidate], results: Mapping[str, Result]
-) -> Result:
-    """The result for a person whose row still has the address from before a correction."""
-    now = row
-    while now.corrected_to is not None:
-        now = rows[now.corrected_to]
-    result = results[now.email_key]
-    why = f"Corrected to {now.email1}." + (f" {result.why}" if result.why else "")
-    return replace(result, why=why)
+def embed_url(app_url: str, project_id: int | None, candidate_id: int | None) -> str | None:
+    """The address of one candidate's assessment; None until the service has given both ids."""
+    if project_id is None or candidate_id is None:
+        return None
+    page = f"{app_url.rstrip('/')}/embedded/welcome"
+    return f"{page}?projectId={project_id}&candidateId={candidate_id}"
 
 
-def _result(row: Candidate, campaign: Campaign, held: Held | None) -> Result:
-    step = furthest(Step(row.add_state), Step(row.invite_state), send=campaign.send_invites)
-    done = "invited" if campaign.send_invites else "added"
-    return Result(
-        row.candidate_id,
-        link(campaign, row.candidate_id),
-        done if step is Step.DONE else str(step),
-        None if step is Step.DONE else _why(row, step, campaign.key, held),
-        finished=step in (Step.DONE, Step.WITHDRAWN),
-    )
+def word_of(state: State) -> str:
+    """A state of a person's step, in a word for people."""
+    return "withdrawn" if state is State.GIVEN_UP else str(state)
 
 
-def _why(row: Candidate, step: Step, key: str, held: Held | None) -> str | None:
-    if held is not None:
-        return why_still(row, held)
-    reason, hint = why_still(row), WHY.get(step)
-    if step is Step.UNSURE:
-        hint = f"To settle it: {command('settle', key)}"
-    return f"{reason.rstrip('.')}. {hint}" if reason and hint else reason or hint or None
-
-
-def write_links(ledger: Ledger, campaign: Campaign, output_dir: Path) -> Path:
-    """Write KEY/links.csv and KEY/links.json in the output folder; returns the CSV's path.
-
-    Raises CannotWrite; the ledger has the links all the same.
-    """
-    folder = output_dir / campaign.key
-    refuse_link(folder)
-    write_pieces(folder / "links.json", as_json(each_link(ledger, campaign)))
-    write_pieces(folder / "links.csv", as_csv_file(each_link(ledger, campaign)))
-    return folder / "links.csv"
-
-
-def index_page(
-    campaign: Campaign, links: list[Link], pages: Mapping[int, str] = MappingProxyType({})
+def written(
+    form: str, links: Sequence[Link], title: str, pages: Mapping[int, str] = NO_PAGES
 ) -> bytes:
-    """One page of all candidates; `pages` maps a candidate_id to that candidate's own page."""
-    ours = mark("links", campaign.key)
-    return as_html(links, title=title_of(campaign), mark=ours, pages=pages)
+    """Write the links in one of FORMATS. `pages` maps a candidate_id to their own page, for html.
+
+    The CSV begins with a byte-order mark, without which Excel does not recognise UTF-8.
+    """
+    match form:
+        case "csv":
+            return BOM_UTF8 + as_csv(links)
+        case "json":
+            return as_json(links)
+        case "xlsx":
+            return as_xlsx(links)
+    return page("links.html", name=title, links=links, pages=pages)
 
 
-def title_of(campaign: Campaign) -> str:
-    """The name of the assessment, as shown to candidates and read out by screen readers."""
-    return campaign.name or "Assessment"
+def as_csv(links: Iterable[Link]) -> bytes:
+    """Write UTF-8. Every text is quoted: a spreadsheet may split at semicolons."""
+    text = StringIO(newline="")
+    csv.writer(text, lineterminator="\n").writerow(COLUMNS)
+    rows = csv.writer(text, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
+    rows.writerows(["" if cell is None else guarded(cell) for cell in _cells(x)] for x in links)
+    return text.getvalue().encode()
+
+
+def as_json(links: Iterable[Link]) -> bytes:
+    """Write a list of objects, one a line, with every text exactly as it is."""
+    rows = (dict(link.fields) | dict(zip(COLUMNS, _cells(link), strict=True)) for link in links)
+    lines = [json.dumps(row, ensure_ascii=False) for row in rows]
+    return ("[" + ",\n".join(lines) + "]\n").encode()
+
+
+def as_xlsx(links: Iterable[Link]) -> bytes:
+    """Write a workbook with one sheet, `links`."""
+    from openpyxl import Workbook  # noqa: PLC0415 - most commands write no workbook
+    from openpyxl.styles import Font  # noqa: PLC0415
+
+    book = Workbook()
+    book.properties.category = OURS
+    sheet = book.active
+    sheet.title, sheet.freeze_panes = "links", "A2"
+    sheet.append(COLUMNS)
+    for cell in sheet[1]:
+        cell.font = Font(bold=True)
+    for row, link in enumerate(links, start=2):
+        for column, value in enumerate(_cells(link), start=1):
+            put(sheet.cell(row, column), value)
+        if link.embed_url is not None and row <= MOST_LINKS:
+            sheet.cell(row, LINK_COLUMN).hyperlink = link.embed_url
+    for letter, width in zip("ABCDEF", (18, 18, 30, 14, 70, 12), strict=True):
+        sheet.column_dimensions[letter].width = width
+    content = BytesIO()
+    book.save(content)
+    return content.getvalue()
+
+
+def _cells(link: Link) -> tuple[object, ...]:
+    return link[: len(COLUMNS)]
+
+
+COLUMNS = Link._fields[:-1]
+LINK_COLUMN = COLUMNS.index("embed_url") + 1
+MOST_LINKS = 65_000  # Excel opens no sheet with more than 65,530 links

@@ -1,140 +1,119 @@
-"""The marked workbook: a copy with the bad cells coloured, and a note on what is wrong."""
+"""The marked copy: a person's own table with every mistake coloured and noted in its cell."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
+import io
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
 
-from config.mistakes import Mistake
-from config.reading.own_tables import Named, OwnTable, header_in, own_tables
-from tasks.outputs.plain_workbook import plain_workbook, usable_names
-from tasks.outputs.workbook_copy.cells import Cell, Spot, spot, styles_of, with_cells
-from tasks.outputs.workbook_copy.fills import LIGHT_RED, LIGHT_YELLOW, with_fill, without_fill
-from tasks.outputs.workbook_copy.notes import add_notes, take_notes_away
-from tasks.outputs.workbook_copy.package import Package, is_package
+from config.errors import BadInput, CampaignError, Mistake
+from config.folder import OURS, check_output
+from config.reading import YAML
+from config.sheets.cells import letters
+from config.sheets.files import Kind, Source, read_file
+from config.sheets.table import grids_of, table_of
+from tasks.outputs.exports import put, write_file
 
+RED = "FFFFC7CE"
+AUTHOR = "campaign"
 # Spreadsheet programs become slow with thousands of notes; further cells are only coloured.
 MOST_NOTES = 5_000
+Spots = dict[tuple[str, str], list[str]]  # sheet and cell: what is wrong there
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """The messages about one cell, and the colour of the worst."""
+class NothingToMark(CampaignError):
+    """No copy was written: no mistake is in a cell of a table."""
 
-    colour: str
-    texts: list[str]
+    exit_code = 0
 
 
-Marks = dict[str, dict[Spot, Mark]]
-Vary = Callable[[bytes, set[int]], tuple[bytes, dict[int, int]]]
+class OneTable(CampaignError):
+    """No copy was written: {files} have mistakes. Mark one at a time."""
+
+    exit_code = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Marked:
-    """A marked copy: how many cells are marked, how many of those have a note, how many mistakes
-    belong to no cell in it; `anew` if it has only the values of the table, not its formats.
-    """
+class WrongEnding(CampaignError):
+    """{file}: a marked copy is a workbook, so its name ends in {ending}."""
 
-    content: bytes
-    cells: int
-    notes: int
-    elsewhere: int
-    anew: bool
+    exit_code = 2
 
 
-def marked_copy(
-    named: Named, problems: Sequence[Mistake], warnings: Sequence[Mistake] = ()
-) -> Marked | None:
-    """Mark in a table what is wrong and what to check.
-
-    None if none of that is in a cell of the table. Raises BadInput if the file cannot be read at
-    all.
-    """
-    coloured = [
-        (colour, problem)
-        for colour, complaints in ((LIGHT_RED, problems), (LIGHT_YELLOW, warnings))
-        for problem in complaints
-        if problem.place.file == str(named.path)
-    ]
-    if not any(problem.place.sheet or problem.place.line for _, problem in coloured):
-        return None
-    data, tables = own_tables(named)
-    marks = _marks(named, tables, coloured)
-    anew = not is_package(data)
-    if not anew:
-        book = Package(data)
-        names = {table.name: table.name for table in tables}
-    else:
-        old = [table.name for table in tables]
-        names = dict(zip(old, usable_names(old), strict=True))
-        book = Package(plain_workbook([(table.name, _placed(table)) for table in tables]))
-    for name in names.values():
-        _clear(book, book.sheet(name))
-    cells = sum(map(len, marks.values()))
-    notes = 0
-    for sheet, on_cells in marks.items():
-        notes += _mark(book, names[sheet], on_cells)
-    placed = sum(len(mark.texts) for on_cells in marks.values() for mark in on_cells.values())
-    return Marked(book.file(), cells, notes, len(problems) + len(warnings) - placed, anew)
+def write_marked(copy: Path, mistakes: Sequence[Mistake], *, force: bool = False) -> str:
+    """Write the copy and say what is in it. Raises CampaignError, also if `copy` is not ours."""
+    check_output(copy, force=force)
+    in_cells = [each for each in mistakes if each.place.file.suffix.lower() not in YAML]
+    in_cells = [each for each in in_cells if each.place.cell or each.place.line]
+    files = list(dict.fromkeys(each.place.file for each in in_cells))
+    if not files:
+        raise NothingToMark
+    if len(files) > 1:
+        raise OneTable(files=" and ".join(map(str, files)))
+    source = read_file(files[0])
+    is_workbook = source.kind is Kind.WORKBOOK
+    ending = source.file.suffix.lower() if is_workbook else ".xlsx"
+    if copy.suffix.lower() != ending:
+        raise WrongEnding(file=copy, ending=ending)
+    book, spots = (_own if is_workbook else _anew)(source, in_cells)
+    _mark(book, spots)
+    book.properties.category = OURS  # by which a folder passes it over
+    book.save(content := io.BytesIO())
+    write_file(copy, content.getvalue(), force=force)
+    lost = "its formulas have no results, and drawings are gone" if is_workbook else "values only"
+    elsewhere = len(mistakes) - len(in_cells)
+    more = f"; {elsewhere:,} more are not in the table" if elsewhere else ""
+    return f"{copy}: {len(spots):,} cells marked ({lost}){more}. Fix the original, not the copy."
 
 
-def _placed(table: OwnTable) -> list[tuple[int, Sequence[object]]]:
-    """The rows of a text table in the new copy: there a line break begins no new row."""
-    if table.delimiter is None:
-        return list(table.rows)
-    return [(row, cells) for row, (_, cells) in enumerate(table.rows, start=1)]
+def _own(source: Source, mistakes: Iterable[Mistake]) -> tuple[Any, Spots]:
+    """Load the workbook itself, without the marks of an earlier copy."""
+    from openpyxl import load_workbook  # noqa: PLC0415
+    from openpyxl.styles import PatternFill  # noqa: PLC0415
+
+    book = load_workbook(io.BytesIO(source.data), keep_vba=source.file.suffix.lower() == ".xlsm")
+    for sheet in book.worksheets:
+        for cell in [cell for row in sheet.iter_rows() for cell in row if cell.comment]:
+            if cell.comment.author == AUTHOR:
+                cell.comment, cell.fill = None, PatternFill()
+    spots: Spots = defaultdict(list)
+    for each in mistakes:
+        spots[each.place.sheet or "", each.place.cell or "A1"].append(_said(each))
+    return book, spots
 
 
-def _marks(
-    named: Named, tables: Sequence[OwnTable], coloured: Iterable[tuple[str, Mistake]]
-) -> Marks:
-    """Assign the messages to cells, by sheet, the worst first.
+def _anew(source: Source, mistakes: Iterable[Mistake]) -> tuple[Any, Spots]:
+    """Make a workbook of a text or a page; its rows stand closer where cells have line breaks."""
+    from openpyxl import Workbook  # noqa: PLC0415
 
-    A message about a whole sheet goes to its cell A1.
-    """
-    marks: Marks = {}
-    sheets = {table.name.casefold(): table.name for table in tables}
-    (first, *_) = tables
-    lines = {line: row for row, (line, _) in enumerate(first.rows, start=1)}
-    header = header_in(named, first) if first.delimiter else None
-    columns: Mapping[str, int] = header.columns if header else {}
-    for colour, problem in coloured:
-        place = problem.place
-        if place.sheet is not None and place.sheet.casefold() in sheets:
-            sheet, at = sheets[place.sheet.casefold()], spot(place.cell or "A1")
-        elif place.line is not None and first.delimiter:
-            sheet = first.name
-            at = lines.get(place.line, 1), columns.get(problem.field or "", 0)
-        else:
-            continue
-        text = f"{problem.field}: {problem.clause}" if problem.field else problem.clause
-        marks.setdefault(sheet, {}).setdefault(at, Mark(colour, [])).texts.append(text)
-    return marks
+    grid = grids_of(source)[0]
+    try:
+        table = table_of(source)
+    except BadInput:
+        table = None
+    book = Workbook()
+    rows: dict[int | None, int] = {}
+    for at, (number, cells) in enumerate(grid.rows, start=1):
+        rows[number] = at
+        for column, text in enumerate(cells, start=1):
+            put(book.active.cell(at, column), text)
+    spots: Spots = defaultdict(list)
+    for each in mistakes:
+        column = table.column_of(each.field) if table else 0
+        row = rows.get(each.place.line, 1)
+        spots[book.active.title, f"{letters(column)}{row}"].append(_said(each))
+    return book, spots
 
 
-def _clear(book: Package, part: str) -> None:
-    """Remove the marks of an earlier copy from one sheet: corrected cells must not look bad."""
-    marked = take_notes_away(book, part)
-    _restyle(book, part, marked, partial(without_fill, colours=(LIGHT_RED, LIGHT_YELLOW)))
+def _mark(book: Any, spots: Spots) -> None:
+    from openpyxl.comments import Comment  # noqa: PLC0415
+    from openpyxl.styles import PatternFill  # noqa: PLC0415
+
+    for number, ((sheet, at), texts) in enumerate(spots.items()):
+        cell = book[sheet][at]
+        cell.fill = PatternFill("solid", fgColor=RED)
+        if number < MOST_NOTES:
+            cell.comment = Comment("\n".join(texts), AUTHOR, width=400)
 
 
-def _mark(book: Package, sheet: str, marks: Mapping[Spot, Mark]) -> int:
-    """Colour the cells of one sheet and put notes on them; returns the number of notes."""
-    part = book.sheet(sheet)
-    for colour in (LIGHT_RED, LIGHT_YELLOW):
-        spots = [at for at, mark in marks.items() if mark.colour == colour]
-        _restyle(book, part, spots, partial(with_fill, colour=colour))
-    worst_first = sorted(marks, key=lambda at: (marks[at].colour != LIGHT_RED, at))
-    noted = sorted(worst_first[:MOST_NOTES])
-    add_notes(book, part, {at: "\n".join(marks[at].texts) for at in noted})
-    return len(noted)
-
-
-def _restyle(book: Package, part: str, spots: Sequence[Spot], vary: Vary) -> None:
-    """Give cells the variants of their formats that `vary` adds to the workbook."""
-    styles = book.part_of_kind("styles")
-    if styles is None or not spots:
-        return
-    formats = styles_of(book[part], spots)
-    book[styles], variants = vary(book[styles], set(formats.values()))
-    changes = {at: Cell(style=variants[old]) for at, old in formats.items() if old in variants}
-    book[part] = with_cells(book[part], changes)
+def _said(mistake: Mistake) -> str:
+    return f"{mistake.field}: {mistake.message}" if mistake.field else mistake.message

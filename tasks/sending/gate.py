@@ -1,176 +1,187 @@
-"""May a request leave now? One gate for all senders of a run.
+"""May a request leave now? One gate for all that a run sends.
 
-It enforces the pause that a 429 asked for, the rate that a person set, the breaker's doubt, and the
-stop. Pause and rate apply to all runs together (tasks/sending/pace.py), which also notices a
-person's pause.
+It keeps the pause that an answer asked for, and the doubt after an unsure answer; it hears the
+stop, and knows why a run ends.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from math import inf
-from typing import TypeVar
+from datetime import datetime, timedelta
+from enum import StrEnum
 
-from config.errors import CampaignError
-from data.store.states import Operation
-from tasks.sending.breaker import Breaker
-from tasks.sending.pace import Together
-from tasks.sending.throttle import Throttle
-from tasks.service.verdict import Proof, Verdict
+from config.errors import CampaignError, command
+from data.eligibility.holds import Hold, Kind
+from data.sending.claims import Answer
+from data.store.states import State
+from data.store.tables import Campaign, Step, now
+from tasks.sending.orders import IN_A_ROW
+from tasks.service.verdict import Then, Verdict
 
-PAUSES = 10  # pauses in a row that a service may ask for before the run ends
-LEAST_TOLD = 1.0  # seconds; a shorter pause is not reported
+PAUSES = 10  # in a row that a service may ask for before the run ends
 
-T = TypeVar("T")
+
+class How(StrEnum):
+    """How a run ended before everything was done."""
+
+    STOPPED = "stopped"  # by a rule; the same command goes on
+    INTERRUPTED = "interrupted"  # by a person or the system
+    HELD = "held"  # something waits for a person, or for its time
+    UNSURE = "unsure"  # the project or its problem needs a person's word
+
+
+class EndedEarly(CampaignError):
+    """{what} Every answer is recorded, and nobody is sent anything twice.
+
+    {then}"""
+
+    def __init__(self, how: How, what: str, then: str, hold: Hold | None = None) -> None:
+        self.how, self.what, self.hold = how, what, hold
+        super().__init__(what=what if what.endswith((".", "!", "?")) else f"{what}.", then=then)
 
 
 class Gate:
-    """`probe` asks the service for its list of problems, and raises CampaignError if that fails.
+    """Lets one request after another leave, or none any more: then `ending` says why.
 
-    `over` says why the time for invitations is over, and is called before each one: a pause, or a
-    sleeping machine, may last until the night. `pauses` is called with the seconds of a pause.
+    `probe` asks for the problem list, and raises CampaignError.
     """
 
     def __init__(
-        self,
-        probe: Callable[[], Awaitable[object]],
-        together: Together,
-        *,
-        over: Callable[[], str | None] = lambda: None,
-        pauses: Callable[[float], None] = lambda _: None,
+        self, campaign: Campaign, stop: asyncio.Event, probe: Callable[[], Awaitable[object]]
     ) -> None:
-        self._probe = probe
-        self._over = over
-        self._pauses = pauses
-        self._breaker = Breaker()
-        self._together = together
-        self._turning = asyncio.Lock()
-        self._throttle = Throttle()
-        self._told_until = 0.0
-        self._probing = asyncio.Lock()
-        self._stopping = asyncio.Event()
-        self._back = asyncio.Event()
+        self.ending: EndedEarly | None = None
+        self._key, self._probe = campaign.key, probe
+        self._go_on = command("run", campaign.file)
+        self._settle = command("settle", campaign.key)
+        self._told = stop
+        self._ends = asyncio.Event()
+        self._doubt = False
+        self._unsure = self._pauses = 0
+        self._until: datetime | None = None  # the service asked for a pause
+        self._next: datetime | None = None  # the rate that a person set
+        self._abreast: int | None = None  # after a pause one leaves alone, then more and more
+        self._out = 0
+        self._one_at_a_time = asyncio.Lock()
+        self._somebody_back = asyncio.Event()
 
-    @property
-    def stopped(self) -> str | None:
-        """Why nothing may leave any more; None while sending goes on."""
-        return self._breaker.stop
+    def end(self, how: How, what: str, then: str | None = None, hold: Hold | None = None) -> None:
+        """Let nothing more leave; the first reason stays."""
+        then = then or (self._settle if how is How.UNSURE else self._go_on)
+        self.ending = self.ending or EndedEarly(how, what, then, hold)
+        self._ends.set()
 
-    def stop(self, reason: str) -> None:
-        """End all sending; what is in flight is still recorded. The first reason stays."""
-        self._breaker.stop = self._breaker.stop or reason
-        self._wake()
+    def failed(self, error: CampaignError) -> None:
+        """End because the ledger, the lease or the credentials failed."""
+        self.end(How.STOPPED, str(error), error.then or None)
 
-    def heard(self, operation: Operation, judged: Verdict) -> None:
-        """Learn from one finished exchange."""
-        self._breaker.heard(operation, judged)
-        if self._breaker.stop:
-            self._wake()
-        if judged.pause is not None:
-            self._throttle.paused(judged.pause, asyncio.get_running_loop().time())
-            if self._throttle.in_a_row >= PAUSES:
-                self.stop(f"The service asked for a pause {PAUSES} times in a row.")
-        elif self._throttle.until and judged.proof is not Proof.NOT_SENT:
-            self._throttle.answered(asyncio.get_running_loop().time())
+    def raise_its_ending(self) -> None:
+        """Raise EndedEarly, if there is one."""
+        if self.ending is not None:
+            raise self.ending
 
-    async def let_all_pause(self) -> None:
-        """Make all runs pause, as an answer asked."""
-        left = self._throttle.until - asyncio.get_running_loop().time()
-        if left > 0:
-            await self._unless_it_fails(self._together.asked_for(left))
+    def project_stays(self, step: Step) -> None:
+        """End because the project, or its problem, is not there."""
+        how = How.UNSURE if step.state is State.UNSURE else How.STOPPED
+        self.end(how, f"To {step.op} the project is {step.state}. {step.why or ''}".strip())
 
-    async def opens(self, operation: Operation, *, alone: bool = False) -> bool:
-        """Wait until a request may leave; the caller calls `back` afterwards. False if none may
-        leave any more.
+    def waits_for(self, answer: Answer) -> bool:
+        """Hear why nothing was claimed; says whether that is only a matter of a while."""
+        match answer:
+            case Hold(kind=Kind.THROTTLED, until=datetime() as until):
+                self.pause(until)
+                return True
+            case Hold(kind=Kind.RATE, until=datetime() as until):
+                self._next = until  # nobody else's turn; who was claimed leaves
+                return True
+            case Hold():
+                self.end(How.HELD, f"{self._key}: {answer.why}", answer.type_this, answer)
+        return False
 
-        `alone`: wait until no other request is on the wire, and keep a distance from the one
-        before.
-        """
-        if operation is Operation.INVITE:
-            await self._its_turn()
-        while not self.stopped:
-            if self._breaker.doubt:
+    def is_open(self) -> bool:
+        """Whether a request may leave without waiting for anything."""
+        room = self._abreast is None or self._out < self._abreast
+        return room and not self._doubt and self._left() <= 0 and not self._stopped()
+
+    def keeps_back(self) -> bool:
+        """Whether a request that was let through must not leave after all: something was heard."""
+        return self._stopped() or self._doubt or _seconds_to(self._until) > 0
+
+    async def enter(self) -> bool:
+        """Wait until a request may leave; False: none may any more. Then call `leave`."""
+        while not self._stopped():
+            if self._doubt:
                 await self._ask_the_service()
-                continue
-            others = await self._unless_it_fails(self._together.pause()) or 0.0
-            if self.stopped:
-                break
-            at = asyncio.get_running_loop().time()
-            if others > 0:
-                self._throttle.held_until(at + others)
-            if (wait := self._throttle.wait(at, alone=alone)) > 0:
-                self._tell(self._throttle.until - at)
-                await self._wait_for_another(wait)
-            elif operation is Operation.INVITE and (over := self._over()) is not None:
-                self.stop(over)
+            elif (left := self._left()) > 0:
+                await self.wait(left)
+            elif self._abreast is not None and self._out >= self._abreast:
+                await self._somebody_back.wait()
             else:
-                self._throttle.leaves(at)
+                self._out += 1
                 return True
         return False
 
-    def back(self) -> None:
-        """Note that a request that was let through has finished, or did not leave."""
-        self._throttle.back()
-        self._wake_those_behind()
+    def leave(self) -> None:
+        """A request that was let through has come back, or did not leave."""
+        self._out -= 1
+        self._somebody_back.set()
+        self._somebody_back = asyncio.Event()
 
-    def _tell(self, seconds: float) -> None:
-        """Report a pause once; one that differs by a second is the same pause."""
-        until = asyncio.get_running_loop().time() + seconds
-        if seconds >= LEAST_TOLD and until > self._told_until + LEAST_TOLD:
-            self._told_until = until
-            self._pauses(seconds)
+    def pause(self, until: datetime) -> None:
+        """Let nothing leave until then."""
+        self._until = max(self._until or until, until)
 
-    async def _wait_for_another(self, seconds: float) -> None:
-        """Wait this long, or if the time is not known, until a request comes back."""
-        if seconds == inf:
-            await self._back.wait()
-        else:
-            await self.wait(seconds)
-
-    def _wake(self) -> None:
-        self._stopping.set()
-        self._wake_those_behind()
-
-    def _wake_those_behind(self) -> None:
-        self._back.set()
-        self._back = asyncio.Event()
-
-    def nothing_left(self, operation: Operation) -> None:
-        """Note that a request let through did not leave: perhaps another run claimed it."""
-        if operation is Operation.INVITE:
-            for turns in self._together.turns:
-                turns.give_back()
+    def heard(self, judged: Verdict, said: str) -> None:
+        """Learn from one answer, in the order in which they come; `said` is it in words."""
+        if judged.then is Then.PAUSE:
+            self._pauses += 1
+            self._abreast = 1
+            self.pause(now() + timedelta(seconds=judged.retry_after or 0))
+            if self._pauses >= PAUSES:
+                self.end(How.STOPPED, f"The service asked for a pause {PAUSES} times in a row")
+        elif judged.state is not State.WAITING:
+            self._pauses = 0
+            if self._abreast is not None:
+                self._abreast += 1
+        if judged.state is State.UNSURE:
+            self._doubt = True
+            self._unsure += 1
+        elif judged.state is not State.WAITING:
+            self._unsure = 0
+        if judged.then is Then.STOP:
+            self.end(How.STOPPED, said)
+        elif self._unsure >= IN_A_ROW:
+            self.end(How.STOPPED, f"{IN_A_ROW} requests in a row got no clear answer. {said}")
 
     async def wait(self, seconds: float) -> None:
-        """Wait, or be woken by the stop."""
+        """Wait this long, or until nothing may leave any more."""
+        waiting = [asyncio.ensure_future(each.wait()) for each in (self._told, self._ends)]
         try:
-            await asyncio.wait_for(self._stopping.wait(), seconds)
-        except TimeoutError:
-            return
+            await asyncio.wait(waiting, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for each in waiting:
+                each.cancel()
 
-    async def _its_turn(self) -> None:
-        """Wait for a turn at every rate that is set, or for the stop: a turn may be far away."""
-        async with self._turning:  # no turn is taken before the one before it has come
-            for turns in self._together.turns:
-                if not self.stopped and (wait := await self._unless_it_fails(turns.wait())):
-                    await self.wait(wait)
+    def _stopped(self) -> bool:
+        if self._told.is_set():
+            self.end(How.INTERRUPTED, "The run was stopped")
+        return self.ending is not None
 
-    async def _unless_it_fails(self, asked: Awaitable[T]) -> T | None:
-        """Stop sending if a person wants that, or if the ledger fails: nobody would know what the
-        other runs are doing.
-        """
-        try:
-            return await asked
-        except CampaignError as error:
-            self.stop(str(error))
-            return None
+    def _left(self) -> float:
+        """Seconds until a pause is over, or somebody has their turn at the rate."""
+        return max(_seconds_to(self._until), _seconds_to(self._next))
 
     async def _ask_the_service(self) -> None:
-        async with self._probing:
-            if not self._breaker.doubt or self.stopped:
+        """After an unsure answer nothing leaves until the problem list answers (interface 4.2)."""
+        async with self._one_at_a_time:
+            if not self._doubt or self._stopped():
                 return
             try:
                 await self._probe()
             except CampaignError as error:
-                self.stop(f"After an unclear answer the service was checked. {error}")
+                said = f"After an unclear answer the service was checked. {error}"
+                self.end(How.STOPPED, said, error.then or None)
             else:
-                self._breaker.probed()
+                self._doubt = False
+
+
+def _seconds_to(moment: datetime | None) -> float:
+    return (moment - now()).total_seconds() if moment else 0.0

@@ -1,375 +1,192 @@
-"""The one place where a changing request leaves: claim, send, record.
+"""The one place where a request leaves that may change something: claim, send, record.
 
-Nothing else in the program calls `Service.call`. A claim is durable before the first byte leaves;
-the outcome of the request is recorded before anything is claimed after it.
+A claim is durable before the first byte leaves. The outcome is recorded before the same sender
+claims again; of invitations, in one commit with the next claim.
 """
 
 import asyncio
 import random
-from collections.abc import Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
-from typing import Any, Protocol, TypeVar
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
 
-from config.command_line import command
 from config.errors import CampaignError
-from data.sending.claims import Claim, Claimed
-from data.sending.group_commit import GroupCommit
-from data.sending.outcomes import Outcome
-from data.sending.runs import Begun
-from data.store.clock import Moment, now
-from data.store.states import AttemptState, Operation, Step
-from tasks.sending.gate import Gate
-from tasks.service.added_ids import NO_ID
-from tasks.service.client import Service
-from tasks.service.evidence import Exchange, HeldBack, Phase
-from tasks.service.messages import Request
-from tasks.service.verdict import REPEATS, Proof, Then, Verdict, last_chance, verdict
-from tasks.status import logs
+from data.sending.claims import Answer, Claim
+from data.sending.outcomes import SHARED_ID, Outcome
+from data.sending.runs import Running
+from data.store.states import Op, State
+from tasks.sending.calls import Calls, Made
+from tasks.sending.gate import Gate, How
+from tasks.sending.orders import Orders, Refused, Steps
+from tasks.service.verdict import Then
 
-TRIES = 4  # tries of a request that provably did not leave, or that the service did not accept
-FIRST_WAIT = 0.5  # seconds between the first two, doubled with each
-# Seconds after which a claim is too old to be sent: time enough to connect, and far less than the
-# three minutes after which others take a silent run for dead, and a person settles its claims.
-CLAIM_LIVES = 15.0
-GRACE = 10.0  # seconds that answers still get when a run is cancelled
-
-T = TypeVar("T")
-
-
-CREDENTIALS = (
-    "Each further run may leave one more unsure. Before you run again, check the credentials: "
-    f"{command('doctor')}. If they are good, ask the operator of the service what they may do."
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Learned:
-    """What a usable answer says: the project's id, or ids by candidate row (add).
-
-    `whys` says what the answer has about candidate rows without an id. `strangers` counts people in
-    the answer who are not in the project by this ledger.
-    """
-
-    project_id: int | None = None
-    ids: Mapping[int, int] = field(default_factory=dict)
-    whys: Mapping[int, str] = field(default_factory=dict)
-    strangers: int = 0
-
-
-class Order(Protocol):
-    """One thing to send: what to claim, what to say, and how to read the answer."""
-
-    @property
-    def operation(self) -> Operation: ...
-
-    @property
-    def rows(self) -> tuple[int, ...]:
-        """The candidate rows it is about; none for the project's own calls."""
-
-    def prepare(self, claimed: Claimed) -> "Prepared":
-        """Build the request for exactly what was granted. Raises LedgerUnusable."""
-
-
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """A request ready to leave, and the pure reader of a usable answer to it."""
-
-    request: Request
-    read: Callable[[Exchange], Learned] = lambda _: Learned()
-
-
-@dataclass(frozen=True, slots=True)
-class Sent:
-    """One finished attempt: what it proved, and the number of the token it used.
-
-    `brought` counts the people who got a step further: for an add, those with an id.
-    `excerpt` is what the service wrote, unless all went well: it may name people.
-    """
-
-    operation: Operation
-    claimed: Claimed
-    judged: Verdict
-    token: int
-    brought: int = 0
-    status: int | None = None
-    excerpt: str | None = field(default=None, repr=False)
-
-
-def outcome_of(
-    operation: Operation, claimed: Claimed, seen: Exchange, judged: Verdict, learned: Learned
-) -> Outcome:
-    """Turn a verdict into the ledger's terms. If a stop is not a row's fault, rows keep waiting."""
-    state, step = _PROVED[judged.proof]
-    why = None if step in (Step.DONE, Step.WAITING) else judged.reason
-    if judged.proof is Proof.REFUSED and operation in (Operation.ADD, Operation.INVITE):
-        if judged.then is not Then.ROW:
-            step, why = Step.WAITING, None
-    elif judged.proof is Proof.DONE and operation is Operation.ADD:
-        # Only rows that got an id are done; for the others the answer proves nothing.
-        step, why = Step.UNSURE, NO_ID
-    evidence = None
-    if judged.proof is not Proof.DONE or judged.then is not Then.GO_ON:
-        evidence = judged.reason + (f" [{seen.failure}]" if seen.failure else "")
-    elif len(learned.ids) < len(claimed.rows) and operation is Operation.ADD:
-        evidence = f"The answer gave usable ids for {len(learned.ids)} of {len(claimed.rows)}."
-    return Outcome(
-        attempt=claimed.attempt,
-        operation=operation,
-        state=state,
-        step=step,
-        at=now(),
-        rows=claimed.rows,
-        phase=int(seen.reached),
-        status=seen.status,
-        evidence=evidence,
-        answer=seen.excerpt() if evidence else None,
-        why=why,
-        project_id=learned.project_id,
-        ids=learned.ids,
-        whys=learned.whys,
-    )
-
-
-_PROVED = {
-    Proof.DONE: (AttemptState.DONE, Step.DONE),
-    Proof.NOT_SENT: (AttemptState.NOT_SENT, Step.WAITING),
-    Proof.REFUSED: (AttemptState.REFUSED, Step.REFUSED),
-    Proof.UNSURE: (AttemptState.UNSURE, Step.UNSURE),
-}
+TRIES = 4  # of a request that provably did not leave
+FIRST_WAIT = 0.5  # seconds between two tries, doubled with each
+LATEST = 15.0  # seconds from a claim in which its request leaves; connecting takes at most ten
+GRACE = 60.0  # seconds that answers still get when a run is cancelled
 
 
 class Sender:
-    """Sends the orders of one run of one campaign, any number at the same time."""
+    """Sends the requests of one run, past one gate."""
 
-    def __init__(
-        self,
-        service: Service,
-        group_commit: GroupCommit,
-        gate: Gate,
-        begun: Begun,
-    ) -> None:
-        self._service = service
-        self._group_commit = group_commit
-        self._gate = gate
-        self._begun = begun
+    def __init__(self, running: Running, calls: Calls, stop: asyncio.Event) -> None:
+        self._running, self._calls, self._writer = running, calls, running.writer
+        self.gate = Gate(running.campaign, stop, calls.service.problems)
+        self._refused = Refused()
 
-    async def run_to_end(self, sending: Coroutine[Any, Any, T]) -> T:
-        """Let open requests finish: a cancelled run still records its answers.
+    async def send(self, op: Op, requests: Sequence[Steps], at_once: int = 1) -> None:
+        """Send these, so many at a time.
 
-        Once the run is cancelled, nothing more is claimed.
+        Ends early once the gate has an ending. If the caller is cancelled, what is in flight still
+        gets its answer.
         """
-        piece = asyncio.ensure_future(sending)
+        orders = Orders(requests)
+        senders = [self._work(op, orders) for _ in range(at_once)]
+        working = asyncio.gather(*senders, return_exceptions=True)
         try:
-            return await asyncio.shield(piece)
+            ended = await asyncio.shield(working)
         except asyncio.CancelledError:
-            self._gate.stop("The run was cancelled.")
-            await asyncio.wait({piece}, timeout=GRACE)
-            if not piece.done():
-                piece.cancel()
-                await asyncio.wait({piece})
-            if not piece.cancelled():
-                piece.exception()  # retrieved, and ignored: the run was cancelled
+            self.gate.end(How.INTERRUPTED, "The run was cancelled")
+            with suppress(asyncio.CancelledError):  # cancelled again: no more patience
+                await asyncio.wait({working}, timeout=GRACE)
+            working.cancel()
+            while not working.done():  # nobody may send once the writer has ended
+                with suppress(asyncio.CancelledError):
+                    await asyncio.wait({working})
             raise
+        for error in filter(None, ended):
+            raise error
 
-    async def send(
-        self,
-        order: Order,
-        still: Callable[[], bool] = lambda: True,
-        refusals: Sequence[int] = (),
-        *,
-        waits: bool = True,
-    ) -> Sent | None:
-        """Claim, send and record, again if that is safe; must be called within `run_to_end`.
-
-        None: it was not sent (claimed by another run, stopped, or `still` said that it is too late
-        once it might have left). `refusals` are statuses of earlier ones. If the service asks
-        for a pause and the order does not wait for it, somebody else can be sent first. The next
-        order's claim is committed together with this one's outcome.
-        """
-        tries = 0
-        sent: Sent | None = None
-        while await self._may_leave(order.operation, refusals):
-            try:
-                sent = await self._claim_send_record(order) if still() else None
-            finally:
-                self._gate.back()
-            if sent is None:
-                self._gate.nothing_left(order.operation)
-                return None
-            if sent.judged.pause is not None:
-                await self._gate.let_all_pause()
-            match sent.judged.then:
-                case Then.RETRY if tries + 1 < TRIES:
-                    tries += 1
-                    await self._gate.wait(self._backoff(tries))
-                case Then.RETRY:
-                    self._gate.stop(f"{sent.judged.reason} It was tried {TRIES} times.")
-                case Then.RENEW:
-                    await self._renew(sent.token)
-                case Then.PAUSE if waits:
-                    pass  # the gate keeps the pause
-                case _:
-                    return sent
-            if sent.status is not None:
-                refusals = (*refusals, sent.status)
-        return sent
-
-    async def _may_leave(self, operation: Operation, refusals: Sequence[int]) -> bool:
-        """Get the token first: a claim is for a request that can leave at once."""
-        if not await self._gate.opens(operation, alone=last_chance(refusals)):
-            return False
+    async def _work(self, op: Op, orders: Orders) -> None:
+        """Claim, send and record one request after another, until none is left."""
         try:
-            await self._service.ready()
-        except CampaignError as error:
-            self._gate.stop(str(error))
+            await self._one_after_another(op, orders)
         except BaseException:
-            self._gate.back()
+            self.gate.end(How.STOPPED, "The run failed")
             raise
-        if self._gate.stopped is None:
-            return True
-        self._gate.back()
-        return False
 
-    async def _renew(self, used: int) -> None:
-        try:
-            await self._service.renew(used)
-        except CampaignError as error:
-            self._gate.stop(str(error))
+    async def _one_after_another(self, op: Op, orders: Orders) -> None:
+        outcome: Outcome | None = None
+        while True:
+            if outcome is not None and not (op is Op.INVITE and self.gate.is_open()):
+                await self._record(outcome)
+                outcome = None
+            if not await self.gate.enter():
+                return
+            try:
+                if (steps := orders.take()) is None:
+                    break
+                claim = await self._claim(op, steps, outcome)
+                outcome = None
+                if isinstance(claim, Claim):
+                    outcome = await self._exchange(claim, orders)
+                elif self.gate.waits_for(claim):
+                    orders.first(steps)
+            finally:
+                self.gate.leave()
+        if outcome is not None:
+            await self._record(outcome)
 
-    def _backoff(self, tries: int) -> float:
-        # Jitter keeps many senders from coming back at the same moment.
-        jitter = random.uniform(0.5, 1.5)  # noqa: S311
-        return float(FIRST_WAIT * 2 ** (tries - 1) * jitter)
+    async def _claim(self, op: Op, steps: Steps, outcome: Outcome | None) -> Answer:
+        try:
+            return await self._writer.claim(op, steps, outcome)
+        except CampaignError as error:
+            self.gate.failed(error)
+            return None
 
-    async def _claim_send_record(self, order: Order) -> Sent | None:
-        asked = Moment()
-        begun = self._begun
-        claim = Claim(order.operation, begun.campaign, begun.run, now(), order.rows, begun.version)
+    async def _exchange(self, claim: Claim, orders: Orders) -> Outcome | None:
+        """Let one request leave, and hear what comes back. Returns what is not recorded yet."""
+        look = _LastLook(self._running, self.gate)
         try:
-            claimed = await self._group_commit.claim(claim)
-        except CampaignError as error:
-            self._gate.stop(str(error))
-            return None
-        if claimed is None:
-            return None
-        if self._gate.stopped:  # while the claim was being written
-            self._nothing_left(order, claimed, self._gate.stopped)
-            return None
-        try:
-            prepared = order.prepare(claimed)
-        except CampaignError as error:
-            self._gate.stop(str(error))
-            self._nothing_left(order, claimed, str(error))
-            return None
-        try:
-            seen = await self._service.call(prepared.request, partial(self._last_look, asked))
-        except asyncio.CancelledError:
-            seen = Exchange(Phase.SENDING, failure="CancelledError")
-            self._record(order, claimed, seen, verdict(order.operation, seen), Learned())
+            made = await self._calls.make(claim, look)
+        except BaseException:
+            await self._record(Outcome(claim.request, State.UNSURE, why="The run was cut short."))
             raise
-        if self._gate.stopped and seen.failure == HeldBack.__name__ and not seen.reached:
-            self._nothing_left(order, claimed, self._gate.stopped)
-            return None
-        judged = await self._judged(order.operation, claimed, seen)
-        learned = _learned(prepared, seen, judged)
-        judged = _with_strangers(judged, learned)
-        wrote = self._record(order, claimed, seen, judged, learned)
-        heard = _as_heard(order.operation, claimed, judged, learned)
-        self._gate.heard(order.operation, _with_a_way_out(heard, seen))
-        brought = _brought(order.operation, claimed, judged, learned)
-        return Sent(order.operation, claimed, judged, seen.token, brought, seen.status, wrote)
+        outcome = made.outcome
+        if not look.kept_back:
+            self.gate.heard(made.verdict, made.said)
+            if made.verdict.then is Then.PAUSE:  # first of all: other runs have to hear it, too
+                await self._pause(made.verdict.retry_after or 0.0)
+            outcome = await self._not_their_fault(claim, made, orders)
+        if not look.kept_back and made.verdict.then in (Then.GO_ON, Then.STOP):
+            return outcome
+        await self._record(outcome)  # before anybody else may claim these steps
+        if look.kept_back:
+            orders.first(tuple(step.step_id for step in claim.steps))
+        else:
+            await self._what_next(claim, made, orders)
+        return None
 
-    async def _judged(self, operation: Operation, claimed: Claimed, seen: Exchange) -> Verdict:
-        """Ask the ledger for earlier refusals, but only if this refusal would be believed.
-
-        If the ledger fails, they count as too many: nothing more is sent without it anyway.
-        """
-        rows, trust = len(claimed.rows) or 1, self._begun.trust
-        judged = verdict(operation, seen, rows=rows, trust=trust)
-        if seen.status is None or judged.proof in (Proof.DONE, Proof.UNSURE):
-            return judged
+    async def _pause(self, seconds: float) -> None:
         try:
-            before = await self._group_commit.refusals_before(claimed.attempt)
-        except CampaignError:
-            before = (seen.status,) * REPEATS
-        return verdict(operation, seen, rows=rows, trust=trust, before=before)
-
-    async def _last_look(self, asked: Moment) -> None:
-        """Check that a claim is still valid when its request could leave. Raises HeldBack.
-
-        A run that was stopped, or slept, may have been taken for dead meanwhile, and a person may
-        have let the request be sent again. The ledger is asked each time: on a paused machine every
-        clock stands still.
-        """
-        try:
-            await self._group_commit.see_that_it_stands(self._begun.run)
+            self.gate.pause(await self._writer.pause(seconds))
         except CampaignError as error:
-            self._gate.stop(str(error))
-        if self._gate.stopped or asked.age() > CLAIM_LIVES:
-            raise HeldBack
+            self.gate.failed(error)
 
-    def _nothing_left(self, order: Order, claimed: Claimed, why: str) -> None:
-        seen = Exchange(Phase.NOTHING)
-        judged = Verdict(Proof.NOT_SENT, Then.STOP, why)
-        self._record(order, claimed, seen, judged, Learned())
+    async def _what_next(self, claim: Claim, made: Made, orders: Orders) -> None:
+        steps = tuple(step.step_id for step in claim.steps)
+        try:
+            match made.verdict.then:
+                case Then.SPLIT:
+                    orders.split(steps)
+                case Then.PAUSE:
+                    orders.last(steps)
+                case Then.RENEW:
+                    orders.first(steps)
+                    await self._calls.service.renew_token(made.token)
+                case Then.RETRY if (tries := orders.tried(steps)) < TRIES:
+                    orders.first(steps)
+                    # Jitter keeps many senders from coming back at the same moment.
+                    jitter = random.uniform(0.5, 1.5)  # noqa: S311
+                    await self.gate.wait(FIRST_WAIT * 2 ** (tries - 1) * jitter)
+                case Then.RETRY:
+                    self.gate.end(How.STOPPED, f"{made.verdict.why} It was tried {TRIES} times")
+        except CampaignError as error:
+            self.gate.failed(error)
 
-    def _record(
-        self, order: Order, claimed: Claimed, seen: Exchange, judged: Verdict, learned: Learned
-    ) -> str | None:
-        """Record what an attempt proved; returns what the service wrote, where that matters."""
-        outcome = outcome_of(order.operation, claimed, seen, judged, learned)
-        self._group_commit.record(outcome)
-        if logs.listening():
-            logs.say(
-                f"{order.operation}: {judged.proof}",
-                attempt=claimed.attempt,
-                people=len(claimed.rows),
-                status=seen.status,
-                reached=seen.reached.name.lower(),
-                seconds=round(seen.seconds, 3),
-                then=judged.then.name.lower(),
-            )
-        return outcome.answer
+    async def _not_their_fault(self, claim: Claim, made: Made, orders: Orders) -> Outcome:
+        """Once a few people were refused alike and nobody got through, they wait like everybody."""
+        outcome = made.outcome
+        if outcome.ids or outcome.state is State.DONE:
+            self._refused.somebody_got_through()
+        if outcome.state is not State.REFUSED or claim.op not in (Op.ADD, Op.INVITE):
+            return outcome
+        self._refused.heard(outcome)
+        everybody = self._refused.everybody()
+        if not everybody:
+            if claim.op is Op.ADD:
+                orders.far_from_here()
+            return outcome
+        alike = f"{len(everybody)} people in a row were refused alike"
+        why = f"{alike}, so it is not because of their rows, and everybody waits. {made.said}"
+        self.gate.end(How.STOPPED, why)
+        for each in everybody[:-1]:
+            await self._record(replace(each, state=State.WAITING, why=None))
+        return replace(outcome, state=State.WAITING, why=None)
 
-
-def _learned(prepared: Prepared, seen: Exchange, judged: Verdict) -> Learned:
-    """What the answer says; for an unsure one, only what a person should know."""
-    if seen.status is None or not 200 <= seen.status < 300:
-        return Learned()
-    learned = prepared.read(seen)
-    return learned if judged.proof is Proof.DONE else Learned(whys=learned.whys)
-
-
-def _brought(operation: Operation, claimed: Claimed, judged: Verdict, learned: Learned) -> int:
-    if judged.proof is not Proof.DONE:
-        return 0
-    return len(learned.ids) if operation is Operation.ADD else len(claimed.rows)
-
-
-def _with_strangers(judged: Verdict, learned: Learned) -> Verdict:
-    if not learned.strangers:
-        return judged
-    return replace(
-        judged,
-        then=Then.STOP,
-        reason="The answer names people who were not in the request, so sending stopped.",
-    )
-
-
-def _with_a_way_out(judged: Verdict, seen: Exchange) -> Verdict:
-    """Tell the reader a way out: while this lasts, each run may leave one more unsure."""
-    if seen.status not in (401, 403) or (judged.proof, judged.then) != (Proof.UNSURE, Then.STOP):
-        return judged
-    return replace(judged, reason=f"{judged.reason} {CREDENTIALS}")
+    async def _record(self, outcome: Outcome) -> None:
+        try:
+            if await self._writer.record(outcome):
+                self.gate.end(How.UNSURE, SHARED_ID)
+        except CampaignError as error:
+            self.gate.failed(error)
 
 
-def _as_heard(operation: Operation, claimed: Claimed, judged: Verdict, learned: Learned) -> Verdict:
-    """To the breaker, an add that left some rows without an id is an unclear answer."""
-    if (
-        operation is Operation.ADD
-        and judged.proof is Proof.DONE
-        and len(learned.ids) < len(claimed.rows)
-    ):
-        return replace(judged, proof=Proof.UNSURE)
-    return judged
+class _LastLook:
+    """Keeps every byte of a request back where somebody else may send by now, something was heard
+    that says to wait, or the claim is so old that a person may have decided otherwise since."""
+
+    def __init__(self, running: Running, gate: Gate) -> None:
+        self._running, self._gate = running, gate
+        self._claimed = asyncio.get_running_loop().time()
+        self.kept_back = False
+
+    async def __call__(self) -> None:
+        try:
+            await self._running.still_ours()
+        except CampaignError as error:
+            self._gate.failed(error)
+        old = asyncio.get_running_loop().time() - self._claimed > LATEST
+        self.kept_back = old or self._gate.keeps_back()
+        if self.kept_back:
+            raise ConnectionAbortedError

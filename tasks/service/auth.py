@@ -1,58 +1,52 @@
-"""Access tokens: fetched once, shared by all in flight, renewed in time (interface 4.1, 5)."""
+"""Access tokens: fetched once, shared by all in flight, renewed in time (interface 4.1, 5).
+
+Also how often a call that changes nothing is tried again; what changes something never is here.
+"""
 
 import asyncio
-import json
-import math
+import logging
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+
+import stamina
 
 from config.errors import CampaignError
-from config.settings import ServiceSettings
-from tasks.service.errors import CredentialsRefused, Unreachable
-from tasks.service.evidence import Exchange
-from tasks.service.harmless_retries import Patience, TryAgain
+from tasks.service.answers import parsed
+from tasks.service.exchange import Exchange
+from tasks.service.verdict import retry_after
+from tasks.service.wire import Token
 
-# The lifetime of a token whose expires_in is missing or odd; an earlier 401 renews it too.
-_UNTOLD_LIFETIME = 300.0
-_LONGEST_MARGIN = 60.0
-
-Send = Callable[[bytes], Awaitable[Exchange]]
+Ask = Callable[[], Awaitable[Exchange]]
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
-    """A bearer credential. `number` counts from 1; `renew_at` is in monotonic seconds."""
+class Unreachable(CampaignError):
+    """The address in {variable} does not answer as it should: {why}. Nothing was sent.
 
-    value: str = field(repr=False)
-    number: int
-    renew_at: float
+    Check the network and the address, then run again.
+    """
+
+
+class CredentialsRefused(CampaignError):
+    """The service refused the credentials: {why}. Nothing was sent.
+
+    Check ASSESSMENT_CLIENT_ID, ASSESSMENT_CLIENT_SECRET, ASSESSMENT_AUDIENCE and
+    ASSESSMENT_AUTH_URL, then run again.
+    """
 
 
 class Tokens:
-    """The one source of tokens. `send` posts one JSON body to get a token, and never raises."""
+    """The one source of tokens. `ask` asks for one, once, and never raises."""
 
-    def __init__(
-        self,
-        settings: ServiceSettings,
-        send: Send,
-        *,
-        patience: Patience | None = None,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._settings = settings
-        self._send = send
-        self._patience = patience or Patience()
-        self._clock = clock
-        self._token: Token | None = None
+    def __init__(self, ask: Ask) -> None:
+        self.latest: Token | None = None
+        self._ask = ask
         self._one_at_a_time = asyncio.Lock()
-        self._fetches = 0
         self._failed: CampaignError | None = None
 
     async def current(self) -> Token:
         """Return a token that is not about to expire. Raises Unreachable, CredentialsRefused."""
-        token = self._token
-        if token is not None and self._clock() < token.renew_at:
+        token = self.latest
+        if token is not None and time.monotonic() < token.renew_at:
             return token
         return await self.renew(token.number if token else 0)
 
@@ -61,73 +55,66 @@ class Tokens:
 
         Raises Unreachable, CredentialsRefused.
         """
-        fetches = self._fetches
+        waits = self._one_at_a_time.locked()
         async with self._one_at_a_time:
-            if self._token is not None and self._token.number != used:
-                return self._token
-            if self._fetches != fetches and self._failed is not None:
-                # Those who waited while this one failed have waited long enough.
-                raise self._failed
-            self._failed = None
+            if self.latest is not None and self.latest.number > used:
+                return self.latest
+            if waits and self._failed is not None:
+                raise self._failed  # whoever waited for it has waited long enough
+            began = time.monotonic()
             try:
-                self._token = await self._fetch(number=used + 1)
+                value, lifetime = _token(await tried(self._ask, "ASSESSMENT_AUTH_URL"))
             except CampaignError as error:
                 self._failed = error
                 raise
-            finally:
-                self._fetches += 1
-            return self._token
-
-    async def _fetch(self, number: int) -> Token:
-        try:
-            async for attempt in self._patience.tries():
-                with attempt:
-                    # Counted from before the request: the service counts from some later moment.
-                    asked_at = self._clock()
-                    seen = self._patience.unless_passing(await self._send(self._body()))
-        except TryAgain as last:
-            raise Unreachable("ASSESSMENT_AUTH_URL", last.why, self._settings.block) from None
-        value, lifetime = read_token(seen, self._settings.block)
-        return Token(value, number, asked_at + lifetime - min(_LONGEST_MARGIN, lifetime / 5))
-
-    def _body(self) -> bytes:
-        return json.dumps(
-            {
-                "grant_type": "client_credentials",
-                "client_id": self._settings.client_id,
-                "client_secret": self._settings.client_secret.get_secret_value(),
-                "audience": self._settings.audience,
-            }
-        ).encode()
+            renew_at = began + lifetime - min(LONGEST_MARGIN, lifetime / 5)
+            self.latest, self._failed = Token(value, used + 1, renew_at), None
+            return self.latest
 
 
-def read_token(seen: Exchange, block: str | None = None) -> tuple[str, float]:
-    """Read a token and its lifetime in seconds from an answer.
-
-    `block` is where the credentials are, if Prefect keeps them. Raises CredentialsRefused, and
-    Unreachable if this is not a service that issues tokens.
-    """
-    if seen.status in {404, 405}:
-        raise Unreachable("ASSESSMENT_AUTH_URL", f"status {seen.status}", block)
-    if seen.status is None or not 200 <= seen.status < 300:
-        raise CredentialsRefused(f"status {seen.status}", block)
+async def tried(ask: Ask, variable: str) -> Exchange:
+    """Ask until there is a final answer, with growing waits. Raises Unreachable."""
     try:
-        answer = json.loads(seen.body or b"")
-    except (ValueError, RecursionError):
-        answer = None
-    value = answer.get("access_token") if isinstance(answer, dict) else None
+        async for attempt in stamina.retry_context(_wait, attempts=5, wait_initial=0.25):
+            with attempt:
+                seen = await ask()
+                if seen.status is None or seen.status in PASSING or seen.body is None:
+                    raise _NoAnswer(seen)
+    except _NoAnswer as last:
+        seen = last.args[0]
+        raise Unreachable(variable=variable, why=seen.error or f"status {seen.status}") from None
+    return seen
+
+
+class _NoAnswer(Exception):
+    """No answer, or one that may be better next time: its only argument is the exchange."""
+
+
+def _wait(error: Exception) -> bool | float:
+    if not isinstance(error, _NoAnswer) or error.args[0].fatal:
+        return False
+    header = error.args[0].headers.get("retry-after")
+    return min(retry_after(header), LONGEST_WAIT) if header else True
+
+
+def _token(seen: Exchange) -> tuple[str, float]:
+    """Read a token and its lifetime in seconds. Raises CredentialsRefused, Unreachable."""
+    if seen.status in {404, 405}:
+        raise Unreachable(variable="ASSESSMENT_AUTH_URL", why=f"status {seen.status}")
+    answer = parsed(seen.body) if seen.status is not None and seen.status < 300 else None
+    answer = answer if isinstance(answer, dict) else {}
+    value = answer.get("access_token")
     # It has to travel in a header: letters, digits and signs, no spaces.
     if not isinstance(value, str) or not value or not all("!" <= c <= "~" for c in value):
-        raise CredentialsRefused("the answer holds no access token", block)
-    return value, _lifetime(answer.get("expires_in"))
+        raise CredentialsRefused(why=f"status {seen.status}, without an access token")
+    told = str(answer.get("expires_in"))
+    seconds = int(told) if told.isascii() and told.isdigit() else 0
+    return value, min(seconds, 10**6) or UNTOLD_LIFETIME
 
 
-def _lifetime(expires_in: object) -> float:
-    """Read expires_in, a number of seconds or its text; anything else gives the default."""
-    if isinstance(expires_in, bool) or not isinstance(expires_in, int | float | str):
-        return _UNTOLD_LIFETIME
-    try:
-        seconds = float(expires_in)
-    except (ValueError, OverflowError):
-        return _UNTOLD_LIFETIME
-    return seconds if math.isfinite(seconds) and seconds > 0 else _UNTOLD_LIFETIME
+LONGEST_MARGIN = 60.0
+UNTOLD_LIFETIME = 300.0  # of a token whose expires_in is missing or odd; a 401 renews it too
+LONGEST_WAIT = 5.0
+PASSING = frozenset({408, 421, 425, 429, 500, 502, 503, 504})
+# A log line for each try would drown what is told about how it ends.
+logging.getLogger("stamina").setLevel(logging.ERROR)

@@ -1,182 +1,146 @@
-"""The assessment service as the rest of the program sees it: ready, problems, call, renew."""
+"""The assessment service as the rest of the program sees it: five calls, each made once."""
 
 import asyncio
-from dataclasses import replace
-from functools import partial
-from pathlib import Path
-from typing import Self
-
-import httpx
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
 
 from config.errors import CampaignError
-from config.settings import ServiceSettings
-from tasks.service.answer import kind_of, no_within
-from tasks.service.auth import Token, Tokens
-from tasks.service.channel import UnusableProxy, Way, exchange
-from tasks.service.connection import Asked, Headers
-from tasks.service.errors import CredentialsRefused, NotTheService, Unreachable
-from tasks.service.evidence import Exchange, Last, Phase
-from tasks.service.excerpt import excerpt
-from tasks.service.harmless_retries import Patience, TryAgain
-from tasks.service.messages import Request
-from tasks.service.problem import Problems, next_page, read_problems
-
-_TOKEN_SECONDS = 10.0  # one try to get a token; a call waits for it within its own deadline
-_MOST_PAGES = 100  # of a list, so that an endless list keeps nobody waiting
-
-_JSON = (b"Content-Type", b"application/json")
-
-
-def headers_of(way: Way, token: Token | None = None) -> Headers:
-    """Compose what every request carries (interface 4.2, 5.2)."""
-    headers = [
-        (b"Host", way.host),
-        (b"Accept", b"application/json"),
-        (b"Accept-Encoding", b"identity"),
-        (b"User-Agent", b"hiring-campaigns"),
-        (b"Connection", b"close"),
-    ]
-    if token is not None:
-        headers.append((b"Authorization", b"Bearer " + token.value.encode()))
-    return headers
-
-
-def post(way: Way, path: str, body: bytes | None, token: Token | None = None) -> Asked:
-    """Form a request with a JSON body, or without a body, as for invitations (interface 4.6)."""
-    headers = [*headers_of(way, token), (b"Content-Length", b"%d" % len(body or b""))]
-    if body is not None:
-        headers.append(_JSON)
-    return Asked(b"POST", way.path + path.encode(), headers, body or b"")
+from config.settings import Settings
+from data.store.states import Op
+from tasks.service.answers import Row
+from tasks.service.auth import CredentialsRefused, Tokens, tried
+from tasks.service.exchange import Before, Exchange
+from tasks.service.messages import words
+from tasks.service.problems import NotTheService, Problem, read_page
+from tasks.service.wire import Call, Wire
 
 
 class Service:
     """One assessment service with our credentials; an async context manager.
 
-    `deadline` is the time in seconds after which one call is given up, including its token.
-    `ca_file` holds certificates to trust in addition to the usual ones. Nothing stays open between
-    two calls.
+    `create`, `attach`, `add` and `invite` send one request once and return its Exchange, which
+    `verdict` judges; only cancellation is raised. `before` runs when the connection stands: if it
+    raises, not one byte leaves. Each call has one deadline, its token included. Making one raises
+    BadSettings.
     """
 
-    def __init__(
-        self,
-        settings: ServiceSettings,
-        *,
-        deadline: float = 45.0,
-        ca_file: Path | None = None,
-        patience: Patience | None = None,
-    ) -> None:
+    def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._deadline = deadline
-        self._ca_file = ca_file
-        self._patience = patience or Patience()
-        self._tokens = Tokens(settings, self._post_for_token, patience=self._patience)
-        self.date: str | None = None  # the service's own, of its last list of problems
-        # What it wrote instead of a token or a list, where its last answer was neither.
-        self.wrote: str | None = None
+        self._secret = settings.client_secret.get_secret_value()
+        self._api = settings.base_url.rstrip("/")
+        self._wire = Wire(settings.ca_file)
+        self._tokens = Tokens(self._ask_for_token)
 
     async def __aenter__(self) -> Self:
-        """Read both addresses. Raises Unreachable for one, or for a proxy, that cannot be used."""
-        self._api = self._way("ASSESSMENT_BASE_URL", self._settings.base_url)
-        self._auth = self._way("ASSESSMENT_AUTH_URL", self._settings.auth_url)
+        """Begin; a connection is made for each call."""
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """End; each call has closed what it opened."""
+        """Close what is open."""
+        await self._wire.close()
 
-    async def ready(self) -> None:
-        """Make sure that there is a token. Raises Unreachable, CredentialsRefused."""
-        await self._tokens.current()
+    async def renew_token(self, used: int) -> None:
+        """Replace token number `used` (`Exchange.token`), once for all who carried it.
 
-    async def renew(self, used: int) -> None:
-        """Replace token number `used`, once for all. Raises Unreachable, CredentialsRefused."""
+        Raises Unreachable, CredentialsRefused.
+        """
         await self._tokens.renew(used)
 
-    async def problems(self) -> Problems:
-        """List the problems (interface 4.2), with the pages that a Link header leads to.
+    async def problems(self) -> list[Problem]:
+        """List the problems, all pages of them (interface 4.2); repeated where that can help.
 
-        Each request is repeated if that can help. Raises Unreachable, CredentialsRefused, and
-        NotTheService for any answer except an array.
+        That it returns shows that token and API work. Raises Unreachable, CredentialsRefused,
+        NotTheService.
         """
-        problems, asked = Problems(), set[str]()
-        page: str | None = f"{self._settings.base_url}/api/problems"
-        while page is not None and page not in asked and len(asked) < _MOST_PAGES:
-            asked.add(page)
-            more, link = await self._page(page)
-            problems.go_on_with(more)
-            page = next_page(page, link)
-        return problems
+        found: dict[int, Problem] = {}
+        address: str | None = f"{self._api}/api/problems"
+        for _ in range(MOST_PAGES):
+            if address is not None:
+                page, address = await self._page(address)
+                found |= {each.id: each for each in page}
+        return list(found.values())
 
-    async def _page(self, page: str) -> tuple[Problems, str]:
-        block = self._settings.block
-        try:
-            async for attempt in self._patience.tries():
-                with attempt:
-                    token = await self._tokens.current()
-                    seen = await self._ask_for(page, token)
-                    if seen.status == 401:
-                        seen = await self._ask_for(page, await self._tokens.renew(token.number))
-                    self._patience.unless_passing(seen)
-        except TryAgain as last:
-            raise Unreachable("ASSESSMENT_BASE_URL", last.why, block) from None
-        if seen.status == 401:
-            raise CredentialsRefused("the service does not accept the token: status 401", block)
-        self.date = seen.date
-        problems = read_problems(seen.body) if _is_yes(seen) else None
-        if problems is None:
-            raise NotTheService(f"status {seen.status}, {kind_of(seen.body)}", block)
-        return problems, seen.link
+    async def create(self, body: Mapping[str, Any], before: Before | None = None) -> Exchange:
+        """Create a project (interface 4.3)."""
+        return await self._change(Op.CREATE, "", body, before)
 
-    async def call(self, request: Request, last: Last | None = None) -> Exchange:
-        """Make one changing request, once; never raises for what the network or service does.
+    async def attach(
+        self, project_id: int, problem_id: int, before: Before | None = None
+    ) -> Exchange:
+        """Add a problem to a project (interface 4.4)."""
+        path = f"/{project_id}/problems"
+        return await self._change(Op.ATTACH, path, {"problemid": problem_id}, before)
 
-        Only cancellation is raised. `last` may hold the request back at the moment when it could
-        leave. `verdict` decides whether it had an effect.
-        """
-        loop = asyncio.get_running_loop()
-        began = loop.time()
-        ends = began + self._deadline
+    async def add(
+        self, project_id: int, rows: Sequence[Row], before: Before | None = None
+    ) -> Exchange:
+        """Add candidates in one request (interface 4.5)."""
+        path = f"/{project_id}/candidates"
+        return await self._change(Op.ADD, path, [dict(row) for row in rows], before)
+
+    async def invite(
+        self, project_id: int, candidate_id: int, before: Before | None = None
+    ) -> Exchange:
+        """Have one invitation email sent (interface 4.6)."""
+        path = f"/{project_id}/candidates/{candidate_id}/invite"
+        return await self._change(Op.INVITE, path, None, before)
+
+    def words(self, seen: Exchange) -> str | None:
+        """What the service wrote in an answer, for a person, without our secrets."""
+        token = self._tokens.latest
+        return words(seen, (self._secret, token.value if token else ""))
+
+    async def _change(self, op: Op, path: str, body: Any, before: Before | None) -> Exchange:
+        ends = self._ends()
         try:
             async with asyncio.timeout_at(ends):
                 token = await self._tokens.current()
         except (CampaignError, TimeoutError) as error:
-            return Exchange(
-                Phase.NOTHING, failure=type(error).__name__, seconds=loop.time() - began
-            )
-        asked = post(self._api, request.path, request.body, token)
-        seen = await exchange(self._api, asked, ends=ends, token=token.number, last=last)
-        return replace(seen, excerpt=partial(self._excerpt, seen, token))
+            fatal = isinstance(error, CredentialsRefused)
+            why = "the credentials were refused" if fatal else "there is no access token yet"
+            return Exchange(op, error=why, fatal=fatal)
+        url = f"{self._api}/api/projects{path}"
+        content = None if body is None else _json(body)
+        call = Call(op, "POST", url, ends, token, content, before)
+        return await self._wire.exchange(call)
 
-    async def _ask_for(self, page: str, token: Token) -> Exchange:
-        headers = [*headers_of(self._api, token), _JSON]
-        asked = Asked(b"GET", httpx.URL(page).raw_path, headers)
-        ends = asyncio.get_running_loop().time() + self._deadline
-        seen = await exchange(self._api, asked, ends=ends, token=token.number)
-        is_list = _is_yes(seen) and read_problems(seen.body) is not None
-        self.wrote = None if is_list else self._excerpt(seen, token)
-        return seen
+    async def _page(self, address: str) -> tuple[list[Problem], str | None]:
+        async def ask() -> Exchange:
+            token = await self._tokens.current()
+            return await self._wire.exchange(Call("problems", "GET", address, self._ends(), token))
 
-    async def _post_for_token(self, body: bytes) -> Exchange:
-        ends = asyncio.get_running_loop().time() + min(_TOKEN_SECONDS, self._deadline)
-        seen = await exchange(self._auth, post(self._auth, "/oauth/token", body), ends=ends)
-        # A plain yes contains a token, in whatever shape.
-        is_token = _is_yes(seen) and not no_within(seen.body)
-        self.wrote = None if is_token else self._excerpt(seen)
-        return seen
+        seen = await tried(ask, "ASSESSMENT_BASE_URL")
+        if seen.status == 401:
+            await self.renew_token(seen.token)
+            seen = await tried(ask, "ASSESSMENT_BASE_URL")
+        if seen.status == 401:
+            raise CredentialsRefused(why="it issues a token that it does not accept, status 401")
+        page = read_page(address, seen.body, seen.headers.get("link", ""))
+        if page is None or seen.status is None or not 200 <= seen.status < 300:
+            written = self.words(seen)
+            why = f"status {seen.status}" + (f', "{written}"' if written else "")
+            raise NotTheService(why=why)
+        return page
 
-    def _excerpt(self, seen: Exchange, token: Token | None = None) -> str | None:
-        secrets = [self._settings.client_secret.get_secret_value(), token.value if token else ""]
-        return excerpt(seen.body, secrets)
+    async def _ask_for_token(self) -> Exchange:
+        body = {
+            "grant_type": "client_credentials",
+            "client_id": self._settings.client_id,
+            "client_secret": self._secret,
+            "audience": self._settings.audience,
+        }
+        url = f"{self._settings.auth_url.rstrip('/')}/oauth/token"
+        ends = min(self._ends(), asyncio.get_running_loop().time() + TOKEN_SECONDS)
+        return await self._wire.exchange(Call("token", "POST", url, ends, content=_json(body)))
 
-    def _way(self, variable: str, url: str) -> Way:
-        try:
-            return Way(url, deadline=self._deadline, ca_file=self._ca_file)
-        except httpx.InvalidURL:
-            raise Unreachable(variable, "it is not an address", self._settings.block) from None
-        except UnusableProxy as named:
-            # The address stays out of it: it may hold a password.
-            why = "it is not that of an http or https proxy"
-            raise Unreachable(str(named), why) from None
+    def _ends(self) -> float:
+        return asyncio.get_running_loop().time() + self._settings.request_deadline
 
 
-def _is_yes(seen: Exchange) -> bool:
-    return seen.status is not None and 200 <= seen.status < 300
+def _json(body: object) -> bytes:
+    return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+TOKEN_SECONDS = 10.0  # one try to get a token; a call waits for it within its own deadline
+MOST_PAGES = 100  # so that an endless list keeps nobody waiting

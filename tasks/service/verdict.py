@@ -1,329 +1,213 @@
-"""What one finished exchange proves, and what may be done next. Pure: the time is given.
+"""What one finished exchange proves, and what may be done next. Pure.
 
-One rule applies throughout: only proof moves a request away from `unsure`. The interface has no
-status codes for failures (interface 7), no read-back and no idempotency key, so HTTP's own meaning
-of a status and the phase that a request reached are the only proof. The campaign decides how far a
-status is believed (Trust), and never for more than a few repetitions.
+Only proof moves a request away from `unsure`. The interface has no status codes for failures
+(interface 7), no way to read back and no idempotency key, so the phase that a request reached and
+HTTP's own meaning of a status are the only proof.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from enum import StrEnum
 
-from config.definition.model import Trust
-from data.store.states import Operation
-from tasks.service import added_ids, answer, messages
-from tasks.service.evidence import (
-    CERTIFICATES,
-    ENCODED,
-    GLUED,
-    SPOKE_FIRST,
-    Exchange,
-    HeldBack,
-    Phase,
-)
+from data.store.states import Op, State
+from tasks.service.answers import Row, is_page, match_people, parsed, read_id, refuses, says_no
+from tasks.service.exchange import ENCODED, Exchange, Phase
 
-
-class Proof(StrEnum):
-    """What is known about the effect of a request."""
-
-    DONE = "done"  # it happened
-    NOT_SENT = "not_sent"  # provably nothing happened
-    REFUSED = "refused"  # the service said no; nothing happened
-    UNSURE = "unsure"  # it may have happened; only a person may settle it
+PROJECT = "project"
+"""The key of a created project's id in `Verdict.ids`; those of people are email keys."""
 
 
 class Then(StrEnum):
     """What the sender does next."""
 
-    GO_ON = "go_on"
-    RETRY = "retry"  # send again, a few times, with backoff
-    RENEW = "renew"  # one token refresh, then send once more
-    HALVE = "halve"  # send the two halves of the rows
-    PAUSE = "pause"  # hold the whole campaign for Verdict.pause seconds, then send again
-    ROW = "row"  # this row is refused; three in a row stop
-    STOP = "stop"
+    GO_ON = "go on"  # with the others; a few REFUSED or UNSURE in a row end the run
+    RETRY = "retry"  # the same again, a few times, with backoff
+    RENEW = "renew"  # one new token for all, then the same once more
+    SPLIT = "split"  # send the two halves of the rows
+    PAUSE = "pause"  # nothing leaves for `retry_after` seconds; what is WAITING is sent again
+    STOP = "stop"  # end this run
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """One exchange, judged. `reason` is for recruiters: no personal data, no secret, no address.
+    """One exchange, judged. Nothing rewrites it.
 
-    `pause` is in seconds, set only with Then.PAUSE.
+    `state` is where the steps of the request go; a person of an add whom `ids` names is DONE
+    whatever it says. `why` is for people: no name, address or secret. `retry_after` is in seconds.
     """
 
-    proof: Proof
-    then: Then
-    reason: str
-    pause: float | None = None
-
-
-REPEATS = 2  # repetitions of the same request after refusals, over all runs
-NOTHING = "; nothing happened."
-
-# Exceptions of the network, a proxy or the token's address that mean that nothing could leave.
-_NETWORK_FAILURES = frozenset(
-    {
-        "TimeoutError",
-        "ConnectTimeout",
-        "ConnectError",
-        "ProxyError",
-        "RemoteProtocolError",
-        "OSError",
-        "Unreachable",
-        SPOKE_FIRST,
-        *CERTIFICATES,
-    }
-)
-
-_PAGES = {"text/html", "application/xhtml+xml"}
-
-ASKED = {
-    Operation.CREATE: "creating the project",
-    Operation.ATTACH: "adding the problem to the project",
-    Operation.ADD: "adding the candidates",
-    Operation.INVITE: "the invitation",
-}
-
-MAYBE = {
-    Operation.CREATE: "the project may have been created",
-    Operation.ATTACH: "the problem may have been added",
-    Operation.ADD: "the candidates may have been added",
-    Operation.INVITE: "the invitation may have been sent",
-}
+    state: State
+    then: Then = Then.GO_ON
+    why: str | None = None
+    ids: Mapping[str, int] = field(default_factory=dict)
+    retry_after: float | None = None
 
 
 def verdict(
-    operation: Operation,
+    op: Op,
+    sent: Sequence[Row],
     seen: Exchange,
     *,
-    rows: int = 1,
-    trust: Trust = Trust.STATUS,
     before: Sequence[int] = (),
     now: datetime | None = None,
 ) -> Verdict:
     """Say what one finished exchange proves, by phase reached and status.
 
-    `rows` is the number of candidates in an ADD. `before` are the statuses of earlier refusals of
-    the same request, in any run. An HTTP date in Retry-After is measured from `now` (aware). A DONE
-    for an ADD is about the request; which rows got ids is read with `wire.match_answer`.
+    `sent` are the rows of an add, else empty. `before` are the statuses of earlier answers that
+    said no to the same request (operation and people), over all runs. `now` is aware: an HTTP date
+    in Retry-After is measured from it.
     """
     if seen.status is None:
-        return _unanswered(operation, seen)
-    if seen.failure == GLUED:
-        return _unsure(
-            operation, f"More than one answer came at once, the first with status {seen.status}"
-        )
-    judged = _answered(operation, seen, seen.status, rows, now)
-    if judged.proof in (Proof.DONE, Proof.UNSURE):
+        return _unanswered(op, seen)
+    if 200 <= seen.status < 300:
+        return _accepted(op, sent, seen)
+    if 300 <= seen.status < 400:
+        # Something between us and the service answered; nobody knows what it did.
+        return _unsure(op, f"The service pointed to another address (status {seen.status})", STOP)
+    judged = _said_no(op, sent, seen, seen.status, before, now)
+    if judged.state is State.UNSURE or judged.then is Then.SPLIT or len(before) < BELIEVED:
         return judged
-    if trust is Trust.WIRE:
-        return _doubted(operation, judged, "This campaign does not trust any status (trust: wire)")
-    if judged.then not in (Then.ROW, Then.HALVE) and used_up(seen.status, before):
-        statuses = ", ".join(map(str, before))
-        why = (
-            f"The same request was refused before (status {statuses}), so this refusal is not "
-            "trusted"
-        )
-        doubted = _doubted(operation, judged, why)
-        return replace(doubted, then=Then.STOP)
-    return judged
+    # A service may do what it refuses. Repeated for ever, that is an email each time.
+    then = _DOUBTED.get(judged.then, judged.then)
+    what = f"The same request was refused before, and again (status {seen.status})"
+    return Verdict(State.UNSURE, then, f"{what}: {MAYBE[op]}.", retry_after=judged.retry_after)
 
 
-def used_up(status: int, before: Sequence[int]) -> bool:
-    """Whether a request with this answer, after those `before`, has used its last repetition.
-
-    A 401 is repeated once: the token was fresh then.
-    """
-    return len(before) >= REPEATS or (status == 401 and 401 in before)
-
-
-def last_chance(before: Sequence[int]) -> bool:
-    """Whether one more refusal would make a request unsure, whatever its status (see `used_up`)."""
-    return len(before) >= REPEATS or 401 in before
+def _unanswered(op: Op, seen: Exchange) -> Verdict:
+    if seen.phase > Phase.NOTHING:
+        left = "was sent" if seen.phase >= Phase.SENT else "was partly sent"
+        return _unsure(op, f"The request {left}, but no answer came back")
+    then = STOP if seen.fatal else Then.RETRY
+    return Verdict(State.WAITING, then, f"Nothing was sent: {seen.error or 'no connection'}.")
 
 
-def _doubted(operation: Operation, judged: Verdict, why: str) -> Verdict:
-    """The verdict on an answer that is not believed; a pause is still made."""
-    answered = judged.reason.removesuffix(NOTHING)
-    reason = f"{answered}. {why}: {MAYBE[operation]}."
-    then = Then.STOP if judged.then is Then.STOP else Then.GO_ON
-    return Verdict(Proof.UNSURE, then, reason, judged.pause)
+def _accepted(op: Op, sent: Sequence[Row], seen: Exchange) -> Verdict:
+    lost = seen.body is None
+    if is_page(seen.begun if seen.body is None else seen.body):
+        # A log-in page or a fallback page answers 200 to everything.
+        return _unsure(op, "A web page answered instead of the service", STOP)
+    if seen.cut_short:
+        return _unsure(op, "The service said yes before it had the whole request")
+    if seen.error == ENCODED:
+        return _unsure(op, "The service said yes in an encoding that was not asked for")
+    if lost and "html" in seen.headers.get("content-type", "").lower():
+        return _unsure(op, "A web page was announced but did not arrive")
+    if op in (Op.ATTACH, Op.INVITE):
+        if refuses(seen.body):
+            return _unsure(op, "The service said yes, with words of refusal")
+        return Verdict(State.DONE)
+    answer = parsed(seen.body)
+    if says_no(answer):
+        return _unsure(op, "The service said yes and no at the same time")
+    if op is Op.ADD:
+        return _added(sent, answer)
+    number = read_id(answer.get("id")) if isinstance(answer, dict) else None
+    if number is None:
+        return _unsure(op, "The service said yes but gave no usable id")
+    return Verdict(State.DONE, ids={PROJECT: number})
 
 
-def _answered(
-    operation: Operation, seen: Exchange, status: int, rows: int, now: datetime | None
+def _added(sent: Sequence[Row], answer: object) -> Verdict:
+    ids, strangers = match_people(answer, sent)
+    if not (ids or strangers):
+        return _unsure(Op.ADD, "The service said yes but gave no usable ids")
+    without = len(sent) - len(ids)
+    state = State.UNSURE if without else State.DONE
+    if strangers:
+        why = "The answer names people who were not in the request, so sending stopped."
+        return Verdict(state, STOP, why, ids)
+    if not without:
+        return Verdict(state, ids=ids)
+    why = f"The answer gave no usable id for {without} of {len(sent)}: they were probably added."
+    return Verdict(state, why=why, ids=ids)
+
+
+def _said_no(
+    op: Op,
+    sent: Sequence[Row],
+    seen: Exchange,
+    status: int,
+    before: Sequence[int],
+    now: datetime | None,
 ) -> Verdict:
-    if status == 401:
-        # HTTP says that a request answered so was not applied (RFC 9110, 15.5.2).
-        return Verdict(Proof.NOT_SENT, Then.RENEW, f"The access token was not accepted{NOTHING}")
-    if status in (425, 429):
-        return Verdict(
-            Proof.NOT_SENT,
-            Then.PAUSE,
-            f"The service asked for a pause (status {status}){NOTHING}",
-            pause=pause_of(seen.retry_after, now),
-        )
-    if 200 <= status < 300:
-        return _accepted(operation, seen)
-    if 300 <= status < 400:
-        # Something between us and the service answered; nobody knows what it did with the request.
-        return Verdict(
-            Proof.UNSURE,
-            Then.STOP,
-            f"The service pointed to another address (status {status}), which is never"
-            f" followed: {MAYBE[operation]}.",
-        )
-    if 400 <= status < 500:
-        return _client_error(operation, seen, status, rows)
-    if status in {501, 505}:
-        return _refused(operation, status, Then.STOP)
-    # 500, 502, 503 and 504 come from gateways that may have passed the request on. A status that no
-    # table names (a final 1xx, 507, 520, 600) proves even less, and may be temporary: it is unsure
-    # like them, and the breaker decides whether the campaign goes on.
-    return _unsure(operation, f"The service failed while answering (status {status})")
-
-
-def _unanswered(operation: Operation, seen: Exchange) -> Verdict:
-    if seen.reached > Phase.NOTHING:
-        left = "was sent" if seen.reached >= Phase.SENT else "was partly sent"
-        return _unsure(operation, f"The request {left}, but no answer came back")
-    if seen.failure is None or seen.failure in _NETWORK_FAILURES:
-        return Verdict(
-            Proof.NOT_SENT,
-            Then.RETRY,
-            "The service could not be reached, so nothing was sent.",
-        )
-    if seen.failure == HeldBack.__name__:
-        return Verdict(
-            Proof.NOT_SENT,
-            Then.RETRY,
-            "The request could not be sent soon enough after it was claimed, so nothing was sent.",
-        )
-    if seen.failure == "CredentialsRefused":
-        return Verdict(
-            Proof.NOT_SENT,
-            Then.STOP,
-            "The service refused the credentials, so nothing was sent.",
-        )
-    # Returned, not raised: the row is provably unsent and must wait again, which an exception
-    # before the ledger's update would prevent. Repeating our own mistake does not help.
-    return Verdict(
-        Proof.NOT_SENT,
-        Then.STOP,
-        f"This program could not form the request ({seen.failure}), so nothing was sent."
-        " The fault is in the program or in the address of the service.",
-    )
-
-
-def _accepted(operation: Operation, seen: Exchange) -> Verdict:
-    if answer.is_page(seen.body or seen.begun):
-        # A login page or a fallback page answers 200 to everything, with any Content-Type, complete
-        # or not.
-        return Verdict(
-            Proof.UNSURE,
-            Then.STOP,
-            f"A web page answered instead of the service: {MAYBE[operation]}.",
-        )
-    if seen.early:
-        return _unsure(operation, "The service said yes before it had the whole request")
-    if seen.failure == ENCODED:
-        # It may hide a page, or a refusal.
-        return _unsure(operation, "The service said yes in an encoding that was not asked for")
-    if no := answer.no_within(seen.body):
-        return _unsure(operation, f"The service said yes and no at the same time ({no})")
-    if seen.body is None and _media_type(seen.content_type) in _PAGES:
-        return _unsure(operation, "A web page was announced but did not arrive")
-    if operation is Operation.CREATE and messages.read_project_id(seen.body) is None:
-        elsewhere = messages.id_elsewhere(seen.body)
-        perhaps = (
-            f", perhaps as {elsewhere}, an id found elsewhere in the answer" if elsewhere else ""
-        )
-        return Verdict(
-            Proof.UNSURE,
-            Then.GO_ON,
-            "The service said yes but gave no usable project id: the project was probably"
-            f" created{perhaps}.",
-        )
-    if operation is Operation.ADD and added_ids.read_added(seen.body) is None:
-        return Verdict(
-            Proof.UNSURE,
-            Then.GO_ON,
-            "The service said yes but gave no usable ids: probably added, id unknown.",
-        )
-    return Verdict(Proof.DONE, Then.GO_ON, "The service confirmed it.")
-
-
-def _client_error(operation: Operation, seen: Exchange, status: int, rows: int) -> Verdict:
     match status:
-        case 404 | 405 if operation is Operation.INVITE:
-            return _refused(operation, status, Then.ROW)
-        case 400 | 422:
-            return _refused(operation, status, _after_bad_request(operation, rows))
-        case 413 if operation is Operation.ADD and rows > 1:
-            return _refused(operation, status, Then.HALVE)
-        case 408 if not seen.body_failed:
-            return _unsure(operation, "The service gave up waiting (status 408)")
-        case 409:
-            return _unsure(operation, "The service reported a conflict (status 409)")
-        case 408 | 421:
-            # After a 408 to a request that broke off, the service never had the whole request.
-            return Verdict(
-                Proof.NOT_SENT,
-                Then.RETRY,
-                f"The service did not take the request (status {status}){NOTHING}",
-            )
-    return _refused(operation, status, Then.STOP)
+        case 401:
+            # HTTP says that a request answered so was not applied (RFC 9110, 15.5.2).
+            then = STOP if 401 in before else Then.RENEW
+            return _not_sent("The access token was not accepted", status, then)
+        case 429:
+            pause = retry_after(seen.headers.get("retry-after"), now)
+            judged = _not_sent("The service asked for a pause", status, Then.PAUSE)
+            return Verdict(judged.state, judged.then, judged.why, retry_after=pause)
+        case 421 | 425:
+            return _not_sent("The service did not take the request", status, Then.RETRY)
+        case 408 if seen.cut_short:  # it never had the whole request
+            return _not_sent("The service did not take the request", status, Then.RETRY)
+        case 408 | 409:
+            return _unsure(op, f"The service gave no clear answer (status {status})")
+        case 400 | 422 if op is Op.ADD and len(sent) > 1:
+            return _not_sent("The service refused some of the rows", status, Then.SPLIT)
+        case 400 | 422 if op in (Op.ADD, Op.INVITE):
+            return _refused(op, status)
+        case 413 if op is Op.ADD and len(sent) > 1:
+            return _not_sent("The request was too large", status, Then.SPLIT)
+        case 404 | 405 if op is Op.INVITE:
+            return _refused(op, status)
+        case 501 | 505:
+            return _refused(op, status, STOP)
+        case _ if 400 <= status < 500:
+            return _refused(op, status, STOP)
+    # 500, 502, 503 and 504 come from gateways that may have passed the request on; a status that no
+    # table names proves even less.
+    return _unsure(op, f"The service failed while answering (status {status})")
 
 
-def _after_bad_request(operation: Operation, rows: int) -> Then:
-    if operation is Operation.INVITE:
-        return Then.ROW
-    if operation is Operation.ADD:
-        return Then.HALVE if rows > 1 else Then.ROW
-    return Then.STOP
+def _unsure(op: Op, what: str, then: Then = Then.GO_ON) -> Verdict:
+    return Verdict(State.UNSURE, then, f"{what}: {MAYBE[op]}.")
 
 
-def _unsure(operation: Operation, what: str) -> Verdict:
-    return Verdict(Proof.UNSURE, Then.GO_ON, f"{what}: {MAYBE[operation]}.")
+def _not_sent(what: str, status: int, then: Then) -> Verdict:
+    return Verdict(State.WAITING, then, f"{what} (status {status}); nothing happened.")
 
 
-def _refused(operation: Operation, status: int, then: Then) -> Verdict:
-    why = f"The service refused {ASKED[operation]} (status {status})"
-    if status == 403:
-        why = f"The service does not allow {ASKED[operation]} with these credentials (status 403)"
-    return Verdict(Proof.REFUSED, then, why + NOTHING)
+def _refused(op: Op, status: int, then: Then = Then.GO_ON) -> Verdict:
+    """A no. If the run stops for it, it is not the fault of a person's row: people wait."""
+    ours = then is STOP and op in (Op.ADD, Op.INVITE)
+    whom = "does not allow" if status == 403 else "refused"
+    why = f"The service {whom} {_ASKED[op]} (status {status}); nothing happened."
+    return Verdict(State.WAITING if ours else State.REFUSED, then, why)
 
 
-def _media_type(content_type: str) -> str:
-    return content_type.partition(";")[0].strip().lower()
-
-
-def pause_of(
-    retry_after: str | None,
-    now: datetime | None = None,
-    *,
-    least: float = 1.0,
-    most: float = 600.0,
-    default: float = 5.0,
-) -> float:
-    """Read a Retry-After header, digits or an HTTP date, as seconds between `least` and `most`.
-
-    `default` is for a missing or unreadable header. `now` is an aware datetime.
-    """
-    header = (retry_after or "").strip()
-    if header.isascii() and header.isdigit():
-        return min(max(float(header), least), most)
+def retry_after(header: str | None, now: datetime | None = None) -> float:
+    """Read a Retry-After header, digits or an HTTP date, as 1 to 600 seconds; 5 if unreadable."""
+    text = (header or "").strip()
     try:
-        when = parsedate_to_datetime(header)
+        if text.isascii() and text.isdigit():
+            seconds = float(text)
+        else:
+            when = parsedate_to_datetime(text)
+            # "-0000": the time is UTC, the sender's zone is not given.
+            when = when if when.tzinfo else when.replace(tzinfo=UTC)
+            seconds = (when - (now or datetime.now(UTC))).total_seconds()
     except (ValueError, TypeError, IndexError, OverflowError):
-        return default
-    if when.tzinfo is None:  # "-0000": the time is UTC, and the sender's zone is not given
-        when = when.replace(tzinfo=UTC)
-    try:
-        seconds = (when - (now or datetime.now(UTC))).total_seconds()
-    except OverflowError:
-        return default
-    return min(max(seconds, least), most)
+        return 5.0
+    return min(max(seconds, 1.0), 600.0)
+
+
+STOP = Then.STOP
+BELIEVED = 2  # refusals of the same request, over all runs
+_DOUBTED = {Then.RETRY: Then.GO_ON, Then.RENEW: STOP}
+_ASKED = {
+    Op.CREATE: "creating the project",
+    Op.ATTACH: "adding the problem to the project",
+    Op.ADD: "adding candidates",
+    Op.INVITE: "the invitation",
+}
+MAYBE = {
+    Op.CREATE: "the project may have been created",
+    Op.ATTACH: "the problem may have been added",
+    Op.ADD: "the candidates may have been added",
+    Op.INVITE: "the invitation may have been sent",
+}

@@ -1,20 +1,24 @@
-"""What the tests of decisions, holds and privacy begin with."""
+"""A ledger to work in: a file, and for the marked tests the same on a PostgreSQL server."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from tests.support.doubtful_campaign import DoubtfulCampaign, doubtful_campaign
+from data.store.ledger import Ledger
+from tests.data.desk import Desk
+from tests.data.ledgers import empty, new_url, postgres
+
+__all__ = ["empty", "new_url", "postgres"]
 
 
 @pytest.fixture
-def desk(
-    each_database: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> Iterator[DoubtfulCampaign]:
-    """A campaign of three people that nobody has run yet, in each kind of database."""
-    with doubtful_campaign(tmp_path, monkeypatch, capsys) as campaign:
-        yield campaign
+def ledger(new_url: str) -> Iterator[Ledger]:
+    """An empty ledger."""
+    with Ledger.open(new_url) as opened:
+        yield opened
+
+
+@pytest.fixture
+def desk(ledger: Ledger) -> Desk:
+    """Campaigns in it, as a file, the service and a person move them."""
+    return Desk(ledger)

@@ -1,184 +1,240 @@
-"""The ledger: one transaction a method, definitions taken over, and nobody named in an error."""
+"""Opening, migrating and losing a ledger: one sentence each, and nothing lost."""
 
-from dataclasses import fields, replace
+import shutil
+import sqlite3
+import stat
+from collections.abc import Callable
+from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 
 import pytest
-from sqlalchemy import insert, text
-from sqlalchemy.exc import IntegrityError, StatementError
+from sqlalchemy.exc import StatementError
+from sqlmodel import select
 
-from config.definition.model import Candidate
-from data.campaigns import queries
-from data.sending import queue, runs
-from data.store import tables
-from data.store.clock import now
-from data.store.ledger import Ledger
-from data.store.opening import LedgerUnusable
-from data.store.states import Ending, Operation, Step
-from tests.support.ledgers.databases import ledger_at
-from tests.support.ledgers.small_ledger import FIRST_ID, Small, definition, intent
+from data.store import ledger as module
+from data.store.ledger import (
+    ForeignDatabase,
+    Ledger,
+    LedgerGone,
+    LedgerUnusable,
+    NewerLedger,
+    NoLedger,
+)
+from data.store.tables import Notice, SeenFile
 
-pytestmark = pytest.mark.usefixtures("each_database")
+
+def url(file: Path) -> str:
+    return f"sqlite:///{file}"
 
 
 @pytest.fixture
-def small(tmp_path: Path):
-    small = Small.at(tmp_path, "ada", "bo", "cy")
-    with small.ledger:
-        yield small
+def file(tmp_path: Path) -> Path:
+    """A ledger with one row in it, closed."""
+    made = tmp_path / "ledger.db"
+    with Ledger.open(url(made)) as ledger, ledger.writing() as session:
+        session.add(Notice(key="before", text="a row"))
+    return made
 
 
-def listed(small: Small) -> list[str]:
-    return [one.first_name for one in small.people() if one.listed]
+def rows(ledger: Ledger) -> list[str]:
+    with ledger.reading() as session:
+        return list(session.exec(select(Notice.key)))
 
 
-def test_a_definition_taken_over_adds_and_never_forgets(small: Small) -> None:
-    """New rows come behind the others; who is gone stays known, who is back is listed again."""
-    small.ledger.write_beside(runs.take_over, definition("cy", "ada", "di"), intent("two"))
-    assert [one.first_name for one in small.people()] == ["ada", "bo", "cy", "di"]
-    assert listed(small) == ["ada", "cy", "di"]
-    small.ledger.write_beside(runs.take_over, definition("bo", "ada"), intent("three"))
-    assert listed(small) == ["ada", "bo"]
-    assert small.campaign().digest == "three"
+def sql(file: Path, *statements: str) -> list[tuple[object, ...]]:
+    with closing(sqlite3.connect(file)) as connection, connection:
+        return [row for statement in statements for row in connection.execute(statement)]
 
 
-def test_all_that_a_definition_says_of_a_person_is_kept(small: Small) -> None:
-    """Also what candidates get later: a field that is nowhere in the ledger is named here."""
-    given = definition("dora")
-    [dora] = given.candidates
-    dora = replace(dora, source="fair", notes="left-handed", stage_id=7, timezone="Asia/Tokyo")
-    usual = {each.name for each in fields(Candidate) if getattr(dora, each.name) == each.default}
-    assert usual == {"hidden"}, "give it a value above"
-    small.ledger.write_beside(runs.take_over, replace(given, candidates=(dora,)), intent("two"))
-    row = next(person for person in small.people() if person.first_name == "dora")
-    columns = {"key": "email_key"}
-    lost = {
-        each.name
-        for each in fields(Candidate)
-        if getattr(row, columns.get(each.name, each.name), None) != getattr(dora, each.name)
-    }
-    assert lost == {"place", "hidden"}
+def test_what_is_written_is_there_when_it_is_opened_again(file: Path) -> None:
+    with Ledger.open(url(file), create=False) as ledger:
+        assert rows(ledger) == ["before"]
+        uuid = ledger.uuid()
+    with Ledger.open(url(file)) as ledger:
+        assert ledger.uuid() == uuid
 
 
-def test_other_words_replace_what_was_never_sent_and_nothing_else(small: Small) -> None:
-    """A refused row that was mended waits again; an added one stays as the service has it."""
-    ada, bo, _ = small.rows().values()
-    small.land(Operation.ADD, small.claim(Operation.ADD, ada), Step.DONE, ids={ada: FIRST_ID})
-    small.land(Operation.ADD, small.claim(Operation.ADD, bo), Step.REFUSED, why="a bad row")
-    small.ledger.write_beside(
-        runs.take_over, definition("ada", "bo", "cy", notes="mended"), intent("two")
-    )
-    found = {one.first_name: (one.notes, one.add_state, one.why) for one in small.people()}
-    assert found == {
-        "ada": ("", Step.DONE, None),
-        "bo": ("mended", Step.WAITING, None),
-        "cy": ("mended", Step.WAITING, None),
-    }
+def test_what_raises_leaves_nothing(file: Path) -> None:
+    with Ledger.open(url(file)) as ledger:
+        with pytest.raises(RuntimeError), ledger.writing() as session:
+            session.add(Notice(key="half", text=""))
+            session.flush()
+            raise RuntimeError
+        assert rows(ledger) == ["before"]
 
 
-@pytest.mark.parametrize("step", list(Step))
-def test_the_project_follows_the_definition_until_it_was_sent(small: Small, step: Step) -> None:
-    """What was sent, or may have been, is what the ledger keeps."""
-    with small.ledger._transactions.writing() as connection:
-        connection.execute(text("UPDATE campaign SET project_state = :step"), {"step": step})
-    small.ledger.write_beside(runs.take_over, definition("ada"), intent("two", name="B"))
-    assert small.campaign().name == ("B" if step in (Step.WAITING, Step.REFUSED) else "A")
+def test_a_naive_time_does_not_enter(file: Path) -> None:
+    with (
+        Ledger.open(url(file)) as ledger,
+        pytest.raises(StatementError, match="naive"),
+        ledger.writing() as session,
+    ):
+        naive = datetime(2026, 1, 1)  # noqa: DTZ001
+        session.add(SeenFile(path="x", trace="y", at=naive))
 
 
-def test_what_is_left_to_send_is_read_in_the_definitions_order(small: Small) -> None:
-    """Those to add and those to invite never overlap, and only listed people are in them."""
-    ada, bo, cy = small.rows().values()
-    assert small.ledger.read(queue.to_add, small.begun.campaign) == [ada, bo, cy]
-    small.land(Operation.ADD, small.claim(Operation.ADD, cy, ada), Step.DONE, ids={ada: 5, cy: 4})
-    small.ledger.write_beside(runs.take_over, definition("ada", "bo"), intent("two"))
-    assert small.ledger.read(queue.to_add, small.begun.campaign) == [bo]
-    assert [one.row for one in small.ledger.read(queue.to_invite, small.begun.campaign)] == [ada]
-    assert small.ledger.read(queries.counts, small.begun.campaign) == {
-        (True, Step.DONE, Step.WAITING): 1,
-        (True, Step.WAITING, Step.WAITING): 1,
-        (False, Step.DONE, Step.WAITING): 1,
-    }
+def test_its_files_are_for_its_owner_alone(tmp_path: Path) -> None:
+    file = tmp_path / "new" / "ledger.db"
+    with Ledger.open(url(file)) as ledger, ledger.writing() as session:
+        session.add(Notice(key="x", text="y"))
+        session.flush()
+        modes = {stat.S_IMODE(each.stat().st_mode) for each in file.parent.iterdir()}
+    assert modes == {0o600}
 
 
-@pytest.mark.parametrize("at_once", [1, 2, 3, 10])
-def test_everybody_of_a_campaign_is_read_and_nobody_else(
-    small: Small, monkeypatch: pytest.MonkeyPatch, at_once: int
+def test_a_log_is_only_moved_when_asked(file: Path) -> None:
+    with Ledger.open(url(file)) as ledger:
+        before = file.read_bytes()
+        with ledger.writing() as session:
+            session.add_all(Notice(key=str(i), text="x" * 5000) for i in range(2000))
+        assert file.read_bytes() == before
+        ledger.checkpoint()
+        assert file.stat().st_size > len(before)
+
+
+CANNOT_BE_OPENED = [
+    # a statement, or how many bytes of the file stay as they were -> what is said
+    (
+        "UPDATE alembic_version SET version_num = '9999'",
+        NewerLedger,
+        r"\(9999; this one knows 0001",
+    ),
+    ("UPDATE alembic_version SET version_num = 'a5f0'", ForeignDatabase, "no ledger"),
+    ("DROP TABLE alembic_version", ForeignDatabase, "no ledger"),
+    (0, LedgerUnusable, "it is no database"),
+    (4096, LedgerUnusable, "it is damaged"),
+]
+
+
+@pytest.mark.parametrize(("harm", "error", "said"), CANNOT_BE_OPENED)
+def test_what_cannot_be_read_says_so_and_stays_as_it_is(
+    file: Path, harm: str | int, error: type[Exception], said: str
 ) -> None:
-    """However few are read at once, and although the people of campaigns lie among each other."""
-    monkeypatch.setattr(queries, "AT_ONCE", at_once)
-    other = runs.begin(small.ledger, "b", definition("xi", "yo", key="b"), intent("b")).campaign
-    small.ledger.write_beside(
-        runs.take_over, definition("ada", "bo", "cy", "di", "ed"), intent("two")
-    )
-    small.ledger.write_beside(runs.take_over, definition("xi", "yo", "za", key="b"), intent("b2"))
-    assert [one.first_name for one in small.people()] == ["ada", "bo", "cy", "di", "ed"]
-    assert [one.first_name for one in queries.candidates(small.ledger, other)] == ["xi", "yo", "za"]
-    assert list(queries.candidates(small.ledger, other + 1)) == []
+    if isinstance(harm, str):
+        sql(file, harm)
+    else:
+        whole = file.read_bytes()
+        file.write_bytes(whole[:harm] + b"\xff" * (len(whole) - harm))
+    before = file.read_bytes()
+    with pytest.raises(error, match=said) as raised, Ledger.open(url(file)) as ledger:
+        rows(ledger)
+    assert "Nothing was" in str(raised.value)
+    assert file.read_bytes() == before
+    assert "\n" not in str(raised.value)
 
 
-def test_a_failed_commit_leaves_nothing_of_itself(small: Small) -> None:
-    """Outcomes and claims of one commit are written together or not at all."""
-    wishes = [small.wish(Operation.CREATE), small.wish(Operation.ATTACH, run=999)]
-    with pytest.raises(LedgerUnusable):
-        small.ledger.write_beside(runs.commit, [], wishes, small.ledger.gone)
-    assert len(small.attempts()) == 0
-    assert small.campaign().project_state == Step.WAITING
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("my ledger", "no address of a database"),
+        ("sqlite:////dev/null/ledger.db", "cannot be written"),
+    ],
+)
+def test_where_no_ledger_can_be(address: str, said: str) -> None:
+    with pytest.raises(LedgerUnusable, match=said):
+        Ledger.open(address)
 
 
-def test_an_error_of_the_ledger_names_nobody(small: Small) -> None:
-    """Statements fail without showing what they carried: that is people."""
-    twice = definition("eli", "eli")
-    with pytest.raises(LedgerUnusable) as caught:
-        small.ledger.write_beside(runs.take_over, twice, intent("two"))
-    assert "eli" not in str(caught.value)
-    assert "run again." in str(caught.value)
-    assert caught.value.__cause__ is None
+def test_who_only_reads_makes_nothing(tmp_path: Path) -> None:
+    with pytest.raises(NoLedger):
+        Ledger.open(url(tmp_path / "none.db"), create=False)
+    assert list(tmp_path.iterdir()) == []
 
 
-def test_two_people_are_never_one_person(small: Small) -> None:
-    """The schema holds one row for an email key within a campaign."""
-    statement = (
-        "INSERT INTO candidate (campaign_id, email_key, first_name, last_name, email1, source,"
-        " notes, stage_id, listed, add_state, invite_state, generation,"
-        " allowed_attempt, allowed_entry)"
-        " SELECT campaign_id, email_key, '', '', '', '', '', 1, true, 'waiting', 'waiting', 1, 0, 0"
-        " FROM candidate WHERE first_name = 'ada'"
-    )
-    with pytest.raises(IntegrityError), small.ledger._engine.begin() as connection:
-        connection.execute(text(statement))
+@pytest.mark.parametrize(
+    ("pragma", "said"),
+    [("max_page_count = 1", "the disk is full"), ("query_only = ON", "Make it writable")],
+)
+def test_a_disk_that_takes_no_more_loses_nothing(file: Path, pragma: str, said: str) -> None:
+    with Ledger.open(url(file)) as ledger:
+        with ledger.recording() as session:
+            session.connection().exec_driver_sql(f"PRAGMA {pragma}")
+        with pytest.raises(LedgerUnusable, match=said), ledger.recording() as session:
+            session.add(Notice(key="more", text="x" * 1_000_000))
+    with Ledger.open(url(file)) as ledger:
+        assert rows(ledger) == ["before"]
 
 
-def test_a_time_without_a_zone_cannot_enter(small: Small) -> None:
-    """It has no instant; and what comes out has one."""
-    naive = datetime(2026, 12, 1)  # noqa: DTZ001 - that is the mistake
-    row = {
-        "campaign_id": small.begun.campaign,
-        "host": "h",
-        "pid": 1,
-        "process_start": "s",
-        "started_at": naive,
-        "heartbeat_at": naive,
-    }
-    with pytest.raises(StatementError, match="naive"), small.ledger._engine.begin() as connection:
-        connection.execute(insert(tables.runs), [row])
-    assert small.ledger.read(queries.last_run, small.begun.campaign).started_at.tzinfo is not None
+def _move(file: Path) -> None:
+    file.rename(file.with_name("moved.db"))
 
 
-def test_a_run_is_written_down_from_its_beginning_to_its_end(small: Small) -> None:
-    """When it began, that it lives, how it ended and why."""
-    began = small.ledger.read(queries.last_run, small.begun.campaign)
-    runs.heartbeat(small.ledger, small.begun.run)
-    runs.end(small.ledger, small.begun.run, Ending.STOPPED, "a reason")
-    ended = small.ledger.read(queries.last_run, small.begun.campaign)
-    assert began.started_at <= ended.heartbeat_at <= ended.ended_at <= now()
-    assert (ended.ending, ended.reason) == (Ending.STOPPED, "a reason")
+def _replace(file: Path) -> None:
+    shutil.copy(file, file.with_name("copy.db"))
+    _move(file)
+    file.with_name("copy.db").rename(file)
 
 
-def test_two_ledgers_are_two_and_one_stays_itself(tmp_path: Path) -> None:
-    """A receipt names the ledger by its identity."""
-    with Ledger.open(ledger_at(tmp_path, "a")) as a:
-        with Ledger.open(ledger_at(tmp_path, "a")) as again:
-            assert a.uuid() == again.uuid()
-        with Ledger.open(ledger_at(tmp_path, "b")) as b:
-            assert a.uuid() != b.uuid()
+@pytest.mark.parametrize("harm", [_move, _replace])
+def test_a_file_that_went_away_takes_what_was_answered_with_it(
+    file: Path, harm: Callable[[Path], None]
+) -> None:
+    with Ledger.open(url(file)) as ledger:
+        assert rows(ledger) == ["before"]
+        with ledger.writing() as session:
+            session.add(Notice(key="claimed", text=""))
+        harm(file)
+        assert ledger.gone()
+        with pytest.raises(LedgerGone), ledger.writing():
+            pass
+        with ledger.recording() as session:
+            session.add(Notice(key="answered", text=""))
+    moved = file.with_name("moved.db")
+    file.unlink(missing_ok=True)
+    file.with_name("ledger.db-wal").unlink(missing_ok=True)
+    with Ledger.open(url(moved)) as ledger:
+        assert rows(ledger) == ["answered", "before", "claimed"]
+
+
+SECOND = """
+from alembic import op
+import sqlalchemy
+revision, down_revision = "0002", "0001"
+def upgrade():
+    op.add_column("notice", sqlalchemy.Column("extra", sqlalchemy.String))
+    {then}
+"""
+
+
+@pytest.fixture
+def later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """The program one version later, whose migration does this at its end."""
+
+    def made(then: str) -> None:
+        folder = tmp_path / "migrations"
+        shutil.copytree(module.MIGRATIONS, folder)
+        (folder / "versions" / "0002_extra.py").write_text(SECOND.format(then=then))
+        monkeypatch.setattr(module, "MIGRATIONS", folder)
+
+    return made
+
+
+def test_an_older_ledger_is_kept_and_migrated(file: Path, later: Callable[[str], None]) -> None:
+    later("pass")
+    with Ledger.open(url(file)) as ledger:
+        assert rows(ledger) == ["before"]
+    assert sql(file, "SELECT version_num FROM alembic_version") == [("0002",)]
+    assert "extra" in str(sql(file, "SELECT sql FROM sqlite_master WHERE name = 'notice'"))
+    kept = file.with_name("ledger.db.tables-0001")
+    assert sql(kept, "SELECT version_num FROM alembic_version") == [("0001",)]
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+
+
+def test_a_migration_that_fails_changes_nothing(file: Path, later: Callable[[str], None]) -> None:
+    later("raise RuntimeError('no')")
+    with pytest.raises(RuntimeError):
+        Ledger.open(url(file))
+    assert sql(file, "SELECT version_num FROM alembic_version") == [("0001",)]
+    assert "extra" not in str(sql(file, "SELECT sql FROM sqlite_master WHERE name = 'notice'"))
+
+
+def test_what_is_erased_is_in_no_file(file: Path) -> None:
+    with Ledger.open(url(file)) as ledger:
+        with ledger.writing() as session:
+            session.add(Notice(key="secret-of-ada", text=""))
+        with ledger.writing() as session:
+            session.delete(session.get_one(Notice, "secret-of-ada"))
+        ledger.rewrite()
+        found = [f for f in file.parent.iterdir() if f.is_file() and b"of-ada" in f.read_bytes()]
+    assert found == []

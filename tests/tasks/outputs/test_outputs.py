@@ -1,186 +1,378 @@
-"""`-o`: a slip in a name costs no ledger, no receipt, no definition and nobody's table."""
+"""Links, results, pages and the report: what is in them, and that nothing in them acts."""
 
-import shlex
-import sqlite3
-from collections.abc import Iterator
-from contextlib import closing
+import csv
+import io
+import json
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
 
-import openpyxl
 import pytest
+from openpyxl import Workbook, load_workbook
+from openpyxl.cell.rich_text import CellRichText, TextBlock
+from openpyxl.cell.text import InlineFont
+from openpyxl.chart import BarChart, Reference
+from openpyxl.worksheet.datavalidation import DataValidation
 
-from tests.support.doubtful_campaign import DEFINITION, KEY, DoubtfulCampaign, doubtful_campaign
+from config.emails import masked
+from config.errors import BadInput
+from config.folder import NotOurs, written_by_us
+from data.campaigns.history import Event
+from data.store.states import State
+from tasks.outputs.embed_pages import write_pages
+from tasks.outputs.exports import CannotWrite, write_file
+from tasks.outputs.links import COLUMNS, FORMATS, Link, embed_url, links_of, written
+from tasks.outputs.report import Doubt, bars, moments, report_page
+from tasks.outputs.results import Result, WrongCopy, results_of, write_results
 
-PEOPLE = "first_name,last_name,email1\nAda,Lovelace,ada@example.com\n"
-IN_A_TABLE = DEFINITION.partition("candidates:")[0] + "candidates: {file: people.csv}\n"
-
-
-@pytest.fixture
-def desk(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Iterator[DoubtfulCampaign]:
-    """A campaign that ran, whose people stand in a table of their own."""
-    with doubtful_campaign(tmp_path, monkeypatch, capsys) as desk:
-        (tmp_path / "people.csv").write_text(PEOPLE)
-        desk.file.write_text(IN_A_TABLE)
-        desk.run()
-        yield desk
-
-
-def refused(desk: DoubtfulCampaign, place: Path, *words: object) -> str:
-    """Type a command that is to write to a place: it ends with 2 and leaves every byte there."""
-    before = place.read_bytes() if place.exists() else None
-    answer = desk.type(*words, "-o", place)
-    assert answer.code == 2, (words, answer)
-    assert (place.read_bytes() if place.exists() else None) == before
-    return answer.err
-
-
-@pytest.mark.parametrize("words", ["links KEY", "export ada@example.com", "settle KEY --export"])
-def test_a_dash_is_standard_output(desk: DoubtfulCampaign, words: str) -> None:
-    """As without -o; no file of that name appears."""
-    typed = words.replace("KEY", KEY).split()
-    here, there = desk.type(*typed), desk.type(*typed, "-o", "-")
-    assert (there.code, there.out) == (0, here.out)
-    assert here.out
-    assert not (desk.folder / "-").exists()
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("links", KEY),
-        ("links", KEY, "--into", "others.csv"),
-        ("report", KEY, "--force"),
-        ("export", "ada@example.com"),
-        ("metrics",),
-        ("settle", KEY, "--export"),
-    ],
-    ids=" ".join,
-)
-def test_no_command_writes_over_what_must_stay(
-    desk: DoubtfulCampaign, words: tuple[str, ...]
-) -> None:
-    """Whatever a command writes, the ledger stays, and so does the table of the campaign."""
-    (desk.folder / "others.csv").write_text(PEOPLE)
-    if "--into" not in words:  # which writes to no file of another kind
-        assert "ledger.db is the ledger" in refused(desk, desk.folder / "ledger.db", *words)
-    assert "people.csv is a file" in refused(desk, desk.folder / "people.csv", *words)
-    assert desk.type("status", KEY).code == 0
+DONE, WAITING, REFUSED, UNSURE, GIVEN_UP = (
+    State.DONE, State.WAITING, State.REFUSED, State.UNSURE, State.GIVEN_UP,
+)  # fmt: skip
+APP = "https://app.test/"
+EVIL = [
+    "=1+1",
+    "+1",
+    "-1+2",
+    "@SUM(A1)",
+    "\t=1",
+    "＝1+1",
+    "=HYPERLINK('http://x','y')",
+    "</td><script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "{{ 7 * 7 }}",
+    "a\x00b\x1b[31m\u202egnp.exe",
+    'O"Neil, "Bo"; x',
+    "two\nlines",
+]
 
 
-@pytest.mark.parametrize(
-    ("name", "what"),
-    [
-        ("ledger.db-wal", "a part"),
-        ("ledger.db-shm", "a part"),
-        ("hiring.receipt", "a receipt"),
-        ("next.receipt", "a receipt"),
-        ("hiring.yaml", "a definition"),
-        ("other.yml", "a definition"),
-        ("kept.db", "a database"),
-        ("kept.db-wal", "a database"),
-        ("another way/ledger.db", "the ledger"),
-    ],
-)
-def test_what_must_stay_is_named(desk: DoubtfulCampaign, name: str, what: str) -> None:
-    """Also where it is not there yet, of another ledger, or named by another way."""
-    (desk.folder / "other.yml").write_text("campaign: other\n")
-    (desk.folder / "another way").symlink_to(desk.folder)
-    with closing(sqlite3.connect(desk.folder / "kept.db")) as kept:
-        kept.execute("CREATE TABLE people (name)")
-    (desk.folder / "kept.db-wal").write_bytes(b"not committed to the file yet")
-    assert f"{name} is {what}" in refused(desk, desk.folder / name, "metrics")
+@dataclass(frozen=True)
+class Row:
+    email1: str
+    first_name: str = "Ada"
+    last_name: str = "Byron"
+    candidate_id: int | None = None
+    add: State = DONE
+    invite: State = DONE
+    why: str | None = None
+    fields: dict[str, Any] = field(default_factory=lambda: {"source": "a fair"})
 
 
-def test_an_output_is_written_over_when_the_command_is_typed_again(desk: DoubtfulCampaign) -> None:
-    """What a command wrote before, and whatever else lies there that can be made again."""
-    for words in (("metrics",), ("export", "ada@example.com")):
-        place = desk.folder / "out.csv"
-        place.write_text("from before")
-        assert desk.type(*words, "-o", place).code == 0
-        assert "from before" not in place.read_text()
+ADA = Row("Ada@x.org", candidate_id=5001)
+BOB = Row("bob@x.org", "Bob", "Ng", 2**60, invite=REFUSED, why="The service refused it.")
+CEM = Row("cem@x.org", "Cem", "Ay", add=WAITING, invite=WAITING)
+DEE = Row("dee@x.org", "Dee", "Li", 5004, invite=GIVEN_UP)
+LINKS = links_of([ADA, BOB, CEM, DEE], APP, 101)
 
 
-@pytest.mark.parametrize(
-    ("name", "starts"),
-    [
-        ("l.csv", b"\xef\xbb\xbffirst_name,"),
-        ("l", b"\xef\xbb\xbffirst_name,"),
-        ("l.txt", b"\xef\xbb\xbffirst_name,"),
-        ("L.XLSX", b"PK"),
-        ("l.json", b"["),
-    ],
-)
-def test_links_are_what_their_name_says(desk: DoubtfulCampaign, name: str, starts: bytes) -> None:
-    """Without --format; a name that says nothing is that of a csv."""
-    assert desk.type("links", KEY, "-o", desk.folder / name).code == 0
-    assert (desk.folder / name).read_bytes().startswith(starts)
+def test_a_link_leads_to_the_embedded_assessment() -> None:
+    ada = ("Ada", "Byron", "Ada@x.org", 5001, URL.format(5001), "done")
+    assert LINKS[0] == Link(*ada, {"source": "a fair"})
+    assert [(each.embed_url, each.invite) for each in LINKS[1:]] == [
+        (URL.format(2**60), "refused"),
+        (None, "waiting"),
+        (URL.format(5004), "withdrawn"),
+    ]
+    assert embed_url(APP, None, 5001) is None
 
 
-@pytest.mark.parametrize(
-    ("words", "instead"),
-    [
-        (("--format", "csv", "-o", "my list.xlsx"), "my list.csv"),
-        (("--format", "csv", "-o", "l.html"), "l.csv"),
-        (("--format", "xlsx", "-o", "l.csv"), "l.xlsx"),
-        (("--format", "json", "-o", "l.csv"), "l.json"),
-        (("--format", "html", "-o", "l.csv"), "l"),
-        (("-o", "l.html"), "l"),
-    ],
-    ids=str,
-)
-def test_links_under_a_name_that_says_otherwise_are_refused(
-    desk: DoubtfulCampaign, words: tuple[str, ...], instead: str
-) -> None:
-    """Nothing is written, and what is to be typed writes it under another name."""
-    before = set(desk.folder.iterdir())
-    answer = desk.type("links", KEY, *words)
-    assert (answer.code, set(desk.folder.iterdir()) - before) == (2, set())
-    assert desk.type(*shlex.split(answer.err.rpartition(": campaign ")[2])).code == 0
-    assert [place.name for place in {*desk.folder.iterdir()} - before] == [instead]
+URL = "https://app.test/embedded/welcome?projectId=101&candidateId={}"
 
 
-@pytest.mark.parametrize("form", ["csv", "xlsx", "json"])
-def test_links_replace_only_links(desk: DoubtfulCampaign, form: str) -> None:
-    """What this command wrote before, in any form, or an empty file; nobody's own table, and no
-    column or sheet that somebody added."""
-    place = desk.folder / f"list.{form}"
-    words = ("links", KEY, "--format", form, "-o", place)
-    place.touch()
-    for _ in range(2):
-        assert desk.type(*words).code == 0
-    ours = place.read_bytes()
-    for other in ("csv", "xlsx", "json"):
-        desk.type("links", KEY, "--format", other, "-o", desk.folder / f"other.{other}")
-        place.write_bytes((desk.folder / f"other.{other}").read_bytes())
-        assert desk.type(*words).code == 0
-        assert place.read_bytes()[:9] == ours[:9]
-    noted = [PEOPLE.encode(), b"[]\n", b"\xff", b"PK\3\4", b"<p>", desk.file.read_bytes()]
-    noted.append((desk.folder / "other.csv").read_bytes().replace(b"invite\n", b"invite,mine\n"))
-    for add in (
-        lambda book: book.create_sheet("mine"),
-        lambda book: book["links"].cell(2, 7, "called"),
-        lambda book: setattr(book["links"], "title", "mine"),
+def test_json_has_every_text_as_it_is() -> None:
+    links = [*LINKS, *(Link(text, text, "x@x.org", None, None, "done") for text in EVIL)]
+    read = json.loads(written("json", links, ""))
+    assert [tuple(row[name] for name in COLUMNS) for row in read] == [each[:6] for each in links]
+    assert [row.get("source") for row in read[3:5]] == ["a fair", None]
+    assert json.loads(written("json", [], "")) == []
+
+
+def test_csv_calculates_nothing() -> None:
+    links = [Link(text, "", "x@x.org", 1, None, "done") for text in EVIL]
+    text = written("csv", links, "").decode("utf-8-sig")
+    rows = list(csv.DictReader(io.StringIO(text, newline="")))
+    assert [row["first_name"].removeprefix("'") for row in rows] == EVIL
+    assert not any(row["first_name"][0] in "=+-@\t＝" for row in rows)
+    with_urls = csv.DictReader(io.StringIO(written("csv", LINKS, "").decode()))
+    assert [row["embed_url"] for row in with_urls] == [each.embed_url or "" for each in LINKS]
+
+
+def test_a_workbook_of_links_calculates_nothing_and_keeps_every_digit() -> None:
+    links = [*LINKS, *(Link(text, "", "x@x.org", 1, None, "done") for text in EVIL)]
+    sheet = load_workbook(io.BytesIO(written("xlsx", links, "")))["links"]
+    rows = list(sheet.iter_rows(min_row=2, max_col=6))
+    assert [cell.value for cell in sheet[1]] == list(COLUMNS)
+    assert {cell.data_type for row in rows for cell in row} <= {"s", "inlineStr", "n"}
+    assert [row[3].value for row in rows[:4]] == [5001, str(2**60), None, 5004]
+    assert rows[0][4].hyperlink.target == URL.format(5001)
+    shown = [row[0].value for row in rows[4:]]
+    assert shown[:4] == EVIL[:4]
+    assert "\u202e" not in "".join(shown)
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_our_own_files_are_known_and_no_other_is_overwritten(form: str, tmp_path: Path) -> None:
+    ours, other = tmp_path / f"links.{form}", tmp_path / f"own.{form}"
+    write_file(ours, written(form, LINKS, "Backend"))
+    write_file(ours, written(form, LINKS[:1], "Backend"))
+    assert written_by_us(ours)
+    assert ours.stat().st_mode & 0o077 == 0
+    other.write_text("first_name,email1\nAda,ada@x.org\n")
+    with pytest.raises(NotOurs):
+        write_file(other, b"x")
+    assert other.read_text().startswith("first_name")
+    write_file(other, b"x", force=True)
+    assert other.read_bytes() == b"x"
+
+
+def test_what_cannot_be_written_is_said(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    (tmp_path / "link").symlink_to(tmp_path / "file")
+    for place in (tmp_path / "file" / "below.csv", tmp_path / "link"):
+        with pytest.raises(CannotWrite):
+            write_file(place, b"x", force=True)
+    assert (tmp_path / "file").read_text() == "x"
+
+
+# --- results in a copy of one's own sheet ---------------------------------------------------------
+
+RESULTS = results_of([ADA, BOB, CEM, DEE], APP, 101)
+
+
+def test_a_result_says_how_far_somebody_came() -> None:
+    assert {key: result.status for key, result in RESULTS.items()} == {
+        "ada@x.org": "invited",
+        "bob@x.org": "refused",
+        "cem@x.org": "waiting",
+        "dee@x.org": "withdrawn",
+    }
+    assert results_of([ADA, CEM], APP, 1, invites=False)["ada@x.org"].status == "added"
+
+
+def test_results_go_into_a_text_by_address(tmp_path: Path) -> None:
+    own, copy = tmp_path / "own.csv", tmp_path / "copy.csv"
+    own.write_text(
+        "Candidates of May\nName;Phone;E-mail\n"
+        "Cem Ay;+49 30 1;cem@x.org\n"
+        'Bob Ng;=1+1;"Bob <BOB@x.org>"\n'
+        "Eve Li;;eve@x.org\n"
+    )
+    copied = write_results(own, copy, RESULTS, columns={"full_name": "Name"})
+    rows = list(csv.reader(io.StringIO(copy.read_text("utf-8-sig"), newline=""), delimiter=";"))
+    assert rows == [
+        ["Candidates of May"],
+        ["Name", "Phone", "E-mail", *Result._fields],
+        ["Cem Ay", "+49 30 1", "cem@x.org", "", "", "waiting", ""],
+        ["Bob Ng", "'=1+1", "Bob <BOB@x.org>", str(2**60), URL.format(2**60), "refused",
+         "The service refused it."],
+        ["Eve Li", "", "eve@x.org", "", "", "not in the campaign",
+         "not among the people of its last run"],
+    ]  # fmt: skip
+    assert (copied.absent, copied.statuses["refused"], copied.lost) == (2, 1, [])
+    assert written_by_us(copy)
+
+
+def own_workbook(file: Path) -> None:
+    """A workbook as people have them, with a chart, a validation, a filter and hidden rows."""
+    book = Workbook()
+    book.active.title = "Notes"
+    sheet = book.create_sheet("candidates")
+    for row in (
+        ["Candidates of May", None, None],
+        ["First name", "Last name", "Email"],
+        ["Dee", "Li", "DEE@x.org"],
+        ["Ada", "Byron", "ada@x.org"],
+        ["Bob", "Ng", "bob@x.org"],
+        ["Total", "=COUNTA(C3:C5)", None],
     ):
-        book = openpyxl.load_workbook(desk.folder / "other.xlsx")
-        add(book)
-        book.save(desk.folder / "noted.xlsx")
-        noted.append((desk.folder / "noted.xlsx").read_bytes())
-    for strange in noted:
-        place.write_bytes(strange)
-        assert f"{place} already exists" in refused(desk, place, *words[:-2])
+        sheet.append(row)
+    bold = TextBlock(InlineFont(b=True), "Byron")
+    sheet["B4"] = CellRichText(bold, " (née King)")
+    sheet.row_dimensions[5].hidden = True
+    sheet.auto_filter.ref = "A2:C5"
+    sheet.freeze_panes = "A3"
+    sheet["C4"].hyperlink = "mailto:ada@x.org"
+    rule = DataValidation(type="list", formula1='"a,b"')
+    rule.add("A3:A5")
+    sheet.add_data_validation(rule)
+    chart = BarChart()
+    chart.add_data(Reference(sheet, min_col=2, min_row=3, max_row=6))
+    sheet.add_chart(chart, "H2")
+    book.save(file)
 
 
-def test_only_an_index_of_the_same_links_is_written_over(desk: DoubtfulCampaign) -> None:
-    """The page of a website, or that of another campaign, stays as it is to the byte."""
-    folder = desk.folder / "site"
-    written = ("links", KEY, "--format", "html", "-o", folder)
-    for _ in range(2):
-        assert desk.type(*written).code == 0
-    index = folder / "index.html"
-    for strange in (b"<html>our company", index.read_bytes().replace(KEY.encode(), b"another")):
-        index.write_bytes(strange)
-        answer = desk.type(*written)
-        assert (answer.code, index.read_bytes()) == (2, strange)
-        assert str(index) in answer.err and "with -o" in answer.err
+def test_results_go_into_a_workbook_and_the_rest_stays(tmp_path: Path) -> None:
+    own, copy = tmp_path / "own.xlsx", tmp_path / "copy.xlsx"
+    own_workbook(own)
+    before = own.read_bytes()
+    for _ in range(2):  # again: earlier results are replaced
+        copied = write_results(own, copy, RESULTS)
+        own, copy = copy, tmp_path / "again.xlsx"
+    assert (tmp_path / "own.xlsx").read_bytes() == before
+    assert copied.lost == ["the stored results of formulas, until a spreadsheet program opens it"]
+    assert copied.absent == 1
+    book = load_workbook(own, rich_text=True)
+    sheet = book["candidates"]
+    assert [[cell.value for cell in row] for row in sheet["D2:G6"]] == [
+        list(Result._fields),
+        [5004, URL.format(5004), "withdrawn", None],
+        [5001, URL.format(5001), "invited", None],
+        [str(2**60), URL.format(2**60), "refused", "The service refused it."],
+        [None, None, None, None],
+    ]
+    assert sheet["E4"].hyperlink.target == URL.format(5001)
+    assert sheet.max_column == 7
+    assert sheet.row_dimensions[5].hidden
+    assert (sheet.auto_filter.ref, sheet.freeze_panes) == ("A2:C5", "A3")
+    assert (len(sheet._charts), len(sheet.data_validations.dataValidation)) == (1, 1)
+    assert isinstance(sheet["B4"].value, CellRichText)
+    assert sheet["B6"].value == "=COUNTA(C3:C5)"
+    assert written_by_us(own)
+
+
+def test_a_why_that_looks_like_a_formula_is_a_text(tmp_path: Path) -> None:
+    own, copy = tmp_path / "own.xlsx", tmp_path / "copy.xlsx"
+    own_workbook(own)
+    write_results(own, copy, {"ada@x.org": Result(1, None, "refused", "=cmd|' /C calc'!A0")})
+    cell = load_workbook(copy)["candidates"]["G4"]
+    assert (cell.value, cell.data_type) == ("=cmd|' /C calc'!A0", "s")
+
+
+def test_a_copy_of_a_text_or_a_web_page_may_be_a_workbook(tmp_path: Path) -> None:
+    (tmp_path / "own.csv").write_text("Name,Email\n=1+1,ada@x.org\n")
+    page = "<table><tr><td>Name<td>Email<tr><td>=1+1<td>ada@x.org</table>"
+    (tmp_path / "own.xls").write_text(f"<html>{page}</html>")
+    for own in ("own.csv", "own.xls"):
+        write_results(tmp_path / own, tmp_path / "copy.xlsx", RESULTS)
+        sheet = load_workbook(tmp_path / "copy.xlsx").active
+        assert [cell.value for cell in sheet[2]][:4] == [
+            "=1+1",
+            "ada@x.org",
+            5001,
+            URL.format(5001),
+        ]
+        assert not [cell for row in sheet for cell in row if cell.data_type == "f"]
+
+
+COPIES = [
+    ("own.csv", "own.csv", "the table itself"),
+    ("own.csv", "copy.html", "must end in .csv"),
+    ("own.xlsx", "copy.csv", "must end in .xlsx"),
+    ("own.xls", "copy.xls", "must end in .xlsx"),
+]
+
+
+@pytest.mark.parametrize(("own", "copy", "why"), COPIES)
+def test_a_copy_that_cannot_be_is_refused(own: str, copy: str, why: str, tmp_path: Path) -> None:
+    own_workbook(tmp_path / "own.xlsx")
+    (tmp_path / "own.csv").write_text("Name,Email\nAda,ada@x.org\n")
+    (tmp_path / "own.xls").write_text("<html><table><tr><td>Email</td></tr></table></html>")
+    before = (tmp_path / own).read_bytes()
+    with pytest.raises(WrongCopy, match=why):
+        write_results(tmp_path / own, tmp_path / copy, RESULTS, force=True)
+    assert (tmp_path / own).read_bytes() == before
+    assert copy == own or not (tmp_path / copy).exists()
+
+
+def test_a_sheet_that_is_not_there_is_a_mistake(tmp_path: Path) -> None:
+    own_workbook(tmp_path / "own.xlsx")
+    with pytest.raises(BadInput):
+        write_results(tmp_path / "own.xlsx", tmp_path / "copy.xlsx", RESULTS, sheet="People")
+
+
+# --- pages ----------------------------------------------------------------------------------------
+
+
+def test_a_page_says_who_logs_in_and_names_nobody(tmp_path: Path) -> None:
+    index = write_pages(tmp_path, LINKS, 'Back"end', "key", "secret")
+    first = sorted(path.name for path in (tmp_path / "pages").iterdir())
+    write_pages(tmp_path, LINKS, 'Back"end', "key", "secret")
+    pages = sorted((tmp_path / "pages").iterdir())
+    assert [path.name for path in pages] == first
+    assert len(pages) == 3  # Cem has no link yet
+    for path in pages:
+        text = path.read_text()
+        assert 'allow="fullscreen; clipboard-read; clipboard-write; keyboard-map"' in text
+        assert text.count("@x.org") == 1
+        assert not any(name in text for name in ("Byron", "Bob", "Dee"))
+        assert path.stat().st_mode & 0o777 == 0o644
+    assert all(f'href="pages/{path.name}"' in index.read_text() for path in pages)
+    assert "cem@x.org" in index.read_text()
+    assert "<iframe" not in index.read_text()
+    assert index.stat().st_mode & 0o077 == 0
+    write_pages(tmp_path / "b", LINKS, "x", "key", "other")
+    assert not {path.name for path in (tmp_path / "b" / "pages").iterdir()} & {*first}
+
+
+def test_a_page_of_somebody_else_stays(tmp_path: Path) -> None:
+    (tmp_path / "index.html").write_text("<html>mine</html>")
+    with pytest.raises(NotOurs):
+        write_pages(tmp_path, LINKS, "x", "key", "secret")
+    assert [path.name for path in tmp_path.iterdir()] == ["index.html"]
+
+
+# --- the report -----------------------------------------------------------------------------------
+
+AT = datetime(2026, 12, 1, 9, 0, tzinfo=UTC)
+COUNTS = dict.fromkeys(
+    ("added", "invited", "waiting", "sending", "unsure", "refused", "withdrawn", "held"), 0
+)
+
+
+def status(*candidates: dict[str, Any], **counts: int) -> dict[str, Any]:
+    return {
+        "campaign": "backend-2026",
+        "service": "https://api.test",
+        "project_id": 101,
+        "problem_id": 42,
+        "project": "done",
+        "problem": "done",
+        "counts": {"candidates": 10_000} | COUNTS | counts,
+        "candidates": list(candidates),
+    }
+
+
+def stands(email: str, add: str, invite: str, why: str | None = None) -> dict[str, Any]:
+    return {"email1": email, "add": add, "invite": invite, "why": why}
+
+
+def test_a_report_tells_each_doubt_and_names_nobody_unless_asked() -> None:
+    lost = Event(AT, "invite", "ada@x.org", "unsure", status=502, words="<b>gateway</b>")
+    word = Event(AT, "sent", "bob@x.org", who="mara", words="it arrived")
+    doubts = [Doubt("bob@x.org", False, [word]), Doubt("ada@x.org", True, [lost])]
+    shown = status(
+        stands("ada@x.org", "done", "unsure", EVIL[7]), stands("bob@x.org", "done", "done"),
+        added=10_000, invited=9_998, unsure=1, refused=1,
+    )  # fmt: skip
+    more = {"doubts": doubts, "events": [lost, word], "at": AT}
+    text = report_page(shown, EVIL[8], **more).decode()
+    assert text.index("a…@x…: open") < text.index("b…@x…: settled")
+    assert all(said in text for said in ("&lt;b&gt;gateway", "status 502", "mara: sent", "9,998"))
+    assert not any(part in text for part in ("ada@", "bob@", "<script", "<img", "http://"))
+    assert "ada@x.org" in report_page(shown, "x", names=True, **more).decode()
+    svg = text[text.index("<svg") : text.index("</svg>") + 6]
+    assert len(ElementTree.fromstring(svg).findall(".//rect")) == 7
+
+
+def test_a_story_counts_what_came_to_the_same() -> None:
+    came = ("done", "done", "unsure", "done")
+    events = [Event(AT, "invite", f"{n}@x.org", each) for n, each in enumerate(came)]
+    events += [Event(AT, "correct", "a@x.org, now b@y.org", who="mara") for _ in range(2)]
+    assert [each.text for each in moments(events, masked)] == [
+        "invite 2 requests: done",
+        "invite 2…@x…: unsure",
+        "invite 3…@x…: done",
+        "mara: correct a…@x…, now b…@y…",
+        "mara: correct a…@x…, now b…@y…",
+    ]
+
+
+def test_one_in_ten_thousand_is_seen_in_the_picture() -> None:
+    drawn = bars({"candidates": 10_000} | COUNTS | {"invited": 9_000, "unsure": 1})
+    assert [(kind, width >= 5) for kind, _, width in drawn[2].parts] == [
+        ("done", True),
+        ("unsure", True),
+    ]
+    assert bars({"candidates": 0} | COUNTS)[2].parts == []

@@ -1,456 +1,267 @@
-"""What one exchange proves: the table of outcomes, row by row."""
+"""What an answer means: every status, phase and body of the verdict table, once."""
 
+import json
 from datetime import UTC, datetime, timedelta
-from email.utils import format_datetime
+from typing import Any
 
 import pytest
 
-from config.definition.model import Trust
-from data.store.states import Operation
-from tasks.service.evidence import ENCODED, GLUED, Exchange, HeldBack, Phase
-from tasks.service.verdict import (
-    MAYBE,
-    Proof,
-    Then,
-    Verdict,
-    last_chance,
-    pause_of,
-    used_up,
-    verdict,
-)
+from data.store.states import Op, State
+from tasks.service.exchange import ENCODED, Exchange, Phase
+from tasks.service.verdict import PROJECT, Then, retry_after, verdict
 
-CREATE, ATTACH, ADD, INVITE = Operation
-NOT_SENT, REFUSED, UNSURE, DONE = Proof.NOT_SENT, Proof.REFUSED, Proof.UNSURE, Proof.DONE
-GO_ON, RETRY, RENEW, HALVE = Then.GO_ON, Then.RETRY, Then.RENEW, Then.HALVE
-PAUSE, ROW, STOP = Then.PAUSE, Then.ROW, Then.STOP
-
-ONE_ADDED = b'[{"email1": "ada@example.com", "candidate_id": 5001}]'
-MAY_BE_SENT = MAYBE[INVITE]
-USABLE = {CREATE: b'{"id": 101}', ATTACH: b"", ADD: ONE_ADDED, INVITE: b""}
+CREATE, ATTACH, ADD, INVITE = Op.CREATE, Op.ATTACH, Op.ADD, Op.INVITE
+EVERY = (CREATE, ATTACH, ADD, INVITE)
+DONE, WAITING, REFUSED, UNSURE = State.DONE, State.WAITING, State.REFUSED, State.UNSURE
+GO_ON, RETRY, RENEW, SPLIT, PAUSE, STOP = Then
+PAGE = b"<!doctype html><html><title>Sign in</title><form></form></html>"
+ADA = {"first_name": "Ada", "last_name": "Byron", "email1": "Ada@X.org"}
+BOB = {"first_name": "Bob", "last_name": "Stone", "email1": "bob@x.org"}
+ONE, TWO = (ADA,), (ADA, BOB)
 
 
-def answered(status: int, **more: object) -> Exchange:
-    return Exchange(**{"reached": Phase.ANSWERED, "status": status, "body": b"{}", **more})  # type: ignore[arg-type]
+def answered(status: int = 200, body: Any = b"", **more: Any) -> Exchange:
+    raw = body if isinstance(body, bytes | None) else json.dumps(body).encode()
+    return Exchange("op", Phase.ANSWERED, status, body=raw, **more)
 
 
-def outcome(judged: Verdict) -> tuple[Proof, Then]:
-    return judged.proof, judged.then
+def sent(op: Op) -> tuple[dict[str, str], ...]:
+    return ONE if op is ADD else ()
 
 
-NETWORK = [
-    "ConnectError",
-    "ConnectTimeout",
-    "ProxyError",
-    "TimeoutError",
-    "RemoteProtocolError",
-    "Unreachable",
-    None,
-]
-OUR_OWN = ["LocalProtocolError", "UnsupportedProtocol", "InvalidURL", "TypeError", "RuntimeError"]
+def right(op: Op) -> Any:
+    return {CREATE: {"id": 101}, ADD: [ADA | {"candidate_id": 5001}]}.get(op, b"")
 
 
-@pytest.mark.parametrize("failure", NETWORK)
-@pytest.mark.parametrize("operation", list(Operation))
-def test_what_never_started_was_not_sent(operation: Operation, failure: str | None) -> None:
-    """Headers never started: nothing happened, and it may be sent again."""
-    seen = Exchange(Phase.NOTHING, failure=failure)
-    assert outcome(verdict(operation, seen)) == (NOT_SENT, RETRY)
-
-
-@pytest.mark.parametrize("failure", [*OUR_OWN, "CredentialsRefused"])
-@pytest.mark.parametrize("operation", list(Operation))
-def test_our_own_mistakes_stop(operation: Operation, failure: str) -> None:
-    """Repeating what failed by our own fault, or with refused credentials, helps nobody."""
-    seen = Exchange(Phase.NOTHING, failure=failure)
-    assert outcome(verdict(operation, seen)) == (NOT_SENT, STOP)
-
-
-@pytest.mark.parametrize("failure", [*NETWORK, *OUR_OWN, "CancelledError", "ReadTimeout"])
-@pytest.mark.parametrize("phase", [Phase.SENDING, Phase.SENT])
-@pytest.mark.parametrize("operation", list(Operation))
-def test_the_phase_decides_and_not_the_exception(
-    operation: Operation, phase: Phase, failure: str | None
-) -> None:
-    """Sending started and no status line: unsure, by whatever name the failure goes."""
-    seen = Exchange(phase, failure=failure)
-    assert outcome(verdict(operation, seen)) == (UNSURE, GO_ON)
-
-
-# One line a row of the table of outcomes: status, then create, attach, add of one, add of many,
-# invite.
-BY_STATUS: list[tuple[int, tuple[tuple[Proof, Then], ...]]] = [
-    (400, ((REFUSED, STOP), (REFUSED, STOP), (REFUSED, ROW), (REFUSED, HALVE), (REFUSED, ROW))),
-    (401, ((NOT_SENT, RENEW),) * 5),
-    (402, ((REFUSED, STOP),) * 5),
-    (403, ((REFUSED, STOP),) * 5),
-    (404, (*(((REFUSED, STOP),) * 4), (REFUSED, ROW))),
-    (405, (*(((REFUSED, STOP),) * 4), (REFUSED, ROW))),
-    (406, ((REFUSED, STOP),) * 5),
-    (407, ((REFUSED, STOP),) * 5),
-    (408, ((UNSURE, GO_ON),) * 5),
-    (409, ((UNSURE, GO_ON),) * 5),
-    (410, ((REFUSED, STOP),) * 5),
-    (413, ((REFUSED, STOP), (REFUSED, STOP), (REFUSED, STOP), (REFUSED, HALVE), (REFUSED, STOP))),
-    (415, ((REFUSED, STOP),) * 5),
-    (421, ((NOT_SENT, RETRY),) * 5),
-    (422, ((REFUSED, STOP), (REFUSED, STOP), (REFUSED, ROW), (REFUSED, HALVE), (REFUSED, ROW))),
-    (425, ((NOT_SENT, PAUSE),) * 5),
-    (429, ((NOT_SENT, PAUSE),) * 5),
-    (499, ((REFUSED, STOP),) * 5),
-    (500, ((UNSURE, GO_ON),) * 5),
-    (501, ((REFUSED, STOP),) * 5),
-    (502, ((UNSURE, GO_ON),) * 5),
-    (503, ((UNSURE, GO_ON),) * 5),
-    (504, ((UNSURE, GO_ON),) * 5),
-    (505, ((REFUSED, STOP),) * 5),
-    *((status, ((UNSURE, STOP),) * 5) for status in (300, 301, 302, 303, 304, 307, 308)),
-    # Named by no row: they prove nothing, so they are doubted.
-    *((status, ((UNSURE, GO_ON),) * 5) for status in (100, 101, 199, 506, 507, 520, 599, 600, 999)),
-]
-COLUMNS = [(CREATE, 1), (ATTACH, 1), (ADD, 1), (ADD, 5), (INVITE, 1)]
-
-
-@pytest.mark.parametrize(("status", "row"), BY_STATUS)
-def test_each_status_means_what_the_table_says(
-    status: int, row: tuple[tuple[Proof, Then], ...]
-) -> None:
-    """Outcomes by status, for every changing call."""
-    for (operation, rows), expected in zip(COLUMNS, row, strict=True):
-        judged = verdict(operation, answered(status), rows=rows)
-        assert outcome(judged) == expected, (operation, rows)
-
-
-@pytest.mark.parametrize("status", [200, 201, 202, 204, 206, 299])
-@pytest.mark.parametrize("operation", list(Operation))
-def test_a_usable_yes_is_done(operation: Operation, status: int) -> None:
-    """Any 2xx that holds what the call needs is done."""
-    seen = answered(status, body=USABLE[operation])
-    assert outcome(verdict(operation, seen, rows=1)) == (DONE, GO_ON)
-
-
-@pytest.mark.parametrize(
-    "body", [None, b"", b"None", b"null", b"[]", b"{}", b"[{}]", b"\xff", b"["]
-)
-@pytest.mark.parametrize("operation", list(Operation))
-def test_a_yes_without_ids(operation: Operation, body: bytes | None) -> None:
-    """Create and add without an id are unsure; attach and invite are done, whatever the body."""
-    expected = UNSURE if operation in {CREATE, ADD} else DONE
-    assert outcome(verdict(operation, answered(200, body=body))) == (expected, GO_ON)
-
-
-@pytest.mark.parametrize("operation", list(Operation))
-def test_a_web_page_that_says_yes_stops(operation: Operation) -> None:
-    """A 2xx with a web page is unsure and stops, broken off or not."""
-    for broken_off in (False, True):
-        seen = answered(200, body=b"<html>", early=broken_off)
-        assert outcome(verdict(operation, seen)) == (UNSURE, STOP)
-
-
-@pytest.mark.parametrize("operation", list(Operation))
-def test_a_yes_to_half_a_request_is_unsure(operation: Operation) -> None:
-    """A 2xx that began before the whole request had left is unsure."""
-    seen = answered(200, body=USABLE[operation], early=True)
-    assert outcome(verdict(operation, seen)) == (UNSURE, GO_ON)
-
-
-@pytest.mark.parametrize("operation", list(Operation))
-def test_a_timeout_told_by_the_service_counts_only_with_the_whole_request(
-    operation: Operation,
-) -> None:
-    """408 is unsure with the body fully sent; a request that broke off was never whole."""
-    assert outcome(verdict(operation, answered(408))) == (UNSURE, GO_ON)
-    assert outcome(verdict(operation, answered(408, body_failed=True))) == (NOT_SENT, RETRY)
-
-
-BEFORE: list[tuple[int, tuple[int, ...], bool]] = [
-    (401, (), False),
-    (401, (429,), False),
-    (401, (401,), True),
-    (401, (429, 429), True),
-    (429, (401,), False),
-    (429, (429,), False),
-    (429, (425, 429), True),
-    (425, (429, 429), True),
-    (421, (421,), False),
-    (421, (421, 421), True),
-    (403, (403,), False),
-    (403, (403, 403), True),
-    (501, (403, 429), True),
-    (505, (505, 505, 505), True),
+UNANSWERED = [
+    # phase, fatal -> state, then
+    (Phase.NOTHING, False, WAITING, RETRY),
+    (Phase.NOTHING, True, WAITING, STOP),
+    (Phase.SENDING, False, UNSURE, GO_ON),
+    (Phase.SENT, False, UNSURE, GO_ON),
 ]
 
 
-@pytest.mark.parametrize(("status", "before", "doubted"), BEFORE)
-@pytest.mark.parametrize("operation", list(Operation))
-def test_what_was_refused_too_often_is_in_doubt(
-    operation: Operation, status: int, before: tuple[int, ...], *, doubted: bool
+@pytest.mark.parametrize("op", EVERY)
+@pytest.mark.parametrize(("phase", "fatal", "state", "then"), UNANSWERED)
+def test_without_an_answer_the_phase_decides(
+    op: Op, phase: Phase, fatal: bool, state: State, then: Then
 ) -> None:
-    """Two repetitions over all runs, one with a fresh token; each may have come after the work."""
-    judged = verdict(operation, answered(status), before=before)
-    if not doubted:
-        assert outcome(judged) == outcome(verdict(operation, answered(status)))
-        return
-    assert outcome(judged) == (UNSURE, STOP)
-    assert "refused before (status " + ", ".join(map(str, before)) in judged.reason
-    assert last_chance(before)
+    seen = Exchange(op, phase, error="it broke", fatal=fatal)
+    judged = verdict(op, sent(op), seen)
+    assert (judged.state, judged.then) == (state, then)
 
 
-@pytest.mark.parametrize(("before", "last"), [((), 0), ((403,), 0), ((401,), 1), ((429, 403), 1)])
-def test_a_last_chance_is_where_any_no_would_be_doubt(before: tuple[int, ...], last: int) -> None:
-    """It is what the gate is careful about."""
-    assert last_chance(before) == any(used_up(status, before) for status in (401, 403, 429))
-    assert last_chance(before) == bool(last)
+# Without a body. A tuple stands for create, attach, add of one row, add of two rows, invite.
+STOPS = (REFUSED, STOP), (REFUSED, STOP), (WAITING, STOP), (WAITING, STOP), (WAITING, STOP)
+ROWS = (REFUSED, STOP), (REFUSED, STOP), (REFUSED, GO_ON), (WAITING, SPLIT), (REFUSED, GO_ON)
 
 
-@pytest.mark.parametrize("status", [400, 404, 405, 422])
-def test_what_is_refused_for_good_needs_no_count(status: int) -> None:
-    """The row is not sent again; the halves of an add are other requests."""
-    assert outcome(verdict(INVITE, answered(status), before=(403, 403))) == (REFUSED, ROW)
-    if status in (400, 422):
-        halved = verdict(ADD, answered(status), rows=2, before=(403, 403))
-        assert outcome(halved) == (REFUSED, HALVE)
+def alike(state: State, then: Then) -> tuple[tuple[State, Then], ...]:
+    return ((state, then),) * 5
 
 
-def test_by_the_wire_no_status_proves_that_nothing_happened() -> None:
-    """Only a yes is believed, and that nothing left; what stops or pauses a campaign does so."""
-    for status, row in BY_STATUS:
-        for (operation, rows), (_, then) in zip(COLUMNS, row, strict=True):
-            judged = verdict(operation, answered(status), rows=rows, trust=Trust.WIRE)
-            assert outcome(judged) == (UNSURE, STOP if then is STOP else GO_ON), (status, rows)
-            assert (judged.pause is not None) is (then is PAUSE)
-    for operation in Operation:
-        seen = Exchange(Phase.NOTHING, failure="ConnectError")
-        assert outcome(verdict(operation, seen, trust=Trust.WIRE)) == (NOT_SENT, RETRY)
-        yes = answered(200, body=USABLE[operation])
-        assert outcome(verdict(operation, yes, trust=Trust.WIRE)) == (DONE, GO_ON)
+STATUSES = {
+    **dict.fromkeys((101, 408, 409, 500, 502, 503, 504, 507, 520, 600), alike(UNSURE, GO_ON)),
+    **dict.fromkeys((300, 302, 307), alike(UNSURE, STOP)),
+    **dict.fromkeys((400, 422), ROWS),
+    401: alike(WAITING, RENEW),
+    **dict.fromkeys((402, 403, 406, 410, 415, 451, 501, 505), STOPS),
+    **dict.fromkeys((404, 405), (*STOPS[:4], (REFUSED, GO_ON))),
+    413: (*STOPS[:3], (WAITING, SPLIT), STOPS[4]),
+    **dict.fromkeys((421, 425), alike(WAITING, RETRY)),
+    429: alike(WAITING, PAUSE),
+}
+
+
+@pytest.mark.parametrize("status", STATUSES)
+def test_a_status_decides(status: int) -> None:
+    requests = ((CREATE, ()), (ATTACH, ()), (ADD, ONE), (ADD, TWO), (INVITE, ()))
+    judged = [verdict(op, rows, answered(status)) for op, rows in requests]
+    assert tuple((each.state, each.then) for each in judged) == STATUSES[status]
+    assert all(str(status) in (each.why or "") for each in judged)
+
+
+def test_a_408_to_half_a_request_is_not_sent() -> None:
+    judged = verdict(INVITE, (), answered(408, cut_short=True))
+    assert (judged.state, judged.then) == (WAITING, RETRY)
+
+
+OF_ANY_CALL = [
+    # how a right answer came, or another one -> state, then
+    ({}, DONE, GO_ON),
+    ({"status": 201}, DONE, GO_ON),
+    ({"status": 299}, DONE, GO_ON),
+    ({"cut_short": True}, UNSURE, GO_ON),
+    ({"body": PAGE}, UNSURE, STOP),
+    ({"body": b"\xef\xbb\xbf \n<html>"}, UNSURE, STOP),
+    ({"body": "<html></html>".encode("utf-16")}, UNSURE, STOP),
+    ({"body": None, "begun": PAGE[:20]}, UNSURE, STOP),
+    ({"body": None, "headers": {"content-type": "text/html"}}, UNSURE, GO_ON),
+    ({"body": None, "error": ENCODED}, UNSURE, GO_ON),
+    ({"body": {"success": False, "id": 101}}, UNSURE, GO_ON),
+    ({"body": {"ok": "no"}}, UNSURE, GO_ON),
+    ({"body": {"status": "error"}}, UNSURE, GO_ON),
+    ({"body": {"status": 500}}, UNSURE, GO_ON),
+    ({"body": {"id": 101, "error": {"code": 7}}}, UNSURE, GO_ON),
+    ({"body": {"errors": ["no such project"]}}, UNSURE, GO_ON),
+    ({"body": b"false"}, UNSURE, GO_ON),
+]
+
+
+@pytest.mark.parametrize("op", EVERY)
+@pytest.mark.parametrize(("how", "state", "then"), OF_ANY_CALL)
+def test_a_yes_has_to_be_whole_and_only_a_yes(
+    op: Op, how: dict[str, Any], state: State, then: Then
+) -> None:
+    judged = verdict(op, sent(op), answered(**({"body": right(op)} | how)))
+    assert (judged.state, judged.then) == (state, then)
+
+
+NOT_NEEDED = [
+    (DONE, b""),
+    (DONE, b"OK"),
+    (DONE, b"invited"),
+    (DONE, b"None"),
+    (DONE, b"null"),
+    (DONE, b"[]"),
+    (DONE, b"Notification queued"),
+    (DONE, None),  # the status came, the body was lost
+    (DONE, {"success": True, "error": None, "errors": [], "failed": 0, "blocked": False}),
+    (DONE, {"last_name": "Not", "notes": "already met", "candidate_id": 5001}),
+    (DONE, {"unknown": {"field": [1, 2.5, True]}}),
+    (UNSURE, {"result": "rejected"}),
+    (UNSURE, {"message": "The invitation could not be sent"}),
+    (UNSURE, {"sent": False}),
+    (UNSURE, {"invited": 0}),
+    (UNSURE, {"blocked": True}),
+    (UNSURE, {"notFound": True}),
+    (UNSURE, {"state": "quota_exceeded"}),
+    (UNSURE, {"a": {"b": [{"c": "Invalid address"}]}}),
+    (UNSURE, b"unable to deliver"),
+    (UNSURE, "suppressed"),
+    (UNSURE, ["already invited"]),
+    *((UNSURE, word.encode()) for word in ("error", "failed", "denied", "cannot", "expired")),
+]
+
+
+@pytest.mark.parametrize("op", [ATTACH, INVITE])
+@pytest.mark.parametrize(("state", "body"), NOT_NEEDED)
+def test_a_body_that_nobody_needs_may_say_anything_but_no(op: Op, state: State, body: Any) -> None:
+    assert verdict(op, (), answered(body=body)).state is state
+
+
+PROJECT_IDS = [
+    (101, 101),
+    ("101", 101),
+    (2**53 + 1, 2**53 + 1),
+    (str(2**53 + 1), 2**53 + 1),
+    *((bad, None) for bad in (True, None, 0, -1, 1.0, "1.0", "01", " 1", "x", "", [1], 2**63, "٣")),
+]
+
+
+@pytest.mark.parametrize(("found", "read"), PROJECT_IDS)
+def test_a_project_has_an_id_that_is_exactly_one(found: Any, read: int | None) -> None:
+    judged = verdict(CREATE, (), answered(201, {"id": found, "extra": {"id": 7}}))
+    assert judged.state is (UNSURE if read is None else DONE)
+    assert judged.ids == ({} if read is None else {PROJECT: read})
+
+
+@pytest.mark.parametrize("body", [b"", b"None", b"null", b"[]", b"101", b'{"id": 1', None, {}])
+@pytest.mark.parametrize("op", [CREATE, ADD])
+def test_a_yes_without_an_id_is_unsure(op: Op, body: Any) -> None:
+    judged = verdict(op, sent(op), answered(body=body))
+    assert (judged.state, judged.then, judged.ids) == (UNSURE, GO_ON, {})
+
+
+def person(row: dict[str, str], number: Any, **more: Any) -> dict[str, Any]:
+    return row | {"candidate_id": number} | more
+
+
+A, B = "ada@x.org", "bob@x.org"
+OTHER = {"email1": "eve@x.org"}
+ADDED = [
+    # the answer to an add of Ada and Bob -> state, then, ids
+    ([person(ADA, 1), person(BOB, 2)], DONE, GO_ON, {A: 1, B: 2}),
+    ([person(BOB, 2), person(ADA, 1)], DONE, GO_ON, {A: 1, B: 2}),
+    ([person({"email1": A.upper()}, "1"), person({"email1": f" {B} "}, 2)], DONE, GO_ON, None),
+    ([person(ADA, 1), person(BOB, 2), person(BOB, 2)], DONE, GO_ON, {A: 1, B: 2}),
+    ([person(ADA, 1), person(BOB, 2), 7, {}, {"email1": 3}], DONE, GO_ON, {A: 1, B: 2}),
+    ([person(ADA | {"last_name": "BYRON "}, 1), person(BOB, 2)], DONE, GO_ON, {A: 1, B: 2}),
+    ([person(ADA, 2**53 + 1), person(BOB, 2)], DONE, GO_ON, {A: 2**53 + 1, B: 2}),
+    ([person(ADA, 1)], UNSURE, GO_ON, {A: 1}),
+    ([person(ADA, 1), person(BOB, None)], UNSURE, GO_ON, {A: 1}),
+    ([person(ADA, 1), person(BOB, True)], UNSURE, GO_ON, {A: 1}),
+    ([person(ADA, 1), person(BOB, 2), person(BOB, 3)], UNSURE, GO_ON, {A: 1}),
+    ([person(ADA, 1), person(BOB, 2, error="bounced")], UNSURE, GO_ON, {A: 1}),
+    ([person(ADA, 1), person(BOB | {"first_name": "Eve"}, 2)], UNSURE, GO_ON, {A: 1}),
+    ([person(ADA, 1), person(BOB, 1)], UNSURE, GO_ON, {}),
+    ([person(ADA, 1), person(BOB, 2), person(OTHER, 3)], DONE, STOP, {A: 1, B: 2}),
+    ([person(ADA, 1), person(OTHER, 1), person(BOB, 2)], UNSURE, STOP, {B: 2}),
+    ([person(OTHER, 3)], UNSURE, STOP, {}),
+]
+
+
+@pytest.mark.parametrize(("body", "state", "then", "ids"), ADDED)
+def test_people_get_their_own_ids(
+    body: Any, state: State, then: Then, ids: dict[str, int] | None
+) -> None:
+    judged = verdict(ADD, TWO, answered(201, body))
+    expected = {A: 1, B: 2} if ids is None else ids
+    assert (judged.state, judged.then, judged.ids) == (state, then, expected)
+
+
+BEFORE = [
+    # operation, rows, status, earlier ones -> state, then
+    (INVITE, (), 401, [401], WAITING, STOP),
+    (INVITE, (), 401, [429], WAITING, RENEW),
+    (INVITE, (), 404, [404], REFUSED, GO_ON),
+    (INVITE, (), 404, [404, 404], UNSURE, GO_ON),
+    (INVITE, (), 403, [403, 403], UNSURE, STOP),
+    (INVITE, (), 401, [429, 429], UNSURE, STOP),
+    (INVITE, (), 425, [425, 425], UNSURE, GO_ON),
+    (INVITE, (), 429, [429, 429], UNSURE, PAUSE),
+    (CREATE, (), 422, [422, 422], UNSURE, STOP),
+    (ADD, ONE, 422, [422, 422], UNSURE, GO_ON),
+    (ADD, TWO, 422, [422, 422], WAITING, SPLIT),
+    (INVITE, (), 204, [404, 404], DONE, GO_ON),
+    (INVITE, (), 503, [404, 404], UNSURE, GO_ON),
+]
+
+
+@pytest.mark.parametrize(("op", "rows", "status", "before", "state", "then"), BEFORE)
+def test_a_refusal_is_believed_twice(
+    op: Op, rows: Any, status: int, before: list[int], state: State, then: Then
+) -> None:
+    judged = verdict(op, rows, answered(status), before=before)
+    assert (judged.state, judged.then) == (state, then)
 
 
 NOW = datetime(2026, 12, 1, 9, 0, tzinfo=UTC)
 PAUSES = [
-    (None, 5),
-    ("", 5),
-    ("soon", 5),
-    ("-3", 5),
-    ("1.5", 5),
-    ("٣", 5),
-    ("0", 1),
-    ("1", 1),
-    (" 30 ", 30),
-    ("600", 600),
-    ("601", 600),
-    ("9" * 5000, 600),
-    (format_datetime(NOW + timedelta(seconds=90), usegmt=True), 90),
-    (format_datetime(NOW - timedelta(days=1), usegmt=True), 1),
-    (format_datetime(NOW + timedelta(days=1), usegmt=True), 600),
-    ("Tue, 01 Dec 2026 09:01:00 -0000", 60),
-    ("Tuesday, 01-Dec-26 09:00:20 GMT", 20),
-    ("Tue, 99 Dec 2026 09:01:00 GMT", 5),
+    (None, 5.0),
+    ("", 5.0),
+    ("soon", 5.0),
+    ("-3", 5.0),
+    ("0", 1.0),
+    ("17", 17.0),
+    ("99999999999999999999", 600.0),
+    ("Tue, 01 Dec 2026 09:01:30 GMT", 90.0),
+    ("Tue, 01 Dec 2026 09:01:30 -0000", 90.0),
+    ("Mon, 30 Nov 2026 09:00:00 GMT", 1.0),
+    ("Fri, 31 Dec 9999 23:59:59 GMT", 600.0),
 ]
 
 
-@pytest.mark.parametrize(("said", "seconds"), PAUSES)
-def test_the_pause_is_what_the_service_asks_within_reason(said: str | None, seconds: int) -> None:
-    """Retry-After, digits or HTTP date, between 1 and 600 s; 5 s when it cannot be read."""
-    judged = verdict(INVITE, answered(429, retry_after=said), now=NOW)
-    assert judged.pause == seconds
+@pytest.mark.parametrize(("header", "seconds"), PAUSES)
+def test_a_pause_is_as_long_as_the_service_asks_within_limits(
+    header: str | None, seconds: float
+) -> None:
+    assert retry_after(header, NOW) == seconds
+    seen = answered(429, headers={} if header is None else {"retry-after": header})
+    assert verdict(INVITE, (), seen, now=NOW).retry_after == seconds
 
 
-def test_a_date_is_measured_from_now_without_being_told() -> None:
-    """Without `now`, an HTTP date is measured from the clock."""
-    at = format_datetime(datetime.now(UTC) + timedelta(seconds=100), usegmt=True)
-    assert 90 < pause_of(at) <= 100
-
-
-def test_only_a_pause_has_seconds() -> None:
-    """Retry-After on anything but 425 and 429 changes nothing."""
-    assert verdict(INVITE, answered(503, retry_after="30")).pause is None
-
-
-def test_reasons_are_sentences_without_numbers_of_people() -> None:
-    """Every reason is a sentence for a recruiter and says what may be believed."""
-    for status, _ in BY_STATUS:
-        for operation, rows in COLUMNS:
-            judged = verdict(operation, answered(status), rows=rows)
-            assert judged.reason.endswith(".")
-            promised = {
-                NOT_SENT: "nothing happened",
-                REFUSED: "nothing happened",
-                UNSURE: "may have been",
-            }
-            assert promised[judged.proof] in judged.reason
-
-
-REASONS: list[tuple[Operation, Exchange, str]] = [
-    (CREATE, Exchange(Phase.NOTHING), "The service could not be reached, so nothing was sent."),
-    (
-        INVITE,
-        Exchange(Phase.NOTHING, failure="CredentialsRefused"),
-        "The service refused the credentials, so nothing was sent.",
-    ),
-    (
-        ADD,
-        Exchange(Phase.NOTHING, failure="InvalidURL"),
-        "This program could not form the request (InvalidURL), so nothing was sent. The fault is "
-        "in the program or in the address of the service.",
-    ),
-    (
-        INVITE,
-        Exchange(Phase.SENDING),
-        f"The request was partly sent, but no answer came back: {MAY_BE_SENT}.",
-    ),
-    (
-        ATTACH,
-        Exchange(Phase.SENT),
-        "The request was sent, but no answer came back: the problem may have been added.",
-    ),
-    (CREATE, answered(401), "The access token was not accepted; nothing happened."),
-    (
-        CREATE,
-        answered(403),
-        "The service does not allow creating the project with these credentials (status 403); "
-        "nothing happened.",
-    ),
-    (INVITE, answered(404), "The service refused the invitation (status 404); nothing happened."),
-    (
-        ADD,
-        answered(422),
-        "The service refused adding the candidates (status 422); nothing happened.",
-    ),
-    (
-        ADD,
-        answered(413),
-        "The service refused adding the candidates (status 413); nothing happened.",
-    ),
-    (
-        ATTACH,
-        answered(402),
-        "The service refused adding the problem to the project (status 402); nothing happened.",
-    ),
-    (INVITE, answered(501), "The service refused the invitation (status 501); nothing happened."),
-    (
-        INVITE,
-        answered(302),
-        "The service pointed to another address (status 302), which is never followed: "
-        f"{MAY_BE_SENT}.",
-    ),
-    (
-        INVITE,
-        answered(408),
-        f"The service gave up waiting (status 408): {MAY_BE_SENT}.",
-    ),
-    (
-        CREATE,
-        answered(409),
-        "The service reported a conflict (status 409): the project may have been created.",
-    ),
-    (
-        ADD,
-        answered(421),
-        "The service did not take the request (status 421); nothing happened.",
-    ),
-    (ADD, answered(429), "The service asked for a pause (status 429); nothing happened."),
-    (
-        ADD,
-        answered(504),
-        "The service failed while answering (status 504): the candidates may have been added.",
-    ),
-    (
-        INVITE,
-        answered(200, body=b"<html>"),
-        f"A web page answered instead of the service: {MAY_BE_SENT}.",
-    ),
-    (
-        INVITE,
-        answered(200, early=True),
-        f"The service said yes before it had the whole request: {MAY_BE_SENT}.",
-    ),
-    (
-        CREATE,
-        answered(200),
-        "The service said yes but gave no usable project id: the project was probably created.",
-    ),
-    (
-        ADD,
-        answered(200),
-        "The service said yes but gave no usable ids: probably added, id unknown.",
-    ),
-    (
-        CREATE,
-        answered(200, body=b'{"projectId": 7}'),
-        "The service said yes but gave no usable project id: the project was probably created, "
-        "perhaps as 7, an id found elsewhere in the answer.",
-    ),
-    (
-        INVITE,
-        answered(200, body=b'{"success": false}'),
-        f"The service said yes and no at the same time (success: false): {MAY_BE_SENT}.",
-    ),
-    (
-        ATTACH,
-        answered(200, body=b'{"errors": [{"code": 7}]}'),
-        "The service said yes and no at the same time (it has errors): the problem may have been "
-        "added.",
-    ),
-    (
-        INVITE,
-        answered(200, body=None, content_type="text/html"),
-        f"A web page was announced but did not arrive: {MAY_BE_SENT}.",
-    ),
-    (
-        INVITE,
-        answered(200, body=None, content_type="text/html; charset=utf-8"),
-        f"A web page was announced but did not arrive: {MAY_BE_SENT}.",
-    ),
-    (INVITE, answered(200), "The service confirmed it."),
-    (
-        INVITE,
-        answered(400, failure=GLUED),
-        f"More than one answer came at once, the first with status 400: {MAY_BE_SENT}.",
-    ),
-    (
-        INVITE,
-        answered(200, body=None, failure=ENCODED),
-        f"The service said yes in an encoding that was not asked for: {MAY_BE_SENT}.",
-    ),
-    (
-        INVITE,
-        Exchange(Phase.NOTHING, failure=HeldBack.__name__),
-        "The request could not be sent soon enough after it was claimed, so nothing was sent.",
-    ),
-]
-
-
-@pytest.mark.parametrize(("operation", "seen", "reason"), REASONS)
-def test_what_a_person_is_told(operation: Operation, seen: Exchange, reason: str) -> None:
-    """Whoever settles a doubt has this sentence and nothing else to judge by."""
-    assert verdict(operation, seen).reason == reason
-
-
-def test_an_add_is_of_one_person_unless_it_is_said() -> None:
-    """What was too large for one cannot be halved."""
-    assert outcome(verdict(ADD, answered(413))) == (REFUSED, STOP)
-
-
-def test_doubt_after_repetitions_says_what_came_each_time() -> None:
-    """It is the evidence for whoever settles it."""
-    assert verdict(INVITE, answered(401), before=(401,)).reason == (
-        "The access token was not accepted. The same request was refused before (status 401), so "
-        f"this refusal is not trusted: {MAY_BE_SENT}."
-    )
-    assert verdict(INVITE, answered(403), before=(403, 429)).reason == (
-        "The service does not allow the invitation with these credentials (status 403). The same "
-        "request was refused before (status 403, 429), so this refusal is not trusted: "
-        f"{MAY_BE_SENT}."
-    )
-    assert verdict(INVITE, answered(429), trust=Trust.WIRE).reason == (
-        "The service asked for a pause (status 429). This campaign does not trust any status "
-        f"(trust: wire): {MAY_BE_SENT}."
-    )
-
-
-@pytest.mark.parametrize(("rows", "then"), [(1, STOP), (2, HALVE)])
-def test_two_rows_can_be_halved(rows: int, then: Then) -> None:
-    """What is too large for one request is halved until one row stands alone."""
-    judged = verdict(ADD, answered(413), rows=rows)
-    assert judged.then is then
-    assert "(status 413)" in judged.reason
+def test_a_pause_is_measured_from_now() -> None:
+    when = (datetime.now(UTC) + timedelta(hours=1)).strftime("%a, %d %b %Y %H:%M:%S GMT")
+    assert retry_after(when) == 600.0

@@ -1,1 +1,0 @@
-"""One file per released shape of the tables, oldest first."""

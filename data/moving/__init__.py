@@ -1,4 +1,0 @@
-"""Move a ledger to another database.
-
-Provides `copy_ledger`.
-"""

@@ -1,4 +1,0 @@
-"""Commands for before anything is sent: new, check, problems, plan.
-
-Provides these commands; they send nothing.
-"""

@@ -1,4 +1,0 @@
-"""What Prefect shows of a run: its pages, its progress, what is wrong in a file.
-
-Provides what publishes them.
-"""

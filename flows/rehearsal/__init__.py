@@ -1,4 +1,0 @@
-"""A campaign tried against the sandbox, with the troubles it may meet.
-
-Provides the rehearsal and its troubles.
-"""

@@ -1,4 +1,0 @@
-"""What `campaign up`, `serve`, `worker` and `deploy` register, run and look after.
-
-Provides `serve` and the deployments.
-"""

@@ -1,4 +1,0 @@
-"""`make bench`: speed and size beside rivals, in rounds.
-
-Provides figures, each with its target.
-"""

@@ -1,4 +1,0 @@
-"""What is tried by hand on whole machines: units, containers, two workers.
-
-Provides programs that print what they saw.
-"""
