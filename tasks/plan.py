@@ -1,7 +1,4 @@
-"""What a run would do, against the ledger, without a request: `campaign plan`, and each run."""
-
-from dataclasses import dataclass, field
-from pathlib import Path
+"""Take a campaign into the ledger and plan its run, without a request."""
 
 from sqlmodel import Session
 
@@ -9,65 +6,15 @@ from config.errors import BadInput, Place, command
 from config.reading import Campaign as Read
 from config.settings import Settings
 from data.campaigns.intake import NOTHING, Allowed, Intake, take_in
-from data.campaigns.people import Row, own_steps, rows
 from data.decisions import approvals
-from data.decisions.doubts import doubts
-from data.eligibility import approved, do_not_contact
-from data.eligibility.due import to_come
-from data.eligibility.holds import Hold, Kind, Scope, campaign_holds, holds
+from data.eligibility import do_not_contact
+from data.eligibility.holds import Hold, Kind, Scope
 from data.store.ledger import Ledger
-from data.store.states import OPEN, Op
-from data.store.tables import Campaign
+from tasks.outlook import Plan, outlook
 
 
 class Rewritten(BadInput):
     """{files} has changed since it was shown. Nothing was sent. Look at it again, then run it."""
-
-
-@dataclass(frozen=True, slots=True)
-class HeldPerson:
-    """Somebody of the file who is not added or invited, and why."""
-
-    email1: str
-    hold: Hold = field(repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What a run would do now. `add` and `invite` count people, also who is added first.
-
-    `holds` stop the run until a person has decided; `waits` keep back invitations for a while, or
-    until the pilot's email is approved. `code` stands for exactly this plan. `unresolved` is the
-    title of a problem that is still to be found in the service's list.
-    """
-
-    key: str
-    campaign_id: int
-    file: Path
-    digest: str
-    code: str
-    create: bool
-    attach: bool
-    add: int
-    invite: int
-    unsure: int
-    holds: list[Hold]
-    waits: list[Hold]
-    held: list[HeldPerson] = field(repr=False)
-    intake: Intake = field(repr=False)
-    project: str
-    problem: str
-    unresolved: str | None = None
-
-    @property
-    def nothing_due(self) -> bool:
-        """Whether a run would make no request at all."""
-        return not (self.create or self.attach or self.add or self.invite)
-
-    @property
-    def sends(self) -> bool:
-        """Whether a run would make a request that may change something."""
-        return not (self.nothing_due or self.holds)
 
 
 def make_plan(
@@ -91,7 +38,7 @@ def make_plan(
     with ledger.writing() as session:
         do_not_contact.follow(session, listed)
         intake = take_in(session, read, settings, allowed)
-        plan = _plan(session, read, intake, allowed.who)
+        plan = _planned(session, read, intake, allowed.who)
         if dry:
             session.rollback()
     return plan
@@ -100,62 +47,18 @@ def make_plan(
 def refreshed(plan: Plan, read: Read, ledger: Ledger, who: str) -> Plan:
     """The same plan once a title was resolved: another problem is another plan to approve."""
     with ledger.writing() as session:
-        return _plan(session, read, plan.intake, who)
+        return _planned(session, read, plan.intake, who)
 
 
-def _plan(session: Session, read: Read, intake: Intake, who: str) -> Plan:
-    """The plan as it is now; one that waits for an approval is noted as shown to `who`."""
-    campaign = session.get_one(Campaign, intake.campaign_id)
-    held = holds(session, campaign.id)
-    add = len(to_come(session, campaign.id, Op.ADD, held))
-    invite = len(to_come(session, campaign.id, Op.INVITE, held))
-    own = own_steps(session, campaign.id)
-    wanted = {op: bool(add or invite) and own[op].state in OPEN[op] for op in own}
-    code = approved.code_now(session, campaign.id, held)
-    found = campaign_holds(session, campaign.id, code=code)
-    stops = [hold for hold in found if hold.scope is Scope.CAMPAIGN]
-    if not (add or invite):
-        stops = [hold for hold in stops if hold.kind is not Kind.APPROVAL]
-    if any(hold.kind is Kind.APPROVAL for hold in stops):
-        approvals.show(session, campaign.id, code, who)
+def _planned(session: Session, read: Read, intake: Intake, who: str) -> Plan:
+    plan = outlook(session, read, intake)
+    if any(hold.kind is Kind.APPROVAL for hold in plan.holds):
+        approvals.show(session, plan.campaign_id, plan.code, who)
     if intake.too_many_gone:
-        stops.insert(0, _guard(read, intake.too_many_gone))
-    problem, title = own[Op.ATTACH].service_id, read.definition.problem.title
-    number = f" ({problem})" if problem is not None else ""
-    return Plan(
-        key=campaign.key,
-        campaign_id=campaign.id,
-        file=read.file,
-        digest=read.digest,
-        code=code,
-        create=wanted[Op.CREATE],
-        attach=wanted[Op.ATTACH],
-        add=add,
-        invite=invite,
-        unsure=len(doubts(session, campaign.id)),
-        holds=stops,
-        waits=[hold for hold in found if hold.scope is Scope.INVITES],
-        held=_held(session, campaign.id, held),
-        intake=intake,
-        project=_project(read, own[Op.CREATE].service_id),
-        problem=f"problem {problem}" if title is None else f'problem "{title}"{number}',
-        unresolved=title if own[Op.ATTACH].state in OPEN[Op.ATTACH] else None,
-    )
-
-
-def _held(session: Session, campaign_id: int, held: dict[int, Hold]) -> list[HeldPerson]:
-    if not held:
-        return []
-    by_id: dict[int, Row] = {row.person_id: row for row in rows(session, campaign_id)}
-    return [HeldPerson(by_id[it].email1, hold) for it, hold in held.items() if it in by_id]
+        plan.holds.insert(0, _guard(read, intake.too_many_gone))
+    return plan
 
 
 def _guard(read: Read, why: str) -> Hold:
     typed = command("run", read.file, "--accept-removed")
     return Hold(Kind.REMOVED, Scope.CAMPAIGN, why, type_this=typed)
-
-
-def _project(read: Read, known: int | None) -> str:
-    number = f"project {known}" if known is not None else "a new project"
-    name = read.definition.project.name
-    return f'{number}, "{name}"' if name else number

@@ -13,7 +13,7 @@ from flows.cli import words
 if TYPE_CHECKING:
     from config.reading import Campaign as Read
     from data.campaigns.history import Event
-    from tasks.plan import Plan
+    from tasks.outlook import Plan
 
 COUNTED_APART = ("candidates", "added")
 SHOWN = 20  # people in a status for people; --json has all

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from data.campaigns.intake import Allowed
     from data.store.ledger import Ledger
     from flows.ending import Ending
-    from tasks.plan import Plan
+    from tasks.outlook import Plan
 
 SECONDS = 0.5  # between two looks at how far a run is
 WORST_FIRST = (130, 2, 1, 3, 0)

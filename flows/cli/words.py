@@ -12,7 +12,7 @@ from config.errors import command, some
 if TYPE_CHECKING:
     from config.definition import Definition, Project
     from config.reading import Campaign
-    from tasks.plan import Plan
+    from tasks.outlook import Plan
 
 NAMED = 3
 

@@ -1,0 +1,111 @@
+"""What a run would do now, as the ledger stands once a file was taken in."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sqlmodel import Session
+
+from config.reading import Campaign as Read
+from data.campaigns.intake import Intake
+from data.campaigns.people import Row, own_steps, rows
+from data.decisions.doubts import doubts
+from data.eligibility import approved
+from data.eligibility.due import to_come
+from data.eligibility.holds import Hold, Kind, Scope, campaign_holds, holds
+from data.store.states import OPEN, Op
+from data.store.tables import Campaign
+
+
+@dataclass(frozen=True, slots=True)
+class HeldPerson:
+    """Somebody of the file who is not added or invited, and why."""
+
+    email1: str
+    hold: Hold = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a run would do now. `add` and `invite` count people, also who is added first.
+
+    `holds` stop the run until a person has decided; `waits` keep back invitations for a while, or
+    until the pilot's email is approved. `code` stands for exactly this plan. `unresolved` is the
+    title of a problem that is still to be found in the service's list.
+    """
+
+    key: str
+    campaign_id: int
+    file: Path
+    digest: str
+    code: str
+    create: bool
+    attach: bool
+    add: int
+    invite: int
+    unsure: int
+    holds: list[Hold]
+    waits: list[Hold]
+    held: list[HeldPerson] = field(repr=False)
+    intake: Intake = field(repr=False)
+    project: str
+    problem: str
+    unresolved: str | None = None
+
+    @property
+    def nothing_due(self) -> bool:
+        """Whether a run would make no request at all."""
+        return not (self.create or self.attach or self.add or self.invite)
+
+    @property
+    def sends(self) -> bool:
+        """Whether a run would make a request that may change something."""
+        return not (self.nothing_due or self.holds)
+
+
+def outlook(session: Session, read: Read, intake: Intake) -> Plan:
+    """Read the plan off the ledger; nothing is written."""
+    campaign = session.get_one(Campaign, intake.campaign_id)
+    held = holds(session, campaign.id)
+    add = len(to_come(session, campaign.id, Op.ADD, held))
+    invite = len(to_come(session, campaign.id, Op.INVITE, held))
+    own = own_steps(session, campaign.id)
+    wanted = {op: bool(add or invite) and own[op].state in OPEN[op] for op in own}
+    code = approved.code_now(session, campaign.id, held)
+    found = campaign_holds(session, campaign.id, code=code)
+    stops = [hold for hold in found if hold.scope is Scope.CAMPAIGN]
+    if not (add or invite):
+        stops = [hold for hold in stops if hold.kind is not Kind.APPROVAL]
+    problem, title = own[Op.ATTACH].service_id, read.definition.problem.title
+    number = f" ({problem})" if problem is not None else ""
+    return Plan(
+        key=campaign.key,
+        campaign_id=campaign.id,
+        file=read.file,
+        digest=read.digest,
+        code=code,
+        create=wanted[Op.CREATE],
+        attach=wanted[Op.ATTACH],
+        add=add,
+        invite=invite,
+        unsure=len(doubts(session, campaign.id)),
+        holds=stops,
+        waits=[hold for hold in found if hold.scope is Scope.INVITES],
+        held=_held(session, campaign.id, held),
+        intake=intake,
+        project=_project(read, own[Op.CREATE].service_id),
+        problem=f"problem {problem}" if title is None else f'problem "{title}"{number}',
+        unresolved=title if own[Op.ATTACH].state in OPEN[Op.ATTACH] else None,
+    )
+
+
+def _held(session: Session, campaign_id: int, held: dict[int, Hold]) -> list[HeldPerson]:
+    if not held:
+        return []
+    by_id: dict[int, Row] = {row.person_id: row for row in rows(session, campaign_id)}
+    return [HeldPerson(by_id[it].email1, hold) for it, hold in held.items() if it in by_id]
+
+
+def _project(read: Read, known: int | None) -> str:
+    number = f"project {known}" if known is not None else "a new project"
+    name = read.definition.project.name
+    return f'{number}, "{name}"' if name else number
