@@ -22,7 +22,7 @@ from tests.promises.support import prefect
 from tests.promises.support.commands import Campaign
 from tests.promises.support.service import Service
 
-IN_MAKE_TEST = {3, 4, 11, 12, 22, 23, 25, 30, 33, 35}
+IN_MAKE_TEST = {3, 4, 12, 22, 23, 25, 30}
 """Promises that every change is judged by at once. The others take minutes: `make test-all`."""
 
 

@@ -219,7 +219,8 @@ def two_sheets(*names: str, head: list[str] = HEAD) -> bytes:
             two_sheets("Summary", "People", head=["Name", "Phone"]),
             None,
             'no sheet has a column for email1; found "Summary" ("Summary"); "People" ("Name", '
-            '"Phone"). Say which in the definition, as in  columns: {email1: "…"}',
+            '"Phone"). Say which in the definition, as in  columns: {email1: "…"}, or rename the '
+            "header of that column to Email",
         ),
     ],
     ids=short,
