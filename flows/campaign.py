@@ -4,7 +4,7 @@ import asyncio
 import getpass
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -126,16 +126,16 @@ async def send(
 @asynccontextmanager
 async def alone(ledger: Ledger, key: str, stop: asyncio.Event) -> AsyncIterator[Lease]:
     """Hold the campaign's lease. A run that a person began waits for it, and says for whom."""
-    said = False
-    while True:
-        try:
-            with lease(ledger, key) as held:
-                yield held
-            return
-        except AtWork as busy:
-            if is_scheduled() or stop.is_set():
-                raise
-            if not said:
-                print(f"{busy} Waiting for it.", file=sys.stderr, flush=True)
-                said = True
-        await told_within(LOOKS_AGAIN, stop)
+    held, said = None, False
+    with ExitStack() as stack:
+        while held is None:
+            try:
+                held = stack.enter_context(lease(ledger, key))
+            except AtWork as busy:
+                if is_scheduled() or stop.is_set():
+                    raise
+                if not said:
+                    print(f"{busy} Waiting for it.", file=sys.stderr, flush=True)
+                    said = True
+                await told_within(LOOKS_AGAIN, stop)
+        yield held
