@@ -65,13 +65,13 @@ class Plan:
 def outlook(session: Session, read: Read, intake: Intake) -> Plan:
     """Read the plan off the ledger; nothing is written."""
     campaign = session.get_one(Campaign, intake.campaign_id)
-    held = holds(session, campaign.id)
+    held = holds(session, campaign)
     add = len(to_come(session, campaign.id, Op.ADD, held))
     invite = len(to_come(session, campaign.id, Op.INVITE, held))
     own = own_steps(session, campaign.id)
     wanted = {op: bool(add or invite) and own[op].state in OPEN[op] for op in own}
     code = approved.code_now(session, campaign.id, held)
-    found = campaign_holds(session, campaign.id, code=code)
+    found = campaign_holds(session, campaign, code=code)
     stops = [hold for hold in found if hold.scope is Scope.CAMPAIGN]
     if not (add or invite):
         stops = [hold for hold in stops if hold.kind is not Kind.APPROVAL]

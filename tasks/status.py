@@ -36,7 +36,7 @@ def status(session: Session, key: str) -> dict[str, Any]:
     """The object that `campaign status KEY --json` prints."""
     campaign = find(session, key)
     own = own_steps(session, campaign.id)
-    held = holds(session, campaign.id)
+    held = holds(session, campaign)
     everybody = rows(session, campaign.id)
     project = own[Op.CREATE].service_id
     where = [stands(row, held, send=invites_of(campaign).send) for row in everybody]
@@ -94,9 +94,9 @@ def needs(session: Session, key: str) -> Iterator[Need]:
     if unsure:
         many = "request has an unknown result" if unsure == 1 else "requests have unknown results"
         yield Need("unsure", f"{unsure:,} {many}", command("settle", key))
-    held = holds(session, campaign.id)
+    held = holds(session, campaign)
     if any(to_come(session, campaign.id, op, held) for op in (Op.ADD, Op.INVITE)):
-        for hold in campaign_holds(session, campaign.id):
+        for hold in campaign_holds(session, campaign):
             if hold.type_this is not None or (hold.until is None and not hold.except_person):
                 yield Need(str(hold.kind), hold.why, hold.type_this)
     for op, step in own_steps(session, campaign.id).items():

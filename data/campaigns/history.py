@@ -7,7 +7,7 @@ from datetime import datetime
 from itertools import groupby
 from typing import Any
 
-from sqlalchemy import and_, or_, select
+from sqlalchemy import and_, bindparam, or_, select
 from sqlmodel import Session
 
 from config.emails import email_key
@@ -73,13 +73,8 @@ def last_word(
 ) -> Any:
     """The newest of these words that a person said of a campaign, or of somebody in it: a row with
     `word`, `value` and `at`. None: nobody said any."""
-    said = (
-        select(DECISION.c.word, DECISION.c.value, DECISION.c.at)
-        .where(DECISION.c.campaign_id == campaign_id, DECISION.c.person_id == person_id)
-        .where(DECISION.c.word.in_(words))
-        .order_by(DECISION.c.id.desc())
-    )
-    return session.execute(said.limit(1)).first()
+    of = {"words": words, "campaign": campaign_id, "person": person_id}
+    return session.execute(_LAST_WORD, of).first()
 
 
 def _requests(session: Session, campaign_id: int, person_id: int | None) -> Iterator[Event]:
@@ -154,5 +149,15 @@ _CAME = {
     State.UNSURE: "unsure",
     State.GIVEN_UP: "overruled",
 }
+_LAST_WORD = (
+    select(DECISION.c.word, DECISION.c.value, DECISION.c.at)
+    .where(
+        DECISION.c.word.in_(bindparam("words", expanding=True)),
+        DECISION.c.campaign_id == bindparam("campaign"),
+        DECISION.c.person_id.is_not_distinct_from(bindparam("person")),
+    )
+    .order_by(DECISION.c.id.desc())
+    .limit(1)
+)
 _OF_THE_LIST = ("block", "lift")
 _WITH_VALUE = ("sent", "approve", "reject", "shown")

@@ -21,7 +21,7 @@ from data.campaigns.people import forgotten_among, known_person, own_steps
 from data.eligibility import do_not_contact
 from data.eligibility.holds import Kind, holds
 from data.store.states import WORDS, Op, State, back_to
-from data.store.tables import DECISION, DO_NOT_CONTACT, PART, Part, Person, Step, now
+from data.store.tables import DECISION, DO_NOT_CONTACT, PART, Campaign, Part, Person, Step, now
 
 NOBODY = "is not a candidate of this campaign"
 UNDER_WAY = "is being added or invited right now; wait until the run ends"
@@ -239,7 +239,8 @@ def _people(
 def _let_through(session: Session, person: Person) -> list[str]:
     """Lift every hold that keeps this person back; returns the kinds."""
     lifted: list[str] = []
-    while hold := holds(session, person.campaign_id, [person.id]).get(person.id):
+    campaign = session.get_one(Campaign, person.campaign_id)
+    while hold := holds(session, campaign, [person.id]).get(person.id):
         if hold.kind in (Kind.GONE, Kind.WITHDRAWN) or hold.kind in lifted:
             break
         lifted.append(str(hold.kind))
@@ -263,7 +264,7 @@ def _against_inviting(session: Session, person: Person, steps: Steps) -> str | N
         return GONE
     if _any_part(session, State.UNSURE, add, invited):
         return UNSURE
-    held = holds(session, person.campaign_id, [person.id])
+    held = holds(session, session.get_one(Campaign, person.campaign_id), [person.id])
     waits = invited.state is State.WAITING and add.state in (State.WAITING, State.DONE)
     return DUE if waits and not held else None
 

@@ -94,8 +94,8 @@ def forget(session: Session, emails: Sequence[str], by: By) -> list[Known]:
     sending = (STEP.c.state == State.SENDING) & STEP.c.person_id.in_(ids)
     if under_way := set(session.scalars(select(STEP.c.person_id).where(sending))):
         raise NotDecided([(p.email1, UNDER_WAY) for p in people if p.id in under_way])
-    concerned = {person.campaign_id for person in people}
-    held = {of: holds(session, of).keys() - ids for of in concerned}
+    concerned = [session.get_one(Campaign, of) for of in {each.campaign_id for each in people}]
+    held = [holds(session, campaign).keys() - ids for campaign in concerned]
     names, already = _names(people, emails), forgotten_among(session, keys)
     signs = hashed(session, {*keys, *map(mailbox, keys)})
     _empty_requests(session, ids)
@@ -107,9 +107,9 @@ def forget(session: Session, emails: Sequence[str], by: By) -> list[Known]:
     for key in {*keys} - already:
         session.add(Forgotten(digest=signs[key], mailbox_digest=signs[mailbox(key)]))
     session.flush()
-    for of in concerned:
-        if held[of] - holds(session, of).keys():
-            raise NotDecided([(emails[0], KEEPS_BACK.format(session.get_one(Campaign, of).key))])
+    for campaign, so_far in zip(concerned, held, strict=True):
+        if so_far - holds(session, campaign).keys():
+            raise NotDecided([(emails[0], KEEPS_BACK.format(campaign.key))])
     by = replace(by, why=names.sub(STANDS_FOR_THEM, by.why))
     about: list[tuple[int | None, int | None]] = [(p.campaign_id, p.id) for p in people]
     for campaign_id, person_id in about or [(None, None)]:

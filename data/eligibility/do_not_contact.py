@@ -95,18 +95,12 @@ def lift(session: Session, entries: Iterable[Entry]) -> list[str]:
 
 def standing(session: Session, keys: Any) -> set[str]:
     """Which of these mailboxes or domains (a collection, or a query for them) are listed."""
-    listed = select(DO_NOT_CONTACT.c.email_key).where(
-        DO_NOT_CONTACT.c.listed_by != LIFTED, DO_NOT_CONTACT.c.email_key.in_(keys)
-    )
-    return set(session.scalars(listed))
+    return set(session.scalars(_LISTED.where(DO_NOT_CONTACT.c.email_key.in_(keys))))
 
 
 def domains(session: Session) -> set[str]:
     """Every domain on the list."""
-    listed = select(DO_NOT_CONTACT.c.email_key).where(
-        DO_NOT_CONTACT.c.kind == DOMAIN, DO_NOT_CONTACT.c.listed_by != LIFTED
-    )
-    return set(session.scalars(listed))
+    return set(session.scalars(_LISTED.where(DO_NOT_CONTACT.c.kind == DOMAIN)))
 
 
 def _put(
@@ -124,3 +118,6 @@ def _put(
     these = DO_NOT_CONTACT.c.email_key.in_(moved)
     session.execute(update(DO_NOT_CONTACT).where(these).values(listed_by=by))
     return sorted([*new, *moved])
+
+
+_LISTED = select(DO_NOT_CONTACT.c.email_key).where(DO_NOT_CONTACT.c.listed_by != LIFTED)

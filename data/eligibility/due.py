@@ -27,7 +27,7 @@ def due(session: Session, campaign_id: int, op: Op) -> dict[int, int]:
     if op in OF_PROJECT:
         step = own_steps(session, campaign_id)[op]
         return {step.id: 0} if step.state in OPEN[op] and _anybody(session, campaign_id) else {}
-    held = holds(session, campaign_id)
+    held = holds(session, session.get_one(Campaign, campaign_id))
     waiting = session.execute(_waiting(session, campaign_id, op, ready=True))
     return {step: person for step, person in waiting if person not in held}
 
@@ -49,12 +49,13 @@ def turn(
     waiting = due(session, campaign_id, Op.INVITE)
     if not waiting:
         return [], None
-    found = campaign_holds(session, campaign_id, at)
+    campaign = session.get_one(Campaign, campaign_id)
+    found = campaign_holds(session, campaign, at)
     found = [hold for hold in found if hold.kind is not Kind.RATE]  # a claim waits for that
     if found:
         free = (s for s, who in waiting.items() if not any(h.keeps(Op.INVITE, who) for h in found))
         return list(free), found[0]
-    invites = invites_of(session.get_one(Campaign, campaign_id))
+    invites = invites_of(campaign)
     if not invites.waves:
         return list(waiting), None
     tried, last = _so_far(session, campaign_id, email_key(invites.pilot or ""))
@@ -69,7 +70,7 @@ def turn(
 
 def _anybody(session: Session, campaign_id: int) -> bool:
     """A project is made, and its problem attached, only if somebody is to be added to it."""
-    held = holds(session, campaign_id)
+    held = holds(session, session.get_one(Campaign, campaign_id))
     return any(to_come(session, campaign_id, op, held) for op in (Op.ADD, Op.INVITE))
 
 

@@ -76,7 +76,7 @@ class Hold:
 
 def holds(
     session: Session,
-    campaign_id: int,
+    campaign: Campaign,
     people: Collection[int] | None = None,
     claimed: Op | None = None,
 ) -> dict[int, Hold]:
@@ -86,16 +86,15 @@ def holds(
     claimed for this in one commit, and nothing is asked about names: only a new file can bring
     somebody with the name of another, and a run has its lease.
     """
-    campaign = session.get_one(Campaign, campaign_id)
-    gone = _names_of_the_gone(session, campaign_id) if claimed is None else {}
+    gone = _names_of_the_gone(session, campaign.id) if claimed is None else {}
     asked = _people(whole=people is None)
-    of = {"campaign": campaign_id, "people": people}
+    of = {"campaign": campaign.id, "people": people}
     rows = session.execute(asked, of).all() if people is not None else None
-    anybody = session.scalar(select(FORGOTTEN.c.id).limit(1)) is not None
-    listed, others = _listed(session, campaign_id, rows), _others(session, campaign, rows)
-    found = _Evidence(listed, others, gone, anybody_forgotten=anybody)
+    listed, others = _listed(session, campaign.id, rows), _others(session, campaign, rows)
+    found = _Evidence(listed, others, gone)
     if rows is None:
-        rows = session.execute(asked, of).all() if found.anything else []
+        anything = found.anything or session.scalar(select(FORGOTTEN.c.id).limit(1))
+        rows = session.execute(asked, of).all() if anything else []
     forgotten = forgotten_mailboxes(session, {row.email_key for row in rows})
     pilot = email_key(invites_of(campaign).pilot or "")
     held = {}
@@ -130,11 +129,10 @@ class _Evidence:
     listed: set[str]
     others: Others
     names: Others
-    anybody_forgotten: bool
 
     @property
     def anything(self) -> bool:
-        return bool(self.listed or self.others or self.names or self.anybody_forgotten)
+        return bool(self.listed or self.others or self.names)
 
     def against(self, row: Row[Any], forgotten: bool, pilot: bool) -> Iterator[tuple[Kind, str]]:
         """Judge one person; the pilot is typed by whoever runs the campaign, in each of theirs."""

@@ -8,7 +8,7 @@ keeps back single people of it.
 from collections.abc import Collection
 from datetime import datetime, timedelta
 
-from sqlalchemy import and_, exists, or_, select, true
+from sqlalchemy import BigInteger, and_, bindparam, exists, or_, select, true
 from sqlmodel import Session
 
 from config.emails import email_key
@@ -24,7 +24,7 @@ from data.store.tables import CAMPAIGN, PART, REQUEST, RUN, STEP, Campaign, Step
 
 def kept_back(
     session: Session,
-    campaign_id: int,
+    campaign: Campaign,
     op: Op,
     people: Collection[int],
     at: datetime | None = None,
@@ -36,13 +36,12 @@ def kept_back(
     one at a time.
     """
     at = at or now()
-    campaign = session.get_one(Campaign, campaign_id)  # held, so that nobody loads it again
     kept: dict[int, Hold] = {}
-    for hold in campaign_holds(session, campaign_id, at, per_second):
+    for hold in campaign_holds(session, campaign, at, per_second):
         kept |= {who: hold for who in people if who not in kept and hold.keeps(op, who)}
     free = [who for who in people if who not in kept]
     if asked := [who for who in free if who]:
-        kept |= holds(session, campaign_id, asked, op)
+        kept |= holds(session, campaign, asked, op)
     next_turn = _rate(session, campaign, at, per_second, taken=True)
     if op is Op.INVITE and next_turn is not None:
         kept |= dict.fromkeys([who for who in free if who not in kept][1:], next_turn)
@@ -51,7 +50,7 @@ def kept_back(
 
 def campaign_holds(
     session: Session,
-    campaign_id: int,
+    campaign: Campaign,
     at: datetime | None = None,
     per_second: float | None = None,
     code: str = "",
@@ -61,7 +60,7 @@ def campaign_holds(
     `code` is that of a whole plan, which alone knows whether somebody else is left out by now.
     """
     at = at or now()
-    campaign, own = session.get_one(Campaign, campaign_id), own_steps(session, campaign_id)
+    own = own_steps(session, campaign.id)
     found = (
         _paused(session, campaign),
         _unsure(campaign, own),
@@ -101,23 +100,9 @@ def _project(session: Session, campaign: Campaign, own: dict[Op, Step]) -> Hold 
     create, attach = own[Op.CREATE], own[Op.ATTACH]
     if create.service_id is None:
         return None
-    theirs = (
-        select(CAMPAIGN.c.key)
-        .join(STEP, and_(STEP.c.campaign_id == CAMPAIGN.c.id, STEP.c.person_id == 0))
-        .where(CAMPAIGN.c.service == campaign.service, CAMPAIGN.c.id != campaign.id)
-        .where(STEP.c.op == Op.CREATE, STEP.c.service_id == create.service_id)
-        .order_by(CAMPAIGN.c.id)
-    )
-    if create.part_id is None:
-        problem = STEP.alias()
-        another = exists().where(
-            problem.c.campaign_id == CAMPAIGN.c.id,
-            problem.c.op == Op.ATTACH,
-            problem.c.state.not_in(OPEN[Op.ATTACH]),
-            problem.c.service_id != attach.service_id,
-        )
-        theirs = theirs.where(or_(STEP.c.part_id.is_not(None), another))
-    other = session.scalars(theirs.limit(1)).first()
+    of = {"service": campaign.service, "campaign": campaign.id, "project": create.service_id}
+    of |= {"made": create.part_id, "problem": attach.service_id}
+    other = session.scalar(_THEIRS, of)
     if other is None:
         return None
     why = f"project {create.service_id} belongs to the campaign {other}"
@@ -196,6 +181,27 @@ def _rate(
     return max(holds, key=lambda hold: hold.until or at, default=None)
 
 
+_problem = STEP.alias()
+_THEIRS = (
+    select(CAMPAIGN.c.key)
+    .join(STEP, and_(STEP.c.campaign_id == CAMPAIGN.c.id, STEP.c.person_id == 0))
+    .where(CAMPAIGN.c.service == bindparam("service"), CAMPAIGN.c.id != bindparam("campaign"))
+    .where(STEP.c.op == Op.CREATE, STEP.c.service_id == bindparam("project"))
+    .where(
+        or_(
+            bindparam("made", type_=BigInteger).is_not(None),
+            STEP.c.part_id.is_not(None),
+            exists().where(
+                _problem.c.campaign_id == CAMPAIGN.c.id,
+                _problem.c.op == Op.ATTACH,
+                _problem.c.state.not_in(OPEN[Op.ATTACH]),
+                _problem.c.service_id.is_distinct_from(bindparam("problem")),
+            ),
+        )
+    )
+    .order_by(CAMPAIGN.c.id)
+    .limit(1)
+)
 _LAST_INVITED = (
     select(REQUEST.c.claimed_at)
     .join(RUN, RUN.c.id == REQUEST.c.run_id)

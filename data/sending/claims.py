@@ -11,7 +11,7 @@ from data.eligibility.holds import Hold, Scope, kept_back
 from data.sending import pace
 from data.sending.outcomes import refusals
 from data.store.states import NEEDS, OF_PROJECT, OPEN, Op, State
-from data.store.tables import PART, PERSON, REQUEST, STEP, Campaign, Run, now
+from data.store.tables import PART, PERSON, REQUEST, STEP, Campaign, now
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +51,7 @@ Answer = Claim | Hold | None
 
 def claim(
     session: Session,
+    campaign: Campaign,
     run_id: int,
     op: Op,
     requests: Sequence[Sequence[int]],
@@ -61,15 +62,13 @@ def claim(
     Whatever was planned, what is due and what is held are asked again here, in the transaction
     that claims: a person may have decided otherwise a moment ago.
     """
-    campaign = session.get_one(Campaign, session.get_one(Run, run_id).campaign_id)
-    campaign_id = campaign.id  # as long as the campaign is held here, nobody loads it again
     if (pause := pace.throttled(session, campaign)) is not None:
         return [pause] * len(requests)
     wanted = [step for steps in requests for step in steps]
-    rows = session.connection().execute(_FREE[op], {"of": campaign_id, "steps": wanted})
+    rows = session.connection().execute(_FREE[op], {"of": campaign.id, "steps": wanted})
     still = {row.id: ClaimedStep(*row) for row in rows}
     people = [step.person_id for step in still.values()]
-    kept = kept_back(session, campaign_id, op, people, per_second=per_second) if people else {}
+    kept = kept_back(session, campaign, op, people, per_second=per_second) if people else {}
     answers: list[Answer] = []
     granted: dict[int, list[ClaimedStep]] = {}
     for place, steps in enumerate(requests):

@@ -5,28 +5,23 @@ from datetime import datetime, timedelta
 from sqlmodel import Session
 
 from data.eligibility.holds import Hold, Kind, Scope
-from data.store.tables import Campaign, Pace, Run, now
+from data.store.tables import Campaign, Pace, now
 
 LONGEST = timedelta(seconds=600)  # of a pause; a later end comes from a clock that was set back
 
 
-def pause(session: Session, run_id: int, seconds: float) -> datetime:
-    """Let nothing leave for this run's service until then: an answer asked for it (429)."""
-    campaign = session.get_one(Campaign, session.get_one(Run, run_id).campaign_id)
-    wanted = now() + min(timedelta(seconds=seconds), LONGEST)
-    until = max(_until(session, campaign) or wanted, wanted)
+def pause(session: Session, campaign: Campaign, seconds: float) -> datetime:
+    """Let nothing leave for this campaign's service until then: an answer asked for it (429)."""
+    until, before = now() + min(timedelta(seconds=seconds), LONGEST), throttled(session, campaign)
+    until = max(until, before.until or until) if before else until
     session.merge(Pace(service=campaign.service, account=campaign.account, paused_until=until))
     return until
 
 
 def throttled(session: Session, campaign: Campaign) -> Hold | None:
     """Why nothing may leave for the campaign's service now."""
-    at, until = now(), _until(session, campaign)
+    row = session.get(Pace, (campaign.service, campaign.account))
+    at, until = now(), row.paused_until if row is not None else None
     if until is None or not at < until <= at + LONGEST:
         return None
     return Hold(Kind.THROTTLED, Scope.CAMPAIGN, "the service asked for a pause", until=until)
-
-
-def _until(session: Session, campaign: Campaign) -> datetime | None:
-    row = session.get(Pace, (campaign.service, campaign.account))
-    return row.paused_until if row is not None else None

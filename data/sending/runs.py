@@ -37,7 +37,8 @@ def running(
         run = Run(campaign_id=campaign_id, host=socket.gethostname(), pid=os.getpid())
         session.add(run)
     mark = receipts.Mark(ledger, campaign_id, Path(campaign.file))
-    at_work = Running(ledger, lease, campaign, Writer(ledger, run.id, lease, mark, per_second))
+    writer = Writer(ledger, campaign, run.id, lease, mark, per_second)
+    at_work = Running(ledger, lease, campaign, writer)
     try:
         with at_work.writer:
             yield at_work

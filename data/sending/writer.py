@@ -24,6 +24,7 @@ from data.store.lease import Lease
 from data.store.ledger import Ledger
 from data.store.receipts import Mark
 from data.store.states import Op
+from data.store.tables import Campaign
 
 PATIENCE = 30.0  # seconds for which an answer that cannot be written down is tried again
 STEPS_OF_A_MARK = 100  # that may be claimed before it grows again
@@ -33,9 +34,16 @@ class Writer:
     """Claims and outcomes of one run. Use it as a context manager: it ends when all is written."""
 
     def __init__(
-        self, ledger: Ledger, run_id: int, lease: Lease, mark: Mark, per_second: float | None
+        self,
+        ledger: Ledger,
+        campaign: Campaign,
+        run_id: int,
+        lease: Lease,
+        mark: Mark,
+        per_second: float | None,
     ) -> None:
-        self._ledger, self._run_id, self._lease, self._mark = ledger, run_id, lease, mark
+        self._ledger, self._campaign, self._run_id = ledger, campaign, run_id
+        self._lease, self._mark = lease, mark
         self._per_second = per_second  # the most invitations
         self.claimed = 0  # steps for which a claim was asked
         self._left = 0  # of them, how many the mark still stands for
@@ -114,7 +122,9 @@ class Writer:
             self._record(session, asked)
             for op, who in claims.items():
                 requests = [each.steps for each in who]
-                granted = claim(session, self._run_id, op, requests, self._per_second)
+                granted = claim(
+                    session, self._campaign, self._run_id, op, requests, self._per_second
+                )
                 for each, answer in zip(who, granted, strict=True):
                     each.answer = answer
 
@@ -146,7 +156,7 @@ class Writer:
         for each in asked:
             each.answer = shared
             if each.pause is not None:
-                each.answer = pace.pause(session, self._run_id, each.pause)
+                each.answer = pace.pause(session, self._campaign, each.pause)
 
 
 @dataclass(eq=False)

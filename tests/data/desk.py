@@ -94,7 +94,8 @@ class Desk:
             wanted = [self.id_of(each, key, session) for each in who] if who else None
             found = due(session, campaign_id, op).items()
             steps = [step for step, person in found if wanted is None or person in wanted]
-            return claim(session, run, op, [steps])[0] if steps else None
+            campaign = people.find(session, key)
+            return claim(session, campaign, run, op, [steps])[0] if steps else None
 
     def does(self, op: Op, *who: str, key="backend", state=State.DONE, why=None):
         """Claim, and record what the service answered: done with new ids, or another state."""
@@ -131,15 +132,16 @@ class Desk:
         """Who is due, now or once what they need is done."""
         with self.at(key) as (session, campaign_id):
             names = self._names(session)
-            held = holds(session, campaign_id)
+            held = holds(session, people.find(session, key))
             return [names[person] for person in to_come(session, campaign_id, op, held)]
 
     def kept(self, *who: str, op=Op.INVITE, key="backend", **more) -> dict[str, str]:
         """What keeps these people back, at a claim or in a plan: kinds by name or address."""
-        with self.at(key) as (session, campaign_id):
+        with self.at(key) as (session, _):
             ids = {self.id_of(each, key, session): each for each in who}
-            found = holds(session, campaign_id, list(ids))
-            found |= kept_back(session, campaign_id, op, list(ids), **more)
+            campaign = people.find(session, key)
+            found = holds(session, campaign, list(ids))
+            found |= kept_back(session, campaign, op, list(ids), **more)
             return {ids[person]: str(hold.kind) for person, hold in found.items()}
 
     def state(self, who: str, key="backend") -> tuple[str, str]:

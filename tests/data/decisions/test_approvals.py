@@ -7,6 +7,7 @@ from data.decisions import decisions as d
 from data.eligibility import approved
 from data.eligibility.holds import campaign_holds, holds
 from data.store.states import Op, State
+from data.store.tables import Campaign
 from tests.data.desk import address
 
 ME = d.By("me", "because")
@@ -17,7 +18,8 @@ def shown(desk, *who, **more):
     """Take in and show, as a run does; answers the code."""
     desk.take_in(*who, **(ASKED | more))
     with desk.at() as (session, campaign_id):
-        code = approved.code_now(session, campaign_id, holds(session, campaign_id))
+        held = holds(session, session.get_one(Campaign, campaign_id))
+        code = approved.code_now(session, campaign_id, held)
         approvals.show(session, campaign_id, code, "me")
         return code
 
@@ -25,8 +27,9 @@ def shown(desk, *who, **more):
 def stands(desk):
     """Whether the plan as it is now is approved, and whether a claim may go on."""
     with desk.at() as (session, campaign_id):
-        code = approved.code_now(session, campaign_id, holds(session, campaign_id))
-        found = [str(hold.kind) for hold in campaign_holds(session, campaign_id, code=code)]
+        campaign = session.get_one(Campaign, campaign_id)
+        code = approved.code_now(session, campaign_id, holds(session, campaign))
+        found = [str(hold.kind) for hold in campaign_holds(session, campaign, code=code)]
     return "approval" not in found, "approval" not in desk.kept("Ada", op=Op.ADD).values()
 
 
