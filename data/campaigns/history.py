@@ -59,7 +59,7 @@ def history(session: Session, campaign_id: int, email: str | None = None) -> lis
     if email is not None:
         person = known_person(session, campaign_id, email_key(email))
         if person is None:
-            raise NotInCampaign(key=_key(session, campaign_id))
+            raise NotInCampaign(key=session.get_one(Campaign, campaign_id).key)
         person_id = person.id
     events = [
         *_requests(session, campaign_id, person_id),
@@ -109,8 +109,8 @@ def _decisions(session: Session, campaign_id: int, person_id: int | None) -> Ite
     """Those about the campaign; of a person also what became of their mailbox on the list."""
     listed: dict[int, str] = {}
     # Accepting a ledger is by key: the campaign may be new to it.
-    of_the_key = DECISION.c.value["campaign"].as_string() == _key(session, campaign_id)
-    accepted = and_(DECISION.c.word == ACCEPT, of_the_key)
+    key = session.get_one(Campaign, campaign_id).key
+    accepted = and_(DECISION.c.word == ACCEPT, DECISION.c.value["campaign"].as_string() == key)
     theirs = or_(DECISION.c.campaign_id == campaign_id, accepted)
     if person_id is not None:
         box = str(session.scalar(select(PERSON.c.mailbox).where(PERSON.c.id == person_id)))
@@ -131,10 +131,6 @@ def _decisions(session: Session, campaign_id: int, person_id: int | None) -> Ite
             about = f"{about}, now {_whom(session, row.value)}"
         value = f" ({row.value})" if row.word in _WITH_VALUE and row.value else ""
         yield Event(row.at, f"{row.word}{value}", about, who=row.who, words=row.why or "")
-
-
-def _key(session: Session, campaign_id: int) -> str:
-    return session.get_one(Campaign, campaign_id).key
 
 
 def _whom(session: Session, person_id: int) -> str:

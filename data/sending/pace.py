@@ -2,10 +2,11 @@
 
 from datetime import datetime, timedelta
 
+from sqlalchemy import bindparam, select
 from sqlmodel import Session
 
 from data.eligibility.holds import Hold, Kind, Scope
-from data.store.tables import Campaign, Pace, now
+from data.store.tables import PACE, Campaign, Pace, now
 
 LONGEST = timedelta(seconds=600)  # of a pause; a later end comes from a clock that was set back
 
@@ -20,8 +21,13 @@ def pause(session: Session, campaign: Campaign, seconds: float) -> datetime:
 
 def throttled(session: Session, campaign: Campaign) -> Hold | None:
     """Why nothing may leave for the campaign's service now."""
-    row = session.get(Pace, (campaign.service, campaign.account))
-    at, until = now(), row.paused_until if row is not None else None
+    of = {"service": campaign.service, "account": campaign.account}
+    at, until = now(), session.scalar(_UNTIL, of)
     if until is None or not at < until <= at + LONGEST:
         return None
     return Hold(Kind.THROTTLED, Scope.CAMPAIGN, "the service asked for a pause", until=until)
+
+
+_UNTIL = select(PACE.c.paused_until).where(
+    PACE.c.service == bindparam("service"), PACE.c.account == bindparam("account")
+)

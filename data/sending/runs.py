@@ -11,7 +11,6 @@ from typing import Any, TypeVar
 
 from config.errors import CampaignError
 from data.campaigns.people import own_steps
-from data.sending.recovery import recover
 from data.sending.writer import Writer
 from data.store import receipts
 from data.store.lease import Lease
@@ -26,14 +25,13 @@ T = TypeVar("T")
 def running(
     ledger: Ledger, lease: Lease, campaign_id: int, per_second: float | None = None
 ) -> Iterator["Running"]:
-    """Begin a run, with what dead ones left made unsure. Raises where receipts do not fit.
+    """Begin a run, after `take_over`. Raises where receipts do not fit.
 
     `per_second`: the most invitations of all runs of the ledger.
     """
     with ledger.writing() as session:
         campaign = session.get_one(Campaign, campaign_id)
         receipts.check(session, campaign.key, campaign.service, Path(campaign.file))
-        recover(session, campaign_id)
         run = Run(campaign_id=campaign_id, host=socket.gethostname(), pid=os.getpid())
         session.add(run)
     mark = receipts.Mark(ledger, campaign_id, Path(campaign.file))

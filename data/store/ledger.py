@@ -62,13 +62,13 @@ class Ledger:
 
     def __init__(self, engine: Engine) -> None:
         self.on_a_server = engine.dialect.name == "postgresql"
-        self._engine = engine
+        self._engine, self.url = engine, engine.url
         as_of_one_moment = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
         self._reads = engine.execution_options(
             **(as_of_one_moment if self.on_a_server else {"reading": True})
         )
         # By whichever name it was opened, the same file has the same leases.
-        self._path = None if self.on_a_server else os.path.realpath(str(engine.url.database))
+        self._path = None if self.on_a_server else os.path.realpath(str(self.url.database))
         self._file = _identity(self._path)
         if self._path is not None:
             event.listen(engine, "do_connect", lambda *_: self.refuse_where_gone())
@@ -145,11 +145,7 @@ class Ledger:
     @property
     def place(self) -> str:
         """Where it is, for people: a file, or a server's database without its password."""
-        return place_of(self._engine.url)
-
-    @property
-    def url(self) -> URL:
-        return self._engine.url
+        return place_of(self.url)
 
     @property
     def locks(self) -> Path:

@@ -270,6 +270,7 @@ PART = _table(Part)
 DECISION = _table(Decision)
 DO_NOT_CONTACT = _table(DoNotContact)
 FORGOTTEN = _table(Forgotten)
+PACE = _table(Pace)
 """The same as plain tables, for the statements that a run makes a thousand times a second."""
 
 # What SQLite may expect of a large ledger, so that it looks for a person by number or mailbox and
