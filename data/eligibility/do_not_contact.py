@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import Select, bindparam, insert, select, update
 from sqlmodel import Session
 
 from config.emails import ascii_domain, checked_address, mailbox
@@ -95,7 +95,9 @@ def lift(session: Session, entries: Iterable[Entry]) -> list[str]:
 
 def standing(session: Session, keys: Any) -> set[str]:
     """Which of these mailboxes or domains (a collection, or a query for them) are listed."""
-    return set(session.scalars(_LISTED.where(DO_NOT_CONTACT.c.email_key.in_(keys))))
+    if isinstance(keys, Select):
+        return set(session.scalars(_LISTED.where(DO_NOT_CONTACT.c.email_key.in_(keys))))
+    return set(session.scalars(_STANDING, {"keys": list(keys)}))
 
 
 def domains(session: Session) -> set[str]:
@@ -121,3 +123,4 @@ def _put(
 
 
 _LISTED = select(DO_NOT_CONTACT.c.email_key).where(DO_NOT_CONTACT.c.listed_by != LIFTED)
+_STANDING = _LISTED.where(DO_NOT_CONTACT.c.email_key.in_(bindparam("keys", expanding=True)))
