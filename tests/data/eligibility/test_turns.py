@@ -5,6 +5,8 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import update
 
+from data.decisions.approvals import approve
+from data.decisions.decisions import By
 from data.eligibility.due import turn
 from data.store.states import Op, State
 from data.store.tables import REQUEST, now
@@ -55,4 +57,14 @@ def test_a_rate_ends_no_turn(desk):
 def test_somebody_provably_not_invited_has_not_had_their_turn(desk):
     added(desk, *NAMES[:3], waves=[1, "rest"], between="2 days")
     desk.does(Op.INVITE, "Ada", state=State.WAITING)
+    assert turns(desk) == (1, None, None)
+
+
+def test_the_pilot_is_of_no_wave(desk):
+    added(desk, "Ada", "Ben", "Cyd", pilot="me@x.org", waves=[2, "rest"], between="2 days")
+    desk.does(Op.INVITE, "me@x.org")
+    with desk.at() as (session, campaign_id):
+        approve(session, campaign_id, By("me"))
+    assert turns(desk) == (2, None, None)
+    desk.does(Op.INVITE, "Ada")
     assert turns(desk) == (1, None, None)
