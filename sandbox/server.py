@@ -13,11 +13,11 @@ from typing import Any, Self
 import uvicorn
 
 from sandbox.api import AUDIENCE, CLIENT_ID, CLIENT_SECRET, Api
+from sandbox.asgi import Service
 from sandbox.embedded import Embedded
 from sandbox.outbox import Outbox
 from sandbox.pages import WebApplication, application
 from sandbox.record import Entry, Record
-from sandbox.service import Service
 from sandbox.state import State
 from sandbox.switchboard import Setting, Switchboard
 

@@ -11,11 +11,10 @@ from datetime import datetime, timedelta
 from sqlalchemy import BigInteger, and_, bindparam, exists, or_, select, true
 from sqlmodel import Session
 
-from config.emails import email_key
 from config.errors import command
 from config.timetable import NEVER, may_send, next_by_rate, on_the_wall
 from data.campaigns.history import last_word
-from data.campaigns.people import invites_of, known_person, own_steps
+from data.campaigns.people import invites_of, own_steps
 from data.eligibility import approved
 from data.eligibility.evidence import Hold, Kind, Scope, holds
 from data.store.states import OPEN, Op, State
@@ -65,9 +64,9 @@ def campaign_holds(
         _paused(session, campaign),
         _unsure(campaign, own),
         _project(session, campaign, own),
-        _approval(session, campaign, code),
+        approved.approval_hold(session, campaign, code),
         _time(campaign, at),
-        _pilot(session, campaign),
+        approved.pilot_hold(session, campaign),
         _rate(session, campaign, at, per_second),
     )
     return [hold for hold in found if hold is not None]
@@ -106,44 +105,7 @@ def _project(session: Session, campaign: Campaign, own: dict[Op, Step]) -> Hold 
     if other is None:
         return None
     why = f"project {create.service_id} belongs to the campaign {other}"
-    typed = command("history", other)
-    return Hold(Kind.PROJECT, Scope.CAMPAIGN, why, type_this=typed)
-
-
-def _approval(session: Session, campaign: Campaign, code: str) -> Hold | None:
-    if not approved.needs_approval(campaign) or approved.is_approved(session, campaign, code):
-        return None
-    why = "nobody has approved this plan"
-    typed = command("approve", campaign.key)
-    return Hold(Kind.APPROVAL, Scope.CAMPAIGN, why, type_this=typed)
-
-
-def _pilot(session: Session, campaign: Campaign) -> Hold | None:
-    """Until a person approved the pilot's email, nobody else is invited."""
-    address = invites_of(campaign).pilot
-    if address is None:
-        return None
-    person = known_person(session, campaign.id, email_key(address))
-    key = campaign.key
-    if person is None:
-        why = "the pilot was forgotten; name another address as invites.pilot"
-        return Hold(Kind.PILOT, Scope.INVITES, why)
-    by_op = own_steps(session, campaign.id, person.id)
-    invite = by_op[Op.INVITE]
-    answer = approved.last_answer(session, campaign.id, person.id)
-    said = answer.word if answer is not None and answer.value == invite.generation else None
-    if said == approved.APPROVE:
-        return None
-    step = invite if by_op[Op.ADD].state is State.DONE else by_op[Op.ADD]
-    why, typed = {
-        State.DONE: ("the pilot has an email that nobody has approved", command("approve", key)),
-        State.UNSURE: ("it is not known whether the pilot was invited", command("settle", key)),
-        State.REFUSED: ("the service refused the pilot", command("status", key)),
-        State.GIVEN_UP: ("the pilot was withdrawn", command("status", key)),
-    }.get(step.state, ("the pilot is invited first", None))
-    if said == approved.REJECT:
-        why, typed = "the pilot's email was rejected", command("history", key)
-    return Hold(Kind.PILOT, Scope.INVITES, why, type_this=typed, except_person=person.id)
+    return Hold(Kind.PROJECT, Scope.CAMPAIGN, why, type_this=command("history", other))
 
 
 def _time(campaign: Campaign, at: datetime) -> Hold | None:
