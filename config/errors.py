@@ -109,6 +109,7 @@ class CampaignError(Exception):
     """
 
     exit_code: ClassVar[int] = 1  # 0 done, 1 stopped, 2 bad input, 3 a person must look, 130 Ctrl-C
+    service_words: tuple[str, ...] = ()  # what the service itself wrote: it may name somebody
 
     def __init__(self, **fields: Any) -> None:
         self.fields = fields

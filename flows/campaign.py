@@ -22,7 +22,7 @@ from data.store import receipts
 from data.store.lease import AtWork, Lease, lease
 from data.store.ledger import Ledger
 from flows.ending import End, Ending, broken_off, ended
-from flows.gently import go_on_later, stopping_gently, told_within
+from flows.gently import go_on_later, happens_within, stopping_gently
 from flows.page import publish_page, showing_progress
 from flows.runs import CAMPAIGN, another_before, is_missed, is_scheduled, is_typed
 from flows.steps import add_batch, attach_problem, create_project, invite_part, preflight, scrubbed
@@ -44,7 +44,6 @@ def run_name() -> str:
 @flow(
     name=CAMPAIGN,
     flow_run_name=run_name,
-    persist_result=False,
     on_failure=[tell],
     on_crashed=[tell],
 )
@@ -74,10 +73,10 @@ async def run_campaign(
             with scrubbed():
                 ending = await send(file, campaign, digest, allowed, stop)
         except CampaignError as error:
-            ending = broken_off(campaign or file.stem, file, error, told=stop.is_set())
+            ending = broken_off(campaign or file.stem, file, error, asked_to_stop=stop.is_set())
     await publish_page(ending)
     if is_typed():
-        for words in ending.quotes:
+        for words in ending.service_words:
             print(f'{ending.key}: the service wrote: "{words}"', file=sys.stderr)
         return ending.state()
     if ending.end is End.INTERRUPTED or (
@@ -137,5 +136,5 @@ async def alone(ledger: Ledger, key: str, stop: asyncio.Event) -> AsyncIterator[
                 if not said:
                     print(f"{busy} Waiting for it.", file=sys.stderr, flush=True)
                     said = True
-                await told_within(LOOKS_AGAIN, stop)
+                await happens_within(LOOKS_AGAIN, stop)
         yield held

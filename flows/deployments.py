@@ -1,7 +1,8 @@
 """What Prefect can start by itself: a deployment for each campaign of a folder, and the forms.
 
 What a person switched off in Prefect's pages stays off: a deployment that is there keeps whether it
-is paused, and its schedule whether it is active.
+is paused, and its schedule whether it is active. `campaign up` deploys by this module; prefect.yaml
+says the same of any, approve and settle for `prefect deploy --all`, and a test compares them.
 """
 
 from collections.abc import Mapping
@@ -24,13 +25,19 @@ from prefect.workers.process import ProcessWorker
 from config import definition as written
 from config.timetable import span
 from flows.campaign import run_campaign
-from flows.decide import approve_campaign, settle_campaign
+from flows.forms import approve_campaign, settle_campaign
 from flows.runs import CAMPAIGN, deployment_named
 
 POOL = "campaigns"
 SLUG = "definition"  # of the schedule that a definition says; a person may add others
 # A worker that is killed would break the pipe that its runs print into, and so the runs.
-JOB = {"stream_output": False, "env": {"PREFECT_RESULTS_PERSIST_BY_DEFAULT": "false"}}
+JOB = {"stream_output": False}
+# The deployments that belong to no single campaign.
+FOR_EVERYBODY: dict[str, Flow[..., Any]] = {
+    "any": run_campaign,
+    "approve": approve_campaign,
+    "settle": settle_campaign,
+}
 
 
 async def deploy_forms(client: PrefectClient) -> None:
@@ -39,11 +46,7 @@ async def deploy_forms(client: PrefectClient) -> None:
     pool = WorkPoolCreate(name=POOL, type=ProcessWorker.type, base_job_template=template)
     with suppress(ObjectAlreadyExists):
         await client.create_work_pool(pool)
-    for flow, name in (
-        (run_campaign, "any"),
-        (approve_campaign, "approve"),
-        (settle_campaign, "settle"),
-    ):
+    for name, flow in FOR_EVERYBODY.items():
         await _deploy(client, flow, name)
 
 
@@ -67,12 +70,14 @@ async def unschedule(client: PrefectClient, folder: Path, keys: Mapping[Path, st
     every: list[DeploymentResponse] = []
     while page := await client.read_deployments(flow_filter=ours, offset=len(every)):
         every += page
-    for there in every:
-        file = Path(str(there.parameters.get("file")))
-        is_there = keys.get(file, "") in (None, there.name)
-        for each in there.schedules:
-            if file.parent == folder and not is_there and each.slug == SLUG and each.active:
-                await client.delete_deployment_schedule(there.id, each.id)
+    for deployment in every:
+        file = Path(str(deployment.parameters.get("file")))
+        is_current = keys.get(file, "") in (None, deployment.name)
+        if file.parent != folder or is_current:
+            continue
+        for schedule in deployment.schedules:
+            if schedule.slug == SLUG and schedule.active:
+                await client.delete_deployment_schedule(deployment.id, schedule.id)
 
 
 async def _deploy(
@@ -82,32 +87,32 @@ async def _deploy(
     schedule: Schedule | None = None,
     **how: Any,
 ) -> None:
-    there = await deployment_named(client, f"{flow.name}/{name}")
-    known = {each.slug or str(each.id): each for each in (there.schedules if there else ())}
-    before = known.pop(SLUG, None)
+    deployed = await deployment_named(client, f"{flow.name}/{name}")
+    by_slug = {each.slug or str(each.id): each for each in (deployed.schedules if deployed else ())}
+    earlier = by_slug.pop(SLUG, None)  # what the definition said when it was last deployed
     schedules = [  # those that a person added; without a slug Prefect would make all of them anew
         DeploymentScheduleCreate(
             schedule=each.schedule, active=each.active, parameters=each.parameters, slug=slug
         )
-        for slug, each in known.items()
+        for slug, each in by_slug.items()
     ]
     if schedule is not None:
-        active = {"active": before.active if before else True, "slug": SLUG}
+        active = {"active": earlier.active if earlier else True, "slug": SLUG}
         new = DeploymentScheduleCreate.from_schedule(schedule)
         schedules.append(new.model_copy(update=active))
     made = await flow.ato_deployment(
         name,
         schedules=schedules,
-        paused=there.paused if there else False,
+        paused=deployed.paused if deployed else False,
         work_pool_name=POOL,
         job_variables=JOB,
         entrypoint_type=EntrypointType.MODULE_PATH,  # found from whatever folder
         **how,
     )
     await made.aapply()
-    if there and before and schedule is None:
+    if deployed and earlier and schedule is None:
         with suppress(ObjectNotFound):
-            await client.delete_deployment_schedule(there.id, before.id)
+            await client.delete_deployment_schedule(deployed.id, earlier.id)
 
 
 def _schedule(says: written.Schedule | None) -> Schedule | None:

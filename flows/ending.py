@@ -61,31 +61,33 @@ _EXIT_CODES = {
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """`says` names nobody, and `then` says what to do, often a command to type.
+    """How one run of the campaign `key` ended.
 
-    `situation` is the same for each run that meets the same thing. `quotes` are the service's own
-    words, which may name somebody: they are for the terminal, not for Prefect.
+    `sentence` names nobody. `next_step` is what to do, often a command to type. `until` is when
+    the run goes on by itself. Runs that meet the same situation have the same `fingerprint`.
+    `service_words` are the service's own, which may name somebody: for the terminal alone.
     """
 
     key: str
     end: End
-    says: str
-    then: str | None = None
+    sentence: str
+    next_step: str | None = None
     until: datetime | None = None
-    situation: str = ""
-    quotes: tuple[str, ...] = ()
+    fingerprint: str = ""
+    service_words: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return "\n".join([f"{self.end}: {self.says}", *([self.then] if self.then else [])])
+        lines = [f"{self.end}: {self.sentence}", self.next_step]
+        return "\n".join(line for line in lines if line)
 
     @classmethod
     def read(cls, key: str, message: str | None) -> "Ending":
         """The ending that a state's sentence tells of."""
-        kind, _, says = (message or "").partition(": ")
+        kind, _, rest = (message or "").partition(": ")
         if kind not in set(End):
             return cls(key, End.STOPPED, message or "its process ended without a word.")
-        says, _, then = says.partition("\n")
-        return cls(key, End(kind), says, then or None)
+        sentence, _, next_step = rest.partition("\n")
+        return cls(key, End(kind), sentence, next_step or None)
 
     def state(self) -> "State[Any]":
         """Only what is done, or needs nobody, reads as success."""
@@ -121,27 +123,29 @@ def ended(ledger: Ledger, plan: Plan, early: EndedEarly | None = None) -> Ending
     return Ending(plan.key, End.DONE, f"{far}.")
 
 
-def broken_off(key: str, file: Path, error: CampaignError, *, told: bool = False) -> Ending:
-    """What stopped a run before or beside its requests; `told`: somebody told it to stop
-    while it waited for another process."""
-    says = str(error)
-    if told and isinstance(error, AtWork):
-        says = "it was stopped before it sent anything."
-        return Ending(key, End.INTERRUPTED, says, command("run", file))
+def broken_off(
+    key: str, file: Path, error: CampaignError, *, asked_to_stop: bool = False
+) -> Ending:
+    """What stopped a run before or beside its requests; `asked_to_stop`: while it waited for
+    another process."""
+    sentence = str(error)
+    if asked_to_stop and isinstance(error, AtWork):
+        sentence = "it was stopped before it sent anything."
+        return Ending(key, End.INTERRUPTED, sentence, command("run", file))
     if isinstance(error, AtWork):
-        return Ending(key, End.ELSEWHERE, says)
+        return Ending(key, End.ELSEWHERE, sentence)
     end = {2: End.BAD_INPUT, 3: End.ATTENTION}.get(error.exit_code, End.STOPPED)
-    fingerprint = [_plain(says)]
-    then = command("run", file) if end is End.STOPPED else command("doctor")
+    met = [_without_amounts(sentence)]
+    next_step = command("run", file) if end is End.STOPPED else command("doctor")
     if isinstance(error, BadInput):
-        then = command("check", file)
-        fingerprint = [str(mistake) for mistake in error.mistakes]
+        next_step = command("check", file)
+        met = [str(mistake) for mistake in error.mistakes]
     if error.then.startswith("campaign "):
-        then = error.then
+        next_step = error.then
     elif error.then:
-        says = f"{says} {error.then}"
-    quotes = error.fields.get("quotes", ())
-    return Ending(key, end, says, then, situation=_same(fingerprint), quotes=quotes)
+        sentence = f"{sentence} {error.then}"
+    same, words = _fingerprint(met), error.service_words
+    return Ending(key, end, sentence, next_step, fingerprint=same, service_words=words)
 
 
 def unquoted(text: str) -> tuple[str, tuple[str, ...]]:
@@ -150,23 +154,25 @@ def unquoted(text: str) -> tuple[str, tuple[str, ...]]:
 
 
 def _stopped(key: str, far: str, early: EndedEarly, unsure: list[str]) -> Ending:
-    what, quotes = unquoted(early.what)
+    what, words = unquoted(early.what)
     if early.how is How.INTERRUPTED:
-        says = f"{far}. What was in flight got its answer, and nobody is sent anything twice."
-        return Ending(key, End.INTERRUPTED, says, early.then)
+        sentence = f"{far}. What was in flight got its answer, and nobody is sent anything twice."
+        return Ending(key, End.INTERRUPTED, sentence, early.then)
     end = End.ATTENTION if early.how is How.UNSURE else End.STOPPED
-    same = _same([_plain(what), *unsure])
-    return Ending(key, end, f"{far}. {what}", early.then, situation=same, quotes=quotes)
+    same, sentence = _fingerprint([_without_amounts(what), *unsure]), f"{far}. {what}"
+    return Ending(key, end, sentence, early.then, fingerprint=same, service_words=words)
 
 
 def _held(plan: Plan, hold: Hold, far: str) -> Ending:
     """Somebody has to decide before anything more is sent."""
-    says, then = f"{far}. {hold.why[:1].upper()}{hold.why[1:]}.", hold.type_this
-    ending = Ending(plan.key, End.ATTENTION, says, then, situation=_same([hold.kind, hold.why]))
+    sentence, same = f"{far}. {hold.why[:1].upper()}{hold.why[1:]}.", [hold.kind, hold.why]
+    ending = Ending(
+        plan.key, End.ATTENTION, sentence, hold.type_this, fingerprint=_fingerprint(same)
+    )
     if hold.kind is Kind.APPROVAL:
-        says += f" Plan {plan.code}: {plan.add:,} to add, {plan.invite:,} to invite."
-        return replace(ending, end=End.APPROVAL, says=says, situation=plan.code)
-    if hold.kind is Kind.PILOT and then == command("approve", plan.key):
+        sentence += f" Plan {plan.code}: {plan.add:,} to add, {plan.invite:,} to invite."
+        return replace(ending, end=End.APPROVAL, sentence=sentence, fingerprint=plan.code)
+    if hold.kind is Kind.PILOT and hold.type_this == command("approve", plan.key):
         return replace(ending, end=End.APPROVAL)
     return ending
 
@@ -176,22 +182,22 @@ def _needed(
 ) -> Ending:
     """All was sent that may be; what is left needs a person."""
     found = (f"{counts[word]:,} {word}" for word in ("unsure", "refused", "held") if counts[word])
-    says = f"{far}, {', '.join(found) or needed[0].kind}."
-    then = needed[0].type_this
-    if then is None or "@" in then:  # Prefect is told of nobody
-        then = command("status", key)
-    same = _same([*(f"{need.kind} {need.why}" for need in needed), *unsure])
-    return Ending(key, End.ATTENTION, says, then, situation=same)
+    sentence = f"{far}, {', '.join(found) or needed[0].kind}."
+    next_step = needed[0].type_this
+    if next_step is None or "@" in next_step:  # Prefect hears of nobody
+        next_step = command("status", key)
+    same = _fingerprint([*(f"{need.kind} {need.why}" for need in needed), *unsure])
+    return Ending(key, End.ATTENTION, sentence, next_step, fingerprint=same)
 
 
-def _same(said: list[str]) -> str:
-    """A fingerprint of what was said."""
-    return sha256("\n".join(sorted(said)).encode()).hexdigest()[:16]
+def _fingerprint(met: list[str]) -> str:
+    """The same for the same things, in whatever order a run met them."""
+    return sha256("\n".join(sorted(met)).encode()).hexdigest()[:16]
 
 
-def _plain(said: str) -> str:
-    """Without the amounts and times that differ from run to run of the same failure."""
-    return re.sub(r"\d+", "", said)
+def _without_amounts(sentence: str) -> str:
+    """Amounts and times differ from run to run of the same failure."""
+    return re.sub(r"\d+", "", sentence)
 
 
 # As tasks/sending/calls.py and tasks/service/client.py quote the service; see messages.py there.

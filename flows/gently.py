@@ -21,19 +21,19 @@ if TYPE_CHECKING:
 
 PATIENCE = 60.0  # seconds that runs may take to end, longer than a request may wait for its answer
 LOOKS = 2.0  # seconds between two looks at whether somebody cancelled the run in Prefect
-CHILD = "--child"
-TOLD_BY = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+STOP_WITH_PARENT = "--stop-with-parent"
+STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 @asynccontextmanager
-async def told_to_stop() -> AsyncIterator[asyncio.Event]:
+async def stop_on_signal() -> AsyncIterator[asyncio.Event]:
     """Give the event that a signal told this process to stop.
 
     Prefect's own handler would raise in the middle of a request.
     """
     stop, loop = asyncio.Event(), asyncio.get_running_loop()
-    before = {number: signal.getsignal(number) for number in TOLD_BY}
-    for number in TOLD_BY:
+    before = {number: signal.getsignal(number) for number in STOP_SIGNALS}
+    for number in STOP_SIGNALS:
         loop.add_signal_handler(number, stop.set)
     try:
         yield stop
@@ -43,17 +43,17 @@ async def told_to_stop() -> AsyncIterator[asyncio.Event]:
             signal.signal(number, handler)
 
 
-async def told_within(seconds: float, stop: asyncio.Event) -> bool:
-    """Wait so long, or until the event says stop; says whether it did."""
+async def happens_within(seconds: float, event: asyncio.Event) -> bool:
+    """Wait so long, or until the event is set; says whether it is."""
     with suppress(TimeoutError):
-        await asyncio.wait_for(stop.wait(), seconds)
-    return stop.is_set()
+        await asyncio.wait_for(event.wait(), seconds)
+    return event.is_set()
 
 
 @asynccontextmanager
 async def stopping_gently() -> AsyncIterator[asyncio.Event]:
     """Give the event that this run was told to stop: by a signal, or by a cancel in Prefect."""
-    async with told_to_stop() as stop:
+    async with stop_on_signal() as stop:
         looking = asyncio.create_task(_cancelled_in_prefect(stop))
         try:
             yield stop
@@ -68,11 +68,11 @@ async def _cancelled_in_prefect(stop: asyncio.Event) -> None:
     while flow_run.id and not stop.is_set():
         with suppress(Exception):  # a server that is away cancels nothing
             async with get_client() as client:
-                while not await told_within(LOOKS, stop):
+                while not await happens_within(LOOKS, stop):
                     state = (await client.read_flow_run(flow_run.id)).state
                     if state is not None and (_is_cancelled(state) or state.is_paused()):
                         stop.set()
-        await told_within(LOOKS, stop)
+        await happens_within(LOOKS, stop)
 
 
 async def go_on_later(message: str, at: datetime | None = None) -> NoReturn:
@@ -103,15 +103,15 @@ def main(words: list[str]) -> int:
     """Run a worker; told to stop, halt it, tell its runs, await them, and then let it end."""
     import psutil  # noqa: PLC0415
 
-    told: list[int] = []
-    for number in TOLD_BY:
-        signal.signal(number, lambda number, _: told.append(number))
-    # With --child it also stops when whoever started it is gone, however that ended.
-    parent = os.getppid() if words[0] == CHILD else None
-    command = words[1:] if words[0] == CHILD else words
+    heard: list[int] = []  # signals
+    for number in STOP_SIGNALS:
+        signal.signal(number, lambda number, _: heard.append(number))
+    # With --stop-with-parent it also stops when whoever started it is gone, however that ended.
+    parent = os.getppid() if words[0] == STOP_WITH_PARENT else None
+    command = words[1:] if words[0] == STOP_WITH_PARENT else words
     worker = subprocess.Popen(command, start_new_session=True)  # noqa: S603 - Prefect's own
     watcher = _ends_with_this_process(worker.pid)
-    while worker.poll() is None and not told and parent in (None, os.getppid()):
+    while worker.poll() is None and not heard and parent in (None, os.getppid()):
         time.sleep(0.1)
     if worker.poll() is None:
         process = psutil.Process(worker.pid)

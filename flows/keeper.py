@@ -120,8 +120,8 @@ class Notices:
         del client
         if time.monotonic() < self._next:
             return
-        told = await tell_waiting(self._ledger)
-        self._wait = 0.0 if told else min(max(EVERY, 2 * self._wait), LONGEST)
+        all_went_out = await tell_waiting(self._ledger)
+        self._wait = 0.0 if all_went_out else min(max(EVERY, 2 * self._wait), LONGEST)
         self._next = time.monotonic() + self._wait
 
 

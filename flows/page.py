@@ -27,7 +27,7 @@ from data.campaigns.people import find
 from data.decisions.doubts import Doubt, doubts
 from data.store.ledger import Ledger
 from flows.ending import End, Ending
-from flows.gently import told_within
+from flows.gently import happens_within
 from tasks.status import progress, status
 
 BETWEEN = 2.0  # seconds between two looks at how far it is
@@ -44,19 +44,19 @@ def artifact_key(kind: str, campaign: str) -> str:
     return f"{kind}-{plain}"
 
 
-def campaign_page(status: Mapping[str, Any], doubts: Sequence[Doubt], says: str) -> str:
+def campaign_page(status: Mapping[str, Any], doubts: Sequence[Doubt], ending: str) -> str:
     """The page that a person opens in the morning: how far, who needs them, what to do.
 
-    `status` is the object of `campaign status KEY --json`; `says` how the last run ended, and in
-    its second line what to type.
+    `status` is the object of `campaign status KEY --json`; `ending` tells how the last run ended,
+    and in its second line what to type.
     """
     counts, key = status["counts"], status["campaign"]
     everybody = counts["candidates"]
-    how, _, then = says.partition("\n")
+    sentence, _, next_step = ending.partition("\n")
     parts = [
         f"# {text(key)}",
-        text(how),
-        *_next(how, then),
+        text(sentence),
+        *_next(sentence, next_step),
         f"`{_bar(counts['added'], everybody)}` {counts['added']:,} of {everybody:,} added",
         f"`{_bar(counts['invited'], everybody)}` {counts['invited']:,} of {everybody:,} invited",
         _table(("", "now"), _counts(status)),
@@ -72,14 +72,15 @@ def text(written: str) -> str:
     return re.sub(r"([\\`*_~|#\[\]])", r"\\\1", plain)
 
 
-def _next(how: str, then: str) -> Iterable[str]:
-    if how.startswith(End.APPROVAL):
+def _next(sentence: str, next_step: str) -> Iterable[str]:
+    if sentence.startswith(End.APPROVAL):
         yield (
             "To answer, run the deployment **approve** with the code of this plan, or with `pilot` "
-            f"for the pilot's email; or type `{then}`."
+            f"for the pilot's email; or type `{next_step}`."
         )
-    elif then:
-        yield f"Next: `{then}`" if then.startswith("campaign ") else text(then)
+    elif next_step:
+        is_command = next_step.startswith("campaign ")
+        yield f"Next: `{next_step}`" if is_command else text(next_step)
 
 
 def _counts(status: Mapping[str, Any]) -> Iterable[tuple[str, object]]:
@@ -155,7 +156,7 @@ async def _show_progress(key: str, ledger: Ledger, over: asyncio.Event) -> None:
     with suppress(Exception):  # a page that is behind stops no campaign
         bar = await acreate_progress_artifact(0.0, key=artifact_key("progress", key))
         while not over.is_set():
-            await told_within(BETWEEN, over)
+            await happens_within(BETWEEN, over)
             done, of = await asyncio.to_thread(progress, ledger, key)
             with suppress(Exception):
                 await aupdate_progress_artifact(bar, 100 * done / of if of else 100.0)

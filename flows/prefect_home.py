@@ -11,7 +11,6 @@ SETTINGS = {
     "DO_NOT_TRACK": "1",
     "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
     "PREFECT_SERVER_CSRF_PROTECTION_ENABLED": "true",
-    "PREFECT_RESULTS_PERSIST_BY_DEFAULT": "false",
     "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "CRITICAL",  # the terminal is for our own words
     "PREFECT_LOGGING_INTERNAL_LEVEL": "CRITICAL",
     "PYTHONSAFEPATH": "1",  # nothing of the folder where somebody types is imported

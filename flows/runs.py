@@ -32,11 +32,11 @@ async def run_now(client: PrefectClient, file: Path, key: str | None, once: str)
     Not where a person paused the campaign's deployment in Prefect.
     """
     named = await deployment_named(client, f"{CAMPAIGN}/{key}") if key else None
-    there = named or await client.read_deployment_by_name(f"{CAMPAIGN}/any")
-    if there.paused:
+    deployment = named or await client.read_deployment_by_name(f"{CAMPAIGN}/any")
+    if deployment.paused:
         return False
     await client.create_flow_run_from_deployment(
-        there.id,
+        deployment.id,
         parameters={"file": str(file), "campaign": key},
         tags=[f"campaign:{key}"] if key else [],
         idempotency_key=f"{file} {once}",

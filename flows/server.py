@@ -15,7 +15,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Self, TextIO
 
 from config.errors import CampaignError
@@ -23,6 +23,7 @@ from flows.prefect_home import login, prefect_home, prepare, private
 
 HOST = "127.0.0.1"
 STARTS_WITHIN = 600.0  # seconds; a fresh home took 24 s on a quiet machine
+TRIES = 10  # to be the only `campaign up`; half a second in all
 
 
 class NoServer(CampaignError):
@@ -132,14 +133,12 @@ def standing_server(port: int) -> Iterator[Server | None]:
 
 
 def _only_one(known: TextIO) -> None:
-    for last in (False,) * 10 + (True,):  # another command may only be looking
-        try:
+    for _ in range(TRIES):  # another command may only be looking
+        with suppress(BlockingIOError):
             fcntl.flock(known, fcntl.LOCK_EX | fcntl.LOCK_NB)
             return
-        except BlockingIOError:
-            if last:
-                raise UpAlready(address=_standing() or "an address to come") from None
-            time.sleep(0.05)
+        time.sleep(0.05)
+    raise UpAlready(address=_standing() or "an address to come")
 
 
 def _standing() -> str | None:

@@ -1,11 +1,11 @@
 """The steps of a campaign as Prefect's tasks: a name around a function that does one thing.
 
-What sends has no retries and no cache: after an unclear answer Prefect would send again. The
-ledger knows what was sent. Names of runs are keys and numbers, never people.
+The ledger knows what was sent. Names of task runs are keys and numbers, never people.
 """
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from prefect import task
 from prefect.cache_policies import NO_CACHE
@@ -18,66 +18,78 @@ from flows.ending import unquoted
 from tasks.preflight import preflight as ask
 from tasks.sending.run import Run, Turn
 
+# Prefect's defaults, said here because a person's or a server's settings may say otherwise: no
+# retries (after an unclear answer it would send again), no cache (a step would be left out), and no
+# result kept (of a task that fails, that is its exception).
+ONCE: dict[str, Any] = {"retries": 0, "cache_policy": NO_CACHE, "persist_result": False}
 
-@task(task_run_name="ask the service for its problems", cache_policy=NO_CACHE, persist_result=False)
+
+@task(task_run_name="ask the service for its problems", **ONCE)
 async def preflight(key: str, ledger: Ledger, settings: Settings) -> None:
     """See that token and address work, and resolve the problem's title (interface 4.1, 4.2)."""
-    with _step():
+    with _as_task_run():
         await ask(key, ledger, settings)
 
 
-@task(task_run_name="create project", cache_policy=NO_CACHE, persist_result=False)
+@task(task_run_name="create project", **ONCE)
 async def create_project(run: Run) -> None:
     """Create the project, or use the one that the definition names (interface 4.3)."""
-    with _step():
+    with _as_task_run():
         await run.create()
 
 
-@task(task_run_name="attach problem", cache_policy=NO_CACHE, persist_result=False)
+@task(task_run_name="attach problem", **ONCE)
 async def attach_problem(run: Run) -> None:
     """Give the project its one problem (interface 4.4)."""
-    with _step():
+    with _as_task_run():
         await run.attach()
 
 
-@task(task_run_name="add batch {number}", cache_policy=NO_CACHE, persist_result=False)
+@task(task_run_name="add batch {number}", **ONCE)
 async def add_batch(run: Run, batch: Turn, number: int) -> None:
     """Add a part of the people, up to a hundred in each request (interface 4.5)."""
-    with _step():
+    with _as_task_run():
         await run.add(batch)
 
 
-@task(task_run_name="invite part {number}", cache_policy=NO_CACHE, persist_result=False)
+@task(task_run_name="invite part {number}", **ONCE)
 async def invite_part(run: Run, part: Turn, number: int) -> None:
     """Have invitations sent, one request for each person (interface 4.6)."""
-    with _step():
+    with _as_task_run():
         await run.invite(part)
 
 
-begun: list[str] = []  # the task runs of this process: at its end Prefect's server must know them
+# The ids of this process's task runs: before it ends, Prefect's server must have recorded them all.
+started_task_runs: list[str] = []
 
 
 @contextmanager
-def _step() -> Iterator[None]:
-    """What every task does around its one thing."""
+def _as_task_run() -> Iterator[None]:
+    """Note which task run this is, and let its errors name nobody."""
     if task_run.id is not None:
-        begun.append(task_run.id)
+        started_task_runs.append(task_run.id)
     with scrubbed():
         yield
 
 
 @contextmanager
 def scrubbed() -> Iterator[None]:
-    """Prefect keeps what an exception says: what nobody has worded may name a candidate.
+    """Prefect keeps what an exception says, and what it was raised from: raise one in its place.
 
-    So may the service's own words, and whatever an exception was raised from.
+    It says the same without the service's own words, which may name a candidate, as may anything
+    that nobody has worded: that becomes a Bug.
     """
     try:
         yield
     except CampaignError as error:
-        says, quotes = unquoted(str(error))
-        error.args = (says,)
-        error.fields.setdefault("quotes", quotes)  # for the terminal: ending.py
-        raise error from None
+        raise _unquoted(error) from None
     except Exception as error:  # noqa: BLE001 - whatever it is
         raise Bug(error, "What was sent is recorded; the next run goes on from there.") from None
+
+
+def _unquoted(error: CampaignError) -> CampaignError:
+    """The same error without the service's own words, which it carries beside its sentence."""
+    sentence, words = unquoted(str(error))
+    copy = type(error).__new__(type(error), sentence)  # its class makes another sentence
+    vars(copy).update(vars(error), service_words=error.service_words + words)
+    return copy

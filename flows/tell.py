@@ -46,7 +46,7 @@ def note_situation(ending: Ending) -> None:
     """
     with Ledger.open(settings().database_url) as ledger, ledger.writing() as session:
         if ending.end.needs_a_person:
-            which = f"{ending.key} {ending.end} {ending.situation}"
+            which = f"{ending.key} {ending.end} {ending.fingerprint}"
             note(session, which, f"{ending.key}: {ending}")
         elif ending.end is End.DONE:
             over = col(Notice.key).startswith(f"{ending.key} ", autoescape=True)

@@ -70,7 +70,7 @@ def status(
         print(json.dumps(found[0] if key else found, ensure_ascii=False, indent=2))
         return 3 if any(needed) else 0
     for each, theirs, file in zip(found, needed, files, strict=True):
-        for line in _told(each):
+        for line in _standing(each):
             print(line)
         if each["counts"]["waiting"] and not theirs:
             print(f"      {command('run', file)}")
@@ -93,20 +93,20 @@ def history(
 
     Example: campaign history backend-2026 ada@example.org
     """
-    from data.campaigns.history import history as told
+    from data.campaigns.history import history as events_of
     from data.campaigns.people import find
     from data.store.ledger import Ledger
 
     with Ledger.open(create=False) as ledger, ledger.reading() as session:
         campaign = find(session, key)
-        events = told(session, campaign.id, email)
+        events = events_of(session, campaign.id, email)
     for event in events:
         print(_line(event))
     if not events:
         print("Nothing has happened yet.")
 
 
-def _told(found: dict[str, Any]) -> Iterator[str]:
+def _standing(found: dict[str, Any]) -> Iterator[str]:
     counts = found["counts"]
     said = [words.counted(counts["candidates"], "candidate")] if counts["candidates"] else []
     others = ((word, number) for word, number in counts.items() if word not in COUNTED_APART)

@@ -157,14 +157,14 @@ def report(
         campaign = find(session, key)
         events = history(session, campaign.id)
         is_open = {each.email1: True for each in doubts(session, campaign.id)}
-        told = [
+        stories = [
             Doubt(email or "the project", is_open.get(email, False), theirs)
             for email in dict.fromkeys([*is_open, *settled(events)])
             if (theirs := history(session, campaign.id, email) if email else own(events))
         ]
         stands = status(session, campaign.key)
         title = _title(campaign.spec, campaign.key)
-    page = report_page(stands, title, doubts=told, events=events, at=now(), names=names)
+    page = report_page(stands, title, doubts=stories, events=events, at=now(), names=names)
     write_file(output, page, force=force)
     words.aside(f"{output} shows how {campaign.key} stands; it opens without a network.")
 

@@ -120,15 +120,16 @@ def _sent(plan: "Plan", ledger: "Ledger", allowed: "Allowed", *, quiet: bool) ->
         state = asyncio.run(_flow(plan, allowed))
     ending = Ending.read(plan.key, state.message)
     if not quiet:
-        words.aside(f"{plan.key}: {ending.end}: {ending.says}")
+        words.aside(f"{plan.key}: {ending.end}: {ending.sentence}")
         with ledger.reading() as session:
             in_ledger = known(session, plan.key) is not None  # unless it was stopped before
             needed = list(needs(session, plan.key)) if in_ledger else []
         for need in needed:
             words.aside(f"  {need.why}" + (f"\n    {need.type_this}" if need.type_this else ""))
-        then = ending.then or command("links", plan.key)
-        if then not in {need.type_this for need in needed}:
-            words.aside(f"Then type: {then}" if then.startswith("campaign ") else then)
+        next_step = ending.next_step or command("links", plan.key)
+        if next_step not in {need.type_this for need in needed}:
+            is_command = next_step.startswith("campaign ")
+            words.aside(f"Then type: {next_step}" if is_command else next_step)
     return ending
 
 
@@ -142,9 +143,9 @@ async def _flow(plan: "Plan", allowed: "Allowed") -> "State[Any]":
 
 async def _recorded() -> None:
     from flows.runs import everything_recorded
-    from flows.steps import begun
+    from flows.steps import started_task_runs
 
-    await everything_recorded(begun)
+    await everything_recorded(started_task_runs)
 
 
 def _statuses(ledger: "Ledger", plans: Sequence["Plan"]) -> list[dict[str, Any]]:

@@ -35,7 +35,7 @@ def up(
     with standing_server(port) as server, Ledger.open(settings.database_url) as ledger:
         if server is not None:
             print(f"Prefect's pages: {server.address}\nTheir login: {login()}", flush=True)
-        from flows.serve import serve
+        from flows.up import serve
 
         asyncio.run(serve(ledger, folder, server, lambda line: print(line, flush=True)))
 

@@ -60,7 +60,12 @@ def is_sent(desk: Desk, ben: State = State.DONE) -> None:
 def test_what_the_service_said_decides(desk, ben, end, code, says, then) -> None:
     is_sent(desk, ben)
     ending = ended(desk.ledger, plan(desk))
-    assert (ending.end, ending.end.exit_code, ending.says, ending.then) == (end, code, says, then)
+    assert (ending.end, ending.end.exit_code, ending.sentence, ending.next_step) == (
+        end,
+        code,
+        says,
+        then,
+    )
 
 
 def test_nobody_is_named_who_is_held(desk) -> None:
@@ -69,14 +74,14 @@ def test_nobody_is_named_who_is_held(desk) -> None:
         decisions.block(session, ["cyd@x.org"], MARA)
     made = plan(desk, "Ada", "Ben", "Cyd")
     ending = ended(desk.ledger, made)
-    assert (ending.end, ending.says) == (End.ATTENTION, "2 of 3 invited, 1 held.")
+    assert (ending.end, ending.sentence) == (End.ATTENTION, "2 of 3 invited, 1 held.")
     assert "@" not in str(ending)
 
 
 def test_whoever_is_only_added_is_counted_as_such(desk) -> None:
     made = plan(desk, invites={"send": False})
     desk.does(Op.CREATE), desk.does(Op.ATTACH), desk.does(Op.ADD)
-    assert ended(desk.ledger, made).says == "2 of 2 added."
+    assert ended(desk.ledger, made).sentence == "2 of 2 added."
 
 
 # -- held before any request -------------------------------------------------------------------
@@ -85,16 +90,16 @@ def test_whoever_is_only_added_is_counted_as_such(desk) -> None:
 def test_a_plan_waits_for_its_approval_under_its_code(desk) -> None:
     made = plan(desk, invites={"approval": "required"})
     ending = ended(desk.ledger, made)
-    assert (ending.end, ending.situation) == (End.APPROVAL, made.code)
-    assert f"Plan {made.code}: 2 to add, 2 to invite." in ending.says
-    assert ending.then == "campaign approve backend"
+    assert (ending.end, ending.fingerprint) == (End.APPROVAL, made.code)
+    assert f"Plan {made.code}: 2 to add, 2 to invite." in ending.sentence
+    assert ending.next_step == "campaign approve backend"
 
 
 def test_a_pause_needs_a_person_unless_nothing_is_left_to_send(desk) -> None:
     plan(desk)
     desk.call(decisions.pause, MARA)
     ending = ended(desk.ledger, plan(desk))
-    assert (ending.end, ending.then) == (End.ATTENTION, "campaign resume backend")
+    assert (ending.end, ending.next_step) == (End.ATTENTION, "campaign resume backend")
     desk.call(decisions.pause, MARA, resume=True)
     desk.sends()
     desk.call(decisions.pause, MARA)
@@ -124,8 +129,8 @@ def test_what_ended_a_run_early_decides(desk, early, end, then) -> None:
     made = plan(desk)
     desk.sends("Ada")
     ending = ended(desk.ledger, made, early)
-    assert (ending.end, ending.then) == (end, then)
-    assert ending.says.startswith("1 of 2 invited. ")
+    assert (ending.end, ending.next_step) == (end, then)
+    assert ending.sentence.startswith("1 of 2 invited. ")
     assert ending.until == (LATER if end is End.NOT_YET else None)
 
 
@@ -134,7 +139,7 @@ def test_the_service_s_own_words_are_kept_apart(desk) -> None:
     early = EndedEarly(How.STOPPED, said, GO_ON)
     ending = ended(desk.ledger, plan(desk), early)
     assert "Ada" not in str(ending)
-    assert ending.quotes == ("Ada Of X may not",)
+    assert ending.service_words == ("Ada Of X may not",)
     assert unquoted('not given: status 400, "no Ada". Nothing was sent.') == (
         "not given: status 400. Nothing was sent.",
         ("no Ada",),
@@ -167,12 +172,12 @@ def test_the_service_s_own_words_are_kept_apart(desk) -> None:
 )
 def test_what_broke_a_run_off_decides(error, end, code, then) -> None:
     ending = broken_off("backend", FILE, error)
-    assert (ending.end, ending.end.exit_code, ending.then) == (end, code, then)
+    assert (ending.end, ending.end.exit_code, ending.next_step) == (end, code, then)
 
 
 def test_a_run_that_was_told_to_stop_while_it_waited_is_interrupted() -> None:
-    ending = broken_off("backend", FILE, AtWork("backend", "box", 7, None), told=True)
-    assert (ending.end, ending.then) == (End.INTERRUPTED, GO_ON)
+    ending = broken_off("backend", FILE, AtWork("backend", "box", 7, None), asked_to_stop=True)
+    assert (ending.end, ending.next_step) == (End.INTERRUPTED, GO_ON)
 
 
 # -- what Prefect shows ------------------------------------------------------------------------
@@ -208,24 +213,24 @@ def test_a_state_of_another_s_making_is_a_stop(message) -> None:
 
 def test_the_same_doubt_is_one_situation_and_the_next_doubt_another(desk) -> None:
     is_sent(desk, State.UNSURE)
-    first, again = (ended(desk.ledger, plan(desk)).situation for _ in range(2))
+    first, again = (ended(desk.ledger, plan(desk)).fingerprint for _ in range(2))
     desk.call(decisions.withdraw, ["ben@x.org"], MARA)
     plan(desk, "Ada", "Ben", "Cyd")
     desk.does(Op.ADD)
     desk.does(Op.INVITE, "Cyd", state=State.UNSURE)
     other = ended(desk.ledger, plan(desk, "Ada", "Ben", "Cyd"))
-    assert "1 unsure" in other.says
-    assert first == again != other.situation
+    assert "1 unsure" in other.sentence
+    assert first == again != other.fingerprint
 
 
 def test_amounts_make_no_new_situation_of_a_stop(desk) -> None:
     made = plan(desk)
     stops = (EndedEarly(How.STOPPED, f"{n} tries failed", GO_ON) for n in (3, 4))
-    one, two = (ended(desk.ledger, made, early).situation for early in stops)
+    one, two = (ended(desk.ledger, made, early).fingerprint for early in stops)
     assert one == two
 
 
 def test_another_mistake_is_another_situation() -> None:
     errors = (BadInput.at(Place(FILE, line), "no") for line in (3, 3, 4))
-    one, same, other = (broken_off("backend", FILE, error).situation for error in errors)
+    one, same, other = (broken_off("backend", FILE, error).fingerprint for error in errors)
     assert one == same != other

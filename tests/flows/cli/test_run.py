@@ -1,8 +1,10 @@
 """`campaign run` as it is typed: it shows, asks, sends, and says how it ended."""
 
 import sqlite3
+from base64 import encodebytes
 from contextlib import suppress
 from pathlib import Path
+from pickle import HIGHEST_PROTOCOL, dumps
 
 import pytest
 
@@ -96,8 +98,11 @@ def test_the_service_s_own_words_are_on_the_terminal_alone(
 ) -> None:
     sandbox(create=status(403, body={"error": "Adalbert may not do this"}))
     campaign.write(people=1)
-    ran = campaign("run", "hiring.yaml", "--yes")
+    keep = ("PREFECT_RESULTS_PERSIST_BY_DEFAULT", "PREFECT_TASKS_DEFAULT_PERSIST_RESULT")
+    ran = campaign.start("run", "hiring.yaml", "--yes", **dict.fromkeys(keep, "true")).end()
     assert "Adalbert may not do this" in ran.err
+    kept = {each.read_bytes() for each in campaign.home.rglob("storage/*")}
+    assert kept <= {encodebytes(dumps(None, protocol=HIGHEST_PROTOCOL))}  # of the flow itself
     with sqlite3.connect(prefect_server.database) as database:
         tables = [
             t for (t,) in database.execute("SELECT name FROM sqlite_master WHERE type='table'")

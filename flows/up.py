@@ -11,7 +11,7 @@ from prefect.client.orchestration import get_client
 
 from data.store.ledger import Ledger
 from flows.deployments import POOL, deploy_forms
-from flows.gently import CHILD, told_to_stop, told_within
+from flows.gently import STOP_WITH_PARENT, happens_within, stop_on_signal
 from flows.keeper import keep
 from flows.prefect_home import prefect_home, private
 from flows.server import Server
@@ -20,7 +20,7 @@ AT_ONCE = 4  # runs; forty late ones at once were 23 processes and 2.5 GB
 LOOKS = 1.0  # seconds between two looks at whether server and worker are alive
 # Prefect's own worker, in the wrapper that lets its runs end gently.
 WORKER = (
-    *(sys.executable, "-m", "flows.gently", CHILD),
+    *(sys.executable, "-m", "flows.gently", STOP_WITH_PARENT),
     *(sys.executable, "-m", "prefect", "worker", "start"),
     *("--pool", POOL, "--type", "process", "--limit", str(AT_ONCE)),
 )
@@ -30,14 +30,14 @@ async def serve(
     ledger: Ledger, folder: Path, server: Server | None, say: Callable[[str], None]
 ) -> None:
     """Run what is scheduled, started from Prefect's pages or put into the folder, until stopped."""
-    async with told_to_stop() as stop:
+    async with stop_on_signal() as stop:
         async with get_client() as client:
             await deploy_forms(client)
         worker = _worker()
         keeping = asyncio.create_task(keep(ledger, folder, say))
         say(f"Ready. Campaigns of {folder} run by themselves. Ctrl-C stops it; nothing is lost.")
         try:
-            while not await told_within(LOOKS, stop):
+            while not await happens_within(LOOKS, stop):
                 if server is not None and server.is_gone():
                     say("Prefect's server has died and is started again.")
                     server.start()

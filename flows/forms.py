@@ -57,7 +57,7 @@ class NotSettled(CampaignError):
     exit_code = 2
 
 
-@flow(name="approve", flow_run_name="approve {campaign}", persist_result=False)
+@flow(name="approve", flow_run_name="approve {campaign}")
 async def approve_campaign(
     campaign: Key, plan: str, answer: Answer, who: Who, why: str = ""
 ) -> State[Any]:
@@ -82,7 +82,7 @@ async def approve_campaign(
     return await _decided(campaign, decide, run=answer is Answer.APPROVE)
 
 
-@flow(name="settle", flow_run_name="settle {campaign}", persist_result=False)
+@flow(name="settle", flow_run_name="settle {campaign}")
 async def settle_campaign(
     campaign: Key,
     number: int,

@@ -1,0 +1,21 @@
+"""What `campaign up` deploys is what prefect.yaml says."""
+
+from importlib import import_module
+from pathlib import Path
+
+from ruamel.yaml import YAML
+
+from flows import deployments
+
+
+def test_prefect_yaml_says_what_up_deploys() -> None:
+    written = YAML(typ="safe").load(Path(deployments.__file__).parents[1] / "prefect.yaml")
+    said = {}
+    for each in written["deployments"]:
+        path, _, name = each["entrypoint"].partition(":")
+        said[each["name"]] = getattr(
+            import_module(path.removesuffix(".py").replace("/", ".")), name
+        )
+        pool = each["work_pool"]
+        assert (pool["name"], pool["job_variables"]) == (deployments.POOL, deployments.JOB)
+    assert said == deployments.FOR_EVERYBODY
