@@ -5,7 +5,9 @@ people are named by the numbers on the campaign's page, and who decides and why 
 Prefect before it is taken into the ledger.
 """
 
+import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,11 +16,10 @@ from prefect import flow
 from prefect.client.orchestration import get_client
 from prefect.client.schemas.objects import State
 from prefect.runtime import flow_run
-from prefect.states import Completed, Failed
 from pydantic import Field
 from sqlmodel import Session
 
-from config.errors import CampaignError
+from config.errors import BadInput, CampaignError, command
 from config.settings import settings
 from data.campaigns.people import find
 from data.decisions.approvals import PILOT, PlanChanged, approve
@@ -32,6 +33,7 @@ from flows.page import publish_page
 from flows.runs import run_now
 from flows.steps import scrubbed
 
+PATIENCE = 10.0  # seconds that Prefect may take to begin a run, while nobody else writes
 Key = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]*$")]
 Who = Annotated[str, Field(min_length=1, max_length=100)]
 
@@ -55,6 +57,13 @@ class NotSettled(CampaignError):
     """{key}: number {number} {why}. Nothing was changed. Its page shows what is unsure."""
 
     exit_code = 2
+
+
+class NotBegun(CampaignError):
+    """Prefect began no run of {key} ({cause}), so nothing was decided and nothing is sent. Send the
+    form again, or decide by a command.
+
+    campaign status {key}"""
 
 
 @flow(name="approve", flow_run_name="approve {campaign}")
@@ -119,7 +128,11 @@ async def settle_campaign(
 async def _decided(
     key: str, decide: Callable[[Session, Campaign], str], *, run: bool = False
 ) -> State[Any]:
-    """Take a decision into the ledger, show it on the campaign's page, and run what it frees."""
+    """Take a decision into the ledger, begin the run that it frees, and show it on the page.
+
+    The run is begun before the decision is committed: where there is no run, nothing is decided.
+    The run itself waits for the commit, because nobody plans while somebody else writes.
+    """
     try:
         await _take_out_who_and_why()
         with (
@@ -128,14 +141,26 @@ async def _decided(
             ledger.writing() as session,
         ):
             campaign = find(session, key)
-            says, file = decide(session, campaign), Path(campaign.file)
+            ending = Ending(key, End.DONE, f"{decide(session, campaign)}.")
+            if run and not await _begin_run(key, Path(campaign.file)):
+                paused = f"{ending.sentence} Its deployment is paused, so nothing is sent."
+                then = command("run", campaign.file)
+                ending = replace(ending, sentence=paused, next_step=then)
     except CampaignError as error:
-        return Failed(message=f"{End.BAD_INPUT}: {error}")
-    await publish_page(Ending(key, End.DONE, f"{says}."))
-    if run:
+        end = End.BAD_INPUT if error.exit_code == BadInput.exit_code else End.STOPPED
+        return Ending(key, end, str(error), error.then).state()
+    await publish_page(ending)
+    return ending.state()
+
+
+async def _begin_run(key: str, file: Path) -> bool:
+    """Whether a run begins; not where a person paused it. Raises NotBegun."""
+    try:
         async with get_client() as client:
-            await run_now(client, file, key, str(flow_run.id))
-    return Completed(message=f"{End.DONE}: {says}")
+            starting = run_now(client, file, key, str(flow_run.id))
+            return await asyncio.wait_for(starting, PATIENCE)
+    except Exception as error:  # noqa: BLE001 - a server fails in ways of its own
+        raise NotBegun(key=key, cause=type(error).__name__) from None
 
 
 async def _take_out_who_and_why() -> None:

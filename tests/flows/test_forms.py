@@ -1,0 +1,96 @@
+"""The forms in Prefect's pages: what they decide is sent, or is not decided."""
+
+import asyncio
+from contextlib import asynccontextmanager
+
+import pytest
+
+from data.decisions.doubts import doubts
+from data.eligibility.approved import is_approved
+from data.store.states import Op, State
+from data.store.tables import Campaign
+from flows import forms
+from flows.forms import Answer, Word, approve_campaign, settle_campaign
+from tasks.plan import make_plan
+from tests.data.desk import Desk
+
+
+class Prefect:
+    """A server that begins runs, unless it is away or the deployment is paused."""
+
+    def __init__(self) -> None:
+        self.is_away = self.is_paused = False
+        self.began: list[str] = []
+
+    async def run_now(self, client, file, key: str, once: str) -> bool:
+        if self.is_away:
+            raise ConnectionError
+        if not self.is_paused:
+            self.began.append(key)
+        return not self.is_paused
+
+    async def update_flow_run(self, number, parameters) -> None:
+        assert (parameters["who"], parameters["why"]) == ("", "")
+
+
+@pytest.fixture
+def prefect(monkeypatch: pytest.MonkeyPatch) -> Prefect:
+    server = Prefect()
+
+    @asynccontextmanager
+    async def client():
+        yield server
+
+    async def no_page(ending) -> None: ...
+
+    monkeypatch.setattr(forms, "get_client", client)
+    monkeypatch.setattr(forms, "run_now", server.run_now)
+    monkeypatch.setattr(forms, "publish_page", no_page)
+    return server
+
+
+def approve(desk: Desk):
+    """Fill in the form with the code of the plan; says how its run ended."""
+    read = desk.read("Ada", invites={"approval": "required"})
+    plan = make_plan(read, desk.ledger, desk.settings)
+    return asyncio.run(approve_campaign.fn("backend", plan.code, Answer.APPROVE, "mara"))
+
+
+def approved(desk: Desk) -> bool:
+    with desk.at() as (session, campaign_id):
+        return is_approved(session, session.get_one(Campaign, campaign_id))
+
+
+def test_a_plan_that_nothing_would_send_is_not_approved(desk: Desk, prefect: Prefect) -> None:
+    prefect.is_away = True
+    state = approve(desk)
+    assert state.is_failed()
+    assert state.message.startswith("stopped: ")
+    assert state.message.endswith("\ncampaign status backend")
+    assert not approved(desk)
+    prefect.is_away = False
+    assert approve(desk).is_completed()
+    assert (approved(desk), prefect.began) == (True, ["backend"])
+
+
+def test_what_a_paused_deployment_does_not_send_has_a_command(desk: Desk, prefect: Prefect) -> None:
+    prefect.is_paused = True
+    state = approve(desk)
+    assert state.is_completed()
+    assert " is paused, so nothing is sent.\ncampaign run /" in state.message
+    assert (approved(desk), prefect.began) == (True, [])
+
+
+def test_what_nothing_would_send_again_stays_unsure(desk: Desk, prefect: Prefect) -> None:
+    prefect.is_away = True
+    desk.take_in("Ada")
+    desk.adds()
+    desk.does(Op.INVITE, "Ada", state=State.UNSURE)
+    with desk.at() as (session, campaign_id):
+        (doubt,) = doubts(session, campaign_id)
+    words = ("backend", doubt.part_id, Word.AGAIN, "mara", "no email came")
+    assert asyncio.run(settle_campaign.fn(*words)).is_failed()
+    assert desk.state("Ada")[1] == State.UNSURE
+    prefect.is_away = False
+    assert asyncio.run(settle_campaign.fn(*words)).is_completed()
+    assert (desk.state("Ada")[1], prefect.began) == (State.WAITING, ["backend"])
