@@ -3,11 +3,12 @@
 import asyncio
 import json
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from prefect.client.orchestration import get_client
-from prefect.states import Completed, Crashed, Running
+from prefect.states import Completed, Crashed, Running, Scheduled
 from prefect.testing.utilities import prefect_test_harness
 from sqlmodel import select
 
@@ -83,15 +84,34 @@ def test_what_a_person_switched_off_stays_off_and_what_the_file_says_is_renewed(
     asyncio.run(told())
 
 
+def test_every_hour_is_the_same_hours_however_often_it_is_deployed(folder) -> None:
+    file = write(folder, "often", schedule={"every": "1 hour", "timezone": "Europe/Paris"})
+
+    async def deployed():
+        async with get_client() as client:
+            await deploy(client, file, read_campaign(file).definition)
+            (own,) = (await client.read_deployment_by_name("campaign/often")).schedules
+            return own.schedule
+
+    async def told() -> None:
+        first = await deployed()
+        assert await deployed() == first
+        anchor = first.anchor_date
+        assert (anchor.hour, anchor.minute, anchor.second, anchor.microsecond) == (0, 0, 0, 0)
+
+    asyncio.run(told())
+
+
 # -- runs whose process is gone ----------------------------------------------------------------
 
 
-async def begun(client, state):
+async def begun(client, state, days_ago: int = 0):
     """A run of a campaign that a worker has begun, in this state."""
     await deploy_forms(client)
     there = await client.read_deployment_by_name("campaign/any")
     asked = {"file": "dead.yaml", "campaign": "dead"}
-    run = await client.create_flow_run_from_deployment(there.id, parameters=asked)
+    due = Scheduled(scheduled_time=datetime.now(UTC) - timedelta(days=days_ago))
+    run = await client.create_flow_run_from_deployment(there.id, parameters=asked, state=due)
     await client.set_flow_run_state(run.id, state, force=True)
     return run
 
@@ -149,6 +169,17 @@ def test_a_run_that_crashes_goes_on_six_times_and_is_gone_then(ledger) -> None:
     assert "gone" in notice.text
 
 
+@pytest.mark.parametrize(("days", "state"), [(29, "AwaitingRetry"), (31, "Crashed")])
+def test_a_run_that_crashes_goes_on_for_a_month(ledger, days: int, state: str) -> None:
+    async def told() -> None:
+        async with get_client() as client:
+            run = await begun(client, Crashed(message="killed"), days_ago=days)
+            await Runs(ledger).go_on(client)
+            assert await state_of(client, run) == state
+
+    asyncio.run(told())
+
+
 def test_a_run_that_has_ended_is_left_alone(ledger, monkeypatch) -> None:
     monkeypatch.setattr(keeper, "QUIET", 0.0)
 
@@ -203,6 +234,31 @@ def test_a_folder_is_read_at_rest_and_each_file_run_once_for_each_content(folder
     asyncio.run(told())
     assert len(said) == 1  # the copy has the key of another file, and is never run
     assert "zz-copy.yaml" in said[0]
+
+
+def test_what_changes_while_a_deployment_is_paused_is_sent_once_it_is_on(folder, ledger) -> None:
+    async def told() -> None:
+        async with get_client() as client:
+            await deploy_forms(client)
+
+            async def runs(watched: Watched) -> int:
+                """How many runs there are once the folder was looked at."""
+                for _ in range(3):
+                    await watched.run_what_is_new(client)
+                found = await client.read_flow_runs()
+                return sum(run.parameters.get("campaign") == "paused" for run in found)
+
+            watched = Watched(folder, ledger, print)
+            write(folder, "paused")
+            assert await runs(watched) == 1
+            there = await client.read_deployment_by_name("campaign/paused")
+            await client.pause_deployment(there.id)
+            write(folder, "paused", problem=43)
+            assert await runs(watched) == 1
+            await client.resume_deployment(there.id)
+            assert await runs(Watched(folder, ledger, print)) == 2
+
+    asyncio.run(told())
 
 
 def test_a_definition_that_is_gone_has_no_schedule_and_one_that_is_back_has_its_own(

@@ -144,6 +144,18 @@ def test_two_files_of_one_key_are_a_mistake(campaign: Campaign) -> None:
     assert "two.yaml: one is in one.yaml as well" in said.said
 
 
+@pytest.mark.parametrize("typed", [("run", "hiring.yaml", "--yes"), ("up", ".")], ids=" ".join)
+def test_a_prefect_server_that_is_away_is_one_sentence(typed, sandbox, campaign: Campaign) -> None:
+    service = sandbox()
+    campaign.write(people=1)
+    ran = campaign(*typed, PREFECT_API_URL="http://127.0.0.1:9/api")
+    assert (ran.code, service.entries()) == (1, [])
+    said = ran.err.splitlines()[-1]
+    assert said.startswith("Prefect's server at http://127.0.0.1:9/api does not answer, so nothing")
+    assert said.endswith("Start it, or unset PREFECT_API_URL.")
+    assert "Traceback" not in ran.said
+
+
 @pytest.mark.slow
 def test_without_a_standing_server_every_task_run_is_recorded(sandbox, campaign: Campaign) -> None:
     sandbox()
