@@ -79,8 +79,8 @@ async def run_campaign(
         for words in ending.service_words:
             print(f'{ending.key}: the service wrote: "{words}"', file=sys.stderr)
         return ending.state()
-    if ending.end is End.INTERRUPTED or (
-        ending.end is End.NOT_YET and not await another_before(ending.until)
+    if ending.kind is End.INTERRUPTED or (
+        ending.kind is End.NOT_YET and not await another_before(ending.until)
     ):
         await go_on_later(str(ending), ending.until)  # ends here: the same run begins again
     note_situation(ending)  # which `tell` sends, once the state is set

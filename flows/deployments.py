@@ -115,12 +115,12 @@ async def _deploy(
             await client.delete_deployment_schedule(deployed.id, earlier.id)
 
 
-def _schedule(says: written.Schedule | None) -> Schedule | None:
-    if says is None:
+def _schedule(schedule: written.Schedule | None) -> Schedule | None:
+    if schedule is None:
         return None
-    if says.cron is not None:
-        return Schedule(cron=says.cron, timezone=says.timezone)
-    zone = says.timezone or "UTC"
+    if schedule.cron is not None:
+        return Schedule(cron=schedule.cron, timezone=schedule.timezone)
+    zone = schedule.timezone or "UTC"
     # At the same times however often it is deployed: `every: 1 day` is at midnight.
     anchor = datetime(2026, 1, 1, tzinfo=ZoneInfo(zone))
-    return Schedule(interval=span(says.every or ""), timezone=zone, anchor_date=anchor)
+    return Schedule(interval=span(schedule.every or ""), timezone=zone, anchor_date=anchor)

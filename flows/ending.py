@@ -69,7 +69,7 @@ class Ending:
     """
 
     key: str
-    end: End
+    kind: End
     sentence: str
     next_step: str | None = None
     until: datetime | None = None
@@ -77,7 +77,7 @@ class Ending:
     service_words: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        lines = [f"{self.end}: {self.sentence}", self.next_step]
+        lines = [f"{self.kind}: {self.sentence}", self.next_step]
         return "\n".join(line for line in lines if line)
 
     @classmethod
@@ -93,9 +93,9 @@ class Ending:
         """Only what is done, or needs nobody, reads as success."""
         from prefect.states import Cancelled, Completed, Failed  # noqa: PLC0415
 
-        if self.end in (End.DONE, End.NOT_YET, End.ELSEWHERE):
+        if self.kind in (End.DONE, End.NOT_YET, End.ELSEWHERE):
             return Completed(message=str(self))
-        if self.end is End.INTERRUPTED:
+        if self.kind is End.INTERRUPTED:
             return Cancelled(message=str(self))
         return Failed(message=str(self))
 
@@ -134,9 +134,9 @@ def broken_off(
         return Ending(key, End.INTERRUPTED, sentence, command("run", file))
     if isinstance(error, AtWork):
         return Ending(key, End.ELSEWHERE, sentence)
-    end = {2: End.BAD_INPUT, 3: End.ATTENTION}.get(error.exit_code, End.STOPPED)
+    kind = {2: End.BAD_INPUT, 3: End.ATTENTION}.get(error.exit_code, End.STOPPED)
     met = [_without_amounts(sentence)]
-    next_step = command("run", file) if end is End.STOPPED else command("doctor")
+    next_step = command("run", file) if kind is End.STOPPED else command("doctor")
     if isinstance(error, BadInput):
         next_step = command("check", file)
         met = [str(mistake) for mistake in error.mistakes]
@@ -145,7 +145,7 @@ def broken_off(
     elif error.then:
         sentence = f"{sentence} {error.then}"
     same, words = _fingerprint(met), error.service_words
-    return Ending(key, end, sentence, next_step, fingerprint=same, service_words=words)
+    return Ending(key, kind, sentence, next_step, fingerprint=same, service_words=words)
 
 
 def unquoted(text: str) -> tuple[str, tuple[str, ...]]:
@@ -158,9 +158,9 @@ def _stopped(key: str, far: str, early: EndedEarly, unsure: list[str]) -> Ending
     if early.how is How.INTERRUPTED:
         sentence = f"{far}. What was in flight got its answer, and nobody is sent anything twice."
         return Ending(key, End.INTERRUPTED, sentence, early.then)
-    end = End.ATTENTION if early.how is How.UNSURE else End.STOPPED
+    kind = End.ATTENTION if early.how is How.UNSURE else End.STOPPED
     same, sentence = _fingerprint([_without_amounts(what), *unsure]), f"{far}. {what}"
-    return Ending(key, end, sentence, early.then, fingerprint=same, service_words=words)
+    return Ending(key, kind, sentence, early.then, fingerprint=same, service_words=words)
 
 
 def _held(plan: Plan, hold: Hold, far: str) -> Ending:
@@ -171,9 +171,9 @@ def _held(plan: Plan, hold: Hold, far: str) -> Ending:
     )
     if hold.kind is Kind.APPROVAL:
         sentence += f" Plan {plan.code}: {plan.add:,} to add, {plan.invite:,} to invite."
-        return replace(ending, end=End.APPROVAL, sentence=sentence, fingerprint=plan.code)
+        return replace(ending, kind=End.APPROVAL, sentence=sentence, fingerprint=plan.code)
     if hold.kind is Kind.PILOT and hold.type_this == command("approve", plan.key):
-        return replace(ending, end=End.APPROVAL)
+        return replace(ending, kind=End.APPROVAL)
     return ending
 
 

@@ -147,8 +147,8 @@ async def _decided(
                 then = command("run", campaign.file)
                 ending = replace(ending, sentence=paused, next_step=then)
     except CampaignError as error:
-        end = End.BAD_INPUT if error.exit_code == BadInput.exit_code else End.STOPPED
-        return Ending(key, end, str(error), error.then).state()
+        kind = End.BAD_INPUT if error.exit_code == BadInput.exit_code else End.STOPPED
+        return Ending(key, kind, str(error), error.then).state()
     await publish_page(ending)
     return ending.state()
 

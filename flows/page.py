@@ -56,7 +56,7 @@ def campaign_page(status: Mapping[str, Any], doubts: Sequence[Doubt], ending: st
     parts = [
         f"# {text(key)}",
         text(sentence),
-        *_next(sentence, next_step),
+        *_next_step(sentence, next_step),
         f"`{_bar(counts['added'], everybody)}` {counts['added']:,} of {everybody:,} added",
         f"`{_bar(counts['invited'], everybody)}` {counts['invited']:,} of {everybody:,} invited",
         _table(("", "now"), _counts(status)),
@@ -72,7 +72,7 @@ def text(written: str) -> str:
     return re.sub(r"([\\`*_~|#\[\]])", r"\\\1", plain)
 
 
-def _next(sentence: str, next_step: str) -> Iterable[str]:
+def _next_step(sentence: str, next_step: str) -> Iterable[str]:
     if sentence.startswith(End.APPROVAL):
         yield (
             "To answer, run the deployment **approve** with the code of this plan, or with `pilot` "

@@ -45,10 +45,10 @@ def note_situation(ending: Ending) -> None:
     Once all is well the campaign's situations are over: the same one is told again if it comes.
     """
     with Ledger.open(settings().database_url) as ledger, ledger.writing() as session:
-        if ending.end.needs_a_person:
-            which = f"{ending.key} {ending.end} {ending.fingerprint}"
+        if ending.kind.needs_a_person:
+            which = f"{ending.key} {ending.kind} {ending.fingerprint}"
             note(session, which, f"{ending.key}: {ending}")
-        elif ending.end is End.DONE:
+        elif ending.kind is End.DONE:
             over = col(Notice.key).startswith(f"{ending.key} ", autoescape=True)
             session.execute(delete(Notice).where(over, col(Notice.told).is_not(None)))
 

@@ -19,9 +19,9 @@ COMMANDS = {
     "Begin": {
         "demo": ("serve", "See it work: a sample campaign against a sandbox, twice"),
         "new": ("prepare", "Write a definition to fill in, from an export if you like"),
-        "problems": ("outputs", "List the service's problems"),
+        "problems": ("connection", "List the service's problems"),
         "sandbox": ("serve", "The assessment service on your own desk, to practise with"),
-        "doctor": ("outputs", "Check settings, credentials, ledger and Prefect"),
+        "doctor": ("connection", "Check settings, credentials, ledger and Prefect"),
     },
     "Send": {
         "check": ("prepare", "Find every mistake in definitions and tables; sends nothing"),

@@ -70,7 +70,7 @@ def status(
         print(json.dumps(found[0] if key else found, ensure_ascii=False, indent=2))
         return 3 if any(needed) else 0
     for each, theirs, file in zip(found, needed, files, strict=True):
-        for line in _standing(each):
+        for line in _where_it_stands(each):
             print(line)
         if each["counts"]["waiting"] and not theirs:
             print(f"      {command('run', file)}")
@@ -106,7 +106,7 @@ def history(
         print("Nothing has happened yet.")
 
 
-def _standing(found: dict[str, Any]) -> Iterator[str]:
+def _where_it_stands(found: dict[str, Any]) -> Iterator[str]:
     counts = found["counts"]
     said = [words.counted(counts["candidates"], "candidate")] if counts["candidates"] else []
     others = ((word, number) for word, number in counts.items() if word not in COUNTED_APART)

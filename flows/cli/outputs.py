@@ -1,6 +1,5 @@
-"""The commands that hand something out: `links`, `report`, `problems` and `doctor`."""
+"""The commands that hand something out: `links` and `report`."""
 
-import asyncio
 import json
 import sys
 from codecs import BOM_UTF8
@@ -13,7 +12,6 @@ import typer
 from flows.cli import words
 
 if TYPE_CHECKING:
-    from tasks.doctor import Finding
     from tasks.outputs.links import Link
 
 
@@ -167,79 +165,6 @@ def report(
     page = report_page(stands, title, doubts=stories, events=events, at=now(), names=names)
     write_file(output, page, force=force)
     words.aside(f"{output} shows how {campaign.key} stands; it opens without a network.")
-
-
-def problems(
-    search: list[str] = typer.Argument(None, metavar="words", help="Words of a title or skill."),
-    as_json: bool = typer.Option(False, "--json", help="Print one JSON object."),
-) -> int:
-    """List the service's problems with their ids, for `problem:` in a definition.
-
-    Example: campaign problems two sum
-    """
-    from config.settings import service_settings
-    from tasks.service.client import Service
-    from tasks.service.problems import Problem, matching
-
-    async def listed() -> list[Problem]:
-        async with Service(service_settings()) as service:
-            return await service.problems()
-
-    found = matching(search or [], asyncio.run(listed()))
-    if as_json:
-        records = [dict(each.record) | {"id": each.id} for each in found]
-        print(json.dumps({"problems": records}, ensure_ascii=False, indent=2))
-        return 0
-    for each in found:
-        more = (each.record.get(name) for name in ("difficulty", "skills"))
-        said = ", ".join(text for text in more if isinstance(text, str) and text)
-        print(f"{each.id:>8}  {' '.join(each.title.split())}" + (f"  ({said})" if said else ""))
-    if not found:
-        words.aside(
-            "The service has no such problem." if search else "The service has no problems."
-        )
-    return 0
-
-
-def doctor(
-    as_json: bool = typer.Option(False, "--json", help="Print one JSON object."),
-    offline: bool = typer.Option(False, "--offline", help="Do not ask the service."),
-) -> int:
-    """Check settings, credentials, ledger and Prefect, and say how to fix what is wrong.
-
-    Example: campaign doctor
-    """
-    from tasks.doctor import examine
-
-    found = [*asyncio.run(examine(ask_the_service=not offline)), asyncio.run(_prefect())]
-    if as_json:
-        checks = [{"name": f.name, "ok": f.well, "says": f.says, "then": f.then} for f in found]
-        print(json.dumps({"ok": all(f.well for f in found), "checks": checks}, indent=2))
-    else:
-        for each in found:
-            print(f"{'ok   ' if each.well else 'WRONG'}  {each.name}: {each.says}")
-            if each.then:
-                print(f"         {each.then}")
-    return 0 if all(f.well for f in found) else 1
-
-
-async def _prefect() -> "Finding":
-    from importlib.metadata import version
-
-    from tasks.doctor import Finding
-
-    installed = version("prefect")
-    from prefect.client.orchestration import get_client
-    from prefect.settings import PREFECT_API_URL
-
-    if not (address := PREFECT_API_URL.value()):
-        return Finding("Prefect", True, f"{installed}; campaign starts a server when it needs one")
-    async with get_client() as client:
-        failed = await client.api_healthcheck()
-    if failed is None:
-        return Finding("Prefect", True, f"{installed}; the server at {address} answers")
-    why = f"the server at {address} does not answer ({type(failed).__name__})"
-    return Finding("Prefect", False, why, "Start it, or unset PREFECT_API_URL.")
 
 
 def _title(spec: dict[str, object] | None, key: str) -> str:

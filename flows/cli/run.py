@@ -72,7 +72,7 @@ def run(
         asyncio.run(_recorded())
         if as_json:
             print(json.dumps(_statuses(ledger, plans), ensure_ascii=False, indent=2))
-    codes = [ending.end.exit_code for ending in endings] + [2] * wrong
+    codes = [ending.kind.exit_code for ending in endings] + [2] * wrong
     return min(codes, key=WORST_FIRST.index, default=0)
 
 
@@ -120,7 +120,7 @@ def _sent(plan: "Plan", ledger: "Ledger", allowed: "Allowed", *, quiet: bool) ->
         state = asyncio.run(_flow(plan, allowed))
     ending = Ending.read(plan.key, state.message)
     if not quiet:
-        words.aside(f"{plan.key}: {ending.end}: {ending.sentence}")
+        words.aside(f"{plan.key}: {ending.kind}: {ending.sentence}")
         with ledger.reading() as session:
             in_ledger = known(session, plan.key) is not None  # unless it was stopped before
             needed = list(needs(session, plan.key)) if in_ledger else []

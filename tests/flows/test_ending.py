@@ -60,7 +60,7 @@ def is_sent(desk: Desk, ben: State = State.DONE) -> None:
 def test_what_the_service_said_decides(desk, ben, end, code, says, then) -> None:
     is_sent(desk, ben)
     ending = ended(desk.ledger, plan(desk))
-    assert (ending.end, ending.end.exit_code, ending.sentence, ending.next_step) == (
+    assert (ending.kind, ending.kind.exit_code, ending.sentence, ending.next_step) == (
         end,
         code,
         says,
@@ -74,7 +74,7 @@ def test_nobody_is_named_who_is_held(desk) -> None:
         decisions.block(session, ["cyd@x.org"], MARA)
     made = plan(desk, "Ada", "Ben", "Cyd")
     ending = ended(desk.ledger, made)
-    assert (ending.end, ending.sentence) == (End.ATTENTION, "2 of 3 invited, 1 held.")
+    assert (ending.kind, ending.sentence) == (End.ATTENTION, "2 of 3 invited, 1 held.")
     assert "@" not in str(ending)
 
 
@@ -90,7 +90,7 @@ def test_whoever_is_only_added_is_counted_as_such(desk) -> None:
 def test_a_plan_waits_for_its_approval_under_its_code(desk) -> None:
     made = plan(desk, invites={"approval": "required"})
     ending = ended(desk.ledger, made)
-    assert (ending.end, ending.fingerprint) == (End.APPROVAL, made.code)
+    assert (ending.kind, ending.fingerprint) == (End.APPROVAL, made.code)
     assert f"Plan {made.code}: 2 to add, 2 to invite." in ending.sentence
     assert ending.next_step == "campaign approve backend"
 
@@ -99,11 +99,11 @@ def test_a_pause_needs_a_person_unless_nothing_is_left_to_send(desk) -> None:
     plan(desk)
     desk.call(decisions.pause, MARA)
     ending = ended(desk.ledger, plan(desk))
-    assert (ending.end, ending.next_step) == (End.ATTENTION, "campaign resume backend")
+    assert (ending.kind, ending.next_step) == (End.ATTENTION, "campaign resume backend")
     desk.call(decisions.pause, MARA, resume=True)
     desk.sends()
     desk.call(decisions.pause, MARA)
-    assert ended(desk.ledger, plan(desk)).end is End.DONE
+    assert ended(desk.ledger, plan(desk)).kind is End.DONE
 
 
 # -- ended early -------------------------------------------------------------------------------
@@ -129,7 +129,7 @@ def test_what_ended_a_run_early_decides(desk, early, end, then) -> None:
     made = plan(desk)
     desk.sends("Ada")
     ending = ended(desk.ledger, made, early)
-    assert (ending.end, ending.next_step) == (end, then)
+    assert (ending.kind, ending.next_step) == (end, then)
     assert ending.sentence.startswith("1 of 2 invited. ")
     assert ending.until == (LATER if end is End.NOT_YET else None)
 
@@ -172,12 +172,12 @@ def test_the_service_s_own_words_are_kept_apart(desk) -> None:
 )
 def test_what_broke_a_run_off_decides(error, end, code, then) -> None:
     ending = broken_off("backend", FILE, error)
-    assert (ending.end, ending.end.exit_code, ending.next_step) == (end, code, then)
+    assert (ending.kind, ending.kind.exit_code, ending.next_step) == (end, code, then)
 
 
 def test_a_run_that_was_told_to_stop_while_it_waited_is_interrupted() -> None:
     ending = broken_off("backend", FILE, AtWork("backend", "box", 7, None), asked_to_stop=True)
-    assert (ending.end, ending.next_step) == (End.INTERRUPTED, GO_ON)
+    assert (ending.kind, ending.next_step) == (End.INTERRUPTED, GO_ON)
 
 
 # -- what Prefect shows ------------------------------------------------------------------------
@@ -205,7 +205,7 @@ def test_a_state_has_a_standard_name_and_tells_the_ending(end, name, told) -> No
 
 @pytest.mark.parametrize("message", [None, "", "Flow run encountered an exception."])
 def test_a_state_of_another_s_making_is_a_stop(message) -> None:
-    assert Ending.read("backend", message).end is End.STOPPED
+    assert Ending.read("backend", message).kind is End.STOPPED
 
 
 # -- situations --------------------------------------------------------------------------------
