@@ -125,7 +125,7 @@ async def send(
 @asynccontextmanager
 async def alone(ledger: Ledger, key: str, stop: asyncio.Event) -> AsyncIterator[Lease]:
     """Hold the campaign's lease. A run that a person began waits for it, and says for whom."""
-    held, said = None, False
+    held, waits = None, False
     with ExitStack() as stack:
         while held is None:
             try:
@@ -133,8 +133,8 @@ async def alone(ledger: Ledger, key: str, stop: asyncio.Event) -> AsyncIterator[
             except AtWork as busy:
                 if is_scheduled() or stop.is_set():
                     raise
-                if not said:
+                if not waits:
                     print(f"{busy} Waiting for it.", file=sys.stderr, flush=True)
-                    said = True
+                    waits = True
                 await happens_within(LOOKS_AGAIN, stop)
         yield held

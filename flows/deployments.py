@@ -85,7 +85,7 @@ async def _deploy(
     flow: Flow[..., Any],
     name: str,
     schedule: Schedule | None = None,
-    **how: Any,
+    **more: Any,
 ) -> None:
     deployed = await deployment_named(client, f"{flow.name}/{name}")
     by_slug = {each.slug or str(each.id): each for each in (deployed.schedules if deployed else ())}
@@ -107,7 +107,7 @@ async def _deploy(
         work_pool_name=POOL,
         job_variables=JOB,
         entrypoint_type=EntrypointType.MODULE_PATH,  # found from whatever folder
-        **how,
+        **more,
     )
     await made.aapply()
     if deployed and earlier and schedule is None:

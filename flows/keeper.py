@@ -40,7 +40,7 @@ GONE = "Its process died again and again. What it sent is in the ledger."
 async def keep(ledger: Ledger, folder: Path, say: Callable[[str], None]) -> None:
     """Look after runs, the folder and notices, until cancelled."""
     runs, watched, notices = Runs(ledger), Watched(folder, ledger, say), Notices(ledger)
-    said = ""
+    complaint = ""
     async with get_client() as client:  # one for all looks: each new one writes a CSRF token
         while True:
             stumbled = ""
@@ -50,9 +50,9 @@ async def keep(ledger: Ledger, folder: Path, say: Callable[[str], None]) -> None
                 except Exception as error:  # noqa: BLE001 - whatever it is, the next look comes
                     runs.forget()  # a server that was away heard of no run
                     stumbled = f"{type(error).__name__} in {look.__name__}"
-            if stumbled != said:
+            if stumbled != complaint:
                 say(f"Trying again: {stumbled}" if stumbled else "Everything answers again.")
-                said = stumbled
+                complaint = stumbled
             await asyncio.sleep(EVERY)
 
 
@@ -155,8 +155,8 @@ class Watched:
         try:
             campaign = await asyncio.to_thread(read_campaign, file)
         except Exception as error:  # noqa: BLE001 - its run says so, and it stops no other file
-            said = map(str, error.mistakes) if isinstance(error, BadInput) else [str(error)]
-            trace = sha256("\n".join(said).encode()).hexdigest()
+            wrong = map(str, error.mistakes) if isinstance(error, BadInput) else [str(error)]
+            trace = sha256("\n".join(wrong).encode()).hexdigest()
             with suppress(CampaignError):
                 key = key_of(file)
         else:

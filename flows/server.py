@@ -57,14 +57,14 @@ class Server:
 
     def start(self) -> None:
         """Start it, also again after it died; `wait` for it."""
-        log, number = prefect_home() / "server.log", self._listener.fileno()
+        path, number = prefect_home() / "server.log", self._listener.fileno()
         origins = f"{self.address},{self.address.replace(HOST, 'localhost')}"
-        with open(log, "ab", opener=private) as said:
+        with open(path, "ab", opener=private) as log:
             self._process = subprocess.Popen(  # noqa: S603 - our own module
                 [sys.executable, "-m", "flows.prefect_child", str(number), self._kind],
                 stdin=subprocess.PIPE,  # closes when this process is gone
                 stdout=subprocess.PIPE,
-                stderr=said,
+                stderr=log,
                 pass_fds=[number],
                 start_new_session=True,  # Ctrl-C is for us: it must hear how the runs ended
                 env=os.environ
@@ -76,8 +76,8 @@ class Server:
 
     def wait(self) -> None:
         """Wait until it answers. Raises NoServer."""
-        said = self._process.stdout
-        if not (said and select.select([said], [], [], STARTS_WITHIN)[0] and said.read(1)):
+        ready = self._process.stdout
+        if not (ready and select.select([ready], [], [], STARTS_WITHIN)[0] and ready.read(1)):
             raise NoServer(log=prefect_home() / "server.log")
 
     def is_gone(self) -> bool:
@@ -119,23 +119,23 @@ def standing_server(port: int) -> Iterator[Server | None]:
         _see_it_answer()
         yield None
         return
-    with (prefect_home() / "up").open("a+") as known:
-        _only_one(known)
-        known.truncate(0)
+    with (prefect_home() / "up").open("a+") as address_file:
+        _only_one(address_file)
+        address_file.truncate(0)
         try:
             listener = socket.create_server((HOST, port))
         except OSError:
             raise PortTaken(port=port, other=port % 65535 + 1) from None
         with listener, Server(listener, "up") as server:
             server.wait()
-            print(server.address, end="", file=known, flush=True)
+            print(server.address, end="", file=address_file, flush=True)
             yield server
 
 
-def _only_one(known: TextIO) -> None:
+def _only_one(address_file: TextIO) -> None:
     for _ in range(TRIES):  # another command may only be looking
         with suppress(BlockingIOError):
-            fcntl.flock(known, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(address_file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             return
         time.sleep(0.05)
     raise UpAlready(address=_standing() or "an address to come")
@@ -143,12 +143,12 @@ def _only_one(known: TextIO) -> None:
 
 def _standing() -> str | None:
     """The address of the server of a `campaign up`; empty while it starts, None without one."""
-    with (prefect_home() / "up").open("a+") as known:
+    with (prefect_home() / "up").open("a+") as address_file:
         try:
-            fcntl.flock(known, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            fcntl.flock(address_file, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except BlockingIOError:
-            known.seek(0)
-            return known.read()
+            address_file.seek(0)
+            return address_file.read()
     return None
 
 

@@ -32,7 +32,7 @@ def how_far(doubt: Doubt) -> str:
     return _REACHED.get(Phase(doubt.phase or 0), "it was sent, and no answer came")
 
 
-def told(doubt: Doubt) -> str:
+def described(doubt: Doubt) -> str:
     """One doubt on one line, with its evidence."""
     name = f" {doubt.first_name} {doubt.last_name}".rstrip()
     whom = f" {doubt.email1}{f' ({name.strip()})' if name else ''}" if doubt.email1 else ""

@@ -124,11 +124,11 @@ def _asked(open_: Sequence["Doubt"], by: "By") -> tuple[list["Verdict"], "By"]:
     from dataclasses import replace
 
     from data.decisions.doubts import NEEDS_ID, Verdict
-    from tasks.doubts import told
+    from tasks.doubts import described
 
     verdicts: list[Verdict] = []
     for number, doubt in enumerate(open_, start=1):
-        print(f"{number} of {len(open_)}: {told(doubt)}")
+        print(f"{number} of {len(open_)}: {described(doubt)}")
         allowed = {word[0]: word for word in doubt.words}
         question = f"{', '.join(doubt.words)} (Enter: decide later)"
         answer = typer.prompt(question, default="", show_default=False).strip().lower()
@@ -153,7 +153,7 @@ def _settled(
     as_json: bool,
 ) -> int:
     """Say what was settled and what is not; exit code 3 while something is unsure."""
-    from tasks.doubts import how_far, told
+    from tasks.doubts import described, how_far
 
     if as_json:
         unsure = [
@@ -182,7 +182,7 @@ def _settled(
         return 3
     print(f"{key}: {words.counted(len(left), 'request has', 'requests have')} an unknown result:")
     for each in left:
-        print(f"  {told(each)}")
+        print(f"  {described(each)}")
     print("Find out at the service, in its web application, or from the people. Then type one of:")
     for line in _verdicts_to_type(key, left):
         print(f"  {line}")

@@ -64,7 +64,7 @@ def test_what_a_person_switched_off_stays_off_and_what_the_file_says_is_renewed(
             await deploy(client, file, read_campaign(file).definition)
             return await client.read_deployment_by_name("campaign/switched")
 
-    async def told() -> None:
+    async def scenario() -> None:
         there = await deployed(schedule=DAILY)
         (own,) = there.schedules
         assert (own.active, own.schedule.cron, there.paused) == (True, DAILY["cron"], False)
@@ -81,7 +81,7 @@ def test_what_a_person_switched_off_stays_off_and_what_the_file_says_is_renewed(
         (kept,) = (await deployed()).schedules
         assert (kept.active, kept.schedule.cron) == (True, DAILY["cron"])
 
-    asyncio.run(told())
+    asyncio.run(scenario())
 
 
 def test_every_hour_is_the_same_hours_however_often_it_is_deployed(folder) -> None:
@@ -93,13 +93,13 @@ def test_every_hour_is_the_same_hours_however_often_it_is_deployed(folder) -> No
             (own,) = (await client.read_deployment_by_name("campaign/often")).schedules
             return own.schedule
 
-    async def told() -> None:
+    async def scenario() -> None:
         first = await deployed()
         assert await deployed() == first
         anchor = first.anchor_date
         assert (anchor.hour, anchor.minute, anchor.second, anchor.microsecond) == (0, 0, 0, 0)
 
-    asyncio.run(told())
+    asyncio.run(scenario())
 
 
 # -- runs whose process is gone ----------------------------------------------------------------
@@ -123,7 +123,7 @@ async def state_of(client, run) -> str:
 def test_a_run_goes_on_once_nobody_holds_its_lease(ledger, monkeypatch) -> None:
     monkeypatch.setattr(keeper, "QUIET", 0.0)
 
-    async def told() -> None:
+    async def scenario() -> None:
         async with get_client() as client:
             run, runs = await begun(client, Running()), Runs(ledger)
             with lease(ledger, "dead"):
@@ -135,22 +135,22 @@ def test_a_run_goes_on_once_nobody_holds_its_lease(ledger, monkeypatch) -> None:
             await runs.go_on(client)
             assert await state_of(client, run) == "AwaitingRetry"
 
-    asyncio.run(told())
+    asyncio.run(scenario())
 
 
 def test_a_run_that_is_only_beginning_is_left_alone(ledger) -> None:
-    async def told() -> None:
+    async def scenario() -> None:
         async with get_client() as client:
             run, runs = await begun(client, Running()), Runs(ledger)
             for _ in range(3):
                 await runs.go_on(client)
             assert await state_of(client, run) == "Running"
 
-    asyncio.run(told())
+    asyncio.run(scenario())
 
 
 def test_a_run_that_crashes_goes_on_six_times_and_is_gone_then(ledger) -> None:
-    async def told() -> None:
+    async def scenario() -> None:
         async with get_client() as client:
             run, runs = await begun(client, Running()), Runs(ledger)
             for _ in range(TRIES):
@@ -163,7 +163,7 @@ def test_a_run_that_crashes_goes_on_six_times_and_is_gone_then(ledger) -> None:
             last = (await client.read_flow_run(run.id)).state
             assert (last.name, last.message) == ("Crashed", GONE)
 
-    asyncio.run(told())
+    asyncio.run(scenario())
     with ledger.reading() as session:
         (notice,) = session.exec(select(Notice)).all()
     assert "gone" in notice.text
@@ -171,26 +171,26 @@ def test_a_run_that_crashes_goes_on_six_times_and_is_gone_then(ledger) -> None:
 
 @pytest.mark.parametrize(("days", "state"), [(29, "AwaitingRetry"), (31, "Crashed")])
 def test_a_run_that_crashes_goes_on_for_a_month(ledger, days: int, state: str) -> None:
-    async def told() -> None:
+    async def scenario() -> None:
         async with get_client() as client:
             run = await begun(client, Crashed(message="killed"), days_ago=days)
             await Runs(ledger).go_on(client)
             assert await state_of(client, run) == state
 
-    asyncio.run(told())
+    asyncio.run(scenario())
 
 
 def test_a_run_that_has_ended_is_left_alone(ledger, monkeypatch) -> None:
     monkeypatch.setattr(keeper, "QUIET", 0.0)
 
-    async def told() -> None:
+    async def scenario() -> None:
         async with get_client() as client:
             run, runs = await begun(client, Completed()), Runs(ledger)
             for _ in range(3):
                 await runs.go_on(client)
             assert await state_of(client, run) == "Completed"
 
-    asyncio.run(told())
+    asyncio.run(scenario())
 
 
 # -- the folder --------------------------------------------------------------------------------
@@ -199,7 +199,7 @@ def test_a_run_that_has_ended_is_left_alone(ledger, monkeypatch) -> None:
 def test_a_folder_is_read_at_rest_and_each_file_run_once_for_each_content(folder, ledger) -> None:
     said: list[str] = []
 
-    async def told() -> None:
+    async def scenario() -> None:
         async with get_client() as client:
             await deploy_forms(client)
             watched = Watched(folder, ledger, said.append)
@@ -231,13 +231,13 @@ def test_a_folder_is_read_at_rest_and_each_file_run_once_for_each_content(folder
                 await again.run_what_is_new(client)
             assert await looks() == []
 
-    asyncio.run(told())
+    asyncio.run(scenario())
     assert len(said) == 1  # the copy has the key of another file, and is never run
     assert "zz-copy.yaml" in said[0]
 
 
 def test_what_changes_while_a_deployment_is_paused_is_sent_once_it_is_on(folder, ledger) -> None:
-    async def told() -> None:
+    async def scenario() -> None:
         async with get_client() as client:
             await deploy_forms(client)
 
@@ -258,13 +258,13 @@ def test_what_changes_while_a_deployment_is_paused_is_sent_once_it_is_on(folder,
             await client.resume_deployment(there.id)
             assert await runs(Watched(folder, ledger, print)) == 2
 
-    asyncio.run(told())
+    asyncio.run(scenario())
 
 
 def test_a_definition_that_is_gone_has_no_schedule_and_one_that_is_back_has_its_own(
     folder, ledger
 ) -> None:
-    async def told() -> None:
+    async def scenario() -> None:
         async with get_client() as client:
             await deploy_forms(client)
             watched = Watched(folder, ledger, print)
@@ -289,7 +289,7 @@ def test_a_definition_that_is_gone_has_no_schedule_and_one_that_is_back_has_its_
             write(folder, "gone", schedule=DAILY), write(folder, "off", schedule=DAILY)
             assert await schedules() == after | {"gone": [True]}
 
-    asyncio.run(told())
+    asyncio.run(scenario())
 
 
 def test_a_table_elsewhere_that_a_definition_reads_is_watched_too(folder, ledger) -> None:
@@ -298,7 +298,7 @@ def test_a_table_elsewhere_that_a_definition_reads_is_watched_too(folder, ledger
     table.write_text("\n".join(rows))
     write(folder, "tabled", candidates={"file": "../export.csv"})
 
-    async def told() -> None:
+    async def scenario() -> None:
         async with get_client() as client:
             await deploy_forms(client)
             watched = Watched(folder, ledger, print)
@@ -311,4 +311,4 @@ def test_a_table_elsewhere_that_a_definition_reads_is_watched_too(folder, ledger
             runs = await client.read_flow_runs()
             assert sum(run.deployment_id == there.id for run in runs) == 2
 
-    asyncio.run(told())
+    asyncio.run(scenario())

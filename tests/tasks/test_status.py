@@ -10,7 +10,7 @@ from config.errors import BadInput
 from data.decisions import decisions as d
 from data.decisions.doubts import doubts
 from data.store.states import Op, State
-from tasks.doubts import as_csv, how_far, read_filled_in, told
+from tasks.doubts import as_csv, described, how_far, read_filled_in
 from tasks.status import needs, status
 from tests.data.desk import SERVICE, address
 
@@ -129,4 +129,4 @@ def test_how_far_it_got(desk, status_, phase, words):
     [doubt] = desk.call(doubts)
     seen = replace(doubt, status=status_, phase=phase, answer=None)
     assert how_far(seen) == words
-    assert told(seen).startswith(f"create the project: {words} (sent ")
+    assert described(seen).startswith(f"create the project: {words} (sent ")
