@@ -109,8 +109,10 @@ def main(words: list[str]) -> int:
     # With --stop-with-parent it also stops when whoever started it is gone, however that ended.
     parent = os.getppid() if words[0] == STOP_WITH_PARENT else None
     command = words[1:] if words[0] == STOP_WITH_PARENT else words
+    watcher = _watcher()
     worker = subprocess.Popen(command, start_new_session=True)  # noqa: S603 - Prefect's own
-    watcher = _ends_with_this_process(worker.pid)
+    if watcher.stdin is not None:
+        watcher.stdin.write(b"%d\n" % worker.pid)
     while worker.poll() is None and not heard and parent in (None, os.getppid()):
         time.sleep(0.1)
     if worker.poll() is None:
@@ -128,15 +130,22 @@ def main(words: list[str]) -> int:
     return code
 
 
-def _ends_with_this_process(worker: int) -> "subprocess.Popen[bytes]":
-    """Have a worker killed when this process was: it would begin runs that nobody stops gently.
+def _watcher() -> "subprocess.Popen[bytes]":
+    """A process that kills the worker when this one was killed: it would begin runs that nobody
+    stops gently.
 
-    Its runs go on. What watches reads nothing at all if whoever could write is gone.
+    Its runs go on. It reads the worker's number, and then nothing at all if whoever could write is
+    gone.
     """
-    watch = "import os, sys; os.read(0, 1) or os.kill(int(sys.argv[1]), 9)"
-    return subprocess.Popen(  # noqa: S603 - the line above
-        [sys.executable, "-I", "-c", watch, str(worker)],
+    watch = (
+        "import os, sys\n"
+        "worker = sys.stdin.readline()\n"
+        "if worker and not sys.stdin.read(): os.kill(int(worker), 9)"
+    )
+    return subprocess.Popen(  # noqa: S603 - the lines above
+        [sys.executable, "-I", "-c", watch],
         stdin=subprocess.PIPE,
+        bufsize=0,
         start_new_session=True,
     )
 
