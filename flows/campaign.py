@@ -94,7 +94,7 @@ async def send(
     settings = service_settings()
     with Ledger.open(settings.database_url) as ledger:
         key = key_of(file)
-        async with alone(ledger, key, stop) as held:
+        async with holding_lease(ledger, key, stop) as held:
             with ledger.reading() as session:
                 receipts.check(session, key, settings.base_url, file)
             take_over(ledger, key)  # what a dead run was sending is unsure from here on
@@ -123,7 +123,7 @@ async def send(
 
 
 @asynccontextmanager
-async def alone(ledger: Ledger, key: str, stop: asyncio.Event) -> AsyncIterator[Lease]:
+async def holding_lease(ledger: Ledger, key: str, stop: asyncio.Event) -> AsyncIterator[Lease]:
     """Hold the campaign's lease. A run that a person began waits for it, and says for whom."""
     held, waits = None, False
     with ExitStack() as stack:

@@ -141,7 +141,7 @@ class Watched:
             return
         found = await asyncio.to_thread(find, self._folder)
         for mistake in found.mistakes:
-            self._tell(mistake)
+            self._report(mistake)
         keys: dict[Path, str | None] = dict.fromkeys(self._seen)
         for file in found.files:
             keys[file] = await self._run_if_new(client, file)
@@ -173,7 +173,7 @@ class Watched:
             session.merge(SeenFile(path=str(file), trace=trace, at=now()))
         return key
 
-    def _tell(self, mistake: Mistake) -> None:
+    def _report(self, mistake: Mistake) -> None:
         """Of a file that is no campaign, though it seems to be one: there is nothing to run."""
         file = mistake.place.file
         trace = sha256(mistake.message.encode()).hexdigest()

@@ -84,7 +84,7 @@ def _tell_waiting(ledger: Ledger) -> None:
     if url is None or not _waiting(ledger):
         return
     failed: Exception | None = None
-    with _alone(ledger):
+    with _only_teller(ledger):
         for notice in _waiting(ledger):
             try:
                 asyncio.run(asyncio.wait_for(_send(url, notice.text), PATIENCE))
@@ -98,7 +98,7 @@ def _tell_waiting(ledger: Ledger) -> None:
 
 
 @contextmanager
-def _alone(ledger: Ledger) -> Iterator[None]:
+def _only_teller(ledger: Ledger) -> Iterator[None]:
     """One process tells at a time, so that nothing is told twice. Raises AtWork."""
     ends = time.monotonic() + PATIENCE
     while True:
