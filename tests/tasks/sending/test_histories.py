@@ -3,12 +3,14 @@
 import os
 from collections.abc import Iterable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from sqlalchemy import delete
 from sqlmodel import SQLModel
 
 from data.sending import runs
+from data.store import lease
 from data.store.ledger import Ledger
 from data.store.tables import LedgerId
 from tasks.sending import run as module
@@ -51,6 +53,8 @@ def all_live(seeds: Iterable[int], new_url: str, folder: Path) -> list[str]:
 def simulated(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))  # and back again at the end
     monkeypatch.setattr(runs, "Writer", BusyWriter)
+    # Whoever comes second waits a moment in earnest; nobody here would be quicker.
+    monkeypatch.setattr(lease, "time", SimpleNamespace(sleep=lambda _: None))
     monkeypatch.setattr(module, "Service", module.Service)  # each history puts its own there
 
 
