@@ -26,7 +26,8 @@ PARTS: tuple[tuple[str, type[BaseModel]], ...] = (
     ("guard.", models.Guard),
     ("schedule.", models.Schedule),
 )
-FIELDS = {f"candidates.table.columns.{name}": "" for name in COLUMNS} | {
+HEADERS = {name: f"The header of the column for {name}." for name in COLUMNS}
+FIELDS = {f"candidates.table.columns.{name}": text for name, text in HEADERS.items()} | {
     part + name: info.description or ""
     for part, model in PARTS
     for name, info in model.model_fields.items()

@@ -53,6 +53,11 @@ def _several(typed: Any) -> Any:
     return typed if isinstance(typed, list) else [typed]
 
 
+def _word(typed: Any) -> Any:
+    """Read `Skip` as skip."""
+    return typed.strip().lower() if isinstance(typed, str) else typed
+
+
 def _text(characters: str) -> StringConstraints:
     """Text of these characters; what `new` wrote between < and > for a person to decide is none."""
     pattern = rf"^(?!<[^<>@]*>$){characters}$"
@@ -75,6 +80,7 @@ Hours = Annotated[str, _checked(timetable.hours)]
 CronLine = Annotated[str, AfterValidator(timetable.cron)]
 Share = Annotated[float, BeforeValidator(_share, str | float), Field(gt=0, le=1)]
 Sizes = Annotated[list[PositiveInt], BeforeValidator(_sizes, list[int | Literal["rest"]])]
+Word = BeforeValidator(_word)
 Values = Annotated[list[Text], BeforeValidator(_several, list[str] | str), Field(min_length=1)]
 
 
@@ -173,9 +179,9 @@ class Table(Fields):
     """Columns with the values to keep; nobody else is added or invited."""
     split_name: bool = False
     """True to split whole names into first and last name, else false."""
-    several: Literal["first"] | None = None
+    several: Annotated[Literal["first"] | None, Word] = None
     """The word first, to take the first of several addresses in a cell."""
-    hidden_rows: Literal["skip", "read"] | None = None
+    hidden_rows: Annotated[Literal["skip", "read"] | None, Word] = None
     """Either skip or read: what to do with rows that are hidden, filtered or struck through."""
     columns: dict[str, Line] = {}
     """Which column holds which field, as in columns: {notes: "Recruiter notes"}."""
@@ -186,7 +192,7 @@ class Invites(Fields):
 
     send: bool = True
     """True or false; with false people are added and get links, and nobody is invited."""
-    approval: Literal["required"] | None = None
+    approval: Annotated[Literal["required"] | None, Word] = None
     """The word required: a person approves each plan before anything is sent."""
     timezone: Zone | None = None
     """The timezone of the times below, such as Europe/Paris; left out, the project's."""

@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from difflib import get_close_matches
 from functools import lru_cache
 
 from email_validator import EmailNotValidError, validate_email
@@ -71,14 +72,12 @@ def address_notes(address: str) -> list[str]:
 @lru_cache(maxsize=65536)
 def likely_meant(domain: str) -> str | None:
     """The domain that was probably meant: a common one that differs by one typo."""
-    from rapidfuzz.distance import OSA  # noqa: PLC0415
-
     name, _, ending = domain.rpartition(".")
     right = f"{name}.{ENDINGS.get(ending, ending)}"
-    if domain in PROVIDERS or domain in OTHERS:
+    if domain in PROVIDERS:
         return None
-    near = (each for each in PROVIDERS if OSA.distance(right, each, score_cutoff=1) <= 1)
-    return next(near, right if right != domain else None)
+    near = get_close_matches(right, PROVIDERS, n=1, cutoff=0.88)
+    return next(iter(near), right if right != domain else None)
 
 
 @lru_cache(maxsize=4096)
@@ -140,10 +139,11 @@ _SLIPS = tuple(
     for pattern, words in (
         (_UNSEEN, "without the invisible {0}"),
         (
-            r"\S@[^\s,;|<>]+[\s,;|]+[^\s,;|<>]+@\S",
+            r"\S@[^\s,;|<>/]+[\s,;|<>/].*\S@\S",
             "alone, not several: keep one, or write  several: first  under candidates",
         ),
         (r"<\s*([^<>]*?)\s*>?\s*$", "only, what is between < and >: {1}"),
+        (r"\S\s+(\([^()]*\)|\[[^][]*\])$", "without {1} beside it"),
         (r"""^["`“”„‟«»‘’‚‛‹›]|["'`“”„‟«»‘’‚‛‹›]$""", "without quotes around it"),
         (r"^[^@]{65}|^.{255}", "of at most 254 characters, 64 before the @"),
     )
@@ -159,8 +159,8 @@ SAME_PROVIDER |= dict.fromkeys(("me.com", "mac.com"), "icloud.com")
 PROVIDERS = (
     *("gmail.com", "googlemail.com", "yahoo.com", "hotmail.com", "hotmail.fr", "outlook.com"),
     *("icloud.com", "protonmail.com", "orange.fr", "wanadoo.fr", "t-online.de", "libero.it"),
+    *("ymail.com", "mail.com", "email.com"),
 )
-OTHERS = {"mail.com", "email.com", "ymail.com"}  # not a typo of another's name
 ENDINGS = {"con": "com", "cmo": "com", "comm": "com", "vom": "com", "nett": "net", "ogr": "org"}
 ROLES = {
     *("info", "contact", "office", "hello", "team", "hr", "jobs", "careers", "recruiting"),

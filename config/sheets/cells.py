@@ -117,7 +117,7 @@ def addresses_in(text: str) -> list[str]:
     Different capitals make different addresses: the login must equal the address (interface 4.7).
     """
     each = (match[1] or match[2] for match in _EACH.finditer(text))
-    return list(dict.fromkeys(_bare(address.strip("\"'()")) for address in each))
+    return list(dict.fromkeys(_bare(address.strip("\"'()/")) for address in each))
 
 
 def is_person(cells: Sequence[str], columns: Sequence[int]) -> bool:
@@ -136,9 +136,9 @@ def _bare(text: str) -> str:
 _ESCAPED = re.compile("_x(000[9AD])_")
 _ADDRESS = re.compile(r"[^\s@,;|<>:]+@[^\s@,;|<>:]+\.[^\s@,;|<>:.]+")
 # Most cells hold an address and nothing else.
-_WRAPPED = re.compile(r"[<:,;|\s]")
+_WRAPPED = re.compile(r"[<:,;|/\s]")
 _NAMED = re.compile(r"[^<>]*<([^<>]*)>")
-_EACH = re.compile(r"<([^<>]*@[^<>]*)>|([^\s,;|<>]+@[^\s,;|<>]+)")
+_EACH = re.compile(r"<([^<>]*@[^<>]*)>|([^\s,;|<>@]+@[^\s,;|<>/]+)")
 _MAILTO = re.compile(r"mailto:([^?]*)(?:\?.*)?", re.IGNORECASE | re.DOTALL)
 # In many languages: #N/A is #NV in German, and #REF! is #BEZUG!; Err:502 is LibreOffice's.
 _ERROR = re.compile(r"#(?:N/A|N/D|N/B|NV|GETTING_DATA|[¡¿]?[^\W\d_][\w/]+[!?])|Err:\d{3}")

@@ -105,13 +105,14 @@ def is_remarks(title: str) -> bool:
 
 
 def is_nobody(cells: Iterable[str]) -> bool:
-    """Whether a row is a total, or only says who exported the table, or when."""
-    first, *others = [cell.strip() for cell in cells if cell.strip()] or [""]
+    """Whether a row is a total, as `Total | 11 candidates`, or says who exported it, or when."""
+    texts = [cell.strip() for cell in cells if cell.strip()]
+    first = next((text for text in texts if _LETTER.search(text)), "")
     words = {word for word in worded(first).split() if not word.isdecimal()}
     known = {part for word in listed("total") for part in worded(word).split()}
-    numbers = all(_NUMBER.fullmatch(cell) for cell in others)
-    is_total = bool(words & known) and words <= known | listed("total_of") and numbers
-    return is_total or (len(others) < 2 and bool(_pattern("footer").match(worded(first))))
+    counts = all(text == first or _COUNT.search(text) for text in texts)
+    is_total = bool(words & known) and words <= known | listed("total_of") and counts
+    return is_total or (len(texts) < 3 and bool(_pattern("footer").match(worded(first))))
 
 
 @cache
@@ -170,4 +171,5 @@ def _meaning(header: str) -> str | None:
 
 
 _BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|（[^（）]*）|【[^【】]*】")
-_NUMBER = re.compile(r"[\d.,\s%$€£+-]+")
+_LETTER = re.compile(r"[^\W\d_]")
+_COUNT = re.compile(r"\d|^\W")  # also of what else there is, and a dash, or an error such as #N/A

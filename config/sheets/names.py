@@ -44,24 +44,13 @@ def split_name(full: str) -> Split:
     before, comma, after = map(str.strip, text.partition(","))
     if not dropped and (first, last) == (after, before) and " " not in before:
         return Split(first, last)
-    if not dropped and not comma and not capitals and len(words) == 2 and not _turned(words):
+    turned = _key(words[0]) in listed("family_first") or _key(words[-1]) in listed("given_last")
+    if not dropped and not comma and not capitals and len(words) == 2 and not turned:
         return Split(first, last)
     without = f", without {shown(dropped)}" if dropped else ""
     note = f"read as first name {first}, last name {last}{without}; "
-    if len(words) == 2 and not comma:
-        return Split(first, last, f'{note}if it is the other way round, write "{first}, {last}"')
     do = "put them into two columns" if comma else 'write it as "Last, First"'
     return Split(first, last, f"{note}if that is wrong, {do}")
-
-
-def _turned(words: list[str]) -> bool:
-    """Whether the family name may stand first, in a name of two words."""
-    first, last = map(_key, words)
-    if _EAST_ASIAN.search(words[0]):
-        return False  # the parser knows their order
-    slavic = _SLAVIC.fullmatch(first) and not _SLAVIC.fullmatch(last)
-    marked = _KOREAN.fullmatch(words[1]) or _VIETNAMESE.search(" ".join(words))
-    return first in listed("family_first") or last in listed("given_last") or bool(slavic or marked)
 
 
 def _capitals(words: list[str]) -> tuple[str, str] | None:
@@ -90,9 +79,3 @@ def _parser() -> "Parser":
 
 
 _ASIDE = re.compile(r"\[[^\[\]]*\]|<[^<>]*>")
-_EAST_ASIAN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
-_KOREAN = re.compile(r"[A-Z][a-z]+-[a-z]+")  # Joon-ho is a given name
-_VIETNAMESE = re.compile("[ăđơưạảấầẩẫậắằẳẵặẹẻẽếềểễệỉịọỏốồổỗộớờởỡợụủứừửữựỳỵỷỹ]", re.IGNORECASE)
-_SLAVIC = re.compile(
-    r".+(?:ов|ова|ев|ева|ёв|ёва|ин|ина|ский|ская|ський|ська|енко|ук|юк)", re.IGNORECASE
-)

@@ -12,7 +12,7 @@ from config.definition import Candidate, Listed
 from config.definition import Table as TableSpec
 from config.emails import email_key
 from config.errors import BadInput, Mistake, Place, shown
-from config.sheets.cells import error_in, plain_address
+from config.sheets.cells import addresses_in, error_in, plain_address
 from config.sheets.left_out import called_out, compared, left_out_by, line
 from config.sheets.names import FULL_NAME, split_name
 from config.sheets.table import Table, no_column, read_table
@@ -108,8 +108,11 @@ def _read(table: Table, row: int, texts: dict[str, str], first: bool) -> Candida
             sent = "first_name" if name == FULL_NAME else name
             refuse(name, f"found {error}, wanted {meaning(f'candidates.list.{sent}')}")
     if "email1" in texts:
-        link = table.grid.links.get((row, table.by_field["email1"]), "")
-        texts["email1"] = plain_address(texts["email1"], link, first=first)
+        typed, link = texts["email1"], table.grid.links.get((row, table.by_field["email1"]), "")
+        texts["email1"] = plain_address(typed, link, first=first)
+        if first and len(addresses_in(typed)) > 1:
+            used = f"{texts['email1']} is used, of {shown(typed)}"
+            table.notes.append(f"{table.place(row, 'email1')}, email1: {used}")
     if full := texts.pop(FULL_NAME, ""):
         split = split_name(full)
         texts |= {"first_name": split.first, "last_name": split.last}

@@ -118,7 +118,8 @@ def table_of(
     header, titles = top[at][0], [title.strip() for title in top[at][1]]
     by_field, mistakes = _columns(grid, header, titles, columns)
     mistakes = [*grid.mistakes, *mistakes]
-    rows = grid.rows[at + 1 :]
+    # Whatever the rows are, totals and footers are nobody; _sift names them.
+    rows = [row for row in grid.rows[at + 1 :] if "email1" in by_field or not is_nobody(row[1])]
     table = Table(grid, source.digest, titles, header, by_field, rows, mistakes, notes)
     if "email1" in by_field:
         _sift(table, grid.rows[:at], columns)

@@ -37,8 +37,6 @@ PATIENCE = 600  # seconds, on a machine that gives it hardly any time
 MOST_UNPACKED = 256 * 2**20
 
 DAMAGED = f"this file is damaged, or no workbook of a kind that can be read; {SAVE_AS}"
-# In a page: <br>, until all other white space is one blank, and what is struck through.
-BREAK = "\ue000"
 STRUCK = ".//*[self::s or self::strike or self::del or contains(@style, 'line-through')]//text()"
 FAR_AWAY = "this cell is far away from any table; delete it, or its column"
 
@@ -158,7 +156,7 @@ def _pages(data: bytes) -> list[Grid]:
     page = html.fromstring(re.sub(r"^\ufeff?\s*<\?xml[^>]*>", "", decoded(data)[0]))
     etree.strip_elements(page, "script", "style", "template", etree.Comment, with_tail=False)
     for each in page.iter("br", "p", "div", "li"):
-        each.tail = (BREAK if each.tag == "br" else " ") + (each.tail or "")
+        each.tail = " " + (each.tail or "")
     tables = page.xpath("//table")
     if not tables:
         raise Unfit("this is a web page without a table; export the table as .xlsx or .csv")
@@ -171,7 +169,7 @@ def _pages(data: bytes) -> list[Grid]:
 
 
 def _grid(table: Any, grid: Grid) -> Grid:
-    """Take over the rows of a table."""
+    """Take over the rows of a table in a page."""
     reaching: dict[int, tuple[int, str]] = {}  # by column: the last row of a cell, and its text
     for number, row in enumerate(table.xpath("./tr|./thead/tr|./tbody/tr|./tfoot/tr"), 1):
         if row.get("hidden") is not None or re.search(r"display:\s*none", row.get("style", "")):
@@ -182,11 +180,9 @@ def _grid(table: Any, grid: Grid) -> Grid:
                 cells.append(reaching[len(cells)][1])
             if cell is None:
                 break
-            at, text = (number, len(cells)), cell.text_content()
-            text = "\n".join(" ".join(line.split()) for line in text.split(BREAK)).strip()
-            struck = len("".join(cell.xpath(STRUCK)).split())
-            text = PARTLY_STRUCK if 0 < struck < len(text.split()) else text
-            grid.struck |= {at} if struck and text != PARTLY_STRUCK else set()
+            at, text = (number, len(cells)), " ".join(cell.text_content().split())
+            # Whoever is struck through in part counts as struck through.
+            grid.struck |= {at} if "".join(cell.xpath(STRUCK)).strip() else set()
             links = [str(href).strip() for href in cell.xpath(".//a/@href")]
             if links := [link for link in links if link.lower().startswith("mailto:")]:
                 grid.links[at] = ",".join(links)

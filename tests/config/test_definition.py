@@ -49,6 +49,8 @@ xyz: 1  =>  5:1, xyz: there is no field xyz; the fields are campaign,…
 invites: {not_bfore: 1}  =>  5:11, invites.not_bfore: there is no field not_bfore; did you mean no…
 invites: {trust: wire}  =>  5:11, invites.trust: there is no field trust;…
 candidates: {fle: a.csv}  =>  4:1, file: missing, … ;; 4:14, fle: … did you mean file?
+candidates: {file: a.csv, columns: {email1: <header>}}  =>
+    4:45, columns.email1: found "<header>", wanted the header of the column for email1
 candidates: {file: a.csv, columns: {phone: Tel}}  =>  4:44, columns.phone: there is no field phone…
 stage_id: 1\nproblem: 43  =>  6:1, problem: problem is written twice, first at a.yaml:3:1
 campaign:  =>  1:1, campaign: missing, wanted a key of letters,…
@@ -157,12 +159,15 @@ RIGHT: list[tuple[str, Any]] = [
     ("invites.send", False),
     ("guard.removed", 0.05),
     ("schedule.timezone", "Europe/Paris"),
+    ("candidates.hidden_rows", "skip"),
+    ("invites.approval", "required"),
     ("candidates.where", {"Stage": ["Take-home test", ""], "Round": ["2"], "Yes": ["NO"]}),
 ]
 FULL = written(
     "campaign: HIRING",
-    "candidates: {file: a.csv, where: {Stage: [Take-home test, ''], Round: 2, Yes: NO}}",
-    "invites: {send: no, waves: [5, 50, rest], not_before: 2026-12-01T9:00}",
+    "candidates: {file: a.csv, hidden_rows: Skip, where: {Stage: [Take-home test, ''], Round: 2, "
+    "Yes: NO}}",
+    "invites: {send: no, approval: REQUIRED, waves: [5, 50, rest], not_before: 2026-12-01T9:00}",
     "guard: {removed: 5%}",
     'schedule: {cron: "0 9 * * 1-5"}',
 )

@@ -36,6 +36,16 @@ def test_the_corpus_of_addresses(case: dict[str, Any]) -> None:
             "ana@b.org; eve@b.org",
             "alone, not several: keep one, or write  several: first  under candidates",
         ),
+        *(
+            (typed, "alone, not several: keep one, or write  several: first  under candidates")
+            for typed in (
+                "ana@b.org/eve@b.org",
+                "ana@b.org (Work) / a@c.org",
+                "<a@b.org> eve@b.org",
+            )
+        ),
+        ("ana@b.org (Work)", "without (Work) beside it"),
+        ("ana@b.org [privat]", "without [privat] beside it"),
         ("“ana@b.org”", "without quotes around it"),
         ("an\u200ba@b.org", "without the invisible ZERO WIDTH SPACE"),
         ("a" * 65 + "@b.org", "of at most 254 characters, 64 before the @"),

@@ -14,6 +14,7 @@ Name,E-mail,Stage,Disqualified
 Ada Lovelace,ada@people.test,Offer,No
 Grace Hopper,grace@people.test,Test,Yes
 Alan Turing,alan@people.test,Test,No
+Total,3 candidates,,
 """
 FILLED = {
     "<name of the project>": "Engineers",
@@ -51,6 +52,7 @@ def test_a_definition_from_an_export(tmp_path: Path, export: Path) -> None:
     """The line that leaves people out is a proposal: it is refused until somebody confirms it."""
     file = tmp_path / "Hiring (Zürich).yaml"
     write_starter(file, export)
+    assert f'Disqualified: ["No", "{CONFIRM}"]' in file.read_text()
     for placeholder in PLACEHOLDERS:
         assert placeholder in said(file)
         filled = FILLED.get(placeholder, "")
@@ -78,11 +80,13 @@ def test_a_workbook_from_an_export(tmp_path: Path, export: Path) -> None:
 
 def test_marked_rows_and_unknown_headers_are_left_to_a_person(tmp_path: Path) -> None:
     table = tmp_path / "people.csv"
-    table.write_text("Vn,Nn,Kontakt\nAda,Lovelace,ada@people.test\n")
+    people = "Ada,Lovelace,ada@people.test,Active\nAlan,Turing,alan@people.test,Rejected\n"
+    table.write_text(f"Vn,Nn,Kontakt,Status\n{people}Total,2 candidates,,\n")
     write_starter(tmp_path / "people.yaml", table)
     text = (tmp_path / "people.yaml").read_text()
     assert '"email1": "<header of email1>"' in text
     assert "it has Vn, Nn, Kontakt" in text
+    assert f'Status: ["Active", "{CONFIRM}"]' in text
     assert "<header of first_name>" in said(tmp_path / "people.yaml")
 
 

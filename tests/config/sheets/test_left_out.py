@@ -95,6 +95,7 @@ Ada,Lovelace,ada@people.test,Backend,Active,,
 Grace,Hopper,grace@people.test,Backend,Rejected,,
 Alan,Turing,alan@people.test,Backend,Active,2026-11-02,
 Mary,Somerville,mary@people.test,Data,"In review, ""no"" yet",-,
+Total,4 candidates,,,,,
 """
 
 

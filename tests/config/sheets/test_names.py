@@ -45,8 +45,7 @@ def test_a_single_name_has_no_last_name() -> None:
         ("Lovelace, Ada", ""),
         (
             "Kim Soto",
-            "read as first name Kim, last name Soto; if it is the other way round, write "
-            '"Kim, Soto"',
+            'read as first name Kim, last name Soto; if that is wrong, write it as "Last, First"',
         ),
         (
             "Dr. Ada Lovelace",

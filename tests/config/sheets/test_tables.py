@@ -24,6 +24,7 @@ MISTAKES: list[tuple[str | bytes, dict[str, Any], list[str]]] = [
         [':2, email1: found "ana@", wanted an email address (…'],
     ),
     (HEAD + "Ana,,ana@people.test\n", {}, [":2, last_name: missing, wanted a last name…"]),
+    (HEAD + ADA + "Total,Count,\n", {}, [":3, email1: missing, wanted an email address…"]),
     (
         HEAD + "Ana,A,ana@people.test and ann@people.test\n",
         {},
@@ -186,6 +187,9 @@ FINE: list[tuple[str | bytes, dict[str, Any], list[str]]] = [
     # Blank lines, totals and footers.
     (HEAD + "\n\n,,\n" + ADA + "\n \n", {}, []),
     (HEAD + ADA + "\nTotal,,1\nPage 1 of 3,,\n", {}, ['"Total"', '"Page 1 of 3"']),
+    (HEAD + ADA + "Total,11 candidates,\n", {}, ['"Total"']),
+    (HEAD + ADA + "1,candidates of 3,\nSum,#N/A,-\n", {}, ['"1"', '"Sum"']),
+    (HEAD + ADA + "Showing 1 to 11 of 11 entries,,\n", {}, ['"Showing 1 to 11 of 11 entries"']),
     # Ways to write a text.
     (("\ufeff" + HEAD + ADA).encode(), {}, []),
     ((HEAD + ADA).encode("utf-16"), {}, []),
@@ -200,7 +204,11 @@ FINE: list[tuple[str | bytes, dict[str, Any], list[str]]] = [
     # Ways to write an address.
     (HEAD + "Ada,Lovelace, Ada L <ada@people.test> \n", {}, []),
     (HEAD + "Ada,Lovelace,mailto:ada@people.test?subject=x\n", {}, []),
-    (HEAD + "Ada,Lovelace,ada@people.test; a@home.test\n", {"several": "first"}, []),
+    (HEAD + "Ada,Lovelace,ada@people.test; a@home.test\n", {"several": "First"},
+     [':2, email1: ada@people.test is used, of "ada@people.test; a@home.test"']),
+    (HEAD + "Ada,Lovelace,ada@people.test/a@home.test (Home)\n", {"several": "first"},
+     [":2, email1: ada@people.test is used, of"]),
+    (HEAD + ADA + "Ada,Byron,sales/ada@people.test\n", {"several": "first"}, []),
     (HEAD + "Ada,Lovelace,ada@people.test; ada@people.test\n", {}, []),
     # Columns that are sent or named.
     (
