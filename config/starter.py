@@ -102,6 +102,8 @@ def _workbook(fields: dict[str, Any], table: Table | None) -> Any:
         people.row_dimensions[number].hidden = bool(table and number in table.grid.hidden)
     for row, column in table.grid.struck if table else ():
         people.cell(row, column + 1).font = Font(strike=True)
+    for (row, column), link in table.grid.links.items() if table else ():
+        people.cell(row, column + 1).hyperlink = link
     for each, width in (("A", 24), ("B", 34), ("C", 80)):
         sheet.column_dimensions[each].width = width
         people.column_dimensions[each].width = 24

@@ -3,10 +3,12 @@
 from pathlib import Path
 
 import pytest
-from openpyxl import load_workbook
+from openpyxl import Workbook, load_workbook
 
+from config.definition import Table
 from config.errors import BadInput, CampaignError
 from config.reading import read_campaign
+from config.sheets.people import read_people
 from config.starter import write_starter
 
 EXPORT = """\
@@ -76,6 +78,18 @@ def test_a_workbook_from_an_export(tmp_path: Path, export: Path) -> None:
     book.save(file)
     campaign = read_campaign(file)
     assert [each.key for each in campaign.people] == ["ada@people.test", "alan@people.test"]
+
+
+def test_a_workbook_keeps_the_links_of_an_export(tmp_path: Path) -> None:
+    """A cell may show other words than the address that it links to."""
+    book = Workbook()
+    for row in (("First name", "Last name", "Email"), ("Ada", "Lovelace", "write to her")):
+        book.active.append(row)
+    book.active["C2"].hyperlink = "mailto:ada@people.test"
+    book.save(tmp_path / "export.xlsx")
+    write_starter(tmp_path / "hiring.xlsx", tmp_path / "export.xlsx")
+    people = read_people(Table(file="hiring.xlsx", sheet="candidates"), tmp_path)
+    assert [each.key for each in people.listed] == ["ada@people.test"]
 
 
 def test_marked_rows_and_unknown_headers_are_left_to_a_person(tmp_path: Path) -> None:
