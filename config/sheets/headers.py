@@ -112,7 +112,8 @@ def is_nobody(cells: Iterable[str]) -> bool:
     known = {part for word in listed("total") for part in worded(word).split()}
     counts = all(text == first or _COUNT.search(text) for text in texts)
     is_total = bool(words & known) and words <= known | listed("total_of") and counts
-    return is_total or (len(texts) < 3 and bool(_pattern("footer").match(worded(first))))
+    is_footer = bool(_pattern("footer").match(worded(first))) and (counts or len(texts) < 3)
+    return not first or is_total or is_footer
 
 
 @cache

@@ -188,7 +188,8 @@ FINE: list[tuple[str | bytes, dict[str, Any], list[str]]] = [
     (HEAD + "\n\n,,\n" + ADA + "\n \n", {}, []),
     (HEAD + ADA + "\nTotal,,1\nPage 1 of 3,,\n", {}, ['"Total"', '"Page 1 of 3"']),
     (HEAD + ADA + "Total,11 candidates,\n", {}, ['"Total"']),
-    (HEAD + ADA + "1,candidates of 3,\nSum,#N/A,-\n", {}, ['"1"', '"Sum"']),
+    (HEAD + ADA + "1,candidates of 3,\nSum,#N/A,-\n\n17,,\n", {}, ['"1"', '"Sum"', '"17"']),
+    (HEAD + ADA + "Report by Mia,1 May 2026,Page 1 of 2\n", {}, ['"Report by Mia"']),
     (HEAD + ADA + "Showing 1 to 11 of 11 entries,,\n", {}, ['"Showing 1 to 11 of 11 entries"']),
     # Ways to write a text.
     (("\ufeff" + HEAD + ADA).encode(), {}, []),
