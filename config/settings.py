@@ -57,7 +57,8 @@ def _database(typed: str) -> str:
     path = re.fullmatch(r"sqlite:///(?!:|file:)(.+)", typed.strip())
     if path:
         return f"sqlite:///{home() / Path(path[1]).expanduser()}"
-    if not re.match(r"postgresql(\+psycopg)?://", typed.strip()):
+    server = r"postgresql(\+psycopg)?://([^/?#]*@)?(\[[^]]*\]|[^:/?#@]*)(:\d+)?([/?#]|$)"
+    if not re.match(server, typed.strip()):
         raise ValueError("postgresql://…, or a file as in sqlite:///data/my.db")
     return typed.strip()
 
