@@ -64,10 +64,11 @@ class Calls:
 def _outcome(claim: Claim, seen: Exchange, judged: Verdict, wrote: str | None) -> Outcome:
     steps = {step.key or PROJECT: step.step_id for step in claim.steps}
     clear = judged.state is State.DONE and judged.why is None
+    error = f"({seen.error})" if seen.error else None
     evidence = {
         "phase": int(seen.phase),
         "status": seen.status,
-        "evidence": None if clear else " ".join(filter(None, (judged.why, seen.error))),
+        "evidence": None if clear else " ".join(filter(None, (judged.why, error))),
         "answer": wrote,
     }
     ids = {steps[key]: number for key, number in judged.ids.items()}
