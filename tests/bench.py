@@ -57,11 +57,13 @@ async def _ours(folder: Path, settings: dict[str, str]) -> Figures:
 
 async def _bare(folder: Path, settings: dict[str, str], step: Any = lambda f: f) -> Figures:
     """The same requests by an httpx loop that remembers nothing; `step` wraps an invitation."""
+    from config.definition import Candidate
+
     url = settings["ASSESSMENT_BASE_URL"]
     asked = {"client_id": "sandbox-client", "client_secret": "sandbox-secret"}
     asked |= {"grant_type": "client_credentials", "audience": settings["ASSESSMENT_AUDIENCE"]}
     with (folder / "people.csv").open() as file:
-        rows = [dict(row, source="", notes="", stage_id=1) for row in csv.DictReader(file)]
+        rows = [Candidate(**row, stage_id=1).model_dump() for row in csv.DictReader(file)]
     limits = httpx.Limits(max_keepalive_connections=0)
     async with httpx.AsyncClient(base_url=url, limits=limits, timeout=45) as client:
         token = (await client.post("/oauth/token", json=asked)).json()["access_token"]

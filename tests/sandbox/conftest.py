@@ -7,6 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
+from config.definition import Candidate
 from sandbox.server import Sandbox
 
 CREDENTIALS = {"grant_type": "client_credentials", "audience": "https://sandbox.invalid/api"}
@@ -16,8 +17,8 @@ PROJECT |= {"starttime": "Dec 1, 2026 9:00 am", "endtime": "Dec 14, 2026 6:00 pm
 
 
 def row(email: str, **fields: Any) -> dict[str, Any]:
-    named = {"first_name": "Ada", "last_name": "Lovelace", "email1": email}
-    return {**named, "source": "export", "notes": "", "stage_id": 1, **fields}
+    ada = Candidate(first_name="Ada", last_name="Lovelace", email1="ada@x.org", stage_id=1)
+    return {**ada.model_dump(), "email1": email, "source": "export", **fields}
 
 
 class Client(httpx.Client):

@@ -4,6 +4,7 @@ from typing import Any
 
 from sqlmodel import Session, col, select
 
+from config.definition import Candidate
 from config.emails import email_key, mailbox
 from data.sending import claims, outcomes
 from data.store.states import Op, State
@@ -25,14 +26,13 @@ def campaign(session: Session, people: int = 3, key: str = "backend", **spec: An
     session.add(Step(campaign_id=row.id, op=Op.ATTACH, service_id=42))
     for name in range(people):
         email = f"{NAMES[name] if name < len(NAMES) else name}@example.org"
-        fields = {"first_name": str(name), "last_name": key, "email1": email}
-        fields |= {"source": "", "notes": "", "stage_id": 1}
+        one = Candidate(first_name=str(name), last_name=key, email1=email, stage_id=1)
         person = Person(
             campaign_id=row.id,
             email_key=email_key(email),
             mailbox=mailbox(email_key(email)),
             email1=email,
-            fields=fields,
+            fields=one.model_dump(),
         )
         session.add(person)
         session.flush()

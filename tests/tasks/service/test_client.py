@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 import pytest
 import stamina
 
+from config.definition import Candidate
 from config.settings import Settings
 from data.store.states import Op, State
 from sandbox import faults
@@ -28,8 +29,10 @@ PROJECT_BODY = {
     "starttime": "Dec 1, 2026 9:00 am",
     "endtime": "Dec 14, 2026 6:00 pm",
 }
-REST = {"last_name": "Ōé", "source": "", "notes": "", "stage_id": 1}
-PEOPLE = [{"first_name": n, "email1": f"{n}@X.org"} | REST for n in ("Ada", "bob", "Cem")]
+PEOPLE = [
+    Candidate(first_name=n, last_name="Ōé", email1=f"{n}@X.org", stage_id=1).model_dump()
+    for n in ("Ada", "bob", "Cem")
+]
 
 
 @pytest.fixture(autouse=True)
