@@ -51,10 +51,10 @@ MISTAKES: list[tuple[str | bytes, dict[str, Any], list[str]]] = [
         [':1, first_name: only whole names, under "Name"; to split them, write  split_name: true'],
     ),
     (
-        "First name,Surname,Phone\nA,B,1\n",
+        "First name,Surname,Shoes\nA,B,1\n",
         {},
         [
-            ':1, email1: no column for email1; found "First name", "Surname", "Phone". If it is '
+            ':1, email1: no column for email1; found "First name", "Surname", "Shoes". If it is '
             'one of these, write  columns: {email1: "…"}'
         ],
     ),
@@ -84,7 +84,7 @@ MISTAKES: list[tuple[str | bytes, dict[str, Any], list[str]]] = [
     (HEAD + ADA, {"sheet": "x"}, [", sheet: this is a text without sheets; leave out sheet"]),
     # Rows of one person, and people of one name.
     (
-        "First name,Last name,Email,Source,Phone,Tag,Job\nA,B,a@x.test,Fair,01,,Cook\n"
+        "First name,Last name,Email,Source,Shoes,Tag,Job\nA,B,a@x.test,Fair,01,,Cook\n"
         "C,D,c@x.test,Web,02,,Cook\nA,B,a@x.test,Web,03,x,Baker\n",
         {},
         [

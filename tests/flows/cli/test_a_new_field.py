@@ -12,9 +12,9 @@ import pytest
 
 ROOT = Path(__file__).parents[3]
 CHANGES = (  # the service learns it as well
-    ("config/definition.py", '    source: Text = ""\n', '    phone: Text = ""\n'),
-    ("config/sheets/headers.csv", "source,English", "phone,English,,Phone | Mobile\n"),
-    ("sandbox/api.py", "_SHAPES = (", '_CANDIDATE["phone"] = str\n'),
+    ("config/definition.py", '    source: Text = ""\n', '    shoes: Text = ""\n'),
+    ("config/sheets/headers.csv", "source,English", "shoes,English,,Shoes | Shoe size\n"),
+    ("sandbox/api.py", "_SHAPES = (", '_CANDIDATE["shoes"] = str\n'),
 )
 
 
@@ -25,7 +25,7 @@ def test_a_new_field_arrives_everywhere(tmp_path: Path) -> None:
     for file, before, line in CHANGES:
         path = tmp_path / file
         path.write_text(path.read_text("utf-8").replace(before, line + before, 1), "utf-8")
-    people = "First name,Last name,Email,Mobile\nAda,Byron,ada@example.org,+44 1\n"
+    people = "First name,Last name,Email,Shoe size\nAda,Byron,ada@example.org,EU 38\n"
     (tmp_path / "people.csv").write_text(people)
     definition = "campaign: field\nproject: {name: X, timezone: UTC}\nproblem: 42\n"
     (tmp_path / "field.yaml").write_text(definition + "candidates: {file: people.csv}\n")
@@ -55,14 +55,14 @@ def test_a_new_field_arrives_everywhere(tmp_path: Path) -> None:
             for _ in range(6):
                 _, setting = shlex.split(service.stdout.readline())
                 environment |= dict([setting.split("=", 1)])
-            assert "Mobile as phone" in campaign("check field.yaml")
+            assert "Shoe size as shoes" in campaign("check field.yaml")
             campaign("run field.yaml --yes")
         finally:
             service.terminate()
     added = [e for e in map(json.loads, record.read_text().splitlines()) if e["op"] == "add"]
-    assert [row["phone"] for row in added[0]["body"]] == ["+44 1"]
-    assert json.loads(campaign("status field --json"))["candidates"][0]["phone"] == "+44 1"
-    assert json.loads(campaign("links field --format json"))[0]["phone"] == "+44 1"
-    assert "phone: +44 1" in campaign("forget ada@example.org --show")
+    assert [row["shoes"] for row in added[0]["body"]] == ["EU 38"]
+    assert json.loads(campaign("status field --json"))["candidates"][0]["shoes"] == "EU 38"
+    assert json.loads(campaign("links field --format json"))[0]["shoes"] == "EU 38"
+    assert "shoes: EU 38" in campaign("forget ada@example.org --show")
     campaign("forget ada@example.org --yes")
-    assert b"+44 1" not in (tmp_path / "ledger.db").read_bytes()
+    assert b"EU 38" not in (tmp_path / "ledger.db").read_bytes()
