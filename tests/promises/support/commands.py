@@ -30,11 +30,9 @@ T = TypeVar("T")
 BINARY = os.environ.get("CAMPAIGN") or str(Path(sys.executable).with_name("campaign"))
 PATIENCE = 50.0  # seconds before a test gives up; nothing is judged by time
 WHO = "mara"  # the login name of whoever types
-COMMANDS = (
-    "demo new check plan run status history report links problems settle invite correct withdraw"
-    " block approve pause resume forget up sandbox doctor"
-)
-PRINTED = re.compile(rf"\bcampaign (?:{'|'.join(COMMANDS.split())})\b(?: [^\n`]*)?")
+HELP = subprocess.run([BINARY, "--help"], stdout=subprocess.PIPE, text=True, check=True).stdout
+COMMANDS = re.findall(r"^  ([a-z]+)  ", HELP, re.M)
+PRINTED = re.compile(rf"\bcampaign (?:{'|'.join(COMMANDS)})\b(?: [^\n`]*)?")
 Person = str | dict[str, Any]
 
 
