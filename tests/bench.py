@@ -24,6 +24,7 @@ import httpx
 
 ROUNDS = 5
 IN_FLIGHT = 8
+NAMES = ("first_name", "last_name", "email1")
 Figures = dict[str, float]
 
 
@@ -193,17 +194,16 @@ def measured(child: str, people: int, latency: float = 0.0) -> Figures:
     faults = {"invite": late(latency, times=ALWAYS)} if latency else {}
     with tempfile.TemporaryDirectory() as name, Sandbox(**faults) as service:
         folder = Path(name)
-        lines = (f"Ann,Person{n},person{n}@example.org" for n in range(people))
-        table = "\n".join(["first_name,last_name,email1", *lines])
-        (folder / "people.csv").write_text(table)
-        (folder / "bench.yaml").write_text(
-            "campaign: bench\nproject: {name: Bench}\nproblem: 42\ncandidates: {file: people.csv}\n"
-        )
+        them = [("Ann", f"Person{n}", f"person{n}@example.org") for n in range(people)]
+        (folder / "people.csv").write_text("\n".join(",".join(row) for row in (NAMES, *them)))
+        listed = [dict(zip(NAMES, row, strict=True)) for row in them]  # as JSON it is YAML
+        candidates = "{file: people.csv}" if people > 10 else json.dumps(listed)
+        what = "campaign: bench\nproject: {name: Bench}\nproblem: 42\ncandidates: "
+        (folder / "bench.yaml").write_text(what + candidates)
         settings = service.settings | {"CAMPAIGN_DATABASE_URL": f"sqlite:///{folder}/ledger.db"}
         command = [sys.executable, "-m", "tests.bench", "--child", child, name]
-        environment = os.environ | settings
         began = time.perf_counter()
-        told = subprocess.run(command, env=environment, capture_output=True, check=True)
+        told = subprocess.run(command, env=os.environ | settings, capture_output=True, check=True)
         found: Figures = json.loads(told.stdout.splitlines()[-1])
     found.setdefault("wall", time.perf_counter() - began)
     return {name: n if name == "peak" else n * 1000 / people for name, n in found.items()}
