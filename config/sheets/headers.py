@@ -10,6 +10,7 @@ stands for the rest of a word, so that `reject*` matches Rejected, Rejection and
   `out_column` only as a header, `out_value` only as a value, and `not_out` says the opposite
 - `not_so`: a value under such a header that means no
 - `total`, with `total_of` beside it, and `footer`: rows that are nobody
+- `title`: what stands before a name and is no part of it
 - `family_first`: family names that many people write first, in Latin letters, and that are hardly
   ever first names; `given_last`: words that come last in such a name
 """

@@ -35,7 +35,8 @@ def split_name(full: str) -> Split:
     words = text.split()
     name = _parser().parse(text)
     first, last = name.given_names, name.family
-    if capitals := _capitals(words):
+    capitals = _capitals(words)
+    if capitals and not (last and name.suffix in capitals):
         first, last = capitals
     if not first or not last:
         # Never a title or a degree for the name that is missing.
@@ -73,9 +74,14 @@ def _key(word: str) -> str:
 @cache
 def _parser() -> "Parser":
     # Imported here: few tables have full names.
-    from nameparser import locales, parser_for  # noqa: PLC0415
+    from nameparser import Lexicon, Parser, locales, parser_for  # noqa: PLC0415
 
-    return parser_for(locales.RU, locales.TR_AZ)
+    known = Lexicon.default()
+    # First names as well, such as Prince, Junior and Cem (as CEM, it is a certificate).
+    titles = {word for word in known.titles if word.isascii()} - listed("title")
+    words = known.remove(titles=titles, suffix_words={"junior"})
+    words = words.add(suffix_acronyms_ambiguous=known.suffix_acronyms - {"phd"})
+    return parser_for(locales.RU, locales.TR_AZ, base=Parser(words))
 
 
 _ASIDE = re.compile(r"\[[^\[\]]*\]|<[^<>]*>")
