@@ -75,7 +75,7 @@ def new(
 
         print(json.dumps(Definition.model_json_schema(), indent=2))
         return
-    from config.starter import write_starter
+    from flows.starter import write_starter
 
     path = path or (export.with_suffix(".yaml") if export else Path("hiring.yaml"))
     write_starter(path, export, force=force)

@@ -9,7 +9,7 @@ from config.definition import Table
 from config.errors import BadInput, CampaignError
 from config.reading import read_campaign
 from config.sheets.people import read_people
-from config.starter import write_starter
+from flows.starter import write_starter
 
 EXPORT = """\
 Name,E-mail,Stage,Disqualified
