@@ -8,6 +8,7 @@ from config.errors import Mistake, Place
 from config.sheets.cells import error_in
 from config.sheets.files import Source
 from config.sheets.workbook import read_grids
+from config.yaml_file import read_value
 
 # How the values in a cell are told apart; those of `where` may have commas in them.
 LISTS = {"invites.waves": "[,;]", "invites.holidays": "[,;]", "candidates.where": ";"}
@@ -28,19 +29,40 @@ def campaign_sheet(source: Source) -> Written | None:
     written.fields = {"project": {}, "candidates": people}
     for row, cells in grid.rows:
         name, value = (cell.strip() for cell in [*cells, "", ""][:2])
+        field, colon, rest = map(str.strip, name.partition(":"))
         if error := error_in(value):
             why = f"wanted a value, not {error}"
             written.mistakes.append(Mistake(grid.place(row, 1), why, name))
         elif name and value and name.lower() != "field":
-            _add(written, name, value, (grid.place(row, 0), grid.place(row, 1)))
+            typed = _typed(written, name, value, grid.place(row, 1))
+            _add(written, name, typed, (grid.place(row, 0), grid.place(row, 1)))
+        elif colon and rest and _location(field)[0] in FIELDS:
+            why = f"leave only  {field}  here, and put  {rest}  into column B"
+            written.mistakes.append(Mistake(grid.place(row, 0), why, field))
         elif value and not name:
             why = "a value without a field beside it, in column A"
             written.mistakes.append(Mistake(grid.place(row, 1), why))
     return written
 
 
-def _add(written: Written, name: str, value: str, places: tuple[Place, Place]) -> None:
+def _typed(written: Written, name: str, value: str, place: Place) -> Any:
+    """Read a cell: `{Stage: Onsite}` and `[a, b]` as in YAML, or values with semicolons between.
+
+    A separator at the end means nothing; an empty value stands first, as in `; Active`, or alone.
+    """
+    if value[0] + value[-1] in {"{}", "[]"}:
+        return read_value(written, value, place)
+    separator = LISTS.get(".".join(_location(name)[:2]))
+    ending = rf"(?:\s*{separator})+$"
+    return re.split(rf"\s*{separator}\s*", re.sub(ending, "", value)) if separator else value
+
+
+def _add(written: Written, name: str, value: Any, places: tuple[Place, Place]) -> None:
     """Take over a field with its value, or say that it is there already."""
+    if value is None or isinstance(value, dict):  # as if each field of it had a row
+        for each, inner in (value or {}).items():
+            _add(written, f"{name}.{each}", inner, places)
+        return
     location = _location(name)
     around: Any = written.fields
     for depth, step in enumerate(location[:-1], start=1):
@@ -52,8 +74,7 @@ def _add(written: Written, name: str, value: str, places: tuple[Place, Place]) -
         written.mistakes.append(Mistake(places[0], why, name))
         return
     written.places[location] = places
-    separator = LISTS.get(".".join(location[:2]))
-    around[location[-1]] = re.split(rf"\s*{separator}\s*", value) if separator else value
+    around[location[-1]] = value
 
 
 def _location(name: str) -> tuple[str, ...]:

@@ -1,5 +1,6 @@
 """Definitions in YAML 1.2: plain texts, and the line and column of each piece."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,18 @@ def read_yaml(data: bytes, file: Path) -> Written:
     written.whole = _at(written, root)
     written.fields = _plain(written, root, ())
     return written
+
+
+def read_value(written: Written, text: str, cell: Place) -> Any:
+    """Read a mapping or a list in a cell as if it stood in a definition; None if it is wrong."""
+    inner, plain = Written(cell), None
+    try:
+        if root := _composed(text.encode(), cell.file):
+            plain = _plain(inner, root, ())
+    except BadInput as error:
+        inner.mistakes += error.mistakes
+    written.mistakes += [replace(each, place=cell) for each in inner.mistakes]
+    return plain
 
 
 def _composed(data: bytes, file: Path) -> Node | None:

@@ -12,7 +12,7 @@ from config.building import FIELDS
 from config.errors import BadInput, Place, command
 from config.folder import check_output
 from config.reading import YAML, who_reads
-from config.sheets.left_out import in_yaml, proposal
+from config.sheets.left_out import in_cell, in_yaml, proposal
 from config.sheets.table import Table, read_table
 from config.yaml_file import read_yaml
 
@@ -116,7 +116,7 @@ def _rows(fields: dict[str, Any], around: str = "") -> Iterator[tuple[str, str]]
         if isinstance(value, dict):
             yield from _rows(value, "" if name == "candidates" else f"{around}{name}.")
         elif name not in {"candidates", "file", "sheet"}:
-            yield around + name, "; ".join(value) if isinstance(value, list) else value
+            yield around + name, in_cell(value) if isinstance(value, list) else value
 
 
 def _write(sheet: Any, row: int, cells: Iterable[str]) -> None:

@@ -8,7 +8,7 @@ import difflib
 import json
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -171,7 +171,7 @@ def _question(table: Table, people: int, findings: Sequence[Finding], where: Whe
     choices = {found.title: found.keep for found in findings if found.keep}
     lines = [line({**where, **choices})] if choices else []
     if lines and table.grid.sheet:
-        cells = (f"where.{name}: {'; '.join(values) or ';'}" for name, values in choices.items())
+        cells = (f"where.{name}: {in_cell(values)}" for name, values in choices.items())
         lines[0] += f"  (rows of a sheet campaign: {', '.join(cells)})"
     advice = [SKIP if found.column is None else DELETE for found in findings if not found.keep]
     lines += dict.fromkeys(advice)
@@ -207,6 +207,13 @@ def line(where: Mapping[str, Sequence[str]]) -> str:
         for name, values in lists.items()
     )
     return f"where: {{{', '.join(each)}}}"
+
+
+def in_cell(values: Collection[str]) -> str:
+    """Write values into a cell of a sheet `campaign`; the empty one first, or alone."""
+    if any(";" in each for each in values):
+        return json.dumps([*values], ensure_ascii=False)
+    return "; ".join(sorted(values, key=bool)) or ";"
 
 
 def in_yaml(text: str) -> str:

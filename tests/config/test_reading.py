@@ -8,9 +8,11 @@ import pytest
 from openpyxl import Workbook
 
 from config import reading
+from config.campaign_sheet import campaign_sheet
 from config.errors import BadInput, Bug
 from config.folder import OURS, NotOurs, check_output, find, written_by_us
 from config.reading import key_of, read_campaign
+from config.sheets.files import read_file
 
 HEAD = "campaign: {key}\nproject: {{name: X, endtime: 2099-01-01 09:00}}\nproblem: 42\n"
 PEOPLE = "first_name,last_name,email1\nAda,Lovelace,ada@people.test\n"
@@ -128,6 +130,12 @@ def test_a_workbook_says_the_same(workbook: Sheets) -> None:
         ([("Problem", "43")], "Campaign!A5, Problem: Problem is written twice, first at"),
         ([("invites.hours", "x")], 'Campaign!B5, invites.hours: found "x", wanted days and'),
         ([("", "43")], "Campaign!B5: a value without a field beside it, in column A"),
+        ([("where: {Stage: x}", "")], "Campaign!A5, where: leave only  where  here, and put  {Sta"),
+        ([("where", "{Stage: [x}")], "Campaign!B5: a list or mapping is not closed"),
+        (
+            [("where.Stage", "x"), ("where", "{Stage: y}")],
+            "Campaign!A6, where.Stage: where.Stage is written twice, first at",
+        ),
         ([("hidden_rows", "<skip or read>")], 'Campaign!B5, hidden_rows: found "<skip or'),
         ([("project.endtime", "2001-01-01 09:00")], "Campaign!B5, project.endtime: the project"),
     ],
@@ -137,6 +145,29 @@ def test_mistakes_in_a_sheet_are_at_their_cells(
 ) -> None:
     found = mistakes(workbook([*FIELDS.items(), *rows]))
     assert found[0].startswith(f"year.xlsx, {wanted}"), found
+
+
+@pytest.mark.parametrize(
+    ("rows", "where"),
+    [
+        ([("where.Stage", "Offer; Test")], {"Stage": ["Offer", "Test"]}),
+        ([("where.Stage", "Offer; ; ")], {"Stage": ["Offer"]}),
+        ([("where.Stage", "; Offer")], {"Stage": ["", "Offer"]}),
+        ([("where.Stage", ";")], {"Stage": [""]}),
+        ([("where.Stage", '["Offer; Test"]')], {"Stage": ["Offer; Test"]}),
+        (
+            [("where", '{"Stage: now": [No, ""]}'), ("where.Job", "x")],
+            {"Stage: now": ["No", ""], "Job": ["x"]},
+        ),
+    ],
+)
+def test_values_in_a_sheet(
+    workbook: Sheets, rows: list[tuple[str, str]], where: Mapping[str, Sequence[str]]
+) -> None:
+    """With semicolons between, or as YAML; a semicolon that is left at the end means nothing."""
+    written = campaign_sheet(read_file(workbook([*FIELDS.items(), *rows])))
+    assert written
+    assert written.fields["candidates"]["where"] == where
 
 
 def test_what_in_a_folder_is_a_campaign(tmp_path: Path, workbook: Sheets) -> None:
