@@ -101,6 +101,19 @@ def left_out_by(table: Table, where: Mapping[str, Sequence[str]]) -> dict[int, s
     return out
 
 
+def undecided(table: Table, rows: Sequence[int], where: Where) -> Iterator[str]:
+    """Count the values of these rows in a status of a few values that `where` does not name."""
+    decided = {*map(compared, where)}
+    for column, title in enumerate(table.headers):
+        known = column in table.by_field.values() or compared(title) in decided
+        if is_status(title) and not known:
+            counts = table.cells[column].loc[[*rows]].value_counts()
+            if 1 < len(counts) <= COUNTED:
+                each = ", ".join(f"{shown(value)} {those:,}" for value, those in counts.items())
+                do = _to_add(table, where, {title: [str(counts.index[0])]})
+                yield f"nobody is chosen by {title}: {each}; to choose:  {do}"
+
+
 def proposal(table: Table) -> tuple[dict[str, list[str]], bool]:
     """The `where` that keeps everybody whom no column calls out, and whether rows are marked."""
     rows = [number for number, _ in table.rows]
@@ -169,10 +182,7 @@ def _question(table: Table, people: int, findings: Sequence[Finding], where: Whe
     rows = {row for each in findings for row in each.rows}
     each = "; ".join(f"{found.what}: {_listed(found.rows, table)}" for found in findings)
     choices = {found.title: found.keep for found in findings if found.keep}
-    lines = [line({**where, **choices})] if choices else []
-    if lines and table.grid.sheet:
-        cells = (f"where.{name}: {in_cell(values)}" for name, values in choices.items())
-        lines[0] += f"  (rows of a sheet campaign: {', '.join(cells)})"
+    lines = [_to_add(table, where, choices)] if choices else []
     advice = [SKIP if found.column is None else DELETE for found in findings if not found.keep]
     lines += dict.fromkeys(advice)
     look = "looks" if len(rows) == 1 else "look"
@@ -182,6 +192,13 @@ def _question(table: Table, people: int, findings: Sequence[Finding], where: Whe
     )
     first = findings[0]
     return Mistake(table.place(first.rows[0], first.column), message)
+
+
+def _to_add(table: Table, where: Where, choices: Where) -> str:
+    """Write the line that adds these choices to `where`; for a workbook, its rows as well."""
+    cells = ", ".join(f"where.{name}: {in_cell(values)}" for name, values in choices.items())
+    rows = f"  (rows of a sheet campaign: {cells})" if table.grid.sheet else ""
+    return line({**where, **choices}) + rows
 
 
 def _listed(rows: Sequence[int], table: Table) -> str:

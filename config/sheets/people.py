@@ -13,7 +13,7 @@ from config.definition import Table as TableSpec
 from config.emails import email_key
 from config.errors import BadInput, Mistake, Place, shown
 from config.sheets.cells import addresses_in, error_in, plain_address
-from config.sheets.left_out import called_out, compared, left_out_by, line
+from config.sheets.left_out import called_out, compared, left_out_by, line, undecided
 from config.sheets.names import FULL_NAME, split_name
 from config.sheets.table import Table, no_column, read_table
 
@@ -66,6 +66,9 @@ def read_people(spec: TableSpec, base: Path) -> People:
     out |= called_out(table, rows, spec.where, spec.hidden_rows)
     first = spec.several == "first"
     everybody = [row for row in rows if row not in out]
+    table.notes += [
+        f"{table.grid.whole}: {each}" for each in undecided(table, everybody, spec.where)
+    ]
     texts = zip(everybody, table.frame.loc[everybody].to_dict("records"), strict=True)
     fields = {row: {str(name): text for name, text in each.items() if text} for row, each in texts}
     read = {row: _read(table, row, each, first) for row, each in fields.items()}

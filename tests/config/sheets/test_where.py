@@ -83,6 +83,36 @@ def test_what_is_wrong_with_where(
     assert found.startswith(whole) if cut else found == whole
 
 
+@pytest.mark.parametrize(
+    ("table", "where", "note"),
+    [
+        (
+            TABLE,
+            {},
+            'nobody is chosen by Stage: "Take-home" 2, "" 1, "Offer" 1; to choose:  '
+            "where: {Stage: Take-home}",
+        ),
+        (
+            TABLE.replace("Offer", "Test\nEve,E,eve@people.test,Backend,Test"),
+            {"Job": "Backend"},
+            'nobody is chosen by Stage: "Test" 2, "Take-home" 1, "" 1; to choose:  '
+            "where: {Job: Backend, Stage: Test}",
+        ),
+        (TABLE, {"stage": ["Take-home", "Offer"]}, None),
+        (TABLE, {"Job": "Data"}, None),
+        (TABLE.replace("Stage", "Town"), {}, None),
+        (TABLE + "".join(f"A{n},B,c{n}@people.test,x,{n}th\n" for n in range(9)), {}, None),
+    ],
+)
+def test_a_status_by_which_nobody_is_chosen(
+    read: Read, table: str, where: dict[str, Any], note: str | None
+) -> None:
+    """Several values, and no more than a funnel has steps, are told with the line to choose."""
+    notes = read(table, where=where).notes
+    told = [each.partition(": ")[2] for each in notes if ": nobody is chosen" in each]
+    assert told == ([note] if note else [])
+
+
 def test_a_cell_without_a_value_matters_only_where_it_decides(read: Read, tmp_path: Path) -> None:
     """Whoever another column leaves out is out, whatever this one would say."""
     table = TABLE.replace("Offer", "#N/A")
