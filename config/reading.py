@@ -94,27 +94,39 @@ def _written(file: Path) -> tuple[bytes, Written]:
         if sheet := campaign_sheet(source):
             return source.data, sheet
     new = command("new", file.with_suffix(".yaml"), "--from", file)
-    do = f"which {reader} reads" if (reader := who_reads(file)) else f"not a campaign; type  {new}"
+    do = f"not a campaign; type  {new}"
+    if reader := who_reads(file):
+        do = f"which {reader} reads; type  {command('check', reader)}"
     raise BadInput.at(Place(file), f"this is only a table of people, {do}")
 
 
-def who_reads(table: Path, *folders: Path) -> Path | None:
-    """The definition, beside a table or in these folders, that already reads it; None: none."""
+def who_reads(table: Path, *folders: Path, sheet: str | None = None) -> Path | None:
+    """The definition, beside a table or in these folders, that already reads it; None: none.
+
+    Whoever does not name a sheet may read any of them.
+    """
     for folder in dict.fromkeys((table.parent, *folders)):
         for each in sorted(folder.iterdir()):
             if each.suffix.lower() in YAML and table_of(each) == table.resolve():
-                return each
+                names = filter(None, (_named(each, "sheet"), sheet))
+                if len({name.strip().casefold() for name in names}) < 2:
+                    return each
     return None
 
 
 def table_of(definition: Path) -> Path | None:
     """The table that a definition names; None if it lists its people, or cannot be read."""
+    named = _named(definition, "file")
+    return (definition.parent / named).resolve() if named else None
+
+
+def _named(definition: Path, field: str) -> str | None:
     try:
         people = read_yaml(definition.read_bytes(), definition).fields.get("candidates")
     except (BadInput, OSError):
         return None
-    named = people.get("file") if isinstance(people, dict) else None
-    return (definition.parent / named).resolve() if isinstance(named, str) else None
+    named = people.get(field) if isinstance(people, dict) else None
+    return named if isinstance(named, str) else None
 
 
 def _people(written: Written, candidates: list[Candidate] | Table) -> People:

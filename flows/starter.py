@@ -27,8 +27,10 @@ CONFIRM = "<delete this once the line is right>"
 OPTIONAL = ("stage_id", "invites.hours", "invites.pilot")  # empty rows of a workbook
 
 
-def write_starter(path: Path, export: Path | None = None, *, force: bool = False) -> None:
-    """Write a definition, `.yaml` or `.xlsx`, which reads the export if there is one.
+def write_starter(
+    path: Path, export: Path | None = None, sheet: str | None = None, *, force: bool = False
+) -> None:
+    """Write a definition, `.yaml` or `.xlsx`, which reads the export, or a sheet of it, if any.
 
     Its key comes from its name. Raises BadInput: the export cannot be read, or another
     definition already reads it; the file exists.
@@ -38,29 +40,36 @@ def write_starter(path: Path, export: Path | None = None, *, force: bool = False
         raise BadInput.at(Place(path), "wanted a name that ends in .yaml or .xlsx")
     if not path.parent.is_dir():
         raise BadInput.at(Place(path), f"there is no folder {path.parent}; create it first")
-    if export and not force and (reader := who_reads(export, path.parent)):
-        why = f"{reader} already reads this table; a second one would invite everybody again"
-        raise BadInput.at(Place(export), why)
-    check_output(path, force=force)
-    people, table = PEOPLE, None
-    if export:
-        try:
-            table = read_table(export)
-        except BadInput as error:
-            if suffix == ".xlsx" or error.mistakes[0].field != "sheet":
-                raise
-            lines = [f"  sheet: <name of the sheet>    # {error.mistakes[0].message}"]
-        else:
-            lines = [*_options(table)]
+    table = _read(export, sheet, path) if export else None
+    people = PEOPLE
+    if export and table:
+        reader = None if force else who_reads(export, path.parent, sheet=table.grid.sheet)
+        if reader:
+            why = f"{reader} already reads this table; a second one would invite everybody again"
+            raise BadInput.at(Place(export), f"{why}; to write it all the same, add --force")
         named = os.path.relpath(export.resolve(), path.resolve().parent)
         file = f"  file: {in_yaml(Path(named).as_posix())}"
-        people = "\n".join(["candidates:", file, *lines, ""])
+        people = "\n".join(["candidates:", file, *_options(table), ""])
+    check_output(path, force=force)
     check = command("check", path.name)
     text = TEMPLATE.read_text("utf-8").format(key=in_yaml(key), candidates=people, check=check)
     if suffix == ".xlsx":
         _workbook(read_yaml(text.encode(), path).fields, table).save(path)
     else:
         path.write_text(text, "utf-8")
+
+
+def _read(export: Path, sheet: str | None, path: Path) -> Table:
+    """Read an export. Raises BadInput; if it must be told which sheet, with the line to type."""
+    try:
+        return read_table(export, sheet)
+    except BadInput as error:
+        wrong = error.mistakes[0]
+        if wrong.field != "sheet" or not wrong.wanted:
+            raise
+        why, _, _ = wrong.message.partition(". Say which")
+        new = command("new", path, "--from", export, "--sheet", wrong.wanted)
+        raise BadInput.at(wrong.place, f"{why}. Say which, as in  {new}") from None
 
 
 def _options(table: Table) -> Iterator[str]:

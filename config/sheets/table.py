@@ -151,12 +151,15 @@ def _chosen(
     source: Source, grids: Sequence[Grid], sheet: str | None, columns: Mapping[str, str]
 ) -> tuple[Grid, list[str]]:
     """Choose the sheet: the one that is named, or `candidates`, or the only one, or the only one
-    with a column of addresses.
+    with a column of addresses, and with people.
     """
     place, wanted = Place(source.file), (sheet or USUAL_SHEET).strip().casefold()
     named = [grid for grid in grids if (grid.sheet or "").strip().casefold() == wanted]
     tops = [_top(grid, columns) for grid in grids]
     fitting = [g for g, top in zip(grids, tops, strict=True) if "email1" in fields_of(top, columns)]
+    fitting = [
+        g for g in fitting if any("@" in text for _, row in g.rows for text in row)
+    ] or fitting
     if sheet is not None and source.kind is Kind.TEXT:
         raise BadInput.at(place, "this is a text without sheets; leave out sheet", field="sheet")
     options = named if named or sheet else grids if len(grids) == 1 else fitting
@@ -171,7 +174,8 @@ def _chosen(
         if fitting:
             why, do = "several sheets have email addresses", f"sheet: {fitting[0].sheet}"
         message = f"{why}; found {'; '.join(heads)}. Say which in the definition, as in  {do}"
-    raise BadInput.at(place, message, field="sheet", found=sheet)
+    one_of_them = (fitting or grids)[0].sheet
+    raise BadInput.at(place, message, field="sheet", found=sheet, wanted=one_of_them)
 
 
 def _top(grid: Grid, columns: Mapping[str, str]) -> list[str]:

@@ -61,6 +61,7 @@ def new(
     export: Path | None = typer.Option(
         None, "--from", help="An export of your hiring system, which the definition will read."
     ),
+    sheet: str | None = typer.Option(None, help="The sheet of the export with the people."),
     schema: bool = typer.Option(
         False, "--schema", help="Print the JSON schema for your editor instead."
     ),
@@ -78,7 +79,7 @@ def new(
     from flows.starter import write_starter
 
     path = path or (export.with_suffix(".yaml") if export else Path("hiring.yaml"))
-    write_starter(path, export, force=force)
+    write_starter(path, export, sheet, force=force)
     print(f"Fill in what stands between < and > in {path}.\n{words.then('check', path)}")
 
 

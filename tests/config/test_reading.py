@@ -100,7 +100,8 @@ def test_people_in_the_definition_itself(tmp_path: Path, people: str, wanted: st
 def test_a_table_alone_names_the_definition_that_reads_it(tmp_path: Path) -> None:
     """A second definition would invite everybody again."""
     file = write(tmp_path)
-    assert "hiring.yaml reads" in mistakes(tmp_path / "people.csv")[0]
+    (found,) = mistakes(tmp_path / "people.csv")
+    assert re.search(r"which \S*hiring.yaml reads; type  campaign check \S*hiring.yaml$", found)
     file.unlink()
     assert "people.yaml --from" in mistakes(tmp_path / "people.csv")[0]
 

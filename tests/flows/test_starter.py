@@ -82,6 +82,33 @@ def test_a_workbook_from_an_export(tmp_path: Path, export: Path) -> None:
     assert [each.key for each in campaign.people] == IN
 
 
+@pytest.mark.parametrize("name", ["hiring.yaml", "hiring.xlsx"])
+def test_one_of_several_sheets(tmp_path: Path, name: str) -> None:
+    """Whoever does not say which is told what to type; another sheet is another table."""
+    book, export = Workbook(), tmp_path / "export.xlsx"
+    for title in ("Data", "Ops team"):
+        sheet = book.create_sheet(title)
+        for row in (("First name", "Last name", "Email"), ("Ada", title, "ada@people.test")):
+            sheet.append(row)
+    book.save(export)
+    for sheet_name in (None, "Dat"):
+        with pytest.raises(BadInput) as refused:
+            write_starter(tmp_path / name, export, sheet_name)
+        message = str(refused.value.mistakes[0])
+        assert message.endswith(f"campaign new {tmp_path / name} --from {export} --sheet Data")
+    write_starter(tmp_path / name, export, "data")
+    write_starter(tmp_path / "ops.yaml", export, "Ops team")
+    assert "sheet: Ops team" in (tmp_path / "ops.yaml").read_text()
+    with pytest.raises(BadInput, match="mistake") as refused:
+        write_starter(tmp_path / "again.yaml", export, "OPS TEAM")
+    assert "ops.yaml already reads" in str(refused.value.mistakes[0])
+    assert str(refused.value.mistakes[0]).endswith("add --force")
+    write_starter(tmp_path / "again.yaml", export, "OPS TEAM", force=True)
+    if name == "hiring.xlsx":
+        (ada,) = read_people(Table(file=name, sheet="candidates"), tmp_path).listed
+        assert ada.candidate.last_name == "Data"
+
+
 def test_a_workbook_keeps_the_links_of_an_export(tmp_path: Path) -> None:
     """A cell may show other words than the address that it links to."""
     book = Workbook()

@@ -192,7 +192,7 @@ def two_sheets(*names: str, head: list[str] = HEAD) -> bytes:
     for name in names:
         sheet = book.create_sheet(name)
         sheet.append(["Summary"] if name == "Summary" else head)
-        sheet.append([] if name == "Summary" else ADA)
+        sheet.append([] if name in {"Summary", "Template"} else ADA)
     book.save(file)
     return file.getvalue()
 
@@ -204,6 +204,7 @@ def two_sheets(*names: str, head: list[str] = HEAD) -> bytes:
         (two_sheets("Summary", "People"), None, None),
         (two_sheets("People", "CANDIDATES"), None, None),
         (two_sheets("People", "Others"), "others", None),
+        (two_sheets("Template", "People"), None, None),
         (
             two_sheets("People", "Others", head=["Name", "Email"]),
             None,
