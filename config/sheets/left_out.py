@@ -80,13 +80,14 @@ def left_out_by(table: Table, where: Mapping[str, Sequence[str]]) -> dict[int, s
             for key, value in wanted.items()
             if key not in known
         ]
+        only_empty = [*wanted] == [""]
         others = texts[name][~texts[name].isin([known.get(key) for key in wanted])]
         for row, text in zip(map(int, others.index), others, strict=True):
             if error := error_in(text):  # such a row counts until another column decides
                 why = f"found {error}, wanted a value of {name}"
                 unclear.setdefault(row, Mistake(table.place(row, column), why, FIELD))
             else:
-                out.setdefault(row, f"{name} is {shown(text)}")
+                out.setdefault(row, f"{name} is {'filled' if only_empty else shown(text)}")
     kept = ~table.cells.index.to_series().isin([*out])
     for name, said in texts.items():
         counts = kept.groupby(said).agg(["sum", "size"])

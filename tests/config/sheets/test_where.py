@@ -49,6 +49,12 @@ def test_where_keeps_exactly_who_it_names(
     assert all(any(each in note for note in people.notes) for each in notes), people.notes
 
 
+def test_whoever_has_anything_in_a_column_is_out_for_one_reason(read: Read) -> None:
+    """A column of dates, such as Rejected on, would have a reason for each."""
+    out = read(TABLE, where={"Stage": ""}).left_out
+    assert out == {"Stage is filled": ["Ada A", "Cid C", "Dan D"]}
+
+
 @pytest.mark.parametrize(
     ("table", "where", "wanted"),
     [

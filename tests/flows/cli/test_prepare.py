@@ -39,7 +39,7 @@ def test_what_is_right_is_shown_with_what_comes_next(capsys: pytest.CaptureFixtu
         "closes 2099-12-14 18:00 (Europe/Paris); no time given when it opens",
         "1 candidate\n",
         "First name as first_name (Ada); Last name as last_name (Lovelace)",
-        '1 row, because Status is "Withdrawn": Grace Hopper',
+        "1 row, because Status is filled: Grace Hopper",
         "Then type: campaign plan hiring.yaml",
     ):
         assert line in shown
