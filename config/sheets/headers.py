@@ -6,6 +6,7 @@ stands for the rest of a word, so that `reject*` matches Rejected, Rejection and
 
 - `beside`: the words mean this only in a table that has one of these headers as well
 - `status_column`, but not `not_status`: headers whose values may say that a person is out
+- `consent`, but not `not_consent`: headers under which a no says that a person is out
 - `out`: says that a person is out, as a header, as such a value, or as a remark beside a name;
   `out_column` only as a header, `out_value` only as a value, and `not_out` says the opposite
 - `not_so`: a value under such a header that means no
@@ -93,6 +94,12 @@ def is_status(title: str) -> bool:
     """Whether the values under a header say how far a person got."""
     status, others = _pattern("status_column"), _pattern("not_status")
     return bool(status.search(worded(title))) and not others.search(worded(title))
+
+
+def is_consent(title: str) -> bool:
+    """Whether a header asks if somebody may be contacted."""
+    consent, others = _pattern("consent"), _pattern("not_consent")
+    return bool(consent.search(worded(title))) and not others.search(worded(title))
 
 
 def is_not_so(value: str) -> bool:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from config.errors import Mistake, shown, some
 from config.sheets.cells import error_in
-from config.sheets.headers import is_not_so, is_remarks, is_status, says_out
+from config.sheets.headers import is_consent, is_not_so, is_remarks, is_status, says_out
 from config.sheets.table import PERSON, Table
 
 if TYPE_CHECKING:
@@ -159,6 +159,8 @@ def _rule(title: str) -> Callable[[str], bool] | None:
     """How the values under a header call somebody out, if they do."""
     if says_out(title, title=True):
         return _is_filled
+    if is_consent(title):
+        return lambda value: is_not_so(value) or says_out(value)
     if is_status(title):
         return says_out
     return partial(says_out, how="fullmatch") if not title or is_remarks(title) else None

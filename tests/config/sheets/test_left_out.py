@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from ruamel.yaml import YAML
 
-from config.sheets.headers import is_not_so, is_status, says_out
+from config.sheets.headers import is_consent, is_not_so, is_status, says_out
 from tests.config.sheets.conftest import Read, said, sent
 
 # Headers of columns: whoever has a value there is out.
@@ -61,6 +61,18 @@ NO_STATUS = (
     "Veteran status | Disability Status | Estimate | United States | Marital status | Statue | "
     "Familienstand | Verständnis | Standort"
 )
+# Headers under which a no says that a person is out.
+CONSENT = """
+GDPR consent | Consent to contact | May we contact | May we contact you? | OK to email | Opt-in
+Okay to contact | Email permission | Contactable | Email opt in | optIn | Permission to contact
+Einwilligung | DSGVO-Einwilligung | Einverständnis | Zustimmung | Consentement RGPD
+Contact autorisé | Consentimiento | Consenso privacy | Consentimento | Contacto autorizado
+Toestemming | AVG-toestemming | Zgoda na kontakt | 個人情報同意 | 連絡可否
+"""
+NO_CONSENT = """
+Marketing consent | Background check consent | Newsletter opt-in | Contact | Option | Email
+Permission to work | Consultant | Future consent | Contact person | Kontakt | Contatto
+"""
 
 
 def words(listed: str) -> list[str]:
@@ -76,6 +88,8 @@ def words(listed: str) -> list[str]:
         (says_out, OTHER_VALUES, False),
         (is_status, STATUS_TITLES, True),
         (is_status, NO_STATUS, False),
+        (is_consent, CONSENT, True),
+        (is_consent, NO_CONSENT, False),
         (
             is_not_so,
             "No | no | FALSE | 0 | n/a | - | – | Nein | non | não | nee | いいえ | ☐",
@@ -159,6 +173,10 @@ def test_a_remark_beside_a_name(read: Read, tmp_path: Path, name: str, out: bool
         ("", "likes Rust", False),
         ("Source", "Rejected", False),
         ("Rejected", "#N/A", True),
+        ("GDPR consent", "No", True),
+        ("Opt-in", "withdrawn", True),
+        ("Opt-in", "Yes", False),
+        ("Opt-in", "", False),
     ],
 )
 def test_a_word_alone_beside_a_person(
