@@ -68,8 +68,10 @@ def _read(export: Path, sheet: str | None, path: Path) -> Table:
         if wrong.field != "sheet" or not wrong.wanted:
             raise
         why, _, _ = wrong.message.partition(". Say which")
+        refusal = BadInput.at(wrong.place, f"{why}. Say which, with --sheet")
         new = command("new", path, "--from", export, "--sheet", wrong.wanted)
-        raise BadInput.at(wrong.place, f"{why}. Say which, as in  {new}") from None
+        refusal.then = f"Then type: {new}"
+        raise refusal from None
 
 
 def _options(table: Table) -> Iterator[str]:

@@ -94,8 +94,9 @@ def test_one_of_several_sheets(tmp_path: Path, name: str) -> None:
     for sheet_name in (None, "Dat"):
         with pytest.raises(BadInput) as refused:
             write_starter(tmp_path / name, export, sheet_name)
-        message = str(refused.value.mistakes[0])
-        assert message.endswith(f"campaign new {tmp_path / name} --from {export} --sheet Data")
+        assert str(refused.value.mistakes[0]).endswith(". Say which, with --sheet")
+        typed = f"campaign new {tmp_path / name} --from {export} --sheet Data"
+        assert refused.value.then == f"Then type: {typed}"
     write_starter(tmp_path / name, export, "data")
     write_starter(tmp_path / "ops.yaml", export, "Ops team")
     assert "sheet: Ops team" in (tmp_path / "ops.yaml").read_text()
