@@ -2,21 +2,16 @@
 
 import re
 import zipfile
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from config.errors import BadInput, CampaignError, Mistake, Place
+from config.errors import BadInput, Mistake, Place
+from config.own_outputs import WORKBOOKS, written_by_us
 from config.reading import YAML, table_of
 from config.sheets.files import read_file
 from config.yaml_file import read_yaml
 
-WORKBOOKS = (".xlsx", ".xlsm")
 HIDDEN = (".", "~", "#")  # how locks, drafts and unfinished copies of other programs begin
-OURS = "campaign output"  # the category of each workbook that we write, in docProps/core.xml
-# In the header of every table with links or doubts that it writes, also below a title.
-OUR_COLUMNS = re.compile(r"\bcandidate_id\W+(?:\w+\W+)?embed_url\b|\ballowed verdicts\b")
-OUR_PAGE = '<meta name="generator" content="campaign">'
 
 
 @dataclass(frozen=True)
@@ -51,34 +46,6 @@ def find(folder: Path) -> Folder:
         else:
             found.files.extend([file] if is_one else [])
     return found
-
-
-def written_by_us(file: Path) -> bool:
-    """Whether this program wrote a file: a table or page of links or doubts, or a marked copy."""
-    with suppress(OSError, zipfile.BadZipFile, KeyError):
-        if file.suffix.lower() in WORKBOOKS:
-            with zipfile.ZipFile(file) as archive:
-                return OURS.encode() in archive.open("docProps/core.xml").read(2**16)
-        with file.open("rb") as content:
-            head = content.read(4096).decode("utf-8-sig", "replace")
-        links = OUR_PAGE in head or '"embed_url":' in head
-        return links or bool(OUR_COLUMNS.search(head))
-    return False
-
-
-class NotOurs(CampaignError):
-    """{file} exists already, and is no output of campaign. It was not changed.
-
-    Choose another name, or add --force to replace it.
-    """
-
-    exit_code = 2
-
-
-def check_output(file: Path, *, force: bool = False) -> None:
-    """Raise NotOurs if an output would replace a file that this program did not write."""
-    if file.exists() and not force and not written_by_us(file):
-        raise NotOurs(file=file)
 
 
 def _is_definition(file: Path, keys: dict[str, Path]) -> bool:

@@ -25,7 +25,7 @@ from data.campaigns.people import find
 from data.decisions.approvals import PILOT, PlanChanged, approve
 from data.decisions.decisions import By, NotDecided
 from data.decisions.doubts import Verdict, doubts, settle
-from data.eligibility.approved import shown_last
+from data.eligibility.still_approved import shown_last
 from data.store.ledger import Ledger
 from data.store.tables import Campaign
 from flows.ending import End, Ending

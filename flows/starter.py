@@ -10,7 +10,7 @@ from unicodedata import normalize
 
 from config.building import FIELDS
 from config.errors import BadInput, Place, command
-from config.folder import check_output
+from config.own_outputs import check_output
 from config.reading import YAML, who_reads
 from config.sheets.left_out import in_cell, in_yaml, proposal
 from config.sheets.table import Table, read_table

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from config.errors import some
-from config.folder import written_by_us
+from config.own_outputs import written_by_us
 from data.decisions.privacy import Known
 
 LARGEST = 200_000_000  # bytes of one output; a larger file is not ours

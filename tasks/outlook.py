@@ -9,7 +9,7 @@ from config.reading import Campaign as Read
 from data.campaigns.intake import Intake
 from data.campaigns.people import Row, own_steps, rows
 from data.decisions.doubts import doubts
-from data.eligibility import approved
+from data.eligibility import still_approved
 from data.eligibility.due import to_come
 from data.eligibility.holds import Hold, Kind, Scope, campaign_holds, holds
 from data.store.states import OPEN, Op
@@ -70,7 +70,7 @@ def outlook(session: Session, read: Read, intake: Intake) -> Plan:
     invite = len(to_come(session, campaign.id, Op.INVITE, held))
     own = own_steps(session, campaign.id)
     wanted = {op: bool(add or invite) and own[op].state in OPEN[op] for op in own}
-    code = approved.code_now(session, campaign.id, held)
+    code = still_approved.code_now(session, campaign.id, held)
     found = campaign_holds(session, campaign, code=code)
     stops = [hold for hold in found if hold.scope is Scope.CAMPAIGN]
     if not (add or invite):

@@ -1,7 +1,7 @@
 """Approvals: a plan is shown with its code, and a person says yes or no to exactly that.
 
 The same word approves the pilot's email, once the pilot has it. What makes an approval void is in
-eligibility/approved.py.
+eligibility/still_approved.py.
 """
 
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from config.emails import email_key
 from config.errors import CampaignError
 from data.campaigns.people import invites_of, known_person, own_steps
 from data.decisions.decisions import By, ReasonMissing, note
-from data.eligibility import approved
+from data.eligibility import still_approved as approved
 from data.eligibility.holds import holds
 from data.store.states import Op, State
 from data.store.tables import Campaign, Step

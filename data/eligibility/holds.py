@@ -15,7 +15,7 @@ from config.errors import command
 from config.timetable import NEVER, may_send, next_by_rate, on_the_wall
 from data.campaigns.history import last_word
 from data.campaigns.people import invites_of, own_steps
-from data.eligibility import approved
+from data.eligibility import still_approved
 from data.eligibility.evidence import Hold, Kind, Scope, holds
 from data.store.states import OPEN, Op, State
 from data.store.tables import CAMPAIGN, PART, REQUEST, RUN, STEP, Campaign, Step, now
@@ -64,9 +64,9 @@ def campaign_holds(
         _paused(session, campaign),
         _unsure(campaign, own),
         _project(session, campaign, own),
-        approved.approval_hold(session, campaign, code),
+        still_approved.approval_hold(session, campaign, code),
         _time(campaign, at),
-        approved.pilot_hold(session, campaign),
+        still_approved.pilot_hold(session, campaign),
         _rate(session, campaign, at, per_second),
     )
     return [hold for hold in found if hold is not None]

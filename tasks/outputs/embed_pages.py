@@ -10,7 +10,7 @@ from hashlib import blake2b
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from config.folder import check_output
+from config.own_outputs import check_output
 from tasks.outputs.exports import PUBLIC, page, write_file
 from tasks.outputs.links import Link, written
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from config.errors import CampaignError
-from config.folder import OUR_PAGE, check_output
+from config.own_outputs import OUR_PAGE, check_output
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -8,7 +8,7 @@ from io import BytesIO, StringIO
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from config.folder import OURS
+from config.own_outputs import OURS
 from data.campaigns.people import Row
 from data.store.states import State
 from tasks.outputs.exports import guarded, page, put

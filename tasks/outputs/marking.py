@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from config.errors import BadInput, CampaignError, Mistake
-from config.folder import OURS, check_output
+from config.own_outputs import OURS, check_output
 from config.reading import YAML
 from config.sheets.cells import letters
 from config.sheets.files import Kind, Source, read_file

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from config.emails import email_key
 from config.errors import CampaignError
-from config.folder import OURS, check_output
+from config.own_outputs import OURS, check_output
 from config.sheets.cells import addresses_in
 from config.sheets.files import Kind, Source, read_file
 from config.sheets.table import Table, table_of

@@ -10,7 +10,8 @@ from openpyxl import Workbook
 from config import reading
 from config.campaign_sheet import campaign_sheet
 from config.errors import BadInput, Bug
-from config.folder import OURS, NotOurs, check_output, find, written_by_us
+from config.folder import find
+from config.own_outputs import OURS, NotOurs, check_output, written_by_us
 from config.reading import key_of, read_campaign
 from config.sheets.files import read_file
 

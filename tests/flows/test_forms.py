@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from data.decisions.doubts import doubts
-from data.eligibility.approved import is_approved
+from data.eligibility.still_approved import is_approved
 from data.store.states import Op, State
 from data.store.tables import Campaign
 from flows import forms

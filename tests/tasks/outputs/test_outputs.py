@@ -18,7 +18,7 @@ from openpyxl.worksheet.datavalidation import DataValidation
 
 from config.emails import masked
 from config.errors import BadInput
-from config.folder import NotOurs, written_by_us
+from config.own_outputs import NotOurs, written_by_us
 from data.campaigns.history import Event
 from data.store.states import State
 from tasks.outputs.embed_pages import write_pages
