@@ -24,7 +24,14 @@ from data.store.ledger import Ledger
 from flows.ending import End, Ending, broken_off, ended
 from flows.gently import go_on_later, happens_within, stopping_gently
 from flows.page import publish_page, showing_progress
-from flows.runs import CAMPAIGN, another_before, is_missed, is_scheduled, is_typed
+from flows.runs import (
+    CAMPAIGN,
+    another_before,
+    begin_another,
+    is_missed,
+    is_scheduled,
+    is_typed,
+)
 from flows.steps import add_batch, attach_problem, create_project, invite_part, preflight, scrubbed
 from flows.tell import note_situation, tell
 from tasks.plan import make_plan, refreshed
@@ -79,11 +86,12 @@ async def run_campaign(
         for words in ending.service_words:
             print(f'{ending.key}: the service wrote: "{words}"', file=sys.stderr)
         return ending.state()
-    if ending.kind is End.INTERRUPTED or (
-        ending.kind is End.NOT_YET and not await another_before(ending.until)
-    ):
+    waits = ending.until is not None and not await another_before(ending.until)
+    if ending.kind is End.INTERRUPTED or (waits and not ending.kind.needs_a_person):
         await go_on_later(str(ending), ending.until)  # ends here: the same run begins again
     note_situation(ending)  # which `tell` sends, once the state is set
+    if waits:
+        await begin_another(ending.until)  # this one stays for a person to see
     return ending.state()
 
 

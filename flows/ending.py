@@ -64,7 +64,8 @@ class Ending:
     """How one run of the campaign `key` ended.
 
     `sentence` names nobody. `next_step` is what to do, often a command to type. `until` is when
-    the run goes on by itself. Runs that meet the same situation have the same `fingerprint`.
+    the campaign goes on by itself, for those who need no person. Runs that meet the same situation
+    have the same `fingerprint`.
     `service_words` are the service's own, which may name somebody: for the terminal alone.
     """
 
@@ -111,13 +112,12 @@ def ended(ledger: Ledger, plan: Plan, early: EndedEarly | None = None) -> Ending
     far = f"{counts[what]:,} of {counts['candidates']:,} {what}"
     if early is not None and early.how is not How.HELD:
         return _stopped(plan.key, far, early, unsure)
-    stops = [] if plan.nothing_due else plan.holds
-    stops = [hold for hold in plan.holds if hold.kind is Kind.REMOVED] or stops
-    hold = early.hold if early is not None else next(iter(stops), None)
+    stops = (h for h in plan.holds if h.kind is Kind.REMOVED or not plan.nothing_due)
+    hold = early.hold if early is not None else next(stops, None)
     if hold is not None and hold.until is None:
         return _held(plan, hold, far)
     if needed:
-        return _needed(plan.key, far, counts, needed, unsure)
+        return _needed(plan.key, far, counts, needed, unsure, hold)
     if hold is not None:
         return Ending(plan.key, End.NOT_YET, f"{far}. {hold.why}.", until=hold.until)
     return Ending(plan.key, End.DONE, f"{far}.")
@@ -178,16 +178,24 @@ def _held(plan: Plan, hold: Hold, far: str) -> Ending:
 
 
 def _needed(
-    key: str, far: str, counts: dict[str, int], needed: list[Need], unsure: list[str]
+    key: str,
+    far: str,
+    counts: dict[str, int],
+    needed: list[Need],
+    unsure: list[str],
+    waits: Hold | None,
 ) -> Ending:
-    """All was sent that may be; what is left needs a person."""
+    """All was sent that may be; some need a person, and the others may wait for their time."""
     found = (f"{counts[word]:,} {word}" for word in ("unsure", "refused", "held") if counts[word])
     sentence = f"{far}, {', '.join(found) or needed[0].kind}."
+    if waits is not None:
+        sentence += f" The others wait: {waits.why}."
     next_step = needed[0].type_this
     if next_step is None or "@" in next_step:  # Prefect hears of nobody
         next_step = command("status", key)
     same = _fingerprint([*(f"{need.kind} {need.why}" for need in needed), *unsure])
-    return Ending(key, End.ATTENTION, sentence, next_step, fingerprint=same)
+    until = waits.until if waits is not None else None
+    return Ending(key, End.ATTENTION, sentence, next_step, until, same)
 
 
 def _fingerprint(met: list[str]) -> str:

@@ -15,9 +15,10 @@ from prefect.client.schemas.objects import FlowRun, State
 from prefect.client.schemas.responses import DeploymentResponse
 from prefect.context import FlowRunContext
 from prefect.events.worker import EventsWorker
-from prefect.exceptions import ObjectNotFound
+from prefect.exceptions import Abort, ObjectNotFound
 from prefect.logging.handlers import APILogHandler
 from prefect.runtime import flow_run
+from prefect.states import Scheduled
 
 from flows.ending import End
 
@@ -74,6 +75,25 @@ async def another_before(moment: datetime | None) -> bool:
     """Whether a run of the same file begins by itself before then, so that this one may end."""
     due = {"after_": datetime.now(UTC), "before_": moment}
     return bool(await _others(("SCHEDULED",), {"next_scheduled_start_time": due}))
+
+
+async def begin_another(moment: datetime | None) -> None:
+    """Have a new run of the same file begin at a moment, while this one ends as it does.
+
+    Without an answer from Prefect this run stays as if its process had died: it begins again.
+    """
+    asked = flow_run.parameters
+    try:
+        async with get_client() as client:
+            await client.create_flow_run_from_deployment(
+                cast(UUID, _deployment()),
+                parameters={"file": str(asked["file"]), "campaign": asked.get("campaign")},
+                state=Scheduled(scheduled_time=moment),
+                tags=[tag for tag in flow_run.tags if tag != SCHEDULED],
+                idempotency_key=f"{flow_run.id} {moment}",
+            )
+    except Exception as error:  # noqa: BLE001 - a server fails in ways of its own
+        raise Abort(f"No run could be planned ({type(error).__name__}).") from None
 
 
 async def _others(states: Sequence[str], when: dict[str, Any]) -> list[FlowRun]:

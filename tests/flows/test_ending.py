@@ -134,6 +134,19 @@ def test_what_ended_a_run_early_decides(desk, early, end, then) -> None:
     assert ending.until == (LATER if end is End.NOT_YET else None)
 
 
+def test_somebody_who_needs_a_person_keeps_nobody_else_from_going_on(desk) -> None:
+    """Nor is it another situation at the next wave."""
+    is_sent(desk, State.UNSURE)
+    made = plan(desk, "Ada", "Ben", "Cyd")
+    waits, over = (
+        ended(desk.ledger, made, EndedEarly(How.HELD, HOURS.why, "", HOURS)),
+        ended(desk.ledger, made),
+    )
+    assert (waits.kind, waits.until, waits.next_step) == (End.ATTENTION, LATER, SETTLE)
+    assert waits.sentence == f"1 of 3 invited, 1 unsure. The others wait: {HOURS.why}."
+    assert (over.until, over.fingerprint) == (None, waits.fingerprint)
+
+
 def test_the_service_s_own_words_are_kept_apart(desk) -> None:
     said = 'The service said 403. The service wrote: "Ada Of X may not"'
     early = EndedEarly(How.STOPPED, said, GO_ON)

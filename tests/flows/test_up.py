@@ -106,6 +106,9 @@ def test_of_missed_runs_only_the_latest_works_and_what_is_too_early_goes_on_late
         project = {"name": "Evening", "timezone": "Europe/Paris"} | dates
         invites = {"not_before": "2039-05-04 09:00"}
         up.put("evening", people=2, problem=43, project=project, invites=invites)
+        campaign("block", "ada@people.test", "--why", "she asked")
+        them = ["ada@people.test", "ben@people.test"]
+        up.put("partly", people=them, problem=43, project=project, invites=invites)
         up.put("hiring", people=3, schedule={"cron": "0 9 1 1 *"})
         there = up.until(lambda: up.deployments().get("hiring"))
         up.ask("PATCH", "work_pools/campaigns", {"is_paused": True})  # until all three are due
@@ -122,6 +125,9 @@ def test_of_missed_runs_only_the_latest_works_and_what_is_too_early_goes_on_late
         (waits,) = up.runs("evening")
         assert waits["next_scheduled_start_time"].startswith("2039-05-04T07:00")
         assert waits["state"]["message"].startswith("not yet: 0 of 2 invited")
+        assert up.ended("partly")["state_type"] == "FAILED"  # somebody is held; the other goes on
+        (goes_on,) = [run for run in up.runs("partly") if run["state_type"] == "SCHEDULED"]
+        assert goes_on["next_scheduled_start_time"].startswith("2039-05-04T07:00")
         names = sorted((run["name"][-16:-6], run["state_type"]) for run in _over(up))
     # The fourth counted on an earlier one, so the third does the work, and of the missed alone.
     assert names[-2] == ("2026-01-03", "COMPLETED")
