@@ -100,7 +100,7 @@ async def settle_campaign(
     why: str = "",
     service_id: int | None = None,
 ) -> State[Any]:
-    """Settle what is unsure, after a look in the web application. What is to be sent again is.
+    """Settle what is unsure, after a look in the web application, and run the campaign.
 
     Args:
         campaign: The campaign's key.
@@ -122,11 +122,11 @@ async def settle_campaign(
             raise NotSettled(key=of.key, number=number, why=error.objections[0][1]) from None
         return f"{number} settled as {verdict}"
 
-    return await _decided(campaign, decide, run=verdict is Word.AGAIN)
+    return await _decided(campaign, decide)
 
 
 async def _decided(
-    key: str, decide: Callable[[Session, Campaign], str], *, run: bool = False
+    key: str, decide: Callable[[Session, Campaign], str], *, run: bool = True
 ) -> State[Any]:
     """Take a decision into the ledger, begin the run that it frees, and show it on the page.
 

@@ -81,6 +81,16 @@ def test_what_a_paused_deployment_does_not_send_has_a_command(desk: Desk, prefec
     assert (approved(desk), prefect.began) == (True, [])
 
 
+def test_a_verdict_runs_those_who_waited_for_it(desk: Desk, prefect: Prefect) -> None:
+    desk.take_in("Ada")
+    desk.does(Op.CREATE, state=State.UNSURE)
+    with desk.at() as (session, campaign_id):
+        (doubt,) = doubts(session, campaign_id)
+    sent = settle_campaign.fn("backend", doubt.part_id, Word.SENT, "mara", service_id=101)
+    assert asyncio.run(sent).is_completed()
+    assert (desk.due(Op.ATTACH), prefect.began) == ([""], ["backend"])
+
+
 def test_what_nothing_would_send_again_stays_unsure(desk: Desk, prefect: Prefect) -> None:
     prefect.is_away = True
     desk.take_in("Ada")
