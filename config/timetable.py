@@ -19,7 +19,6 @@ NEVER = datetime.max.replace(tzinfo=UTC)
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 HOURS_WANTED = "days and times of the clock, such as Mon-Fri 09:00-18:00"
-ALL_DAY = "0-24"
 FARTHEST = 400  # a year of holidays in a row means never
 
 
@@ -54,7 +53,7 @@ def may_send(invites: "Invites", now: datetime) -> datetime | None:
     if invites.not_before:
         at = max(at, instant(invites.not_before, zone))
     if invites.hours or invites.holidays:
-        at = _opens(hours(invites.hours or ALL_DAY), invites.holidays, at, zone)
+        at = _opens(hours(invites.hours or "0-24"), invites.holidays, at, zone)
     if invites.not_after and at > instant(invites.not_after, zone):
         return NEVER
     return None if at == now else at
@@ -145,12 +144,12 @@ def hours(typed: str) -> Hours:
 
 
 def cron(typed: str) -> str:
-    """Read a cron line: minute, hour, day, month, weekday (0 and 7: Sunday)."""
+    """Read a cron line: minute, hour, day, month, weekday (0 and 7: Sunday), as Prefect does."""
     from cronsim import CronSim, CronSimError  # noqa: PLC0415 - few definitions have a schedule
 
     line = " ".join(typed.split())
     try:
-        next(CronSim(line, datetime(2026, 1, 1, tzinfo=UTC)))
+        next(CronSim(line if _CRON.fullmatch(line) else "", datetime(2026, 1, 1, tzinfo=UTC)))
     except (CronSimError, StopIteration):  # the second: it never comes due
         raise ValueError('a cron line of five fields, such as "0 9 * * 1-5"') from None
     return line
@@ -186,4 +185,5 @@ def _days(typed: str) -> frozenset[int]:
     return frozenset(days)
 
 
+_CRON = re.compile(r"(?:(?:[-*/,]|\d|[a-z]{3})+(?: |$)){5}", re.ASCII | re.I)
 _HOURS = re.compile(r"(?:(.+?) )?(\d{1,2})(?::([0-5]\d))? ?- ?(\d{1,2})(?::([0-5]\d))?", re.ASCII)
