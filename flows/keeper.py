@@ -19,8 +19,8 @@ from prefect.client.schemas.objects import FlowRun, State
 from prefect.states import AwaitingRetry, Crashed
 
 from config.errors import BadInput, CampaignError, Mistake
-from config.folder import find
-from config.reading import key_of, read_campaign, table_of
+from config.folder import WORKBOOKS, find
+from config.reading import YAML, key_of, read_campaign, table_of
 from data.store.lease import is_free
 from data.store.ledger import Ledger
 from data.store.tables import SeenFile, now
@@ -48,8 +48,8 @@ async def keep(ledger: Ledger, folder: Path, say: Callable[[str], None]) -> None
                 try:
                     await look(client)
                 except Exception as error:  # noqa: BLE001 - whatever it is, the next look comes
-                    runs.forget()  # a server that was away heard of no run
-                    stumbled = f"{type(error).__name__} in {look.__name__}"
+                    where = (f"({which})" for which in getattr(error, "__notes__", ()))
+                    stumbled = " ".join([type(error).__name__, "in", look.__name__, *where])
             if stumbled != complaint:
                 say(f"Trying again: {stumbled}" if stumbled else "Everything answers again.")
                 complaint = stumbled
@@ -63,16 +63,13 @@ class Runs:
         self._ledger = ledger
         self._free_since: dict[object, float] = {}
 
-    def forget(self) -> None:
-        """Begin anew to see who is quiet."""
-        self._free_since = {}
-
     async def go_on(self, client: PrefectClient) -> None:
         """Have each run that is dead begin again, or say that it is gone for good."""
+        since, self._free_since = self._free_since, {}  # a server that is away hears of no run
         found = [run for run in await _under_way(client) if run.state is not None]
         quiet = {run.id for run in found if self._nobody_sends(run)}
         looked = time.monotonic()
-        self._free_since = {each: self._free_since.get(each, looked) for each in quiet}
+        self._free_since = {each: since.get(each, looked) for each in quiet}
         for run in found:
             crashed = run.state is not None and run.state.is_crashed()  # its worker saw it
             if crashed or looked - self._free_since.get(run.id, looked) > QUIET:
@@ -135,7 +132,10 @@ class Watched:
         self._read: Stats | None = None
 
     async def run_what_is_new(self, client: PrefectClient) -> None:
-        """Read the folder again once something in it has changed and rests."""
+        """Read the folder again once something in it has changed and rests.
+
+        What goes wrong with one file is raised once the others are run.
+        """
         before, self._seen = self._seen, await asyncio.to_thread(self._stats)
         if self._seen == self._read or self._seen != before:  # nothing new, or still being written
             return
@@ -143,10 +143,17 @@ class Watched:
         for mistake in found.mistakes:
             self._report(mistake)
         keys: dict[Path, str | None] = dict.fromkeys(self._seen)
+        failed: Exception | None = None
         for file in found.files:
-            keys[file] = await self._run_if_new(client, file)
-        await unschedule(client, self._folder, keys)
+            try:
+                keys[file] = await self._run_if_new(client, file)
+            except Exception as error:  # noqa: BLE001 - it stops no other file
+                error.add_note(file.name)
+                failed = failed or error
         self._tables = {table for file in found.files if (table := table_of(file)) is not None}
+        await unschedule(client, self._folder, keys)
+        if failed is not None:
+            raise failed
         self._read = self._seen
 
     async def _run_if_new(self, client: PrefectClient, file: Path) -> str | None:
@@ -190,8 +197,11 @@ class Watched:
             return session.get(SeenFile, str(file))
 
     def _stats(self) -> "Stats":
+        """Of definitions, of what may be one, and of their tables: no file of ours is news."""
+        kinds = (*YAML, *WORKBOOKS)
+        may_be_one = (each for each in self._folder.iterdir() if each.suffix.lower() in kinds)
         stats = {}
-        for file in (*self._folder.iterdir(), *self._tables):
+        for file in (*may_be_one, *self._tables):
             with suppress(OSError):
                 seen = file.stat()
                 stats[file] = (seen.st_mtime_ns, seen.st_size, seen.st_ino)

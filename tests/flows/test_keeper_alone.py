@@ -1,0 +1,135 @@
+"""The keeper's looks, one beside the other: what goes wrong in one stops no other.
+
+Prefect only takes down what it is asked for; test_keeper.py asks a server.
+"""
+
+import asyncio
+from contextlib import asynccontextmanager
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from prefect.client.schemas.objects import FlowRun
+from prefect.states import Running
+
+from config.definition import Definition
+from flows import keeper
+from flows.keeper import Watched, keep
+
+BODY = """
+campaign: {key}
+project: {{name: X}}
+problem: 42
+candidates: [{{first_name: Ada, last_name: Of X, email1: ada@x.test}}]
+"""
+LOOKS = 8  # enough for a folder to rest, and for a run to be quiet
+
+
+class Prefect:
+    """It refuses the deployment `refuses`, and has one run whose process is gone."""
+
+    def __init__(self) -> None:
+        self.refuses = ""
+        self.deployed: list[str] = []
+        self.began: list[str] = []
+        self.states: list[str] = []
+        self.looks = 0
+        self.seen_enough = asyncio.Event()
+        asked = {"campaign": "dead"}
+        self.dead = FlowRun(flow_id=uuid4(), name="dead", parameters=asked, state=Running())
+
+    async def deploy(self, client, file: Path, campaign: Definition) -> None:
+        if campaign.campaign == self.refuses:
+            raise ValueError("no such schedule")
+        self.deployed.append(campaign.campaign)
+
+    async def run_now(self, client, file: Path, key: str, once: str) -> bool:
+        self.began.append(key)
+        return True
+
+    async def unschedule(self, client, folder: Path, keys) -> None: ...
+
+    async def read_flow_runs(self, flow_run_filter, **_: object) -> list[FlowRun]:
+        self.looks += 1
+        if self.looks >= LOOKS:
+            self.seen_enough.set()
+        there = "RUNNING" in str(flow_run_filter) and not self.states
+        return [self.dead] if there else []
+
+    async def read_flow_run_states(self, number: object) -> list:
+        return []
+
+    async def set_flow_run_state(self, number: object, state, *, force: bool) -> None:
+        self.states.append(state.name)
+
+
+@pytest.fixture
+def prefect(monkeypatch: pytest.MonkeyPatch) -> Prefect:
+    server = Prefect()
+
+    @asynccontextmanager
+    async def client():
+        yield server
+
+    monkeypatch.setattr(keeper, "get_client", client)
+    monkeypatch.setattr(keeper, "EVERY", 0.0)
+    monkeypatch.setattr(keeper, "QUIET", 0.0)
+    for name in ("deploy", "run_now", "unschedule"):
+        monkeypatch.setattr(keeper, name, getattr(server, name))
+    return server
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    place = tmp_path / "campaigns"
+    place.mkdir()
+    for key in ("aa", "bb"):
+        (place / f"{key}.yaml").write_text(BODY.format(key=key))
+    return place
+
+
+def keeps(ledger, folder: Path, prefect: Prefect) -> list[str]:
+    """What the keeper says in a few looks."""
+    said: list[str] = []
+
+    async def scenario() -> None:
+        keeping = asyncio.create_task(keep(ledger, folder, said.append))
+        await prefect.seen_enough.wait()
+        keeping.cancel()
+
+    asyncio.run(scenario())
+    return said
+
+
+def test_a_file_that_prefect_refuses_stops_no_other_and_no_recovery(
+    ledger, folder, prefect
+) -> None:
+    prefect.refuses = "aa"
+    said = keeps(ledger, folder, prefect)
+    assert (prefect.began, prefect.states) == (["bb"], ["AwaitingRetry"])
+    assert said == ["Trying again: ValueError in run_what_is_new (aa.yaml)"]
+
+
+def test_a_folder_that_is_gone_stops_no_recovery(ledger, folder, prefect) -> None:
+    said = keeps(ledger, folder / "gone", prefect)
+    assert prefect.states == ["AwaitingRetry"]
+    assert said == ["Trying again: FileNotFoundError in run_what_is_new"]
+
+
+def test_what_we_write_beside_a_definition_is_no_change_of_the_folder(
+    ledger, folder, prefect
+) -> None:
+    watched = Watched(folder, ledger, print)
+
+    async def looks() -> None:
+        for _ in range(3):
+            await watched.run_what_is_new(prefect)
+
+    asyncio.run(looks())
+    assert prefect.deployed == ["aa", "bb"]
+    (folder / "aa.receipt").write_text("{}")
+    asyncio.run(looks())
+    assert prefect.deployed == ["aa", "bb"]
+    (folder / "cc.yaml").write_text(BODY.format(key="cc"))
+    asyncio.run(looks())
+    assert prefect.deployed[2:] == ["aa", "bb", "cc"]
