@@ -31,7 +31,7 @@ from flows.tell import note, tell_waiting
 EVERY = 5.0  # seconds between two looks
 QUIET = 45.0  # seconds in which nobody holds its campaign's lease, and a run is dead
 TRIES = 6  # times that the same run begins again after its process died
-RECENT = timedelta(days=30)  # runs that began earlier are left alone
+RECENT = timedelta(days=30)  # runs that crashed earlier are left alone
 LONGEST = 300.0  # seconds between two tries to tell a notice
 GOES_ON = "Its process was gone; it goes on."
 GONE = "Its process died again and again. What it sent is in the ledger."
@@ -94,15 +94,14 @@ class Runs:
 
 
 async def _under_way(client: PrefectClient) -> list[FlowRun]:
-    wanted = {
-        "state": {"type": {"any_": ["PENDING", "RUNNING", "CRASHED"]}},
-        "expected_start_time": {"after_": datetime.now(UTC) - RECENT},
-        "deployment_id": {"is_null_": False},
-    }
-    found = await client.read_flow_runs(
-        flow_filter=FlowFilter.model_validate({"name": {"any_": [CAMPAIGN]}}),
-        flow_run_filter=FlowRunFilter.model_validate(wanted),
-    )
+    ours = FlowFilter.model_validate({"name": {"any_": [CAMPAIGN]}})
+    # A run that waits for its time is the same one for weeks: when it first began says nothing.
+    at_work = {"state": {"type": {"any_": ["PENDING", "RUNNING"]}}}
+    crashed = {"end_time": {"after_": datetime.now(UTC) - RECENT}}
+    found: list[FlowRun] = []
+    for which in (at_work, crashed | {"state": {"type": {"any_": ["CRASHED"]}}}):
+        wanted = FlowRunFilter.model_validate(which | {"deployment_id": {"is_null_": False}})
+        found += await client.read_flow_runs(flow_filter=ours, flow_run_filter=wanted)
     return [run for run in found if run.state is None or run.state.message != GONE]
 
 
