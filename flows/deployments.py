@@ -17,9 +17,11 @@ from prefect.client.orchestration import PrefectClient
 from prefect.client.schemas.actions import DeploymentScheduleCreate, WorkPoolCreate
 from prefect.client.schemas.filters import FlowFilter
 from prefect.client.schemas.responses import DeploymentResponse
+from prefect.deployments.runner import RunnerDeployment
 from prefect.exceptions import ObjectAlreadyExists, ObjectNotFound
 from prefect.schedules import Schedule
 from prefect.types.entrypoint import EntrypointType
+from prefect.utilities.callables import parameter_schema
 from prefect.workers.process import ProcessWorker
 
 from config import definition as written
@@ -32,6 +34,7 @@ POOL = "campaigns"
 SLUG = "definition"  # of the schedule that a definition says; a person may add others
 # A worker that is killed would break the pipe that its runs print into, and so the runs.
 JOB = {"stream_output": False}
+RENEWED = ("entrypoint", "parameters", "tags", "job_variables", "description")
 # The deployments that belong to no single campaign.
 FOR_EVERYBODY: dict[str, Flow[..., Any]] = {
     "any": run_campaign,
@@ -109,10 +112,26 @@ async def _deploy(
         entrypoint_type=EntrypointType.MODULE_PATH,  # found from whatever folder
         **more,
     )
-    await made.aapply()
+    if not _is_there(made, flow, deployed):
+        await made.aapply()
     if deployed and earlier and schedule is None:
         with suppress(ObjectNotFound):
             await client.delete_deployment_schedule(deployed.id, earlier.id)
+
+
+def _is_there(
+    made: RunnerDeployment, flow: Flow[..., Any], deployed: DeploymentResponse | None
+) -> bool:
+    """Whether Prefect has just this: to renew it takes away the runs that its schedule planned."""
+    if deployed is None:
+        return False
+    schema = parameter_schema(flow).model_dump(exclude_unset=True)
+    planned = {each.slug: each.schedule for each in deployed.schedules}
+    return (
+        schema == deployed.parameter_openapi_schema
+        and all(getattr(made, each) == getattr(deployed, each) for each in RENEWED)
+        and all(planned.get(each.slug) == each.schedule for each in made.schedules or ())
+    )
 
 
 def _schedule(schedule: written.Schedule | None) -> Schedule | None:
