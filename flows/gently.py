@@ -78,20 +78,22 @@ async def _cancelled_in_prefect(stop: asyncio.Event) -> None:
 async def go_on_later(message: str, at: datetime | None = None) -> NoReturn:
     """End here, and have the same run begin again: with the next worker, or `at` a moment.
 
-    Only for a run that a worker began; what was cancelled or suspended meanwhile stays so.
+    Only for a run that a worker began; what was cancelled or suspended meanwhile stays so. Without
+    an answer from Prefect it stays as if its process had died: so it begins again, too.
     """
     from prefect.client.orchestration import get_client  # noqa: PLC0415
     from prefect.exceptions import Abort  # noqa: PLC0415
     from prefect.runtime import flow_run  # noqa: PLC0415
     from prefect.states import AwaitingRetry, Cancelled  # noqa: PLC0415
 
-    async with get_client() as client:
-        state = (await client.read_flow_run(flow_run.id)).state
-        after: State[Any] = AwaitingRetry(scheduled_time=at, message=message)
-        if state is not None and _is_cancelled(state):
-            after = Cancelled(message=message)
-        if state is None or not state.is_paused():
-            await client.set_flow_run_state(flow_run.id, after, force=True)
+    with suppress(Exception):
+        async with get_client() as client:
+            state = (await client.read_flow_run(flow_run.id)).state
+            after: State[Any] = AwaitingRetry(scheduled_time=at, message=message)
+            if state is not None and _is_cancelled(state):
+                after = Cancelled(message=message)
+            if state is None or not state.is_paused():
+                await client.set_flow_run_state(flow_run.id, after, force=True)
     raise Abort(message)
 
 

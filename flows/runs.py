@@ -24,6 +24,7 @@ from flows.ending import End
 
 CAMPAIGN = "campaign"  # the flow
 SCHEDULED = "auto-scheduled"  # Prefect's tag of what a schedule began
+PAGE = 200  # as many answers a question to Prefect gets
 RECORDS_WITHIN = 30.0  # seconds that Prefect's server may take to write down what it was told
 
 
@@ -129,16 +130,16 @@ def _deployment() -> UUID | None:
 
 async def everything_recorded(tasks: Sequence[str]) -> None:
     """Send what Prefect's server, which may end next, is still to know, and see it arrive."""
-    wanted = TaskRunFilter.model_validate({"id": {"any_": tasks}})
+    left = list(tasks)
     ends = time.monotonic() + RECORDS_WITHIN
     with suppress(Exception):  # the ledger knows what was sent, whatever becomes of records
         await APILogHandler.aflush()
         await cast(Awaitable[object], EventsWorker.drain_all(at_exit=False))
         async with get_client() as client:
-            while tasks and time.monotonic() < ends:
+            while left and time.monotonic() < ends:
+                wanted = TaskRunFilter.model_validate({"id": {"any_": left[:PAGE]}})
                 found = await client.read_task_runs(task_run_filter=wanted)
-                if sum(run.state is not None and run.state.is_final() for run in found) == len(
-                    tasks
-                ):
-                    return
-                await asyncio.sleep(0.1)
+                over = {str(run.id) for run in found if run.state and run.state.is_final()}
+                left = [each for each in left if each not in over]
+                if left:
+                    await asyncio.sleep(0.1)

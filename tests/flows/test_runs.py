@@ -1,0 +1,80 @@
+"""What a run asks of Prefect's server, and what becomes of it when the server does not answer."""
+
+import asyncio
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from types import SimpleNamespace
+from uuid import uuid4
+
+import pytest
+from prefect.client import orchestration
+from prefect.exceptions import Abort
+from prefect.runtime import flow_run
+from prefect.states import Completed
+
+from flows import runs
+from flows.gently import go_on_later
+from flows.runs import SCHEDULED, begin_another, everything_recorded
+
+PAGE = 200  # as many answers a question to Prefect gets
+LATER = datetime(2040, 1, 1, tzinfo=UTC)
+
+
+class Prefect:
+    """A server that takes down what it is asked for, unless it is away."""
+
+    def __init__(self) -> None:
+        self.is_away = False
+        self.asked: list[dict] = []
+        self.counted: set[str] = set()
+
+    async def create_flow_run_from_deployment(self, number: object, **asked: object) -> None:
+        self.asked.append(asked)
+
+    async def read_task_runs(self, task_run_filter) -> list[SimpleNamespace]:
+        found = task_run_filter.id.any_[:PAGE]
+        self.counted |= {str(each) for each in found}
+        return [SimpleNamespace(id=each, state=Completed()) for each in found]
+
+
+@pytest.fixture
+def prefect(monkeypatch: pytest.MonkeyPatch) -> Prefect:
+    server = Prefect()
+
+    @asynccontextmanager
+    async def client():
+        if server.is_away:
+            raise ConnectionError
+        yield server
+
+    monkeypatch.setattr(runs, "get_client", client)
+    monkeypatch.setattr(orchestration, "get_client", client)
+    asked = {"file": "my.yaml", "campaign": "mine", "digest": "of what was shown"}
+    monkeypatch.setattr(flow_run, "parameters", asked, raising=False)
+    monkeypatch.setattr(flow_run, "tags", ["campaign:mine", SCHEDULED], raising=False)
+    return server
+
+
+def test_another_run_does_the_same_file_as_it_is_then(prefect: Prefect) -> None:
+    asyncio.run(begin_another(LATER))
+    (asked,) = prefect.asked
+    assert asked["parameters"] == {"file": "my.yaml", "campaign": "mine"}
+    assert asked["state"].state_details.scheduled_time == LATER
+    assert asked["tags"] == ["campaign:mine"]
+
+
+@pytest.mark.parametrize(
+    "goes_on", [lambda: begin_another(LATER), lambda: go_on_later("not yet", LATER)]
+)
+def test_without_an_answer_a_run_stays_under_way_for_the_keeper_to_take_up(
+    goes_on, prefect: Prefect
+) -> None:
+    prefect.is_away = True
+    with pytest.raises(Abort):  # which sets no state
+        asyncio.run(goes_on())
+
+
+def test_every_task_run_is_seen_to_arrive_however_many_there_are(prefect: Prefect) -> None:
+    tasks = [str(uuid4()) for _ in range(2 * PAGE + 1)]
+    asyncio.run(everything_recorded(tasks))
+    assert prefect.counted == {*tasks}
