@@ -4,7 +4,7 @@ import asyncio
 import getpass
 import sys
 from collections.abc import AsyncIterator
-from contextlib import ExitStack, asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -89,7 +89,8 @@ async def run_campaign(
     waits = ending.until is not None and not await another_before(ending.until)
     if ending.kind is End.INTERRUPTED or (waits and not ending.kind.needs_a_person):
         await go_on_later(str(ending), ending.until)  # ends here: the same run begins again
-    note_situation(ending)  # which `tell` sends, once the state is set
+    with suppress(CampaignError):  # a ledger that cannot be used keeps no notice
+        note_situation(ending)  # which `tell` sends, once the state is set
     if waits:
         await begin_another(ending.until)  # this one stays for a person to see
     return ending.state()

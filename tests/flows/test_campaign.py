@@ -17,6 +17,9 @@ from flows import campaign
 from flows.campaign import run_campaign
 from flows.ending import End, Ending
 
+SERVICE = dict.fromkeys(("AUTH_URL", "BASE_URL", "APP_URL"), "http://127.0.0.1:9")
+SERVICE |= dict.fromkeys(("CLIENT_ID", "CLIENT_SECRET", "AUDIENCE"), "any")
+FILE = Path("backend.yaml")
 LATER = datetime(2040, 1, 1, tzinfo=UTC)
 
 
@@ -62,7 +65,7 @@ def state_after(ending: Ending, monkeypatch: pytest.MonkeyPatch) -> str:
 
     monkeypatch.setattr(campaign, "send", send)
     try:
-        return str(asyncio.run(run_campaign.fn(Path("backend.yaml"))).name)
+        return str(asyncio.run(run_campaign.fn(FILE)).name)
     except Abort:
         return "set by itself"
 
@@ -89,3 +92,15 @@ def test_whoever_waits_for_their_time_goes_on_by_itself(
     assert prefect.began == began
     with ledger.reading() as session:
         assert len(session.exec(select(Notice)).all()) == notices
+
+
+def test_without_a_ledger_the_state_still_says_how_a_run_ended(
+    prefect, tmp_path, monkeypatch
+) -> None:
+    (tmp_path / "broken.db").write_text("this is no database, and never was one")
+    monkeypatch.setenv("CAMPAIGN_DATABASE_URL", f"sqlite:///{tmp_path / 'broken.db'}")
+    for name, value in SERVICE.items():
+        monkeypatch.setenv(f"ASSESSMENT_{name}", value)
+    state = asyncio.run(run_campaign.fn(FILE))
+    assert state.is_failed()
+    assert state.message.startswith("stopped: The ledger")
