@@ -109,13 +109,15 @@ async def send(
             take_over(ledger, key)  # what a dead run was sending is unsure from here on
             read = await asyncio.to_thread(read_campaign, file, campaign or key)
             plan = make_plan(read, ledger, settings, digest=digest, allowed=allowed)
-            if plan.unresolved and not plan.nothing_due:
+            by_title = plan.unresolved and not plan.nothing_due
+            if by_title:
                 await preflight(plan.key, ledger, settings)
                 plan = refreshed(plan, read, ledger, allowed.who)
             if plan.holds or plan.nothing_due:  # no request at all
                 return ended(ledger, plan)
-            try:
+            if not by_title:
                 await preflight(plan.key, ledger, settings)
+            try:
                 async with (
                     showing_progress(plan.key, ledger),
                     sending(ledger, held, plan.campaign_id, settings, stop) as run,

@@ -41,6 +41,11 @@ class End(StrEnum):
     def exit_code(self) -> int:
         return _EXIT_CODES[self]
 
+    @classmethod
+    def of(cls, error: CampaignError) -> "End":
+        """The kind of ending that an error makes."""
+        return {2: cls.BAD_INPUT, 3: cls.ATTENTION}.get(error.exit_code, cls.STOPPED)
+
     @property
     def needs_a_person(self) -> bool:
         """Whether somebody is told of it, where nobody has typed the run."""
@@ -134,7 +139,7 @@ def broken_off(
         return Ending(key, End.INTERRUPTED, sentence, command("run", file))
     if isinstance(error, AtWork):
         return Ending(key, End.ELSEWHERE, sentence)
-    kind = {2: End.BAD_INPUT, 3: End.ATTENTION}.get(error.exit_code, End.STOPPED)
+    kind = End.of(error)
     met = [_without_amounts(sentence)]
     next_step = command("run", file) if kind is End.STOPPED else command("doctor")
     if isinstance(error, BadInput):

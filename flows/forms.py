@@ -19,7 +19,7 @@ from prefect.runtime import flow_run
 from pydantic import Field
 from sqlmodel import Session
 
-from config.errors import BadInput, CampaignError, command
+from config.errors import CampaignError, command
 from config.settings import settings
 from data.campaigns.people import find
 from data.decisions.approvals import PILOT, PlanChanged, approve
@@ -147,8 +147,7 @@ async def _decided(
                 then = command("run", campaign.file)
                 ending = replace(ending, sentence=paused, next_step=then)
     except CampaignError as error:
-        kind = End.BAD_INPUT if error.exit_code == BadInput.exit_code else End.STOPPED
-        return Ending(key, kind, str(error), error.then).state()
+        return Ending(key, End.of(error), str(error), error.then).state()
     await publish_page(ending)
     return ending.state()
 

@@ -28,7 +28,7 @@ def _ready(prefect_server) -> None:
 
 def test_on_a_terminal_the_plan_is_shown_and_asked_for(sandbox, campaign: Campaign) -> None:
     service = sandbox()
-    campaign.write(people=3)
+    campaign.write(people=3, problem={"title": "Two sum"})
     no = campaign.start("run", "hiring.yaml", terminal=True).until_shown("Send this?")
     assert "3 candidates" in no.shown()
     no.type("n\n")
@@ -39,6 +39,7 @@ def test_on_a_terminal_the_plan_is_shown_and_asked_for(sandbox, campaign: Campai
     yes.type("y\n")
     assert yes.end().code == 0
     assert len(service.invited()) == 3
+    assert len(service.entries("problems")) == 1  # for its title, and to see that it answers
 
 
 def test_nobody_is_asked_about_a_run_that_sends_nothing(sandbox, campaign: Campaign) -> None:
