@@ -10,6 +10,7 @@ import socket
 import sys
 import threading
 import time
+from contextlib import suppress
 
 from flows.prefect_home import prefect_home
 from flows.server import HOST
@@ -39,7 +40,8 @@ def main() -> None:
         while not server.started and serving.is_alive():
             time.sleep(0.02)
     if server.started:
-        os.write(sys.stdout.fileno(), b"!")
+        with suppress(BrokenPipeError):  # nobody waited for it
+            os.write(sys.stdout.fileno(), b"!")
         os.read(sys.stdin.fileno(), 1)  # answers when nobody is left who could write
     server.should_exit = True
     serving.join(ENDS_WITHIN)

@@ -51,7 +51,7 @@ class Server:
 
     def __init__(self, listener: socket.socket, kind: str) -> None:
         self.address = f"http://{HOST}:{listener.getsockname()[1]}"
-        self._listener, self._kind = listener, kind
+        self._listener, self._kind, self._answers = listener, kind, False
         _use(self.address)
         self.start()
 
@@ -79,6 +79,7 @@ class Server:
         ready = self._process.stdout
         if not (ready and select.select([ready], [], [], STARTS_WITHIN)[0] and ready.read(1)):
             raise NoServer(log=prefect_home() / "server.log")
+        self._answers = True
 
     def is_gone(self) -> bool:
         return self._process.poll() is not None
@@ -88,7 +89,10 @@ class Server:
 
     def __exit__(self, *_: object) -> None:
         os.environ.pop("PREFECT_API_URL", None)
-        self._process.communicate()
+        if self._answers or self._process.stdin is None:
+            self._process.communicate()
+        else:  # nothing was told to it: once it has started it ends by itself
+            self._process.stdin.close()
 
 
 @contextmanager
