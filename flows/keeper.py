@@ -19,7 +19,8 @@ from prefect.client.schemas.objects import FlowRun, State
 from prefect.states import AwaitingRetry, Crashed
 
 from config.errors import BadInput, CampaignError, Mistake
-from config.folder import WORKBOOKS, find
+from config.folder import find
+from config.own_outputs import WORKBOOKS
 from config.reading import YAML, key_of, read_campaign, table_of
 from data.store.lease import is_free
 from data.store.ledger import Ledger
