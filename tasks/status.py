@@ -8,10 +8,9 @@ from sqlmodel import Session, col, func, select
 
 from config.errors import command
 from data.campaigns.people import Row, find, invites_of, own_steps, rows
-from data.decisions.doubts import doubts
+from data.decisions.doubts import doubts, leftovers
 from data.eligibility.due import to_come
 from data.eligibility.holds import Hold, campaign_holds, holds
-from data.sending.recovery import leftovers
 from data.store.ledger import Ledger
 from data.store.states import Op, State
 from data.store.tables import CAMPAIGN, STEP, Campaign

@@ -73,6 +73,20 @@ def doubts(session: Session, campaign_id: int) -> list[Doubt]:
     return [Doubt(*row) for row in session.execute(found)]
 
 
+def leftovers(session: Session, campaign_id: int) -> list[tuple[Op, int | None]]:
+    """What a person may want to remove in the web application, with its id if one is known: a
+    project or candidates that may have been made and do not count."""
+    late = PART.c.said_yes & (PART.c.state != State.DONE)
+    theirs = (
+        select(STEP.c.op, PART.c.service_id)
+        .join(PART, PART.c.step_id == STEP.c.id)
+        .where(STEP.c.campaign_id == campaign_id, STEP.c.op.in_((Op.CREATE, Op.ADD)))
+        .where(late | (PART.c.state == State.GIVEN_UP))
+        .order_by(PART.c.id)
+    )
+    return [(row.op, row.service_id) for row in session.execute(theirs)]
+
+
 def settle(session: Session, campaign_id: int, verdicts: Iterable[Verdict], by: By) -> None:
     """Take these verdicts, all or none. Raises NotDecided, ReasonMissing.
 

@@ -1,4 +1,4 @@
-"""Recovery: what dead runs left behind, and what the service may have of it."""
+"""Recovery: what dead runs left behind is unsure from here on."""
 
 from sqlalchemy import select, update
 from sqlmodel import Session
@@ -6,8 +6,8 @@ from sqlmodel import Session
 from data.campaigns.people import known
 from data.sending.outcomes import Outcome, record
 from data.store.ledger import Ledger
-from data.store.states import Op, State
-from data.store.tables import PART, REQUEST, RUN, STEP, now
+from data.store.states import State
+from data.store.tables import PART, REQUEST, RUN, now
 
 DIED = "died"  # the ending of a run that could not write its own
 CUT_SHORT = "The run ended before an answer came."
@@ -37,17 +37,3 @@ def recover(session: Session, campaign_id: int) -> int:
     ).all()
     record(session, [Outcome(number, State.UNSURE, why=CUT_SHORT) for number in cut_short])
     return len(cut_short)
-
-
-def leftovers(session: Session, campaign_id: int) -> list[tuple[Op, int | None]]:
-    """What a person may want to remove in the web application, with its id if one is known: a
-    project or candidates that may have been made and do not count."""
-    late = PART.c.said_yes & (PART.c.state != State.DONE)
-    theirs = (
-        select(STEP.c.op, PART.c.service_id)
-        .join(PART, PART.c.step_id == STEP.c.id)
-        .where(STEP.c.campaign_id == campaign_id, STEP.c.op.in_((Op.CREATE, Op.ADD)))
-        .where(late | (PART.c.state == State.GIVEN_UP))
-        .order_by(PART.c.id)
-    )
-    return [(row.op, row.service_id) for row in session.execute(theirs)]

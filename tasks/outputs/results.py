@@ -19,7 +19,6 @@ from config.sheets.cells import addresses_in
 from config.sheets.files import Kind, Source, read_file
 from config.sheets.table import Table, table_of
 from data.campaigns.people import Row
-from data.store.states import State
 from tasks.outputs.exports import guarded, put, write_file
 from tasks.outputs.links import embed_url, word_of
 
@@ -58,9 +57,9 @@ def results_of(
     results = {}
     for each in people:
         url = embed_url(app_url, project_id, each.candidate_id)
-        state = each.invite if invites and each.add is State.DONE else each.add
-        done = "invited" if invites else "added"
-        word = done if state is State.DONE else word_of(state)
+        word = word_of(each.invite if invites and each.add == "done" else each.add)
+        if word == "done":
+            word = "invited" if invites else "added"
         results[email_key(each.email1)] = Result(each.candidate_id, url, word, each.why)
     return results
 

@@ -9,10 +9,11 @@ from sqlalchemy.exc import IntegrityError
 from sqlmodel import Session
 
 from data.decisions.decisions import By, move, note
+from data.decisions.doubts import leftovers
 from data.eligibility.holds import Hold, Kind
 from data.sending import pace
 from data.sending.outcomes import Outcome, refusals
-from data.sending.recovery import CUT_SHORT, leftovers, recover
+from data.sending.recovery import CUT_SHORT, recover
 from data.store.ledger import Ledger
 from data.store.states import COUNTS, NEEDS, OPEN, Op, State
 from data.store.tables import PERSON, STEP, Campaign, Decision, Request, Run, Step
