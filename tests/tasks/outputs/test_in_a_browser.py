@@ -1,35 +1,25 @@
 """The report and the pages in a real browser: light and dark, on a phone's width."""
 
-import shutil
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser
 
 from data.campaigns.history import Event
 from tasks.outputs.embed_pages import write_pages
 from tasks.outputs.exports import write_file
 from tasks.outputs.links import Link, embed_url
 from tasks.outputs.report import Doubt, report_page
+from tests.sandbox.test_embedded import browser
+from tests.tasks.outputs.standing import standing, stands
 
+__all__ = ["browser"]
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
 PHONE = {"width": 360, "height": 740}
 WORD = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft"
 LONG = f"{WORD.lower()}@{'sub' * 20}.example.org"
 AT = datetime(2026, 12, 1, 9, 0, tzinfo=UTC)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    path = shutil.which("chromium") or pytest.fail("this test needs Chromium")
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(
-            executable_path=path, args=["--no-sandbox", "--disable-gpu"]
-        )
-        yield opened
-        opened.close()
 
 
 @pytest.fixture(scope="module")
@@ -43,17 +33,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ]
     write_pages(folder, links, f"Backend {WORD}", "key", "secret")
     lost = Event(AT, "invite", LONG, "unsure", words=WORD * 4, status=502)
+    person = stands(LONG, "unsure", WORD * 2)
     counts = {"candidates": 900, "added": 900, "invited": 600, "unsure": 1, "refused": 2}
-    status = {
-        "campaign": "backend-2026",
-        "service": f"https://{'api' * 30}.test",
-        "project_id": 101,
-        "problem_id": 42,
-        "project": "done",
-        "problem": "done",
-        "counts": counts | {"waiting": 297},
-        "candidates": [{"email1": LONG, "add": "done", "invite": "unsure", "why": WORD * 2}],
-    }
+    status = standing(person, service=f"https://{'api' * 30}.test", **counts, waiting=297)
     doubts = [Doubt(LONG, True, [lost]), Doubt("the project", False, [lost])]
     page = report_page(
         status, f"Backend {WORD}", doubts=doubts, events=[lost] * 3, at=AT, names=True
