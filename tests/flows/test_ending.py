@@ -38,34 +38,17 @@ def is_sent(desk: Desk, ben: State = State.DONE) -> None:
 
 
 @pytest.mark.parametrize(
-    ("ben", "end", "code", "says", "then"),
+    ("ben", "end", "says", "then"),
     [
-        (State.DONE, End.DONE, 0, "2 of 2 invited.", None),
-        (
-            State.UNSURE,
-            End.ATTENTION,
-            3,
-            "1 of 2 invited, 1 unsure.",
-            "campaign settle backend",
-        ),
-        (
-            State.REFUSED,
-            End.ATTENTION,
-            3,
-            "1 of 2 invited, 1 refused.",
-            "campaign status backend",
-        ),
+        (State.DONE, End.DONE, "2 of 2 invited.", None),
+        (State.UNSURE, End.ATTENTION, "1 of 2 invited, 1 unsure.", "campaign settle backend"),
+        (State.REFUSED, End.ATTENTION, "1 of 2 invited, 1 refused.", "campaign status backend"),
     ],
 )
-def test_what_the_service_said_decides(desk, ben, end, code, says, then) -> None:
+def test_what_the_service_said_decides(desk, ben, end, says, then) -> None:
     is_sent(desk, ben)
     ending = ended(desk.ledger, plan(desk))
-    assert (ending.kind, ending.kind.exit_code, ending.sentence, ending.next_step) == (
-        end,
-        code,
-        says,
-        then,
-    )
+    assert (ending.kind, ending.sentence, ending.next_step) == (end, says, then)
 
 
 def test_nobody_is_named_who_is_held(desk) -> None:
@@ -161,31 +144,23 @@ def test_the_service_s_own_words_are_kept_apart(desk) -> None:
 
 # -- broken off --------------------------------------------------------------------------------
 
+BEHIND = OlderLedger(receipt="r", says="cannot be read", here="l", key="backend")
+
 
 @pytest.mark.parametrize(
-    ("error", "end", "code", "then"),
+    ("error", "end", "then"),
     [
-        (BadInput.at(Place(FILE, 3), "no"), End.BAD_INPUT, 2, "campaign check backend.yaml"),
-        (BadSettings("A setting lacks."), End.BAD_INPUT, 2, "campaign doctor"),
-        (AtWork("backend", "box", 7, None), End.ELSEWHERE, 1, None),
-        (
-            OlderLedger(receipt="r", says="cannot be read", here="l", key="backend"),
-            End.ATTENTION,
-            3,
-            "campaign settle backend --accept-ledger --why TEXT",
-        ),
-        (
-            Unreachable(variable="ASSESSMENT_BASE_URL", why="refused"),
-            End.STOPPED,
-            1,
-            "campaign run backend.yaml",
-        ),
+        (BadInput.at(Place(FILE, 3), "no"), End.BAD_INPUT, "campaign check backend.yaml"),
+        (BadSettings("A setting lacks."), End.BAD_INPUT, "campaign doctor"),
+        (AtWork("backend", "box", 7, None), End.ELSEWHERE, None),
+        (BEHIND, End.ATTENTION, "campaign settle backend --accept-ledger --why TEXT"),
+        (Unreachable(variable="ASSESSMENT_BASE_URL", why="refused"), End.STOPPED, GO_ON),
     ],
     ids=lambda each: type(each).__name__ if isinstance(each, CampaignError) else None,
 )
-def test_what_broke_a_run_off_decides(error, end, code, then) -> None:
+def test_what_broke_a_run_off_decides(error, end, then) -> None:
     ending = broken_off("backend", FILE, error)
-    assert (ending.kind, ending.kind.exit_code, ending.next_step) == (end, code, then)
+    assert (ending.kind, ending.next_step) == (end, then)
 
 
 def test_a_run_that_was_told_to_stop_while_it_waited_is_interrupted() -> None:
@@ -193,26 +168,26 @@ def test_a_run_that_was_told_to_stop_while_it_waited_is_interrupted() -> None:
     assert (ending.kind, ending.next_step) == (End.INTERRUPTED, GO_ON)
 
 
-# -- what Prefect shows ------------------------------------------------------------------------
+# -- kinds, and what Prefect shows -------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("end", "name", "told"),
+    ("end", "code", "name", "told"),
     [
-        (End.DONE, "Completed", False),
-        (End.NOT_YET, "Completed", False),
-        (End.ELSEWHERE, "Completed", False),
-        (End.INTERRUPTED, "Cancelled", False),
-        (End.ATTENTION, "Failed", True),
-        (End.APPROVAL, "Failed", True),
-        (End.STOPPED, "Failed", True),
-        (End.BAD_INPUT, "Failed", True),
+        (End.DONE, 0, "Completed", False),
+        (End.NOT_YET, 0, "Completed", False),
+        (End.ELSEWHERE, 1, "Completed", False),
+        (End.INTERRUPTED, 130, "Cancelled", False),
+        (End.ATTENTION, 3, "Failed", True),
+        (End.APPROVAL, 3, "Failed", True),
+        (End.STOPPED, 1, "Failed", True),
+        (End.BAD_INPUT, 2, "Failed", True),
     ],
 )
-def test_a_state_has_a_standard_name_and_tells_the_ending(end, name, told) -> None:
+def test_a_kind_has_a_code_and_a_state_that_tells_the_ending(end, code, name, told) -> None:
     ending = Ending("backend", end, "1 of 2 invited: so far.", "campaign run 'my file.yaml'")
     state = ending.state()
-    assert (state.name, end.needs_a_person) == (name, told)
+    assert (end.exit_code, state.name, end.needs_a_person) == (code, name, told)
     assert Ending.read("backend", state.message) == ending
 
 
