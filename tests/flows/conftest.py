@@ -1,5 +1,6 @@
 """Campaigns in a ledger of their own, which the settings name; nothing of this machine's."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -25,3 +26,20 @@ def ledger(tmp_path: Path) -> Iterator[Ledger]:
 def desk(ledger: Ledger) -> Desk:
     """Campaigns in the ledger, as a file, the service and a person move them."""
     return Desk(ledger)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The folder of campaigns that the keeper watches."""
+    place = tmp_path / "campaigns"
+    place.mkdir()
+    return place
+
+
+def write(folder: Path, key: str, name: str = "", **more: object) -> Path:
+    """A definition of one person."""
+    person = {"first_name": "Ada", "last_name": "Of X", "email1": f"ada@{key}.test"}
+    whole = {"campaign": key, "project": {"name": key}, "problem": 42, "candidates": [person]}
+    file = folder / (name or f"{key}.yaml")
+    file.write_text("".join(f"{k}: {json.dumps(v)}\n" for k, v in (whole | more).items()))
+    return file

@@ -121,10 +121,8 @@ def test_somebody_who_needs_a_person_keeps_nobody_else_from_going_on(desk) -> No
     """Nor is it another situation at the next wave."""
     is_sent(desk, State.UNSURE)
     made = plan(desk, "Ada", "Ben", "Cyd")
-    waits, over = (
-        ended(desk.ledger, made, EndedEarly(How.HELD, HOURS.why, "", HOURS)),
-        ended(desk.ledger, made),
-    )
+    waits = ended(desk.ledger, made, EndedEarly(How.HELD, HOURS.why, "", HOURS))
+    over = ended(desk.ledger, made)
     assert (waits.kind, waits.until, waits.next_step) == (End.ATTENTION, LATER, SETTLE)
     assert waits.sentence == f"1 of 3 invited, 1 unsure. The others wait: {HOURS.why}."
     assert (over.until, over.fingerprint) == (None, waits.fingerprint)

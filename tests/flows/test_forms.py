@@ -84,8 +84,7 @@ def test_what_a_paused_deployment_does_not_send_has_a_command(desk: Desk, prefec
 def test_a_verdict_runs_those_who_waited_for_it(desk: Desk, prefect: Prefect) -> None:
     desk.take_in("Ada")
     desk.does(Op.CREATE, state=State.UNSURE)
-    with desk.at() as (session, campaign_id):
-        (doubt,) = doubts(session, campaign_id)
+    (doubt,) = desk.call(doubts)
     sent = settle_campaign.fn("backend", doubt.part_id, Word.SENT, "mara", service_id=101)
     assert asyncio.run(sent).is_completed()
     assert (desk.due(Op.ATTACH), prefect.began) == ([""], ["backend"])
@@ -96,8 +95,7 @@ def test_what_nothing_would_send_again_stays_unsure(desk: Desk, prefect: Prefect
     desk.take_in("Ada")
     desk.adds()
     desk.does(Op.INVITE, "Ada", state=State.UNSURE)
-    with desk.at() as (session, campaign_id):
-        (doubt,) = doubts(session, campaign_id)
+    (doubt,) = desk.call(doubts)
     words = ("backend", doubt.part_id, Word.AGAIN, "mara", "no email came")
     assert asyncio.run(settle_campaign.fn(*words)).is_failed()
     assert desk.state("Ada")[1] == State.UNSURE

@@ -1,14 +1,12 @@
 """The keeper and its deployments, at a Prefect server: dead runs, a folder, and what is off."""
 
-import asyncio
-import json
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from prefect.client.orchestration import get_client
-from prefect.states import Completed, Crashed, Running, Scheduled
+from prefect.client.orchestration import PrefectClient, get_client
+from prefect.states import Crashed, Running, Scheduled
 from prefect.testing.utilities import prefect_test_harness
 from sqlmodel import select
 
@@ -18,8 +16,10 @@ from data.store.tables import Notice
 from flows import keeper
 from flows.deployments import deploy, deploy_forms
 from flows.keeper import GOES_ON, GONE, TRIES, Runs, Watched
+from tests.flows.conftest import write
 
 pytestmark = [
+    pytest.mark.anyio,
     pytest.mark.slow,
     pytest.mark.timeout(600),
     pytest.mark.xdist_group("keeper"),
@@ -34,19 +34,16 @@ def _server() -> Iterator[None]:
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    place = tmp_path / "campaigns"
-    place.mkdir()
-    return place
+def anyio_backend() -> str:
+    return "asyncio"
 
 
-def write(folder: Path, key: str, name: str = "", **more: object) -> Path:
-    """A definition of one person."""
-    person = {"first_name": "Ada", "last_name": "Of X", "email1": f"ada@{key}.test"}
-    whole = {"campaign": key, "project": {"name": key}, "problem": 42, "candidates": [person]}
-    file = folder / (name or f"{key}.yaml")
-    file.write_text("".join(f"{k}: {json.dumps(v)}\n" for k, v in (whole | more).items()))
-    return file
+@pytest.fixture
+async def client() -> AsyncIterator[PrefectClient]:
+    """A client of the server, which has the forms and the deployment for any file."""
+    async with get_client() as asks:
+        await deploy_forms(asks)
+        yield asks
 
 
 DAILY = {"cron": "0 9 * * *", "timezone": "Europe/Paris"}
@@ -56,52 +53,44 @@ HOURLY = DAILY | {"cron": "0 * * * *"}
 # -- deployments -------------------------------------------------------------------------------
 
 
-def test_what_a_person_switched_off_stays_off_and_what_the_file_says_is_renewed(folder) -> None:
-    async def deployed(**said: object):
-        file = write(folder, "switched", **said)
-        async with get_client() as client:
-            await deploy_forms(client)
-            await deploy(client, file, read_campaign(file).definition)
-            return await client.read_deployment_by_name("campaign/switched")
-
-    async def scenario() -> None:
-        there = await deployed(schedule=DAILY)
-        (own,) = there.schedules
-        assert (own.active, own.schedule.cron, there.paused) == (True, DAILY["cron"], False)
-        async with get_client() as client:
-            await client.update_deployment_schedule(there.id, own.id, active=False)
-            await client.create_deployment_schedules(there.id, [(own.schedule, True)])
-            await client.pause_deployment(there.id)
-        again = await deployed(schedule=HOURLY)
-        by_slug = {each.slug == "definition": each for each in again.schedules}
-        assert len(again.schedules) == 2
-        assert (by_slug[True].active, by_slug[True].schedule.cron) == (False, HOURLY["cron"])
-        assert (by_slug[False].active, by_slug[False].schedule.cron) == (True, DAILY["cron"])
-        assert again.paused
-        last = await deployed()
-        (kept,) = last.schedules
-        assert (kept.active, kept.schedule.cron) == (True, DAILY["cron"])
-        assert (await deployed()).updated == last.updated  # or its runs to come would be lost
-
-    asyncio.run(scenario())
+async def deployed(client, folder: Path, key: str, **said: object):
+    """The deployment of a definition that says this."""
+    file = write(folder, key, **said)
+    await deploy(client, file, read_campaign(file).definition)
+    return await client.read_deployment_by_name(f"campaign/{key}")
 
 
-def test_every_hour_is_a_whole_hour_and_what_is_there_is_not_deployed_again(folder) -> None:
-    file = write(folder, "often", schedule={"every": "1 hour", "timezone": "Europe/Paris"})
+async def test_what_a_person_switched_off_stays_off_and_what_the_file_says_is_renewed(
+    client, folder
+) -> None:
+    there = await deployed(client, folder, "switched", schedule=DAILY)
+    (own,) = there.schedules
+    assert (own.active, own.schedule.cron, there.paused) == (True, DAILY["cron"], False)
+    await client.update_deployment_schedule(there.id, own.id, active=False)
+    await client.create_deployment_schedules(there.id, [(own.schedule, True)])
+    await client.pause_deployment(there.id)
+    again = await deployed(client, folder, "switched", schedule=HOURLY)
+    by_slug = {each.slug == "definition": each for each in again.schedules}
+    assert len(again.schedules) == 2
+    assert (by_slug[True].active, by_slug[True].schedule.cron) == (False, HOURLY["cron"])
+    assert (by_slug[False].active, by_slug[False].schedule.cron) == (True, DAILY["cron"])
+    assert again.paused
+    last = await deployed(client, folder, "switched")
+    (kept,) = last.schedules
+    assert (kept.active, kept.schedule.cron) == (True, DAILY["cron"])
+    same = await deployed(client, folder, "switched")
+    assert same.updated == last.updated  # or its runs to come would be lost
 
-    async def deployed():
-        async with get_client() as client:
-            await deploy(client, file, read_campaign(file).definition)
-            return await client.read_deployment_by_name("campaign/often")
 
-    async def scenario() -> None:
-        first = await deployed()
-        assert (await deployed()).updated == first.updated
-        (own,) = first.schedules
-        anchor = own.schedule.anchor_date
-        assert (anchor.hour, anchor.minute, anchor.second, anchor.microsecond) == (0, 0, 0, 0)
-
-    asyncio.run(scenario())
+async def test_every_hour_is_a_whole_hour_and_what_is_there_is_not_deployed_again(
+    client, folder
+) -> None:
+    hourly = {"every": "1 hour", "timezone": "Europe/Paris"}
+    first, again = [await deployed(client, folder, "often", schedule=hourly) for _ in range(2)]
+    assert again.updated == first.updated
+    (own,) = first.schedules
+    anchor = own.schedule.anchor_date
+    assert (anchor.hour, anchor.minute, anchor.second, anchor.microsecond) == (0, 0, 0, 0)
 
 
 # -- runs whose process is gone ----------------------------------------------------------------
@@ -109,7 +98,6 @@ def test_every_hour_is_a_whole_hour_and_what_is_there_is_not_deployed_again(fold
 
 async def begun(client, state, days_ago: int = 0):
     """A run of a campaign that a worker has begun, in this state."""
-    await deploy_forms(client)
     there = await client.read_deployment_by_name("campaign/any")
     asked = {"file": "dead.yaml", "campaign": "dead"}
     due = Scheduled(scheduled_time=datetime.now(UTC) - timedelta(days=days_ago))
@@ -122,200 +110,153 @@ async def state_of(client, run) -> str:
     return (await client.read_flow_run(run.id)).state.name
 
 
-def test_a_run_goes_on_once_nobody_holds_its_lease(ledger, monkeypatch) -> None:
+async def test_a_run_goes_on_once_nobody_holds_its_lease(client, ledger, monkeypatch) -> None:
     monkeypatch.setattr(keeper, "QUIET", 0.0)
-
-    async def scenario() -> None:
-        async with get_client() as client:
-            # It waited for its time for two months, and is the same run.
-            run, runs = await begun(client, Running(), days_ago=60), Runs(ledger)
-            with lease(ledger, "dead"):
-                await runs.go_on(client)
-                await runs.go_on(client)
-                assert await state_of(client, run) == "Running"
-            await runs.go_on(client)  # begins to be quiet
-            assert await state_of(client, run) == "Running"
-            await runs.go_on(client)
-            assert await state_of(client, run) == "AwaitingRetry"
-
-    asyncio.run(scenario())
+    # It waited for its time for two months, and is the same run.
+    run, runs = await begun(client, Running(), days_ago=60), Runs(ledger)
+    with lease(ledger, "dead"):
+        await runs.go_on(client)
+        await runs.go_on(client)
+        assert await state_of(client, run) == "Running"
+    await runs.go_on(client)  # begins to be quiet
+    assert await state_of(client, run) == "Running"
+    await runs.go_on(client)
+    assert await state_of(client, run) == "AwaitingRetry"
 
 
-def test_a_run_that_is_only_beginning_is_left_alone(ledger) -> None:
-    async def scenario() -> None:
-        async with get_client() as client:
-            run, runs = await begun(client, Running()), Runs(ledger)
-            for _ in range(3):
-                await runs.go_on(client)
-            assert await state_of(client, run) == "Running"
-
-    asyncio.run(scenario())
+async def test_a_run_that_is_only_beginning_is_left_alone(client, ledger) -> None:
+    run, runs = await begun(client, Running()), Runs(ledger)
+    for _ in range(3):
+        await runs.go_on(client)
+    assert await state_of(client, run) == "Running"
 
 
-def test_a_run_that_crashes_goes_on_six_times_and_is_gone_then(ledger) -> None:
-    async def scenario() -> None:
-        async with get_client() as client:
-            run, runs = await begun(client, Running()), Runs(ledger)
-            for _ in range(TRIES):
-                await client.set_flow_run_state(run.id, Crashed(message="killed"), force=True)
-                await runs.go_on(client)
-                assert (await client.read_flow_run(run.id)).state.message == GOES_ON
-            await client.set_flow_run_state(run.id, Crashed(message="killed"), force=True)
-            for _ in range(3):
-                await runs.go_on(client)
-            last = (await client.read_flow_run(run.id)).state
-            assert (last.name, last.message) == ("Crashed", GONE)
-
-    asyncio.run(scenario())
+async def test_a_run_that_crashes_goes_on_six_times_and_is_gone_then(client, ledger) -> None:
+    run, runs = await begun(client, Running()), Runs(ledger)
+    for _ in range(TRIES):
+        await client.set_flow_run_state(run.id, Crashed(message="killed"), force=True)
+        await runs.go_on(client)
+        assert (await client.read_flow_run(run.id)).state.message == GOES_ON
+    await client.set_flow_run_state(run.id, Crashed(message="killed"), force=True)
+    for _ in range(3):
+        await runs.go_on(client)
+    last = (await client.read_flow_run(run.id)).state
+    assert (last.name, last.message) == ("Crashed", GONE)
     with ledger.reading() as session:
         (notice,) = session.exec(select(Notice)).all()
     assert "gone" in notice.text
 
 
 @pytest.mark.parametrize(("recent", "state"), [(30, "AwaitingRetry"), (0, "Crashed")])
-def test_a_run_that_crashed_goes_on_for_a_month(
-    ledger, recent: int, state: str, monkeypatch
+async def test_a_run_that_crashed_goes_on_for_a_month(
+    client, ledger, recent: int, state: str, monkeypatch
 ) -> None:
     monkeypatch.setattr(keeper, "RECENT", timedelta(days=recent))
-
-    async def scenario() -> None:
-        async with get_client() as client:
-            run = await begun(client, Crashed(message="killed"), days_ago=60)
-            await Runs(ledger).go_on(client)
-            assert await state_of(client, run) == state
-
-    asyncio.run(scenario())
-
-
-def test_a_run_that_has_ended_is_left_alone(ledger, monkeypatch) -> None:
-    monkeypatch.setattr(keeper, "QUIET", 0.0)
-
-    async def scenario() -> None:
-        async with get_client() as client:
-            run, runs = await begun(client, Completed()), Runs(ledger)
-            for _ in range(3):
-                await runs.go_on(client)
-            assert await state_of(client, run) == "Completed"
-
-    asyncio.run(scenario())
+    run = await begun(client, Crashed(message="killed"), days_ago=60)
+    await Runs(ledger).go_on(client)
+    assert await state_of(client, run) == state
 
 
 # -- the folder --------------------------------------------------------------------------------
 
 
-def test_a_folder_is_read_at_rest_and_each_file_run_once_for_each_content(folder, ledger) -> None:
+async def test_a_folder_is_read_at_rest_and_each_file_run_once_for_each_content(
+    client, folder, ledger
+) -> None:
     said: list[str] = []
 
-    async def scenario() -> None:
-        async with get_client() as client:
-            await deploy_forms(client)
-            watched = Watched(folder, ledger, said.append)
+    watched = Watched(folder, ledger, said.append)
 
-            async def looks(number: int = 2) -> list[str]:
-                """The files of all runs so far."""
-                before = await client.read_flow_runs()
-                for _ in range(number):
-                    await watched.run_what_is_new(client)
-                known = {run.id for run in before}
-                after = await client.read_flow_runs()
-                runs = [run for run in after if not (run.id in known or run.auto_scheduled)]
-                return sorted(Path(run.parameters["file"]).name for run in runs)
+    async def looks(number: int = 2) -> list[str]:
+        """The files of all runs so far."""
+        before = await client.read_flow_runs()
+        for _ in range(number):
+            await watched.run_what_is_new(client)
+        known = {run.id for run in before}
+        after = await client.read_flow_runs()
+        runs = [run for run in after if not (run.id in known or run.auto_scheduled)]
+        return sorted(Path(run.parameters["file"]).name for run in runs)
 
-            write(folder, "now")
-            write(folder, "daily", schedule=DAILY)
-            (folder / "bad.yaml").write_text("campaign: bad\ncandidates: nobody\n")
-            write(folder, "now", "zz-copy.yaml")
-            assert await looks(1) == []  # it may still be written
-            assert await looks() == ["bad.yaml", "now.yaml"]
-            assert await looks(3) == []
-            assert (await client.read_deployment_by_name("campaign/daily")).schedules
-            write(folder, "now", problem=43)
-            assert await looks() == ["now.yaml"]
-            write(folder, "now")  # as it was at first
-            assert await looks() == ["now.yaml"]
-            again = Watched(folder, ledger, said.append)
-            for _ in range(2):
-                await again.run_what_is_new(client)
-            assert await looks() == []
-
-    asyncio.run(scenario())
+    write(folder, "now")
+    write(folder, "daily", schedule=DAILY)
+    (folder / "bad.yaml").write_text("campaign: bad\ncandidates: nobody\n")
+    write(folder, "now", "zz-copy.yaml")
+    assert await looks(1) == []  # it may still be written
+    assert await looks() == ["bad.yaml", "now.yaml"]
+    assert await looks(3) == []
+    assert (await client.read_deployment_by_name("campaign/daily")).schedules
+    write(folder, "now", problem=43)
+    assert await looks() == ["now.yaml"]
+    write(folder, "now")  # as it was at first
+    assert await looks() == ["now.yaml"]
+    again = Watched(folder, ledger, said.append)
+    for _ in range(2):
+        await again.run_what_is_new(client)
+    assert await looks() == []
     assert len(said) == 1  # the copy has the key of another file, and is never run
     assert "zz-copy.yaml" in said[0]
 
 
-def test_what_changes_while_a_deployment_is_paused_is_sent_once_it_is_on(folder, ledger) -> None:
-    async def scenario() -> None:
-        async with get_client() as client:
-            await deploy_forms(client)
-
-            async def runs(watched: Watched) -> int:
-                """How many runs there are once the folder was looked at."""
-                for _ in range(3):
-                    await watched.run_what_is_new(client)
-                found = await client.read_flow_runs()
-                return sum(run.parameters.get("campaign") == "paused" for run in found)
-
-            watched = Watched(folder, ledger, print)
-            write(folder, "paused")
-            assert await runs(watched) == 1
-            there = await client.read_deployment_by_name("campaign/paused")
-            await client.pause_deployment(there.id)
-            write(folder, "paused", problem=43)
-            assert await runs(watched) == 1
-            await client.resume_deployment(there.id)
-            assert await runs(Watched(folder, ledger, print)) == 2
-
-    asyncio.run(scenario())
-
-
-def test_a_definition_that_is_gone_has_no_schedule_and_one_that_is_back_has_its_own(
-    folder, ledger
+async def test_what_changes_while_a_deployment_is_paused_is_sent_once_it_is_on(
+    client, folder, ledger
 ) -> None:
-    async def scenario() -> None:
-        async with get_client() as client:
-            await deploy_forms(client)
-            watched = Watched(folder, ledger, print)
+    async def runs(watched: Watched) -> int:
+        """How many runs there are once the folder was looked at."""
+        for _ in range(3):
+            await watched.run_what_is_new(client)
+        found = await client.read_flow_runs()
+        return sum(run.parameters.get("campaign") == "paused" for run in found)
 
-            async def schedules() -> dict[str, list[bool]]:
-                for _ in range(2):
-                    await watched.run_what_is_new(client)
-                names = ("gone", "off", "renamed", "stays")
-                found = [await client.read_deployment_by_name(f"campaign/{n}") for n in names]
-                return {each.name: [one.active for one in each.schedules] for each in found}
-
-            files = [write(folder, key, schedule=DAILY) for key in ("gone", "off", "renamed")]
-            write(folder, "stays", schedule=DAILY)
-            assert [*(await schedules()).values()] == [[True]] * 4
-            off = await client.read_deployment_by_name("campaign/off")
-            await client.update_deployment_schedule(off.id, off.schedules[0].id, active=False)
-            files[0].unlink(), files[1].unlink()
-            write(folder, "another", "renamed.yaml")
-            (folder / "stays.yaml").write_text("campaign: stays\nschedule: {cron: never}\n")
-            after = {"gone": [], "off": [False], "renamed": [], "stays": [True]}
-            assert await schedules() == after
-            write(folder, "gone", schedule=DAILY), write(folder, "off", schedule=DAILY)
-            assert await schedules() == after | {"gone": [True]}
-
-    asyncio.run(scenario())
+    watched = Watched(folder, ledger, print)
+    write(folder, "paused")
+    assert await runs(watched) == 1
+    there = await client.read_deployment_by_name("campaign/paused")
+    await client.pause_deployment(there.id)
+    write(folder, "paused", problem=43)
+    assert await runs(watched) == 1
+    await client.resume_deployment(there.id)
+    assert await runs(Watched(folder, ledger, print)) == 2
 
 
-def test_a_table_elsewhere_that_a_definition_reads_is_watched_too(folder, ledger) -> None:
+async def test_a_definition_that_is_gone_has_no_schedule_and_one_that_is_back_has_its_own(
+    client, folder, ledger
+) -> None:
+    watched = Watched(folder, ledger, print)
+
+    async def schedules() -> dict[str, list[bool]]:
+        for _ in range(2):
+            await watched.run_what_is_new(client)
+        names = ("gone", "off", "renamed", "stays")
+        found = [await client.read_deployment_by_name(f"campaign/{n}") for n in names]
+        return {each.name: [one.active for one in each.schedules] for each in found}
+
+    files = [write(folder, key, schedule=DAILY) for key in ("gone", "off", "renamed")]
+    write(folder, "stays", schedule=DAILY)
+    assert [*(await schedules()).values()] == [[True]] * 4
+    off = await client.read_deployment_by_name("campaign/off")
+    await client.update_deployment_schedule(off.id, off.schedules[0].id, active=False)
+    files[0].unlink(), files[1].unlink()
+    write(folder, "another", "renamed.yaml")
+    (folder / "stays.yaml").write_text("campaign: stays\nschedule: {cron: never}\n")
+    after = {"gone": [], "off": [False], "renamed": [], "stays": [True]}
+    assert await schedules() == after
+    write(folder, "gone", schedule=DAILY), write(folder, "off", schedule=DAILY)
+    assert await schedules() == after | {"gone": [True]}
+
+
+async def test_a_table_elsewhere_that_a_definition_reads_is_watched_too(
+    client, folder, ledger
+) -> None:
     table = folder.parent / "export.csv"
     rows = ["first_name,last_name,email1", "Ada,Of X,ada@x.test"]
     table.write_text("\n".join(rows))
     write(folder, "tabled", candidates={"file": "../export.csv"})
-
-    async def scenario() -> None:
-        async with get_client() as client:
-            await deploy_forms(client)
-            watched = Watched(folder, ledger, print)
-            for _ in range(4):
-                await watched.run_what_is_new(client)
-            table.write_text("\n".join([*rows, "Ben,Of X,ben@x.test"]))
-            for _ in range(4):
-                await watched.run_what_is_new(client)
-            there = await client.read_deployment_by_name("campaign/tabled")
-            runs = await client.read_flow_runs()
-            assert sum(run.deployment_id == there.id for run in runs) == 2
-
-    asyncio.run(scenario())
+    watched = Watched(folder, ledger, print)
+    for _ in range(4):
+        await watched.run_what_is_new(client)
+    table.write_text("\n".join([*rows, "Ben,Of X,ben@x.test"]))
+    for _ in range(4):
+        await watched.run_what_is_new(client)
+    there = await client.read_deployment_by_name("campaign/tabled")
+    runs = await client.read_flow_runs()
+    assert sum(run.deployment_id == there.id for run in runs) == 2

@@ -15,13 +15,8 @@ from prefect.states import Running
 from config.definition import Definition
 from flows import keeper
 from flows.keeper import Watched, keep
+from tests.flows.conftest import write
 
-BODY = """
-campaign: {key}
-project: {{name: X}}
-problem: 42
-candidates: [{{first_name: Ada, last_name: Of X, email1: ada@x.test}}]
-"""
 LOOKS = 8  # enough for a folder to rest, and for a run to be quiet
 
 
@@ -79,13 +74,10 @@ def prefect(monkeypatch: pytest.MonkeyPatch) -> Prefect:
     return server
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    place = tmp_path / "campaigns"
-    place.mkdir()
+@pytest.fixture(autouse=True)
+def _files(folder: Path) -> None:
     for key in ("aa", "bb"):
-        (place / f"{key}.yaml").write_text(BODY.format(key=key))
-    return place
+        write(folder, key)
 
 
 def keeps(ledger, folder: Path, prefect: Prefect) -> list[str]:
@@ -130,6 +122,6 @@ def test_what_we_write_beside_a_definition_is_no_change_of_the_folder(
     (folder / "aa.receipt").write_text("{}")
     asyncio.run(looks())
     assert prefect.deployed == ["aa", "bb"]
-    (folder / "cc.yaml").write_text(BODY.format(key="cc"))
+    write(folder, "cc")
     asyncio.run(looks())
     assert prefect.deployed[2:] == ["aa", "bb", "cc"]
