@@ -48,7 +48,6 @@ def test_nothing_is_deduplicated(client: Client) -> None:
 
 
 P, C = "/api/projects", "/api/projects/101/candidates"
-NONE = {"content-type": ""}
 REFUSED: list[tuple[str, str, dict[str, Any], int]] = [
     # paths
     ("POST", "//api/projects", {"json": PROJECT}, 404),
@@ -64,7 +63,7 @@ REFUSED: list[tuple[str, str, dict[str, Any], int]] = [
     ("POST", "/oauth/token", {"json": CREDENTIALS | {"audience": "other"}}, 403),
     ("POST", "/oauth/token", {"json": CREDENTIALS | {"grant_type": "password"}}, 403),
     ("POST", "/oauth/token", {"json": CREDENTIALS | {"scope": "all"}}, 400),
-    ("POST", "/oauth/token", {"data": CREDENTIALS, "headers": NONE}, 415),
+    ("POST", "/oauth/token", {"data": CREDENTIALS, "headers": {"content-type": ""}}, 415),
     # shapes
     ("GET", "/api/problems", {"headers": {"content-type": "text/plain"}}, 415),
     ("POST", P, {"json": PROJECT, "headers": {"content-type": "text/json"}}, 415),

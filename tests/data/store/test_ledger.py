@@ -129,6 +129,7 @@ def test_what_cannot_be_read_says_so_and_stays_as_it_is(
     [
         ("my ledger", "no address of a database"),
         ("sqlite:////dev/null/ledger.db", "cannot be written"),
+        ("postgresql://nobody@127.0.0.1:1/none", "Nothing was sent"),
     ],
 )
 def test_where_no_ledger_can_be(address: str, said: str) -> None:

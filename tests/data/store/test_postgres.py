@@ -1,11 +1,11 @@
-"""A ledger on a PostgreSQL server: its lease is a session, and a lost session ends the sending."""
+"""A ledger on a PostgreSQL server: its transactions are what ours are in a file."""
 
 from urllib.parse import quote
 
 import pytest
 
-from data.store.ledger import ForeignDatabase, Ledger, LedgerUnusable
-from tests.data.ledgers import Postgres, empty, new_url, postgres
+from data.store.ledger import Ledger
+from tests.data.ledgers import empty, new_url, postgres
 
 __all__ = ["empty", "new_url", "postgres"]
 
@@ -25,16 +25,3 @@ def test_its_transactions_are_ours_whatever_the_server_or_the_address_says(new_u
         show = session.connection().exec_driver_sql
         found = [show(f"SHOW {each}").scalar() for each in SHOWN]
     assert found == ["read committed", "30s", "on", "5MB"]
-
-
-def test_a_database_of_something_else_is_refused(new_url: str, postgres: Postgres) -> None:
-    with Ledger.open(new_url) as ledger, ledger.writing() as session:
-        session.connection().exec_driver_sql("DROP TABLE alembic_version")
-    with pytest.raises(ForeignDatabase):
-        Ledger.open(new_url)
-
-
-def test_a_server_that_is_away_says_so(new_url: str) -> None:
-    assert new_url
-    with pytest.raises(LedgerUnusable, match="Nothing was sent"):
-        Ledger.open("postgresql://nobody@127.0.0.1:1/none")
