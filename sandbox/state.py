@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sandbox.problems import SAMPLE_PROBLEMS, Problem, problem
+from sandbox.sample_problems import SAMPLE_PROBLEMS, Problem, problem
 
 Row = dict[str, Any]
 

@@ -43,15 +43,14 @@ def turn(
 ) -> tuple[list[int], Hold | None]:
     """The steps of those who may be invited now, in order: the pilot, then wave after wave.
 
-    The hold is why others, or all, wait. A claim asks what keeps people back once more.
+    The hold is why others, or all, wait; for the rate a claim waits, which asks all of it again.
     """
     at = at or now()
     waiting = due(session, campaign_id, Op.INVITE)
     if not waiting:
         return [], None
     campaign = session.get_one(Campaign, campaign_id)
-    found = campaign_holds(session, campaign, at)
-    found = [hold for hold in found if hold.kind is not Kind.RATE]  # a claim waits for that
+    found = [h for h in campaign_holds(session, campaign, at) if h.kind is not Kind.RATE]
     if found:
         free = (s for s, who in waiting.items() if not any(h.keeps(Op.INVITE, who) for h in found))
         return list(free), found[0]

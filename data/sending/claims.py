@@ -51,7 +51,7 @@ Answer = Claim | Hold | None
 
 def claim(
     session: Session,
-    campaign: Campaign,
+    campaign_id: int,
     run_id: int,
     op: Op,
     requests: Sequence[Sequence[int]],
@@ -62,6 +62,7 @@ def claim(
     Whatever was planned, what is due and what is held are asked again here, in the transaction
     that claims: a person may have decided otherwise a moment ago.
     """
+    campaign = session.get_one(Campaign, campaign_id)  # as it stands by now
     if (pause := pace.throttled(session, campaign)) is not None:
         return [pause] * len(requests)
     wanted = [step for steps in requests for step in steps]

@@ -11,8 +11,9 @@ from data.store.tables import PACE, Campaign, Pace, now
 LONGEST = timedelta(seconds=600)  # of a pause; a later end comes from a clock that was set back
 
 
-def pause(session: Session, campaign: Campaign, seconds: float) -> datetime:
+def pause(session: Session, campaign_id: int, seconds: float) -> datetime:
     """Let nothing leave for this campaign's service until then: an answer asked for it (429)."""
+    campaign = session.get_one(Campaign, campaign_id)
     until, before = now() + min(timedelta(seconds=seconds), LONGEST), throttled(session, campaign)
     until = max(until, before.until or until) if before else until
     session.merge(Pace(service=campaign.service, account=campaign.account, paused_until=until))

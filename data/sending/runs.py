@@ -35,7 +35,7 @@ def running(
         run = Run(campaign_id=campaign_id, host=socket.gethostname(), pid=os.getpid())
         session.add(run)
     mark = receipts.Mark(ledger, campaign_id, Path(campaign.file))
-    writer = Writer(ledger, campaign, run.id, lease, mark, per_second)
+    writer = Writer(ledger, campaign_id, run.id, lease, mark, per_second)
     at_work = Running(ledger, lease, campaign, writer)
     try:
         with at_work.writer:

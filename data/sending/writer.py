@@ -24,7 +24,6 @@ from data.store.lease import Lease
 from data.store.ledger import Ledger
 from data.store.receipts import Mark
 from data.store.states import Op
-from data.store.tables import Campaign
 
 PATIENCE = 30.0  # seconds for which an answer that cannot be written down is tried again
 STEPS_OF_A_MARK = 100  # that may be claimed before it grows again
@@ -36,13 +35,13 @@ class Writer:
     def __init__(
         self,
         ledger: Ledger,
-        campaign: Campaign,
+        campaign_id: int,
         run_id: int,
         lease: Lease,
         mark: Mark,
         per_second: float | None,
     ) -> None:
-        self._ledger, self._campaign, self._run_id = ledger, campaign, run_id
+        self._ledger, self._campaign_id, self._run_id = ledger, campaign_id, run_id
         self._lease, self._mark = lease, mark
         self._per_second = per_second  # the most invitations
         self.claimed = 0  # steps for which a claim was asked
@@ -123,7 +122,7 @@ class Writer:
             for op, who in claims.items():
                 requests = [each.steps for each in who]
                 granted = claim(
-                    session, self._campaign, self._run_id, op, requests, self._per_second
+                    session, self._campaign_id, self._run_id, op, requests, self._per_second
                 )
                 for each, answer in zip(who, granted, strict=True):
                     each.answer = answer
@@ -156,7 +155,7 @@ class Writer:
         for each in asked:
             each.answer = shared
             if each.pause is not None:
-                each.answer = pace.pause(session, self._campaign, each.pause)
+                each.answer = pace.pause(session, self._campaign_id, each.pause)
 
 
 @dataclass(eq=False)

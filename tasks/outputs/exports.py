@@ -1,7 +1,7 @@
 """Files that people get from us: written whole, marked as ours, and harmless to open.
 
 Every text in them was written by somebody else, so nothing in it may become a formula, a tag or a
-script. The marks are those by which `config.folder` knows our own files.
+script. The marks are those by which `config.own_outputs` knows our own files.
 """
 
 import os

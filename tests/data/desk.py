@@ -94,8 +94,7 @@ class Desk:
             wanted = [self.id_of(each, key, session) for each in who] if who else None
             found = due(session, campaign_id, op).items()
             steps = [step for step, person in found if wanted is None or person in wanted]
-            campaign = people.find(session, key)
-            return claim(session, campaign, run, op, [steps])[0] if steps else None
+            return claim(session, campaign_id, run, op, [steps])[0] if steps else None
 
     def does(self, op: Op, *who: str, key="backend", state=State.DONE, why=None):
         """Claim, and record what the service answered: done with new ids, or another state."""

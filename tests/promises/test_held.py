@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from sandbox.faults import ALWAYS, late, status
-from sandbox.problems import problem
+from sandbox.sample_problems import problem
 from tests.promises.support.commands import addresses
 from tests.promises.test_sending import ONE_BY_ONE
 

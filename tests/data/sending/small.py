@@ -52,13 +52,9 @@ def begun(session: Session, campaign_id: int) -> int:
 
 def claim(session: Session, run: int, op: Op, step_ids: list[int]) -> claims.Answer:
     """Ask for one request."""
-    [answer] = claims.claim(session, of_run(session, run), run, op, [step_ids])
+    campaign_id = session.get_one(Run, run).campaign_id
+    [answer] = claims.claim(session, campaign_id, run, op, [step_ids])
     return answer
-
-
-def of_run(session: Session, run: int) -> Campaign:
-    """The campaign of a run."""
-    return session.get_one(Campaign, session.get_one(Run, run).campaign_id)
 
 
 def claimed(session: Session, run: int, op: Op, *step_ids: int) -> claims.Claim:

@@ -17,7 +17,7 @@ from data.sending.recovery import CUT_SHORT, recover
 from data.store.ledger import Ledger
 from data.store.states import COUNTS, NEEDS, OPEN, Op, State
 from data.store.tables import PERSON, STEP, Campaign, Decision, Request, Run, Step
-from tests.data.sending.small import claim, claimed, of_run, parts, prepared, record, steps
+from tests.data.sending.small import claim, claimed, parts, prepared, record, steps
 
 S = State
 ENDS = (S.WAITING, S.DONE, S.REFUSED, S.UNSURE)
@@ -90,8 +90,8 @@ def test_a_paused_campaign_answers_with_its_hold(session: Session) -> None:
 
 def test_a_pause_that_a_service_asked_for_holds_every_campaign_there(session: Session) -> None:
     run, [add, *_] = prepared(session, Op.ADD)
-    until = pace.pause(session, of_run(session, run), 60)
-    assert pace.pause(session, of_run(session, run), 1) == until
+    until = pace.pause(session, add.campaign_id, 60)
+    assert pace.pause(session, add.campaign_id, 1) == until
     held = claim(session, run, Op.ADD, [add.id])
     assert isinstance(held, Hold)
     assert (held.kind, held.until) == (Kind.THROTTLED, until)

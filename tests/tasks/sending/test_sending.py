@@ -141,20 +141,33 @@ def test_a_cancelled_run_still_records_its_answers(desk: Make) -> None:
     assert set(at.states(Op.INVITE)) == {S.DONE, S.WAITING}
 
 
+def no_lock(at: Desk) -> None:
+    shutil.rmtree(at.ledger.locks)
+
+
+def another_plan(at: Desk) -> None:
+    with at.ledger.writing() as session:  # as `campaign plan` takes in a file that has changed
+        session.get_one(Campaign, 1).spec = {"invites": {"approval": "required"}}
+
+
 @pytest.mark.parametrize("new_url", ["sqlite"], indirect=True)
-def test_nothing_more_is_sent_once_the_lock_is_gone(desk: Make) -> None:
+@pytest.mark.parametrize(
+    ("change", "how", "said"),
+    [(no_lock, How.STOPPED, "Nothing more is sent"), (another_plan, How.HELD, "has approved")],
+)
+def test_nothing_more_is_sent_once(desk: Make, change: Any, how: How, said: str) -> None:
     at = desk({"invites_in_flight": 1}, invite=faults.late(0.3, at=2))
     at.campaign(8)
 
-    async def removed() -> Any:
+    async def changed() -> Any:
         run = asyncio.create_task(at.send())
         await at.has_received("invite", 2)
-        shutil.rmtree(at.ledger.locks)
+        change(at)
         return await run
 
-    ending = asyncio.run(removed())
-    assert ending.how is How.STOPPED
-    assert "Nothing more is sent" in str(ending)
+    ending = asyncio.run(changed())
+    assert ending.how is how
+    assert said in str(ending)
     assert at.states(Op.INVITE) == {S.DONE: 2, S.WAITING: 6}
     assert len(at.received("invite")) == 2
 
