@@ -139,7 +139,8 @@ def mistake(detail: ErrorDetails, place: Callable[..., Place]) -> Mistake:
         why = _unknown(str(where[-1]), name.rpartition(".")[0])
         return Mistake(place(where, of_name=True), why, field, str(where[-1]))
     choice = str(context.get("expected", "")).replace("'", "")
-    wanted = str(context.get("error") or choice or meaning(name))
+    ours = context.get("error")  # of a validator; pydantic's own words are a text
+    wanted = str(ours) if isinstance(ours, ValueError) else choice or meaning(name)
     found = None if kind == "missing" else detail["input"]
     return Mistake(place(where), "", field, found, wanted)
 
