@@ -1,7 +1,8 @@
 """The forms in Prefect's pages: what they decide is sent, or is not decided."""
 
 import asyncio
-from contextlib import asynccontextmanager
+from contextlib import nullcontext
+from functools import partial
 
 import pytest
 
@@ -37,9 +38,7 @@ class Prefect:
 def prefect(monkeypatch: pytest.MonkeyPatch) -> Prefect:
     server = Prefect()
 
-    @asynccontextmanager
-    async def client():
-        yield server
+    client = partial(nullcontext, server)
 
     async def no_page(ending) -> None: ...
 

@@ -4,7 +4,8 @@ Prefect only takes down what it is asked for; test_keeper.py asks a server.
 """
 
 import asyncio
-from contextlib import asynccontextmanager
+from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from uuid import uuid4
 
@@ -62,9 +63,7 @@ class Prefect:
 def prefect(monkeypatch: pytest.MonkeyPatch) -> Prefect:
     server = Prefect()
 
-    @asynccontextmanager
-    async def client():
-        yield server
+    client = partial(nullcontext, server)
 
     monkeypatch.setattr(keeper, "get_client", client)
     monkeypatch.setattr(keeper, "EVERY", 0.0)
