@@ -1,38 +1,19 @@
 """From what was written to a Definition, and every mistake in it at its place."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from difflib import get_close_matches
 from typing import Any
-from zoneinfo import ZoneInfo
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from config import definition as models
-from config.definition import COLUMNS, Definition, Table
+from config.between_fields import broken_rules
+from config.definition import Definition
 from config.errors import Mistake, Place
-from config.timetable import NEVER, instant, may_send
+from config.field_names import as_written, meaning, unknown
 
 Location = tuple[int | str, ...]
-PARTS: tuple[tuple[str, type[BaseModel]], ...] = (
-    ("", Definition),
-    ("project.", models.Project),
-    ("problem.", models.Problem),
-    ("candidates.list.", models.Candidate),
-    ("candidates.table.", Table),
-    ("invites.", models.Invites),
-    ("guard.", models.Guard),
-    ("schedule.", models.Schedule),
-)
-HEADERS = {name: f"The header of the column for {name}." for name in COLUMNS}
-FIELDS = {f"candidates.table.columns.{name}": text for name, text in HEADERS.items()} | {
-    part + name: info.description or ""
-    for part, model in PARTS
-    for name, info in model.model_fields.items()
-}
-"""Every field of a definition, as pydantic locates it, with what it is."""
 # Stands for a part that is wrong, so that the others can be compared.
 RIGHT: dict[str, Any] = {"campaign": "x", "project": {"name": "x", "timezone": "UTC"}, "problem": 1}
 RIGHT |= {"candidates": [], "stage_id": 1, "invites": {}, "guard": {}, "schedule": None}
@@ -69,8 +50,8 @@ def build(written: Written, now: datetime) -> tuple[Definition, list[Mistake]]:
         mistakes += [mistake(each, written.place) for each in errors]
         definition = _without(written.fields, errors)
     wrong = {each.field for each in mistakes}
-    for broken, name, message in _between_fields(definition, now):
-        if broken and name not in wrong:
+    for name, message in broken_rules(definition, now):
+        if name not in wrong:
             place = written.place((*name.split("."),))
             mistakes.append(Mistake(place, message, name.removeprefix("candidates.")))
     return definition, mistakes
@@ -88,80 +69,18 @@ def _without(fields: dict[str, Any], errors: Sequence[ErrorDetails]) -> Definiti
     return Definition.model_validate(rest)
 
 
-def _between_fields(definition: Definition, now: datetime) -> Iterator[tuple[bool, str, str]]:
-    """Go through the rules between fields: whether it is broken, by which field, and a sentence."""
-    project, problem, people = definition.project, definition.problem, definition.candidates
-    invites, schedule = definition.invites, definition.schedule or models.Schedule(every="1 day")
-    for name in project.model_fields_set - {"id", "timezone"}:
-        why = f"project {project.id} already exists and is used as it is; leave out {name}, or"
-        yield bool(project.id), f"project.{name}", f"{why} leave out id to create a new project"
-    name = f"missing, wanted {meaning('project.name')}"
-    yield not (project.id or project.name), "project.name", name
-    one = "wanted exactly one of id and title"
-    yield bool(problem.id) == bool(problem.title), "problem.title", one
-    for name in {*people.columns} - {*COLUMNS} if isinstance(people, Table) else ():
-        yield True, f"candidates.columns.{name}", _unknown(name, "candidates.table.columns")
-    begin, end = project.starttime, project.endtime
-    late = "wanted a time after starttime"
-    yield bool(begin and end and begin >= end), "project.endtime", late
-    begin, end = invites.not_before, invites.not_after
-    late = "wanted a time after not_before"
-    yield bool(begin and end and begin >= end), "invites.not_after", late
-    # This program, not the service, decides whether it is time.
-    zone = "needs a timezone: the project's, or  timezone: Europe/Paris  beside it"
-    for name in ("not_before", "not_after", "hours", "holidays"):
-        lacks = bool(getattr(invites, name)) and not invites.timezone
-        yield lacks, f"invites.{name}", f"{name} {zone}"
-    yield bool(schedule.cron) and not schedule.timezone, "schedule.cron", f"cron {zone}"
-    either = 'wanted either  cron: "0 9 * * 1-5"  or  every: 1 hour'
-    yield bool(schedule.cron) == bool(schedule.every), "schedule.every", either
-    waves = "between goes with waves: write waves as well"
-    yield bool(invites.between) and not invites.waves, "invites.between", waves
-    if project.endtime:
-        # Without a zone, it has ended once it is over everywhere on earth.
-        over = instant(project.endtime, ZoneInfo(project.timezone or "Etc/GMT+12"))
-        ends = f"on {project.endtime:%Y-%m-%d %H:%M}"
-        yield over <= now, "project.endtime", f"the project already ended {ends}"
-        first = may_send(invites, now) or now
-        name = "invites.not_before" if invites.not_before else "invites.hours"
-        why = f"the project ends {ends}, before the first invitation may go out"
-        yield now < over <= first < NEVER, name, why
-
-
 def mistake(detail: ErrorDetails, place: Callable[..., Place]) -> Mistake:
     """Put one error of pydantic into the words of the definition."""
     kind, where, context = detail["type"], detail["loc"], detail.get("ctx", {})
     name = ".".join(step for step in where if isinstance(step, str))
     if where[0] == "candidates":  # what comes next is whether they are a list or a table
         where = where[:1] + where[2:]
-    field = _as_written(name).removeprefix("candidates.")
+    field = as_written(name).removeprefix("candidates.")
     if kind == "extra_forbidden":
-        why = _unknown(str(where[-1]), name.rpartition(".")[0])
+        why = unknown(str(where[-1]), name.rpartition(".")[0])
         return Mistake(place(where, of_name=True), why, field, str(where[-1]))
     choice = str(context.get("expected", "")).replace("'", "")
     ours = context.get("error")  # of a validator; pydantic's own words are a text
     wanted = str(ours) if isinstance(ours, ValueError) else choice or meaning(name)
     found = None if kind == "missing" else detail["input"]
     return Mistake(place(where), "", field, found, wanted)
-
-
-def meaning(name: str) -> str:
-    """What a field is, from the line below it in its model, or what the field around it is."""
-    while name not in FIELDS:
-        name = name.rpartition(".")[0]
-    text = FIELDS[name].partition(";")[0].rstrip(".")
-    return text[:1].lower() + text[1:]
-
-
-def _unknown(name: str, around: str) -> str:
-    """Say that there is no such field, and name the nearest; at the top, of those in all parts."""
-    own = [last for part, _, last in (each.rpartition(".") for each in FIELDS) if part == around]
-    near = {} if around else {each.rpartition(".")[2]: _as_written(each) for each in FIELDS}
-    near |= {each: each for each in own}
-    close = get_close_matches(name.casefold(), near, n=1, cutoff=0.7)
-    hint = f"did you mean {near[close[0]]}?" if close else f"the fields are {', '.join(own)}"
-    return f"there is no field {name}; {hint}"
-
-
-def _as_written(name: str) -> str:
-    return name.replace("candidates.list", "candidates").replace("candidates.table", "candidates")

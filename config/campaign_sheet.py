@@ -3,8 +3,9 @@
 import re
 from typing import Any
 
-from config.building import FIELDS, Written
+from config.building import Written
 from config.errors import Mistake, Place
+from config.field_names import FIELDS
 from config.sheets.cells import error_in
 from config.sheets.files import Source
 from config.sheets.workbook import read_grids

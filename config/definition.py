@@ -3,7 +3,7 @@
 These models are what every other floor uses, what the editor's schema is made of, and what the
 ledger keeps. The line below a field says what it is: here, in the editor, and in a mistake. A
 reader of a value raises ValueError that says what was wanted. Rules between fields stand in
-building.py.
+between_fields.py.
 """
 
 import re

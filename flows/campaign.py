@@ -17,7 +17,7 @@ from config.errors import CampaignError
 from config.reading import key_of, read_campaign
 from config.settings import service_settings
 from data.campaigns.intake import Allowed
-from data.sending.recovery import take_over
+from data.sending.recovery import recover
 from data.store import receipts
 from data.store.lease import AtWork, Lease, lease
 from data.store.ledger import Ledger
@@ -104,9 +104,9 @@ async def send(
     with Ledger.open(settings.database_url) as ledger:
         key = key_of(file)
         async with holding_lease(ledger, key, stop) as held:
-            with ledger.reading() as session:
+            with ledger.writing() as session:
                 receipts.check(session, key, settings.base_url, file)
-            take_over(ledger, key)  # what a dead run was sending is unsure from here on
+                recover(session, key)  # what a dead run was sending is unsure from here on
             read = await asyncio.to_thread(read_campaign, file, campaign or key)
             plan = make_plan(read, ledger, settings, digest=digest, allowed=allowed)
             by_title = plan.unresolved and not plan.nothing_due

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 from unicodedata import normalize
 
-from config.building import FIELDS
 from config.errors import BadInput, Place, command
+from config.field_names import FIELDS
 from config.own_outputs import check_output
 from config.reading import YAML, who_reads
 from config.sheets.left_out import in_cell, in_yaml, proposal

@@ -19,7 +19,7 @@ stands for the rest of a word, so that `reject*` matches Rejected, Rejection and
 import csv
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Literal
@@ -86,19 +86,19 @@ def says_out(
     `how`: anywhere in the text, at its beginning, or as all that it says.
     """
     words = worded(text)
-    said = getattr(_pattern("out", "out_column" if title else "out_value"), how)(words)
-    return bool(said) and not _pattern("not_out").search(words)
+    said = getattr(pattern("out", "out_column" if title else "out_value"), how)(words)
+    return bool(said) and not pattern("not_out").search(words)
 
 
 def is_status(title: str) -> bool:
     """Whether the values under a header say how far a person got."""
-    status, others = _pattern("status_column"), _pattern("not_status")
+    status, others = pattern("status_column"), pattern("not_status")
     return bool(status.search(worded(title))) and not others.search(worded(title))
 
 
 def is_consent(title: str) -> bool:
     """Whether a header asks if somebody may be contacted."""
-    consent, others = _pattern("consent"), _pattern("not_consent")
+    consent, others = pattern("consent"), pattern("not_consent")
     return bool(consent.search(worded(title))) and not others.search(worded(title))
 
 
@@ -112,22 +112,18 @@ def is_remarks(title: str) -> bool:
     return spelling(title) in _spellings("remarks")
 
 
-def is_nobody(cells: Iterable[str]) -> bool:
-    """Whether a row is a total, as `Total | 11 candidates`, or says who exported it, or when."""
-    texts = [cell.strip() for cell in cells if cell.strip()]
-    first = next((text for text in texts if _LETTER.search(text)), "")
-    words = {word for word in worded(first).split() if not word.isdecimal()}
-    known = {part for word in listed("total") for part in worded(word).split()}
-    counts = all(text == first or _COUNT.search(text) for text in texts)
-    is_total = bool(words & known) and words <= known | listed("total_of") and counts
-    is_footer = bool(_pattern("footer").match(worded(first))) and (counts or len(texts) < 3)
-    return not first or is_total or is_footer
-
-
 @cache
 def listed(kind: str) -> frozenset[str]:
     """All words of a kind, in small letters."""
     return frozenset(w.casefold() for each, words, _ in _lines() if each == kind for w in words)
+
+
+@cache
+def pattern(*kinds: str) -> re.Pattern[str]:
+    """What finds any of the words of these kinds in a text that was `worded`."""
+    phrases = (worded(phrase) for kind in kinds for phrase in sorted(listed(kind)))
+    each = "|".join(re.escape(phrase).replace(r"\*", r"\w*") for phrase in phrases)
+    return re.compile(rf"(?<!\w)(?:{each})(?!\w)")
 
 
 @cache
@@ -148,13 +144,6 @@ def _apart(words: str) -> tuple[str, ...]:
 @cache
 def _spellings(kind: str) -> frozenset[str]:
     return frozenset(map(spelling, listed(kind)))
-
-
-@cache
-def _pattern(*kinds: str) -> re.Pattern[str]:
-    phrases = (worded(phrase) for kind in kinds for phrase in sorted(listed(kind)))
-    each = "|".join(re.escape(phrase).replace(r"\*", r"\w*") for phrase in phrases)
-    return re.compile(rf"(?<!\w)(?:{each})(?!\w)")
 
 
 @cache
@@ -180,5 +169,3 @@ def _meaning(header: str) -> str | None:
 
 
 _BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|（[^（）]*）|【[^【】]*】")
-_LETTER = re.compile(r"[^\W\d_]")
-_COUNT = re.compile(r"\d|^\W")  # also of what else there is, and a dash, or an error such as #N/A

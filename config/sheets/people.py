@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
-from config.building import meaning, mistake
+from config.building import mistake
 from config.definition import Candidate, Listed
 from config.definition import Table as TableSpec
 from config.emails import email_key
 from config.errors import BadInput, Mistake, Place, shown
+from config.field_names import meaning
 from config.sheets.cells import addresses_in, error_in, plain_address
 from config.sheets.left_out import called_out, compared, left_out_by, line, undecided
 from config.sheets.names import FULL_NAME, split_name

@@ -10,12 +10,12 @@ from config.definition import COLUMNS
 from config.errors import BadInput, Mistake, Place, shown, some
 from config.sheets.cells import MOST_ROWS, Grid, Row, error_in, is_address, is_person
 from config.sheets.files import Kind, Source, read_file
+from config.sheets.footers import is_nobody
 from config.sheets.headers import (
     ABOVE_AT_MOST,
     fields_of,
     header_among,
     is_header,
-    is_nobody,
     is_remarks,
     spelling,
 )

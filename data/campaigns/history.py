@@ -15,17 +15,7 @@ from config.errors import CampaignError
 from data.campaigns.people import known_person
 from data.store.receipts import ACCEPT
 from data.store.states import Op, State
-from data.store.tables import (
-    DECISION,
-    DO_NOT_CONTACT,
-    PART,
-    PERSON,
-    REQUEST,
-    RUN,
-    STEP,
-    Campaign,
-    Person,
-)
+from data.store.tables import DECISION, DO_NOT_CONTACT, PART, PERSON, REQUEST, RUN, STEP, Campaign
 
 
 class NotInCampaign(CampaignError):
@@ -134,7 +124,8 @@ def _decisions(session: Session, campaign_id: int, person_id: int | None) -> Ite
 
 
 def _whom(session: Session, person_id: int) -> str:
-    return session.get_one(Person, person_id).email1 or "somebody forgotten"
+    email1 = session.scalar(select(PERSON.c.email1).where(PERSON.c.id == person_id))
+    return email1 or "somebody forgotten"
 
 
 _CAME = {

@@ -15,8 +15,9 @@ from config.errors import command
 from config.timetable import NEVER, may_send, next_by_rate, on_the_wall
 from data.campaigns.history import last_word
 from data.campaigns.people import invites_of, own_steps
-from data.eligibility import still_approved
 from data.eligibility.evidence import Hold, Kind, Scope, holds
+from data.eligibility.pilot import pilot_hold
+from data.eligibility.still_approved import approval_hold
 from data.store.states import OPEN, Op, State
 from data.store.tables import CAMPAIGN, PART, REQUEST, RUN, STEP, Campaign, Step, now
 
@@ -64,9 +65,9 @@ def campaign_holds(
         _paused(session, campaign),
         _unsure(campaign, own),
         _project(session, campaign, own),
-        still_approved.approval_hold(session, campaign, code),
+        approval_hold(session, campaign, code),
         _time(campaign, at),
-        still_approved.pilot_hold(session, campaign),
+        pilot_hold(session, campaign),
         _rate(session, campaign, at, per_second),
     )
     return [hold for hold in found if hold is not None]

@@ -25,7 +25,7 @@ T = TypeVar("T")
 def running(
     ledger: Ledger, lease: Lease, campaign_id: int, per_second: float | None = None
 ) -> Iterator["Running"]:
-    """Begin a run, after `take_over`. Raises where receipts do not fit.
+    """Begin a run, after `recover`. Raises where receipts do not fit.
 
     `per_second`: the most invitations of all runs of the ledger.
     """

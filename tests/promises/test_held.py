@@ -162,7 +162,7 @@ def test_20_an_approval_is_for_exactly_what_was_shown(sandbox, campaign):
         file.write_text(f"{file.read_text()}# checked\n")
 
     def the_people():
-        campaign.people(4)
+        campaign.write(people=4, **wanted)
 
     def the_times():
         later = approved | {"not_after": "2040-01-01 09:00"}

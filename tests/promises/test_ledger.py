@@ -111,11 +111,11 @@ def test_15_an_empty_foreign_or_older_ledger_sends_nothing_until_a_person_accept
     put(campaign, None)
     assert campaign("run", file, "--yes").code == 0
     shutil.copytree(campaign.ledger.parent, copies["older"])
-    campaign.people(5)
+    campaign.write(people=5)
     assert campaign("run", file, "--yes").code == 0
     shutil.copytree(campaign.ledger.parent, copies["newest"])
 
-    campaign.people(6)
+    campaign.write(people=6)
     before = service.entries()
     for copy in (None, copies["foreign"], copies["older"]):
         put(campaign, copy)
@@ -152,7 +152,7 @@ def test_16_a_key_used_again_for_something_else_is_refused_before_anything_is_se
     service = sandbox()
     file = campaign.write(people=2)
     assert campaign("run", file, "--yes").code == 0
-    campaign.people(3)
+    campaign.write(people=3)
     before = service.entries()
     for change in ({"project": {"name": "Designers"}}, {"problem": 43}):
         file = campaign.write(people=3, **change)
@@ -169,7 +169,7 @@ def test_16_a_key_used_again_for_another_account_is_refused_before_anything_is_s
     service = sandbox()
     file = campaign.write(people=2)
     assert campaign("run", file, "--yes").code == 0
-    campaign.people(3)
+    campaign.write(people=3)
     before = service.entries()
     other_account = {"ASSESSMENT_CLIENT_ID": "another-client"}
     assert campaign("run", file, "--yes", **other_account).code in (1, 2)

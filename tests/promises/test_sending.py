@@ -75,7 +75,7 @@ def test_3_a_finished_campaign_sends_nothing_and_five_new_rows_cost_one_add_and_
     assert campaign("run", file, "--yes").code == 0
     assert service.entries() == before  # not even a token
 
-    campaign.people(9)
+    campaign.write(people=9)
     assert campaign("run", file, "--yes").code == 0
     assert [each["op"] for each in service.changes()[7:]] == ["add", *["invite"] * 5]
     assert sorted(service.invited()) == sorted(service.added()) == addresses(9)

@@ -120,9 +120,9 @@ def test_37_no_command_overwrites_a_file_that_is_not_ours(
 ) -> None:
     """Unless `--force` says so; what it wrote itself it writes anew."""
     sandbox(invite=lost(2))
-    campaign.write(people=3)
+    campaign.write(people=3, in_a_table=True)
     assert campaign("run", "hiring.yaml", "--yes").code == 3
-    campaign.write("bad", people=["no-address"])
+    campaign.write("bad", people=["no-address"], in_a_table=True)
     mine = b"First name,Email\nAda,ada@people.test\n"
     for what, (name, words) in WRITES.items():
         path = campaign.folder / name
@@ -160,7 +160,7 @@ def test_38_every_ending_says_what_to_type_and_that_works(
     campaign.write("other", people=["ada@people.test", "not-an-address"])
     bad = campaign("run", "other.yaml", "--yes")
     assert (bad.code, service.entries()) == (2, [])
-    campaign.people(["ada@people.test"], "other.csv")
+    campaign.write("other", people=["ada@people.test"])
     done(next_command(campaign, bad))
 
     service.faults["problems"] = status(503, times=ALWAYS)

@@ -55,7 +55,7 @@ def test_a_mistake_in_one_of_the_files_that_are_typed_stops_all(
 ) -> None:
     service = sandbox()
     good = campaign.write("good", people=["ada@people.test"])
-    campaign.write("bad", people=["no address"])
+    campaign.write("bad", people=["no address"], in_a_table=True)
     good.with_name("again.yaml").write_bytes(good.read_bytes())
     for other, says in (("bad.yaml", "bad.csv:2"), ("again.yaml", "good is in good.yaml as well")):
         ran = campaign("run", "good.yaml", other, "--yes")

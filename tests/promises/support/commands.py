@@ -1,6 +1,6 @@
 """The command line under judgement, as a person types it: with a home, a ledger and a folder.
 
-    campaign.write("hiring", people=3)              -> the path of hiring.yaml, with people.csv
+    campaign.write("hiring", people=3)              -> the path of hiring.yaml
     campaign("run", "hiring.yaml", "--yes").code    -> 0; .out, .err, .said (both), .json()
     campaign.start("run", …)                        -> Running: .kill(), .send(SIGTERM), .end()
     campaign.status("hiring")                       -> the object of `status hiring --json`
@@ -232,19 +232,30 @@ class Campaign:
         """Where everybody stands, by address as typed: {"person0@example.org": "done", …}."""
         return {each["email1"]: each[step] for each in self.status(key)["candidates"]}
 
-    def write(self, key: str = "hiring", people: int | Iterable[Person] = 3, **fields: Any) -> Path:
-        """Write KEY.yaml with its people in KEY.csv; `fields` replace or add to the definition.
+    def write(
+        self,
+        key: str = "hiring",
+        people: int | Iterable[Person] = 3,
+        in_a_table: bool = False,
+        **fields: Any,
+    ) -> Path:
+        """Write KEY.yaml with its people; `fields` replace or add to the definition.
 
-        People are a number of persons, addresses, or dicts of columns. A field that is None is
-        left out; `candidates={…}` is joined with the name of the table.
+        People are a number of persons, addresses, or dicts of columns. Columns stand in KEY.csv,
+        others only if asked for: without a table a command takes half a second less. A field that
+        is None is left out; `candidates={…}` is joined with the name of the table.
         """
-        table = self.people(people, f"{key}.csv")
         definition = {
             "campaign": key,
             "project": {"name": f"Engineers {key}", "timezone": "Europe/Paris"},
             "problem": 42,
         } | fields
-        definition["candidates"] = {"file": table.name} | fields.get("candidates", {})
+        listed = addresses(people)
+        if in_a_table or "candidates" in fields or any(isinstance(one, dict) for one in listed):
+            table = self.people(listed, f"{key}.csv")
+            definition["candidates"] = {"file": table.name} | fields.get("candidates", {})
+        else:
+            definition["candidates"] = [*map(person, listed)]
         path = self.folder / f"{key}.yaml"
         lines = [f"{k}: {json.dumps(v)}\n" for k, v in definition.items() if v is not None]
         path.write_text("".join(lines))

@@ -84,8 +84,10 @@ class Up:
             headers["Prefect-Csrf-Token"] = token.json()["token"]
 
         def answered() -> httpx.Response | None:
-            answer = self._client.request(method, path, json=body, headers=headers)
-            return None if answer.status_code == 503 else answer  # its database was busy
+            with suppress(httpx.RemoteProtocolError):  # the server of before has died
+                answer = self._client.request(method, path, json=body, headers=headers)
+                return None if answer.status_code == 503 else answer  # its database was busy
+            return None
 
         answer = self.until(answered)
         answer.raise_for_status()

@@ -1,5 +1,3 @@
-import os
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -13,17 +11,6 @@ from tests.data.ledgers import empty, new_url, postgres
 from tests.tasks.sending.desk import Desk
 
 __all__ = ["empty", "new_url", "postgres"]
-MEMORY = "/dev/shm"
-
-
-@pytest.fixture
-def tmp_path(tmp_path: Path) -> Iterator[Path]:
-    """A folder in memory where there is one: a killed process loses nothing that it wrote."""
-    if not os.access(MEMORY, os.W_OK):
-        yield tmp_path
-        return
-    with tempfile.TemporaryDirectory(dir=MEMORY) as folder:
-        yield Path(folder)
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from config.errors import CampaignError
 from config.settings import Settings
 from data.decisions import decisions, doubts
 from data.decisions.decisions import By
-from data.sending.recovery import take_over
+from data.sending.recovery import recover
 from data.sending.writer import Writer
 from data.store import tables
 from data.store.lease import AtWork, lease
@@ -162,7 +162,8 @@ class History:
         opened: Any = process
         with suppress(AtWork, CampaignError, Killed), stack:
             held = stack.enter_context(lease(opened, "backend"))
-            take_over(opened, "backend")
+            with opened.writing() as session:
+                recover(session, "backend")
             client: Any = lambda _: Client(self.service, process)  # noqa: E731
             module.Service = client  # type: ignore[misc]
             sends = sending(opened, held, self.campaign_id, self.settings, stop)
@@ -202,7 +203,8 @@ class History:
 
     def settle_now(self) -> None:
         """A truthful person reads the service; nothing is on its way to it."""
-        take_over(self.ledger, "backend")
+        with self.ledger.writing() as session:
+            recover(session, "backend")
         settle(self.ledger, self.service.entries)
 
     def pause(self) -> None:
