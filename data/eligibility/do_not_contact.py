@@ -7,9 +7,8 @@ once listed stays listed until a person lifts it, whatever becomes of the file.
 import re
 from collections.abc import Collection, Iterable
 from pathlib import Path
-from typing import Any
 
-from sqlalchemy import Select, bindparam, insert, select, update
+from sqlalchemy import bindparam, insert, select, update
 from sqlmodel import Session
 
 from config.emails import ascii_domain, checked_address, mailbox
@@ -22,6 +21,7 @@ from data.store.tables import DO_NOT_CONTACT, now
 ADDRESS, DOMAIN = "address", "domain"
 BY_FILE, BY_PERSON, LIFTED = "file", "person", "lifted"
 WANTED = "an address, or a domain such as @corp.org"
+LISTED = select(DO_NOT_CONTACT.c.email_key).where(DO_NOT_CONTACT.c.listed_by != LIFTED)
 Entry = tuple[str, str]
 """What is compared, and whether it is an address or a domain."""
 
@@ -93,16 +93,9 @@ def lift(session: Session, entries: Iterable[Entry]) -> list[str]:
     return _put(session, stood, LIFTED, over=[BY_FILE, BY_PERSON])
 
 
-def standing(session: Session, keys: Any) -> set[str]:
-    """Which of these mailboxes or domains (a collection, or a query for them) are listed."""
-    if isinstance(keys, Select):
-        return set(session.scalars(_LISTED.where(DO_NOT_CONTACT.c.email_key.in_(keys))))
+def standing(session: Session, keys: Iterable[str]) -> set[str]:
+    """Which of these mailboxes or domains are listed."""
     return set(session.scalars(_STANDING, {"keys": list(keys)}))
-
-
-def domains(session: Session) -> set[str]:
-    """Every domain on the list."""
-    return set(session.scalars(_LISTED.where(DO_NOT_CONTACT.c.kind == DOMAIN)))
 
 
 def _put(
@@ -122,5 +115,4 @@ def _put(
     return sorted([*new, *moved])
 
 
-_LISTED = select(DO_NOT_CONTACT.c.email_key).where(DO_NOT_CONTACT.c.listed_by != LIFTED)
-_STANDING = _LISTED.where(DO_NOT_CONTACT.c.email_key.in_(bindparam("keys", expanding=True)))
+_STANDING = LISTED.where(DO_NOT_CONTACT.c.email_key.in_(bindparam("keys", expanding=True)))

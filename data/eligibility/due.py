@@ -1,10 +1,11 @@
 """Who is still to be added or invited: the only answer, for plan, run, status, history, forget."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from datetime import datetime, timedelta
+from functools import cache
 from typing import Any
 
-from sqlalchemy import Select, false, func, select
+from sqlalchemy import Row, Select, bindparam, func, select
 from sqlmodel import Session
 
 from config.emails import email_key
@@ -28,14 +29,14 @@ def due(session: Session, campaign_id: int, op: Op) -> dict[int, int]:
         step = own_steps(session, campaign_id)[op]
         return {step.id: 0} if step.state in OPEN[op] and _anybody(session, campaign_id) else {}
     held = holds(session, session.get_one(Campaign, campaign_id))
-    waiting = session.execute(_waiting(session, campaign_id, op, ready=True))
+    waiting = _waiting(session, campaign_id, op, ready=True)
     return {step: person for step, person in waiting if person not in held}
 
 
 def to_come(session: Session, campaign_id: int, op: Op, held: Collection[int]) -> list[int]:
     """Who is due for this and not `held`, now or once they are added: what a plan announces."""
     waiting = _waiting(session, campaign_id, op, ready=False)
-    return [person for _, person in session.execute(waiting) if person not in held]
+    return [person for _, person in waiting if person not in held]
 
 
 def turn(
@@ -73,18 +74,24 @@ def _anybody(session: Session, campaign_id: int) -> bool:
     return any(to_come(session, campaign_id, op, held) for op in (Op.ADD, Op.INVITE))
 
 
-def _waiting(session: Session, campaign_id: int, op: Op, *, ready: bool) -> Select[Any]:
+def _waiting(session: Session, campaign_id: int, op: Op, *, ready: bool) -> Iterable[Row[Any]]:
     """People whose step is open. `ready`: what it needs is done, so it can be claimed now."""
+    if op is Op.INVITE and not invites_of(session.get_one(Campaign, campaign_id)).send:
+        return ()
+    return session.execute(_open(op, ready), {"campaign": campaign_id})
+
+
+@cache
+def _open(op: Op, ready: bool) -> Select[Any]:
     waiting = (
         select(STEP.c.id, STEP.c.person_id)
         .join(PERSON, steps_of(STEP, op))
-        .where(STEP.c.campaign_id == campaign_id, PERSON.c.listed, STEP.c.state.in_(OPEN[op]))
+        .where(STEP.c.campaign_id == bindparam("campaign"), PERSON.c.listed)
+        .where(STEP.c.state.in_(OPEN[op]))
         .order_by(STEP.c.id)
     )
     if op is not Op.INVITE:
         return waiting
-    if not invites_of(session.get_one(Campaign, campaign_id)).send:
-        return waiting.where(false())
     add = STEP.alias()
     added = (State.DONE,) if ready else (State.DONE, State.SENDING, *OPEN[Op.ADD])
     return waiting.join(add, steps_of(add, Op.ADD)).where(add.c.state.in_(added))

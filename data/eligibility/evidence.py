@@ -18,9 +18,9 @@ from sqlmodel import Session
 from config.emails import email_key
 from config.errors import command
 from data.campaigns.people import NAMES, forgotten_mailboxes, invites_of, own_steps, steps_of
-from data.eligibility.do_not_contact import domains, standing
+from data.eligibility.do_not_contact import DOMAIN, LISTED, standing
 from data.store.states import Op, State
-from data.store.tables import CAMPAIGN, FORGOTTEN, PART, PERSON, STEP, Campaign
+from data.store.tables import CAMPAIGN, DO_NOT_CONTACT, FORGOTTEN, PART, PERSON, STEP, Campaign
 
 
 class Kind(StrEnum):
@@ -199,7 +199,8 @@ def _listed(session: Session, campaign_id: int, rows: Sequence[Row[Any]] | None)
     """Which entries of the do-not-contact list concern these people, or (None) anybody to come."""
     if rows is None:
         everybody = select(PERSON.c.mailbox).where(PERSON.c.campaign_id == campaign_id)
-        return standing(session, everybody) | domains(session)
+        theirs = or_(DO_NOT_CONTACT.c.kind == DOMAIN, DO_NOT_CONTACT.c.email_key.in_(everybody))
+        return set(session.scalars(LISTED.where(theirs)))
     return standing(session, {w for r in rows for w in (r.mailbox, r.email_key.rpartition("@")[2])})
 
 
@@ -240,15 +241,8 @@ def _names_of_the_gone(session: Session, campaign_id: int) -> Others:
 
     A candidate is an email key, so a row whose address was edited is somebody new to the ledger.
     """
-    gone = and_(PERSON.c.campaign_id == campaign_id, ~PERSON.c.listed, PERSON.c.became.is_(None))
-    blocked = PERSON.c.mailbox.in_(standing(session, select(PERSON.c.mailbox).where(gone)))
-    found = (
-        select(PERSON.c.id, PERSON.c.email1, *NAMES, STEP.c.state)
-        .join(STEP, steps_of(STEP, Op.INVITE))
-        .where(gone, or_(_touched(), blocked))
-    )
     names: Others = defaultdict(list)
-    for row in session.execute(found):
+    for row in session.execute(_GONE, {"campaign": campaign_id}):
         why = f"has the name of {row.email1}, {_was(row.state)} and is not in the file any more"
         names[_name(row)].append((row.id, Kind.SECOND_ADDRESS, why))
     names.pop("", None)
@@ -278,3 +272,10 @@ def _name(row: Row[Any]) -> str:
 
 _COLUMNS = ("id", "email_key", "mailbox", "email1", "let_through", "listed")
 _MAYBE = (State.SENDING, State.UNSURE, State.WAITING)
+_GONE = (
+    select(PERSON.c.id, PERSON.c.email1, *NAMES, STEP.c.state)
+    .join(STEP, steps_of(STEP, Op.INVITE))
+    .where(PERSON.c.campaign_id == bindparam("campaign"))
+    .where(~PERSON.c.listed, PERSON.c.became.is_(None))
+    .where(or_(_touched(), PERSON.c.mailbox.in_(LISTED)))
+)

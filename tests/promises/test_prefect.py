@@ -133,7 +133,7 @@ class Test_under_up:
     def test_44_a_situation_is_told_once_however_many_runs_meet_it(
         self, at_work: Installation
     ) -> None:
-        """Nor is it lost while the address is away; what goes on by itself is not told."""
+        """Nor is it lost while the address is away."""
         up, hook, service = at_work.up, at_work.hook, at_work.service
         hook.refuses = True
         service.faults["invite"] = lost(2)
@@ -146,17 +146,22 @@ class Test_under_up:
         for times in (2, 3):
             up.start(up.deployments()["doubtful"])
             up.ended("doubtful", times)
-        up.put("calm", people=people("calm"), problem=61)
-        up.ended("calm")
         service.faults["invite"] = lost(1)
         up.put("later", people=people("later"), problem=78)
         up.until(lambda: hook.about("later"))  # so whatever there was to tell has been told
         assert len(hook.about("doubtful")) == len(hook.about("later")) == 1
+
+    def test_44_what_goes_on_by_itself_is_not_told(self, at_work: Installation) -> None:
+        up, hook, service = at_work.up, at_work.hook, at_work.service
+        up.put("calm", people=people("calm"), problem=61)
+        up.ended("calm")
+        service.faults["invite"] = lost(1)
+        up.put("loud", people=people("loud"), problem=78)
+        up.until(lambda: hook.about("loud"))
         assert hook.about("calm") == []
         assert "dalbertine" not in " ".join(hook.told)
 
-    def test_45_plans_and_doubts_are_decided_by_forms(self, at_work: Installation) -> None:
-        """What the forms decide is in the ledger, with who and why, as if it had been typed."""
+    def test_45_plans_are_decided_by_forms(self, at_work: Installation) -> None:
         up, service = at_work.up, at_work.service
         up.put("asked", people=people("asked"), invites={"approval": "required"})
         up.ended("asked")
@@ -167,6 +172,9 @@ class Test_under_up:
         up.start(form, campaign="asked", plan=code, answer="approve", who=WHO)
         up.until(lambda: addresses <= {*service.invited()})
 
+    def test_45_doubts_are_decided_by_forms(self, at_work: Installation) -> None:
+        """What the forms decide is in the ledger, with who and why, as if it had been typed."""
+        up, service = at_work.up, at_work.service
         service.faults["invite"] = lost(2)
         up.put("settled", people=people("settled"), problem=43)
         up.ended("settled")
