@@ -20,6 +20,6 @@ def pytest_configure() -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Spread those that only compute among those that mostly wait, so that no core is idle."""
     waiting = [item for item in items if {"promises", "flows"} & {*item.path.parts}]
-    computing = [item for item in items if "sending" in item.path.parts]
+    computing = [item for item in items if item.path.match("tasks/sending/*")]
     place = {id(e): n / len(some) for some in (waiting, computing) for n, e in enumerate(some)}
     items.sort(key=lambda item: place.get(id(item), 0))
