@@ -29,19 +29,8 @@ def part_of(up: Up, *words: str) -> psutil.Process:
     return found
 
 
-@pytest.mark.parametrize(
-    "stop",
-    [
-        lambda up: up.running.process.terminate(),  # systemd tells the main process
-        lambda up: up.running.send(signal.SIGINT),  # Ctrl-C tells its whole group
-        lambda up: up.running.send(signal.SIGHUP),
-    ],
-    ids=["SIGTERM", "Ctrl-C", "a closed terminal"],
-)
-def test_told_to_stop_it_leaves_nothing_unsure_and_the_same_run_goes_on(
-    stop: Callable[[Up], None], campaign: Campaign, sandbox
-) -> None:
-    service = sandbox(invite=late(0.5, times=ALWAYS))
+def stopped(campaign: Campaign, service, stop: Callable[[Up], None]) -> dict:
+    """Stop it in the middle: nothing is unsure. Answers the run that was at work."""
     with Up(campaign) as up:
         under_way(up, service)
         (run,) = up.runs("hiring")
@@ -50,6 +39,22 @@ def test_told_to_stop_it_leaves_nothing_unsure_and_the_same_run_goes_on(
     counts = campaign.status()["counts"]
     assert (counts["unsure"], counts["sending"]) == (0, 0)
     assert 0 < counts["invited"] == len(service.invited()) < PEOPLE
+    return run
+
+
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, signal.SIGHUP], ids=["Ctrl-C", "closed terminal"]
+)
+def test_told_to_stop_it_leaves_nothing_unsure(
+    number: signal.Signals, campaign: Campaign, sandbox
+) -> None:
+    service = sandbox(invite=late(0.5, times=ALWAYS))
+    stopped(campaign, service, lambda up: up.running.send(number))  # its whole group hears that
+
+
+def test_stopped_by_systemd_the_same_run_goes_on(campaign: Campaign, sandbox) -> None:
+    service = sandbox(invite=late(0.5, times=ALWAYS))
+    run = stopped(campaign, service, lambda up: up.running.process.terminate())  # it alone
     service.faults["invite"] = None
     with Up(campaign) as up:
         up.ended("hiring")

@@ -25,7 +25,8 @@ def test_17_whoever_is_held_gets_nothing_until_a_person_lets_them_through(sandbo
     forget = ("forget", "forgotten@example.org", "--why", "She asked for it", "--yes")
     assert campaign(*forget).code == 0
     bob = {"first_name": "Bob", "last_name": "Stone", "email1": "bob@typo.org"}
-    file = campaign.write(people=["ann@example.org", bob, "cleo@example.org", "dan@example.org"])
+    people = ["ann@example.org", bob, "cleo@example.org", "dan@example.org"]
+    file = campaign.write(people=people, in_a_table=True)
     assert campaign("run", file, "--yes", **ONE_BY_ONE).code == 0
     why = ("--why", "She has a job")
     assert campaign("withdraw", "hiring", "cleo@example.org", *why).code == 0

@@ -211,7 +211,7 @@ def test_39_forget_removes_one_person_and_nobody_else(campaign: Campaign, sandbo
         {"first_name": "Adalbertine", "last_name": "Lovelace", "email1": "adalbertine@people.test"},
         {"first_name": "Gracelyn", "last_name": "Hopper", "email1": "gracelyn@people.test"},
     ]
-    campaign.write(people=people)
+    campaign.write(people=people, in_a_table=True)
     done(campaign("run", "hiring.yaml", "--yes"))
     done(campaign("links", "hiring", "--format", "html", "-o", campaign.outputs / "pages"))
     done(campaign("links", "hiring", "--format", "csv", "-o", campaign.outputs / "more.csv"))

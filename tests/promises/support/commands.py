@@ -241,9 +241,9 @@ class Campaign:
     ) -> Path:
         """Write KEY.yaml with its people; `fields` replace or add to the definition.
 
-        People are a number of persons, addresses, or dicts of columns. Columns stand in KEY.csv,
-        others only if asked for: without a table a command takes half a second less. A field that
-        is None is left out; `candidates={…}` is joined with the name of the table.
+        People are a number of persons, addresses, or dicts of columns. They stand in KEY.csv only
+        if asked for: without a table a command takes half a second less. A field that is None is
+        left out; `candidates={…}` is joined with the name of the table.
         """
         definition = {
             "campaign": key,
@@ -251,7 +251,7 @@ class Campaign:
             "problem": 42,
         } | fields
         listed = addresses(people)
-        if in_a_table or "candidates" in fields or any(isinstance(one, dict) for one in listed):
+        if in_a_table or "candidates" in fields:
             table = self.people(listed, f"{key}.csv")
             definition["candidates"] = {"file": table.name} | fields.get("candidates", {})
         else:

@@ -45,8 +45,10 @@ class Up:
         self._client = httpx.Client(
             base_url=f"{self.url}/api/", auth=tuple(self.login.split(":")), timeout=120
         )
-        self._name = str(uuid.uuid4())
         self.until(self._answers)
+        self._client.headers["Prefect-Csrf-Client"] = name = str(uuid.uuid4())
+        token = self._client.get("csrf-token", params={"client": name})
+        self._client.headers["Prefect-Csrf-Token"] = token.json()["token"]
         return self
 
     def _answers(self) -> bool:
@@ -61,7 +63,7 @@ class Up:
         while not (found := look()):
             assert not self.running.ended, self.running.shown()
             assert time.monotonic() < ends, f"waited in vain; {self.running.shown()}"
-            time.sleep(0.2)
+            time.sleep(0.5)
         return found
 
     def __exit__(self, *_: object) -> None:
@@ -78,14 +80,10 @@ class Up:
 
     def ask(self, method: str, path: str, body: Any = None) -> Any:
         """Ask the server, with its login and its token against foreign pages."""
-        token = self._client.get("csrf-token", params={"client": self._name})
-        headers = {"Prefect-Csrf-Client": self._name}
-        if token.is_success:
-            headers["Prefect-Csrf-Token"] = token.json()["token"]
 
         def answered() -> httpx.Response | None:
             with suppress(httpx.RemoteProtocolError):  # the server of before has died
-                answer = self._client.request(method, path, json=body, headers=headers)
+                answer = self._client.request(method, path, json=body)
                 return None if answer.status_code == 503 else answer  # its database was busy
             return None
 
