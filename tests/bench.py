@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -119,9 +119,13 @@ async def _dbos(folder: Path, settings: dict[str, str]) -> Figures:
 
 
 def _run(folder: Path, settings: dict[str, str]) -> Figures:
-    from flows.cli.app import run
+    from flows.cli.app import main
 
-    assert run(["run", str(folder / "bench.yaml"), "--yes"]) == 0
+    sys.argv[1:] = ["run", str(folder / "bench.yaml"), "--yes"]
+    try:
+        main()
+    except SystemExit as ended:
+        assert ended.code == 0
     return {}
 
 
@@ -177,12 +181,6 @@ def _peak() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-CHILDREN: tuple[Callable[[Path, dict[str, str]], Any], ...] = (
-    *(_ours, _bare, _prefect, _dbos),
-    *(_run, _flow, _plan, _read, _pandas),
-)
-
-
 # -- rows ---------------------------------------------------------------------------------------
 
 
@@ -236,8 +234,7 @@ ROWS: dict[str, tuple[str, tuple[Any, ...], tuple[Any, ...]]] = {
 
 def main() -> None:
     if sys.argv[1:2] == ["--child"]:
-        child = next(each for each in CHILDREN if each.__name__ == f"_{sys.argv[2]}")
-        work = child(Path(sys.argv[3]), dict(os.environ))
+        work = globals()[f"_{sys.argv[2]}"](Path(sys.argv[3]), dict(os.environ))
         print(json.dumps(asyncio.run(work) if asyncio.iscoroutine(work) else work))
         return
     print("wall and cpu in milliseconds a person, peak in megabytes over the empty program")
