@@ -58,17 +58,15 @@ def _read(file: Path, campaign: str | None) -> Campaign:
     if mistakes := [*mistakes, *people.mistakes]:
         raise BadInput(mistakes)
     stage = {"stage_id": definition.stage_id}  # of everybody without one of their own
-    everybody = [
-        replace(each, candidate=each.candidate.model_copy(update=stage))
-        if each.candidate.stage_id is None
-        else each
-        for each in people.listed
-    ]
+    for at, each in enumerate(people.listed):  # in place: people of a large file fill the memory
+        if each.candidate.stage_id is None:
+            staged = each.candidate.model_copy(update=stage)
+            people.listed[at] = replace(each, candidate=staged)
     return Campaign(
         file=file,
         definition=definition,
-        people=everybody,
-        notes=[*people.notes, *_address_notes(everybody)],
+        people=people.listed,
+        notes=[*people.notes, *_address_notes(people.listed)],
         digest=sha256(sha256(data).digest() + people.digest.encode()).hexdigest(),
         left_out=people.left_out,
         columns=people.columns,

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
@@ -70,10 +70,7 @@ def read_people(spec: TableSpec, base: Path) -> People:
     table.notes += [
         f"{table.grid.whole}: {each}" for each in undecided(table, everybody, spec.where)
     ]
-    texts = zip(everybody, table.frame.loc[everybody].to_dict("records"), strict=True)
-    fields = {row: {str(name): text for name, text in each.items() if text} for row, each in texts}
-    read = {row: _read(table, row, each, first) for row, each in fields.items()}
-    people.listed = _folded(table, fields, read)
+    people.listed = _folded(table, everybody, first)
     compare(people.listed, people)
     for row, why in out.items():
         people.left_out.setdefault(why, []).append(table.names[row])
@@ -138,16 +135,20 @@ def _read(table: Table, row: int, texts: dict[str, str], first: bool) -> Candida
     return None
 
 
-def _folded(
-    table: Table, fields: Mapping[int, dict[str, str]], read: Mapping[int, Candidate | None]
-) -> list[Listed]:
+def _folded(table: Table, everybody: list[int], first: bool) -> list[Listed]:
     """Make one person of the rows of one address; rows that differ are a mistake."""
     import pandas as pd  # noqa: PLC0415
 
-    frame = pd.DataFrame([*fields.values()], [*fields], [*SENT], dtype=object).fillna("")
+    texts: list[dict[Any, str]] = table.frame.loc[everybody].to_dict("records")
+    read = {}
+    for at, row in enumerate(everybody):
+        texts[at] = {name: text for name, text in texts[at].items() if text}
+        read[row] = _read(table, row, texts[at], first)
+    frame = pd.DataFrame(texts, everybody, [*SENT], dtype=object).fillna("")
+    del texts  # of a large table they take as much memory as its people
     keys = frame["email1"][frame["email1"] != ""].map(email_key)
-    first = keys.index.to_series().groupby(keys).transform("min")
-    table.mistakes += _differing(table, frame, first[first != first.index])
+    earliest = keys.index.to_series().groupby(keys).transform("min")
+    table.mistakes += _differing(table, frame, earliest[earliest != earliest.index])
     once = keys.drop_duplicates()
     rows = zip(once.index.to_list(), once, strict=True)
     return [Listed(one, key, table.place(row)) for row, key in rows if (one := read[row])]

@@ -22,6 +22,7 @@ from data.campaigns.people import ERASED, forgotten_among, hashed, invites_of, k
 from data.store.states import OPEN, Op, State
 from data.store.tables import PERSON, STEP, Campaign, Decision, Step
 
+AT_ONCE = 5_000  # people in one statement: a large file takes little memory
 TWIN = "second address"  # the kind of hold that does not concern two people of one file
 PILOT = {"first_name": "Pilot", "last_name": "Invitation", "source": "pilot"}
 Fields = Mapping[str, Any]
@@ -123,22 +124,22 @@ def refuse_elsewhere(campaign: Campaign, settings: Settings) -> None:
 def add_people(session: Session, campaign_id: int, new: Mapping[str, Fields]) -> None:
     """Write people, each with the two steps. Who stand in one file together are two people."""
     boxes = {key: mailbox(key) for key in new}
-    shared = Counter(boxes.values())
-    people = [
-        {
-            "campaign_id": campaign_id,
-            "email_key": key,
-            "mailbox": boxes[key],
-            "email1": fields["email1"],
-            "fields": fields,
-            "listed": True,
-            "let_through": [TWIN] if shared[boxes[key]] > 1 else None,
-        }
-        for key, fields in new.items()
-    ]
-    if people:
+    shared, keys = Counter(boxes.values()), list(new)
+    for at in range(0, len(keys), AT_ONCE):
+        people = [
+            {
+                "campaign_id": campaign_id,
+                "email_key": key,
+                "mailbox": boxes[key],
+                "email1": new[key]["email1"],
+                "fields": new[key],
+                "listed": True,
+                "let_through": [TWIN] if shared[boxes[key]] > 1 else None,
+            }
+            for key in keys[at : at + AT_ONCE]
+        ]
         session.execute(insert(PERSON), people)
-    for op in (Op.ADD, Op.INVITE) if people else ():
+    for op in (Op.ADD, Op.INVITE) if new else ():
         values = literal(op, STEP.c.op.type), literal(State.WAITING, STEP.c.state.type), literal(1)
         has = exists().where(STEP.c.person_id == PERSON.c.id, STEP.c.op == op)
         lacking = (
