@@ -33,6 +33,8 @@ Figures = dict[str, float]
 
 async def _ours(folder: Path, settings: dict[str, str]) -> Figures:
     """Add and invite everybody of people.csv, without Prefect; only the invitations are timed."""
+    import pandas  # noqa: F401 - reads tables: an empty program has it as well
+
     from config.reading import read_campaign
     from config.settings import Settings
     from data.store.lease import lease

@@ -63,6 +63,7 @@ def run(
     campaigns, wrong = _read(files)
     with prefect_server() as ready, Ledger.open(settings.database_url) as ledger:
         plans = [_planned(each, ledger, settings, allowed, quiet=as_json) for each in campaigns]
+        del campaigns  # a large one takes much memory, and its flow reads it again
         asks = any(plan.sends for plan in plans) and not (yes or as_json)
         if asks and not words.agreed("Send this?"):
             words.aside("Nothing was sent.")
