@@ -25,9 +25,9 @@ class Folder:
 def find(folder: Path) -> Folder:
     """Find the campaigns of a folder; folders within it are not read.
 
-    A YAML file is one if it has a field `campaign`, a workbook if it has a sheet of that name. What
-    this program wrote itself is passed over, and so is a table that a definition here reads. A file
-    that cannot be read is a mistake of its own.
+    A YAML file is one if it has a field `campaign` or `candidates`, a workbook if it has a sheet
+    `campaign`. What this program wrote itself is passed over, and so is a table that a definition
+    here reads. A file that cannot be read is a mistake of its own.
     """
     files = sorted(each for each in folder.iterdir() if not each.name.startswith(HIDDEN))
     tables = {table_of(file) for file in files if file.suffix.lower() in YAML}

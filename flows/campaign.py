@@ -125,9 +125,9 @@ async def send(
                     await create_project(run)
                     await attach_problem(run)
                     for batch in run.to_add():
-                        await add_batch(run, batch, batch.number)
+                        await add_batch(run, batch)
                     for part in run.turns():  # pilot, waves, hours, rate
-                        await invite_part(run, part, part.number)
+                        await invite_part(run, part)
             except EndedEarly as early:
                 return ended(ledger, plan, early)
             return ended(ledger, plan)

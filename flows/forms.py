@@ -22,10 +22,9 @@ from sqlmodel import Session
 from config.errors import CampaignError, command
 from config.settings import settings
 from data.campaigns.people import find
-from data.decisions.approvals import PILOT, PlanChanged, approve
+from data.decisions.approvals import approve
 from data.decisions.decisions import By, NotDecided
 from data.decisions.doubts import Verdict, doubts, settle
-from data.eligibility.still_approved import shown_last
 from data.store.ledger import Ledger
 from data.store.tables import Campaign
 from flows.ending import End, Ending
@@ -81,9 +80,6 @@ async def approve_campaign(
     """
 
     def decide(session: Session, of: Campaign) -> str:
-        shown = shown_last(session, of.id)
-        if plan.strip() not in (shown, PILOT):
-            raise PlanChanged(key=of.key, file=of.file)
         by, reject = By(who, why), answer is Answer.REJECT
         answered = approve(session, of.id, by, reject=reject, only=plan.strip())
         return f"{answer} {answered.code or 'the pilot'}"

@@ -28,7 +28,7 @@ from data.decisions.doubts import Doubt, doubts
 from data.store.ledger import Ledger
 from flows.ending import End, Ending
 from flows.gently import happens_within
-from tasks.status import progress, status
+from tasks.status import progress, status, waits_for_a_person
 
 BETWEEN = 2.0  # seconds between two looks at how far it is
 PATIENCE = 10.0  # seconds that Prefect's server may take for a page
@@ -114,7 +114,7 @@ def _others(status: Mapping[str, Any]) -> Iterable[str]:
     them = [
         (masked(each["email1"]), each["candidate_id"] or "", each["add"], each["invite"])
         for each in status["candidates"]
-        if each["why"] and "unsure" not in (each["add"], each["invite"])
+        if waits_for_a_person(each) and "unsure" not in (each["add"], each["invite"])
     ]
     if them:
         who = f"`campaign status {status['campaign']}`"

@@ -45,15 +45,15 @@ async def attach_problem(run: Run) -> None:
         await run.attach()
 
 
-@task(task_run_name="add batch {number}", **ONCE)
-async def add_batch(run: Run, batch: Turn, number: int) -> None:
+@task(task_run_name="add batch {batch.number}", **ONCE)
+async def add_batch(run: Run, batch: Turn) -> None:
     """Add a part of the people, up to a hundred in each request (interface 4.5)."""
     with _as_task_run():
         await run.add(batch)
 
 
-@task(task_run_name="invite part {number}", **ONCE)
-async def invite_part(run: Run, part: Turn, number: int) -> None:
+@task(task_run_name="invite part {part.number}", **ONCE)
+async def invite_part(run: Run, part: Turn) -> None:
     """Have invitations sent, one request for each person (interface 4.6)."""
     with _as_task_run():
         await run.invite(part)

@@ -1,6 +1,6 @@
 """Where a campaign stands, as one object for programs, and who needs a person, in words."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,7 +73,7 @@ def progress(ledger: Ledger, key: str) -> tuple[int, int]:
     return counts.get(State.DONE, 0), sum(counts.values())
 
 
-def stands(row: Row, held: dict[int, Hold], *, send: bool) -> str:
+def stands(row: Row, held: Mapping[int, Hold], *, send: bool) -> str:
     """Where one person stands: exactly one word of COUNTED, or `added` if nobody is invited."""
     states = (row.add, row.invite)
     for state, word in _WORDS.items():
@@ -84,6 +84,12 @@ def stands(row: Row, held: dict[int, Hold], *, send: bool) -> str:
     if row.person_id in held or not row.listed:
         return "held"
     return "added" if row.add is State.DONE and not send else "waiting"
+
+
+def waits_for_a_person(candidate: Mapping[str, Any]) -> bool:
+    """Whether somebody of the status object is unsure, refused or held."""
+    words = {candidate["add"], candidate["invite"]}
+    return bool(words & {"unsure", "refused"} or (candidate["why"] and "withdrawn" not in words))
 
 
 def needs(session: Session, key: str) -> Iterator[Need]:

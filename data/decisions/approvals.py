@@ -69,6 +69,8 @@ def approve(
     if approved.needs_approval(campaign) and (reject or not whole):
         if code is None or only == PILOT:
             raise NothingToApprove(key=campaign.key, why="; run it first to see the plan")
+        if only not in (None, code):
+            raise PlanChanged(key=campaign.key, file=campaign.file)
         if not reject and code != approved.code_now(session, campaign_id, holds(session, campaign)):
             raise PlanChanged(key=campaign.key, file=campaign.file)
         about = None, None, code

@@ -1,4 +1,4 @@
-"""Who is still to be added or invited: the only answer, for plan, run, status, history, forget."""
+"""Who is still to be added or invited: the only answer, for plan, run, status and pages."""
 
 from collections.abc import Collection, Iterable
 from datetime import datetime, timedelta

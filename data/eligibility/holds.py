@@ -2,7 +2,7 @@
 
 A claim asks `kept_back` in its own transaction, where everything that another campaign has sent
 or claimed is already there. `campaign_holds` says what keeps back all of a campaign, `holds` what
-keeps back single people of it.
+keeps back single people; only a run waits for the next wave (due.py) and a pause (pace.py).
 """
 
 from collections.abc import Collection

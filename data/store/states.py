@@ -17,14 +17,14 @@ class State(StrEnum):
     """Of a step, and of its part in one request.
 
     WAITING ─► SENDING ─► DONE | REFUSED | UNSURE     provably not sent: back to WAITING
-    UNSURE  ─► DONE | WAITING | GIVEN_UP              only by a person's word
+    UNSURE  ─► DONE | WAITING | GIVEN_UP     by a person's word, or an answer that came late
     """
 
     WAITING = "waiting"  # nothing was sent, or provably nothing happened
     SENDING = "sending"  # claimed by a run; unsure if that run is gone
     DONE = "done"  # the service did it
     REFUSED = "refused"  # the service said no, nothing happened
-    UNSURE = "unsure"  # it may have happened; only a person settles it
+    UNSURE = "unsure"  # it may have happened; a person settles it
     GIVEN_UP = "given up"  # a step: withdrawn; a part: overruled by a person
 
 

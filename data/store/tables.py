@@ -1,6 +1,6 @@
 """The tables of the ledger.
 
-Names of people live in `person` and nowhere else, addresses there and in `do_not_contact`.
+Names live in `person` alone; addresses there, in `do_not_contact`, and a pilot's in `spec`.
 Times are UTC and aware.
 The index `one_of_each` of `part` is the promise: whatever the code above it does, the database
 lets one part of a step and generation count.

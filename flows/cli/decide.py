@@ -1,4 +1,4 @@
-"""The commands with which a person decides: about doubts, people, plans, and whole campaigns."""
+"""The commands with which a person decides about people, plans, and whole campaigns."""
 
 import getpass
 import sys

@@ -95,6 +95,7 @@ def _into_a_copy(
     key: str, into: Path, output: Path, sheet: str | None, *, force: bool, quiet: bool
 ) -> None:
     from data.campaigns.people import find, invites_of, own_steps, rows
+    from data.eligibility.holds import holds
     from data.store.ledger import Ledger
     from data.store.states import Op
     from tasks.outputs.results import results_of, write_results
@@ -103,7 +104,8 @@ def _into_a_copy(
         campaign = find(session, key)
         project = own_steps(session, campaign.id)[Op.CREATE].service_id
         people, send = rows(session, campaign.id), invites_of(campaign).send
-        results = results_of(people, campaign.app_url, project, invites=send)
+        held = holds(session, campaign)
+        results = results_of(people, held, campaign.app_url, project, send=send)
         file = Path(campaign.file)
     columns = _columns(file)
     copied = write_results(into, output, results, sheet=sheet, columns=columns, force=force)

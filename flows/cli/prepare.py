@@ -27,19 +27,9 @@ def check(
 
     Example: campaign check hiring.yaml
     """
-    from config.errors import BadInput, Bug, Mistake, Place, in_order
-    from config.reading import YAML, read_campaign
+    from config.reading import YAML
 
-    found, mistakes = campaigns_in(files)
-    good: list[Campaign] = []
-    for file in found:
-        try:
-            good.append(read_campaign(file))
-        except BadInput as error:
-            mistakes += error.mistakes
-        except Bug as error:
-            mistakes.append(Mistake(Place(file), str(error)))
-    mistakes = in_order([*mistakes, *keys_twice(good)])
+    good, mistakes = read_all(files)
     if as_json:
         problems = [mistake.as_json() for mistake in mistakes]
         print(json.dumps({"ok": not mistakes, "problems": problems}, ensure_ascii=False, indent=2))
@@ -83,7 +73,32 @@ def new(
     print(f"Fill in what stands between < and > in {path}.\n{words.then('check', path)}")
 
 
-def campaigns_in(places: list[Path]) -> tuple[list[Path], list["Mistake"]]:
+def read_all(places: list[Path]) -> tuple[list["Campaign"], list["Mistake"]]:
+    """Read the definitions among files and folders: those that are right, and every mistake."""
+    from config.errors import BadInput, Bug, Mistake, Place, in_order
+    from config.reading import read_campaign
+
+    files, mistakes = _campaigns_in(places)
+    good: list[Campaign] = []
+    first: dict[str, Path] = {}
+    for file in files:
+        try:
+            read = read_campaign(file)
+        except BadInput as error:
+            mistakes += error.mistakes
+        except Bug as error:
+            mistakes.append(Mistake(Place(file), str(error)))
+        else:
+            key = read.definition.campaign
+            if first.setdefault(key, file) is file:
+                good.append(read)
+            else:
+                why = f"{key} is in {first[key]} as well; each needs its own key"
+                mistakes.append(Mistake(Place(file), why))
+    return good, in_order(mistakes)
+
+
+def _campaigns_in(places: list[Path]) -> tuple[list[Path], list["Mistake"]]:
     """The definitions among files and folders, each once, and what is wrong with others."""
     from config.errors import Mistake, Place
     from config.folder import find
@@ -100,18 +115,6 @@ def campaigns_in(places: list[Path]) -> tuple[list[Path], list["Mistake"]]:
     return list(files.values()), mistakes
 
 
-def keys_twice(campaigns: list["Campaign"]) -> list["Mistake"]:
-    """Say which files have the key of one before them."""
-    from config.errors import Mistake, Place
-
-    first: dict[str, Path] = {}
-    return [
-        Mistake(Place(each.file), f"{key} is in {first[key]} as well; each needs its own key")
-        for each in campaigns
-        if first.setdefault(key := each.definition.campaign, each.file) != each.file
-    ]
-
-
 def _show(good: list["Campaign"], mistakes: list["Mistake"]) -> None:
     for campaign in good:
         print(f"{campaign.file}: OK")
@@ -126,8 +129,11 @@ def _show(good: list["Campaign"], mistakes: list["Mistake"]) -> None:
 
 def _mark(copy: Path, mistakes: list["Mistake"], force: bool, *, quiet: bool) -> None:
     """Write the copy of the one table that has mistakes in its cells."""
-    from tasks.outputs.marking import write_marked
+    from tasks.outputs.marking import NothingToMark, write_marked
 
-    done = write_marked(copy, mistakes, force=force)
+    try:
+        done = write_marked(copy, mistakes, force=force)
+    except NothingToMark as nothing:  # the check ends as it would without a copy
+        done = str(nothing)
     if not quiet:
         print(done)

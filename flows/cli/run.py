@@ -80,18 +80,9 @@ def run(
 def _read(places: list[Path]) -> tuple[list["Campaign"], bool]:
     """Read all campaigns. A bad file that was typed stops everything, one of a folder itself."""
     from config.errors import BadInput
-    from config.reading import read_campaign
-    from flows.cli.prepare import campaigns_in, keys_twice
+    from flows.cli.prepare import read_all
 
-    files, mistakes = campaigns_in(places)
-    good = []
-    for file in files:
-        try:
-            good.append(read_campaign(file))
-        except BadInput as error:
-            mistakes += error.mistakes
-    mistakes += (twice := keys_twice(good))
-    good = [each for each in good if each.file not in {mistake.place.file for mistake in twice}]
+    good, mistakes = read_all(places)
     if mistakes and not (good and all(place.is_dir() for place in places)):
         raise BadInput(mistakes)
     for mistake in mistakes:

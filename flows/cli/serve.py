@@ -1,4 +1,4 @@
-"""The commands that stay: `up` and `sandbox`; and `demo`, which shows both at once."""
+"""The commands that stay, `up` and `sandbox`; and `demo`, a sample campaign at a sandbox."""
 
 import asyncio
 import os

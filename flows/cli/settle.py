@@ -80,7 +80,7 @@ def _accept_ledger(key: str, by: "By") -> int:
     if not by.why:
         raise ReasonMissing
     with writing(create=True) as session:
-        accept(session, key, by.who, by.why)
+        accept(session, key.strip().lower(), by.who, by.why)
     print(f"This ledger may send {key} now, whatever its receipts said until now.")
     return 0
 

@@ -24,8 +24,6 @@ Spots = dict[tuple[str, str], list[str]]  # sheet and cell: what is wrong there
 class NothingToMark(CampaignError):
     """No copy was written: no mistake is in a cell of a table."""
 
-    exit_code = 0
-
 
 class OneTable(CampaignError):
     """No copy was written: {files} have mistakes. Mark one at a time."""

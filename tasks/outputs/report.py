@@ -10,6 +10,7 @@ from typing import Any
 from config.emails import masked
 from data.campaigns.history import Event
 from tasks.outputs.exports import page
+from tasks.status import waits_for_a_person
 
 Name = Callable[[str], str]
 """How an address is shown: as it is, or masked."""
@@ -61,7 +62,7 @@ def report_page(
     needs = [
         (name(each["email1"]), _stand(each), each["why"] or "")
         for each in status["candidates"]
-        if {each["add"], each["invite"]} & {"unsure", "refused"}
+        if waits_for_a_person(each)
     ]
     counts = {word: n for word, n in status["counts"].items() if n or word in ALWAYS}
     return page(
@@ -133,9 +134,10 @@ def bars(counts: Mapping[str, int]) -> list[Bar]:
 
 
 def _stand(candidate: Mapping[str, Any]) -> str:
-    step = "add" if candidate["add"] in ("unsure", "refused") else "invite"
-    what = {"add": "adding", "invite": "invitation"}[step]
-    return f"{what} {candidate[step]}"
+    for step, what in (("add", "adding"), ("invite", "invitation")):
+        if candidate[step] in ("unsure", "refused"):
+            return f"{what} {candidate[step]}"
+    return "held"
 
 
 ALWAYS = ("candidates", "added", "invited")

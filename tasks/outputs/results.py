@@ -19,8 +19,10 @@ from config.sheets.cells import addresses_in
 from config.sheets.files import Kind, Source, read_file
 from config.sheets.table import Table, table_of
 from data.campaigns.people import Row
+from data.eligibility.holds import Hold
 from tasks.outputs.exports import guarded, put, write_file
-from tasks.outputs.links import embed_url, word_of
+from tasks.outputs.links import embed_url
+from tasks.status import stands
 
 
 class WrongCopy(CampaignError):
@@ -51,16 +53,20 @@ class Copied:
 
 
 def results_of(
-    people: Iterable[Row], app_url: str, project_id: int | None, *, invites: bool = True
+    people: Iterable[Row],
+    held: Mapping[int, Hold],
+    app_url: str,
+    project_id: int | None,
+    *,
+    send: bool = True,
 ) -> dict[str, Result]:
-    """The result of each person, by email key. `invites`: whether the campaign sends any."""
+    """The result of each person, by email key. `send`: whether the campaign invites anybody."""
     results = {}
     for each in people:
         url = embed_url(app_url, project_id, each.candidate_id)
-        word = word_of(each.invite if invites and each.add == "done" else each.add)
-        if word == "done":
-            word = "invited" if invites else "added"
-        results[email_key(each.email1)] = Result(each.candidate_id, url, word, each.why)
+        why = each.why or (held[each.person_id].why if each.person_id in held else None)
+        word = stands(each, held, send=send)
+        results[email_key(each.email1)] = Result(each.candidate_id, url, word, why)
     return results
 
 

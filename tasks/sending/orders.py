@@ -1,6 +1,6 @@
 """What is still to be sent of one operation: whose request comes next, and what a refusal splits.
 
-Pure: nothing here knows the ledger or the service.
+Pure: nothing here asks the ledger or the service.
 """
 
 from collections import deque

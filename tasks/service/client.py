@@ -1,4 +1,4 @@
-"""The assessment service as the rest of the program sees it: five calls, each made once."""
+"""The assessment service as others see it: five calls; what changes something is made once."""
 
 import asyncio
 import json

@@ -41,7 +41,8 @@ def test_an_approval_names_its_form_and_code() -> None:
 def test_a_person_is_a_masked_address_and_reasons_stay_in_the_ledger() -> None:
     them = [
         stands("ben.hacker@example.org", "refused", "the service said no (Ben is not known)"),
-        stands("cyd@example.org", "waiting", "withdrawn by mara: she told me"),
+        stands("cyd@example.org", "waiting", "has the name of Ada, whom mara told me about"),
+        stands("dee@example.org", "withdrawn", "withdrawn by mara: she told me"),
         stands("ada.lovelace@example.org", "unsure", "no answer"),
     ]
     page = campaign_page(standing(*them, refused=1, held=1, unsure=1), [doubt(17)], "done: x")

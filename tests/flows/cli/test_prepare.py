@@ -77,8 +77,14 @@ def test_when_there_is_nothing_to_mark(
 ) -> None:
     write(rows)
     app.run(["check", "hiring.yaml", "--mark", copy])
-    assert said in capsys.readouterr().err
+    told = capsys.readouterr()
+    assert said in told.out + told.err
     assert not Path(copy).exists()
+
+
+def test_a_copy_changes_no_exit_code() -> None:
+    write(key="no key")  # a mistake in no cell
+    assert app.run(["check", "hiring.yaml", "--mark", "marked.xlsx"]) == 2
 
 
 def test_new_says_what_to_type_next(capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from config.emails import masked
 from config.errors import BadInput
 from config.own_outputs import NotOurs, written_by_us
 from data.campaigns.history import Event
+from data.eligibility.holds import Hold, Kind, Scope
 from data.store.states import State
 from tasks.outputs.embed_pages import write_pages
 from tasks.outputs.exports import CannotWrite, write_file
@@ -58,6 +59,8 @@ class Row:
     add: State = DONE
     invite: State = DONE
     why: str | None = None
+    person_id: int = 0
+    listed: bool = True
     fields: dict[str, Any] = field(default_factory=lambda: {"source": "a fair"})
 
 
@@ -133,11 +136,18 @@ def test_what_cannot_be_written_is_said(tmp_path: Path) -> None:
 
 # --- results in a copy of one's own sheet ---------------------------------------------------------
 
-RESULTS = results_of([ADA, BOB, CEM, DEE], APP, 101)
+RESULTS = results_of([ADA, BOB, CEM, DEE], {}, APP, 101)
 
 
 def test_without_invitations_the_result_is_added() -> None:
-    assert results_of([ADA, CEM], APP, 1, invites=False)["ada@x.org"].status == "added"
+    added = replace(ADA, invite=WAITING)
+    assert results_of([added, CEM], {}, APP, 1, send=False)["ada@x.org"].status == "added"
+
+
+def test_whoever_is_held_is_held_in_the_results_as_well() -> None:
+    hold = Hold(Kind.DO_NOT_CONTACT, Scope.PERSON, "on the do-not-contact list")
+    (held,) = results_of([CEM], {CEM.person_id: hold}, APP, 101).values()
+    assert (held.status, held.why) == ("held", hold.why)
 
 
 def test_results_go_into_a_text_by_address(tmp_path: Path) -> None:
