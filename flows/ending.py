@@ -153,18 +153,13 @@ def broken_off(
     return Ending(key, kind, sentence, next_step, fingerprint=same, service_words=words)
 
 
-def unquoted(text: str) -> tuple[str, tuple[str, ...]]:
-    """A sentence without the service's own words, and these words."""
-    return _QUOTE.sub("", text), tuple(found["words"] for found in _QUOTE.finditer(text))
-
-
 def _stopped(key: str, far: str, early: EndedEarly, unsure: list[str]) -> Ending:
-    what, words = unquoted(early.what)
     if early.how is How.INTERRUPTED:
         sentence = f"{far}. What was in flight got its answer, and nobody is sent anything twice."
         return Ending(key, End.INTERRUPTED, sentence, early.then)
     kind = End.ATTENTION if early.how is How.UNSURE else End.STOPPED
-    same, sentence = _fingerprint([_without_amounts(what), *unsure]), f"{far}. {what}"
+    same, words = _fingerprint([_without_amounts(early.what), *unsure]), early.service_words
+    sentence = f"{far}. {early.what}"
     return Ending(key, kind, sentence, early.then, fingerprint=same, service_words=words)
 
 
@@ -211,7 +206,3 @@ def _fingerprint(met: list[str]) -> str:
 def _without_amounts(sentence: str) -> str:
     """Amounts and times differ from run to run of the same failure."""
     return re.sub(r"\d+", "", sentence)
-
-
-# As tasks/sending/calls.py and tasks/service/client.py quote the service; see messages.py there.
-_QUOTE = re.compile(r'(?: The service wrote:|(?<=status \d{3}),) "(?P<words>[^"]*)"')

@@ -14,7 +14,6 @@ from prefect.runtime import task_run
 from config.errors import Bug, CampaignError
 from config.settings import Settings
 from data.store.ledger import Ledger
-from flows.ending import unquoted
 from tasks.preflight import preflight as ask
 from tasks.sending.run import Run, Turn
 
@@ -74,22 +73,13 @@ def _as_task_run() -> Iterator[None]:
 
 @contextmanager
 def scrubbed() -> Iterator[None]:
-    """Prefect keeps what an exception says, and what it was raised from: raise one in its place.
+    """Prefect keeps what an exception says, and what it was raised from: raise it alone.
 
-    It says the same without the service's own words, which may name a candidate, as may anything
-    that nobody has worded: that becomes a Bug.
+    What nobody has worded may name a candidate: it becomes a Bug.
     """
     try:
         yield
     except CampaignError as error:
-        raise _unquoted(error) from None
+        raise error from None
     except Exception as error:  # noqa: BLE001 - whatever it is
         raise Bug(error, "What was sent is recorded; the next run goes on from there.") from None
-
-
-def _unquoted(error: CampaignError) -> CampaignError:
-    """The same error without the service's own words, which it carries beside its sentence."""
-    sentence, words = unquoted(str(error))
-    copy = type(error).__new__(type(error), sentence)  # its class makes another sentence
-    vars(copy).update(vars(error), service_words=error.service_words + words)
-    return copy

@@ -27,7 +27,8 @@ class Finding:
     @classmethod
     def of(cls, name: str, error: CampaignError) -> "Finding":
         """What an error says."""
-        return cls(name, False, str(error), error.then)
+        wrote = [f'The service wrote: "{each}"' for each in error.service_words]
+        return cls(name, False, " ".join([str(error), *wrote]), error.then)
 
 
 async def examine(*, ask_the_service: bool = True) -> list[Finding]:

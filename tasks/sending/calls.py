@@ -20,13 +20,7 @@ class Made:
     outcome: Outcome
     verdict: Verdict
     token: int  # the number of the token that it carried
-    wrote: str | None = field(default=None, repr=False)
-
-    @property
-    def said(self) -> str:
-        """Why, with the service's own words."""
-        quoted = f' The service wrote: "{self.wrote}"' if self.wrote else ""
-        return f"{self.verdict.why or ''}{quoted}"
+    wrote: tuple[str, ...] = field(default=(), repr=False)
 
 
 @dataclass
@@ -43,7 +37,8 @@ class Calls:
         rows = [step.fields for step in claim.steps] if claim.op is Op.ADD else []
         judged = verdict(claim.op, rows, seen, before=claim.refused)
         wrote = None if judged.state is State.DONE else self.service.words(seen)
-        return Made(_outcome(claim, seen, judged, wrote), judged, seen.token, wrote)
+        words = (wrote,) if wrote else ()
+        return Made(_outcome(claim, seen, judged, wrote), judged, seen.token, words)
 
     def _call(self, claim: Claim, before: Before) -> Awaitable[Exchange]:
         project, whom = self.project, claim.steps[0].service_id

@@ -17,6 +17,7 @@ from data.store.tables import Campaign, Step, now
 from tasks.sending.orders import IN_A_ROW
 from tasks.service.verdict import Then, Verdict
 
+Words = tuple[str, ...]
 PAUSES = 10  # in a row that a service may ask for before the run ends
 
 
@@ -34,8 +35,10 @@ class EndedEarly(CampaignError):
 
     {then}"""
 
-    def __init__(self, how: How, what: str, then: str, hold: Hold | None = None) -> None:
-        self.how, self.what, self.hold = how, what, hold
+    def __init__(
+        self, how: How, what: str, then: str, hold: Hold | None = None, wrote: Words = ()
+    ) -> None:
+        self.how, self.what, self.hold, self.service_words = how, what, hold, wrote
         super().__init__(what=what if what.endswith((".", "!", "?")) else f"{what}.", then=then)
 
 
@@ -63,15 +66,22 @@ class Gate:
         self._one_at_a_time = asyncio.Lock()
         self._somebody_back = asyncio.Event()
 
-    def end(self, how: How, what: str, then: str | None = None, hold: Hold | None = None) -> None:
-        """Let nothing more leave; the first reason stays."""
+    def end(
+        self,
+        how: How,
+        what: str,
+        then: str | None = None,
+        hold: Hold | None = None,
+        wrote: Words = (),
+    ) -> None:
+        """Let nothing more leave; the first reason stays. `wrote`: the service's own words."""
         then = then or (self._settle if how is How.UNSURE else self._go_on)
-        self.ending = self.ending or EndedEarly(how, what, then, hold)
+        self.ending = self.ending or EndedEarly(how, what, then, hold, wrote)
         self._ends.set()
 
     def failed(self, error: CampaignError) -> None:
         """End because the ledger, the lease or the credentials failed."""
-        self.end(How.STOPPED, str(error), error.then or None)
+        self.end(How.STOPPED, str(error), error.then or None, wrote=error.service_words)
 
     def raise_its_ending(self) -> None:
         """Raise EndedEarly, if there is one."""
@@ -129,8 +139,9 @@ class Gate:
         """Let nothing leave until then."""
         self._until = max(self._until or until, until)
 
-    def heard(self, judged: Verdict, said: str) -> None:
-        """Learn from one answer, in the order in which they come; `said` is it in words."""
+    def heard(self, judged: Verdict, wrote: Words) -> None:
+        """Learn from one answer, in the order in which they come; `wrote` are its own words."""
+        why = judged.why or ""
         if judged.then is Then.PAUSE:
             self._pauses += 1
             self._abreast = 1
@@ -147,9 +158,10 @@ class Gate:
         elif judged.state is not State.WAITING:
             self._unsure = 0
         if judged.then is Then.STOP:
-            self.end(How.STOPPED, said)
+            self.end(How.STOPPED, why, wrote=wrote)
         elif self._unsure >= IN_A_ROW:
-            self.end(How.STOPPED, f"{IN_A_ROW} requests in a row got no clear answer. {said}")
+            why = f"{IN_A_ROW} requests in a row got no clear answer. {why}"
+            self.end(How.STOPPED, why, wrote=wrote)
 
     async def wait(self, seconds: float) -> None:
         """Wait this long, or until nothing may leave any more."""
@@ -178,7 +190,7 @@ class Gate:
                 await self._probe()
             except CampaignError as error:
                 said = f"After an unclear answer the service was checked. {error}"
-                self.end(How.STOPPED, said, error.then or None)
+                self.end(How.STOPPED, said, error.then or None, wrote=error.service_words)
             else:
                 self._doubt = False
 

@@ -104,7 +104,7 @@ class Sender:
             raise
         outcome = made.outcome
         if not look.kept_back:
-            self.gate.heard(made.verdict, made.said)
+            self.gate.heard(made.verdict, made.wrote)
             if made.verdict.then is Then.PAUSE:  # first of all: other runs have to hear it, too
                 await self._pause(made.verdict.retry_after or 0.0)
             outcome = await self._not_their_fault(claim, made, orders)
@@ -157,9 +157,9 @@ class Sender:
             if claim.op is Op.ADD:
                 orders.far_from_here()
             return outcome
-        alike = f"{len(everybody)} people in a row were refused alike"
-        why = f"{alike}, so it is not because of their rows, and everybody waits. {made.said}"
-        self.gate.end(How.STOPPED, why)
+        alike = f"{len(everybody)} people in a row were refused alike, so it is not because of"
+        why = f"{alike} their rows, and everybody waits. {made.verdict.why or ''}"
+        self.gate.end(How.STOPPED, why, wrote=made.wrote)
         for each in everybody[:-1]:
             await self._record(replace(each, state=State.WAITING, why=None))
         return replace(outcome, state=State.WAITING, why=None)

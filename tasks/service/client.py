@@ -118,9 +118,9 @@ class Service:
             raise CredentialsRefused(why="it issues a token that it does not accept, status 401")
         page = read_page(address, seen.body, seen.headers.get("link", ""))
         if page is None or seen.status is None or not 200 <= seen.status < 300:
-            written = self.words(seen)
-            why = f"status {seen.status}" + (f', "{written}"' if written else "")
-            raise NotTheService(why=why)
+            error = NotTheService(why=f"status {seen.status}")
+            error.service_words = (written,) if (written := self.words(seen)) else ()
+            raise error
         return page
 
     async def _ask_for_token(self) -> Exchange:

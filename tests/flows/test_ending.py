@@ -13,7 +13,7 @@ from data.store.lease import AtWork
 from data.store.receipts import OlderLedger
 from data.store.states import Op, State
 from data.store.tables import now
-from flows.ending import End, Ending, broken_off, ended, unquoted
+from flows.ending import End, Ending, broken_off, ended
 from tasks.plan import make_plan
 from tasks.sending.gate import EndedEarly, How
 from tasks.service.auth import Unreachable
@@ -129,15 +129,10 @@ def test_somebody_who_needs_a_person_keeps_nobody_else_from_going_on(desk) -> No
 
 
 def test_the_service_s_own_words_are_kept_apart(desk) -> None:
-    said = 'The service said 403. The service wrote: "Ada Of X may not"'
-    early = EndedEarly(How.STOPPED, said, GO_ON)
+    early = EndedEarly(How.STOPPED, "The service said 403", GO_ON, wrote=("Ada Of X may not",))
     ending = ended(desk.ledger, plan(desk), early)
     assert "Ada" not in str(ending)
     assert ending.service_words == ("Ada Of X may not",)
-    assert unquoted('not given: status 400, "no Ada". Nothing was sent.') == (
-        "not given: status 400. Nothing was sent.",
-        ("no Ada",),
-    )
 
 
 # -- broken off --------------------------------------------------------------------------------
