@@ -112,9 +112,13 @@ def main(words: list[str]) -> int:
     parent = os.getppid() if words[0] == STOP_WITH_PARENT else None
     command = words[1:] if words[0] == STOP_WITH_PARENT else words
     watcher = _watcher()
-    worker = subprocess.Popen(command, start_new_session=True)  # noqa: S603 - Prefect's own
-    if watcher.stdin is not None:
-        watcher.stdin.write(b"%d\n" % worker.pid)
+    told = watcher.stdin.fileno() if watcher.stdin else -1
+    worker = subprocess.Popen(  # noqa: S603 - Prefect's own
+        command,
+        start_new_session=True,
+        # It says itself who it is before it begins: this process may be killed at any moment.
+        preexec_fn=lambda: os.write(told, b"%d\n" % os.getpid()),  # noqa: PLW1509 - one call
+    )
     while worker.poll() is None and not heard and parent in (None, os.getppid()):
         time.sleep(0.1)
     if worker.poll() is None:
