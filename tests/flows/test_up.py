@@ -45,9 +45,7 @@ def stopped(campaign: Campaign, service, stop: Callable[[Up], None]) -> dict:
 @pytest.mark.parametrize(
     "number", [signal.SIGINT, signal.SIGHUP], ids=["Ctrl-C", "closed terminal"]
 )
-def test_told_to_stop_it_leaves_nothing_unsure(
-    number: signal.Signals, campaign: Campaign, sandbox
-) -> None:
+def test_told_to_stop_it_leaves_nothing_unsure(number, campaign: Campaign, sandbox) -> None:
     service = sandbox(invite=late(0.5, times=ALWAYS))
     stopped(campaign, service, lambda up: up.running.send(number))  # its whole group hears that
 

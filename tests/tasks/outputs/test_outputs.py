@@ -139,15 +139,10 @@ def test_what_cannot_be_written_is_said(tmp_path: Path) -> None:
 RESULTS = results_of([ADA, BOB, CEM, DEE], {}, APP, 101)
 
 
-def test_without_invitations_the_result_is_added() -> None:
-    added = replace(ADA, invite=WAITING)
-    assert results_of([added, CEM], {}, APP, 1, send=False)["ada@x.org"].status == "added"
-
-
-def test_whoever_is_held_is_held_in_the_results_as_well() -> None:
-    hold = Hold(Kind.DO_NOT_CONTACT, Scope.PERSON, "on the do-not-contact list")
-    (held,) = results_of([CEM], {CEM.person_id: hold}, APP, 101).values()
-    assert (held.status, held.why) == ("held", hold.why)
+def test_results_say_where_everybody_stands() -> None:
+    added, hold = replace(ADA, invite=WAITING), Hold(Kind.GONE, Scope.PERSON, "not in the file")
+    assert results_of([added], {}, APP, 1, send=False)["ada@x.org"].status == "added"
+    assert results_of([CEM], {0: hold}, APP, 1)["cem@x.org"][2:] == ("held", "not in the file")
 
 
 def test_results_go_into_a_text_by_address(tmp_path: Path) -> None:
