@@ -65,12 +65,12 @@ def approve(
     word = approved.REJECT if reject else approved.APPROVE
     code = approved.shown_last(session, campaign_id)
     whole = all(approved.is_approved(session, campaign, each) for each in ("", code or ""))
+    if only not in (None, PILOT, code):
+        raise PlanChanged(key=campaign.key, file=campaign.file)
     about: tuple[int | None, int | None, str | int]  # who, which part, what is answered
     if approved.needs_approval(campaign) and (reject or not whole):
         if code is None or only == PILOT:
             raise NothingToApprove(key=campaign.key, why="; run it first to see the plan")
-        if only not in (None, code):
-            raise PlanChanged(key=campaign.key, file=campaign.file)
         if not reject and code != approved.code_now(session, campaign_id, holds(session, campaign)):
             raise PlanChanged(key=campaign.key, file=campaign.file)
         about = None, None, code
