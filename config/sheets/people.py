@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
+from config import definition as models
 from config.building import mistake
-from config.definition import Candidate, Listed
-from config.definition import Table as TableSpec
 from config.emails import email_key
 from config.errors import BadInput, Mistake, Place, shown
 from config.field_names import meaning
@@ -21,7 +20,7 @@ from config.sheets.table import Table, no_column, read_table
 if TYPE_CHECKING:
     import pandas as pd
 
-SENT = tuple(Candidate.model_fields)
+SENT = tuple(models.Candidate.model_fields)
 NAMES = ("first_name", "last_name")
 
 
@@ -33,7 +32,7 @@ class People:
     is sent.
     """
 
-    listed: list[Listed] = field(default_factory=list)
+    listed: list[models.Listed] = field(default_factory=list)
     mistakes: list[Mistake] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     left_out: dict[str, list[str]] = field(default_factory=dict)
@@ -41,7 +40,7 @@ class People:
     digest: str = ""
 
 
-def read_people(spec: TableSpec, base: Path) -> People:
+def read_people(spec: models.Table, base: Path) -> People:
     """Read the people of the table that a definition in the folder `base` names.
 
     Mistakes are returned, never raised.
@@ -95,7 +94,7 @@ def _missing_columns(table: Table, split: bool, columns: Mapping[str, str]) -> I
         yield no_column(place, FULL_NAME, table.headers)
 
 
-def _read(table: Table, row: int, texts: dict[str, str], first: bool) -> Candidate | None:
+def _read(table: Table, row: int, texts: dict[str, str], first: bool) -> models.Candidate | None:
     """Make a candidate of a row, or say what is against that; `texts` keeps what is right."""
     wrong: set[str] = set()
 
@@ -123,7 +122,7 @@ def _read(table: Table, row: int, texts: dict[str, str], first: bool) -> Candida
             place = table.place(row, "first_name")
             table.notes.append(f"{place}, full_name: {shown(full)} is {split.note}")
     try:
-        return Candidate.model_validate(texts)
+        return models.Candidate.model_validate(texts)
     except ValidationError as error:
         for each in error.errors(include_url=False):
             name = str(each["loc"][0])
@@ -135,7 +134,7 @@ def _read(table: Table, row: int, texts: dict[str, str], first: bool) -> Candida
     return None
 
 
-def _folded(table: Table, everybody: list[int], first: bool) -> list[Listed]:
+def _folded(table: Table, everybody: list[int], first: bool) -> list[models.Listed]:
     """Make one person of the rows of one address; rows that differ are a mistake."""
     import pandas as pd  # noqa: PLC0415
 
@@ -151,7 +150,7 @@ def _folded(table: Table, everybody: list[int], first: bool) -> list[Listed]:
     table.mistakes += _differing(table, frame, earliest[earliest != earliest.index])
     once = keys.drop_duplicates()
     rows = zip(once.index.to_list(), once, strict=True)
-    return [Listed(one, key, table.place(row)) for row, key in rows if (one := read[row])]
+    return [models.Listed(one, key, table.place(row)) for row, key in rows if (one := read[row])]
 
 
 def _differing(table: Table, frame: "pd.DataFrame", again: "pd.Series[int]") -> Iterator[Mistake]:
@@ -179,9 +178,9 @@ def _differing(table: Table, frame: "pd.DataFrame", again: "pd.Series[int]") -> 
         yield Mistake(table.place(row), why, "email1", two)
 
 
-def compare(listed: list[Listed], people: People) -> None:
+def compare(listed: list[models.Listed], people: People) -> None:
     """Ask about an address or a name that stands twice."""
-    seen: dict[str, Listed] = {}
+    seen: dict[str, models.Listed] = {}
     for each in listed:
         person = each.candidate
         name = compared(f"{person.first_name} {person.last_name}")

@@ -129,8 +129,8 @@ def say(error: CampaignError, words: Sequence[str]) -> int:
         for mistake in error.mistakes:
             print(mistake, file=sys.stderr)
     print(error, file=sys.stderr)
-    for words_ in error.service_words:
-        print(f'The service wrote: "{words_}"', file=sys.stderr)
+    for wrote in error.service_words:
+        print(f'The service wrote: "{wrote}"', file=sys.stderr)
     if error.then:
         print(error.then, file=sys.stderr)
     elif isinstance(error, BadInput):

@@ -182,6 +182,7 @@ def test_pages_lead_to_no_other_server() -> None:
 TITLES = [
     ("Queue", 1),
     (" QUEUE ", 1),
+    ("Cafe\u0301", 4),  # typed in another form of Unicode
     ("Quue", 'The nearest is "Queue".'),
     ("Stack", "2 problems"),
     ("Something else entirely", "no problem titled"),
@@ -191,6 +192,7 @@ TITLES = [
 @pytest.mark.parametrize(("title", "found"), TITLES)
 def test_a_title_means_exactly_one_problem(title: str, found: int | str) -> None:
     them = [Problem(1, "Queue", {}), Problem(2, "Stack", {}), Problem(3, "stack", {})]
+    them.append(Problem(4, "Café", {}))
     if isinstance(found, int):
         assert problem_titled(title, them).id == found
     else:
