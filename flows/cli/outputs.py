@@ -98,7 +98,8 @@ def _into_a_copy(
     from data.eligibility.holds import holds
     from data.store.ledger import Ledger
     from data.store.states import Op
-    from tasks.outputs.results import results_of, write_results
+    from tasks.outputs.each_result import results_of
+    from tasks.outputs.results import write_results
 
     with Ledger.open(create=False) as ledger, ledger.reading() as session:
         campaign = find(session, key)

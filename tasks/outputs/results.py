@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from config.emails import email_key
 from config.errors import CampaignError
@@ -18,11 +18,8 @@ from config.own_outputs import OURS, check_output
 from config.sheets.cells import addresses_in
 from config.sheets.files import Kind, Source, read_file
 from config.sheets.table import Table, table_of
-from data.campaigns.people import Row
-from data.eligibility.holds import Hold
+from tasks.outputs.each_result import Result
 from tasks.outputs.exports import guarded, put, write_file
-from tasks.outputs.links import embed_url
-from tasks.status import stands
 
 
 class WrongCopy(CampaignError):
@@ -34,15 +31,6 @@ class WrongCopy(CampaignError):
     exit_code = 2
 
 
-class Result(NamedTuple):
-    """What came of one person, in the order of the columns that are added to a sheet."""
-
-    candidate_id: int | None
-    embed_url: str | None
-    status: str
-    why: str | None
-
-
 @dataclass(frozen=True, slots=True)
 class Copied:
     """What a copy holds: rows by status, how many people have no row, and what the copy lost."""
@@ -50,24 +38,6 @@ class Copied:
     statuses: Counter[str]
     absent: int
     lost: list[str]
-
-
-def results_of(
-    people: Iterable[Row],
-    held: Mapping[int, Hold],
-    app_url: str,
-    project_id: int | None,
-    *,
-    send: bool = True,
-) -> dict[str, Result]:
-    """The result of each person, by email key. `send`: whether the campaign invites anybody."""
-    results = {}
-    for each in people:
-        url = embed_url(app_url, project_id, each.candidate_id)
-        why = each.why or (held[each.person_id].why if each.person_id in held else None)
-        word = stands(each, held, send=send)
-        results[email_key(each.email1)] = Result(each.candidate_id, url, word, why)
-    return results
 
 
 def write_results(

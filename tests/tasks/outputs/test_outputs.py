@@ -22,11 +22,12 @@ from config.own_outputs import NotOurs, written_by_us
 from data.campaigns.history import Event
 from data.eligibility.holds import Hold, Kind, Scope
 from data.store.states import State
+from tasks.outputs.each_result import Result, results_of
 from tasks.outputs.embed_pages import write_pages
 from tasks.outputs.exports import CannotWrite, write_file
 from tasks.outputs.links import COLUMNS, FORMATS, Link, embed_url, links_of, written
 from tasks.outputs.report import Doubt, bars, moments, report_page
-from tasks.outputs.results import Result, WrongCopy, results_of, write_results
+from tasks.outputs.results import WrongCopy, write_results
 from tests.tasks.outputs.standing import standing, stands
 
 DONE, WAITING, REFUSED, UNSURE, GIVEN_UP = (
