@@ -5,6 +5,7 @@ could not be told are told. The ledger is asked first, so that an idle installat
 """
 
 import asyncio
+import socket
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -13,10 +14,12 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+import psutil
 from prefect.client.orchestration import PrefectClient, get_client
 from prefect.client.schemas.filters import FlowFilter, FlowRunFilter
 from prefect.client.schemas.objects import FlowRun, State
 from prefect.states import AwaitingRetry, Crashed
+from sqlmodel import col, select
 
 from config.errors import BadInput, CampaignError, Mistake
 from config.folder import find
@@ -24,13 +27,13 @@ from config.own_outputs import WORKBOOKS
 from config.reading import YAML, key_of, read_campaign, table_of
 from data.store.lease import is_free
 from data.store.ledger import Ledger
-from data.store.tables import SeenFile, now
+from data.store.tables import Campaign, Run, SeenFile, now
 from flows.deployments import deploy, unschedule
 from flows.runs import CAMPAIGN, run_now
 from flows.tell import note, tell_waiting
 
 EVERY = 5.0  # seconds between two looks
-QUIET = 45.0  # seconds in which nobody holds its campaign's lease, and a run is dead
+QUIET = 45.0  # seconds without a lease in which a run is dead that nothing else tells of
 TRIES = 6  # times that the same run begins again after its process died
 RECENT = timedelta(days=30)  # runs that crashed earlier are left alone
 LONGEST = 300.0  # seconds between two tries to tell a notice
@@ -73,7 +76,8 @@ class Runs:
         self._free_since = {each: since.get(each, looked) for each in quiet}
         for run in found:
             crashed = run.state is not None and run.state.is_crashed()  # its worker saw it
-            if crashed or looked - self._free_since.get(run.id, looked) > QUIET:
+            quiet_for = looked - self._free_since.get(run.id, looked)
+            if crashed or quiet_for > QUIET or (run.id in quiet and self._broke_off(run)):
                 await self._go_on(client, run)
 
     async def _go_on(self, client: PrefectClient, run: FlowRun) -> None:
@@ -87,11 +91,26 @@ class Runs:
         await client.set_flow_run_state(run.id, state, force=True)
 
     def _nobody_sends(self, run: FlowRun) -> bool:
-        try:
-            key = run.parameters.get("campaign") or key_of(Path(run.parameters["file"]))
-        except (CampaignError, KeyError):
-            return True
-        return is_free(self._ledger, key)
+        key = _key_of(run)
+        return key is None or is_free(self._ledger, key)
+
+    def _broke_off(self, run: FlowRun) -> bool:
+        """Whether the ledger knows the process in which it sent, and that process is gone."""
+        sent = select(Run).join(Campaign).where(Campaign.key == _key_of(run))
+        with self._ledger.reading() as session:
+            last = session.exec(sent.order_by(col(Run.id).desc()).limit(1)).first()
+        if last is None or last.ended is not None or last.host != socket.gethostname():
+            return False
+        in_it = run.state is not None and run.state.timestamp <= last.began
+        return in_it and not psutil.pid_exists(last.pid)
+
+
+def _key_of(run: FlowRun) -> str | None:
+    try:
+        key: str = run.parameters.get("campaign") or key_of(Path(run.parameters["file"]))
+    except (CampaignError, KeyError):
+        return None
+    return key
 
 
 async def _under_way(client: PrefectClient) -> list[FlowRun]:

@@ -1,5 +1,7 @@
 """The keeper and its deployments, at a Prefect server: dead runs, a folder, and what is off."""
 
+import os
+import socket
 from collections.abc import AsyncIterator, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -12,7 +14,7 @@ from sqlmodel import select
 
 from config.reading import read_campaign
 from data.store.lease import lease
-from data.store.tables import Notice
+from data.store.tables import Notice, Run, now
 from flows import keeper
 from flows.deployments import deploy, deploy_forms
 from flows.keeper import GOES_ON, GONE, TRIES, Runs, Watched
@@ -124,11 +126,27 @@ async def test_a_run_goes_on_once_nobody_holds_its_lease(client, ledger, monkeyp
     assert await state_of(client, run) == "AwaitingRetry"
 
 
-async def test_a_run_that_is_only_beginning_is_left_alone(client, ledger) -> None:
+@pytest.mark.parametrize(
+    ("sent", "state"),
+    [
+        ({}, "AwaitingRetry"),
+        ({"pid": os.getpid()}, "Running"),
+        ({"host": "elsewhere"}, "Running"),
+        ({"ended": now()}, "Running"),
+        ({"began": datetime(2020, 1, 1, tzinfo=UTC)}, "Running"),  # another run of the campaign
+    ],
+)
+async def test_a_run_whose_process_is_gone_goes_on_at_once(
+    client, ledger, desk, sent: dict, state: str
+) -> None:
     run, runs = await begun(client, Running()), Runs(ledger)
+    desk.take_in("Ada", key="dead")
+    gone = {"host": socket.gethostname(), "pid": 2**31 - 1, "began": now()}
+    with desk.at("dead") as (session, campaign_id):
+        session.add(Run(campaign_id=campaign_id, **gone | sent))
     for _ in range(3):
         await runs.go_on(client)
-    assert await state_of(client, run) == "Running"
+    assert await state_of(client, run) == state
 
 
 async def test_a_run_that_crashes_goes_on_six_times_and_is_gone_then(client, ledger) -> None:

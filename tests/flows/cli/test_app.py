@@ -79,14 +79,6 @@ def test_what_is_typed(
     assert said in shown.out + shown.err
 
 
-@pytest.mark.parametrize("command", [each for panel in app.COMMANDS.values() for each in panel])
-def test_every_command_has_an_example_in_its_help(
-    command: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert app.run([command, "--help"]) == 0
-    assert f"Example: campaign {command}" in capsys.readouterr().out
-
-
 @pytest.mark.parametrize(
     ("stdin", "stderr", "answer"),
     [(False, False, True), (False, True, True), (True, False, False), (True, True, None)],

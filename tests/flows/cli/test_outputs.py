@@ -119,10 +119,7 @@ FAULTS = [
 @pytest.mark.parametrize(("wrong", "name"), FAULTS)
 @pytest.mark.usefixtures("sandbox")
 def test_doctor_names_what_is_wrong(
-    wrong: dict[str, str],
-    name: str | None,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    wrong: dict[str, str], name: str | None, monkeypatch, capsys
 ) -> None:
     for variable, value in wrong.items():
         monkeypatch.setenv(variable, value)
@@ -135,9 +132,7 @@ def test_doctor_names_what_is_wrong(
 
 
 @pytest.mark.usefixtures("hiring")
-def test_doctor_names_campaigns_whose_people_are_kept_for_too_long(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_doctor_names_campaigns_whose_people_are_kept_for_too_long(monkeypatch, capsys) -> None:
     def named() -> bool:
         capsys.readouterr()
         app.run(["doctor", "--offline", "--json"])
