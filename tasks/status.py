@@ -38,9 +38,11 @@ def status(session: Session, key: str) -> dict[str, Any]:
     held = holds(session, campaign)
     everybody = rows(session, campaign.id)
     project = own[Op.CREATE].service_id
-    where = [stands(row, held, send=invites_of(campaign).send) for row in everybody]
+    send = invites_of(campaign).send
+    where = [stands(row, held, send=send) for row in everybody]
+    words = [word for word, _ in where]
     counts = {"candidates": len(everybody), "added": sum(r.add is State.DONE for r in everybody)}
-    counts |= {word: where.count(word) for word in COUNTED}
+    counts |= {word: words.count(word) for word in COUNTED}
     return {
         "campaign": campaign.key,
         "service": campaign.service,
@@ -57,9 +59,9 @@ def status(session: Session, key: str) -> dict[str, Any]:
                 "add": word_of(row.add),
                 "invite": word_of(row.invite),
                 "embed_url": embed_url(campaign.app_url, project, row.candidate_id),
-                "why": row.why or (held[row.person_id].why if row.person_id in held else None),
+                "why": why,
             }
-            for row in everybody
+            for row, (_, why) in zip(everybody, where, strict=True)
         ],
     }
 
@@ -73,17 +75,20 @@ def progress(ledger: Ledger, key: str) -> tuple[int, int]:
     return counts.get(State.DONE, 0), sum(counts.values())
 
 
-def stands(row: Row, held: Mapping[int, Hold], *, send: bool) -> str:
-    """Where one person stands: exactly one word of COUNTED, or `added` if nobody is invited."""
-    states = (row.add, row.invite)
+def stands(row: Row, held: Mapping[int, Hold], *, send: bool) -> tuple[str, str | None]:
+    """Where one person stands: a word of COUNTED, or `added` if nobody is invited; and why."""
+    hold = held.get(row.person_id)
+    why = row.why or (hold.why if hold else None)
     for state, word in _WORDS.items():
-        if state in states:
-            return word
+        if state in (row.add, row.invite):
+            return word, why
     if row.invite is State.DONE:
-        return "invited"
-    if row.person_id in held or not row.listed:
-        return "held"
-    return "added" if row.add is State.DONE and not send else "waiting"
+        return "invited", why
+    if row.add is State.DONE and not send:
+        return "added", row.why
+    if hold is None and not row.listed:
+        return "held", why or "no longer in the file"
+    return "held" if hold else "waiting", why
 
 
 def waits_for_a_person(candidate: Mapping[str, Any]) -> bool:

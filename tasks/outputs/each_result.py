@@ -31,7 +31,6 @@ def results_of(
     results = {}
     for each in people:
         url = embed_url(app_url, project_id, each.candidate_id)
-        why = each.why or (held[each.person_id].why if each.person_id in held else None)
-        word = stands(each, held, send=send)
+        word, why = stands(each, held, send=send)
         results[email_key(each.email1)] = Result(each.candidate_id, url, word, why)
     return results

@@ -7,6 +7,7 @@ import pytest
 from openpyxl import Workbook
 
 from config.errors import BadInput
+from data.campaigns.intake import Allowed
 from data.decisions import decisions as d
 from data.decisions.doubts import doubts
 from data.store.states import Op, State
@@ -63,6 +64,15 @@ def test_each_person_is_counted_once(desk):
         ("refused", "campaign invite backend cyd@x.org --why TEXT"),
         ("refused", "campaign invite backend fay@x.org --why TEXT"),
     ]
+
+
+@pytest.mark.parametrize(("send", "why"), [(True, "no longer in the file"), (False, None)])
+def test_whoever_left_the_file_is_held_where_they_would_be_invited(desk, send, why):
+    for people in (("Ada", "Ben"), ("Ada",)):
+        desk.take_in(*people, invites={"send": send}, allowed=Allowed(removed=True))
+        desk.adds()
+    found = stands(desk)
+    assert (found["counts"]["held"], found["candidates"][1]["why"]) == (send, why)
 
 
 def filled_in(table, text, how, *verdicts):
