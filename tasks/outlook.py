@@ -7,10 +7,10 @@ from sqlmodel import Session
 
 from config.reading import Campaign as Read
 from data.campaigns.intake import Intake
-from data.campaigns.people import Row, own_steps, rows
+from data.campaigns.people import Row, invites_of, own_steps, rows
 from data.decisions.doubts import doubts
 from data.eligibility import still_approved
-from data.eligibility.due import to_come
+from data.eligibility.due import to_come, turn
 from data.eligibility.holds import Hold, Kind, Scope, campaign_holds, holds
 from data.store.states import OPEN, Op
 from data.store.tables import Campaign
@@ -72,6 +72,8 @@ def outlook(session: Session, read: Read, intake: Intake) -> Plan:
     wanted = {op: bool(add or invite) and own[op].state in OPEN[op] for op in own}
     code = still_approved.code_now(session, campaign.id, held)
     found = campaign_holds(session, campaign, code=code)
+    in_waves = bool(invites_of(campaign).waves) and not found
+    next_wave = turn(session, campaign.id)[1] if in_waves else None
     stops = [hold for hold in found if hold.scope is Scope.CAMPAIGN]
     if not (add or invite):
         stops = [hold for hold in stops if hold.kind is not Kind.APPROVAL]
@@ -89,7 +91,7 @@ def outlook(session: Session, read: Read, intake: Intake) -> Plan:
         invite=invite,
         unsure=len(doubts(session, campaign.id)),
         holds=stops,
-        waits=[hold for hold in found if hold.scope is Scope.INVITES],
+        waits=[hold for hold in (*found, next_wave) if hold and hold.scope is Scope.INVITES],
         held=_held(session, campaign.id, held),
         intake=intake,
         project=_project(read, own[Op.CREATE].service_id),

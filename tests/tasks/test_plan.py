@@ -64,6 +64,14 @@ def test_what_stops_a_run_and_what_only_waits(desk, invites, stops, waits):
     assert (kinds(made.holds), kinds(made.waits)) == (stops, waits)
 
 
+def test_a_plan_says_when_the_next_wave_begins(desk):
+    invites = {"waves": [1, "rest"], "between": "2 days", "timezone": "UTC"}
+    plan(desk, "Ada", "Ben", invites=invites)
+    desk.sends("Ada")
+    [wave] = plan(desk, "Ada", "Ben", invites=invites).waits
+    assert wave.why.startswith("wave 2 begins on ")
+
+
 def test_history_says_to_whom_a_plan_was_shown(desk):
     plan(desk, "Ada", invites={"approval": "required"})
     [event] = desk.call(history)

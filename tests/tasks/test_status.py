@@ -1,6 +1,7 @@
 """Where everybody stands, and who needs a person."""
 
 import csv
+from dataclasses import replace
 from io import StringIO
 
 import pytest
@@ -132,8 +133,6 @@ def test_another_table_is_no_table_of_doubts(tmp_path):
     ],
 )
 def test_how_far_it_got(desk, status_, phase, words):
-    from dataclasses import replace
-
     desk.take_in("Ada")
     desk.does(Op.CREATE, state=State.UNSURE)
     [doubt] = desk.call(doubts)
