@@ -56,8 +56,8 @@ class Scope(StrEnum):
 class Hold:
     """One reason why something is not sent, and how it ends.
 
-    `why` of a whole campaign names nobody; of a person it may. `until` is when it ends by itself,
-    `type_this` what ends it otherwise. `except_person` is the one whom it lets pass: the pilot.
+    `why` of a whole campaign names nobody; of a person it may. `until` is when a campaign's ends by
+    itself, `type_this` what ends it otherwise. `except_person` is whom it lets pass: the pilot.
     """
 
     kind: Kind
