@@ -5,12 +5,13 @@ its runs with SIGKILL when it is told to stop, which leaves what was in flight u
 """
 
 import asyncio
+import ctypes
 import os
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 PATIENCE = 60.0  # seconds that runs may take to end, longer than a request may wait for its answer
 LOOKS = 2.0  # seconds between two looks at whether somebody cancelled the run in Prefect
 STOP_WITH_PARENT = "--stop-with-parent"
+PR_SET_PDEATHSIG = 1  # of prctl(2)
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
@@ -111,13 +113,10 @@ def main(words: list[str]) -> int:
     # With --stop-with-parent it also stops when whoever started it is gone, however that ended.
     parent = os.getppid() if words[0] == STOP_WITH_PARENT else None
     command = words[1:] if words[0] == STOP_WITH_PARENT else words
-    watcher = _watcher()
-    told = watcher.stdin.fileno() if watcher.stdin else -1
     worker = subprocess.Popen(  # noqa: S603 - Prefect's own
         command,
         start_new_session=True,
-        # It says itself who it is before it begins: this process may be killed at any moment.
-        preexec_fn=lambda: os.write(told, b"%d\n" % os.getpid()),  # noqa: PLW1509 - one call
+        preexec_fn=_ends_with_this_process(),  # noqa: PLW1509 - two calls of the system
     )
     while worker.poll() is None and not heard and parent in (None, os.getppid()):
         time.sleep(0.1)
@@ -131,29 +130,23 @@ def main(words: list[str]) -> int:
             time.sleep(0.1)
         process.terminate()
         process.resume()
-    code = worker.wait()
-    watcher.communicate(b"over")
-    return code
+    return worker.wait()
 
 
-def _watcher() -> "subprocess.Popen[bytes]":
-    """A process that kills the worker when this one was killed: it would begin runs that nobody
-    stops gently.
+def _ends_with_this_process() -> Callable[[], None]:
+    """What a worker does before it begins, so that the system kills it once this one was killed.
 
-    Its runs go on. It reads the worker's number, and then nothing at all if whoever could write is
-    gone.
+    It would begin runs that nobody stops gently. Its runs go on.
     """
-    watch = (
-        "import os, sys\n"
-        "worker = sys.stdin.readline()\n"
-        "if worker and not sys.stdin.read(): os.kill(int(worker), 9)"
-    )
-    return subprocess.Popen(  # noqa: S603 - the lines above
-        [sys.executable, "-I", "-c", watch],
-        stdin=subprocess.PIPE,
-        bufsize=0,
-        start_new_session=True,
-    )
+    this, prctl = os.getpid(), getattr(ctypes.CDLL(None), "prctl", None)  # of Linux alone
+
+    def ask() -> None:
+        if prctl is not None:
+            prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != this:  # it was killed before that
+            os._exit(1)
+
+    return ask
 
 
 def _runs_of(worker: "psutil.Process") -> "list[psutil.Process]":
