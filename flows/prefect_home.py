@@ -3,9 +3,13 @@
 import os
 import secrets
 from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
 
 from platformdirs import user_data_path
+from sqlalchemy import make_url
+
+from config.settings import settings
 
 SETTINGS = {
     "DO_NOT_TRACK": "1",
@@ -18,11 +22,19 @@ SETTINGS = {
 
 
 def prefect_home() -> Path:
-    """Where Prefect keeps its database: not ~/.prefect, which a newer Prefect may have changed."""
-    default = user_data_path("hiring-campaigns", appauthor=False) / "prefect"
-    home = Path(os.environ.get("PREFECT_HOME") or default).expanduser().absolute()
+    """Where Prefect keeps its database: not ~/.prefect, which a newer Prefect may have changed.
+
+    Each ledger has its own: a schedule that was practised with never sends to the real service.
+    """
+    home = Path(os.environ.get("PREFECT_HOME") or _of_this_ledger()).expanduser().absolute()
     home.mkdir(parents=True, exist_ok=True, mode=0o700)
     return home
+
+
+def _of_this_ledger() -> Path:
+    ledger = make_url(settings().database_url).set(password=None)
+    which = sha256(str(ledger).encode()).hexdigest()[:8]
+    return user_data_path("hiring-campaigns", appauthor=False) / f"prefect-{which}"
 
 
 def login() -> str:

@@ -33,7 +33,7 @@ class KeyInUse(CampaignError):
     """{key} already is for {before}; {file} now says {after}. Nothing was sent. A new campaign
     needs a key of its own: change  campaign: {key}.
 
-    campaign run {file} --keep-project   (if it is the same campaign)"""
+    {then}"""
 
     exit_code = 2
 
@@ -78,12 +78,11 @@ def take_in(session: Session, read: Read, settings: Settings, allowed: Allowed =
     campaign = known(session, read.definition.campaign)
     if campaign is not None:
         refuse_elsewhere(campaign, settings)
+        campaign.file = str(read.file.absolute())
+        campaign.app_url = settings.app_url or campaign.app_url
         if campaign.digest == read.digest:
-            campaign.file = str(read.file.absolute())
-            campaign.app_url = settings.app_url or campaign.app_url
             return Intake(campaign.id)
-        if not allowed.project:
-            _refuse_another(session, campaign, read)
+        _refuse_another(session, campaign, read, allowed)
     campaign = campaign or _first(session, read, settings)
     before = _known_people(session, campaign)
     everybody = _everybody(read)
@@ -96,7 +95,7 @@ def take_in(session: Session, read: Read, settings: Settings, allowed: Allowed =
         if not allowed.removed:
             return Intake(campaign.id, gone=names, too_many_gone=too_many)
         session.add(Decision(who=allowed.who, word="accept-removed", campaign_id=campaign.id))
-    notes = _follow(session, campaign, read, settings)
+    notes = _follow(session, campaign, read)
     new = {key: fields for key, fields in listed.items() if key not in before}
     add_people(session, campaign.id, new)
     _mark(session, gone, listed=False)
@@ -206,7 +205,7 @@ def _first(session: Session, read: Read, settings: Settings) -> Campaign:
         service=settings.base_url,
         account=settings.account,
         app_url=settings.app_url,
-        file="",
+        file=str(read.file.absolute()),
         digest="",
     )
     session.add(campaign)
@@ -216,9 +215,7 @@ def _first(session: Session, read: Read, settings: Settings) -> Campaign:
     return campaign
 
 
-def _follow(
-    session: Session, campaign: Campaign, read: Read, settings: Settings
-) -> tuple[str, ...]:
+def _follow(session: Session, campaign: Campaign, read: Read) -> tuple[str, ...]:
     """Whatever was not sent yet follows the file; says what can not follow it any more."""
     definition, own, before = read.definition, own_steps(session, campaign.id), campaign.spec or {}
     create, attach, asked = own[Op.CREATE], own[Op.ATTACH], definition.problem
@@ -233,27 +230,30 @@ def _follow(
         attach.service_id = attach.service_id if asked.title and same_title else asked.id
         attach.state = State.WAITING
     late = create.part_id is not None and before.get("project") != spec["project"]
-    campaign.spec, campaign.digest, campaign.file = spec, read.digest, str(read.file.absolute())
-    campaign.app_url = settings.app_url or campaign.app_url
+    campaign.spec, campaign.digest = spec, read.digest
     session.flush()
     note = "The project exists already; what the file now says of it is not sent."
     return (note,) if late else ()
 
 
-def _refuse_another(session: Session, campaign: Campaign, read: Read) -> None:
+def _refuse_another(session: Session, campaign: Campaign, read: Read, allowed: Allowed) -> None:
     """Raise KeyInUse if the file means another project or problem than was sent.
 
-    The service has no update (interface 4): people would be invited to the wrong test.
+    The service has no update (interface 4): people would be invited to the wrong test. A project
+    of another name may be the same one; a person says so.
     """
+    renamed = f"campaign run {read.file.name} --keep-project   (if only its name has changed)"
     asked = read.definition.model_dump(include={"project", "problem"})
     for op, step in own_steps(session, campaign.id).items():
         part, name = ("project", "name") if op is Op.CREATE else ("problem", "title")
         was, says, number = (campaign.spec or {})[part][name], asked[part][name], asked[part]["id"]
         alike = number == step.service_id if number is not None else _plain(says) == _plain(was)
-        if step.state not in OPEN[op] and not alike:
+        kept = op is Op.CREATE and allowed.project
+        if not (alike or kept or step.state in OPEN[op]):
             before = f'{part} "{was}"' if was else f"{part} {step.service_id}"
             after = f'{part} "{says}"' if says else f"{part} {number}"
-            raise KeyInUse(key=campaign.key, before=before, after=after, file=read.file.name)
+            of = {"file": read.file.name, "then": renamed if op is Op.CREATE else ""}
+            raise KeyInUse(key=campaign.key, before=before, after=after, **of)
 
 
 def _plain(name: str | None) -> str | None:

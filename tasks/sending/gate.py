@@ -18,6 +18,7 @@ from tasks.sending.orders import IN_A_ROW
 from tasks.service.verdict import Then, Verdict
 
 Words = tuple[str, ...]
+ASKS_AGAIN = timedelta(seconds=5)  # whose turn it is, at a rate
 PAUSES = 10  # in a row that a service may ask for before the run ends
 
 
@@ -100,7 +101,8 @@ class Gate:
                 self.pause(until)
                 return True
             case Hold(kind=Kind.RATE, until=datetime() as until):
-                self._next = until  # nobody else's turn; who was claimed leaves
+                # Nobody else's turn; who was claimed leaves. Somebody may pause it meanwhile.
+                self._next = min(until, now() + ASKS_AGAIN)
                 return True
             case Hold():
                 self.end(How.HELD, f"{self._key}: {answer.why}", answer.type_this, answer)
