@@ -39,8 +39,8 @@ def main() -> None:
         "## Commands",
         table(("command", "does"), commands()),
         "Each has an example and its options in `campaign COMMAND --help`. Exit codes: 0 all done; "
-        "1 stopped, the same command goes on; 2 bad input, nothing was sent; 3 a person must look; "
-        "130 interrupted.",
+        "1 stopped, the same command goes on; 2 bad input, of which nothing was sent; 3 a person "
+        "must look; 130 interrupted.",
     ]
     for title, model in MODELS.items():
         parts += [f"## {title}", about(model), table(("field", "says"), fields(model))]

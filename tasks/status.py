@@ -121,7 +121,11 @@ def needs(session: Session, key: str) -> Iterator[Need]:
         if State.REFUSED in (row.add, row.invite) and row.listed:
             typed = command("invite", key, row.email1, "--why", "TEXT")
             yield Need("refused", f"{row.email1}: the service said no ({row.why})", typed)
-    for op, number in leftovers(session, campaign.id):
+
+
+def left_over(session: Session, key: str) -> Iterator[Need]:
+    """What a person may want to remove at the service. It keeps nobody from anything."""
+    for op, number in leftovers(session, find(session, key).id):
         what = "project" if op is Op.CREATE else "candidate"
         which = f" {number}" if number is not None else ""
         why = f"the service may have one more {what}{which}; remove it in the web application"

@@ -58,23 +58,24 @@ def status(
     """
     from data.campaigns.people import find
     from data.store.ledger import Ledger
-    from tasks.status import keys, needs
+    from tasks.status import keys, left_over, needs
     from tasks.status import status as stands
 
     with Ledger.open(create=False) as ledger, ledger.reading() as session:
         asked = [key] if key else keys(session)
         found = [stands(session, each) for each in asked]
         needed = [list(needs(session, each)) for each in asked]
+        besides = [list(left_over(session, each)) for each in asked]
         files = [find(session, each).file for each in asked]
     if as_json:
         print(json.dumps(found[0] if key else found, ensure_ascii=False, indent=2))
         return 3 if any(needed) else 0
-    for each, theirs, file in zip(found, needed, files, strict=True):
+    for each, theirs, left, file in zip(found, needed, besides, files, strict=True):
         for line in _where_it_stands(each):
             print(line)
         if each["counts"]["waiting"] and not theirs:
             print(f"      {command('run', file)}")
-        for need in theirs[:SHOWN]:
+        for need in (*theirs[:SHOWN], *left[:SHOWN]):
             print(f"  {need.kind}: {need.why}")
             if need.type_this:
                 print(f"      {need.type_this}")

@@ -13,7 +13,7 @@ from data.decisions import decisions as d
 from data.decisions.doubts import doubts
 from data.store.states import Op, State
 from tasks.doubts import as_csv, described, how_far, read_filled_in
-from tasks.status import needs, status
+from tasks.status import left_over, needs, status
 from tests.data.desk import SERVICE, address
 
 ME = d.By("me", "no")
@@ -25,27 +25,28 @@ def stands(desk):
 
 
 def test_each_person_is_counted_once(desk):
-    who = ("Ada", "Ben", "Cyd", "Dov", "Eve", "Fay", "Gus")
+    who = ("Ada", "Ben", "Cyd", "Dov", "Eve", "Fay", "Gus", "Hal")
     desk.take_in(*who)
     desk.does(Op.CREATE)
     desk.does(Op.ATTACH)
     desk.does(Op.ADD, "Fay", state=State.REFUSED, why="no such stage")
+    desk.does(Op.ADD, "Hal", state=State.UNSURE)
     desk.does(Op.ADD, *who[:5])
     desk.does(Op.INVITE, "Ada")
     desk.does(Op.INVITE, "Ben", state=State.UNSURE)
     desk.does(Op.INVITE, "Cyd", state=State.REFUSED, why="no")
-    desk.call(d.withdraw, [address("Dov")], ME)
+    desk.call(d.withdraw, [address("Dov"), address("Hal")], ME)
     desk.call(lambda s, _: d.block(s, [address("Eve")], ME))
     found = stands(desk)
     assert found["counts"] == {
-        "candidates": 7,
+        "candidates": 8,
         "added": 5,
         "invited": 1,
         "waiting": 1,
         "sending": 0,
         "unsure": 1,
         "refused": 2,
-        "withdrawn": 1,
+        "withdrawn": 2,
         "held": 1,
     }
     assert (found["project_id"], found["problem_id"]) == (101, 42)
@@ -59,6 +60,7 @@ def test_each_person_is_counted_once(desk):
     assert by_name["fay@x.org"]["why"] == "no such stage"
     with desk.ledger.reading() as session:
         typed = [(need.kind, need.type_this) for need in needs(session, "backend")]
+        assert [need.kind for need in left_over(session, "backend")] == ["left over"]
     assert typed == [
         ("unsure", "campaign settle backend"),
         ("held", "campaign invite backend eve@x.org --why TEXT"),
