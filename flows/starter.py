@@ -40,17 +40,19 @@ def write_starter(
         raise BadInput.at(Place(path), "wanted a name that ends in .yaml or .xlsx")
     if not path.parent.is_dir():
         raise BadInput.at(Place(path), f"there is no folder {path.parent}; create it first")
+    check_output(path, force=force)
     table = _read(export, sheet, path) if export else None
     people = PEOPLE
     if export and table:
         reader = None if force else who_reads(export, path.parent, sheet=table.grid.sheet)
         if reader:
             why = f"{reader} already reads this table; a second one would invite everybody again"
-            raise BadInput.at(Place(export), f"{why}; to write it all the same, add --force")
+            refusal = BadInput.at(Place(export), f"{why}; to write it all the same, add --force")
+            refusal.then = f"Then type: {command('check', reader)}"
+            raise refusal
         named = os.path.relpath(export.resolve(), path.resolve().parent)
         file = f"  file: {in_yaml(Path(named).as_posix())}"
         people = "\n".join(["candidates:", file, *_options(table), ""])
-    check_output(path, force=force)
     check = command("check", path.name)
     text = TEMPLATE.read_text("utf-8").format(key=in_yaml(key), candidates=people, check=check)
     if suffix == ".xlsx":

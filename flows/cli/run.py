@@ -105,7 +105,7 @@ def _planned(
 def _sent(plan: "Plan", ledger: "Ledger", allowed: "Allowed", *, quiet: bool) -> "Ending":
     """Run the flow of one campaign, and say how it ended and who needs a person."""
     from data.campaigns.people import known
-    from flows.ending import Ending
+    from flows.ending import End, Ending
     from tasks.status import needs
 
     with _progress(plan.key, ledger, quiet=quiet):
@@ -118,7 +118,9 @@ def _sent(plan: "Plan", ledger: "Ledger", allowed: "Allowed", *, quiet: bool) ->
             needed = list(needs(session, plan.key)) if in_ledger else []
         for need in needed:
             words.aside(f"  {need.why}" + (f"\n    {need.type_this}" if need.type_this else ""))
-        next_step = ending.next_step or command("links", plan.key)
+        later = ending.kind is End.NOT_YET
+        goes_on = command("run", plan.file) if later else command("links", plan.key)
+        next_step = ending.next_step or goes_on
         if next_step not in {need.type_this for need in needed}:
             is_command = next_step.startswith("campaign ")
             words.aside(f"Then type: {next_step}" if is_command else next_step)

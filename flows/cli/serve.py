@@ -42,7 +42,9 @@ def up(
 
 def sandbox(
     port: int = typer.Option(8700, min=0, max=65535, help="0 takes a free one."),
-    fault: list[str] = typer.Option([], help="What goes wrong, as in invite=lost:3"),
+    fault: list[str] = typer.Option(
+        [], help="What goes wrong, as in invite=lost:3; invite=help lists all."
+    ),
 ) -> int:
     """The assessment service on your own desk, to practise with; it sends no email.
 

@@ -138,7 +138,6 @@ def test_marked_rows_and_unknown_headers_are_left_to_a_person(tmp_path: Path) ->
     ("name", "why"),
     [
         ("other.yaml", "hiring.yaml already reads"),
-        ("hiring.yaml", "hiring.yaml already reads"),
         ("hiring.txt", "wanted a name that ends in"),
         ("no/hiring.yaml", "there is no folder"),
     ],
