@@ -290,11 +290,10 @@ def test_43_after_kill_9_of_everything_the_campaign_goes_on_by_itself(
     assert before < 80
     service.faults["invite"] = None
     with Up(campaign) as up:
-        up.until(lambda: service.arrived("invite", 80))
         up.until(lambda: set(campaign.states().values()) <= {"done", "unsure"})
-        states = [*campaign.states().values()]
-    assert states.count("unsure") <= 8
-    assert len(service.entries("invite")) == 80
+        unsure = [*campaign.states().values()].count("unsure")
+    assert unsure <= 8  # whether each of them had arrived when all was killed or not
+    assert 80 - unsure <= len(service.entries("invite")) <= 80
     assert not service.twice()
 
 

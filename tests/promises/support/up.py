@@ -75,7 +75,8 @@ class Up:
         with suppress(psutil.NoSuchProcess):
             top = psutil.Process(self.running.process.pid)
             for process in [top, *top.children(recursive=True)]:
-                process.kill()
+                with suppress(psutil.NoSuchProcess):  # the system ends a worker with its wrapper
+                    process.kill()
         self.running.process.wait()
 
     def ask(self, method: str, path: str, body: Any = None) -> Any:
