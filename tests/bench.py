@@ -227,7 +227,7 @@ ROWS: dict[str, tuple[str, tuple[Any, ...], tuple[Any, ...]]] = {
     "grow": ("one of 100,000, beside one of 1,000", ("ours", 100_000), ("ours", 1_000)),
     "plan": ("a plan of 100,000, beside reading", ("plan", 100_000), ("read", 100_000)),
     "csv": ("reading 100,000, beside pandas", ("read", 100_000), ("pandas", 100_000)),
-    # With PREFECT_API_URL both speak to that server; without, each starts its own.
+    # With PREFECT_API_URL both speak to that server; without, each starts its own in PREFECT_HOME.
     "run": ("a run of ten, beside an empty flow", ("run", 10), ("flow", 10)),
     "prefect": ("500, beside a Prefect task each", ("ours", 500), ("prefect", 500)),
     "dbos": ("500, beside a DBOS step each", ("ours", 500), ("dbos", 500)),
