@@ -32,8 +32,8 @@ def prefect_home() -> Path:
 
 
 def _of_this_ledger() -> Path:
-    ledger = make_url(settings().database_url).set(password=None)
-    which = sha256(str(ledger).encode()).hexdigest()[:8]
+    ledger = str(make_url(settings().database_url))  # shown with stars in the password's place
+    which = sha256(ledger.encode()).hexdigest()[:8]
     return user_data_path("hiring-campaigns", appauthor=False) / f"prefect-{which}"
 
 
