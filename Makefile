@@ -29,9 +29,10 @@ lint: $(VENV)/.ready-tests    ## style, types, and who may import whom
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 
-format: $(VENV)/.ready-tests  ## write the code as `make lint` wants it
+format: $(VENV)/.ready-tests  ## write the code as `make lint` wants it, and page 2 anew
 	@$(BIN)/ruff check --fix --quiet .
 	@$(BIN)/ruff format .
+	@$(BIN)/python docs/reference.py
 
 # requirements.lock has two parts, so that running a campaign installs no test tool.
 $(VENV)/.ready: requirements.lock pyproject.toml

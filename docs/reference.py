@@ -1,4 +1,4 @@
-"""Writes 2-reference.md from the models and the commands: `python docs/reference.py`."""
+"""Writes 2-reference.md from the models; `make format` does it."""
 
 import re
 from pathlib import Path
@@ -17,7 +17,6 @@ from config.definition import (
     Table,
 )
 from config.settings import Settings, variable
-from flows.cli.app import COMMANDS
 
 PAGE = Path(__file__).with_name("2-reference.md")
 MODELS: dict[str, type[BaseModel]] = {
@@ -35,12 +34,10 @@ MODELS: dict[str, type[BaseModel]] = {
 def main() -> None:
     parts = [
         "# 2. Reference",
-        "Written by `python docs/reference.py` from the program itself.",
-        "## Commands",
-        table(("command", "does"), commands()),
-        "Each has an example and its options in `campaign COMMAND --help`. Exit codes: 0 all done; "
-        "1 stopped, the same command goes on; 2 bad input, of which nothing was sent; 3 a person "
-        "must look; 130 interrupted.",
+        "Written by `make format` from the models themselves. `campaign --help` lists the "
+        "commands, and `campaign COMMAND --help` has the options of each, and an example. Exit "
+        "codes: 0 all done; 1 stopped, the same command goes on; 2 bad input, of which nothing was "
+        "sent; 3 a person must look; 130 interrupted.",
     ]
     for title, model in MODELS.items():
         parts += [f"## {title}", about(model), table(("field", "says"), fields(model))]
@@ -51,10 +48,6 @@ def main() -> None:
         table(("variable", "says"), settings()),
     ]
     PAGE.write_text("\n\n".join(parts) + "\n", "utf-8")
-
-
-def commands() -> list[tuple[str, str]]:
-    return [(f"`{name}`", what) for panel in COMMANDS.values() for name, (_, what) in panel.items()]
 
 
 def about(model: type[BaseModel]) -> str:

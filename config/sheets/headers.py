@@ -1,8 +1,9 @@
 """What the words of a table mean: its headers, and what it says of people who are out.
 
-The words stand in headers.csv, a kind and a language a line. Of the kinds, the fields of a
-candidate, `remarks` and `qualifier` match a whole header. The others are patterns of words: `*`
-stands for the rest of a word, so that `reject*` matches Rejected, Rejection and rejects.
+A field's own name is a header. Other words stand in headers.csv, a kind and a language a line. Of
+the kinds, the fields of a candidate, `remarks` and `qualifier` match a whole header. The others are
+patterns of words: `*` stands for the rest of a word, so that `reject*` matches Rejected, Rejection
+and rejects.
 
 - `beside`: the words mean this only in a table that has one of these headers as well
 - `status_column`, but not `not_status`: headers whose values may say that a person is out
@@ -149,9 +150,10 @@ def _spellings(kind: str) -> frozenset[str]:
 @cache
 def _words() -> list[tuple[str, str, frozenset[str]]]:
     """The spellings that mean a field, with that field, and beside which others they do."""
+    own = [(name, (name,), ()) for name in COLUMNS if not is_remarks(name)]
     return [
         (spelling(word), kind, frozenset(map(spelling, beside)))
-        for kind, words, beside in _lines()
+        for kind, words, beside in (*own, *_lines())
         if kind in COLUMNS
         for word in words
     ]

@@ -1,13 +1,8 @@
-"""The command line: which commands there are, and how each one ends.
-
-A command is a line here and a function of its name in its module, which imports what it needs when
-it is called: `campaign --help` imports no command at all. It returns its exit code, or nothing.
-"""
+"""The command line: what was typed is run, and however it ends, a person reads why."""
 
 import gc
 import sys
 from collections.abc import Sequence
-from importlib import import_module
 from importlib.metadata import version
 from typing import Any
 
@@ -15,41 +10,8 @@ import typer
 from typer.core import TyperGroup
 
 from config.errors import BadInput, Bug, CampaignError, command
+from flows.cli.panels import panels
 
-COMMANDS = {
-    "Begin": {
-        "demo": ("serve", "See it work: a sample campaign against a sandbox, twice"),
-        "new": ("prepare", "Write a definition to fill in, from an export if you like"),
-        "problems": ("connection", "List the service's problems"),
-        "sandbox": ("serve", "The assessment service on your own desk, to practise with"),
-        "doctor": ("connection", "Check settings, credentials, ledger and Prefect"),
-    },
-    "Send": {
-        "check": ("prepare", "Find every mistake in definitions and tables; sends nothing"),
-        "plan": ("look", "Show what a run would do; sends nothing"),
-        "run": ("run", "Show the plan, ask, and send what is left; safe to repeat"),
-        "up": ("serve", "Prefect's pages, schedules, the watched folder and forms"),
-    },
-    "Look": {
-        "status": ("look", "Show where campaigns stand, and who needs a person"),
-        "history": ("look", "Show every request and every decision in order"),
-        "links": ("outputs", "Write each candidate's link, also into a copy of your own sheet"),
-        "report": ("outputs", "Write one page to send and to keep"),
-    },
-    "Decide about a campaign": {
-        "approve": ("decide", "Approve a plan, or the pilot's email"),
-        "settle": ("settle", "Say what became of a request whose result is unknown"),
-        "pause": ("decide", "Send nothing more of a campaign for now"),
-        "resume": ("decide", "Let a paused campaign go on"),
-    },
-    "Decide about people": {
-        "invite": ("decide", "Invite somebody once more, or although they are held"),
-        "correct": ("decide", "Put the right address in the place of a wrong one"),
-        "withdraw": ("decide", "Send somebody nothing more"),
-        "block": ("decide", "Never write to an address or a domain again"),
-        "forget": ("decide", "Remove a person everywhere, for good"),
-    },
-}
 INTERRUPTED = 130
 
 
@@ -65,7 +27,7 @@ def main() -> None:
 def run(words: Sequence[str]) -> int:
     """Run one command. Whatever a person can cause ends in a sentence and an exit code."""
     try:
-        code = program(words)(list(words), prog_name="campaign", standalone_mode=False)
+        code = program()(list(words), prog_name="campaign", standalone_mode=False)
     except CampaignError as error:
         return say(error, words)
     except (KeyboardInterrupt, typer.Abort):
@@ -82,30 +44,27 @@ def run(words: Sequence[str]) -> int:
     return code if isinstance(code, int) else 0
 
 
-def program(words: Sequence[str]) -> typer.Typer:
-    """All commands by name and help; the one that was typed with its options."""
+def program() -> typer.Typer:
+    """All commands by name, with their options and their help."""
     # Plain help: with rich it would take twice as long, and draw its boxes into files as well.
     app = typer.Typer(
         cls=InPanels, no_args_is_help=True, add_completion=False, rich_markup_mode=None
     )
     app.callback()(campaign)
-    typed = next((word for word in words if not word.startswith("-")), None)
-    for commands in COMMANDS.values():
-        for name, (module, _) in commands.items():
-            function = _nothing
-            if name == typed:
-                function = getattr(import_module(f"flows.cli.{module}"), name)
+    for panel in panels():
+        for name, function in panel.commands.items():
             app.command(name)(function)
     return app
 
 
 class InPanels(TyperGroup):
-    """Lists the commands as COMMANDS groups them."""
+    """Lists the commands by their panels."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        for panel, commands in COMMANDS.items():
-            with formatter.section(panel):
-                formatter.write_dl([(name, purpose) for name, (_, purpose) in commands.items()])
+        for panel in panels():
+            with formatter.section(panel.title):
+                named = sorted(panel.commands)
+                formatter.write_dl([(n, self.commands[n].get_short_help_str(80)) for n in named])
 
 
 def _version(asked: bool) -> None:
@@ -136,7 +95,3 @@ def say(error: CampaignError, words: Sequence[str]) -> int:
     elif isinstance(error, BadInput):
         print(f"Then type: {command(*words)}", file=sys.stderr)
     return error.exit_code
-
-
-def _nothing() -> None:
-    """Stand in for a command that was not typed."""

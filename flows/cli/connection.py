@@ -1,25 +1,28 @@
 """The commands that ask what a campaign will find: `problems` at the service, `doctor` at all."""
 
-import asyncio
 import json
 from typing import TYPE_CHECKING
 
 import typer
 
 from flows.cli import words
+from flows.cli.panels import BEGIN
 
 if TYPE_CHECKING:
     from tasks.doctor import Finding
 
 
+@BEGIN.command
 def problems(
     search: list[str] = typer.Argument(None, metavar="words", help="Words of a title or skill."),
     as_json: bool = typer.Option(False, "--json", help="Print one JSON object."),
 ) -> int:
-    """List the service's problems with their ids, for `problem:` in a definition.
+    """List the service's problems with their ids. A definition names one after `problem:`.
 
     Example: campaign problems two sum
     """
+    import asyncio
+
     from config.settings import service_settings
     from tasks.service.client import Service
     from tasks.service.problems import Problem, matching
@@ -44,14 +47,17 @@ def problems(
     return 0
 
 
+@BEGIN.command
 def doctor(
     as_json: bool = typer.Option(False, "--json", help="Print one JSON object."),
     offline: bool = typer.Option(False, "--offline", help="Do not ask the service."),
 ) -> int:
-    """Check settings, credentials, ledger and Prefect, and say how to fix what is wrong.
+    """Check settings, credentials, ledger and Prefect. What is wrong says how to fix it.
 
     Example: campaign doctor
     """
+    import asyncio
+
     from tasks.doctor import examine
 
     found = [*asyncio.run(examine(ask_the_service=not offline)), asyncio.run(_prefect())]

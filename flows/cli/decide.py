@@ -11,6 +11,7 @@ import typer
 
 from config.errors import CampaignError
 from flows.cli import words
+from flows.cli.panels import CAMPAIGN, PEOPLE
 
 if TYPE_CHECKING:
     from sqlmodel import Session
@@ -28,6 +29,7 @@ class NotAgreed(CampaignError):
     """You did not agree, so nothing was changed."""
 
 
+@PEOPLE.command
 def invite(
     key: str = KEY,
     emails: list[str] = EMAILS,
@@ -50,6 +52,7 @@ def invite(
         _then_run(campaign)
 
 
+@PEOPLE.command
 def correct(
     key: str = KEY,
     old: str = typer.Argument(..., help="The wrong address."),
@@ -69,6 +72,7 @@ def correct(
         _then_run(campaign)
 
 
+@PEOPLE.command
 def withdraw(
     key: str = KEY,
     emails: list[str] = EMAILS,
@@ -91,12 +95,13 @@ def withdraw(
             print("The service has no delete: remove whoever was added in the web application.")
 
 
+@PEOPLE.command
 def block(
     entries: list[str] = typer.Argument(..., help="Addresses, or domains such as @corp.org."),
     lift: bool = typer.Option(False, "--lift", help="Take them off the list."),
     why: str = WHY,
 ) -> None:
-    """Put addresses or domains on the do-not-contact list: no campaign sends there any more.
+    """Never write to an address or a domain again. They join the do-not-contact list.
 
     Example: campaign block ada@example.org @corp.org --why "They asked for it"
     """
@@ -110,6 +115,7 @@ def block(
         print(f"Nothing was changed: all of this is {'off' if lift else 'on'} the list already.")
 
 
+@CAMPAIGN.command
 def approve(
     key: str = KEY,
     reject: bool = typer.Option(False, "--reject", help="Say no."),
@@ -130,6 +136,7 @@ def approve(
             _then_run(campaign)
 
 
+@CAMPAIGN.command
 def pause(key: str = KEY, why: str = WHY) -> None:
     """Send nothing more of a campaign, from the next request on.
 
@@ -138,6 +145,7 @@ def pause(key: str = KEY, why: str = WHY) -> None:
     _pause(key, why, resume=False)
 
 
+@CAMPAIGN.command
 def resume(key: str = KEY, why: str = WHY) -> None:
     """Let a paused campaign go on.
 
@@ -146,13 +154,14 @@ def resume(key: str = KEY, why: str = WHY) -> None:
     _pause(key, why, resume=True)
 
 
+@PEOPLE.command
 def forget(
     emails: list[str] = EMAILS,
     show: bool = typer.Option(False, "--show", help="Only show what is held of them."),
     yes: bool = typer.Option(False, "--yes", help="Do not ask."),
     why: str = WHY,
 ) -> int:
-    """Remove a person everywhere, for good: the same sheet never invites them again.
+    """Remove a person everywhere, for good. The same sheet never invites them again.
 
     Example: campaign forget ada@example.org --show
     """

@@ -9,6 +9,7 @@ import typer
 
 from config.errors import command
 from flows.cli import words
+from flows.cli.panels import LOOK, SEND
 
 if TYPE_CHECKING:
     from config.reading import Campaign as Read
@@ -19,6 +20,7 @@ COUNTED_APART = ("candidates", "added")
 SHOWN = 20  # people in a status for people; --json has all
 
 
+@SEND.command
 def plan(
     file: Path = typer.Argument(..., help="The definition."),
     as_json: bool = typer.Option(False, "--json", help="Print one JSON object."),
@@ -48,6 +50,7 @@ def plan(
     return 3 if made.holds else 0
 
 
+@LOOK.command
 def status(
     key: str = typer.Argument("", help="The campaign; default: all of them."),
     as_json: bool = typer.Option(False, "--json", help="Print one JSON object, or a list of all."),
@@ -86,6 +89,7 @@ def status(
     return 3 if any(needed) else 0
 
 
+@LOOK.command
 def history(
     key: str = typer.Argument(..., help="The campaign."),
     email: str | None = typer.Argument(None, help="One person of it."),

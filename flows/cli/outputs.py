@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from flows.cli import words
+from flows.cli.panels import LOOK
 
 if TYPE_CHECKING:
     from tasks.outputs.links import Link
@@ -24,6 +25,7 @@ class Format(StrEnum):
     HTML = "html"
 
 
+@LOOK.command
 def links(
     key: str = typer.Argument(..., help="The campaign."),
     form: Format | None = typer.Option(
@@ -39,7 +41,9 @@ def links(
     force: bool = typer.Option(False, "--force", help="Overwrite the file, whatever it is."),
     as_json: bool = typer.Option(False, "--json", help="The same as --format json."),
 ) -> None:
-    """Write each candidate's link, beside the address that has to log in.
+    """Write each candidate's link, also into a copy of your own sheet.
+
+    Each stands beside the address that has to log in.
 
     Example: campaign links backend-2026 --format html -o pages
     """
@@ -135,13 +139,14 @@ def _columns(file: Path) -> dict[str, str]:
     return {str(field): header for field, header in columns.items()}
 
 
+@LOOK.command
 def report(
     key: str = typer.Argument(..., help="The campaign."),
     output: Path = typer.Option(..., "-o", "--output", metavar="PAGE", help="The page to write."),
     names: bool = typer.Option(False, "--names", help="Show addresses in full."),
     force: bool = typer.Option(False, "--force", help="Overwrite the file, whatever it is."),
 ) -> None:
-    """Write one page to send and to keep: counts, a picture, and the story of each doubt.
+    """Write one page to send and to keep. It has counts, a picture, and each doubt's story.
 
     Example: campaign report backend-2026 -o report.html
     """

@@ -9,12 +9,14 @@ import typer
 
 from config.errors import command
 from flows.cli import words
+from flows.cli.panels import BEGIN, SEND
 
 if TYPE_CHECKING:
     from config.errors import Mistake
     from config.reading import Campaign
 
 
+@SEND.command
 def check(
     files: list[Path] = typer.Argument(..., help="Definitions, or folders of them."),
     mark: Path | None = typer.Option(
@@ -23,7 +25,7 @@ def check(
     as_json: bool = typer.Option(False, "--json", help="Print one JSON object."),
     force: bool = typer.Option(False, "--force", help="Overwrite the copy, whatever it is."),
 ) -> int:
-    """Find every mistake in definitions and their tables at once; nothing is sent.
+    """Find every mistake in definitions and tables; nothing is sent.
 
     Example: campaign check hiring.yaml
     """
@@ -46,6 +48,7 @@ def check(
     return 2 if mistakes else 0
 
 
+@BEGIN.command
 def new(
     path: Path | None = typer.Argument(None, help="What to write: a .yaml, or an .xlsx."),
     export: Path | None = typer.Option(
@@ -57,7 +60,7 @@ def new(
     ),
     force: bool = typer.Option(False, "--force", help="Overwrite the file, whatever it is."),
 ) -> None:
-    """Write a definition to fill in; `check` refuses each placeholder by name.
+    """Write a definition to fill in, from an export if you like.
 
     Example: campaign new hiring.yaml --from export.csv
     """

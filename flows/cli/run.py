@@ -1,6 +1,5 @@
 """The command that sends: `run` shows the plan, asks, and runs the flow."""
 
-import asyncio
 import getpass
 import json
 import sys
@@ -14,6 +13,7 @@ import typer
 
 from config.errors import command
 from flows.cli import words
+from flows.cli.panels import SEND
 
 if TYPE_CHECKING:
     from prefect.client.schemas.objects import State
@@ -29,6 +29,7 @@ SECONDS = 0.5  # between two looks at how far a run is
 WORST_FIRST = (130, 2, 1, 3, 0)
 
 
+@SEND.command
 def run(
     files: list[Path] = typer.Argument(..., help="Definitions, or folders of them."),
     yes: bool = typer.Option(False, "--yes", "-y", help="Send without asking, as a script does."),
@@ -53,6 +54,8 @@ def run(
         campaigns, wrong = _read(files)
         rehearsed(campaigns, as_json=as_json)
         return 2 if wrong else 0
+    import asyncio
+
     from config.settings import service_settings
     from data.campaigns.intake import Allowed
     from data.store.ledger import Ledger
@@ -104,6 +107,8 @@ def _planned(
 
 def _sent(plan: "Plan", ledger: "Ledger", allowed: "Allowed", *, quiet: bool) -> "Ending":
     """Run the flow of one campaign, and say how it ended and who needs a person."""
+    import asyncio
+
     from data.campaigns.people import known
     from flows.ending import End, Ending
     from tasks.status import needs

@@ -1,6 +1,5 @@
 """The commands that stay, `up` and `sandbox`; and `demo`, a sample campaign at a sandbox."""
 
-import asyncio
 import os
 import shlex
 from pathlib import Path
@@ -8,21 +7,25 @@ from pathlib import Path
 import typer
 
 from config.errors import BadInput, Place
+from flows.cli.panels import BEGIN, SEND
 
 SAMPLE = Path(__file__).resolve().parent / "sample.yaml"
 
 
+@SEND.command
 def up(
     folder: Path = typer.Argument(..., help="The folder of your campaigns."),
     port: int = typer.Option(4200, min=1, max=65535, help="Of Prefect's pages."),
 ) -> None:
-    """Prefect's pages, schedules, the watched folder and forms, until Ctrl-C.
+    """Prefect's pages, schedules, the watched folder and forms. Stays until Ctrl-C.
 
     What you put into FOLDER is sent without being asked for: a campaign with a schedule at its
     time, any other at once, and each again when its file changes.
 
     Example: campaign up campaigns
     """
+    import asyncio
+
     from config.settings import service_settings
     from data.store.ledger import Ledger
     from flows.prefect_home import login
@@ -40,13 +43,14 @@ def up(
         asyncio.run(serve(ledger, folder, server, lambda line: print(line, flush=True)))
 
 
+@BEGIN.command
 def sandbox(
     port: int = typer.Option(8700, min=0, max=65535, help="0 takes a free one."),
     fault: list[str] = typer.Option(
         [], help="What goes wrong, as in invite=lost:3; invite=help lists all."
     ),
 ) -> int:
-    """The assessment service on your own desk, to practise with; it sends no email.
+    """The assessment service on your own desk, to practise with. It sends no email.
 
     Example: campaign sandbox --fault invite=lost:3
     """
@@ -62,6 +66,7 @@ def sandbox(
     return main([*options, "--outbox", f"{place}/outbox", *faults])
 
 
+@BEGIN.command
 def demo() -> int:
     """See it work: a sample campaign against a sandbox, twice. No real email is sent.
 

@@ -11,12 +11,14 @@ import typer
 from config.errors import command
 from flows.cli import words
 from flows.cli.decide import KEY, WHY, by_whom, deciding, writing
+from flows.cli.panels import CAMPAIGN
 
 if TYPE_CHECKING:
     from data.decisions.decisions import By
     from data.decisions.doubts import Doubt, Verdict
 
 
+@CAMPAIGN.command
 def settle(
     key: str = KEY,
     sent: list[str] = typer.Option(
@@ -35,7 +37,7 @@ def settle(
     as_json: bool = typer.Option(False, "--json", help="Print one JSON object."),
     force: bool = typer.Option(False, "--force", help="Overwrite the table, whatever it is."),
 ) -> int:
-    """Settle what is unsure: nobody but you can find out whether it arrived.
+    """Settle what is unsure. Nobody but you can find out whether it arrived.
 
     Example: campaign settle backend-2026 --sent ada@example.org
     """

@@ -1,4 +1,4 @@
-"""A new field of a candidate: a line in the model and one in headers.csv carry it everywhere."""
+"""A new field of a candidate: a line in the model carries it everywhere."""
 
 import json
 import os
@@ -12,9 +12,8 @@ import pytest
 
 ROOT = Path(__file__).parents[3]
 CHANGES = (  # the service learns it as well
-    ("config/definition.py", '    source: Text = ""\n', '    shoes: Text = ""\n'),
-    ("config/sheets/headers.csv", "source,English", "shoes,English,,Shoes | Shoe size\n"),
-    ("sandbox/api.py", "_SHAPES = (", '_CANDIDATE["shoes"] = str\n'),
+    ("config/definition.py", '    source: Text = ""\n', '    shoe_size: Text = ""\n'),
+    ("sandbox/api.py", "_SHAPES = (", '_CANDIDATE["shoe_size"] = str\n'),
 )
 
 
@@ -55,14 +54,14 @@ def test_a_new_field_arrives_everywhere(tmp_path: Path) -> None:
             for _ in range(6):
                 _, setting = shlex.split(service.stdout.readline())
                 environment |= dict([setting.split("=", 1)])
-            assert "Shoe size as shoes" in campaign("check field.yaml")
+            assert "Shoe size as shoe_size" in campaign("check field.yaml")
             campaign("run field.yaml --yes")
         finally:
             service.terminate()
     added = [e for e in map(json.loads, record.read_text().splitlines()) if e["op"] == "add"]
-    assert [row["shoes"] for row in added[0]["body"]] == ["EU 38"]
-    assert json.loads(campaign("status field --json"))["candidates"][0]["shoes"] == "EU 38"
-    assert json.loads(campaign("links field --format json"))[0]["shoes"] == "EU 38"
-    assert "shoes: EU 38" in campaign("forget ada@example.org --show")
+    assert [row["shoe_size"] for row in added[0]["body"]] == ["EU 38"]
+    assert json.loads(campaign("status field --json"))["candidates"][0]["shoe_size"] == "EU 38"
+    assert json.loads(campaign("links field --format json"))[0]["shoe_size"] == "EU 38"
+    assert "shoe_size: EU 38" in campaign("forget ada@example.org --show")
     campaign("forget ada@example.org --yes")
     assert b"EU 38" not in (tmp_path / "ledger.db").read_bytes()

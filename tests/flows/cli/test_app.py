@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from config.errors import BadInput, CampaignError, Mistake, Place
-from flows.cli import app, prepare, words
+from flows.cli import app, words
+from flows.cli.panels import SEND, panels
 
 
 class Stopped(CampaignError):
@@ -51,7 +52,8 @@ def test_how_a_command_ends(
     said: str,
 ) -> None:
     """Nothing that a person can cause shows a stack trace, or what an exception holds."""
-    monkeypatch.setattr(prepare, "check", raising(error))
+    panels()
+    monkeypatch.setitem(SEND.commands, "check", raising(error))
     monkeypatch.setattr(sys.stderr, "close", lambda: None)
     assert app.run(["check"]) == code
     shown = capsys.readouterr().err
@@ -97,7 +99,7 @@ def test_only_a_person_who_sees_the_question_is_asked(
 @pytest.mark.parametrize(
     ("words", "foreign"),
     [
-        ("--help", "pandas prefect pydantic ruamel openpyxl httpx sqlalchemy flows.cli.prepare"),
+        ("--help", "pandas prefect pydantic ruamel openpyxl httpx sqlalchemy asyncio"),
         ("check hiring.yaml", "pandas prefect openpyxl httpx sqlalchemy"),
     ],
 )

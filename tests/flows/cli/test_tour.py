@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from flows.cli.app import COMMANDS
+from flows.cli.panels import panels
 from tests.promises.conftest import campaign, prefect_server, prefect_url
 from tests.promises.support.commands import BINARY, Campaign, wait_for
 
@@ -126,7 +126,7 @@ def test_the_tour_types_what_the_readme_types_and_every_command() -> None:
     readme = re.findall(r"^(campaign .*?) *(?:#.*)?$", "\n".join(blocks(README.read_text())), re.M)
     tour = iter(lines)
     assert [line for line in readme if line not in tour] == []  # in this order
-    every = {name for panel in COMMANDS.values() for name in panel} - {"demo"}
+    every = {name for panel in panels() for name in panel.commands} - {"demo"}
     assert {line.split()[1] for line in lines if line.startswith("campaign ")} == every
     assert len(TOUR.read_text("utf-8").splitlines()) <= 10 * len(every)
 
