@@ -226,9 +226,8 @@ _TIME = re.compile(
 _EMAIL = re.compile(r"[^\s@<>\ud800-\udfff]+@[^\s@<>\ud800-\udfff]+")
 _CREDENTIALS = dict.fromkeys(("grant_type", "client_id", "client_secret", "audience"), str)
 _PROJECT = dict.fromkeys(("name", "description", "state", "starttime", "endtime"), str)
-_CANDIDATE = dict.fromkeys(("first_name", "last_name", "email1", "source", "notes"), str) | {
-    "stage_id": int
-}
+_CANDIDATE: dict[str, type] = {"first_name": str, "last_name": str, "email1": str}
+_CANDIDATE |= {"source": str, "notes": str, "stage_id": int}
 _ID = r"([0-9]{1,18})"
 _SHAPES = (
     (re.compile(rf"/api/projects/{_ID}/candidates/{_ID}/invite"), "POST", "invite"),

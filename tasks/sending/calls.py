@@ -4,13 +4,16 @@ from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from config.definition import Project
+from config.definition import Candidate, Project
 from data.sending.claims import Claim
 from data.sending.outcomes import Outcome
 from data.store.states import Op, State
 from tasks.service.client import Service
 from tasks.service.exchange import Before, Exchange
 from tasks.service.verdict import PROJECT, Verdict, verdict
+
+# Of a field that is newer than a person in the ledger, the service gets what an empty cell means.
+EMPTY = {name: each.default for name, each in Candidate.model_fields.items() if each.default == ""}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +37,7 @@ class Calls:
     async def make(self, claim: Claim, before: Before) -> Made:
         """Make the request once, and judge what comes back."""
         seen = await self._call(claim, before)
-        rows = [step.fields for step in claim.steps] if claim.op is Op.ADD else []
-        judged = verdict(claim.op, rows, seen, before=claim.refused)
+        judged = verdict(claim.op, _rows(claim), seen, before=claim.refused)
         wrote = None if judged.state is State.DONE else self.service.words(seen)
         words = (wrote,) if wrote else ()
         return Made(_outcome(claim, seen, judged, wrote), judged, seen.token, words)
@@ -49,11 +51,15 @@ class Calls:
             case Op.ATTACH if project and whom:
                 return self.service.attach(project, whom, before)
             case Op.ADD if project:
-                rows = [step.fields for step in claim.steps]
-                return self.service.add(project, rows, before)
+                return self.service.add(project, _rows(claim), before)
             case Op.INVITE if project and whom:
                 return self.service.invite(project, whom, before)
         raise LookupError(f"{claim.op} was claimed without the ids that it needs")
+
+
+def _rows(claim: Claim) -> list[dict[str, Any]]:
+    """What is sent of the people whom a request adds."""
+    return [EMPTY | step.fields for step in claim.steps] if claim.op is Op.ADD else []
 
 
 def _outcome(claim: Claim, seen: Exchange, judged: Verdict, wrote: str | None) -> Outcome:

@@ -15,7 +15,7 @@ from data.sending.runs import Running
 from data.store import receipts
 from data.store.ledger import Ledger
 from data.store.states import Op, State
-from data.store.tables import Campaign, Pace, Request
+from data.store.tables import Campaign, Pace, Person, Request
 from sandbox import faults
 from tasks.sending.gate import How
 from tests.data.ledgers import Postgres
@@ -34,6 +34,16 @@ def test_a_batch_that_is_too_large_is_halved(desk: Make, most: int) -> None:
     assert at.run() is None
     assert at.emails() == EVERYBODY
     assert all(len(e["body"]) <= most for e in at.received("add") if e["worked"])
+
+
+def test_a_field_that_is_newer_than_a_person_is_sent_empty(desk: Make) -> None:
+    at = desk()
+    at.campaign(2)
+    with at.ledger.writing() as session:
+        for person in session.exec(select(Person)):
+            person.fields = {k: v for k, v in person.fields.items() if k != "source"}
+    assert at.run() is None
+    assert [row["source"] for e in at.received("add") for row in e["body"]] == ["", ""]
 
 
 @pytest.mark.parametrize("bad", [("bo",), ("ada", "bo", "cy"), ("hal",), NAMES[:4]])
