@@ -60,11 +60,7 @@ def read_file(file: Path) -> Source:
     why_not = "this file cannot be read"
     try:
         if not file.is_file():  # reading a device or a pipe might never end
-            why_not = (
-                "this is no file, but a folder or a device"
-                if file.exists()
-                else "there is no such file"
-            )
+            why_not = "this is a folder or a device" if file.exists() else "there is no such file"
         elif file.stat().st_size > LARGEST:
             why_not = f"this file is larger than {LARGEST // 2**20} MB"
         elif (data := _at_rest(file)) is None:

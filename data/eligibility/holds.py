@@ -27,7 +27,6 @@ def kept_back(
     campaign: Campaign,
     op: Op,
     people: Collection[int],
-    at: datetime | None = None,
     per_second: float | None = None,
 ) -> dict[int, Hold]:
     """Who of these people (0: the project itself) may not have this operation now, and why.
@@ -35,7 +34,7 @@ def kept_back(
     Invitations at a rate, the campaign's `per_hour` or the ledger's `per_second`, are let through
     one at a time.
     """
-    at = at or now()
+    at = now()
     kept: dict[int, Hold] = {}
     for hold in campaign_holds(session, campaign, at, per_second):
         kept |= {who: hold for who in people if who not in kept and hold.keeps(op, who)}

@@ -250,8 +250,8 @@ def test_a_table_stands_alone_without_a_definition(tmp_path: Path) -> None:
     ("make", "why"),
     [
         (lambda path: None, "there is no such file"),
-        (lambda path: path.mkdir(), "this is no file, but a folder or a device"),
-        (lambda path: path.symlink_to("/dev/zero"), "this is no file, but a folder or a device"),
+        (lambda path: path.mkdir(), "this is a folder or a device"),
+        (lambda path: path.symlink_to("/dev/zero"), "this is a folder or a device"),
         (lambda path: path.symlink_to(path.name), "there is no such file"),
     ],
 )
