@@ -9,7 +9,6 @@ import asyncio
 import csv
 import json
 import os
-import resource
 import statistics
 import subprocess
 import sys
@@ -179,8 +178,9 @@ def _timed() -> Iterator[Figures]:
 
 
 def _peak() -> float:
-    """Megabytes at most, so far."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    """Megabytes at most, so far; `getrusage` would count the process that started this one."""
+    status = Path("/proc/self/status").read_text()
+    return int(status.partition("VmHWM:")[2].split()[0]) / 1024
 
 
 # -- rows ---------------------------------------------------------------------------------------
