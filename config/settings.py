@@ -57,8 +57,8 @@ def _database(typed: str) -> str:
     path = re.fullmatch(r"sqlite:///(?!:|file:)(.+)", typed.strip())
     if path:
         return f"sqlite:///{home() / Path(path[1]).expanduser()}"
-    server = r"postgresql(\+psycopg)?://([^/?#]*@)?(\[[^]]*\]|[^:/?#@]*)(:\d+)?([/?#]|$)"
-    if not re.match(server, typed.strip()):
+    server = r"postgresql(\+psycopg)?://([^/?#]*@)?(\[[^]]*\]|[^:/?#@]*)(:\d+)?([/?][^@#]*)?"
+    if not re.fullmatch(server, typed.strip()):
         raise ValueError("postgresql://…, or a file as in sqlite:///data/my.db")
     return typed.strip()
 

@@ -95,6 +95,7 @@ def test_a_file_that_others_can_read_is_refused(home: Path) -> None:
         ("ASSESSMENT_AUTH_URL", "https://u:p@a.example.com", "wanted an address such as"),
         ("CAMPAIGN_DATABASE_URL", "mysql://a/b", "wanted postgresql://…, or a file"),
         ("CAMPAIGN_DATABASE_URL", "postgresql://u:p@h:xx/b", "wanted postgresql://…, or a file"),
+        ("CAMPAIGN_DATABASE_URL", "postgresql://u:1/p@h/b", "wanted postgresql://…, or a file"),
         ("CAMPAIGN_DATABASE_URL", "sqlite://x/y", "wanted postgresql://…, or a file"),
         ("CAMPAIGN_INVITES_IN_FLIGHT", "many", "Input should be a valid integer"),
         ("CAMPAIGN_REQUEST_DEADLINE", "20", "Input should be greater than 30"),
