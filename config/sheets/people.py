@@ -75,7 +75,7 @@ def read_people(spec: models.Table, base: Path) -> People:
         people.left_out.setdefault(why, []).append(table.names[row])
     if not people.listed and not people.mistakes:
         why = "found no candidates, wanted at least one row below the header"
-        why += f"; {len(out):,} rows are left out" if out else ""
+        why += f"; rows left out: {len(out):,}" if out else ""
         people.mistakes.append(Mistake(table.grid.whole, why, "candidates"))
     return people
 

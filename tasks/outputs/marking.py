@@ -60,7 +60,7 @@ def write_marked(copy: Path, mistakes: Sequence[Mistake], *, force: bool = False
     lost = "its formulas have no results, and drawings are gone" if is_workbook else "values only"
     elsewhere = len(mistakes) - len(in_cells)
     more = f"; {elsewhere:,} more are not in the table" if elsewhere else ""
-    return f"{copy}: {len(spots):,} cells marked ({lost}){more}. Fix the original, not the copy."
+    return f"{copy}: cells marked: {len(spots):,} ({lost}){more}. Fix the original, not the copy."
 
 
 def _own(source: Source, mistakes: Iterable[Mistake]) -> tuple[Any, Spots]:

@@ -47,7 +47,7 @@ def test_mistakes_are_marked_in_a_copy_of_a_text(capsys: pytest.CaptureFixture[s
     cell = load_workbook("marked.xlsx").active["C3"]
     assert (cell.value, cell.fill.fgColor.rgb) == ("eve@", "FFFFC7CE")
     assert "wanted an email address" in cell.comment.text
-    assert "1 cells marked" in capsys.readouterr().out
+    assert "cells marked: 1 " in capsys.readouterr().out
 
 
 def test_mistakes_are_marked_in_a_copy_of_a_workbook() -> None:
