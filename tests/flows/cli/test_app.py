@@ -27,6 +27,7 @@ class NeedsYou(CampaignError):
 
 def raising(error: BaseException) -> Callable[[], None]:
     def command() -> None:
+        """Do nothing but this."""
         raise error
 
     return command
@@ -112,9 +113,10 @@ def test_a_command_imports_only_what_it_needs(tmp_path: Path, words: str, foreig
         "import sys; from flows.cli import app; code = app.run(sys.argv[2:]); "
         "sys.exit(code or ' '.join(set(sys.argv[1].split()) & set(sys.modules)) or 0)"
     )
+    root = Path(app.__file__).parents[2]
     done = subprocess.run(
         [sys.executable, "-c", program, foreign, *words.split()],
-        env={"PYTHONPATH": str(Path(app.__file__).parents[2])},
+        env={"PYTHONPATH": str(root)},
         cwd=tmp_path,
         capture_output=True,
         text=True,

@@ -40,7 +40,8 @@ def test_a_folder_is_checked_file_by_file(capsys: pytest.CaptureFixture[str]) ->
     assert "hiring is in hiring.yaml as well" in capsys.readouterr().err
 
 
-def test_mistakes_of_a_text_are_marked_in_a_workbook(capsys: pytest.CaptureFixture[str]) -> None:
+def test_mistakes_are_marked_in_a_copy_of_a_text(capsys: pytest.CaptureFixture[str]) -> None:
+    """The copy is a workbook with the values."""
     write(BAD)
     assert app.run(["check", "hiring.yaml", "--mark", "marked.xlsx"]) == 2
     cell = load_workbook("marked.xlsx").active["C3"]

@@ -128,6 +128,7 @@ def test_the_tour_types_what_the_readme_types_and_every_command() -> None:
     assert [line for line in readme if line not in tour] == []  # in this order
     every = {name for panel in panels() for name in panel.commands} - {"demo"}
     assert {line.split()[1] for line in lines if line.startswith("campaign ")} == every
+    assert len(TOUR.read_text("utf-8").splitlines()) <= 200
 
 
 @pytest.mark.slow
