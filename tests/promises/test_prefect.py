@@ -266,7 +266,7 @@ def _counts(up: Up) -> dict[str, int]:
 
 def _stands_still(up: Up) -> bool:
     """Whether no run is at work and no row comes while three looks are taken."""
-    states = {"PENDING", "RUNNING", "SCHEDULED"} - {"SCHEDULED"}
+    states = {"PENDING", "RUNNING"}
     runs = up.ask("POST", "flow_runs/filter", {"limit": 200})
     if any(run["state_type"] in states for run in runs):
         return False
