@@ -91,7 +91,8 @@ class Ending:
         """The ending that a state's sentence tells of."""
         kind, _, rest = (message or "").partition(": ")
         if kind not in set(End):
-            return cls(key, End.STOPPED, message or "its process ended without a word.")
+            sentence = message or "Prefect kept no word of its end, as after a late cancel."
+            return cls(key, End.STOPPED, sentence, command("status", key))
         sentence, _, next_step = rest.partition("\n")
         return cls(key, End(kind), sentence, next_step or None)
 

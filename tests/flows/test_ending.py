@@ -181,8 +181,9 @@ def test_a_kind_has_a_code_and_a_state_that_tells_the_ending(end, code, name, to
 
 
 @pytest.mark.parametrize("message", [None, "", "Flow run encountered an exception."])
-def test_a_state_of_another_s_making_is_a_stop(message) -> None:
-    assert Ending.read("backend", message).kind is End.STOPPED
+def test_a_state_of_another_s_making_is_a_stop_and_status_says_what_was_sent(message) -> None:
+    ending = Ending.read("backend", message)
+    assert (ending.kind, ending.next_step) == (End.STOPPED, "campaign status backend")
 
 
 # -- situations --------------------------------------------------------------------------------
