@@ -54,6 +54,7 @@ def read_grids(source: Source) -> list[Grid]:
             # A library's messages may contain what people wrote in cells.
             stderr=subprocess.DEVNULL,
             env={**os.environ, "PYTHONPATH": path, "OPENBLAS_NUM_THREADS": "1"},
+            start_new_session=True,  # whoever types Ctrl-C stops the command, not what it reads
             timeout=PATIENCE,
             check=False,
         )

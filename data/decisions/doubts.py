@@ -99,8 +99,7 @@ def settle(session: Session, campaign_id: int, verdicts: Iterable[Verdict], by: 
         doubt = _about(open_, verdict)
         name = verdict.email or str(verdict.op or "")
         if doubt is None:
-            since = " any more" if verdict.part_id is not None else ""
-            objections.append((name, f"is not unsure{since}"))
+            objections.append((name, "is not unsure, or not any more"))
         elif (why := _objection(session, doubt, verdict, taken)) is not None:
             objections.append((name, why))
         else:

@@ -42,7 +42,9 @@ def approval_hold(session: Session, campaign: Campaign, code: str = "") -> Hold 
     """Until a person approved this plan, nothing of the campaign is sent."""
     if not needs_approval(campaign) or is_approved(session, campaign, code):
         return None
-    why, typed = "nobody has approved this plan", command("approve", campaign.key)
+    why, known = "nobody has approved this plan", code or shown_last(session, campaign.id) or ""
+    is_shown = known.startswith(_basis(session, campaign))
+    typed = command("approve", campaign.key) if is_shown else command("run", campaign.file)
     return Hold(Kind.APPROVAL, Scope.CAMPAIGN, why, type_this=typed)
 
 

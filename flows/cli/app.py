@@ -12,7 +12,11 @@ from typer.core import TyperGroup
 from config.errors import BadInput, Bug, CampaignError, command
 from flows.cli.panels import panels
 
-INTERRUPTED = 130
+
+class Interrupted(CampaignError):
+    """Interrupted. What was sent is recorded, and the same command goes on."""
+
+    exit_code = 130
 
 
 def main() -> None:
@@ -31,7 +35,8 @@ def run(words: Sequence[str]) -> int:
     except CampaignError as error:
         return say(error, words)
     except (KeyboardInterrupt, typer.Abort):
-        return INTERRUPTED
+        print(file=sys.stderr)  # after what the terminal showed: ^C
+        return say(Interrupted(), words)
     except BrokenPipeError:  # whoever read our output has seen enough
         sys.stderr.close()
         return 1
@@ -58,7 +63,13 @@ def program() -> typer.Typer:
 
 
 class InPanels(TyperGroup):
-    """Lists the commands by their panels."""
+    """Lists the commands by their panels, and lets none end by Ctrl-C without a word."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as error:
+            raise typer.Abort from error
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         for panel in panels():
@@ -92,6 +103,6 @@ def say(error: CampaignError, words: Sequence[str]) -> int:
         print(f'The service wrote: "{wrote}"', file=sys.stderr)
     if error.then:
         print(error.then, file=sys.stderr)
-    elif isinstance(error, BadInput):
+    elif isinstance(error, BadInput | Interrupted):
         print(f"Then type: {command(*words)}", file=sys.stderr)
     return error.exit_code

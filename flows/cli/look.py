@@ -76,7 +76,7 @@ def status(
     for each, theirs, left, file in zip(found, needed, besides, files, strict=True):
         for line in _where_it_stands(each):
             print(line)
-        if each["counts"]["waiting"] and not theirs:
+        if each["counts"]["waiting"] and {need.kind for need in theirs} <= {"held"}:
             print(f"      {command('run', file)}")
         for need in (*theirs[:SHOWN], *left[:SHOWN]):
             print(f"  {need.kind}: {need.why}")

@@ -165,7 +165,7 @@ def report(
         is_open = {each.email1: True for each in doubts(session, campaign.id)}
         stories = [
             Doubt(email or "the project", is_open.get(email, False), theirs)
-            for email in dict.fromkeys([*is_open, *settled(events)])
+            for email in dict.fromkeys([*is_open, *settled(session, campaign.id)])
             if (theirs := history(session, campaign.id, email) if email else own(events))
         ]
         stands = status(session, campaign.key)

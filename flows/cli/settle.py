@@ -131,11 +131,11 @@ def _asked(open_: Sequence["Doubt"], by: "By") -> tuple[list["Verdict"], "By"]:
     verdicts: list[Verdict] = []
     for number, doubt in enumerate(open_, start=1):
         print(f"{number} of {len(open_)}: {described(doubt)}")
-        allowed = {word[0]: word for word in doubt.words}
         question = f"{', '.join(doubt.words)} (Enter: decide later)"
-        answer = typer.prompt(question, default="", show_default=False).strip().lower()
-        word = allowed.get(answer[:1])
-        if word is None:
+        word = None
+        while word not in ("", *doubt.words):
+            word = typer.prompt(question, default="", show_default=False).strip().lower()
+        if not word:
             continue
         needs_id = word == "sent" and doubt.op in NEEDS_ID
         value = typer.prompt("its id at the service", type=int) if needs_id else None

@@ -7,8 +7,12 @@ from datetime import datetime
 from itertools import groupby
 from typing import Any
 
+from sqlmodel import Session, func, select
+
 from config.emails import masked
 from data.campaigns.history import Event
+from data.decisions.doubts import VERDICTS
+from data.store.tables import DECISION, PERSON
 from tasks.outputs.exports import page
 from tasks.status import waits_for_a_person
 
@@ -82,10 +86,17 @@ def report_page(
     )
 
 
-def settled(events: Iterable[Event]) -> list[str]:
+def settled(session: Session, campaign_id: int) -> list[str]:
     """For whom a person settled a result: addresses, and "" for the project itself."""
-    words = [each for each in events if each.who and each.word.split()[0] in ("sent", "again")]
-    return list(dict.fromkeys(each.about for each in words))
+    theirs = (
+        select(func.coalesce(PERSON.c.email1, ""))
+        .select_from(DECISION.outerjoin(PERSON, PERSON.c.id == DECISION.c.person_id))
+        .where(DECISION.c.campaign_id == campaign_id, DECISION.c.word.in_(VERDICTS))
+        .where(DECISION.c.part_id.is_not(None))
+        .where(DECISION.c.person_id.is_(None) | PERSON.c.email1.is_not(None))  # not forgotten
+        .order_by(DECISION.c.id)
+    )
+    return list(dict.fromkeys(session.scalars(theirs)))
 
 
 def own(events: Iterable[Event]) -> list[Event]:

@@ -63,8 +63,14 @@ def test_what_voids_an_approval(desk, change, whole, claim):
     assert stands(desk) == (whole, claim)
 
 
-def test_a_verdict_that_sends_again_voids_it(desk):
+def test_a_verdict_that_sends_again_voids_it_and_a_run_shows_the_plan_anew(desk):
+    def typed():
+        with desk.at() as (session, campaign_id):
+            found = campaign_holds(session, session.get_one(Campaign, campaign_id))
+            return [hold.type_this.split()[1] for hold in found]
+
     shown(desk, "Ada")
+    assert typed() == ["approve"]
     desk.call(approvals.approve, ME)
     desk.adds()
     desk.does(Op.INVITE, state=State.UNSURE)
@@ -73,6 +79,7 @@ def test_a_verdict_that_sends_again_voids_it(desk):
     assert stands(desk) == (False, False)
     with pytest.raises(approvals.PlanChanged):
         desk.call(approvals.approve, ME)
+    assert typed() == ["run"]
 
 
 def test_a_rejection_needs_a_reason_to_be_overruled(desk):

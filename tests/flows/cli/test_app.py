@@ -39,7 +39,7 @@ def raising(error: BaseException) -> Callable[[], None]:
         (Stopped(), 1, "The service refused everybody.\nThen type: campaign status hiring\n"),
         (BadInput([Mistake(Place(Path("a.csv"), 3), "no name")]), 2, "a.csv:3: no name\n"),
         (NeedsYou(), 3, "One invitation needs a decision.\n"),
-        (KeyboardInterrupt(), 130, ""),
+        (KeyboardInterrupt(), 130, "\nInterrupted. What was sent is recorded"),
         (BrokenPipeError(), 1, ""),
         (IndexError("ada@people.test"), 1, "This is a bug in campaign, not in your file: Index"),
     ],

@@ -12,13 +12,16 @@ from prefect.settings import PREFECT_API_URL, temporary_settings
 from sqlmodel import select
 
 from config.settings import settings
+from data.decisions.decisions import By
+from data.decisions.doubts import Verdict, settle
+from data.decisions.privacy import forget
 from data.store.ledger import Ledger
-from data.store.states import Op
+from data.store.states import Op, State
 from data.store.tables import Campaign, Decision, Run
 from flows.cli import app
 from sandbox.faults import ALWAYS, status
 from sandbox.server import Sandbox
-from tests.data.desk import Desk
+from tests.data.desk import Desk, address
 
 
 @pytest.fixture
@@ -91,6 +94,24 @@ def test_a_report_is_a_page(tmp_path: Path) -> None:
     page = (tmp_path / "report.html").read_text()
     assert "Hiring" in page
     assert "ada@x.org" not in page
+
+
+def test_a_report_tells_whatever_was_settled_but_of_who_is_forgotten(
+    desk: Desk, tmp_path: Path
+) -> None:
+    page = tmp_path / "report.html"
+    who, by = ("Ada", "Ben", "Cyd", "Dov"), By("me", "because")
+    desk.take_in(*who)
+    desk.adds()
+    for each in who:
+        desk.does(Op.INVITE, each, state=State.UNSURE)
+    verdicts = zip(("sent", "again", "withdraw", "sent"), map(address, who), strict=True)
+    desk.call(settle, [Verdict(word, email) for word, email in verdicts], by)
+    with desk.ledger.writing() as session:
+        forget(session, [address("Dov")], by)
+    assert app.run(["report", "backend", "-o", str(page), "--names"]) == 0
+    _, doubts = page.read_text().split("Results that were unknown")
+    assert [name for name in who if f"<h3>{address(name)}" in doubts] == ["Ada", "Ben", "Cyd"]
 
 
 def test_problems_are_found_by_words(sandbox: Sandbox, capsys: pytest.CaptureFixture[str]) -> None:
