@@ -39,6 +39,7 @@ from tasks.sending.gate import EndedEarly
 from tasks.sending.run import sending
 
 LOOKS_AGAIN = 1.0  # seconds, while another process is at work on the campaign
+KEEPS_A_PLACE = 10.0  # seconds until a worker's run that waits so asks whether a later one does
 
 
 def run_name() -> str:
@@ -70,8 +71,7 @@ async def run_campaign(
         accept_removed: Go on although many people are gone from the file.
         keep_project: It is the same campaign, although the file names another project.
     """
-    asked_for = digest or accept_removed or keep_project  # by a person, of this very run
-    if not asked_for and await is_missed():
+    if await is_missed():
         return Cancelled(message="missed: a later run of the same campaign does its work.")
     who = getpass.getuser() if is_typed() else "a run in Prefect"
     allowed = Allowed(who, accept_removed, keep_project)
@@ -82,6 +82,8 @@ async def run_campaign(
         except CampaignError as error:
             ending = broken_off(campaign or file.stem, file, error, asked_to_stop=stop.is_set())
     await publish_page(ending)
+    with suppress(CampaignError):  # a ledger that cannot be used keeps no notice
+        note_situation(ending, typed=is_typed())  # which `tell` sends, once the state is set
     if is_typed():
         for words in ending.service_words:
             print(f'{ending.key}: the service wrote: "{words}"', file=sys.stderr)
@@ -89,8 +91,6 @@ async def run_campaign(
     waits = ending.until is not None and not await another_before(ending.until)
     if ending.kind is End.INTERRUPTED or (waits and not ending.kind.needs_a_person):
         await go_on_later(str(ending), ending.until)  # ends here: the same run begins again
-    with suppress(CampaignError):  # a ledger that cannot be used keeps no notice
-        note_situation(ending)  # which `tell` sends, once the state is set
     if waits:
         await begin_another(ending.until)  # this one stays for a person to see
     return ending.state()
@@ -142,10 +142,10 @@ async def holding_lease(ledger: Ledger, key: str, stop: asyncio.Event) -> AsyncI
             try:
                 held = stack.enter_context(lease(ledger, key))
             except AtWork as busy:
-                if is_scheduled() or stop.is_set():
+                if is_scheduled() or stop.is_set() or (waits and await is_missed()):
                     raise
                 if not waits:
                     print(f"{busy} Waiting for it.", file=sys.stderr, flush=True)
                     waits = True
-                await happens_within(LOOKS_AGAIN, stop)
+                await happens_within(LOOKS_AGAIN if is_typed() else KEEPS_A_PLACE, stop)
         yield held

@@ -52,6 +52,7 @@ class End(StrEnum):
         return self in (End.ATTENTION, End.APPROVAL, End.STOPPED, End.BAD_INPUT)
 
 
+NO_WORD = "Prefect kept no word of its end: a cancel came late, or its server is gone."
 _EXIT_CODES = {
     End.DONE: 0,
     End.NOT_YET: 0,
@@ -91,7 +92,7 @@ class Ending:
         """The ending that a state's sentence tells of."""
         kind, _, rest = (message or "").partition(": ")
         if kind not in set(End):
-            sentence = message or "Prefect kept no word of its end, as after a late cancel."
+            sentence = message or NO_WORD
             return cls(key, End.STOPPED, sentence, command("status", key))
         sentence, _, next_step = rest.partition("\n")
         return cls(key, End(kind), sentence, next_step or None)

@@ -18,7 +18,7 @@ import psutil
 from prefect.client.orchestration import PrefectClient, get_client
 from prefect.client.schemas.filters import FlowFilter, FlowRunFilter
 from prefect.client.schemas.objects import FlowRun, State
-from prefect.states import AwaitingRetry, Crashed
+from prefect.states import AwaitingRetry, Cancelled, Crashed
 from sqlmodel import col, select
 
 from config.errors import BadInput, CampaignError, Mistake
@@ -37,6 +37,7 @@ QUIET = 45.0  # seconds without a lease in which a run is dead that nothing else
 TRIES = 6  # times that the same run begins again after its process died
 RECENT = timedelta(days=30)  # runs that crashed earlier are left alone
 LONGEST = 300.0  # seconds between two tries to tell a notice
+CANCELLED = "interrupted: it was cancelled while nothing of it was at work."
 GOES_ON = "Its process was gone; it goes on."
 GONE = "Its process died again and again. What it sent is in the ledger."
 
@@ -81,6 +82,9 @@ class Runs:
                 await self._go_on(client, run)
 
     async def _go_on(self, client: PrefectClient, run: FlowRun) -> None:
+        if run.state is not None and run.state.is_cancelling():  # nobody is left who could end it
+            await client.set_flow_run_state(run.id, Cancelled(message=CANCELLED), force=True)
+            return
         states = await client.read_flow_run_states(run.id)
         if sum(state.message == GOES_ON for state in states) < TRIES:
             state: State[Any] = AwaitingRetry(message=GOES_ON)
@@ -116,7 +120,7 @@ def _key_of(run: FlowRun) -> str | None:
 async def _under_way(client: PrefectClient) -> list[FlowRun]:
     ours = FlowFilter.model_validate({"name": {"any_": [CAMPAIGN]}})
     # A run that waits for its time is the same one for weeks: when it first began says nothing.
-    at_work = {"state": {"type": {"any_": ["PENDING", "RUNNING"]}}}
+    at_work = {"state": {"type": {"any_": ["PENDING", "RUNNING", "CANCELLING"]}}}
     crashed = {"end_time": {"after_": datetime.now(UTC) - RECENT}}
     found: list[FlowRun] = []
     for which in (at_work, crashed | {"state": {"type": {"any_": ["CRASHED"]}}}):

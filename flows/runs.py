@@ -62,7 +62,13 @@ def is_scheduled() -> bool:
 
 
 async def is_missed() -> bool:
-    """Whether a later run of the same file is due or done: of missed ones the latest runs."""
+    """Whether a later run of the same file is due or done: of missed ones the latest runs.
+
+    No other run does what a person asked of this very one.
+    """
+    asked = flow_run.parameters
+    if asked.get("digest") or asked.get("accept_removed") or asked.get("keep_project"):
+        return False
     mine = (flow_run.scheduled_start_time, str(flow_run.id))
     others = await _others(
         ("SCHEDULED", "PENDING", "RUNNING", "COMPLETED"),

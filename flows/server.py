@@ -156,14 +156,16 @@ def _standing() -> str | None:
     return None
 
 
-def _see_it_answer() -> None:
+async def is_away() -> bool:
+    """Whether the server that Prefect uses does not answer."""
     from prefect.client.orchestration import get_client  # noqa: PLC0415 - see above
 
-    async def failed() -> Exception | None:
-        async with get_client() as client:
-            return await client.api_healthcheck()
+    async with get_client() as client:
+        return await client.api_healthcheck() is not None
 
-    if asyncio.run(failed()) is not None:
+
+def _see_it_answer() -> None:
+    if asyncio.run(is_away()):
         raise NoAnswer(address=os.environ["PREFECT_API_URL"])
 
 

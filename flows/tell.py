@@ -11,8 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from prefect import Flow
-from prefect.blocks.notifications import AppriseNotificationBlock
-from prefect.blocks.webhook import Webhook
+from prefect.blocks.notifications import AppriseNotificationBlock, CustomWebhookNotificationBlock
 from prefect.client.schemas.objects import FlowRun, State
 from prefect.logging import get_logger
 from pydantic import SecretStr
@@ -35,20 +34,17 @@ class Mailbox(AppriseNotificationBlock):
     _block_type_slug = "campaign-mailbox"
 
 
-class NotTaken(Exception):
-    """The address answered, and did not take the notice."""
-
-
-def note_situation(ending: Ending) -> None:
+def note_situation(ending: Ending, *, typed: bool = False) -> None:
     """Write down what a person has to be told of how a run ended, if nobody has been told yet.
 
-    Once all is well the campaign's situations are over: the same one is told again if it comes.
+    Who `typed` the run has read it. Once nobody is needed the campaign's situations are over: the
+    same one is told again if it comes.
     """
     with Ledger.open(settings().database_url) as ledger, ledger.writing() as session:
-        if ending.kind.needs_a_person:
+        if ending.kind.needs_a_person and not typed:
             which = f"{ending.key} {ending.kind} {ending.fingerprint}"
             note(session, which, f"{ending.key}: {ending}")
-        elif ending.kind is End.DONE:
+        elif ending.kind in (End.DONE, End.NOT_YET):
             over = col(Notice.key).startswith(f"{ending.key} ", autoescape=True)
             session.execute(delete(Notice).where(over, col(Notice.told).is_not(None)))
 
@@ -88,7 +84,9 @@ def _tell_waiting(ledger: Ledger) -> None:
         for notice in _waiting(ledger):
             try:
                 asyncio.run(asyncio.wait_for(_send(url, notice.text), PATIENCE))
-            except NotTaken as error:  # it may take the others
+            except TimeoutError:  # the others would wait as long
+                raise
+            except Exception as error:  # noqa: BLE001 - it may take the others
                 failed = error
                 continue
             with ledger.writing() as session:
@@ -119,10 +117,12 @@ def _waiting(ledger: Ledger) -> list[Notice]:
 
 
 async def _send(url: SecretStr, text: str) -> None:
-    if url.get_secret_value().startswith(("http://", "https://")):
-        answer = await Webhook(url=url, method="POST").call({"text": text})
-        if not answer.is_success:
-            raise NotTaken
+    if (address := url.get_secret_value()).startswith(("http://", "https://")):
+        text_alone = {"text": "{{body}}"}
+        hook = CustomWebhookNotificationBlock(
+            name="campaign", url=address, json_data=text_alone, timeout=2 * PATIENCE
+        )
+        await hook.anotify(text)
         return
     box = Mailbox(url=url)
     with box.raise_on_failure():

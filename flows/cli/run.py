@@ -114,8 +114,8 @@ def _sent(plan: "Plan", ledger: "Ledger", allowed: "Allowed", *, quiet: bool) ->
     from tasks.status import needs
 
     with _progress(plan.key, ledger, quiet=quiet):
-        state = asyncio.run(_flow(plan, allowed))
-    ending = Ending.read(plan.key, state.message)
+        message = asyncio.run(_flow(plan, allowed))
+    ending = Ending.read(plan.key, message)
     if not quiet:
         words.aside(f"{plan.key}: {ending.kind}: {ending.sentence}")
         with ledger.reading() as session:
@@ -132,12 +132,19 @@ def _sent(plan: "Plan", ledger: "Ledger", allowed: "Allowed", *, quiet: bool) ->
     return ending
 
 
-async def _flow(plan: "Plan", allowed: "Allowed") -> "State[Any]":
+async def _flow(plan: "Plan", allowed: "Allowed") -> str | None:
+    """Run the flow, and answer its last word. None: Prefect's server has gone, and it with it."""
     from flows.campaign import run_campaign
+    from flows.server import is_away
 
     asked = (plan.file, plan.key, plan.digest, allowed.removed, allowed.project)
-    state: State[Any] = await run_campaign(*asked, return_state=True)
-    return state
+    try:
+        state: State[Any] = await run_campaign(*asked, return_state=True)
+    except Exception:
+        if await is_away():
+            return None
+        raise
+    return state.message
 
 
 async def _recorded() -> None:

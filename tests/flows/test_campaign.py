@@ -12,6 +12,7 @@ import pytest
 from prefect.exceptions import Abort
 from sqlmodel import select
 
+from data.store.lease import AtWork, lease
 from data.store.tables import Notice
 from flows import campaign
 from flows.campaign import run_campaign
@@ -92,6 +93,26 @@ def test_whoever_waits_for_their_time_goes_on_by_itself(
     assert prefect.began == began
     with ledger.reading() as session:
         assert len(session.exec(select(Notice)).all()) == notices
+
+
+def test_of_runs_that_wait_for_their_turn_only_the_latest_keeps_a_place(
+    ledger, prefect, monkeypatch
+) -> None:
+    looks = iter((False, True))  # whether a later run of the file waits as well
+
+    async def is_missed() -> bool:
+        return next(looks)
+
+    async def waits() -> None:
+        with lease(ledger, "backend"), pytest.raises(AtWork):
+            async with campaign.holding_lease(ledger, "backend", asyncio.Event()):
+                pass
+
+    monkeypatch.setattr(campaign, "is_missed", is_missed)
+    monkeypatch.setattr(campaign, "is_scheduled", lambda: False)
+    monkeypatch.setattr(campaign, "KEEPS_A_PLACE", 0.0)
+    asyncio.run(waits())
+    assert list(looks) == []
 
 
 def test_without_a_ledger_the_state_still_says_how_a_run_ended(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from prefect.client.orchestration import PrefectClient, get_client
-from prefect.states import Crashed, Running, Scheduled
+from prefect.states import Cancelling, Crashed, Running, Scheduled
 from prefect.testing.utilities import prefect_test_harness
 from sqlmodel import select
 
@@ -112,18 +112,24 @@ async def state_of(client, run) -> str:
     return (await client.read_flow_run(run.id)).state.name
 
 
-async def test_a_run_goes_on_once_nobody_holds_its_lease(client, ledger, monkeypatch) -> None:
+@pytest.mark.parametrize(
+    ("state", "after"), [(Running(), "AwaitingRetry"), (Cancelling(), "Cancelled")]
+)
+async def test_a_run_goes_on_or_is_cancelled_once_nobody_holds_its_lease(
+    client, ledger, monkeypatch, state, after
+) -> None:
     monkeypatch.setattr(keeper, "QUIET", 0.0)
     # It waited for its time for two months, and is the same run.
     run, runs = await begun(client, Running(), days_ago=60), Runs(ledger)
+    await client.set_flow_run_state(run.id, state, force=True)
     with lease(ledger, "dead"):
         await runs.go_on(client)
         await runs.go_on(client)
-        assert await state_of(client, run) == "Running"
+        assert await state_of(client, run) == state.name
     await runs.go_on(client)  # begins to be quiet
-    assert await state_of(client, run) == "Running"
+    assert await state_of(client, run) == state.name
     await runs.go_on(client)
-    assert await state_of(client, run) == "AwaitingRetry"
+    assert await state_of(client, run) == after
 
 
 @pytest.mark.parametrize(

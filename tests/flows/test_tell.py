@@ -50,8 +50,9 @@ def hook(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hook]:
         server.shutdown()
 
 
-def ends(key: str, end: End = End.ATTENTION, situation: str = "one") -> None:
-    note_situation(Ending(key, end, "1 of 2 invited.", f"campaign settle {key}", None, situation))
+def ends(key: str, end=End.ATTENTION, situation: str = "one", *, typed: bool = False) -> None:
+    ending = Ending(key, end, "1 of 2 invited.", f"campaign settle {key}", None, situation)
+    note_situation(ending, typed=typed)
 
 
 def told(ledger: Ledger) -> bool:
@@ -65,7 +66,12 @@ def test_what_goes_on_by_itself_is_not_told(end, number, ledger, hook) -> None:
     assert len(hook.told) == number
 
 
-def test_the_next_situation_is_told_and_the_same_one_after_all_was_well(ledger, hook) -> None:
+@pytest.mark.parametrize(
+    ("well", "typed"), [(End.DONE, False), (End.DONE, True), (End.NOT_YET, False)]
+)
+def test_the_next_situation_is_told_and_the_same_one_after_all_was_well(
+    well, typed, ledger, hook
+) -> None:
     for end, situation in (
         (End.ATTENTION, "one"),
         (End.ATTENTION, "two"),
@@ -77,7 +83,8 @@ def test_the_next_situation_is_told_and_the_same_one_after_all_was_well(ledger, 
     assert told(ledger)
     assert len(hook.told) == 3
     ends("ab")
-    ends("a", End.DONE)
+    ends("a", well, typed=typed)
+    ends("a", situation="typed", typed=True)
     ends("a")
     ends("ab")
     assert told(ledger)
