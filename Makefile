@@ -21,7 +21,7 @@ test: $(VENV)/.ready-tests    ## what every change needs, in three minutes: make
 	@$(RUN)/pytest -m "not slow" $(TESTS)
 
 test-all: $(VENV)/.ready-tests  ## the rest: Prefect's server, PostgreSQL, a browser, thousands of histories
-	@$(RUN)/pytest -m slow -n 3 $(TESTS)  # many of them wait
+	@$(RUN)/pytest -m slow -n 4 $(TESTS)  # many of them wait
 
 lint: $(VENV)/.ready-tests    ## style, types, and who may import whom
 	@$(BIN)/ruff check .
