@@ -89,8 +89,9 @@ def _plain(written: Written, node: Node, location: Location) -> Any:
         # An empty value has no text to point at, and in a mapping something may be missing.
         empty = isinstance(value, MappingNode) or value.start_mark.index == value.end_mark.index
         written.places[*location, key] = (place, place if empty else _at(written, value))
-        # A field without a value counts as left out.
-        if (content := _plain(written, value, (*location, key))) is not None:
+        # A field without a value counts as left out, but for one that chooses people.
+        content = _plain(written, value, (*location, key))
+        if content is not None or location[-1:] == ("where",):
             plain[key] = content
     return plain
 

@@ -56,6 +56,8 @@ def write_starter(
     check = command("check", path.name)
     text = TEMPLATE.read_text("utf-8").format(key=in_yaml(key), candidates=people, check=check)
     if suffix == ".xlsx":
+        if table and table.grid.mistakes:  # whoever reads the copy would not see them
+            raise BadInput(table.grid.mistakes)
         _workbook(read_yaml(text.encode(), path).fields, table).save(path)
     else:
         path.write_text(text, "utf-8")

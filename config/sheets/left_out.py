@@ -162,7 +162,7 @@ def _rule(title: str) -> Callable[[str], bool] | None:
     if is_consent(title):
         return lambda value: is_not_so(value) or says_out(value)
     if is_status(title):
-        return says_out
+        return lambda value: says_out(value) or bool(error_in(value))
     return partial(says_out, how="fullmatch") if not title or is_remarks(title) else None
 
 

@@ -199,7 +199,7 @@ def _columns(
         if name not in all_of:
             why = f"no column has the header {shown(title)}; the headers are {_listed(titles)}"
             mistakes.append(Mistake(grid.place(header), why, name, title))
-    if not all_of and any(map(is_address, titles)):
+    if any(map(is_address, titles)):
         mistakes.append(Mistake(grid.place(header), NO_HEADER))
     elif "email1" not in all_of and "email1" not in columns:
         mistakes.append(no_column(grid.place(header), "email1", titles))

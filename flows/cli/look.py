@@ -153,7 +153,7 @@ def _more(made: "Plan", read: "Read") -> Iterator[str]:
         yield f"  unsure    {many} an unknown result"
         yield f"            {command('settle', made.key)}"
     yield f"  plan      {made.code}"
-    if made.nothing_due:
+    if made.nothing_due and not made.holds:
         yield "Nothing is left to be sent."
     elif not made.holds:
         yield words.then("run", read.file)

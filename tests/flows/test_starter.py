@@ -110,6 +110,14 @@ def test_one_of_several_sheets(tmp_path: Path, name: str) -> None:
         assert ada.candidate.last_name == "Data"
 
 
+def test_a_workbook_has_whoever_the_export_has_or_is_not_written(tmp_path: Path) -> None:
+    export = tmp_path / "export.csv"
+    export.write_text('First name,Last name,Email\nAda,L,a@people.test\nBob,"S,b@people.test\n')
+    with pytest.raises(BadInput, match=r"export\.csv"):
+        write_starter(tmp_path / "hiring.xlsx", export)
+    assert not (tmp_path / "hiring.xlsx").exists()
+
+
 def test_a_workbook_keeps_the_links_of_an_export(tmp_path: Path) -> None:
     """A cell may show other words than the address that it links to."""
     book = Workbook()
