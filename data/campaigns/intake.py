@@ -4,7 +4,6 @@ A person is an email key within a campaign. Nobody is ever taken out: whoever is
 is only not listed any more. A file whose bytes the ledger has already taken in costs nothing.
 """
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -23,7 +22,6 @@ from data.store.states import OPEN, Op, State
 from data.store.tables import PERSON, STEP, Campaign, Decision, Step
 
 AT_ONCE = 5_000  # people in one statement: a large file takes little memory
-TWIN = "second address"  # the kind of hold that does not concern two people of one file
 PILOT = {"first_name": "Pilot", "last_name": "Invitation", "source": "pilot"}
 Fields = Mapping[str, Any]
 """What is sent of one person (interface 4.5)."""
@@ -121,19 +119,17 @@ def refuse_elsewhere(campaign: Campaign, settings: Settings) -> None:
 
 
 def add_people(session: Session, campaign_id: int, new: Mapping[str, Fields]) -> None:
-    """Write people, each with the two steps. Who stand in one file together are two people."""
-    boxes = {key: mailbox(key) for key in new}
-    shared, keys = Counter(boxes.values()), list(new)
+    """Write people, each with the two steps."""
+    keys = list(new)
     for at in range(0, len(keys), AT_ONCE):
         people = [
             {
                 "campaign_id": campaign_id,
                 "email_key": key,
-                "mailbox": boxes[key],
+                "mailbox": mailbox(key),
                 "email1": new[key]["email1"],
                 "fields": new[key],
                 "listed": True,
-                "let_through": [TWIN] if shared[boxes[key]] > 1 else None,
             }
             for key in keys[at : at + AT_ONCE]
         ]

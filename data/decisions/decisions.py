@@ -116,7 +116,7 @@ def correct(session: Session, campaign_id: int, old: str, new: str, by: By) -> s
         email1 = checked_address(new)
     except ValueError as error:
         raise NotDecided([(new, f"is not {error}")]) from None
-    [(person, steps)] = _people(session, campaign_id, [old], lambda *_: None)
+    [(person, steps)] = _people(session, campaign_id, [old], _withdrawn)
     other = known_person(session, campaign_id, email_key(email1))
     if (why_not := _against_address(session, person, email1, other)) is not None:
         raise NotDecided([(new, why_not)])

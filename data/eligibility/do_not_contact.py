@@ -16,7 +16,7 @@ from config.errors import BadInput, Mistake, Place
 from config.sheets.cells import error_in, plain_address
 from config.sheets.table import read_table
 from data.campaigns.people import forgotten_mailboxes
-from data.store.tables import DO_NOT_CONTACT, now
+from data.store.tables import DO_NOT_CONTACT, PERSON, Person, now
 
 ADDRESS, DOMAIN = "address", "domain"
 BY_FILE, BY_PERSON, LIFTED = "file", "person", "lifted"
@@ -82,8 +82,12 @@ def follow(session: Session, entries: Iterable[Entry]) -> int:
 
 
 def block(session: Session, entries: Iterable[Entry]) -> list[str]:
-    """List what a person typed, also what was lifted before; returns what was not listed."""
-    return _put(session, dict(entries), BY_PERSON, over=[LIFTED])
+    """List what a person typed, and hold again who was let through; returns what is new."""
+    listed = dict(entries)
+    for person in session.scalars(select(Person).where(PERSON.c.let_through.is_not(None))):
+        if {person.mailbox, person.email_key.rpartition("@")[2]} & listed.keys():
+            person.let_through = None
+    return _put(session, listed, BY_PERSON, over=[LIFTED])
 
 
 def lift(session: Session, entries: Iterable[Entry]) -> list[str]:

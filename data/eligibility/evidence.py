@@ -150,7 +150,7 @@ class _Evidence:
             return
         yield from (each[1:] for each in self.others.get(row.mailbox, ()) if each[0] != row.id)
         if self.names:
-            yield from (each[1:] for each in self.names.get(_name(row), ()) if each[0] < row.id)
+            yield from (each[1:] for each in self.names.get(_name(row), ()) if each[0] != row.id)
 
 
 # Composed once: a claim asks these, and composing them takes longer than the answer.
@@ -186,12 +186,12 @@ def _to_come(what: str = "id") -> Select[Any]:
 @cache
 def _of_the_mailboxes(*, whole: bool) -> Select[Any]:
     """Whoever has one of these mailboxes, in any campaign, and was invited or withdrawn."""
-    columns = (PERSON.c[each] for each in ("id", "campaign_id", "mailbox", "email1"))
+    columns = (PERSON.c[each] for each in ("id", "campaign_id", "mailbox", "email1", "became"))
     boxes: Any = _to_come("mailbox") if whole else bindparam("boxes", expanding=True)
     return (
         select(*columns, STEP.c.state, _may_have_happened())
         .join(STEP, steps_of(STEP, Op.INVITE))
-        .where(PERSON.c.mailbox.in_(boxes), PERSON.c.became.is_(None), _touched())
+        .where(PERSON.c.mailbox.in_(boxes), _touched())
     )
 
 
@@ -210,13 +210,13 @@ def _others(session: Session, campaign: Campaign, rows: Sequence[Row[Any]] | Non
     found = session.execute(_of_the_mailboxes(whole=rows is None), of).all()
     same = _same_problem(session, campaign) if any(r[1] != campaign.id for r in found) else {}
     others: Others = defaultdict(list)
-    for person, campaign_id, box, email1, state, came in found:
+    for person, campaign_id, box, email1, became, state, came in found:
         if campaign_id == campaign.id:
             why = f"has the mailbox of {email1}, {_was(state)}"
-            others[box].append((person, Kind.SECOND_ADDRESS, why))
+            others[box].append((became or person, Kind.SECOND_ADDRESS, why))
         elif came and campaign_id in same:
             why = f"was invited to the same problem by the campaign {same[campaign_id]}"
-            others[box].insert(0, (person, Kind.SAME_PROBLEM, why))
+            others[box].insert(0, (became or person, Kind.SAME_PROBLEM, why))
     return others
 
 

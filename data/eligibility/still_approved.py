@@ -21,7 +21,7 @@ from data.store.states import Op, State
 from data.store.tables import DECISION, PERSON, STEP, Campaign
 
 APPROVE, REJECT, SHOWN = "approve", "reject", "shown"
-SENDS_MORE = ("again", "invite", "undo", "correct")  # and lift, which is of no campaign
+SENDS_MORE = ("again", "sent", "invite", "undo", "correct")  # and lift, which is of no campaign
 
 
 def needs_approval(campaign: Campaign) -> bool:

@@ -26,7 +26,7 @@ from data.store.receipts import Mark
 from data.store.states import Op
 
 PATIENCE = 30.0  # seconds for which an answer that cannot be written down is tried again
-STEPS_OF_A_MARK = 100  # that may be claimed before it grows again
+MARKED_STEPS, MARKED_SECONDS = 100, 1.0  # what may be claimed before the mark grows again
 
 
 class Writer:
@@ -45,7 +45,7 @@ class Writer:
         self._lease, self._mark = lease, mark
         self._per_second = per_second  # the most invitations
         self.claimed = 0  # steps for which a claim was asked
-        self._left = 0  # of them, how many the mark still stands for
+        self._left, self._until = 0, 0.0  # of them, how many the mark stands for, and until when
         self._asked: queue.SimpleQueue[_Asked | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._work, name="ledger", daemon=True)
 
@@ -129,9 +129,9 @@ class Writer:
 
     def _grow(self, steps: int) -> None:
         """Have the mark grown for so many more steps: here, so that no claim comes in between."""
-        if self._left < steps:
+        if self._left < steps or time.monotonic() > self._until:
             self._mark.grow()
-            self._left = max(STEPS_OF_A_MARK, steps)
+            self._left, self._until = max(MARKED_STEPS, steps), time.monotonic() + MARKED_SECONDS
         self._left -= steps
         self.claimed += steps
 

@@ -1,9 +1,9 @@
 """Receipts: what stops a ledger that is not the one that sent last.
 
-Before each hundred claims of a campaign its mark grows, in the ledger and then in two small files:
-one beside the definition, one in the user's data directory. A ledger behind its receipt, or
-another one, sends nothing until a person accepts it. A file's log goes into the file only just
-before the mark grows (`Mark.grow`), so a file that lost its log is behind its receipt too.
+Before each hundred claims of a campaign, and each second of them, its mark grows, in the ledger
+and then in two small files: one beside the definition, one in the user's data directory. A ledger
+behind its receipt, or another one, sends nothing until a person accepts it. A file's log goes into
+the file only just before the mark grows (`Mark.grow`), so a file that lost its log is behind, too.
 """
 
 import fcntl
@@ -105,7 +105,7 @@ def accept(session: Session, key: str, who: str, why: str) -> None:
 
 
 class Mark:
-    """The mark of a campaign that this process sends: `grow` it before each hundred claims."""
+    """The mark of a campaign that this process sends: `grow` it before what it sends."""
 
     def __init__(self, ledger: Ledger, campaign_id: int, file: Path) -> None:
         self._ledger, self._campaign_id, self._file = ledger, campaign_id, file

@@ -59,6 +59,10 @@ def settle(
         from tasks.doubts import read_filled_in
 
         verdicts += read_filled_in(filled_in)
+    if output is not None:
+        from config.own_outputs import check_output
+
+        check_output(output, force=force)
     with deciding(key) as (session, campaign):
         open_ = doubts(session, campaign.id)
     if open_ and not verdicts and not filled_in and not output and _on_a_terminal(as_json):

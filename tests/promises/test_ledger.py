@@ -99,6 +99,23 @@ def put(campaign, copy):
         shutil.copytree(copy, campaign.ledger.parent)
 
 
+def test_15_a_copy_made_while_a_run_was_at_work_that_was_killed_later_sends_nothing(
+    sandbox, campaign, tmp_path
+):
+    service = sandbox(invite=[late(0.2, times=19), late(HELD_OPEN, at=20)])
+    file, copy = campaign.write(people=30), tmp_path / "copy"
+    copy.mkdir()
+    run = campaign.start("run", file, "--yes", **ONE_BY_ONE)
+    run.until(lambda: service.arrived("invite", 5))
+    with sqlite3.connect(campaign.ledger) as live, sqlite3.connect(copy / "ledger.db") as other:
+        live.backup(other)
+    run.until(lambda: service.arrived("invite", 20)).kill()
+    put(campaign, copy)
+    before = service.entries()
+    assert campaign("run", file, "--yes").code == 3
+    assert service.entries() == before
+
+
 def test_15_an_empty_foreign_or_older_ledger_sends_nothing_until_a_person_accepts_it(
     sandbox, campaign, tmp_path
 ):

@@ -82,6 +82,16 @@ def test_a_verdict_that_sends_again_voids_it_and_a_run_shows_the_plan_anew(desk)
     assert typed() == ["run"]
 
 
+def test_a_verdict_that_lets_somebody_be_invited_voids_it(desk):
+    shown(desk, "Ada")
+    desk.call(approvals.approve, ME)
+    desk.does(Op.CREATE), desk.does(Op.ATTACH)
+    desk.does(Op.ADD, state=State.UNSURE)
+    assert stands(desk) == (True, True)
+    desk.call(doubts.settle, [doubts.Verdict("sent", address("Ada"), value=5001)], ME)
+    assert stands(desk) == (False, False)
+
+
 def test_a_rejection_needs_a_reason_to_be_overruled(desk):
     code = shown(desk, "Ada")
     assert desk.call(approvals.approve, d.By("me"), reject=True) == approvals.Answered(code)

@@ -178,6 +178,7 @@ def test_what_no_address_is_corrected_to(desk, new, why_not):
     desk.call(d.withdraw, [address("Cyd")], ME)
     desk.sends()
     assert refusal(desk, d.correct, address("Ada"), new).startswith(why_not)
+    assert refusal(desk, d.correct, address("Cyd"), "cyd@y.org") == "is withdrawn already"
 
 
 @pytest.mark.parametrize(

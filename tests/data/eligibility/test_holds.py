@@ -99,10 +99,37 @@ def test_two_addresses_of_one_mailbox_are_not_invited_in_one_breath(desk):
     assert {step.person_id for step in claimed.steps} == {desk.id_of("Ada"), desk.id_of("Ben")}
 
 
-def test_two_addresses_of_one_mailbox_in_one_file_are_two_people(desk):
+def test_of_two_addresses_of_one_mailbox_in_one_file_the_second_is_a_question(desk):
     desk.take_in(("Me", "One", "me+1@x.org"), ("Me", "Two", "me+2@x.org"))
     desk.sends("me+1@x.org")
-    assert desk.due(Op.INVITE) == ["me+2@x.org"]
+    assert desk.kept("me+2@x.org") == {"me+2@x.org": "second address"}
+
+
+def test_who_was_let_through_is_held_again_once_blocked(desk):
+    desk.take_in("Ada", "Ben")
+    desk.call(lambda s, _: d.block(s, ["@x.org"], ME))
+    desk.call(d.invite, [address("Ada")], ME)
+    assert desk.kept("Ada", "Ben") == {"Ben": "do not contact"}
+    desk.call(lambda s, _: d.block(s, [address("Ada")], ME))
+    assert desk.kept("Ada") == {"Ada": "do not contact"}
+
+
+def test_an_address_that_was_corrected_was_invited_all_the_same(desk):
+    desk.take_in("Ada", key="first")
+    desk.sends(key="first")
+    desk.call(d.correct, address("Ada"), "ada@new.org", ME, key="first")
+    assert desk.kept("ada@new.org", key="first") == {}
+    desk.take_in("Ada", ("Ada", "New", "ada@new.org"), key="second")
+    assert desk.kept("Ada", "ada@new.org", key="second") == {"Ada": "same problem"}
+
+
+def test_an_edit_that_is_taken_back_is_a_question(desk):
+    right, typo = ("Bob", "Stone", "bob@right.org"), ("Bob", "Stone", "bob@typo.org")
+    for who in (right, typo):
+        desk.take_in(who, guard={"removed": "100%"})
+    desk.sends()
+    desk.take_in(right, guard={"removed": "100%"})
+    assert desk.kept("bob@right.org") == {"bob@right.org": "second address"}
 
 
 @pytest.mark.parametrize(
