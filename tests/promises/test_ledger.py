@@ -19,6 +19,8 @@ from tests.promises import test_sending as sending
 from tests.promises.support.commands import addresses
 from tests.promises.test_sending import HELD_OPEN, IN_FLIGHT, ONE_BY_ONE
 
+PAGE = 4096  # bytes
+
 
 @contextmanager
 def moved(campaign, _run):
@@ -47,10 +49,8 @@ def locked(campaign, _run):
 
 @contextmanager
 def full(campaign, run):
-    """No file of the run can grow any more."""
-    log = campaign.ledger.with_name(f"{campaign.ledger.name}-wal")
-    size = log.stat().st_size if log.exists() else campaign.ledger.stat().st_size
-    resource.prlimit(run.process.pid, resource.RLIMIT_FSIZE, (size, size))
+    """The run can write no page of a ledger any more; its words are shorter than one."""
+    resource.prlimit(run.process.pid, resource.RLIMIT_FSIZE, (PAGE, PAGE))
     yield
 
 

@@ -46,6 +46,11 @@ MISTAKES: list[tuple[str | bytes, dict[str, Any], list[str]]] = [
     ),
     # Columns.
     (
+        "Ada,Byron,ada@people.test\nBob,S,bob@people.test\n",
+        {"columns": {"first_name": "Ada", "last_name": "Byron", "email1": "ada@people.test"}},
+        [":1: this row has an address, so it is no header; add one above it that names the…"],
+    ),
+    (
         "Name,Email\nAda Lovelace,a@people.test\n",
         {},
         [':1, first_name: only whole names, under "Name"; to split them, write  split_name: true'],
