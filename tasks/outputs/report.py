@@ -12,7 +12,8 @@ from sqlmodel import Session, func, select
 from config.emails import masked
 from data.campaigns.history import Event
 from data.decisions.doubts import VERDICTS
-from data.store.tables import DECISION, PERSON
+from data.store.states import State
+from data.store.tables import DECISION, PART, PERSON
 from tasks.outputs.exports import page
 from tasks.status import waits_for_a_person
 
@@ -90,9 +91,11 @@ def settled(session: Session, campaign_id: int) -> list[str]:
     """For whom a person settled a result: addresses, and "" for the project itself."""
     theirs = (
         select(func.coalesce(PERSON.c.email1, ""))
-        .select_from(DECISION.outerjoin(PERSON, PERSON.c.id == DECISION.c.person_id))
+        .select_from(DECISION.join(PART, PART.c.id == DECISION.c.part_id))
+        .outerjoin(PERSON, PERSON.c.id == DECISION.c.person_id)
         .where(DECISION.c.campaign_id == campaign_id, DECISION.c.word.in_(VERDICTS))
-        .where(DECISION.c.part_id.is_not(None))
+        # Who is withdrawn after a result that was known is no doubt.
+        .where((DECISION.c.word == "sent") | PART.c.state.in_((State.UNSURE, State.GIVEN_UP)))
         .where(DECISION.c.person_id.is_(None) | PERSON.c.email1.is_not(None))  # not forgotten
         .order_by(DECISION.c.id)
     )

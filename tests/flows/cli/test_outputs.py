@@ -12,7 +12,7 @@ from prefect.settings import PREFECT_API_URL, temporary_settings
 from sqlmodel import select
 
 from config.settings import settings
-from data.decisions.decisions import By
+from data.decisions.decisions import By, withdraw
 from data.decisions.doubts import Verdict, settle
 from data.decisions.privacy import forget
 from data.store.ledger import Ledger
@@ -101,8 +101,9 @@ def test_a_report_tells_whatever_was_settled_but_of_who_is_forgotten(
 ) -> None:
     page = tmp_path / "report.html"
     who, by = ("Ada", "Ben", "Cyd", "Dov"), By("me", "because")
-    desk.take_in(*who)
-    desk.adds()
+    desk.take_in(*who, "Eve")
+    desk.sends("Eve")
+    desk.call(withdraw, [address("Eve")], by)  # nothing of her was unknown
     for each in who:
         desk.does(Op.INVITE, each, state=State.UNSURE)
     verdicts = zip(("sent", "again", "withdraw", "sent"), map(address, who), strict=True)
@@ -112,6 +113,7 @@ def test_a_report_tells_whatever_was_settled_but_of_who_is_forgotten(
     assert app.run(["report", "backend", "-o", str(page), "--names"]) == 0
     _, doubts = page.read_text().split("Results that were unknown")
     assert [name for name in who if f"<h3>{address(name)}" in doubts] == ["Ada", "Ben", "Cyd"]
+    assert f"<h3>{address('Eve')}" not in doubts
 
 
 def test_problems_are_found_by_words(sandbox: Sandbox, capsys: pytest.CaptureFixture[str]) -> None:
