@@ -2,6 +2,7 @@
 
 import os
 import re
+from contextlib import suppress
 from datetime import timedelta
 from hashlib import sha256
 from ipaddress import ip_address
@@ -17,6 +18,7 @@ from config.errors import BadSettings
 
 # They belong together: half of each source could send one service's secret to another's address.
 SIX = ("auth_url", "base_url", "app_url", "client_id", "client_secret", "audience")
+USUAL_PORT = {"http": 80, "https": 443}
 
 
 def home() -> Path:
@@ -37,12 +39,32 @@ def variable(name: str) -> str:
 
 
 def _service_url(typed: str) -> str:
-    url = typed.strip().rstrip("/")
-    parts = urlsplit(url)
+    url, wanted = typed.strip(), "an address such as https://api.example.com"
+    try:
+        parts = urlsplit(spelled(url))
+    except ValueError:
+        raise ValueError(f"{wanted}, with a port from 1 to 65535 if any") from None
     secure = parts.scheme == "https" or (parts.scheme == "http" and is_loopback(parts.hostname))
     if not secure or not parts.hostname or re.search(r"[\s?#@]", url):
-        raise ValueError("an address such as https://api.example.com, without a password or query")
-    return url
+        raise ValueError(f"{wanted}, without a password or query")
+    return parts.geturl()
+
+
+def spelled(url: str) -> str:
+    """Spell the address of a service in one way (RFC 3986, 6.2), by which services are compared.
+
+    Raises ValueError for what is no address.
+    """
+    parts = urlsplit(url)
+    host = (parts.hostname or "").rstrip(".")
+    with suppress(ValueError):
+        host = str(ip_address(host))
+    port = "" if parts.port in (None, USUAL_PORT.get(parts.scheme)) else f":{parts.port}"
+    path: list[str] = []
+    for step in parts.path.split("/"):
+        path = path[:-1] if step == ".." else [*path, step] if step not in {"", "."} else path
+    where = f"[{host}]" if ":" in host else host
+    return "/".join([f"{parts.scheme}://{where}{port}", *path])
 
 
 def is_loopback(host: str | None) -> bool:

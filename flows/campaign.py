@@ -104,8 +104,8 @@ async def send(
     with Ledger.open(settings.database_url) as ledger:
         key = key_of(file)
         async with holding_lease(ledger, key, stop) as held:
+            receipts.check(ledger, key, settings.base_url, file)
             with ledger.writing() as session:
-                receipts.check(session, key, settings.base_url, file)
                 recover(session, key)  # what a dead run was sending is unsure from here on
             read = await asyncio.to_thread(read_campaign, file, campaign or key)
             plan = make_plan(read, ledger, settings, digest=digest, allowed=allowed)

@@ -25,6 +25,7 @@ from data.campaigns.people import find
 from data.decisions.approvals import approve
 from data.decisions.decisions import By, NotDecided
 from data.decisions.doubts import Verdict, doubts, settle
+from data.sending.recovery import recover_all
 from data.store.ledger import Ledger
 from data.store.tables import Campaign
 from flows.ending import End, Ending
@@ -134,14 +135,15 @@ async def _decided(
         with (
             scrubbed(),
             Ledger.open(settings().database_url, create=False) as ledger,
-            ledger.writing() as session,
         ):
-            campaign = find(session, key)
-            ending = Ending(key, End.DONE, f"{decide(session, campaign)}.")
-            if run and not await _begin_run(key, Path(campaign.file)):
-                paused = f"{ending.sentence} Its deployment is paused, so nothing is sent."
-                then = command("run", campaign.file)
-                ending = replace(ending, sentence=paused, next_step=then)
+            recover_all(ledger)
+            with ledger.writing() as session:
+                campaign = find(session, key)
+                ending = Ending(key, End.DONE, f"{decide(session, campaign)}.")
+                if run and not await _begin_run(key, Path(campaign.file)):
+                    paused = f"{ending.sentence} Its deployment is paused, so nothing is sent."
+                    then = command("run", campaign.file)
+                    ending = replace(ending, sentence=paused, next_step=then)
     except CampaignError as error:
         return Ending(key, End.of(error), str(error), error.then).state()
     await publish_page(ending)

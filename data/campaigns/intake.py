@@ -17,7 +17,15 @@ from config.emails import email_key, mailbox
 from config.errors import CampaignError
 from config.reading import Campaign as Read
 from config.settings import Settings
-from data.campaigns.people import ERASED, forgotten_among, hashed, invites_of, known, own_steps
+from data.campaigns.people import (
+    ERASED,
+    forgotten_among,
+    hashed,
+    invites_of,
+    known,
+    name_key,
+    own_steps,
+)
 from data.store.states import OPEN, Op, State
 from data.store.tables import PERSON, STEP, Campaign, Decision, Step
 
@@ -110,7 +118,7 @@ def refuse_elsewhere(campaign: Campaign, settings: Settings) -> None:
     service send nothing.
     """
     after = settings.base_url
-    if after and campaign.service.casefold() != after.casefold().rstrip("/"):
+    if after and campaign.service != after:
         setting = "ASSESSMENT_BASE_URL"
         raise Elsewhere(key=campaign.key, before=campaign.service, after=after, setting=setting)
     if after and campaign.account != settings.account:
@@ -128,6 +136,7 @@ def add_people(session: Session, campaign_id: int, new: Mapping[str, Fields]) ->
                 "email_key": key,
                 "mailbox": mailbox(key),
                 "email1": new[key]["email1"],
+                "name_key": name_key(new[key]),
                 "fields": new[key],
                 "listed": True,
             }
@@ -268,7 +277,12 @@ def _reword(
 ) -> None:
     """Write what is sent now of people who were not added yet; a refused add waits again."""
     people = [
-        {"person": row.id, "now": fields, "typed": fields["email1"]}
+        {
+            "person": row.id,
+            "now": fields,
+            "typed": fields["email1"],
+            "named": name_key(fields),
+        }
         for key, fields in listed.items()
         if (row := before.get(key)) is not None
         and row.state in (State.WAITING, State.REFUSED)
@@ -278,6 +292,7 @@ def _reword(
         return
     this = PERSON.c.id == bindparam("person")
     reworded: dict[str, Any] = {"fields": bindparam("now"), "email1": bindparam("typed")}
+    reworded["name_key"] = bindparam("named")
     session.execute(update(PERSON).where(this).values(reworded), people)
     refused = (STEP.c.campaign_id == campaign_id) & (STEP.c.state == State.REFUSED)
     add = (STEP.c.person_id == bindparam("person")) & (STEP.c.op == Op.ADD)

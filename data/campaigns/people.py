@@ -1,12 +1,13 @@
 """The campaigns and people that the ledger has: found by key, and as rows for status and links."""
 
 import hmac
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache
 from json import dumps
 from typing import Any
+from unicodedata import normalize
 
 from sqlalchemy import ColumnElement, and_, bindparam, func, or_, select
 from sqlmodel import Session
@@ -105,6 +106,12 @@ def steps_of(step: Any, op: Op) -> ColumnElement[bool]:
 def own_steps(session: Session, campaign_id: int, person_id: int = 0) -> dict[Op, Step]:
     """The two steps of a person, or (0) the project's own: creating it, attaching its problem."""
     return {step.op: step for step in session.scalars(_OWN, {"of": campaign_id, "who": person_id})}
+
+
+def name_key(fields: Mapping[str, Any]) -> str:
+    """Reduce a person's name to the form that is compared: its words, whichever field each is in."""
+    whole = f"{fields.get('first_name') or ''} {fields.get('last_name') or ''}"
+    return " ".join(sorted(normalize("NFKD", whole).casefold().split()))
 
 
 def invites_of(campaign: Campaign) -> Invites:

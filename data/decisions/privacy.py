@@ -151,6 +151,7 @@ def _erase(session: Session, person: Person, sign: str) -> None:
         campaign.spec = {**campaign.spec, "invites": {**invites, "pilot": NO_PILOT}}
         session.add(campaign)
     person.email_key, person.mailbox, person.email1 = ERASED + sign, "", ""
+    person.name_key = ""
     person.fields, person.listed, person.let_through = {}, False, None
     session.add(person)
     session.flush()

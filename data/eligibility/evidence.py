@@ -3,7 +3,6 @@
 Each kind of evidence is one indexed query, for a handful of people or for a whole campaign.
 """
 
-import unicodedata
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from sqlmodel import Session
 
 from config.emails import email_key
 from config.errors import command
-from data.campaigns.people import NAMES, forgotten_mailboxes, invites_of, own_steps, steps_of
+from data.campaigns.people import forgotten_mailboxes, invites_of, own_steps, steps_of
 from data.eligibility.do_not_contact import DOMAIN, LISTED, standing
 from data.store.states import Op, State
 from data.store.tables import CAMPAIGN, DO_NOT_CONTACT, FORGOTTEN, PART, PERSON, STEP, Campaign
@@ -83,15 +82,13 @@ def holds(
     """Who of a campaign's people is kept back, and why: the strongest reason of each.
 
     Without `people`: of everybody who is still to be added or invited. With `claimed`, they are
-    claimed for this in one commit, and nothing is asked about names: only a new file can bring
-    somebody with the name of another, and a run has its lease.
+    claimed for this in one commit.
     """
-    gone = _names_of_the_gone(session, campaign.id) if claimed is None else {}
     asked = _people(whole=people is None)
     of = {"campaign": campaign.id, "people": people}
     rows = session.execute(asked, of).all() if people is not None else None
     listed, others = _listed(session, campaign.id, rows), _others(session, campaign, rows)
-    found = _Evidence(listed, others, gone)
+    found = _Evidence(listed, others, _names_of_the_gone(session, campaign.id, rows))
     if rows is None:
         anything = found.anything or session.scalar(select(FORGOTTEN.c.id).limit(1))
         rows = session.execute(asked, of).all() if anything else []
@@ -149,8 +146,7 @@ class _Evidence:
         if pilot:
             return
         yield from (each[1:] for each in self.others.get(row.mailbox, ()) if each[0] != row.id)
-        if self.names:
-            yield from (each[1:] for each in self.names.get(_name(row), ()) if each[0] != row.id)
+        yield from (each[1:] for each in self.names.get(row.name_key, ()) if each[0] != row.id)
 
 
 # Composed once: a claim asks these, and composing them takes longer than the answer.
@@ -159,7 +155,6 @@ def _people(*, whole: bool) -> Select[Any]:
     invite = STEP.alias()
     asked: Select[Any] = select(
         *(PERSON.c[each] for each in _COLUMNS),
-        *NAMES,
         invite.c.state.label("invited"),
         invite.c.why.label("why"),
     ).join(invite, steps_of(invite, Op.INVITE))
@@ -236,17 +231,33 @@ def _same_problem(session: Session, campaign: Campaign) -> dict[int, str]:
     return {row.id: row.key for row in session.execute(others)} if same else {}
 
 
-def _names_of_the_gone(session: Session, campaign_id: int) -> Others:
-    """The names of people who were invited, withdrawn or blocked and left the file since.
+def _names_of_the_gone(
+    session: Session, campaign_id: int, rows: Sequence[Row[Any]] | None
+) -> Others:
+    """The names of people who were invited, withdrawn or blocked and left the file since: all of
+    them (None), or those that one of these people has.
 
     A candidate is an email key, so a row whose address was edited is somebody new to the ledger.
     """
+    of = {"campaign": campaign_id, "names": [row.name_key for row in rows or ()]}
     names: Others = defaultdict(list)
-    for row in session.execute(_GONE, {"campaign": campaign_id}):
+    for row in session.execute(_gone(whole=rows is None), of):
         why = f"has the name of {row.email1}, {_was(row.state)} and is not in the file any more"
-        names[_name(row)].append((row.id, Kind.SECOND_ADDRESS, why))
-    names.pop("", None)
+        names[row.name_key].append((row.id, Kind.SECOND_ADDRESS, why))
     return names
+
+
+@cache
+def _gone(*, whole: bool) -> Select[Any]:
+    blocked = LISTED.where(DO_NOT_CONTACT.c.email_key == PERSON.c.mailbox).exists()
+    gone = (
+        select(PERSON.c.id, PERSON.c.email1, PERSON.c.name_key, STEP.c.state)
+        .join(STEP, steps_of(STEP, Op.INVITE))
+        .where(PERSON.c.campaign_id == bindparam("campaign"), PERSON.c.name_key != "")
+        .where(~PERSON.c.listed, PERSON.c.became.is_(None), or_(_touched(), blocked))
+    )
+    theirs = PERSON.c.name_key.in_(bindparam("names", expanding=True))
+    return gone if whole else gone.where(theirs)
 
 
 def _may_have_happened() -> ColumnElement[bool]:
@@ -264,18 +275,5 @@ def _was(state: State) -> str:
     return words.get(state, "who may have been invited" if state in _MAYBE else "who was blocked")
 
 
-def _name(row: Row[Any]) -> str:
-    """Reduce a name to its words, whichever column each is in."""
-    words = unicodedata.normalize("NFKD", f"{row.first_name} {row.last_name}")
-    return " ".join(sorted(words.casefold().split()))
-
-
-_COLUMNS = ("id", "email_key", "mailbox", "email1", "let_through", "listed")
+_COLUMNS = ("id", "email_key", "mailbox", "email1", "name_key", "let_through", "listed")
 _MAYBE = (State.SENDING, State.UNSURE, State.WAITING)
-_GONE = (
-    select(PERSON.c.id, PERSON.c.email1, *NAMES, STEP.c.state)
-    .join(STEP, steps_of(STEP, Op.INVITE))
-    .where(PERSON.c.campaign_id == bindparam("campaign"))
-    .where(~PERSON.c.listed, PERSON.c.became.is_(None))
-    .where(or_(_touched(), PERSON.c.mailbox.in_(LISTED)))
-)

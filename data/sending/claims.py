@@ -10,6 +10,7 @@ from sqlmodel import Session
 from data.eligibility.holds import Hold, Scope, kept_back
 from data.sending import pace
 from data.sending.outcomes import refusals
+from data.store.ledger import LedgerGone, place_of
 from data.store.states import NEEDS, OF_PROJECT, OPEN, Op, State
 from data.store.tables import PART, PERSON, REQUEST, STEP, Campaign, now
 
@@ -56,13 +57,17 @@ def claim(
     op: Op,
     requests: Sequence[Sequence[int]],
     per_second: float | None = None,
+    mark: int = 0,
 ) -> list[Answer]:
     """Claim one request for each list of steps; of invitations no more than so many `per_second`.
 
     Whatever was planned, what is due and what is held are asked again here, in the transaction
-    that claims: a person may have decided otherwise a moment ago.
+    that claims: a person may have decided otherwise a moment ago. Raises LedgerGone for a ledger
+    whose mark is smaller than `mark`, to which this run has grown it.
     """
-    campaign = session.get_one(Campaign, campaign_id)  # as it stands by now
+    campaign = session.get(Campaign, campaign_id)  # as it stands by now
+    if campaign is None or campaign.mark < mark:
+        raise LedgerGone(place=place_of(session.get_bind().engine.url))
     if (pause := pace.throttled(session, campaign)) is not None:
         return [pause] * len(requests)
     wanted = [step for steps in requests for step in steps]

@@ -1,15 +1,29 @@
 """Recovery: what dead runs left behind is unsure from here on."""
 
+from contextlib import suppress
+
 from sqlalchemy import select, update
 from sqlmodel import Session
 
 from data.campaigns.people import known
 from data.sending.outcomes import Outcome, record
+from data.store.lease import AtWork, lease
+from data.store.ledger import Ledger
 from data.store.states import State
-from data.store.tables import PART, REQUEST, RUN, now
+from data.store.tables import CAMPAIGN, PART, REQUEST, RUN, now
 
 DIED = "died"  # the ending of a run that could not write its own
 CUT_SHORT = "The run ended before an answer came."
+
+
+def recover_all(ledger: Ledger) -> None:
+    """Recover each campaign whose run is gone, so that a person can decide about it at once."""
+    begun = select(CAMPAIGN.c.key).join(RUN, RUN.c.campaign_id == CAMPAIGN.c.id)
+    with ledger.reading() as session:
+        keys = session.scalars(begun.where(RUN.c.ended.is_(None)).distinct()).all()
+    for key in keys:
+        with suppress(AtWork), lease(ledger, key), ledger.writing() as session:
+            recover(session, key)
 
 
 def recover(session: Session, key: str) -> int:

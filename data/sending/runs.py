@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+from sqlalchemy import update
+
 from config.errors import CampaignError
 from data.campaigns.people import own_steps
 from data.sending.writer import Writer
@@ -16,7 +18,7 @@ from data.store import receipts
 from data.store.lease import Lease
 from data.store.ledger import Ledger
 from data.store.states import Op
-from data.store.tables import Campaign, Run, Step, now
+from data.store.tables import RUN, Campaign, Run, Step, now
 
 T = TypeVar("T")
 
@@ -29,9 +31,10 @@ def running(
 
     `per_second`: the most invitations of all runs of the ledger.
     """
-    with ledger.writing() as session:
+    with ledger.reading() as session:
         campaign = session.get_one(Campaign, campaign_id)
-        receipts.check(session, campaign.key, campaign.service, Path(campaign.file))
+    receipts.check(ledger, campaign.key, campaign.service, Path(campaign.file))
+    with ledger.writing() as session:
         run = Run(campaign_id=campaign_id, host=socket.gethostname(), pid=os.getpid())
         session.add(run)
     mark = receipts.Mark(ledger, campaign_id, Path(campaign.file))
@@ -46,8 +49,8 @@ def running(
                 mark.grow()
         mark.close()
         with suppress(CampaignError), ledger.writing() as session:
-            run.ended, run.ending = now(), at_work.ending
-            session.add(run)
+            ended = {"ended": now(), "ending": at_work.ending}
+            session.execute(update(RUN).where(RUN.c.id == run.id).values(ended))
 
 
 @dataclass(eq=False)

@@ -120,10 +120,8 @@ class Writer:
         with self._ledger.recording() as session:
             self._record(session, asked)
             for op, who in claims.items():
-                requests = [each.steps for each in who]
-                granted = claim(
-                    session, self._campaign_id, self._run_id, op, requests, self._per_second
-                )
+                run, requests = (self._campaign_id, self._run_id), [each.steps for each in who]
+                granted = claim(session, *run, op, requests, self._per_second, self._mark.last)
                 for each, answer in zip(who, granted, strict=True):
                     each.answer = answer
 

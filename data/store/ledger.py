@@ -17,6 +17,7 @@ from typing import Any, Self
 from urllib.parse import quote
 from uuid import uuid4
 
+import psutil
 from sqlalchemy import Connection, Engine, create_engine, event, insert, inspect, text
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError
@@ -52,9 +53,9 @@ class NoLedger(CampaignError):
 
 
 class LedgerGone(CampaignError):
-    """The ledger {place} was moved, replaced or deleted while it was in use. Nothing more is sent;
-    the original file has every outcome. Put it back, or name its new place in
-    CAMPAIGN_DATABASE_URL, then run again."""
+    """The ledger {place} was moved, replaced, deleted, or overwritten with an older copy while it was
+    in use. Nothing more is sent; the original file has every outcome. Put it back, or name its new
+    place in CAMPAIGN_DATABASE_URL, then run again."""
 
 
 class Ledger:
@@ -243,12 +244,26 @@ def _engine(address: URL, *, create: bool) -> Engine:
                 cause=f"it cannot be written ({error.strerror})",
                 way_out="Make the folder writable, or name another in CAMPAIGN_DATABASE_URL.",
             ) from None
+    _refuse_a_second_name(path)
     engine = create_engine(
         address, connect_args={"timeout": postgres.PATIENCE}, hide_parameters=True
     )
     event.listen(engine, "connect", _durable)
     event.listen(engine, "begin", _begin)
     return engine
+
+
+def _refuse_a_second_name(path: Path) -> None:
+    """Under another name the file would have other locks and another log. Raises LedgerUnusable."""
+    file = path.resolve()
+    if file.stat().st_nlink > 1:
+        cause = "its file has a second name (a hard link)"
+        way_out = "Put a copy of it in its place, which has one name, and run again."
+    elif any(each.mountpoint == str(file) for each in psutil.disk_partitions(all=True)):
+        cause, way_out = "its file is mounted by itself", "Mount its folder instead, and run again."
+    else:
+        return
+    raise LedgerUnusable(place=path, cause=cause, way_out=way_out)
 
 
 def _durable(connection: sqlite3.Connection, _: object) -> None:

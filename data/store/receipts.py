@@ -2,15 +2,16 @@
 
 Before each hundred claims of a campaign, and each second of them, its mark grows, in the ledger
 and then in two small files: one beside the definition, one in the user's data directory. A ledger
-behind its receipt, or another one, sends nothing until a person accepts it. A file's log goes into
-the file only just before the mark grows (`Mark.grow`), so a file that lost its log is behind, too.
+behind its receipt, or another one, sends nothing until a person accepts it, in spite of exactly
+what these receipts say. A file's log goes into the file only just before the mark grows
+(`Mark.grow`), so a file that lost its log is behind, too.
 """
 
 import fcntl
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime
+from hashlib import sha256
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -21,10 +22,13 @@ from sqlmodel import Session, col, select
 from config.errors import CampaignError
 from config.settings import is_loopback
 from data.store.lease import file_name, lock_file
-from data.store.ledger import Ledger, place_of
+from data.store.ledger import Ledger, LedgerGone, place_of
 from data.store.tables import CAMPAIGN, Campaign, Decision, LedgerId, now
 
-ACCEPT = "accept-ledger"  # the word of the decision
+# Words of the journal: a ledger was refused because of receipts that say this; a person accepted it
+# in spite of them.
+REFUSED, ACCEPT = "refuse-ledger", "accept-ledger"
+SENDING = ".sending"  # the lock that everybody shares who sends from a ledger
 
 
 class AnotherLedger(CampaignError):
@@ -48,6 +52,14 @@ class OlderLedger(CampaignError):
     exit_code = 3
 
 
+class NothingToAccept(CampaignError):
+    """No receipt of {key} has stopped this ledger. Nothing was changed.
+
+    campaign status"""
+
+    exit_code = 2
+
+
 class NoReceipt(CampaignError):
     """No receipt of {key} can be written, neither {beside} nor {copy} ({cause}). Without one, an
     old copy of the ledger could invite people again. Nothing more was sent. Make one of the folders
@@ -65,62 +77,87 @@ class Receipt(BaseModel):
     place: str  # where that ledger was, for people
     written: AwareDatetime
 
+    @property
+    def says(self) -> str:
+        """What a person accepts, if it stops a ledger."""
+        return f"{self.ledger} {self.mark}"
 
-def check(session: Session, key: str, service: str, file: Path) -> None:
+
+def check(ledger: Ledger, key: str, service: str, file: Path) -> None:
     """Raise AnotherLedger or OlderLedger where this ledger may not send.
 
     The campaign may be new to the ledger. `service` is its address, `file` its definition.
     """
-    accepted = _accepted(session, key)
-    here = place_of(session.get_bind().engine.url)
-    mark = session.scalar(select(CAMPAIGN.c.mark).where(CAMPAIGN.c.key == key)) or 0
-    uuid = session.exec(select(LedgerId.uuid)).one()
-    for path in _places(key, service, file):
-        try:
-            receipt = _read(path)
-        except (OSError, ValueError):
-            with suppress(OSError):
-                changed = datetime.fromtimestamp(path.stat().st_mtime, UTC)
-                if accepted is None or changed > accepted:
-                    raise OlderLedger(
-                        key=key, here=here, receipt=path, says="cannot be read"
-                    ) from None
-            continue
-        if receipt is None or (accepted and receipt.written <= accepted):
-            continue
-        # Of two addresses elsewhere nobody can tell that they are not the same service.
-        if _is_here(service) and receipt.service != service:
-            continue
-        written = f"{receipt.written.astimezone():%Y-%m-%d %H:%M:%S}"
-        if receipt.ledger != uuid:
-            raise AnotherLedger(key=key, here=here, place=receipt.place, written=written)
-        if receipt.mark > mark:
-            says = f"says that more was sent, until {written}"
-            raise OlderLedger(key=key, here=here, receipt=path, says=says)
+    says: list[str] = []
+    with ledger.reading() as session:
+        places = _places(key, service, file)
+        found = [_against(session, each, key, service, says) for each in places]
+    if (refusal := next(filter(None, found), None)) is None:
+        return
+    with ledger.writing() as session:
+        if _newest(session, REFUSED, key) != says:
+            value = {"campaign": key, "says": says}
+            session.add(Decision(who="campaign", word=REFUSED, value=value))
+    raise refusal
 
 
 def accept(session: Session, key: str, who: str, why: str) -> None:
-    """Let this ledger send the campaign, whatever its receipts said until now."""
-    session.add(Decision(who=who, why=why, word=ACCEPT, value={"campaign": key}))
+    """Let this ledger send the campaign in spite of exactly what stopped it last.
+
+    Raises NothingToAccept.
+    """
+    if (says := _newest(session, REFUSED, key)) is None:
+        raise NothingToAccept(key=key)
+    value = {"campaign": key, "says": says}
+    session.add(Decision(who=who, why=why, word=ACCEPT, value=value))
+
+
+def rewrite(ledger: Ledger, waits: Callable[[], None]) -> None:
+    """Remove every trace of erased data from the ledger's files.
+
+    This moves the log into the file, which must not happen while somebody sends: `waits` is called
+    before that is waited for. Raises LedgerUnusable.
+    """
+    sending = None if ledger.on_a_server else lock_file(ledger.locks, SENDING)
+    try:
+        if sending is not None:
+            try:
+                fcntl.flock(sending, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                waits()
+                fcntl.flock(sending, fcntl.LOCK_EX)
+        ledger.rewrite()
+    finally:
+        if sending is not None:
+            os.close(sending)
 
 
 class Mark:
-    """The mark of a campaign that this process sends: `grow` it before what it sends."""
+    """The mark of a campaign that this process sends: `grow` it before what it sends.
+
+    `last` is what it was grown to. A ledger with a smaller one was restored since.
+    """
 
     def __init__(self, ledger: Ledger, campaign_id: int, file: Path) -> None:
+        self.last = 0
         self._ledger, self._campaign_id, self._file = ledger, campaign_id, file
         # Shared by all who send from this ledger, so that nobody else's log is moved in between.
-        self._sending = None if ledger.on_a_server else lock_file(ledger.locks, ".sending")
+        self._sending = None if ledger.on_a_server else lock_file(ledger.locks, SENDING)
 
     def grow(self) -> int:
-        """Count the mark and write the receipts, on the disk. Raises NoReceipt, LedgerUnusable."""
+        """Count the mark and write the receipts, on the disk.
+
+        Raises NoReceipt, LedgerUnusable, LedgerGone.
+        """
         if self._sending is not None:
             with suppress(BlockingIOError):  # another campaign is being sent: the log stays
                 fcntl.flock(self._sending, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 self._ledger.checkpoint()
             fcntl.flock(self._sending, fcntl.LOCK_SH)
         with self._ledger.writing() as session:
-            campaign = session.get_one(Campaign, self._campaign_id)
+            campaign = session.get(Campaign, self._campaign_id)
+            if campaign is None or campaign.mark < self.last:
+                raise LedgerGone(place=self._ledger.place)
             uuid = session.exec(select(LedgerId.uuid)).one()
             places = _places(campaign.key, campaign.service, self._file)
             for path in places:
@@ -137,6 +174,7 @@ class Mark:
             place=self._ledger.place,
             written=now(),
         )
+        self.last = campaign.mark
         _write(receipt, campaign.key, places)
         return campaign.mark
 
@@ -192,10 +230,46 @@ def _replace(path: Path, content: bytes) -> None:
     os.close(folder)
 
 
-def _accepted(session: Session, key: str) -> datetime | None:
-    """Until when a person accepted what receipts of this campaign say."""
-    words = select(Decision).where(Decision.word == ACCEPT).order_by(col(Decision.id).desc())
-    return next((d.at for d in session.exec(words) if (d.value or {}).get("campaign") == key), None)
+def _against(
+    session: Session, path: Path, key: str, service: str, says: list[str]
+) -> CampaignError | None:
+    """What a receipt has against this ledger; notes what it `says`."""
+    here = place_of(session.get_bind().engine.url)
+    try:
+        receipt = _read(path)
+    except (OSError, ValueError):
+        says.append(f"unreadable {_identity(path)}")
+        if says[-1] in (_newest(session, ACCEPT, key) or ()):
+            return None
+        return OlderLedger(key=key, here=here, receipt=path, says="cannot be read")
+    # Of two addresses elsewhere nobody can tell that they are not the same service.
+    if receipt is None or (_is_here(service) and receipt.service != service):
+        return None
+    says.append(receipt.says)
+    if receipt.says in (_newest(session, ACCEPT, key) or ()):
+        return None
+    written = f"{receipt.written.astimezone():%Y-%m-%d %H:%M:%S}"
+    if receipt.ledger != session.exec(select(LedgerId.uuid)).one():
+        return AnotherLedger(key=key, here=here, place=receipt.place, written=written)
+    mark = session.scalar(select(CAMPAIGN.c.mark).where(CAMPAIGN.c.key == key)) or 0
+    until = f"says that more was sent, until {written}"
+    older = OlderLedger(key=key, here=here, receipt=path, says=until)
+    return older if receipt.mark > mark else None
+
+
+def _newest(session: Session, word: str, key: str) -> list[str] | None:
+    """What the receipts of a campaign said when this word was last written of it."""
+    words = select(Decision.value).where(Decision.word == word).order_by(col(Decision.id).desc())
+    values = (value for value in session.exec(words) if (value or {}).get("campaign") == key)
+    return next((value.get("says", []) for value in values), None)
+
+
+def _identity(path: Path) -> str:
+    """Which file, or which bytes, cannot be read as a receipt."""
+    try:
+        return sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return f"file {path.lstat().st_ino}"
 
 
 def _is_here(service: str) -> bool:

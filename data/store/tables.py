@@ -112,6 +112,7 @@ class Person(SQLModel, table=True):
         Index(
             "person_gone",
             "campaign_id",
+            "name_key",
             sqlite_where=text("listed = 0"),
             postgresql_where=text("NOT listed"),
         ),
@@ -121,6 +122,7 @@ class Person(SQLModel, table=True):
     email_key: str
     mailbox: str
     email1: str  # as typed
+    name_key: str = Field(default="", sa_column_kwargs={"server_default": ""})  # as compared
     fields: Any = _json()  # what is sent of them: the definition's Candidate
     listed: bool = True  # stands in the file as last read
     became: int | None = None  # corrected: the person with the right address

@@ -190,9 +190,11 @@ def by_whom(why: str) -> "By":
 def writing(*, create: bool) -> Iterator["Session"]:
     """One transaction; says whom a decision does not fit before the error ends the command."""
     from data.decisions.decisions import NotDecided
+    from data.sending.recovery import recover_all
     from data.store.ledger import Ledger
 
     with Ledger.open(create=create) as ledger:
+        recover_all(ledger)
         try:
             with ledger.writing() as session:
                 yield session
@@ -214,11 +216,13 @@ def _clean_up(known: list["Known"]) -> None:
     """Take the person out of files, and say what is left for a person to remove."""
     from config.settings import settings
     from data.store.ledger import Ledger
+    from data.store.receipts import rewrite
     from tasks.forgetting import remove_outputs, what_is_left
 
     removed = remove_outputs(settings().output_dir, known)
+    waits = "Waiting for a run that sends from this ledger, to remove the last traces. Do not stop."
     with Ledger.open() as ledger:
-        ledger.rewrite()
+        rewrite(ledger, lambda: words.aside(waits))
         place = None if ledger.on_a_server else Path(str(ledger.url.database))
     backups = sorted(place.parent.glob(f"{place.name}.tables-*")) if place else []
     for line in what_is_left(known, removed, backups):

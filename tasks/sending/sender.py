@@ -6,6 +6,7 @@ claims again; of invitations, in one commit with the next claim.
 
 import asyncio
 import random
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -23,6 +24,7 @@ from tasks.service.verdict import Then
 TRIES = 4  # of a request that provably did not leave
 FIRST_WAIT = 0.5  # seconds between two tries, doubled with each
 LATEST = 15.0  # seconds from a claim in which its request leaves; connecting takes at most ten
+COUNTS_SUSPENDED = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 GRACE = 60.0  # seconds that answers still get when a run is cancelled
 
 
@@ -178,15 +180,21 @@ class _LastLook:
 
     def __init__(self, running: Running, gate: Gate) -> None:
         self._running, self._gate = running, gate
-        self._claimed = asyncio.get_running_loop().time()
-        self.kept_back = False
+        self._claimed, self.kept_back = self._clocks(), False
 
     async def __call__(self) -> None:
         try:
             await self._running.still_ours()
         except CampaignError as error:
             self._gate.failed(error)
-        old = asyncio.get_running_loop().time() - self._claimed > LATEST
+        pairs = zip(self._clocks(), self._claimed, strict=True)
+        old = any(clock - then > LATEST for clock, then in pairs)
         self.kept_back = old or self._gate.keeps_back()
         if self.kept_back:
             raise ConnectionAbortedError
+
+    @staticmethod
+    def _clocks() -> tuple[float, float]:
+        """The loop's clock, which stands still while the machine is suspended, and one that does
+        not, where the system has one."""
+        return asyncio.get_running_loop().time(), time.clock_gettime(COUNTS_SUSPENDED)

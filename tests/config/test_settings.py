@@ -92,6 +92,7 @@ def test_a_file_that_others_can_read_is_refused(home: Path) -> None:
     [
         ("ASSESSMENT_BASE_URL", "http://api.example.com", "wanted an address such as"),
         ("ASSESSMENT_APP_URL", "app.example.com", "wanted an address such as"),
+        ("ASSESSMENT_APP_URL", "https://app.example.com:70000", "wanted an address such as"),
         ("ASSESSMENT_AUTH_URL", "https://u:p@a.example.com", "wanted an address such as"),
         ("CAMPAIGN_DATABASE_URL", "mysql://a/b", "wanted postgresql://…, or a file"),
         ("CAMPAIGN_DATABASE_URL", "postgresql://u:p@h:xx/b", "wanted postgresql://…, or a file"),
@@ -110,3 +111,30 @@ def test_what_cannot_be_used_is_named_and_not_shown(
     said = refused()
     assert f"{name}: {why}" in said
     assert value not in said.replace(why, "")
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "https://api.example.com/v1",
+        "HTTPS://API.Example.COM:443/v1/",
+        "https://api.example.com.:0443/./v1",
+        "https://api.example.com//old/../v1/.",
+    ],
+)
+def test_one_service_has_one_spelling(
+    home: Path, monkeypatch: pytest.MonkeyPatch, typed: str
+) -> None:
+    """Services are compared by it, so that nobody is invited again under another one."""
+    for name, value in (SIX | {"ASSESSMENT_BASE_URL": typed}).items():
+        monkeypatch.setenv(name, value)
+    assert service_settings().base_url == "https://api.example.com/v1"
+
+
+@pytest.mark.parametrize("typed", ["http://[::0001]:08700/", "HTTP://[0:0:0:0:0:0:0:1]:8700"])
+def test_an_address_of_this_machine_has_one_spelling_too(
+    home: Path, monkeypatch: pytest.MonkeyPatch, typed: str
+) -> None:
+    for name, value in (SIX | {"ASSESSMENT_BASE_URL": typed}).items():
+        monkeypatch.setenv(name, value)
+    assert service_settings().base_url == "http://[::1]:8700"

@@ -7,6 +7,7 @@ from data.decisions import decisions as d
 from data.decisions.doubts import Verdict, settle
 from data.store import receipts
 from data.store.states import Op, State
+from data.store.tables import Decision
 from tests.data.desk import address
 
 
@@ -48,8 +49,11 @@ def test_of_a_campaign(desk):
 def test_of_a_ledger_that_was_accepted_for_it(desk):
     desk.take_in("Ada")
     with desk.ledger.writing() as session:
-        receipts.accept(session, "backend", "mara", "the other disk is gone")
-        receipts.accept(session, "another", "mara", "that one too")
+        for key, why in (("backend", "the other disk is gone"), ("another", "that one too")):
+            refused = {"campaign": key, "says": ["another 7"]}
+            session.add(Decision(who="campaign", word=receipts.REFUSED, value=refused))
+            session.flush()
+            receipts.accept(session, key, "mara", why)
     assert told(desk) == [("accept-ledger", "", "", "mara", "the other disk is gone")]
 
 

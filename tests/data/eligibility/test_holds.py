@@ -8,6 +8,8 @@ from sqlmodel import update
 from data.campaigns.intake import Allowed
 from data.decisions import decisions as d
 from data.eligibility import do_not_contact
+from data.eligibility.due import due
+from data.sending.claims import claim
 from data.store.states import Op, State
 from data.store.tables import REQUEST, now
 from tests.data.desk import address
@@ -89,6 +91,27 @@ def test_who_looks_like_somebody_invited_under_another_address(desk, happens, th
     new = then[-1][2]
     assert desk.kept(new) == ({new: held} if held else {})
     assert (new in desk.to_come(Op.ADD)) == (held is None)
+
+
+@pytest.mark.parametrize(("decides", "held"), [("withdraws", True), ("blocks", True), ("", False)])
+@pytest.mark.parametrize("op", [Op.ADD, Op.INVITE])
+def test_a_decision_about_the_old_address_counts_while_a_run_claims_the_new_one(
+    desk, op, decides, held
+):
+    desk.take_in("Ada", "Ben")
+    desk.adds()
+    desk.take_in("Ben", ("Ada", "Of X", "ada@y.org"), **ALL_GONE)
+    if op is Op.INVITE:
+        desk.adds()
+    planned, run, new = desk.call(due, op), desk.run(), desk.id_of("ada@y.org")
+    assert new in planned.values()
+    if decides == "withdraws":
+        desk.call(d.withdraw, [address("Ada")], ME)
+    elif decides == "blocks":
+        desk.call(lambda s, _: d.block(s, [address("Ada")], ME))
+    [claimed] = desk.call(claim, run, op, [[*planned]])
+    people = {step.person_id for step in claimed.steps} if claimed else set()
+    assert (new in people) == (not held)
 
 
 def test_two_addresses_of_one_mailbox_are_not_invited_in_one_breath(desk):

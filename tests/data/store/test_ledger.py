@@ -3,15 +3,20 @@
 import shutil
 import sqlite3
 import stat
+from collections import Counter
 from collections.abc import Callable
 from contextlib import closing
 from datetime import datetime
 from pathlib import Path
+from types import SimpleNamespace
 
+import psutil
 import pytest
 from sqlalchemy.exc import StatementError
 from sqlmodel import select
 
+from data.campaigns.people import find
+from data.campaigns.people import rows as rows_of
 from data.store import ledger as module
 from data.store.ledger import (
     ForeignDatabase,
@@ -21,7 +26,10 @@ from data.store.ledger import (
     NewerLedger,
     NoLedger,
 )
-from data.store.tables import Notice, SeenFile
+from data.store.states import State
+from data.store.tables import Notice, Person, SeenFile
+
+OLD = Path(__file__).parents[1] / "ledger-1.0.sql"
 
 
 def url(file: Path) -> str:
@@ -183,7 +191,7 @@ def test_a_file_that_went_away_takes_what_was_answered_with_it(
 SECOND = """
 from alembic import op
 import sqlalchemy
-revision, down_revision = "0002", "0001"
+revision, down_revision = "0003", "0002"
 def upgrade():
     op.add_column("notice", sqlalchemy.Column("extra", sqlalchemy.String))
     {then}
@@ -197,7 +205,7 @@ def later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], No
     def made(then: str) -> None:
         folder = tmp_path / "migrations"
         shutil.copytree(module.MIGRATIONS, folder)
-        (folder / "versions" / "0002_extra.py").write_text(SECOND.format(then=then))
+        (folder / "versions" / "0003_extra.py").write_text(SECOND.format(then=then))
         monkeypatch.setattr(module, "MIGRATIONS", folder)
 
     return made
@@ -207,10 +215,10 @@ def test_an_older_ledger_is_kept_and_migrated(file: Path, later: Callable[[str],
     later("pass")
     with Ledger.open(url(file)) as ledger:
         assert rows(ledger) == ["before"]
-    assert sql(file, "SELECT version_num FROM alembic_version") == [("0002",)]
+    assert sql(file, "SELECT version_num FROM alembic_version") == [("0003",)]
     assert "extra" in str(sql(file, "SELECT sql FROM sqlite_master WHERE name = 'notice'"))
-    kept = file.with_name("ledger.db.tables-0001")
-    assert sql(kept, "SELECT version_num FROM alembic_version") == [("0001",)]
+    kept = file.with_name("ledger.db.tables-0002")
+    assert sql(kept, "SELECT version_num FROM alembic_version") == [("0002",)]
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
 
 
@@ -218,8 +226,42 @@ def test_a_migration_that_fails_changes_nothing(file: Path, later: Callable[[str
     later("raise RuntimeError('no')")
     with pytest.raises(RuntimeError):
         Ledger.open(url(file))
-    assert sql(file, "SELECT version_num FROM alembic_version") == [("0001",)]
+    assert sql(file, "SELECT version_num FROM alembic_version") == [("0002",)]
     assert "extra" not in str(sql(file, "SELECT sql FROM sqlite_master WHERE name = 'notice'"))
+
+
+def test_a_ledger_of_1_0_is_one_of_this_version(tmp_path: Path) -> None:
+    """It has people in every state, and its service in another spelling."""
+    file = tmp_path / "ledger.db"
+    with closing(sqlite3.connect(file)) as connection:
+        connection.executescript(OLD.read_text("utf-8"))
+    tables = "SELECT tbl_name, name FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL"
+    with Ledger.open(url(file)) as old, Ledger.open(url(tmp_path / "new.db")) as new:
+        assert {*sql(file, tables)} == {*sql(tmp_path / "new.db", tables)}
+        with old.reading() as session:
+            campaign = find(session, "backend")
+            assert campaign.service == "https://service.invalid"
+            states = Counter(row.invite for row in rows_of(session, campaign.id))
+            named = session.exec(select(Person.name_key).where(Person.email1 == "ada@x.org")).one()
+        with new.reading():
+            pass
+    assert states == dict.fromkeys(State, 1) | {State.WAITING: 2, State.GIVEN_UP: 2}
+    assert named == "ada of x"
+
+
+@pytest.mark.parametrize("kind", ["hard link", "mount"])
+def test_a_file_with_a_second_name_is_no_ledger(
+    file: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Under each name it would have other locks."""
+    if kind == "mount":  # only root could make one
+        mounted = SimpleNamespace(mountpoint=str(file.resolve()))
+        monkeypatch.setattr(psutil, "disk_partitions", lambda **_: [mounted])
+    else:
+        file.with_name("second.db").hardlink_to(file)
+    for create in (True, False):
+        with pytest.raises(LedgerUnusable, match=f"{kind}|its folder"):
+            Ledger.open(url(file), create=create)
 
 
 def test_what_is_erased_is_in_no_file(file: Path) -> None:

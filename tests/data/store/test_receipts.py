@@ -1,16 +1,18 @@
 """Receipts: which copy of a ledger may send, told by what became of its files."""
 
 import shutil
+import sqlite3
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from config.errors import CampaignError
 from data.store import receipts
-from data.store.ledger import Ledger
-from data.store.receipts import AnotherLedger, OlderLedger
+from data.store.ledger import Ledger, LedgerGone
+from data.store.receipts import AnotherLedger, NothingToAccept, OlderLedger
 from data.store.tables import Campaign, Notice
 from tests.data.sending import small
 
@@ -44,9 +46,9 @@ class Desk:
         return number
 
     def check(self, service: str = SERVICE, key: str = "backend") -> type[CampaignError] | None:
-        with self.open() as ledger, ledger.reading() as session:
+        with self.open() as ledger:
             try:
-                receipts.check(session, key, service, self.file)
+                receipts.check(ledger, key, service, self.file)
             except CampaignError as error:
                 assert "Nothing was sent" in str(error)
                 assert error.then.startswith(f"campaign settle {key} --accept-ledger")
@@ -89,6 +91,9 @@ def test_what_is_accepted_holds_until_something_is_sent_elsewhere(desk: Desk) ->
     desk.send_part()
     first = desk.db.rename(desk.folder / "first.db")
     desk.begin()
+    with pytest.raises(NothingToAccept):  # nobody has seen yet what it would be
+        desk.accept()
+    assert desk.check() is AnotherLedger
     desk.accept()
     assert desk.check() is None
     second = desk.db.rename(desk.folder / "second.db")
@@ -135,9 +140,58 @@ def test_a_file_without_its_log_is_behind(desk: Desk, parts: int, others: int) -
             with ledger.writing() as session:
                 session.add(Notice(key=f"claim {part} after", text=""))
             alone = Path(shutil.copy(desk.db, desk.folder / f"alone-{part}.db"))
-            with (
-                Ledger.open(f"sqlite:///{alone}") as copy,
-                copy.reading() as session,
-                pytest.raises(OlderLedger),
-            ):
-                receipts.check(session, "backend", SERVICE, desk.file)
+            with Ledger.open(f"sqlite:///{alone}") as copy, pytest.raises(OlderLedger):
+                receipts.check(copy, "backend", SERVICE, desk.file)
+
+
+def test_what_was_accepted_is_accepted_of_exactly_that_receipt(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever a clock says: a copy of the accepted ledger is behind once it has sent."""
+    desk.send_part()
+    older = Path(shutil.copy(desk.db, desk.folder / "older.db"))
+    desk.send_part()
+    shutil.copy(older, desk.db)
+    assert desk.check() is OlderLedger
+    desk.accept()
+    accepted = Path(shutil.copy(desk.db, desk.folder / "accepted.db"))
+    assert desk.check() is None
+    monkeypatch.setattr(receipts, "now", lambda: datetime(2000, 1, 1, tzinfo=UTC))
+    desk.send_part()
+    shutil.copy(accepted, desk.db)
+    assert desk.check() is OlderLedger
+
+
+def test_a_run_knows_a_ledger_that_was_put_back_beneath_it(desk: Desk) -> None:
+    with desk.open() as ledger:
+        mark = receipts.Mark(ledger, 1, desk.file)
+        mark.grow()
+        copy, live = (sqlite3.connect(each) for each in (desk.folder / "copy.db", desk.db))
+        with closing(copy), closing(live):
+            live.backup(copy)
+            mark.grow()
+            copy.backup(live)
+        before = desk.file.with_name("backend.receipt").read_bytes()
+        with pytest.raises(LedgerGone):
+            mark.grow()
+        mark.close()
+    assert desk.file.with_name("backend.receipt").read_bytes() == before
+    assert desk.check() is OlderLedger
+
+
+def test_a_rewrite_waits_for_who_sends(desk: Desk) -> None:
+    with desk.open() as ledger:
+        mark = receipts.Mark(ledger, 1, desk.file)
+        mark.grow()
+        waited: list[int] = []
+
+        def waits() -> None:
+            waited.append(desk.db.stat().st_size)
+            mark.close()
+
+        with ledger.writing() as session:
+            session.add_all(Notice(key=f"{n}", text="x" * 5000) for n in range(20))
+        before = desk.db.stat().st_size
+        receipts.rewrite(ledger, waits)
+        assert waited == [before]
+        assert desk.db.stat().st_size > before
