@@ -109,7 +109,7 @@ def own_steps(session: Session, campaign_id: int, person_id: int = 0) -> dict[Op
 
 
 def name_key(fields: Mapping[str, Any]) -> str:
-    """Reduce a person's name to the form that is compared: its words, whichever field each is in."""
+    """Reduce a person's name to the form that is compared: its words, in any field."""
     whole = f"{fields.get('first_name') or ''} {fields.get('last_name') or ''}"
     return " ".join(sorted(normalize("NFKD", whole).casefold().split()))
 

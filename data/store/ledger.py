@@ -53,8 +53,8 @@ class NoLedger(CampaignError):
 
 
 class LedgerGone(CampaignError):
-    """The ledger {place} was moved, replaced, deleted, or overwritten with an older copy while it was
-    in use. Nothing more is sent; the original file has every outcome. Put it back, or name its new
+    """The ledger {place} was moved, replaced, deleted, or overwritten with a copy while it was in
+    use. Nothing more is sent; the original file has every outcome. Put it back, or name its new
     place in CAMPAIGN_DATABASE_URL, then run again."""
 
 

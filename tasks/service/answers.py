@@ -8,6 +8,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from config.definition import Candidate
@@ -26,10 +27,11 @@ def parsed(body: bytes | None) -> Any:
 
 
 def is_page(body: bytes) -> bool:
-    """Whether this is markup: after blanks and a byte-order mark it begins with <."""
+    """Whether this is markup: it begins with <, or is no JSON and has a tag of a page somewhere."""
     for mark in (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
         body = body.removeprefix(mark)
-    return body.lstrip(b" \t\r\n\f\v\0").startswith(b"<")  # a NUL: UTF-16
+    begins = body.lstrip(b" \t\r\n\f\v\0").startswith(b"<")  # a NUL: UTF-16
+    return begins or (bool(_TAG.search(body)) and parsed(body) is None)
 
 
 def read_id(value: object) -> int | None:
@@ -84,23 +86,46 @@ def _folded(name: str) -> str:
 
 
 def says_no(answer: Any) -> bool:
-    """Whether parsed JSON says no in one of the ways of common frameworks: `success: false` …"""
-    if not isinstance(answer, Mapping):
-        return answer is False
-    told = {name: str(value).strip().casefold() for name, value in answer.items()}
-    return (
-        any(told.get(name) in _FALSE for name in _YES_OR_NO)
-        or any(told.get(name) in _FAILED for name in ("status", "statusCode"))
-        or any(answer.get(name) for name in ("error", "errors", "errorMessage"))
-    )
+    """Whether parsed JSON says no, at any depth: a key that tells the outcome has false, 0, a word
+    of refusal or a status that is no 2xx, or a key of failure has any content.
+
+    What stands under another key describes something: `"archived": false` is no refusal.
+    """
+    left: list[tuple[str, Any]] = [("", answer)]
+    while left:
+        key, value = left.pop()
+        if isinstance(value, dict):
+            left += value.items()
+        elif isinstance(value, list):
+            left += [(key, each) for each in value]
+        elif (not key or _words(key) & _OUTCOME) and _is_no(key, str(value).strip()):
+            return True
+        if value and _words(key) & _FAILURE:
+            return True
+    return False
 
 
-def refuses(body: bytes | None) -> bool:
-    """Whether the answer to a call whose body nobody needs says no, or has a word of refusal."""
-    answer = parsed(body)
-    plain = [("", (body or b"").decode(errors="replace"))] if answer is None else texts(answer)
-    words = (_HUMP.sub(" ", f"{name} {text}") for name, text in plain)
-    return says_no(answer) or any(_REFUSAL.search(each) for each in words)
+def is_plain_yes(body: bytes) -> bool:
+    """Whether an answer whose body nobody needs says yes: nothing, one word, a few words of a yes,
+    or JSON in which nothing says no."""
+    if (answer := parsed(body)) is not None:
+        return not says_no(answer)
+    text = body.decode(errors="replace").strip()
+    words = re.findall(r"[^\W_]+", text[:LONGEST].casefold())
+    is_short = len(text) <= LONGEST and (len(words) < 2 or _YES.issuperset(words))
+    return is_short and not _is_no("", text)
+
+
+def _is_no(key: str, text: str) -> bool:
+    if "status" in _words(key) and re.fullmatch("[1-9][0-9]{2}", text):
+        return text[0] != "2"
+    return text.casefold() in _FALSE or bool(_REFUSAL.search(_HUMP.sub(" ", text[:LONGEST])))
+
+
+@lru_cache(maxsize=4096)
+def _words(key: str) -> frozenset[str]:
+    """The words of a key: of `emailsSent` and of `emails_sent` they are emails and sent."""
+    return frozenset(_HUMP.sub(" ", key[:LONGEST]).casefold().split())
 
 
 def texts(answer: Any, name: str = "", depth: int = 0) -> Iterator[tuple[str, str]]:
@@ -120,13 +145,32 @@ def texts(answer: Any, name: str = "", depth: int = 0) -> Iterator[tuple[str, st
 
 
 DEEPEST = 6
+LONGEST = 2_000  # characters of one text that are looked at
 OF_A_PERSON = frozenset(Candidate.model_fields)
-_YES_OR_NO = ("success", "ok", "sent", "invited", "accepted", "delivered", "queued", "valid")
+_OUTCOME = {
+    *("success", "successful", "ok", "result", "results", "outcome", "status", "state", "sent"),
+    *("delivered", "accepted", "invited", "queued", "message", "messages", "msg", "detail"),
+    *("details", "reason"),
+}
+_FAILURE = {
+    *("error", "errors", "failed", "failure", "failures", "rejected", "refused", "denied"),
+    *("blocked", "bounced", "suppressed"),
+}
+_YES = {
+    *("ok", "yes", "done", "success", "successful", "successfully", "sent", "queued", "scheduled"),
+    *("invited", "added", "attached", "accepted", "delivered", "created", "email", "mail"),
+    *("invitation", "invite", "notification", "message", "candidate", "problem", "project"),
+    *("request", "an", "a", "the", "to", "has", "have", "was", "been", "is", "will", "be", "and"),
+}
+_TAG = re.compile(rb"<(?:!doctype|html|head|body|title|form|input|script)\b", re.IGNORECASE)
 _FALSE = frozenset({"false", "no", "0"})
-_FAILED = frozenset({"error", "fail", "failed", "failure", *map(str, range(400, 600))})
-_HUMP = re.compile(r"_|-|(?<=[a-z])(?=[A-Z])")  # notFound, not_found: words of their own
+_HUMP = re.compile(r"[_.-]|(?<=[a-z])(?=[A-Z])")
 _REFUSAL = re.compile(
-    r"\b(?:error|fail|invalid|denied|reject|unable|cannot|can't|exceed|expired|blocked|suppress"
-    r"|bounce|already|not\b)",
+    r"\b(?:error|fail|fault|invalid|illegal|denie|deny|reject|refus|declin|forbid|prohibit|unable"
+    r"|cannot|can't|couldn|won't|isn't|wasn't|don't|doesn't|not\b|no\b|never\b|nothing|nobody"
+    r"|without|un(?:auth|known|sent|deliver|avail|support|process|subscri)|missing|exceed|limit"
+    r"|quota|throttl|expire|block|suppress|suspend|bounce|banned|spam|skip|ignor|drop|abort"
+    r"|cancel|disabl|inactive|ineligib|opt(?:ed)?.?out|revok|conflict|duplicate|already"
+    r"|tim(?:ed?).?out|try again|retry|wrong|bad\b|incorrect|malform|mismatch)",
     re.IGNORECASE,
 )

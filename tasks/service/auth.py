@@ -94,7 +94,9 @@ def _wait(error: Exception) -> bool | float:
     if not isinstance(error, _NoAnswer) or error.args[0].fatal:
         return False
     header = error.args[0].headers.get("retry-after")
-    return min(retry_after(header), LONGEST_WAIT) if header else True
+    wait = retry_after(header)
+    # Nothing leaves before the service wants it: for longer than that, nobody waits here.
+    return (wait if wait <= LONGEST_WAIT else False) if header else True
 
 
 def _token(seen: Exchange) -> tuple[str, float]:

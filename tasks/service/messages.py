@@ -27,11 +27,13 @@ def words(seen: Exchange, secrets: Iterable[str] = ()) -> str | None:
         return None
     text = body.decode(errors="replace")
     if is_page(body):
-        title = re.search(r"<title[^>]*>(.*?)</title", text, re.IGNORECASE | re.DOTALL)
-        text = html.unescape(title[1]) if title else ""
+        after = _TITLE.split(text, 1)[1:]
+        text = html.unescape(after[0].partition(">")[2].partition("<")[0]) if after else ""
     elif (answer := parsed(body)) is not None:
-        pairs = dict.fromkeys(islice(texts(answer), PARTS))
+        pairs = dict.fromkeys((n[:KEPT], t[:KEPT]) for n, t in islice(texts(answer), PARTS))
         text = "; ".join(each if name in PLAIN else f"{name}: {each}" for name, each in pairs)
+    if len(text) > KEPT:  # before any pattern reads it; half an address would not be masked
+        text = text[:KEPT].rpartition(" ")[0]
     line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
     for secret in filter(None, secrets):
         line = line.replace(secret, REMOVED)
@@ -41,9 +43,11 @@ def words(seen: Exchange, secrets: Iterable[str] = ()) -> str | None:
 
 
 LOOKED_AT = 65_536  # bytes of a body
+KEPT = 4 * LONGEST  # characters, before what must not be shown is taken out
 PARTS = 20  # texts of one answer
 PLAIN = ("", "error", "errors", "message", "messages", "msg", "detail", "details", "title", "loc")
 REMOVED = "[removed]"
+_TITLE = re.compile("<title", re.IGNORECASE)
 _ADDRESS = re.compile(r"[^\s@<>\"'(),;:\[\]]+@[^\s@<>\"'(),;:\[\]]+")
 _SECRET = re.compile(
     r"((?:token|secret|passwor[dt]|key|authorization|cookie|bearer|basic)['\"]?\s*[:=]?\s*['\"]?)"

@@ -5,6 +5,7 @@ Only proof moves a request away from `unsure`. The interface has no status codes
 HTTP's own meaning of a status are the only proof.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -12,8 +13,8 @@ from email.utils import parsedate_to_datetime
 from enum import StrEnum
 
 from data.store.states import Op, State
-from tasks.service.answers import Row, is_page, match_people, parsed, read_id, refuses, says_no
-from tasks.service.exchange import ENCODED, Exchange, Phase
+from tasks.service.answers import Row, is_page, is_plain_yes, match_people, parsed, read_id, says_no
+from tasks.service.exchange import Exchange, Phase
 
 PROJECT = "project"
 """The key of a created project's id in `Verdict.ids`; those of people are email keys."""
@@ -84,22 +85,19 @@ def _unanswered(op: Op, seen: Exchange) -> Verdict:
 
 
 def _accepted(op: Op, sent: Sequence[Row], seen: Exchange) -> Verdict:
-    lost = seen.body is None
     if is_page(seen.begun if seen.body is None else seen.body):
         # A log-in page or a fallback page answers 200 to everything.
         return _unsure(op, "A web page answered instead of the service", STOP)
     if seen.cut_short:
         return _unsure(op, "The service said yes before it had the whole request")
-    if seen.error == ENCODED:
-        return _unsure(op, "The service said yes in an encoding that was not asked for")
-    if lost and "html" in seen.headers.get("content-type", "").lower():
-        return _unsure(op, "A web page was announced but did not arrive")
+    if seen.body is None:  # what did not arrive may have said no
+        return _unsure(op, "The service said yes, but its answer did not arrive whole")
     if op in (Op.ATTACH, Op.INVITE):
-        if refuses(seen.body):
-            return _unsure(op, "The service said yes, with words of refusal")
-        return Verdict(State.DONE)
+        if is_plain_yes(seen.body):
+            return Verdict(State.DONE)
+        return _unsure(op, "The service said yes, but not plainly")
     answer = parsed(seen.body)
-    if says_no(answer):
+    if not isinstance(answer, list) and says_no(answer):  # of people each row says its own
         return _unsure(op, "The service said yes and no at the same time")
     if op is Op.ADD:
         return _added(sent, answer)
@@ -181,22 +179,40 @@ def _refused(op: Op, status: int, then: Then = Then.GO_ON) -> Verdict:
 
 
 def retry_after(header: str | None, now: datetime | None = None) -> float:
-    """Read a Retry-After header, digits or an HTTP date, as 1 to 600 seconds; 5 if unreadable."""
+    """Read a Retry-After header as 1 to LONGEST seconds: numbers or HTTP dates (RFC 9110, 10.2.3),
+    of several the latest. Without one it is 5; one that cannot be read may mean the longest.
+    """
     text = (header or "").strip()
-    try:
-        if text.isascii() and text.isdigit():
-            seconds = float(text)
-        else:
-            when = parsedate_to_datetime(text)
-            # "-0000": the time is UTC, the sender's zone is not given.
-            when = when if when.tzinfo else when.replace(tzinfo=UTC)
-            seconds = (when - (now or datetime.now(UTC))).total_seconds()
-    except (ValueError, TypeError, IndexError, OverflowError):
+    if not text:
         return 5.0
-    return min(max(seconds, 1.0), 600.0)
+    waits = [_seconds(each, now) for each in _MOMENTS.findall(text)]
+    is_whole = not _MOMENTS.sub("", text).strip(" ,;")
+    return min(max([1.0, *waits]), LONGEST) if waits and is_whole else LONGEST
+
+
+def _seconds(text: str, now: datetime | None) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        pass
+    try:
+        when = parsedate_to_datetime(text)
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return LONGEST
+    # "-0000", or no zone at all: the time is UTC.
+    when = when if when.tzinfo else when.replace(tzinfo=UTC)
+    return (when - (now or datetime.now(UTC))).total_seconds()
 
 
 STOP = Then.STOP
+LONGEST = 600.0  # seconds of a pause
+# A day's name and what follows it up to the year, the time or the zone; or a number.
+_MOMENTS = re.compile(
+    r"[A-Za-z]{3,9},? *\d{1,2}[ -][A-Za-z]{3}[ -]\d{2,4} \d\d:\d\d:\d\d *(?:[A-Z]{1,4}|[+-]\d{4})?"
+    r"|[A-Za-z]{3} [A-Za-z]{3} [ \d]\d \d\d:\d\d:\d\d \d{4}"
+    r"|(?<![\w.:+-])\d+(?:\.\d*)?(?![\w.:-])",
+    re.ASCII,
+)
 BELIEVED = 2  # refusals of the same request, over all runs
 _DOUBTED = {Then.RETRY: Then.GO_ON, Then.RENEW: STOP}
 _ASKED = {

@@ -218,10 +218,16 @@ WORDS: list[tuple[Any, str | None]] = [
     (b"client_secret=hunter2hunter2", "client_secret=[removed]"),
     (b"the s3cret is out", "the [removed] is out"),
     (b"x" * 400, "x" * 299 + "…"),
+    # However long and odd, it is read at once: these would take minutes.
+    (b"+" * 65_000, None),
+    (b"no " + b"+" * 65_000, "no"),
+    (b'{"message": "' + b"+" * 65_000 + b'"}', "+" * 299 + "…"),
+    (b"<" + b"<title" * 10_000, None),
+    (b"wrong " * 199 + b"ada.by@x.orgs", "wrong " * 49 + "wrong…"),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("body", "found"), WORDS)
+@pytest.mark.parametrize(("body", "found"), WORDS, ids=map(str, range(len(WORDS))))
 def test_the_service_s_own_words_are_one_line_without_secrets(
     body: bytes, found: str | None
 ) -> None:

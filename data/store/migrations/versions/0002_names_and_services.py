@@ -22,8 +22,13 @@ def upgrade() -> None:
     if names:
         connection.execute(named, names)
     op.drop_index("person_gone", "person")
-    gone = {"sqlite_where": sa.text("listed = 0"), "postgresql_where": sa.text("NOT listed")}
-    op.create_index("person_gone", "person", ["campaign_id", "name_key"], **gone)
+    op.create_index(
+        "person_gone",
+        "person",
+        ["campaign_id", "name_key"],
+        sqlite_where=sa.text("listed = 0"),
+        postgresql_where=sa.text("NOT listed"),
+    )
     for number, service in connection.execute(sa.select(CAMPAIGN.c.id, CAMPAIGN.c.service)).all():
         alike = sa.update(CAMPAIGN).where(CAMPAIGN.c.id == number).values(service=spelled(service))
         connection.execute(alike)
