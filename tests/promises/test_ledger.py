@@ -162,6 +162,46 @@ def test_15_a_ledger_copied_without_its_log_sends_nothing_until_a_person_accepts
     assert service.entries() == before
 
 
+def test_15_an_older_copy_put_back_while_a_run_sends_ends_it(sandbox, campaign, tmp_path):
+    service = sandbox(invite=late(0.2, times=ALWAYS))
+    file, copy = campaign.write(people=30), tmp_path / "older.db"
+    run = campaign.start("run", file, "--yes", **ONE_BY_ONE)
+    run.until(lambda: service.arrived("invite", 1))
+    with sqlite3.connect(campaign.ledger) as live, sqlite3.connect(copy) as older:
+        live.backup(older)
+        run.until(lambda: service.arrived("invite", 12))
+        before = len(service.entries("invite"))
+        older.backup(live)
+    assert run.end().code not in (0, 2)
+    assert len(service.entries("invite")) <= before + 1  # what was claimed already
+    before = service.entries()
+    stopped = campaign("run", file, "--yes")
+    assert stopped.code == 3
+    assert service.entries() == before
+    assert campaign.follow(stopped, "settle", TEXT="the newer one is lost").code in (0, 3)
+
+
+def test_15_a_ledger_with_two_names_sends_nothing(sandbox, campaign):
+    service = sandbox()
+    file = campaign.write(people=2)
+    assert campaign("plan", file).code == 0
+    campaign.ledger.with_name("second.db").hardlink_to(campaign.ledger)
+    assert campaign("run", file, "--yes").code == 1
+    assert service.entries() == []
+
+
+def test_16_a_service_in_another_spelling_is_the_same(sandbox, campaign):
+    service = sandbox()
+    file = campaign.write("spring", people=2)
+    assert campaign("run", file, "--yes").code == 0
+    other = campaign.environment["ASSESSMENT_BASE_URL"]
+    for there, here in (("http:", "HTTP:"), ("127.0.0.1:", "127.0.0.1:0")):
+        other = other.replace(there, here)
+    again = campaign.write("autumn", people=2)
+    assert campaign("run", again, "--yes", ASSESSMENT_BASE_URL=f"{other}/./").code == 3
+    assert sorted(service.invited()) == addresses(2)
+
+
 def test_16_a_key_used_again_for_something_else_is_refused_before_anything_is_sent(
     sandbox, campaign
 ):

@@ -106,6 +106,35 @@ def test_4_kill_9_leaves_unsure_at_most_what_was_in_flight_and_the_same_command_
     assert sorted(service.added()) == sorted(addresses(people))  # nobody is added twice either
 
 
+@pytest.mark.parametrize(
+    "decision",
+    [
+        ("withdraw", "hiring", "WHO", "--why", "She has a job"),
+        ("correct", "hiring", "WHO", "new@example.org"),
+        ("forget", "WHO", "--yes"),
+        ("settle", "hiring", "--sent", "WHO"),
+        ("settle", "hiring", "--again", "WHO", "--why", "She got nothing"),
+    ],
+    ids=lambda decision: decision[0] + decision[2].replace("--", "-"),
+)
+def test_51_after_a_kill_a_person_decides_at_once_about_who_was_in_flight(
+    decision, sandbox, campaign
+):
+    service = sandbox(invite=late(HELD_OPEN, at=2))
+    file = campaign.write(people=3)
+    run = campaign.start("run", file, "--yes", **ONE_BY_ONE)
+    run.until(lambda: service.arrived("invite", 2)).kill()
+    in_flight = service.invited()[1]
+    before = service.entries()
+    told = campaign(*(in_flight if word == "WHO" else word for word in decision))
+    assert told.code == 0, told
+    assert service.entries() == before
+    left = {each["email1"]: each["invite"] for each in campaign.status()["candidates"]}
+    stands = {"withdraw": "withdrawn", "correct": "withdrawn", "--sent": "done"}
+    found = stands.get(decision[0], stands.get(decision[2], "waiting"))
+    assert left.get(in_flight, "forgotten") == ("forgotten" if "forget" in decision else found)
+
+
 def cancel_in_prefect(running, campaign):
     """As the button of Prefect's pages does."""
     wanted = {
@@ -222,7 +251,7 @@ def test_7_done_is_done_refused_is_not_and_waiting_is_untouched(sandbox, campaig
 INVITES = {
     "plain": (status(200, after=True, body=b"OK"), "done"),
     "empty": (status(204, after=True), "done"),
-    "half": (faults.half(), "done"),  # its status came, and its body is not needed
+    "half": (faults.half(), "unsure"),  # what did not arrive may have said no
     "error503": (status(503), "unsure"),
     "error422": (status(422), "refused"),
     "error408": (status(408), "unsure"),

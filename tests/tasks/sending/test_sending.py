@@ -93,6 +93,27 @@ def test_who_was_still_connecting_when_a_pause_began_is_kept_back(
     assert all(r.claimed_at >= until for r in invites if r.status != 429)
 
 
+def test_what_was_claimed_before_the_machine_slept_is_claimed_again(
+    desk: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at = desk({"invites_in_flight": 1})
+    at.campaign(2)
+    slept = [0.0]
+    really, looks, clock = Running.still_ours, count(1), time.clock_gettime
+
+    async def sleeps(running: Running) -> None:
+        slept[0] += 3600 * (next(looks) == 4)  # after three requests, those before any email
+        await really(running)
+
+    monkeypatch.setattr(Running, "still_ours", sleeps)
+    monkeypatch.setattr(time, "clock_gettime", lambda which: clock(which) + slept[0])
+    assert at.run() is None
+    assert list(at.emails().values()) == [1, 1]
+    with at.ledger.reading() as session:
+        invites = [r.status for r in session.exec(select(Request)) if r.op is Op.INVITE]
+    assert invites == [None, 200, 200]
+
+
 @pytest.mark.parametrize("new_url", ["sqlite"], indirect=True)
 def test_nothing_is_claimed_while_the_mark_grows(
     desk: Make, monkeypatch: pytest.MonkeyPatch
