@@ -10,8 +10,7 @@ what these receipts say. A file's log goes into the file only just before the ma
 import fcntl
 import os
 from collections.abc import Callable, Sequence
-from contextlib import suppress
-from hashlib import sha256
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -77,11 +76,6 @@ class Receipt(BaseModel):
     place: str  # where that ledger was, for people
     written: AwareDatetime
 
-    @property
-    def says(self) -> str:
-        """What a person accepts, if it stops a ledger."""
-        return f"{self.ledger} {self.mark}"
-
 
 def check(ledger: Ledger, key: str, service: str, file: Path) -> None:
     """Raise AnotherLedger or OlderLedger where this ledger may not send.
@@ -90,15 +84,15 @@ def check(ledger: Ledger, key: str, service: str, file: Path) -> None:
     """
     says: list[str] = []
     with ledger.reading() as session:
-        places = _places(key, service, file)
-        found = [_against(session, each, key, service, says) for each in places]
-    if (refusal := next(filter(None, found), None)) is None:
-        return
-    with ledger.writing() as session:
-        if _newest(session, REFUSED, key) != says:
-            value = {"campaign": key, "says": says}
-            session.add(Decision(who="campaign", word=REFUSED, value=value))
-    raise refusal
+        places, accepted = _places(key, service, file), _newest(session, ACCEPT, key) or ()
+        against = [_against(session, path, key, service, says) for path in places]
+        stops = [why for why, said in zip(against, says, strict=True) if said not in accepted]
+    if refusal := next(filter(None, stops), None):
+        with ledger.writing() as session:
+            if _newest(session, REFUSED, key) != says:
+                value = {"campaign": key, "says": says}
+                session.add(Decision(who="campaign", word=REFUSED, value=value))
+        raise refusal
 
 
 def accept(session: Session, key: str, who: str, why: str) -> None:
@@ -118,18 +112,15 @@ def rewrite(ledger: Ledger, waits: Callable[[], None]) -> None:
     This moves the log into the file, which must not happen while somebody sends: `waits` is called
     before that is waited for. Raises LedgerUnusable.
     """
-    sending = None if ledger.on_a_server else lock_file(ledger.locks, SENDING)
-    try:
-        if sending is not None:
+    with ExitStack() as stack:
+        if not ledger.on_a_server:
+            sending = stack.enter_context(os.fdopen(lock_file(ledger.locks, SENDING)))
             try:
                 fcntl.flock(sending, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 waits()
                 fcntl.flock(sending, fcntl.LOCK_EX)
         ledger.rewrite()
-    finally:
-        if sending is not None:
-            os.close(sending)
 
 
 class Mark:
@@ -233,20 +224,16 @@ def _replace(path: Path, content: bytes) -> None:
 def _against(
     session: Session, path: Path, key: str, service: str, says: list[str]
 ) -> CampaignError | None:
-    """What a receipt has against this ledger; notes what it `says`."""
+    """What a receipt has against this ledger; adds what it says to `says`."""
     here = place_of(session.get_bind().engine.url)
     try:
         receipt = _read(path)
-    except (OSError, ValueError):
-        says.append(f"unreadable {_identity(path)}")
-        if says[-1] in (_newest(session, ACCEPT, key) or ()):
-            return None
+    except (OSError, ValueError) as error:
+        says.append(f"{path}: {error}")
         return OlderLedger(key=key, here=here, receipt=path, says="cannot be read")
+    says.append(f"{receipt.ledger} {receipt.mark}" if receipt else "")
     # Of two addresses elsewhere nobody can tell that they are not the same service.
     if receipt is None or (_is_here(service) and receipt.service != service):
-        return None
-    says.append(receipt.says)
-    if receipt.says in (_newest(session, ACCEPT, key) or ()):
         return None
     written = f"{receipt.written.astimezone():%Y-%m-%d %H:%M:%S}"
     if receipt.ledger != session.exec(select(LedgerId.uuid)).one():
@@ -262,14 +249,6 @@ def _newest(session: Session, word: str, key: str) -> list[str] | None:
     words = select(Decision.value).where(Decision.word == word).order_by(col(Decision.id).desc())
     values = (value for value in session.exec(words) if (value or {}).get("campaign") == key)
     return next((value.get("says", []) for value in values), None)
-
-
-def _identity(path: Path) -> str:
-    """Which file, or which bytes, cannot be read as a receipt."""
-    try:
-        return sha256(path.read_bytes()).hexdigest()
-    except OSError:
-        return f"file {path.lstat().st_ino}"
 
 
 def _is_here(service: str) -> bool:

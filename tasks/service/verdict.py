@@ -179,40 +179,25 @@ def _refused(op: Op, status: int, then: Then = Then.GO_ON) -> Verdict:
 
 
 def retry_after(header: str | None, now: datetime | None = None) -> float:
-    """Read a Retry-After header as 1 to LONGEST seconds: numbers or HTTP dates (RFC 9110, 10.2.3),
-    of several the latest. Without one it is 5; one that cannot be read may mean the longest.
+    """Read a Retry-After header (RFC 9110, 10.2.3), numbers or an HTTP date, as 1 to LONGEST
+    seconds. Without one it is 5; one that cannot be read for certain may mean the longest.
     """
     text = (header or "").strip()
-    if not text:
-        return 5.0
-    waits = [_seconds(each, now) for each in _MOMENTS.findall(text)]
-    is_whole = not _MOMENTS.sub("", text).strip(" ,;")
-    return min(max([1.0, *waits]), LONGEST) if waits and is_whole else LONGEST
-
-
-def _seconds(text: str, now: datetime | None) -> float:
     try:
-        return float(text)
-    except ValueError:
-        pass
-    try:
-        when = parsedate_to_datetime(text)
+        if not re.search(r"[^\d\s.,]", text, re.ASCII):
+            seconds = max(map(float, re.split(r"[,\s]+", text))) if text else 5.0
+        else:
+            when = parsedate_to_datetime(text if text.count(":") == 2 else "")
+            # "-0000", or no zone at all: the time is UTC.
+            when = when if when.tzinfo else when.replace(tzinfo=UTC)
+            seconds = (when - (now or datetime.now(UTC))).total_seconds()
     except (ValueError, TypeError, IndexError, OverflowError):
         return LONGEST
-    # "-0000", or no zone at all: the time is UTC.
-    when = when if when.tzinfo else when.replace(tzinfo=UTC)
-    return (when - (now or datetime.now(UTC))).total_seconds()
+    return min(max(seconds, 1.0), LONGEST)
 
 
 STOP = Then.STOP
 LONGEST = 600.0  # seconds of a pause
-# A day's name and what follows it up to the year, the time or the zone; or a number.
-_MOMENTS = re.compile(
-    r"[A-Za-z]{3,9},? *\d{1,2}[ -][A-Za-z]{3}[ -]\d{2,4} \d\d:\d\d:\d\d *(?:[A-Z]{1,4}|[+-]\d{4})?"
-    r"|[A-Za-z]{3} [A-Za-z]{3} [ \d]\d \d\d:\d\d:\d\d \d{4}"
-    r"|(?<![\w.:+-])\d+(?:\.\d*)?(?![\w.:-])",
-    re.ASCII,
-)
 BELIEVED = 2  # refusals of the same request, over all runs
 _DOUBTED = {Then.RETRY: Then.GO_ON, Then.RENEW: STOP}
 _ASKED = {
