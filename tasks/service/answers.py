@@ -91,18 +91,11 @@ def says_no(answer: Any) -> bool:
 
     What stands under another key describes something: `"archived": false` is no refusal.
     """
-    left: list[tuple[str, Any]] = [("", answer)]
-    while left:
-        key, value = left.pop()
-        if isinstance(value, dict):
-            left += value.items()
-        elif isinstance(value, list):
-            left += [(key, each) for each in value]
-        elif (not key or _words(key) & _OUTCOME) and _is_no(key, str(value).strip()):
-            return True
-        if value and _words(key) & _FAILURE:
-            return True
-    return False
+    return any(
+        (value and _words(key) & _FAILURE)
+        or ((not key or _words(key) & _OUTCOME) and _is_no(key, value))
+        for key, value in everything(answer)
+    )
 
 
 def is_plain_yes(body: bytes) -> bool:
@@ -112,14 +105,17 @@ def is_plain_yes(body: bytes) -> bool:
         return not says_no(answer)
     text = body.decode(errors="replace").strip()
     words = re.findall(r"[^\W_]+", text[:LONGEST].casefold())
-    is_short = len(text) <= LONGEST and (len(words) < 2 or _YES.issuperset(words))
-    return is_short and not _is_no("", text)
+    return (len(words) < 2 or _YES.issuperset(words)) and not _is_no("", text)
 
 
-def _is_no(key: str, text: str) -> bool:
+def _is_no(key: str, value: Any) -> bool:
+    if isinstance(value, dict | list):
+        return False
+    text = str(value).strip()
     if "status" in _words(key) and re.fullmatch("[1-9][0-9]{2}", text):
         return text[0] != "2"
-    return text.casefold() in _FALSE or bool(_REFUSAL.search(_HUMP.sub(" ", text[:LONGEST])))
+    is_no = len(text) > LONGEST or text.casefold() in _FALSE
+    return is_no or bool(_REFUSAL.search(_HUMP.sub(" ", text)))
 
 
 @lru_cache(maxsize=4096)
@@ -128,23 +124,22 @@ def _words(key: str) -> frozenset[str]:
     return frozenset(_HUMP.sub(" ", key[:LONGEST]).casefold().split())
 
 
-def texts(answer: Any, name: str = "", depth: int = 0) -> Iterator[tuple[str, str]]:
-    """What parsed JSON says, as pairs of field and text, without what is empty or false.
+def everything(answer: Any) -> Iterator[tuple[str, Any]]:
+    """All that parsed JSON says, in order and at any depth: each value with the key it is under.
 
     What a person is called is left out: it is an echo of what was sent.
     """
-    if isinstance(answer, list) and depth < DEEPEST:
-        for each in answer:
-            yield from texts(each, name, depth + 1)
-    elif isinstance(answer, dict) and depth < DEEPEST:
-        for field, value in answer.items():
-            if value and not (field in OF_A_PERSON and isinstance(value, str)):
-                yield from texts(value, field, depth + 1)
-    elif isinstance(answer, str | int | float):
-        yield name, str(answer)
+    left = [("", answer)]
+    while left:
+        key, value = left.pop()
+        yield key, value
+        if isinstance(value, list):
+            left += [(key, each) for each in reversed(value)]
+        elif isinstance(value, dict):
+            for field, each in reversed(value.items()):
+                left += [] if field in OF_A_PERSON and isinstance(each, str) else [(field, each)]
 
 
-DEEPEST = 6
 LONGEST = 2_000  # characters of one text that are looked at
 OF_A_PERSON = frozenset(Candidate.model_fields)
 _OUTCOME = {

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from itertools import islice
 
 from config.emails import masked
-from tasks.service.answers import is_page, parsed, texts
+from tasks.service.answers import everything, is_page, parsed
 from tasks.service.exchange import Exchange
 
 LONGEST = 300  # characters
@@ -30,7 +30,8 @@ def words(seen: Exchange, secrets: Iterable[str] = ()) -> str | None:
         after = _TITLE.split(text, 1)[1:]
         text = html.unescape(after[0].partition(">")[2].partition("<")[0]) if after else ""
     elif (answer := parsed(body)) is not None:
-        pairs = dict.fromkeys((n[:KEPT], t[:KEPT]) for n, t in islice(texts(answer), PARTS))
+        said = ((k, str(v)) for k, v in everything(answer) if v and not isinstance(v, dict | list))
+        pairs = dict.fromkeys((name[:KEPT], each[:KEPT]) for name, each in islice(said, PARTS))
         text = "; ".join(each if name in PLAIN else f"{name}: {each}" for name, each in pairs)
     if len(text) > KEPT:  # before any pattern reads it; half an address would not be masked
         text = text[:KEPT].rpartition(" ")[0]
