@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any
 from unicodedata import normalize
 from urllib.parse import urljoin, urlsplit
@@ -83,10 +84,9 @@ def problem_titled(title: str, problems: Sequence[Problem]) -> Problem:
     if found:
         ids = ", ".join(str(each.id) for each in found)
         raise SeveralProblems(count=len(found), title=title, ids=ids, first=found[0].id)
-    from rapidfuzz import process  # noqa: PLC0415 - only a mistake needs it
-
-    near = process.extractOne(wanted, [_plain(each.title) for each in problems], score_cutoff=60)
-    nearest = f' The nearest is "{problems[near[2]].title}".' if near else ""
+    titles = {_plain(each.title): each.title for each in problems}
+    near = get_close_matches(wanted, titles, n=1)
+    nearest = f' The nearest is "{titles[near[0]]}".' if near else ""
     raise NoSuchProblem(title=title, nearest=nearest)
 
 
