@@ -33,13 +33,13 @@ def aside(line: str) -> None:
 
 
 def agreed(question: str) -> bool:
-    """Ask whoever sits at the terminal. A program that types a command is not asked.
+    """Ask whoever sits at the terminal. A program that types a command is not asked."""
+    return not sys.stdin.isatty() or confirmed(question)
 
-    Who cannot see the question, because it would go into a file, has not agreed.
-    """
-    if not sys.stdin.isatty():
-        return True
-    if not sys.stderr.isatty():
+
+def confirmed(question: str) -> bool:
+    """Ask a person. Who cannot be asked, or cannot see the question, has not agreed."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
         print("Nobody can be asked here: add --yes.", file=sys.stderr)
         return False
     return typer.confirm(question, err=True)

@@ -172,11 +172,11 @@ def test_doctor_names_campaigns_whose_people_are_kept_for_too_long(monkeypatch, 
     assert not named()
     half_a_year_passes()
     assert named()
-    app.run(["forget", "bob@x.org"])  # which is a decision
+    app.run(["forget", "bob@x.org", "--yes"])  # which is a decision
     assert not named()
     half_a_year_passes()
     assert named()  # Ada is still there
-    app.run(["forget", "ada@x.org"])
+    app.run(["forget", "ada@x.org", "--yes"])
     half_a_year_passes()
     assert not named()
 
