@@ -6,14 +6,21 @@ from datetime import timedelta
 from hashlib import sha256
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 from urllib.parse import urlsplit
 
 from platformdirs import user_data_path
-from pydantic import AfterValidator, Field, SecretStr, ValidationError
+from pydantic import (
+    AfterValidator,
+    Field,
+    SecretStr,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+)
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from config.errors import BadSettings
+from config.errors import BadSettings, quoted
 
 # They belong together: half of each source could send one service's secret to another's address.
 SIX = ("auth_url", "base_url", "app_url", "client_id", "client_secret", "audience")
@@ -53,26 +60,68 @@ def is_loopback(host: str | None) -> bool:
         return (host or "").lower() == "localhost"
 
 
+def _under_home(typed: Path) -> Path:
+    try:
+        if not re.search(r"[\x00-\x1f]", str(typed)):
+            return home() / typed.expanduser()
+    except RuntimeError:  # ~ of nobody here
+        pass
+    raise ValueError("a path, such as data/my.db")
+
+
 def _database(typed: str) -> str:
-    path = re.fullmatch(r"sqlite:///(?!:|file:)(.+)", typed.strip())
+    path = re.fullmatch(r"sqlite:///(?!:|file:)([^?]+)", typed.strip())
     if path:
-        return f"sqlite:///{home() / Path(path[1]).expanduser()}"
-    server = r"postgresql(\+psycopg)?://([^/?#]*@)?(\[[^]]*\]|[^:/?#@]*)(:\d+)?([/?][^@#]*)?"
-    if not re.fullmatch(server, typed.strip()):
+        return f"sqlite:///{_under_home(Path(path[1]))}"
+    server = r"postgresql(\+psycopg)?://([^/?#]*@)?(\[[^]]*\]|[^:/?#@]*)(:\d{1,5})?([/?][^@#]*)?"
+    found = re.fullmatch(server, typed.strip())
+    if not found or not 0 < int((found[4] or ":5432")[1:]) < 65536:
         raise ValueError("postgresql://…, or a file as in sqlite:///data/my.db")
     return typed.strip()
 
 
 def _notice(typed: SecretStr) -> SecretStr:
-    parts = urlsplit(typed.get_secret_value())
+    url, wanted = typed.get_secret_value(), "a webhook (https://…) or a mailbox (mailtos://…)"
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        raise ValueError(wanted) from None
     own = parts.scheme == "http" and is_loopback(parts.hostname)
-    if not (own or parts.scheme in {"https", "mailto", "mailtos"}) or not parts.netloc:
-        raise ValueError("a webhook (https://…) or a mailbox (mailtos://user:pw@host?to=…)")
+    known = own or parts.scheme in {"https", "mailto", "mailtos"}
+    if not known or not parts.netloc or port == 0 or not url.isprintable():
+        raise ValueError(wanted)
     return typed
 
 
+def _wanted(what: str) -> WrapValidator:
+    """Say in our words what a value has to be, whatever is wrong with it."""
+
+    def read(typed: Any, of_its_type: ValidatorFunctionWrapHandler) -> Any:
+        try:
+            return of_its_type(typed)
+        except ValidationError:
+            raise ValueError(what) from None
+
+    return WrapValidator(read)
+
+
 Url = Annotated[str, AfterValidator(_service_url)]
-UnderHome = Annotated[Path, AfterValidator(lambda typed: home() / typed.expanduser())]
+UnderHome = Annotated[Path, AfterValidator(_under_home)]
+BatchSize = Annotated[int, Field(ge=1, le=10_000), _wanted("a whole number from 1 to 10,000")]
+InFlight = Annotated[int, Field(ge=1, le=100), _wanted("a whole number from 1 to 100")]
+Rate = Annotated[float, Field(ge=0.001, le=1000), _wanted("a number from 0.001 to 1,000")]
+Deadline = Annotated[
+    float,
+    # A gateway may finish the work after its own limit of 29 s: no request gives up before.
+    Field(gt=30, le=3600),
+    _wanted("a number of seconds above 30 and up to 3,600"),
+]
+Kept = Annotated[
+    timedelta,
+    Field(ge=timedelta(days=1), le=timedelta(days=36_525)),
+    _wanted("a span of time from 1 day to 100 years, such as 180 days"),
+]
 
 
 class Settings(BaseSettings):
@@ -107,20 +156,19 @@ class Settings(BaseSettings):
     """Where the ledger is; it may hold a password."""
     output_dir: UnderHome = Field(Path("out"), validate_default=True)
     """Where `campaign forget` looks for links and pages, as it does beside definitions."""
-    candidates_per_request: int = Field(100, ge=1, le=10_000)
+    candidates_per_request: BatchSize = 100
     """How many people are added in one request."""
-    invites_in_flight: int = Field(8, ge=1, le=100)
+    invites_in_flight: InFlight = 8
     """How many invitations are sent at a time: the most that a crash can leave unsure."""
-    invites_per_second: float | None = Field(None, gt=0, allow_inf_nan=False)
+    invites_per_second: Rate | None = None
     """The most invitations a second, for all runs of a ledger together."""
-    # A gateway may finish the work after its own limit of 29 s: no request gives up before.
-    request_deadline: float = Field(45.0, gt=30, allow_inf_nan=False)
+    request_deadline: Deadline = 45.0
     """How many seconds one request may take."""
     do_not_contact: UnderHome | None = None
     """A file of addresses and domains that no campaign sends to."""
     ca_file: UnderHome | None = None
     """Certificates (PEM) of your company's own authority, trusted in addition."""
-    keep: timedelta | None = None
+    keep: Kept | None = None
     """How long people's data may be kept, such as 180 days; `campaign doctor` says where longer."""
     notify_url: Annotated[SecretStr, AfterValidator(_notice)] | None = None
     """A webhook or mailbox that is told when a campaign needs a person; never shown."""
@@ -135,13 +183,15 @@ def settings() -> Settings:
     """Read the settings; the six of the service may be missing. Raises BadSettings."""
     file = home() / ".env"
     if os.name == "posix" and file.is_file() and file.stat().st_mode & 0o077:
-        raise BadSettings(
-            f"{file} holds secrets, and others on this machine can read it. Type: chmod 600 {file}"
-        )
+        refusal = BadSettings(f"{file} holds secrets, and others on this machine can read it.")
+        refusal.then = f"Type: chmod 600 {quoted(file)}"
+        raise refusal
     try:
         alone, read = (
             Settings(_env_file=each, _env_file_encoding="utf-8-sig") for each in (None, file)
         )
+    except (OSError, UnicodeError):
+        raise BadSettings(f"{file} cannot be read as text in UTF-8.") from None
     except ValidationError as error:
         wrong = {
             str(each["loc"][0]).upper(): each["msg"].replace("Value error,", "wanted")
