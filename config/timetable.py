@@ -85,6 +85,23 @@ def instant(wall: datetime, zone: ZoneInfo) -> datetime:
     return wall.replace(tzinfo=zone).astimezone(UTC)
 
 
+def no_one_moment(wall: datetime | None, zone: str | None) -> str:
+    """Why the clocks of a zone show this time never or twice, and what to write; "": they do not.
+
+    That is where they change.
+    """
+    if wall is None or zone is None:
+        return ""
+    first, second = (
+        wall.replace(tzinfo=ZoneInfo(zone), fold=fold).utcoffset() or timedelta() for fold in (0, 1)
+    )
+    if first == second:
+        return ""
+    shows = "skip {} in" if first < second else "show {} twice in"
+    instead = f"{wall + abs(second - first):%Y-%m-%d %H:%M}"
+    return f"clocks {shows.format(f'{wall:%Y-%m-%d %H:%M}')} {zone}; write {instead} instead"
+
+
 def as_sent(wall: datetime | None) -> str:
     """Write a time as the service wants it: `Dec 1, 2026 9:00 am` (interface 2), in any locale."""
     if wall is None:
