@@ -3,11 +3,11 @@
 import sys
 from collections.abc import Iterator
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TextIO, cast
 
 import typer
 
-from config.errors import command, some
+from config.errors import command, printable, some
 
 if TYPE_CHECKING:
     from config.definition import Definition, Project
@@ -15,6 +15,22 @@ if TYPE_CHECKING:
     from tasks.outlook import Plan
 
 NAMED = 3
+
+
+def harmless(stream: TextIO) -> TextIO:
+    """A stream to which nothing is written that a terminal would obey or hide."""
+    return cast("TextIO", _Printable(stream))
+
+
+class _Printable:
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        return self._stream.write(printable(text))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
 
 
 def counted(number: int, noun: str, plural: str = "") -> str:

@@ -46,6 +46,19 @@ def hiring(sandbox: Sandbox, desk: Desk) -> None:
     desk.does(Op.ADD, "Ada", key="hiring")
 
 
+@pytest.mark.parametrize("form", ["csv", "json", "html"])
+def test_a_printed_link_has_nothing_that_a_terminal_obeys(
+    form: str, desk: Desk, capsys: pytest.CaptureFixture[str]
+) -> None:
+    desk.take_in(("عل\u200cی", "A\u200fB", "ada@x.org"))
+    assert app.run(["links", "backend", "--format", form]) == 0
+    printed = capsys.readouterr().out
+    assert "\u200f" not in printed
+    assert ("A\\u200fB" in printed) == (form != "html")
+    if form == "json":
+        assert json.loads(printed)[0]["last_name"] == "A\u200fB"
+
+
 @pytest.mark.usefixtures("hiring")
 def test_links_are_printed_or_written(sandbox: Sandbox, capsys: pytest.CaptureFixture[str]) -> None:
     url = f"{sandbox.url}/embedded/welcome?projectId=101&candidateId=5001"

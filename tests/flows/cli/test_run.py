@@ -50,6 +50,18 @@ def test_json_is_one_list_of_statuses_and_nothing_else(sandbox, campaign: Campai
     }
 
 
+def test_json_shows_the_plan_and_asks_at_a_terminal(sandbox, campaign: Campaign) -> None:
+    service = sandbox()
+    campaign.write(people=["ada@people.test"])
+    asked = campaign.start("run", "hiring.yaml", "--json", terminal=True)
+    asked.until_shown("Send this?").type("n\n")
+    assert (asked.end().code, service.entries()) == (1, [])
+    assert "invite    1 email" in asked.shown()
+    ran = campaign("run", "hiring.yaml", "--json")
+    assert ran.json()[0]["counts"]["invited"] == 1
+    assert "invite    1 email" in ran.err
+
+
 def test_a_mistake_in_one_of_the_files_that_are_typed_stops_all(
     sandbox, campaign: Campaign
 ) -> None:
