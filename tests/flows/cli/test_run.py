@@ -57,7 +57,13 @@ def test_json_shows_the_plan_and_asks_at_a_terminal(sandbox, campaign: Campaign)
     asked.until_shown("Send this?").type("n\n")
     assert (asked.end().code, service.entries()) == (1, [])
     assert "invite    1 email" in asked.shown()
-    ran = campaign("run", "hiring.yaml", "--json")
+    bar = campaign.start("run", "hiring.yaml", terminal=True).until_shown("Send this?")
+    bar.type("y\n")
+    assert bar.end().code == 0
+    assert "\x1b[" in bar.shown()
+    assert r"\u001b" not in bar.shown()
+    campaign.write("other", people=["ben@people.test"], problem=43)
+    ran = campaign("run", "other.yaml", "--json")
     assert ran.json()[0]["counts"]["invited"] == 1
     assert "invite    1 email" in ran.err
 
