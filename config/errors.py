@@ -2,6 +2,7 @@
 
 import inspect
 import os
+import re
 import shlex
 import traceback
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,6 +13,7 @@ from string import digits
 from typing import Any, ClassVar
 
 SHOWN_LENGTH = 60
+HEX = r"\x{:02x}".format
 HARMLESS = "\n\t\u200c\u200d\u00a0\u202f\u3000"  # joiners and blanks that names are written with
 
 
@@ -103,12 +105,8 @@ def quoted(word: object) -> str:
     text = f"./{word}" if isinstance(word, Path) and str(word).startswith("-") else str(word)
     if text.isprintable():
         return shlex.quote(text)
-    plain = (c if c.isprintable() and c not in "'\\" else _in_bytes(c) for c in text)
-    return f"$'{''.join(plain)}'"
-
-
-def _in_bytes(character: str) -> str:
-    return "".join(f"\\x{byte:02x}" for byte in os.fsencode(character))
+    in_bytes = re.sub(r"[^\w ./$()-]", lambda c: "".join(map(HEX, os.fsencode(c[0]))), text)
+    return f"$'{in_bytes}'"
 
 
 def command(*words: object) -> str:

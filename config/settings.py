@@ -2,22 +2,17 @@
 
 import os
 import re
+from contextlib import suppress
 from datetime import timedelta
 from hashlib import sha256
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 from urllib.parse import urlsplit
 
 from platformdirs import user_data_path
-from pydantic import (
-    AfterValidator,
-    Field,
-    SecretStr,
-    ValidationError,
-    ValidatorFunctionWrapHandler,
-    WrapValidator,
-)
+from pydantic import AfterValidator, Field, SecretStr, ValidationError
+from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from config.errors import BadSettings, quoted
@@ -61,11 +56,9 @@ def is_loopback(host: str | None) -> bool:
 
 
 def _under_home(typed: Path) -> Path:
-    try:
+    with suppress(RuntimeError):  # there is no home of ~somebody
         if not re.search(r"[\x00-\x1f]", str(typed)):
             return home() / typed.expanduser()
-    except RuntimeError:  # ~ of nobody here
-        pass
     raise ValueError("a path, such as data/my.db")
 
 
@@ -81,47 +74,18 @@ def _database(typed: str) -> str:
 
 
 def _notice(typed: SecretStr) -> SecretStr:
-    url, wanted = typed.get_secret_value(), "a webhook (https://…) or a mailbox (mailtos://…)"
-    try:
+    url = typed.get_secret_value()
+    with suppress(ValueError):  # brackets or a port that no address has
         parts = urlsplit(url)
-        port = parts.port
-    except ValueError:
-        raise ValueError(wanted) from None
-    own = parts.scheme == "http" and is_loopback(parts.hostname)
-    known = own or parts.scheme in {"https", "mailto", "mailtos"}
-    if not known or not parts.netloc or port == 0 or not url.isprintable():
-        raise ValueError(wanted)
-    return typed
-
-
-def _wanted(what: str) -> WrapValidator:
-    """Say in our words what a value has to be, whatever is wrong with it."""
-
-    def read(typed: Any, of_its_type: ValidatorFunctionWrapHandler) -> Any:
-        try:
-            return of_its_type(typed)
-        except ValidationError:
-            raise ValueError(what) from None
-
-    return WrapValidator(read)
+        own = parts.scheme == "http" and is_loopback(parts.hostname)
+        known = own or parts.scheme in {"https", "mailto", "mailtos"}
+        if known and parts.netloc and parts.port != 0 and url.isprintable():
+            return typed
+    raise ValueError("a webhook (https://…) or a mailbox (mailtos://user:pw@host?to=…)")
 
 
 Url = Annotated[str, AfterValidator(_service_url)]
 UnderHome = Annotated[Path, AfterValidator(_under_home)]
-BatchSize = Annotated[int, Field(ge=1, le=10_000), _wanted("a whole number from 1 to 10,000")]
-InFlight = Annotated[int, Field(ge=1, le=100), _wanted("a whole number from 1 to 100")]
-Rate = Annotated[float, Field(ge=0.001, le=1000), _wanted("a number from 0.001 to 1,000")]
-Deadline = Annotated[
-    float,
-    # A gateway may finish the work after its own limit of 29 s: no request gives up before.
-    Field(gt=30, le=3600),
-    _wanted("a number of seconds above 30 and up to 3,600"),
-]
-Kept = Annotated[
-    timedelta,
-    Field(ge=timedelta(days=1), le=timedelta(days=36_525)),
-    _wanted("a span of time from 1 day to 100 years, such as 180 days"),
-]
 
 
 class Settings(BaseSettings):
@@ -156,20 +120,22 @@ class Settings(BaseSettings):
     """Where the ledger is; it may hold a password."""
     output_dir: UnderHome = Field(Path("out"), validate_default=True)
     """Where `campaign forget` looks for links and pages, as it does beside definitions."""
-    candidates_per_request: BatchSize = 100
-    """How many people are added in one request."""
-    invites_in_flight: InFlight = 8
-    """How many invitations are sent at a time: the most that a crash can leave unsure."""
-    invites_per_second: Rate | None = None
-    """The most invitations a second, for all runs of a ledger together."""
-    request_deadline: Deadline = 45.0
-    """How many seconds one request may take."""
+    candidates_per_request: int = Field(100, ge=1, le=10_000)
+    """How many people are added in one request, from 1 to 10,000."""
+    invites_in_flight: int = Field(8, ge=1, le=100)
+    """How many invitations are sent at a time, 1 to 100; a crash can leave all of them unsure."""
+    invites_per_second: float | None = Field(None, ge=0.001, le=1000)
+    """The most invitations a second, from 0.001 to 1,000; for all runs of a ledger together."""
+    # A gateway may finish the work after its own limit of 29 s: no request gives up before.
+    request_deadline: float = Field(45.0, gt=30, le=3600)
+    """How many seconds one request may take, above 30 and up to 3,600."""
     do_not_contact: UnderHome | None = None
     """A file of addresses and domains that no campaign sends to."""
     ca_file: UnderHome | None = None
     """Certificates (PEM) of your company's own authority, trusted in addition."""
-    keep: Kept | None = None
-    """How long people's data may be kept, such as 180 days; `campaign doctor` says where longer."""
+    keep: timedelta | None = Field(None, ge=timedelta(days=1), le=timedelta(days=36_525))
+    """How long people's data may be kept: 1 day to 100 years, such as 180 days; `campaign doctor`
+    says where longer."""
     notify_url: Annotated[SecretStr, AfterValidator(_notice)] | None = None
     """A webhook or mailbox that is told when a campaign needs a person; never shown."""
 
@@ -193,11 +159,7 @@ def settings() -> Settings:
     except (OSError, UnicodeError):
         raise BadSettings(f"{file} cannot be read as text in UTF-8.") from None
     except ValidationError as error:
-        wrong = {
-            str(each["loc"][0]).upper(): each["msg"].replace("Value error,", "wanted")
-            for each in error.errors()
-        }
-        listed = "; ".join(f"{name}: {why}" for name, why in wrong.items())
+        listed = "; ".join(dict.fromkeys(map(_in_our_words, error.errors())))
         raise BadSettings(f"Settings to fix: {listed}.") from None
     here, there = (each.model_fields_set & {*SIX} for each in (alone, read))
     if here and there != here:
@@ -207,6 +169,15 @@ def settings() -> Settings:
             "six must come from one place."
         )
     return read
+
+
+def _in_our_words(detail: ErrorDetails) -> str:
+    name, ours = str(detail["loc"][0]).upper(), detail.get("ctx", {}).get("error")
+    fields = {
+        variable(each): info.description or "" for each, info in Settings.model_fields.items()
+    }
+    says = fields[name].partition(";")[0].rstrip(".")
+    return f"{name}: wanted {ours if isinstance(ours, ValueError) else says[:1].lower() + says[1:]}"
 
 
 def service_settings() -> Settings:

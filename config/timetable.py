@@ -86,20 +86,14 @@ def instant(wall: datetime, zone: ZoneInfo) -> datetime:
 
 
 def no_one_moment(wall: datetime | None, zone: str | None) -> str:
-    """Why the clocks of a zone show this time never or twice, and what to write; "": they do not.
-
-    That is where they change.
-    """
+    """Why the clocks of a zone show this time never or twice, and what to write; else ""."""
     if wall is None or zone is None:
         return ""
-    first, second = (
-        wall.replace(tzinfo=ZoneInfo(zone), fold=fold).utcoffset() or timedelta() for fold in (0, 1)
-    )
-    if first == second:
+    one, two = (wall.replace(tzinfo=ZoneInfo(zone), fold=fold).utcoffset() for fold in (0, 1))
+    if one is None or two is None or one == two:
         return ""
-    shows = "skip {} in" if first < second else "show {} twice in"
-    instead = f"{wall + abs(second - first):%Y-%m-%d %H:%M}"
-    return f"clocks {shows.format(f'{wall:%Y-%m-%d %H:%M}')} {zone}; write {instead} instead"
+    shows, then = ("skip" if one < two else "show twice"), wall + abs(two - one)
+    return f"clocks {shows} {wall:%Y-%m-%d %H:%M} in {zone}; write {then:%Y-%m-%d %H:%M} instead"
 
 
 def as_sent(wall: datetime | None) -> str:

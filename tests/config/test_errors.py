@@ -23,6 +23,7 @@ FILE = Path("people.xlsx")
             "hiring.yaml:3:9, project.endtime: missing, wanted a time",
         ),
         (Mistake(Place(Path("a.csv"), 4), "two tables"), "a.csv:4: two tables"),
+        (Mistake(Place(Path("a\nb.csv"), 4), "x"), r"a\nb.csv:4: x"),
         (Mistake(Place(FILE, sheet="S"), "empty"), "people.xlsx, S: empty"),
         (Mistake(Place(FILE), "", "sheet", {}, "a name"), "found a mapping, wanted a name"),
         (Mistake(Place(FILE), "", "a", "one\ntwo"), r'found "one\ntwo"'),

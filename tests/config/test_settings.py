@@ -122,11 +122,23 @@ def test_what_cannot_be_used_is_named_and_not_shown(
 @pytest.mark.parametrize(
     ("name", "wanted", "values"),
     [
-        ("CANDIDATES_PER_REQUEST", "a whole number from 1 to 10,000", "0 10001 2.5 []"),
-        ("INVITES_IN_FLIGHT", "a whole number from 1 to 100", "0 101 many"),
-        ("INVITES_PER_SECOND", "a number from 0.001 to 1,000", "0 1e-320 1001 [1]"),
-        ("REQUEST_DEADLINE", "a number of seconds above 30 and up to 3,600", "20 30 3601 1e400"),
-        ("KEEP", "a span of time from 1 day to 100 years", "180 P101Y PT0S -P5D forever"),
+        (
+            "CANDIDATES_PER_REQUEST",
+            "how many people are added in one request, from 1 to 10,000",
+            "0 10001 2.5 []",
+        ),
+        ("INVITES_IN_FLIGHT", "how many invitations are sent at a time, 1 to 100", "0 101 many"),
+        (
+            "INVITES_PER_SECOND",
+            "the most invitations a second, from 0.001 to 1,000",
+            "0 1e-320 1001 [1]",
+        ),
+        ("REQUEST_DEADLINE", "how many seconds one request may take, above 30", "20 30 3601 1e400"),
+        (
+            "KEEP",
+            "how long people's data may be kept: 1 day to 100 years",
+            "180 P101Y PT0S -P5D forever",
+        ),
     ],
 )
 def test_a_number_out_of_its_range_is_refused_in_our_words(
