@@ -1,15 +1,20 @@
 """Errors that a person can cause or fix: mistakes at their places, and exit codes."""
 
 import inspect
+import os
+import re
 import shlex
 import traceback
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from json import dumps
 from pathlib import Path
 from string import digits
 from typing import Any, ClassVar
 
 SHOWN_LENGTH = 60
+HEX = r"\x{:02x}".format
+HARMLESS = "\n\t\u200c\u200d\u00a0\u202f\u3000"  # joiners and blanks that names are written with
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +29,10 @@ class Place:
 
     def __str__(self) -> str:
         """Write it as people look it up: `hiring.yaml:12:5` or `people.xlsx, Candidates!C7`."""
+        file = str(self.file).replace("\n", r"\n")
         if self.sheet is not None:
-            return f"{self.file}, {self.sheet}" + (f"!{self.cell}" if self.cell else "")
-        parts = (self.file, self.line, self.column)
+            return f"{file}, {self.sheet}" + (f"!{self.cell}" if self.cell else "")
+        parts = (file, self.line, self.column)
         return ":".join(str(part) for part in parts if part is not None)
 
     @property
@@ -87,9 +93,30 @@ def some(texts: Sequence[str], most: int = 3) -> str:
     return ", ".join(texts[:most]) + more
 
 
+def printable(text: str) -> str:
+    """Escape what a terminal would obey or hide, as JSON does: the ESC character is \\u001b."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c in HARMLESS else dumps(c)[1:-1] for c in text)
+
+
+def quoted(word: object) -> str:
+    """Quote a word for a shell; one that cannot be printed is written byte by byte."""
+    text = f"./{word}" if isinstance(word, Path) and str(word).startswith("-") else str(word)
+    if text.isprintable():
+        return shlex.quote(text)
+    in_bytes = re.sub(r"[^\w ./$()-]", lambda c: "".join(map(HEX, os.fsencode(c[0]))), text)
+    return f"$'{in_bytes}'"
+
+
 def command(*words: object) -> str:
-    """What a person types, quoted so that it works as typed: `campaign check 'my file.yaml'`."""
-    return shlex.join(["campaign", *map(str, words)])
+    """What a person types, quoted so that it works as typed: `campaign check 'my file.yaml'`.
+
+    An address that begins with - stands last, after --; a path has ./ before it.
+    """
+    odd = [each for each in map(str, words) if each.startswith("-") and "@" in each]
+    others = [each for each in words if each not in odd]
+    return " ".join(map(quoted, ["campaign", *others, *(["--", *odd] if odd else [])]))
 
 
 def in_order(mistakes: Iterable[Mistake]) -> list[Mistake]:
@@ -105,7 +132,8 @@ class CampaignError(Exception):
     """Something stopped the work that a person can understand and fix.
 
     Each kind of it is a class of its own, whose docstring is what the person reads: a template for
-    `str.format`. What comes after a blank line in it is what to type next.
+    `str.format`. What comes after a blank line in it is what to type next; values in a command
+    there are quoted.
     """
 
     exit_code: ClassVar[int] = 1  # 0 done, 1 stopped, 2 bad input, 3 a person must look, 130 Ctrl-C
@@ -114,7 +142,9 @@ class CampaignError(Exception):
     def __init__(self, **fields: Any) -> None:
         self.fields = fields
         template, _, then = inspect.cleandoc(type(self).__doc__ or "").partition("\n\n")
-        self.then: str = " ".join(then.split()).format_map(fields)
+        is_command = then.startswith("campaign ")
+        in_then = {name: quoted(fields[name]) for name in fields} if is_command else fields
+        self.then: str = " ".join(then.split()).format_map(in_then)
         super().__init__(" ".join(template.split()).format_map(fields))
 
 

@@ -12,9 +12,10 @@ from urllib.parse import urlsplit
 
 from platformdirs import user_data_path
 from pydantic import AfterValidator, Field, SecretStr, ValidationError
+from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from config.errors import BadSettings
+from config.errors import BadSettings, quoted
 
 # They belong together: half of each source could send one service's secret to another's address.
 SIX = ("auth_url", "base_url", "app_url", "client_id", "client_secret", "audience")
@@ -75,26 +76,37 @@ def is_loopback(host: str | None) -> bool:
         return (host or "").lower() == "localhost"
 
 
+def _under_home(typed: Path) -> Path:
+    with suppress(RuntimeError):  # there is no home of ~somebody
+        if not re.search(r"[\x00-\x1f]", str(typed)):
+            return home() / typed.expanduser()
+    raise ValueError("a path, such as data/my.db")
+
+
 def _database(typed: str) -> str:
-    path = re.fullmatch(r"sqlite:///(?!:|file:)(.+)", typed.strip())
+    path = re.fullmatch(r"sqlite:///(?!:|file:)([^?]+)", typed.strip())
     if path:
-        return f"sqlite:///{home() / Path(path[1]).expanduser()}"
-    server = r"postgresql(\+psycopg)?://([^/?#]*@)?(\[[^]]*\]|[^:/?#@]*)(:\d+)?([/?][^@#]*)?"
-    if not re.fullmatch(server, typed.strip()):
+        return f"sqlite:///{_under_home(Path(path[1]))}"
+    server = r"postgresql(\+psycopg)?://([^/?#]*@)?(\[[^]]*\]|[^:/?#@]*)(:\d{1,5})?([/?][^@#]*)?"
+    found = re.fullmatch(server, typed.strip())
+    if not found or not 0 < int((found[4] or ":5432")[1:]) < 65536:
         raise ValueError("postgresql://…, or a file as in sqlite:///data/my.db")
     return typed.strip()
 
 
 def _notice(typed: SecretStr) -> SecretStr:
-    parts = urlsplit(typed.get_secret_value())
-    own = parts.scheme == "http" and is_loopback(parts.hostname)
-    if not (own or parts.scheme in {"https", "mailto", "mailtos"}) or not parts.netloc:
-        raise ValueError("a webhook (https://…) or a mailbox (mailtos://user:pw@host?to=…)")
-    return typed
+    url = typed.get_secret_value()
+    with suppress(ValueError):  # brackets or a port that no address has
+        parts = urlsplit(url)
+        own = parts.scheme == "http" and is_loopback(parts.hostname)
+        known = own or parts.scheme in {"https", "mailto", "mailtos"}
+        if known and parts.netloc and parts.port != 0 and url.isprintable():
+            return typed
+    raise ValueError("a webhook (https://…) or a mailbox (mailtos://user:pw@host?to=…)")
 
 
 Url = Annotated[str, AfterValidator(_service_url)]
-UnderHome = Annotated[Path, AfterValidator(lambda typed: home() / typed.expanduser())]
+UnderHome = Annotated[Path, AfterValidator(_under_home)]
 
 
 class Settings(BaseSettings):
@@ -130,20 +142,21 @@ class Settings(BaseSettings):
     output_dir: UnderHome = Field(Path("out"), validate_default=True)
     """Where `campaign forget` looks for links and pages, as it does beside definitions."""
     candidates_per_request: int = Field(100, ge=1, le=10_000)
-    """How many people are added in one request."""
+    """How many people are added in one request, from 1 to 10,000."""
     invites_in_flight: int = Field(8, ge=1, le=100)
-    """How many invitations are sent at a time: the most that a crash can leave unsure."""
-    invites_per_second: float | None = Field(None, gt=0, allow_inf_nan=False)
-    """The most invitations a second, for all runs of a ledger together."""
+    """How many invitations are sent at a time, 1 to 100; a crash can leave all of them unsure."""
+    invites_per_second: float | None = Field(None, ge=0.001, le=1000)
+    """The most invitations a second, from 0.001 to 1,000; for all runs of a ledger together."""
     # A gateway may finish the work after its own limit of 29 s: no request gives up before.
-    request_deadline: float = Field(45.0, gt=30, allow_inf_nan=False)
-    """How many seconds one request may take."""
+    request_deadline: float = Field(45.0, gt=30, le=3600)
+    """How many seconds one request may take, above 30 and up to 3,600."""
     do_not_contact: UnderHome | None = None
     """A file of addresses and domains that no campaign sends to."""
     ca_file: UnderHome | None = None
     """Certificates (PEM) of your company's own authority, trusted in addition."""
-    keep: timedelta | None = None
-    """How long people's data may be kept, such as 180 days; `campaign doctor` says where longer."""
+    keep: timedelta | None = Field(None, ge=timedelta(days=1), le=timedelta(days=36_525))
+    """How long people's data may be kept: 1 day to 100 years, such as 180 days; `campaign doctor`
+    says where longer."""
     notify_url: Annotated[SecretStr, AfterValidator(_notice)] | None = None
     """A webhook or mailbox that is told when a campaign needs a person; never shown."""
 
@@ -157,19 +170,17 @@ def settings() -> Settings:
     """Read the settings; the six of the service may be missing. Raises BadSettings."""
     file = home() / ".env"
     if os.name == "posix" and file.is_file() and file.stat().st_mode & 0o077:
-        raise BadSettings(
-            f"{file} holds secrets, and others on this machine can read it. Type: chmod 600 {file}"
-        )
+        refusal = BadSettings(f"{file} holds secrets, and others on this machine can read it.")
+        refusal.then = f"Type: chmod 600 {quoted(file)}"
+        raise refusal
     try:
         alone, read = (
             Settings(_env_file=each, _env_file_encoding="utf-8-sig") for each in (None, file)
         )
+    except (OSError, UnicodeError):
+        raise BadSettings(f"{file} cannot be read as text in UTF-8.") from None
     except ValidationError as error:
-        wrong = {
-            str(each["loc"][0]).upper(): each["msg"].replace("Value error,", "wanted")
-            for each in error.errors()
-        }
-        listed = "; ".join(f"{name}: {why}" for name, why in wrong.items())
+        listed = "; ".join(dict.fromkeys(map(_in_our_words, error.errors())))
         raise BadSettings(f"Settings to fix: {listed}.") from None
     here, there = (each.model_fields_set & {*SIX} for each in (alone, read))
     if here and there != here:
@@ -179,6 +190,15 @@ def settings() -> Settings:
             "six must come from one place."
         )
     return read
+
+
+def _in_our_words(detail: ErrorDetails) -> str:
+    name, ours = str(detail["loc"][0]).upper(), detail.get("ctx", {}).get("error")
+    fields = {
+        variable(each): info.description or "" for each, info in Settings.model_fields.items()
+    }
+    says = fields[name].partition(";")[0].rstrip(".")
+    return f"{name}: wanted {ours if isinstance(ours, ValueError) else says[:1].lower() + says[1:]}"
 
 
 def service_settings() -> Settings:

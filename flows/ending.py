@@ -11,7 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from config.errors import BadInput, CampaignError, command
+from config.errors import BadInput, CampaignError, command, printable
 from data.campaigns.people import find, invites_of
 from data.decisions.doubts import doubts
 from data.eligibility.holds import Hold, Kind
@@ -85,7 +85,7 @@ class Ending:
 
     def __str__(self) -> str:
         lines = [f"{self.kind}: {self.sentence}", self.next_step]
-        return "\n".join(line for line in lines if line)
+        return printable("\n".join(line for line in lines if line))
 
     @classmethod
     def read(cls, key: str, message: str | None) -> "Ending":

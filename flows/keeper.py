@@ -21,7 +21,7 @@ from prefect.client.schemas.objects import FlowRun, State
 from prefect.states import AwaitingRetry, Cancelled, Crashed
 from sqlmodel import col, select
 
-from config.errors import BadInput, CampaignError, Mistake
+from config.errors import BadInput, CampaignError, Mistake, command
 from config.folder import find
 from config.own_outputs import WORKBOOKS
 from config.reading import YAML, key_of, read_campaign, table_of
@@ -212,7 +212,8 @@ class Watched:
             return
         self._say(str(mistake))
         with self._ledger.writing() as session:
-            note(session, f"{file} {trace}", f"{file}: bad input. Type: campaign check {file}")
+            typed = command("check", file)
+            note(session, f"{file} {trace}", f"{file}: bad input. Type: {typed}")
             session.merge(SeenFile(path=str(file), trace=trace, at=now()))
 
     def _last_seen(self, file: Path) -> SeenFile | None:

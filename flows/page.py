@@ -21,7 +21,7 @@ from prefect.client.schemas.filters import ArtifactFilter
 from prefect.client.schemas.sorting import ArtifactSort
 
 from config.emails import masked
-from config.errors import CampaignError
+from config.errors import CampaignError, printable
 from config.settings import settings
 from data.campaigns.people import find
 from data.decisions.doubts import Doubt, doubts
@@ -68,19 +68,25 @@ def campaign_page(status: Mapping[str, Any], doubts: Sequence[Doubt], ending: st
 
 def text(written: str) -> str:
     """Take the power out of text that others wrote: no tag, no link, no further cell."""
-    plain = escape(" ".join(written.split()), quote=False)
+    plain = escape(" ".join(printable(written).split()), quote=False)
     return re.sub(r"([\\`*_~|#\[\]])", r"\\\1", plain)
+
+
+def code(written: str) -> str:
+    """Show a command as it is typed; backticks in it end nothing."""
+    fence = "`" * (1 + max(map(len, re.findall("`+", written)), default=0))
+    return f"{fence} {written} {fence}" if "`" in written else f"`{written}`"
 
 
 def _next_step(sentence: str, next_step: str) -> Iterable[str]:
     if sentence.startswith(End.APPROVAL):
         yield (
             "To answer, run the deployment **approve** with the code of this plan, or with `pilot` "
-            f"for the pilot's email; or type `{next_step}`."
+            f"for the pilot's email; or type {code(next_step)}."
         )
     elif next_step:
         is_command = next_step.startswith("campaign ")
-        yield f"Next: `{next_step}`" if is_command else text(next_step)
+        yield f"Next: {code(next_step)}" if is_command else text(next_step)
 
 
 def _counts(status: Mapping[str, Any]) -> Iterable[tuple[str, object]]:

@@ -53,7 +53,7 @@ def write_starter(
         named = os.path.relpath(export.resolve(), path.resolve().parent)
         file = f"  file: {in_yaml(Path(named).as_posix())}"
         people = "\n".join(["candidates:", file, *_options(table), ""])
-    check = command("check", path.name)
+    check = command("check", Path(path.name))
     text = TEMPLATE.read_text("utf-8").format(key=in_yaml(key), candidates=people, check=check)
     if suffix == ".xlsx":
         if table and table.grid.mistakes:  # whoever reads the copy would not see them

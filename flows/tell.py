@@ -17,6 +17,7 @@ from prefect.logging import get_logger
 from pydantic import SecretStr
 from sqlmodel import Session, col, delete, select
 
+from config.errors import printable
 from config.settings import settings
 from data.store.lease import AtWork, lease
 from data.store.ledger import Ledger
@@ -52,7 +53,7 @@ def note_situation(ending: Ending, *, typed: bool = False) -> None:
 def note(session: Session, key: str, text: str) -> None:
     """Write down a situation, unless that was done before."""
     if session.get(Notice, key) is None:
-        session.add(Notice(key=key, text=text))
+        session.add(Notice(key=key, text=printable(text)))
 
 
 async def tell(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> None:

@@ -6,6 +6,7 @@ is only not listed any more. A file whose bytes the ledger has already taken in 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 from unicodedata import normalize
 
@@ -14,7 +15,7 @@ from sqlmodel import Session
 
 from config.definition import Candidate, Table
 from config.emails import email_key, mailbox
-from config.errors import CampaignError
+from config.errors import CampaignError, command
 from config.reading import Campaign as Read
 from config.settings import Settings
 from data.campaigns.people import (
@@ -247,7 +248,8 @@ def _refuse_another(session: Session, campaign: Campaign, read: Read, allowed: A
     The service has no update (interface 4): people would be invited to the wrong test. A project
     of another name may be the same one; a person says so.
     """
-    renamed = f"campaign run {read.file.name} --keep-project   (if only its name has changed)"
+    typed = command("run", Path(read.file.name), "--keep-project")
+    renamed = f"{typed}   (if only its name has changed)"
     asked = read.definition.model_dump(include={"project", "problem"})
     for op, step in own_steps(session, campaign.id).items():
         part, name = ("project", "name") if op is Op.CREATE else ("problem", "title")

@@ -5,7 +5,7 @@ cannot take, and then nothing was changed. The journal never holds an address or
 only a typed reason may.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -112,10 +112,9 @@ def correct(session: Session, campaign_id: int, old: str, new: str, by: By) -> s
 
     Whoever has the old address gets nothing more; a run adds and invites the new one. Returns it.
     """
-    try:
-        email1 = checked_address(new)
-    except ValueError as error:
-        raise NotDecided([(new, f"is not {error}")]) from None
+    if objections := list(not_addresses([new])):
+        raise NotDecided(objections)
+    email1 = checked_address(new)
     [(person, steps)] = _people(session, campaign_id, [old], _withdrawn)
     other = known_person(session, campaign_id, email_key(email1))
     if (why_not := _against_address(session, person, email1, other)) is not None:
@@ -155,6 +154,15 @@ def block(session: Session, typed: Sequence[str], by: By, *, lift: bool = False)
     for number in session.scalars(select(DO_NOT_CONTACT.c.id).where(listed)):
         note(session, "lift" if lift else "block", by, value=number)
     return changed
+
+
+def not_addresses(typed: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """An objection to each of these that is no address."""
+    for each in typed:
+        try:
+            checked_address(each)
+        except ValueError as error:
+            yield each, f"is not {error}"
 
 
 def pause(session: Session, campaign_id: int, by: By, *, resume: bool = False) -> bool:

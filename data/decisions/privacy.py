@@ -15,7 +15,7 @@ from sqlmodel import Session
 
 from config.emails import email_key, mailbox
 from data.campaigns.people import ERASED, forgotten_among, hashed, own_steps
-from data.decisions.decisions import UNDER_WAY, By, NotDecided, note
+from data.decisions.decisions import UNDER_WAY, By, NotDecided, not_addresses, note
 from data.eligibility import do_not_contact
 from data.eligibility.holds import holds
 from data.store.states import Op, State
@@ -64,10 +64,21 @@ class Known:
     blocked: bool
     forgotten: bool
 
+    @property
+    def nowhere(self) -> bool:
+        """Whether the ledger never heard of this address."""
+        return not (self.campaigns or self.blocked or self.forgotten)
+
 
 def shown(session: Session, emails: Sequence[str]) -> list[Known]:
-    """What is held of these addresses; nothing is changed."""
+    """What is held of these addresses; nothing is changed.
+
+    Raises NotDecided for what is no address, unless somebody in a campaign has it.
+    """
     keys = {email: email_key(email) for email in emails}
+    known = {person.email_key for person in _people(session, list(keys.values()))}
+    if objections := list(not_addresses(email for email in keys if keys[email] not in known)):
+        raise NotDecided(objections)
     gone = forgotten_among(session, list(keys.values()))
     listed = do_not_contact.standing(session, list(map(mailbox, emails)))
     return [

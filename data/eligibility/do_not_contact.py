@@ -31,7 +31,7 @@ def entry(typed: str) -> Entry:
     wanted: another wildcard would block nobody.
     """
     text = typed.strip()
-    if domain := re.fullmatch(r"\*?@([^@\s*]+\.[^@\s*]+)", text):
+    if domain := re.fullmatch(r"\*?@((?:[^@\s*.,;]+\.)+[^@\s*.,;]+)", text):
         return ascii_domain(domain[1]), DOMAIN
     if "*" in text:
         raise ValueError(f"{WANTED}; a * stands only before the @ of a whole domain")

@@ -9,8 +9,9 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from config.errors import BadInput, Bug, CampaignError, command
+from config.errors import BadInput, Bug, CampaignError, quoted
 from flows.cli.panels import panels
+from flows.cli.words import harmless
 
 
 class Interrupted(CampaignError):
@@ -23,6 +24,7 @@ def main() -> None:
     """Run the command that was typed, and exit with its code."""
     # What is imported is no garbage: to look for some in it would take a quarter of a command.
     gc.set_threshold(20_000)
+    sys.stdout, sys.stderr = harmless(sys.stdout), harmless(sys.stderr)
     code = run(sys.argv[1:])
     gc.freeze()
     sys.exit(code)
@@ -104,5 +106,5 @@ def say(error: CampaignError, words: Sequence[str]) -> int:
     if error.then:
         print(error.then, file=sys.stderr)
     elif isinstance(error, BadInput | Interrupted):
-        print(f"Then type: {command(*words)}", file=sys.stderr)
+        print("Then type: campaign", *map(quoted, words), file=sys.stderr)
     return error.exit_code

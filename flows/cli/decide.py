@@ -167,12 +167,15 @@ def forget(
     """
     from data.decisions import privacy
 
+    with writing(create=not show) as session:
+        held = privacy.shown(session, emails)
     if show:
-        with writing(create=False) as session:
-            for each in privacy.shown(session, emails):
-                _tell_what_is_held(each)
+        for each in held:
+            _tell_what_is_held(each)
         return 0
-    if not (yes or words.agreed(f"Remove {', '.join(emails)} everywhere, for good?")):
+    nowhere = [f"{each.email} is in no campaign and on no list. " for each in held if each.nowhere]
+    question = f"{''.join(nowhere)}Remove {', '.join(emails)} everywhere, for good?"
+    if not (yes or words.confirmed(question)):
         raise NotAgreed
     with writing(create=True) as session:
         known = privacy.forget(session, emails, by_whom(why))
@@ -200,7 +203,7 @@ def writing(*, create: bool) -> Iterator["Session"]:
                 yield session
         except NotDecided as error:
             for who, why in error.objections:
-                print(f"{who} {why}.".strip(), file=sys.stderr)
+                print(who.strip() or '""', f"{why}.", file=sys.stderr)
             raise
 
 
@@ -244,7 +247,7 @@ def _tell_what_is_held(known: "Known") -> None:
         print("  on the do-not-contact list")
     if known.forgotten:
         print("  forgotten: no campaign adds or invites this address")
-    elif not known.campaigns and not known.blocked:
+    elif known.nowhere:
         print("  nothing is held")
 
 

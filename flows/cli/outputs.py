@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from config.errors import printable
 from flows.cli import words
 from flows.cli.panels import LOOK
 
@@ -78,8 +79,10 @@ def _write_links(key: str, form: Format, output: Path | None, *, force: bool) ->
     if output is None:
         if form is Format.XLSX and sys.stdout.isatty():
             raise typer.BadParameter("a workbook needs a file: -o links.xlsx", param_hint="-o")
-        # Another program reads it: no byte-order mark.
-        sys.stdout.buffer.write(written(form, found, title).removeprefix(BOM_UTF8))
+        content = written(form, found, title).removeprefix(BOM_UTF8)  # a program reads it
+        if form is not Format.XLSX:
+            content = printable(content.decode()).encode()
+        sys.stdout.buffer.write(content)
         return
     if form is Format.HTML:
         index = write_pages(output, found, title, key, secret, force=force)

@@ -5,7 +5,7 @@ import json
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -65,14 +65,14 @@ def run(
     allowed = Allowed(getpass.getuser(), accept_removed, keep_project)
     campaigns, wrong = _read(files)
     with prefect_server() as ready, Ledger.open(settings.database_url) as ledger:
-        plans = [_planned(each, ledger, settings, allowed, quiet=as_json) for each in campaigns]
+        plans = [_planned(each, ledger, settings, allowed) for each in campaigns]
         del campaigns  # a large one takes much memory, and its flow reads it again
-        asks = any(plan.sends for plan in plans) and not (yes or as_json)
+        asks = any(plan.sends for plan in plans) and not yes
         if asks and not words.agreed("Send this?"):
             words.aside("Nothing was sent.")
             return 1
         ready()
-        endings = [_sent(plan, ledger, allowed, quiet=as_json) for plan in plans]
+        endings = [_sent(plan, ledger, allowed) for plan in plans]
         asyncio.run(_recorded())
         if as_json:
             print(json.dumps(_statuses(ledger, plans), ensure_ascii=False, indent=2))
@@ -94,18 +94,17 @@ def _read(places: list[Path]) -> tuple[list["Campaign"], bool]:
 
 
 def _planned(
-    read: "Campaign", ledger: "Ledger", settings: "Settings", allowed: "Allowed", *, quiet: bool
+    read: "Campaign", ledger: "Ledger", settings: "Settings", allowed: "Allowed"
 ) -> "Plan":
     from tasks.plan import make_plan
 
     plan = make_plan(read, ledger, settings, allowed=allowed, dry=True)
-    if not quiet:
-        for line in words.planned(plan, read):
-            words.aside(line)
+    for line in words.planned(plan, read):
+        words.aside(line)
     return plan
 
 
-def _sent(plan: "Plan", ledger: "Ledger", allowed: "Allowed", *, quiet: bool) -> "Ending":
+def _sent(plan: "Plan", ledger: "Ledger", allowed: "Allowed") -> "Ending":
     """Run the flow of one campaign, and say how it ended and who needs a person."""
     import asyncio
 
@@ -113,22 +112,21 @@ def _sent(plan: "Plan", ledger: "Ledger", allowed: "Allowed", *, quiet: bool) ->
     from flows.ending import End, Ending
     from tasks.status import needs
 
-    with _progress(plan.key, ledger, quiet=quiet):
+    with _progress(plan.key, ledger):
         message = asyncio.run(_flow(plan, allowed))
     ending = Ending.read(plan.key, message)
-    if not quiet:
-        words.aside(f"{plan.key}: {ending.kind}: {ending.sentence}")
-        with ledger.reading() as session:
-            in_ledger = known(session, plan.key) is not None  # unless it was stopped before
-            needed = list(needs(session, plan.key)) if in_ledger else []
-        for need in needed:
-            words.aside(f"  {need.why}" + (f"\n    {need.type_this}" if need.type_this else ""))
-        later = ending.kind is End.NOT_YET
-        goes_on = command("run", plan.file) if later else command("links", plan.key)
-        next_step = ending.next_step or goes_on
-        if next_step not in {need.type_this for need in needed}:
-            is_command = next_step.startswith("campaign ")
-            words.aside(f"Then type: {next_step}" if is_command else next_step)
+    words.aside(f"{plan.key}: {ending.kind}: {ending.sentence}")
+    with ledger.reading() as session:
+        in_ledger = known(session, plan.key) is not None  # unless it was stopped before
+        needed = list(needs(session, plan.key)) if in_ledger else []
+    for need in needed:
+        words.aside(f"  {need.why}" + (f"\n    {need.type_this}" if need.type_this else ""))
+    later = ending.kind is End.NOT_YET
+    goes_on = command("run", plan.file) if later else command("links", plan.key)
+    next_step = ending.next_step or goes_on
+    if next_step not in {need.type_this for need in needed}:
+        is_command = next_step.startswith("campaign ")
+        words.aside(f"Then type: {next_step}" if is_command else next_step)
     return ending
 
 
@@ -163,9 +161,9 @@ def _statuses(ledger: "Ledger", plans: Sequence["Plan"]) -> list[dict[str, Any]]
 
 
 @contextmanager
-def _progress(key: str, ledger: "Ledger", *, quiet: bool) -> Iterator[None]:
+def _progress(key: str, ledger: "Ledger") -> Iterator[None]:
     """A bar on a terminal that asks the ledger how far the campaign is."""
-    if quiet or not sys.stderr.isatty():
+    if not sys.stderr.isatty():
         yield
         return
     from rich.console import Console
@@ -174,7 +172,12 @@ def _progress(key: str, ledger: "Ledger", *, quiet: bool) -> Iterator[None]:
     from tasks.status import progress
 
     over = threading.Event()
-    with Progress(console=Console(stderr=True), transient=True) as bar:
+    # The bar writes what moves the cursor; what is printed meanwhile goes above it, escaped.
+    console = Console(file=sys.__stderr__)
+    with (
+        Progress(console=console, transient=True, redirect_stdout=False) as bar,
+        redirect_stderr(words.harmless(sys.stderr)),
+    ):
         task = bar.add_task(key, total=None)
 
         def look() -> None:

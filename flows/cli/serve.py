@@ -1,12 +1,11 @@
 """The commands that stay, `up` and `sandbox`; and `demo`, a sample campaign at a sandbox."""
 
 import os
-import shlex
 from pathlib import Path
 
 import typer
 
-from config.errors import BadInput, Place
+from config.errors import BadInput, Place, quoted
 from flows.cli.panels import BEGIN, SEND
 
 SAMPLE = Path(__file__).resolve().parent / "sample.yaml"
@@ -60,7 +59,7 @@ def sandbox(
     place = settings().output_dir / "sandbox"
     place.mkdir(parents=True, exist_ok=True)
     print("Type these lines in another terminal. Practice has a ledger of its own.", flush=True)
-    print(f"export CAMPAIGN_DATABASE_URL={shlex.quote(f'sqlite:///{place}/practice.db')}")
+    print(f"export CAMPAIGN_DATABASE_URL={quoted(f'sqlite:///{place}/practice.db')}")
     options = ["--port", str(port), "--record", f"{place}/record.jsonl"]
     faults = [word for each in fault for word in ("--fault", each)]
     return main([*options, "--outbox", f"{place}/outbox", *faults])

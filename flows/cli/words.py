@@ -3,11 +3,11 @@
 import sys
 from collections.abc import Iterator
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TextIO, cast
 
 import typer
 
-from config.errors import command, some
+from config.errors import command, printable, some
 
 if TYPE_CHECKING:
     from config.definition import Definition, Project
@@ -15,6 +15,22 @@ if TYPE_CHECKING:
     from tasks.outlook import Plan
 
 NAMED = 3
+
+
+def harmless(stream: TextIO) -> TextIO:
+    """A stream to which nothing is written that a terminal would obey or hide."""
+    return cast("TextIO", _Printable(stream))
+
+
+class _Printable:
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        return self._stream.write(printable(text))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
 
 
 def counted(number: int, noun: str, plural: str = "") -> str:
@@ -33,13 +49,13 @@ def aside(line: str) -> None:
 
 
 def agreed(question: str) -> bool:
-    """Ask whoever sits at the terminal. A program that types a command is not asked.
+    """Ask whoever sits at the terminal. A program that types a command is not asked."""
+    return not sys.stdin.isatty() or confirmed(question)
 
-    Who cannot see the question, because it would go into a file, has not agreed.
-    """
-    if not sys.stdin.isatty():
-        return True
-    if not sys.stderr.isatty():
+
+def confirmed(question: str) -> bool:
+    """Ask a person. Who cannot be asked, or cannot see the question, has not agreed."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
         print("Nobody can be asked here: add --yes.", file=sys.stderr)
         return False
     return typer.confirm(question, err=True)

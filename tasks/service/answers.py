@@ -5,6 +5,7 @@ Services send JSON as text/html and log-in pages as JSON, so the Content-Type is
 
 import codecs
 import json
+import math
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,9 +22,16 @@ Row = Mapping[str, Any]
 def parsed(body: bytes | None) -> Any:
     """Parse JSON; None for anything else."""
     try:
-        return json.loads(body) if body else None
+        return json.loads(body, parse_constant=_finite, parse_float=_finite) if body else None
     except (ValueError, RecursionError):  # not JSON, not text, absurd numbers, absurd nesting
         return None
+
+
+def _finite(number: str) -> float:
+    """Read a number; NaN and Infinity are no JSON."""
+    if not math.isfinite(value := float(number)):
+        raise ValueError
+    return value
 
 
 def is_page(body: bytes) -> bool:

@@ -1,10 +1,12 @@
 """Mistakes say where they are, in the order in which files are read; an error is its docstring."""
 
+import json
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from config.errors import Bug, CampaignError, Mistake, Place, in_order
+from config.errors import Bug, CampaignError, Mistake, Place, command, in_order, printable
 
 FILE = Path("people.xlsx")
 
@@ -21,6 +23,7 @@ FILE = Path("people.xlsx")
             "hiring.yaml:3:9, project.endtime: missing, wanted a time",
         ),
         (Mistake(Place(Path("a.csv"), 4), "two tables"), "a.csv:4: two tables"),
+        (Mistake(Place(Path("a\nb.csv"), 4), "x"), r"a\nb.csv:4: x"),
         (Mistake(Place(FILE, sheet="S"), "empty"), "people.xlsx, S: empty"),
         (Mistake(Place(FILE), "", "sheet", {}, "a name"), "found a mapping, wanted a name"),
         (Mistake(Place(FILE), "", "a", "one\ntwo"), r'found "one\ntwo"'),
@@ -81,6 +84,61 @@ def test_the_docstring_of_an_error_is_what_a_person_reads() -> None:
     error = Gone(name="a.yaml")
     assert str(error) == "a.yaml is gone. Nothing was sent."
     assert (error.then, error.exit_code) == ("Then type: campaign check a.yaml", 3)
+
+
+class GoneToo(CampaignError):
+    """It is gone.
+
+    campaign check {name} --json"""
+
+
+ODD = [
+    "my file.yaml",
+    "$(rm x)",
+    "it's `x`",
+    'a"b',
+    "a\nb.yaml",
+    "\x1b]0;x\x07\\",
+    "\x9b'",
+    "\udcff",
+    "",
+]
+
+
+@pytest.mark.parametrize("word", ODD, ids=ascii)
+def test_a_printed_command_works_as_typed(word: str) -> None:
+    """Whatever a file is called; and nothing in it is obeyed by a shell or a terminal."""
+    for typed in (command("check", word, "--json"), GoneToo(name=word).then):
+        assert typed.isprintable()
+        program = f"campaign() {{ printf '%s\\0' \"$@\"; }}; {typed}"
+        did = subprocess.run(["bash", "-c", program], capture_output=True, check=True)
+        assert did.stdout.decode(errors="surrogateescape").split("\0")[:-1] == [
+            *("check", word, "--json")
+        ]
+
+
+def test_a_name_that_begins_with_a_dash_is_no_option() -> None:
+    assert command("check", Path("-o.yaml"), "--json") == "campaign check ./-o.yaml --json"
+    typed = command("invite", "backend", "-ada@x.org", "--why", "TEXT")
+    assert typed == "campaign invite backend --why TEXT -- -ada@x.org"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("Zoë 山田\u3000太郎\t🙂\n", None),
+        ("عل\u200cی क्\u200dष", None),  # joiners belong to the spelling
+        ("\x1b]0;x\x07", r"\u001b]0;x\u0007"),
+        ("\x9b2J\x85", r"\u009b2J\u0085"),
+        ("\u202eabc\u2066\u200f", r"\u202eabc\u2066\u200f"),
+        ("a\rb\U000e0041\udcff", r"a\rb\udb40\udc41\udcff"),
+    ],
+    ids=ascii,
+)
+def test_what_a_terminal_would_obey_is_escaped_as_in_json(text: str, shown: str | None) -> None:
+    assert printable(text) == (shown or text)
+    said = text.replace("\udcff", "")
+    assert json.loads(printable(json.dumps(said, ensure_ascii=False))) == said
 
 
 def test_a_bug_names_the_row_that_was_read() -> None:

@@ -38,7 +38,7 @@ def refused() -> str:
     with pytest.raises(BadSettings) as error:
         service_settings()
     assert "hush" not in str(error.value)
-    return str(error.value)
+    return f"{error.value}\n{error.value.then}"
 
 
 def test_without_any_settings_only_the_service_is_missing(home: Path) -> None:
@@ -98,10 +98,17 @@ def test_a_file_that_others_can_read_is_refused(home: Path) -> None:
         ("CAMPAIGN_DATABASE_URL", "postgresql://u:p@h:xx/b", "wanted postgresql://…, or a file"),
         ("CAMPAIGN_DATABASE_URL", "postgresql://u:1/p@h/b", "wanted postgresql://…, or a file"),
         ("CAMPAIGN_DATABASE_URL", "sqlite://x/y", "wanted postgresql://…, or a file"),
-        ("CAMPAIGN_INVITES_IN_FLIGHT", "many", "Input should be a valid integer"),
-        ("CAMPAIGN_REQUEST_DEADLINE", "20", "Input should be greater than 30"),
-        ("CAMPAIGN_KEEP", "a while", "Input should be a valid timedelta"),
+        ("CAMPAIGN_DATABASE_URL", "postgresql://u:p@h:99999/b", "wanted postgresql://…, or a file"),
+        ("CAMPAIGN_DATABASE_URL", "sqlite:///x.db?mode=memory", "wanted postgresql://…, or a file"),
+        ("CAMPAIGN_DATABASE_URL", "sqlite:///~nobody-at-all/x.db", "wanted a path"),
+        ("CAMPAIGN_DATABASE_URL", "sqlite:///a\nb.db", "wanted a path"),
+        ("CAMPAIGN_OUTPUT_DIR", "a\x1b]0;b", "wanted a path"),
+        ("CAMPAIGN_DO_NOT_CONTACT", "~nobody-at-all/list.csv", "wanted a path"),
+        ("CAMPAIGN_CA_FILE", "a\tb.pem", "wanted a path"),
         ("CAMPAIGN_NOTIFY_URL", "http://hooks.example.com/hush", "wanted a webhook"),
+        ("CAMPAIGN_NOTIFY_URL", "https://hooks.example.com:99999/hush", "wanted a webhook"),
+        ("CAMPAIGN_NOTIFY_URL", "https://[hooks/hush", "wanted a webhook"),
+        ("CAMPAIGN_NOTIFY_URL", "https://hooks.example.com/hush\nx", "wanted a webhook"),
     ],
 )
 def test_what_cannot_be_used_is_named_and_not_shown(
@@ -138,3 +145,48 @@ def test_an_address_of_this_machine_has_one_spelling_too(
     for name, value in (SIX | {"ASSESSMENT_BASE_URL": typed}).items():
         monkeypatch.setenv(name, value)
     assert service_settings().base_url == "http://[::1]:8700"
+
+
+@pytest.mark.parametrize(
+    ("name", "wanted", "values"),
+    [
+        (
+            "CANDIDATES_PER_REQUEST",
+            "how many people are added in one request, from 1 to 10,000",
+            "0 10001 2.5 []",
+        ),
+        ("INVITES_IN_FLIGHT", "how many invitations are sent at a time, 1 to 100", "0 101 many"),
+        (
+            "INVITES_PER_SECOND",
+            "the most invitations a second, from 0.001 to 1,000",
+            "0 1e-320 1001 [1]",
+        ),
+        ("REQUEST_DEADLINE", "how many seconds one request may take, above 30", "20 30 3601 1e400"),
+        (
+            "KEEP",
+            "how long people's data may be kept: 1 day to 100 years",
+            "180 P101Y PT0S -P5D forever",
+        ),
+    ],
+)
+def test_a_number_out_of_its_range_is_refused_in_our_words(
+    home: Path, monkeypatch: pytest.MonkeyPatch, name: str, wanted: str, values: str
+) -> None:
+    for value in (*values.split(), "-5", "-5 days", "nan", "inf", "1" * 400, " ", "\n", "/", "{}"):
+        monkeypatch.setenv(f"CAMPAIGN_{name}", value)
+        assert f"Settings to fix: CAMPAIGN_{name}: wanted {wanted}" in refused()
+
+
+def test_a_file_that_is_no_text_is_refused(home: Path) -> None:
+    (home / ".env").write_bytes("CAMPAIGN_KEEP=180 days".encode("utf-16"))
+    (home / ".env").chmod(0o600)
+    assert ".env cannot be read as text in UTF-8" in refused()
+
+
+def test_a_command_to_paste_is_quoted(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = home / "$(rm x) y"
+    place.mkdir()
+    monkeypatch.setattr(module, "home", lambda: place)
+    write(place / ".env", SIX)
+    (place / ".env").chmod(0o644)
+    assert refused().endswith(f"\nType: chmod 600 '{place}/.env'")

@@ -212,3 +212,8 @@ def test_another_mistake_is_another_situation() -> None:
     errors = (BadInput.at(Place(FILE, line), "no") for line in (3, 3, 4))
     one, same, other = (broken_off("backend", FILE, error).fingerprint for error in errors)
     assert one == same != other
+
+
+def test_nothing_in_an_ending_is_obeyed_where_it_is_shown() -> None:
+    ending = Ending("backend", End.STOPPED, "\x1b[2J\u202ex.yaml.", "campaign run x")
+    assert ending.state().message == "stopped: \\u001b[2J\\u202ex.yaml.\ncampaign run x"

@@ -12,8 +12,11 @@ from uuid import uuid4
 import pytest
 from prefect.client.schemas.objects import FlowRun
 from prefect.states import Running
+from sqlmodel import select
 
 from config.definition import Definition
+from config.errors import command
+from data.store.tables import Notice
 from flows import keeper
 from flows.keeper import Watched, keep
 from tests.flows.conftest import write
@@ -124,3 +127,13 @@ def test_what_we_write_beside_a_definition_is_no_change_of_the_folder(
     write(folder, "cc")
     asyncio.run(looks())
     assert prefect.deployed[2:] == ["aa", "bb", "cc"]
+
+
+def test_a_notice_of_a_bad_file_has_a_command_that_is_quoted(ledger, folder, prefect) -> None:
+    bad = folder / "x; rm -rf $HOME\x1b.yaml"
+    bad.write_text("campaign: [")
+    keeps(ledger, folder, prefect)
+    with ledger.reading() as session:
+        (notice,) = session.exec(select(Notice)).all()
+    assert notice.text.isprintable()
+    assert notice.text.endswith(f"Type: {command('check', bad)}")

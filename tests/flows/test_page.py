@@ -59,11 +59,18 @@ def test_a_person_is_a_masked_address_and_reasons_stay_in_the_ledger() -> None:
         ("a | b", r"a \| b"),
         ("[x](javascript:y)", r"\[x\](javascript:y)"),
         ("line\nline", "line line"),
+        ("\u202egnp", r"\\u202egnp"),
         ("**bold** `code`", r"\*\*bold\*\* \`code\`"),
     ],
 )
 def test_what_others_wrote_has_no_power(written, shown) -> None:
     assert text(written) == shown
+
+
+def test_a_command_with_backticks_is_one_piece_of_code() -> None:
+    ending = Ending("x", End.STOPPED, "It stopped.", "campaign run '/a/```b`.yaml'")
+    page = campaign_page(standing(), [], str(ending))
+    assert "Next: ```` campaign run '/a/```b`.yaml' ````" in page
 
 
 def test_a_long_table_says_how_many_more_there_are() -> None:

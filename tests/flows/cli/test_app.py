@@ -1,5 +1,6 @@
 """How every command ends: a sentence and an exit code, whatever happens."""
 
+import json
 import subprocess
 import sys
 from collections.abc import Callable
@@ -7,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from config.errors import BadInput, CampaignError, Mistake, Place
+from config.errors import BadInput, CampaignError, Mistake, Place, printable
 from flows.cli import app, words
 from flows.cli.panels import SEND, panels
 
@@ -94,6 +95,33 @@ def test_only_a_person_who_sees_the_question_is_asked(
     monkeypatch.setattr(words.typer, "confirm", lambda question, **_: asked.append(question))
     assert words.agreed("Send this?") is answer
     assert bool(asked) == (answer is None)
+
+
+def test_no_name_is_obeyed_by_a_terminal_or_a_shell(tmp_path: Path) -> None:
+    """A printed command does what it says when it is pasted."""
+    name = "-o\x1b]0;x\x07\u202e\x9b $(touch pwned)\n`touch pwned`'.yaml"
+    (tmp_path / name).write_text('campaign: a\nproject: {name: "A\u200fB", endtime: "\u202e"}\n')
+    program = Path(sys.executable).with_name("campaign")
+
+    def said(*words: str | Path) -> str:
+        done = subprocess.run(
+            words,
+            env={"PATH": f"{program.parent}:/usr/bin:/bin", "HOME": str(tmp_path)},
+            cwd=tmp_path,
+            capture_output=True,
+            check=False,
+        )
+        text = (done.stdout + done.stderr).decode()
+        assert printable(text) == text
+        assert done.returncode == 2
+        return text
+
+    checked = said(program, "check", "--", name)
+    assert said("bash", "-c", checked.rpartition("then type: ")[2]) == checked
+    found = json.loads(said(program, "check", "--json", "--", name))["problems"]
+    assert {each["file"] for each in found} == {name}
+    said(program, "check", f"--{name}")
+    assert not (tmp_path / "pwned").exists()
 
 
 @pytest.mark.parametrize(

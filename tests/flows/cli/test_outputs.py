@@ -46,6 +46,19 @@ def hiring(sandbox: Sandbox, desk: Desk) -> None:
     desk.does(Op.ADD, "Ada", key="hiring")
 
 
+@pytest.mark.parametrize("form", ["csv", "json", "html"])
+def test_a_printed_link_has_nothing_that_a_terminal_obeys(
+    form: str, desk: Desk, capsys: pytest.CaptureFixture[str]
+) -> None:
+    desk.take_in(("عل\u200cی", "A\u200fB", "ada@x.org"))
+    assert app.run(["links", "backend", "--format", form]) == 0
+    printed = capsys.readouterr().out
+    assert "\u200f" not in printed
+    assert ("A\\u200fB" in printed) == (form != "html")
+    if form == "json":
+        assert json.loads(printed)[0]["last_name"] == "A\u200fB"
+
+
 @pytest.mark.usefixtures("hiring")
 def test_links_are_printed_or_written(sandbox: Sandbox, capsys: pytest.CaptureFixture[str]) -> None:
     url = f"{sandbox.url}/embedded/welcome?projectId=101&candidateId=5001"
@@ -172,11 +185,11 @@ def test_doctor_names_campaigns_whose_people_are_kept_for_too_long(monkeypatch, 
     assert not named()
     half_a_year_passes()
     assert named()
-    app.run(["forget", "bob@x.org"])  # which is a decision
+    app.run(["forget", "bob@x.org", "--yes"])  # which is a decision
     assert not named()
     half_a_year_passes()
     assert named()  # Ada is still there
-    app.run(["forget", "ada@x.org"])
+    app.run(["forget", "ada@x.org", "--yes"])
     half_a_year_passes()
     assert not named()
 

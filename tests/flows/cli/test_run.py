@@ -50,6 +50,24 @@ def test_json_is_one_list_of_statuses_and_nothing_else(sandbox, campaign: Campai
     }
 
 
+def test_json_shows_the_plan_and_asks_at_a_terminal(sandbox, campaign: Campaign) -> None:
+    service = sandbox()
+    campaign.write(people=["ada@people.test"])
+    asked = campaign.start("run", "hiring.yaml", "--json", terminal=True)
+    asked.until_shown("Send this?").type("n\n")
+    assert (asked.end().code, service.entries()) == (1, [])
+    assert "invite    1 email" in asked.shown()
+    bar = campaign.start("run", "hiring.yaml", terminal=True).until_shown("Send this?")
+    bar.type("y\n")
+    assert bar.end().code == 0
+    assert "\x1b[" in bar.shown()
+    assert r"\u001b" not in bar.shown()
+    campaign.write("other", people=["ben@people.test"], problem=43)
+    ran = campaign("run", "other.yaml", "--json")
+    assert ran.json()[0]["counts"]["invited"] == 1
+    assert "invite    1 email" in ran.err
+
+
 def test_a_mistake_in_one_of_the_files_that_are_typed_stops_all(
     sandbox, campaign: Campaign
 ) -> None:

@@ -152,6 +152,8 @@ LISTS = [
     (status(401, times=ALWAYS), CredentialsRefused, 2),
     (status(403, times=ALWAYS), NotTheService, 1),
     (status(200, body={"problems": 5}), NotTheService, 1),
+    (status(200, body=b'[{"id": 7, "title": "X", "rate": NaN}]'), NotTheService, 1),
+    (status(200, body=b'[{"id": 7, "title": "X", "rate": 1e999}]'), NotTheService, 1),
     (html(), NotTheService, 1),
 ]
 
