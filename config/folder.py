@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from config.errors import BadInput, Mistake, Place
-from config.own_outputs import WORKBOOKS, written_by_us
+from config.own_outputs import WORKBOOKS, is_copy
 from config.reading import YAML, table_of
 from config.sheets.files import read_file
 from config.yaml_file import read_yaml
@@ -26,26 +26,36 @@ def find(folder: Path) -> Folder:
     """Find the campaigns of a folder; folders within it are not read.
 
     A YAML file is one if it has a field `campaign` or `candidates`, a workbook if it has a sheet
-    `campaign`. What this program wrote itself is passed over, and so is a table that a definition
-    here reads. A file that cannot be read is a mistake of its own.
+    `campaign`. A copy that this program made is passed over, and so is a table that a definition
+    here reads. A file that cannot be read, whatever it is, is a mistake of its own.
     """
-    files = sorted(each for each in folder.iterdir() if not each.name.startswith(HIDDEN))
-    tables = {table_of(file) for file in files if file.suffix.lower() in YAML}
     found = Folder()
+    try:
+        files = sorted(each for each in folder.iterdir() if _may_be_one(each))
+    except OSError as error:
+        why = f"this folder cannot be read: {error.strerror}"
+        return Folder(mistakes=[Mistake(Place(folder), why)])
+    tables = {table_of(file) for file in files if file.suffix.lower() in YAML}
     keys: dict[str, Path] = {}
     for file in files:
-        kind = file.suffix.lower()
         try:
-            if kind in YAML and not file.is_dir():
-                is_one = _is_definition(file, keys)
-            else:
-                book = kind in WORKBOOKS and file.resolve() not in tables
-                is_one = book and not written_by_us(file) and _has_campaign(file)
+            if not file.is_file():
+                read_file(file)  # says what it is: a pipe, a device, a link to nothing
+            elif file.suffix.lower() in YAML:
+                found.files.extend([file] if _is_definition(file, keys) else [])
+            elif file.resolve() not in tables and not is_copy(file) and _has_campaign(file):
+                found.files.append(file)
         except BadInput as error:
             found.mistakes.extend(error.mistakes)
-        else:
-            found.files.extend([file] if is_one else [])
+        except Exception as error:  # noqa: BLE001 - it stops no other file
+            why = f"this file cannot be read ({type(error).__name__}); save it anew, or remove it"
+            found.mistakes.append(Mistake(Place(file), why))
     return found
+
+
+def _may_be_one(file: Path) -> bool:
+    named = file.suffix.lower() in {*YAML, *WORKBOOKS} and not file.name.startswith(HIDDEN)
+    return named and not file.is_dir()
 
 
 def _is_definition(file: Path, keys: dict[str, Path]) -> bool:
@@ -63,7 +73,7 @@ def _has_campaign(file: Path) -> bool:
     try:
         with zipfile.ZipFile(file) as archive, archive.open("xl/workbook.xml") as content:
             sheets = content.read(2**20).decode("utf-8", "replace")
-    except (OSError, zipfile.BadZipFile, KeyError, RuntimeError, NotImplementedError):
+    except Exception:  # noqa: BLE001 - a damaged file raises anything at all
         read_file(file)  # says better what it is, if it cannot be read at all
         why = "this workbook cannot be read; open it in a spreadsheet program and save it as .xlsx"
         raise BadInput.at(Place(file), why) from None

@@ -1,34 +1,30 @@
-"""What this program wrote itself: such files are no campaigns, and may be replaced unasked."""
+"""What this program wrote itself: such files are no campaigns, and may be replaced unasked.
 
+An output is known by its very bytes: a list in the user's data directory has their hashes. So a
+file that somebody has changed is theirs.
+"""
+
+import os
 import re
 import zipfile
 from contextlib import suppress
+from functools import cache
+from hashlib import file_digest, sha256
 from pathlib import Path
+
+from platformdirs import user_data_path
 
 from config.errors import CampaignError
 
 WORKBOOKS = (".xlsx", ".xlsm")
-OURS = "campaign output"  # the category of each workbook that we write, in docProps/core.xml
-# In the header of every table with links or doubts that it writes, also below a title.
-OUR_COLUMNS = re.compile(r"\bcandidate_id\W+(?:\w+\W+)?embed_url\b|\ballowed verdicts\b")
-OUR_PAGE = '<meta name="generator" content="campaign">'
-
-
-def written_by_us(file: Path) -> bool:
-    """Whether this program wrote a file: a table or page of links or doubts, or a marked copy."""
-    with suppress(OSError, zipfile.BadZipFile, KeyError):
-        if file.suffix.lower() in WORKBOOKS:
-            with zipfile.ZipFile(file) as archive:
-                return OURS.encode() in archive.open("docProps/core.xml").read(2**16)
-        with file.open("rb") as content:
-            head = content.read(4096).decode("utf-8-sig", "replace")
-        links = OUR_PAGE in head or '"embed_url":' in head
-        return links or bool(OUR_COLUMNS.search(head))
-    return False
+# In docProps/core.xml of a copy of somebody's workbook, also once the copy was saved again.
+COPY = "campaign-copy-5b1f0c9e7a64"
+_IS_COPY = re.compile(rb"<(?:\w+:)?category>" + COPY.encode() + rb"</")
 
 
 class NotOurs(CampaignError):
-    """{file} exists already, and is no output of campaign. It was not changed.
+    """{file} exists already, and is no output of campaign, or was changed since. It was not
+    changed.
 
     Choose another name, or add --force to replace it.
     """
@@ -37,6 +33,51 @@ class NotOurs(CampaignError):
 
 
 def check_output(file: Path, *, force: bool = False) -> None:
-    """Raise NotOurs if an output would replace a file that this program did not write."""
+    """Raise NotOurs if an output would replace a file that is not as this program wrote it."""
     if file.exists() and not force and not written_by_us(file):
         raise NotOurs(file=file)
+
+
+def written_by_us(file: Path) -> bool:
+    """Whether a file is, byte for byte, an output of this program."""
+    if not file.is_file():
+        return False
+    try:
+        with file.open("rb") as content:
+            return file_digest(content, "sha256").hexdigest() in _known(_list())
+    except OSError:
+        return False
+
+
+def remember(content: bytes) -> None:
+    """Note what was written. Where that cannot be noted, it is not ours later."""
+    path, digest = _list(), sha256(content).hexdigest()
+    known = _known(path)
+    with suppress(OSError):
+        if digest not in known:
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            number = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+            with os.fdopen(number, "w") as kept:
+                kept.write(f"{digest}\n")
+            known.add(digest)
+
+
+def is_copy(workbook: Path) -> bool:
+    """Whether a workbook is a copy that this program made of one, as `check --mark` does."""
+    try:
+        with zipfile.ZipFile(workbook) as archive, archive.open("docProps/core.xml") as content:
+            return bool(_IS_COPY.search(content.read(2**16)))
+    except Exception:  # noqa: BLE001 - a damaged file raises anything at all
+        return False
+
+
+def _list() -> Path:
+    return user_data_path("hiring-campaigns", appauthor=False) / "outputs"
+
+
+@cache
+def _known(path: Path) -> set[str]:
+    try:
+        return {*path.read_text("ascii").split()}
+    except (OSError, UnicodeError):
+        return set()

@@ -115,12 +115,16 @@ def who_reads(table: Path, *folders: Path, sheet: str | None = None) -> Path | N
 def table_of(definition: Path) -> Path | None:
     """The table that a definition names; None if it lists its people, or cannot be read."""
     named = _named(definition, "file")
-    return (definition.parent / named).resolve() if named else None
+    try:
+        return (definition.parent / named).resolve() if named else None
+    except (OSError, ValueError, RuntimeError):  # no name of a file, or links in a circle
+        return None
 
 
 def _named(definition: Path, field: str) -> str | None:
     try:
-        people = read_yaml(definition.read_bytes(), definition).fields.get("candidates")
+        data = definition.read_bytes() if definition.is_file() else b""  # a pipe has no end
+        people = read_yaml(data, definition).fields.get("candidates")
     except (BadInput, OSError):
         return None
     named = people.get(field) if isinstance(people, dict) else None

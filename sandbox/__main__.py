@@ -1,6 +1,7 @@
 """`python -m sandbox`: the assessment service on your own machine, until Ctrl-C."""
 
 import argparse
+import os
 import shlex
 import signal
 import sys
@@ -17,6 +18,7 @@ from sandbox.switchboard import typed_fault
 def main(arguments: Sequence[str] | None = None) -> int:
     """Serve until a signal. Returns the exit code: 2 for what cannot be used as it was typed."""
     given = _parser().parse_args(arguments)
+    os.umask(0o077)  # people may practise with real names
     faults: dict[str, list[Fault]] = defaultdict(list)
     try:
         for text in given.fault:

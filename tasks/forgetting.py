@@ -11,25 +11,36 @@ from config.errors import some
 from config.own_outputs import written_by_us
 from data.decisions.privacy import Known
 
+KINDS = (".csv", ".json", ".xlsx", ".xlsm", ".html")  # of outputs
 LARGEST = 200_000_000  # bytes of one output; a larger file is not ours
 
 
-def remove_outputs(folder: Path, known: Sequence[Known]) -> list[Path]:
+def remove_outputs(folder: Path, known: Sequence[Known]) -> tuple[list[Path], list[Path]]:
     """Delete every file of ours that names them, in the folder of outputs and beside definitions.
 
-    Returns these files; each can be written again without them.
+    Returns these files, which can be written again without them, and others that may have been ours
+    and name them.
     """
     signs = [sign for each in known for sign in _signs(each)]
-    removed = []
+    read = {held.table or held.file for each in known for held in each.campaigns}
+    removed: list[Path] = []
+    changed: list[Path] = []
     for file in sorted(set(_outputs(folder, known))) if signs else ():
-        if file.is_file() and not file.is_symlink() and written_by_us(file) and _names(file, signs):
-            file.unlink()
-            removed.append(file)
-    return removed
+        may_be = file.suffix.lower() in KINDS and file.is_file() and not file.is_symlink()
+        if may_be and str(file) not in read and _names(file, signs):
+            if written_by_us(file):
+                file.unlink()
+                removed.append(file)
+            else:
+                changed.append(file)
+    return removed, changed
 
 
 def what_is_left(
-    known: Iterable[Known], removed: Sequence[Path], backups: Sequence[Path]
+    known: Iterable[Known],
+    removed: Sequence[Path],
+    changed: Sequence[Path],
+    backups: Sequence[Path],
 ) -> Iterator[str]:
     """What a person has to remove by hand, line by line."""
     for each in known:
@@ -42,6 +53,8 @@ def what_is_left(
                 yield f"  in the web application, {project}: remove candidate {held.candidate_id}"
     if removed:
         yield f"  deleted {some([*map(str, removed)])}; write them again without this person"
+    for path in changed:
+        yield f"  look into {path}, which names this person as well"
     for path in backups:
         yield f"  delete the older copy of the ledger {path}"
     yield "  links, pages and exports that you kept elsewhere or sent are yours to remove"
@@ -71,9 +84,10 @@ def _names(file: Path, signs: Sequence[tuple[bytes, ...]]) -> bool:
     if file.stat().st_size > LARGEST:
         return False
     content = file.read_bytes()
-    if zipfile.is_zipfile(file):
-        with zipfile.ZipFile(file) as archive:
-            content = b"".join(archive.read(each) for each in archive.infolist())
+    with suppress(Exception), zipfile.ZipFile(file) as archive:  # a damaged one raises anything
+        members = archive.infolist()
+        if sum(each.file_size for each in members) <= LARGEST:
+            content = b"".join(map(archive.read, members))
     text = content.decode("utf-8", "replace")
     shown = html.unescape(text)
     if file.suffix == ".json":

@@ -4,6 +4,7 @@ import gc
 import os
 import shutil
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -30,3 +31,11 @@ def pytest_collection_finish() -> None:
     """Look for garbage seldom, and never in what was imported: a twentieth of all that computes."""
     gc.freeze()
     gc.set_threshold(20_000)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _data_directory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What the program keeps of its own in a person's data directory is not that of who tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data")))
+        yield

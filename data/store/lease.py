@@ -88,7 +88,7 @@ def lock_file(folder: Path, name: str) -> int:
     """Open a file to lock, and make it where it is missing. Raises NoLocks."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return os.open(folder / name, os.O_RDWR | os.O_CREAT, 0o600)
+        return os.open(folder / name, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
     except OSError as error:
         raise NoLocks(path=folder / name, cause=error.strerror) from None
 

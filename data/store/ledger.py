@@ -9,6 +9,7 @@ When a writing block ends, what it wrote is on the disk; when it raises, nothing
 import os
 import re
 import sqlite3
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
@@ -237,7 +238,8 @@ def _engine(address: URL, *, create: bool) -> Engine:
         try:
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             # It holds names and addresses: only its owner may read it, from the first byte.
-            os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
+            with suppress(FileExistsError):  # another process was quicker
+                os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         except OSError as error:
             raise LedgerUnusable(
                 place=path,
@@ -354,11 +356,11 @@ def _back_up(file: Path, version: str) -> None:
     kept = file.with_name(f"{file.name}.tables-{version}")
     if kept.exists():
         return
-    begun = kept.with_name(f".{kept.name}.{os.getpid()}")
-    os.close(os.open(begun, os.O_CREAT | os.O_WRONLY, 0o600))
+    number, begun = tempfile.mkstemp(dir=kept.parent, prefix=f".{kept.name}.")
+    os.close(number)
     with closing(sqlite3.connect(file)) as ledger, closing(sqlite3.connect(begun)) as copy:
         ledger.backup(copy)
-    begun.rename(kept)
+    Path(begun).rename(kept)
 
 
 def _migrate(connection: Connection) -> None:

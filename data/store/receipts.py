@@ -9,6 +9,7 @@ what these receipts say. A file's log goes into the file only just before the ma
 
 import fcntl
 import os
+import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
@@ -204,14 +205,13 @@ def _write(receipt: Receipt, key: str, places: Sequence[Path]) -> None:
 def _replace(path: Path, content: bytes) -> None:
     """Write a file whole and to the disk, for its owner alone."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    begun = path.with_name(f".{path.name}.{os.getpid()}")
-    number = os.open(begun, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    number, begun = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         os.write(number, content)
         os.fsync(number)
-        begun.replace(path)
+        Path(begun).replace(path)
     except OSError:
-        begun.unlink(missing_ok=True)
+        Path(begun).unlink(missing_ok=True)
         raise
     finally:
         os.close(number)

@@ -1,6 +1,7 @@
 """The command line: what was typed is run, and however it ends, a person reads why."""
 
 import gc
+import os
 import sys
 from collections.abc import Sequence
 from importlib.metadata import version
@@ -24,6 +25,7 @@ def main() -> None:
     """Run the command that was typed, and exit with its code."""
     # What is imported is no garbage: to look for some in it would take a quarter of a command.
     gc.set_threshold(20_000)
+    os.umask(0o077)  # whatever we write is for its owner alone, but for candidates' pages
     sys.stdout, sys.stderr = harmless(sys.stdout), harmless(sys.stderr)
     code = run(sys.argv[1:])
     gc.freeze()

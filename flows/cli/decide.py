@@ -222,13 +222,13 @@ def _clean_up(known: list["Known"]) -> None:
     from data.store.receipts import rewrite
     from tasks.forgetting import remove_outputs, what_is_left
 
-    removed = remove_outputs(settings().output_dir, known)
+    removed, changed = remove_outputs(settings().output_dir, known)
     waits = "Waiting for a run that sends from this ledger, to remove the last traces. Do not stop."
     with Ledger.open() as ledger:
         rewrite(ledger, lambda: words.aside(waits))
         place = None if ledger.on_a_server else Path(str(ledger.url.database))
     backups = sorted(place.parent.glob(f"{place.name}.tables-*")) if place else []
-    for line in what_is_left(known, removed, backups):
+    for line in what_is_left(known, removed, changed, backups):
         print(line)
     if settings().do_not_contact:
         print(f"  remove the address from {settings().do_not_contact} if it is there")

@@ -26,6 +26,8 @@ def write_pages(
     can guess it. Raises CannotWrite, NotOurs.
     """
     check_output(index := folder / "index.html", force=force)
+    (folder / FOLDER).mkdir(parents=True, exist_ok=True)
+    (folder / FOLDER).chmod(0o755)  # as PUBLIC: a web server is another user
     pages: dict[int, str] = {}
     for link in links:
         if link.candidate_id is None or link.embed_url is None:

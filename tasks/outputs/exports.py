@@ -1,7 +1,7 @@
 """Files that people get from us: written whole, marked as ours, and harmless to open.
 
 Every text in them was written by somebody else, so nothing in it may become a formula, a tag or a
-script. The marks are those by which `config.own_outputs` knows our own files.
+script.
 """
 
 import os
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from config.errors import CampaignError
-from config.own_outputs import OUR_PAGE, check_output
+from config.own_outputs import check_output, remember
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -46,6 +46,7 @@ def write_file(path: Path, content: bytes, *, force: bool = False, mode: int = O
             os.fsync(file.fileno())
         Path(name).chmod(mode)
         Path(name).replace(path)
+        remember(content)
     except OSError as error:
         if name is not None:
             Path(name).unlink(missing_ok=True)
@@ -90,7 +91,6 @@ def _pages() -> "Environment":
         text = (folder / name).read_text("utf-8")
         pages.globals[name.replace(".", "_")] = text
         pages.globals[f"{name.partition('.')[0]}_digest"] = digest(text)
-    pages.globals["mark"] = OUR_PAGE
     return pages
 
 

@@ -8,7 +8,6 @@ from io import BytesIO, StringIO
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from config.own_outputs import OURS
 from data.campaigns.people import Row
 from data.store.states import State
 from tasks.outputs.exports import guarded, page, put
@@ -101,7 +100,6 @@ def as_xlsx(links: Iterable[Link]) -> bytes:
     from openpyxl.styles import Font  # noqa: PLC0415
 
     book = Workbook()
-    book.properties.category = OURS
     sheet = book.active
     sheet.title, sheet.freeze_panes = "links", "A2"
     sheet.append(COLUMNS)

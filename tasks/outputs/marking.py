@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from config.errors import BadInput, CampaignError, Mistake
-from config.own_outputs import OURS, check_output
+from config.own_outputs import COPY, check_output
 from config.reading import YAML
 from config.sheets.cells import letters
 from config.sheets.files import Kind, Source, read_file
@@ -54,7 +54,7 @@ def write_marked(copy: Path, mistakes: Sequence[Mistake], *, force: bool = False
         raise WrongEnding(file=copy, ending=ending)
     book, spots = (_own if is_workbook else _anew)(source, in_cells)
     _mark(book, spots)
-    book.properties.category = OURS  # by which a folder passes it over
+    book.properties.category = COPY  # by which a folder passes it over
     book.save(content := io.BytesIO())
     write_file(copy, content.getvalue(), force=force)
     lost = "its formulas have no results, and drawings are gone" if is_workbook else "values only"

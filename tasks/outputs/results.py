@@ -14,7 +14,7 @@ from typing import Any
 
 from config.emails import email_key
 from config.errors import CampaignError
-from config.own_outputs import OURS, check_output
+from config.own_outputs import COPY, check_output
 from config.sheets.cells import addresses_in
 from config.sheets.files import Kind, Source, read_file
 from config.sheets.table import Table, table_of
@@ -135,7 +135,7 @@ def _in_workbook(source: Source, table: Table, rows: Mapping[int, tuple[str, Res
 
     macros = source.file.suffix.lower() == ".xlsm"
     book = load_workbook(io.BytesIO(source.data), keep_vba=macros, rich_text=True)
-    book.properties.category = OURS  # by which we know it
+    book.properties.category = COPY  # by which a folder passes it over
     sheet = book[table.grid.sheet or book.sheetnames[0]]
     first = _first_column(table) + 1
     written: dict[int, Sequence[object]] = {table.header: Result._fields}
@@ -172,7 +172,6 @@ def _new_workbook(rows: Iterable[tuple[Sequence[object], ...]]) -> bytes:
     from openpyxl import Workbook  # noqa: PLC0415
 
     book = Workbook()
-    book.properties.category = OURS
     for number, (before, added, after) in enumerate(rows, start=1):
         for column, value in enumerate([*before, *added, *after], start=1):
             put(book.active.cell(number, column), value)

@@ -1,5 +1,6 @@
 """From a file of any kind to a campaign, and what in a folder is one."""
 
+import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -11,7 +12,7 @@ from config import reading
 from config.campaign_sheet import campaign_sheet
 from config.errors import BadInput, Bug
 from config.folder import find
-from config.own_outputs import OURS, NotOurs, check_output, written_by_us
+from config.own_outputs import COPY, NotOurs, check_output, remember
 from config.reading import key_of, read_campaign
 from config.sheets.files import read_file
 
@@ -181,11 +182,62 @@ def test_what_in_a_folder_is_a_campaign(tmp_path: Path, workbook: Sheets) -> Non
     from openpyxl import load_workbook
 
     book = load_workbook(results)
-    book.properties.category = OURS
+    book.properties.category = COPY
     book.save(results)
     Workbook().save(tmp_path / "notes.xlsx")
     found = find(tmp_path)
     assert (found.files, found.mistakes) == (good, [])
+
+
+def fifo(file: Path, _: bytes) -> None:
+    os.mkfifo(file)
+
+
+def links_in_a_circle(file: Path, _: bytes) -> None:
+    file.symlink_to(file.with_name("other.xlsx"))
+    file.with_name("other.xlsx").symlink_to(file)
+
+
+def a_device(file: Path, _: bytes) -> None:
+    file.symlink_to("/dev/zero")
+
+
+def encrypted(file: Path, book: bytes) -> None:
+    file.write_bytes(book.replace(b"\x14\0\0\0\x08\0", b"\x14\0\x01\0\x08\0"))
+
+
+def oddly_compressed(file: Path, book: bytes) -> None:
+    file.write_bytes(book.replace(b"\x14\0\0\0\x08\0", b"\x14\0\0\0\x63\0"))
+
+
+def flipped(file: Path, book: bytes) -> None:
+    at = book.index(b"xl/workbook.xml") + 60
+    file.write_bytes(book[:at] + bytes(255 - byte for byte in book[at : at + 40]) + book[at + 40 :])
+
+
+@pytest.mark.parametrize(
+    "kind", [fifo, links_in_a_circle, a_device, encrypted, oddly_compressed, flipped]
+)
+def test_whatever_a_file_is_it_stops_nobody_else(
+    tmp_path: Path, workbook: Sheets, kind: Callable[[Path, bytes], None]
+) -> None:
+    """Nor does it hang: a pipe has no end."""
+    book = workbook()
+    kind(tmp_path / "odd.xlsx", book.read_bytes())
+    nul = 'campaign: nul\ncandidates: {file: "a\\0b"}\n'
+    (tmp_path / "nul.yaml").write_text(nul)
+    os.mkfifo(tmp_path / "pipe.yaml")
+    found = find(tmp_path)
+    assert found.files == [tmp_path / "nul.yaml", book]
+    named = {each.place.file.name for each in found.mistakes} - {"other.xlsx"}
+    assert named == {"odd.xlsx", "pipe.yaml"}
+    with pytest.raises(BadInput):
+        read_campaign(tmp_path / "nul.yaml")
+
+
+def test_a_folder_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    [mistake] = find(tmp_path / "nowhere").mistakes
+    assert mistake.place.file == tmp_path / "nowhere"
 
 
 def test_a_file_that_cannot_be_read_is_named_and_stops_nobody_else(tmp_path: Path) -> None:
@@ -200,25 +252,17 @@ def test_a_file_that_cannot_be_read_is_named_and_stops_nobody_else(tmp_path: Pat
     assert named == ["broken.xlsx", "broken.yaml", "gone.yaml", "hiring.yaml"]
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "ours"),
-    [
-        ("a.csv", "email1,candidate_id,embed_url\n", True),
-        ("a.csv", "\ufefffirst_name;last_name\n", False),
-        ("a.json", '[\n  {"embed_url": null}]', True),
-        ("a.html", '<html><meta name="generator" content="campaign">', True),
-        ("a.xlsx", "nothing", False),
-    ],
-)
-def test_no_output_replaces_what_we_did_not_write(
-    tmp_path: Path, name: str, text: str, ours: bool
-) -> None:
-    """Unless --force says so."""
-    file = tmp_path / name
+def test_no_output_replaces_what_is_not_as_we_wrote_it(tmp_path: Path) -> None:
+    """Whatever it holds, and unless --force says so."""
+    file = tmp_path / "links.csv"
     check_output(file)
-    file.write_text(text, "utf-8")
-    assert written_by_us(file) == ours
-    check_output(file, force=True)
-    if not ours:
+    for ours in (b"first_name,candidate_id,embed_url\n", b'[{"embed_url": null}]'):
+        file.write_bytes(ours)
         with pytest.raises(NotOurs, match="was not changed"):
             check_output(file)
+        remember(ours)
+        check_output(file)
+        file.write_bytes(ours + b"a note of somebody's")
+        with pytest.raises(NotOurs):
+            check_output(file)
+        check_output(file, force=True)
