@@ -64,10 +64,8 @@ def _outputs(folder: Path, known: Sequence[Known]) -> Iterator[Path]:
     """The files that may be ours; `-o` mostly writes beside the definition."""
     yield from folder.rglob("*")
     for beside in {Path(held.file).parent for each in known for held in each.campaigns}:
-        yield from beside.glob("*")
-        for index in beside.glob("*/index.html"):
-            if written_by_us(index):
-                yield from index.parent.rglob("*")
+        for pattern in ("*", "*/index.html", "*/pages/*.html"):
+            yield from beside.glob(pattern)
 
 
 def _signs(known: Known) -> Iterator[tuple[bytes, ...]]:

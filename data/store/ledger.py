@@ -238,8 +238,7 @@ def _engine(address: URL, *, create: bool) -> Engine:
         try:
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             # It holds names and addresses: only its owner may read it, from the first byte.
-            with suppress(FileExistsError):  # another process was quicker
-                os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+            os.close(os.open(path, os.O_CREAT | os.O_WRONLY | os.O_NOFOLLOW, 0o600))
         except OSError as error:
             raise LedgerUnusable(
                 place=path,
