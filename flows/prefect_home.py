@@ -1,4 +1,9 @@
-"""Where Prefect keeps its things, with which settings. Prefect reads them when it is imported."""
+"""Where Prefect keeps its things, with which settings. Prefect reads them when it is imported.
+
+It looks for more of them in the working folder: `.env`, prefect.toml, pyproject.toml. So it is
+imported, and every process of it begins, in its home: nothing of the folder where somebody types a
+command reaches it.
+"""
 
 import os
 import secrets
@@ -53,14 +58,24 @@ def login() -> str:
 def prepare() -> None:
     """Set what Prefect is to find when it is imported, unless a person has set it otherwise."""
     home = prefect_home()
-    # Else Prefect looks for both in the working folder, and executes what the second one names.
     files = {
         "PREFECT_PROFILES_PATH": home / "profiles.toml",
         "PREFECT_LOGGING_SETTINGS_PATH": home / "logging.yml",
-        "PREFECT_HOME": home,
     }
     for name, value in (SETTINGS | files).items():
         os.environ.setdefault(name, str(value))
+    os.environ["PREFECT_HOME"] = str(home)  # the same for processes that begin elsewhere
+
+
+def import_prefect() -> None:
+    """Import Prefect in its home; it reads its settings once. Paths that were typed hold again."""
+    typed_in = Path.cwd()
+    os.chdir(prefect_home())
+    try:
+        import prefect.main  # noqa: F401, PLC0415
+    finally:
+        with suppress(PermissionError):  # typed by a user who may not enter it: sudo -u
+            os.chdir(typed_in)
 
 
 def private(path: str, flags: int) -> int:

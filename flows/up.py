@@ -63,6 +63,7 @@ def _worker() -> "subprocess.Popen[bytes]":
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
+            cwd=prefect_home(),
             start_new_session=True,
             env=os.environ | {"PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "INFO"},
         )
