@@ -6,6 +6,7 @@ import re
 import shutil
 import threading
 import time
+from base64 import b64encode
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -295,6 +296,19 @@ def test_43_after_kill_9_of_everything_the_campaign_goes_on_by_itself(
     assert unsure <= 8  # whether each of them had arrived when all was killed or not
     assert 80 - unsure <= len(service.entries("invite")) <= 80
     assert not service.twice()
+
+
+def test_46_nor_is_the_login_in_what_a_run_logs(campaign: Campaign, sandbox: Sandbox) -> None:
+    sandbox()
+    campaign.write(people=1)
+    level = ("ROOT_LEVEL", "LEVEL", "HANDLERS_CONSOLE_LEVEL")
+    debug = {f"PREFECT_LOGGING_{each}": "DEBUG" for each in level}
+    ran = campaign("run", "hiring.yaml", "--yes", PREFECT_API_URL="", **debug)
+    assert (ran.code, "DEBUG" in ran.said) == (0, True)
+    login = (campaign.home / "prefect" / "login").read_text()
+    encoded = b64encode(login.encode()).decode()
+    found = [each for each in (login, encoded) if each in ran.said]
+    assert found == []
 
 
 # -- 49: the folder where a command is typed ---------------------------------------------------
