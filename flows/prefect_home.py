@@ -5,15 +5,18 @@ imported, and every process of it begins, in its home: nothing of the folder whe
 command reaches it.
 """
 
+import errno
 import os
 import secrets
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 
 from platformdirs import user_data_path
 from sqlalchemy import make_url
 
+from config.errors import CampaignError
 from config.settings import settings
 
 SETTINGS = {
@@ -26,13 +29,22 @@ SETTINGS = {
 }
 
 
+class NotOurs(CampaignError):
+    """{path} is a link, and campaign writes into no link there. Nothing was sent.
+
+    See where it leads, and remove it.
+    """
+
+
 def prefect_home() -> Path:
     """Where Prefect keeps its database: not ~/.prefect, which a newer Prefect may have changed.
 
     Each ledger has its own: a schedule that was practised with never sends to the real service.
     """
     home = Path(os.environ.get("PREFECT_HOME") or _of_this_ledger()).expanduser().absolute()
-    home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    missing = [folder for folder in (home, *home.parents) if not folder.exists()]
+    for folder in reversed(missing):
+        folder.mkdir(mode=0o700, exist_ok=True)
     return home
 
 
@@ -44,15 +56,18 @@ def _of_this_ledger() -> Path:
 
 def login() -> str:
     """The login of this person's servers: made once, in a file that only they can read."""
-    path = prefect_home() / "login"
+    path = login_file()
     if not path.exists():
-        own = path.with_suffix(f".{os.getpid()}")
-        with open(own, "w", opener=private) as file:
-            file.write(f"campaign:{secrets.token_urlsafe(24)}")
-        with suppress(FileExistsError):  # another process was faster
-            os.link(own, path)
-        own.unlink()
+        with NamedTemporaryFile("w", dir=path.parent) as own:  # for its owner alone
+            own.write(f"campaign:{secrets.token_urlsafe(24)}")
+            own.flush()
+            with suppress(FileExistsError):  # another process was faster
+                os.link(own.name, path)
     return path.read_text()
+
+
+def login_file() -> Path:
+    return prefect_home() / "login"
 
 
 def prepare() -> None:
@@ -79,5 +94,10 @@ def import_prefect() -> None:
 
 
 def private(path: str, flags: int) -> int:
-    """An opener of files that nobody else may read."""
-    return os.open(path, flags, 0o600)
+    """An opener of files that nobody else may read. Raises NotOurs."""
+    try:
+        return os.open(path, flags | os.O_NOFOLLOW, 0o600)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise NotOurs(path=path) from None
+        raise

@@ -129,7 +129,7 @@ def standing_server(port: int) -> Iterator[Server | None]:
         _see_it_answer()
         yield None
         return
-    with (prefect_home() / "up").open("a+") as address_file:
+    with open(prefect_home() / "up", "a+", opener=private) as address_file:
         _only_one(address_file)
         address_file.truncate(0)
         try:
@@ -154,7 +154,7 @@ def _only_one(address_file: TextIO) -> None:
 
 def _standing() -> str | None:
     """The address of the server of a `campaign up`; empty while it starts, None without one."""
-    with (prefect_home() / "up").open("a+") as address_file:
+    with open(prefect_home() / "up", "a+", opener=private) as address_file:
         try:
             fcntl.flock(address_file, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except BlockingIOError:
