@@ -84,8 +84,10 @@ def prepare() -> None:
 
 def import_prefect() -> None:
     """Import Prefect in its home; it reads its settings once. Paths that were typed hold again."""
-    typed_in = Path.cwd()
-    os.chdir(prefect_home())
+    typed_in = home = prefect_home()
+    with suppress(FileNotFoundError):  # that folder is gone
+        typed_in = Path.cwd()
+    os.chdir(home)
     try:
         import prefect.main  # noqa: F401, PLC0415
     finally:
