@@ -14,7 +14,11 @@ from zoneinfo import ZoneInfo
 
 from prefect import Flow
 from prefect.client.orchestration import PrefectClient
-from prefect.client.schemas.actions import DeploymentScheduleCreate, WorkPoolCreate
+from prefect.client.schemas.actions import (
+    DeploymentScheduleCreate,
+    WorkPoolCreate,
+    WorkPoolUpdate,
+)
 from prefect.client.schemas.filters import FlowFilter
 from prefect.client.schemas.responses import DeploymentResponse
 from prefect.deployments.runner import RunnerDeployment
@@ -44,13 +48,25 @@ FOR_EVERYBODY: dict[str, Flow[..., Any]] = {
 
 
 async def deploy_forms(client: PrefectClient) -> None:
-    """Make the work pool, the forms, and a deployment for any file that can be read."""
+    """Make the forms, and a deployment for any file that can be read."""
+    for name, flow in FOR_EVERYBODY.items():
+        await _deploy(client, flow, name)
+
+
+async def make_pool(client: PrefectClient) -> bool:
+    """Make the work pool as Prefect makes it; says whether its job template was another one.
+
+    The template names the command, folder and environment of each run.
+    """
     template = ProcessWorker.get_default_base_job_template()
     pool = WorkPoolCreate(name=POOL, type=ProcessWorker.type, base_job_template=template)
     with suppress(ObjectAlreadyExists):
         await client.create_work_pool(pool)
-    for name, flow in FOR_EVERYBODY.items():
-        await _deploy(client, flow, name)
+    there = await client.read_work_pool(POOL)
+    if there.base_job_template == template:
+        return False
+    await client.update_work_pool(POOL, WorkPoolUpdate(base_job_template=template))
+    return True
 
 
 async def deploy(client: PrefectClient, file: Path, campaign: written.Definition) -> None:

@@ -12,7 +12,7 @@ import threading
 import time
 from contextlib import suppress
 
-from flows.prefect_home import prefect_home
+from flows.prefect_home import prefect_home, private
 from flows.server import HOST
 
 ENDS_WITHIN = 5.0
@@ -34,7 +34,7 @@ def main() -> None:
     server = Server(Config(TrustedHostMiddleware(app, [HOST, "localhost"]), log_level="error"))
     # In a thread it heeds no signal; as a daemon it ends with this process, whatever happens here.
     serving = threading.Thread(target=server.run, args=([listener],), daemon=True)
-    with (prefect_home() / "tables.lock").open("a") as alone:
+    with open(prefect_home() / "tables.lock", "a", opener=private) as alone:
         fcntl.flock(alone, fcntl.LOCK_EX)  # two that make the tables of a fresh home break off
         serving.start()
         while not server.started and serving.is_alive():

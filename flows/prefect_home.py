@@ -1,10 +1,16 @@
-"""Where Prefect keeps its things, with which settings. Prefect reads them when it is imported."""
+"""Where Prefect keeps its things, with which settings. Prefect reads them when it is imported.
+
+It looks for more of them in the working folder: `.env`, prefect.toml, pyproject.toml. So it is
+imported, and every process of it begins, in its home: nothing of the folder where somebody types a
+command reaches it.
+"""
 
 import os
 import secrets
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 
 from platformdirs import user_data_path
 from sqlalchemy import make_url
@@ -39,30 +45,45 @@ def _of_this_ledger() -> Path:
 
 def login() -> str:
     """The login of this person's servers: made once, in a file that only they can read."""
-    path = prefect_home() / "login"
+    path = login_file()
     if not path.exists():
-        own = path.with_suffix(f".{os.getpid()}")
-        with open(own, "w", opener=private) as file:
-            file.write(f"campaign:{secrets.token_urlsafe(24)}")
-        with suppress(FileExistsError):  # another process was faster
-            os.link(own, path)
-        own.unlink()
+        with NamedTemporaryFile("w", dir=path.parent) as own:  # for its owner alone
+            own.write(f"campaign:{secrets.token_urlsafe(24)}")
+            own.flush()
+            with suppress(FileExistsError):  # another process was faster
+                os.link(own.name, path)
     return path.read_text()
+
+
+def login_file() -> Path:
+    return prefect_home() / "login"
 
 
 def prepare() -> None:
     """Set what Prefect is to find when it is imported, unless a person has set it otherwise."""
     home = prefect_home()
-    # Else Prefect looks for both in the working folder, and executes what the second one names.
     files = {
         "PREFECT_PROFILES_PATH": home / "profiles.toml",
         "PREFECT_LOGGING_SETTINGS_PATH": home / "logging.yml",
-        "PREFECT_HOME": home,
     }
     for name, value in (SETTINGS | files).items():
         os.environ.setdefault(name, str(value))
+    os.environ["PREFECT_HOME"] = str(home)  # the same for processes that begin elsewhere
+
+
+def import_prefect() -> None:
+    """Import Prefect in its home; it reads its settings once. Paths that were typed hold again."""
+    typed_in = home = prefect_home()
+    with suppress(FileNotFoundError):  # that folder is gone
+        typed_in = Path.cwd()
+    os.chdir(home)
+    try:
+        import prefect.main  # noqa: F401, PLC0415
+    finally:
+        with suppress(PermissionError):  # typed by a user who may not enter it: sudo -u
+            os.chdir(typed_in)
 
 
 def private(path: str, flags: int) -> int:
-    """An opener of files that nobody else may read."""
-    return os.open(path, flags, 0o600)
+    """An opener of files that nobody else may read. It follows no link."""
+    return os.open(path, flags | os.O_NOFOLLOW, 0o600)

@@ -19,7 +19,7 @@ from contextlib import contextmanager, suppress
 from typing import Self, TextIO
 
 from config.errors import CampaignError
-from flows.prefect_home import login, prefect_home, prepare, private
+from flows.prefect_home import import_prefect, login, prefect_home, prepare, private
 
 HOST = "127.0.0.1"
 STARTS_WITHIN = 600.0  # seconds; a fresh home took 24 s on a quiet machine
@@ -65,6 +65,7 @@ class Server:
                 stdin=subprocess.PIPE,  # closes when this process is gone
                 stdout=subprocess.PIPE,
                 stderr=log,
+                cwd=prefect_home(),
                 pass_fds=[number],
                 start_new_session=True,  # Ctrl-C is for us: it must hear how the runs ended
                 env=os.environ
@@ -109,7 +110,12 @@ def prefect_server() -> Iterator[Callable[[], None]]:
         return
     listener = socket.create_server((HOST, 0))
     with listener, Server(listener, "ephemeral") as server:
-        yield server.wait
+
+        def ready() -> None:
+            import_prefect()  # takes a second or two, in which the server starts as well
+            server.wait()
+
+        yield ready
 
 
 @contextmanager
@@ -123,7 +129,7 @@ def standing_server(port: int) -> Iterator[Server | None]:
         _see_it_answer()
         yield None
         return
-    with (prefect_home() / "up").open("a+") as address_file:
+    with open(prefect_home() / "up", "a+", opener=private) as address_file:
         _only_one(address_file)
         address_file.truncate(0)
         try:
@@ -131,6 +137,7 @@ def standing_server(port: int) -> Iterator[Server | None]:
         except OSError:
             raise PortTaken(port=port, other=port % 65535 + 1) from None
         with listener, Server(listener, "up") as server:
+            import_prefect()
             server.wait()
             print(server.address, end="", file=address_file, flush=True)
             yield server
@@ -147,7 +154,7 @@ def _only_one(address_file: TextIO) -> None:
 
 def _standing() -> str | None:
     """The address of the server of a `campaign up`; empty while it starts, None without one."""
-    with (prefect_home() / "up").open("a+") as address_file:
+    with open(prefect_home() / "up", "a+", opener=private) as address_file:
         try:
             fcntl.flock(address_file, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -165,6 +172,7 @@ async def is_away() -> bool:
 
 
 def _see_it_answer() -> None:
+    import_prefect()
     if asyncio.run(is_away()):
         raise NoAnswer(address=os.environ["PREFECT_API_URL"])
 

@@ -5,6 +5,7 @@ never by the run that met it. What could not be told yet is told by the keeper (
 """
 
 import asyncio
+import logging
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,6 +27,10 @@ from flows.ending import End, Ending
 
 PATIENCE = 20.0  # seconds that an address may take
 TELLING = "notices to tell"  # the lease; with its spaces it is no campaign's key
+
+# They log addresses and logins. A filter stays, whatever levels Prefect's own settings give them.
+for _name in ("apprise", "httpx", "websockets.client"):
+    logging.getLogger(_name).addFilter(lambda record: record.levelno >= logging.CRITICAL)
 
 
 class Mailbox(AppriseNotificationBlock):

@@ -10,7 +10,7 @@ from pathlib import Path
 from prefect.client.orchestration import get_client
 
 from data.store.ledger import Ledger
-from flows.deployments import POOL, deploy_forms
+from flows.deployments import POOL, deploy_forms, make_pool
 from flows.gently import STOP_WITH_PARENT, happens_within, stop_on_signal
 from flows.keeper import keep
 from flows.prefect_home import prefect_home, private
@@ -32,6 +32,8 @@ async def serve(
     """Run what is scheduled, started from Prefect's pages or put into the folder, until stopped."""
     async with stop_on_signal() as stop:
         async with get_client() as client:
+            if await make_pool(client):
+                say(f"The job template of the work pool {POOL} was changed. It is put right.")
             await deploy_forms(client)
         worker = _worker()
         keeping = asyncio.create_task(keep(ledger, folder, say))
@@ -63,6 +65,7 @@ def _worker() -> "subprocess.Popen[bytes]":
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
+            cwd=prefect_home(),
             start_new_session=True,
             env=os.environ | {"PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "INFO"},
         )

@@ -1,6 +1,7 @@
 """The commands that stay, `up` and `sandbox`; and `demo`, a sample campaign at a sandbox."""
 
 import os
+import sys
 from pathlib import Path
 
 import typer
@@ -27,7 +28,7 @@ def up(
 
     from config.settings import service_settings
     from data.store.ledger import Ledger
-    from flows.prefect_home import login
+    from flows.prefect_home import login, login_file
     from flows.server import standing_server
 
     if not folder.is_dir():
@@ -36,7 +37,9 @@ def up(
     print("Starting Prefect …", flush=True)
     with standing_server(port) as server, Ledger.open(settings.database_url) as ledger:
         if server is not None:
-            print(f"Prefect's pages: {server.address}\nTheir login: {login()}", flush=True)
+            seen = sys.stdout.isatty()  # and kept in no journal
+            says = f"Their login: {login()}" if seen else f"Their login is in {login_file()}"
+            print(f"Prefect's pages: {server.address}\n{says}", flush=True)
         from flows.up import serve
 
         asyncio.run(serve(ledger, folder, server, lambda line: print(line, flush=True)))

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from prefect.client.orchestration import PrefectClient, get_client
+from prefect.client.schemas.actions import WorkPoolUpdate
 from prefect.states import Cancelling, Crashed, Running, Scheduled
 from prefect.testing.utilities import prefect_test_harness
 from sqlmodel import select
@@ -16,7 +17,7 @@ from config.reading import read_campaign
 from data.store.lease import lease
 from data.store.tables import Notice, Run, now
 from flows import keeper
-from flows.deployments import deploy, deploy_forms
+from flows.deployments import POOL, deploy, deploy_forms, make_pool
 from flows.keeper import GOES_ON, GONE, TRIES, Runs, Watched
 from tests.flows.conftest import write
 
@@ -44,6 +45,7 @@ def anyio_backend() -> str:
 async def client() -> AsyncIterator[PrefectClient]:
     """A client of the server, which has the forms and the deployment for any file."""
     async with get_client() as asks:
+        await make_pool(asks)
         await deploy_forms(asks)
         yield asks
 
@@ -53,6 +55,15 @@ HOURLY = DAILY | {"cron": "0 * * * *"}
 
 
 # -- deployments -------------------------------------------------------------------------------
+
+
+async def test_a_job_template_that_somebody_changed_is_put_right(client) -> None:
+    assert not await make_pool(client)
+    ours = (await client.read_work_pool(POOL)).base_job_template
+    theirs = ours | {"job_configuration": ours["job_configuration"] | {"command": "theirs"}}
+    await client.update_work_pool(POOL, WorkPoolUpdate(base_job_template=theirs))
+    assert await make_pool(client)
+    assert (await client.read_work_pool(POOL)).base_job_template == ours
 
 
 async def deployed(client, folder: Path, key: str, **said: object):

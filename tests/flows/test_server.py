@@ -6,7 +6,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from flows.prefect_home import prefect_home
+import pytest
+
+from flows.prefect_home import prefect_home, private
 
 NOBODY_ASKS_IT = """
 from flows.server import prefect_server
@@ -34,3 +36,39 @@ def test_each_ledger_has_a_prefect_of_its_own(tmp_path: Path, monkeypatch) -> No
         monkeypatch.setenv("CAMPAIGN_DATABASE_URL", url)
         prefect_home()
     assert len([*(tmp_path / "hiring-campaigns").iterdir()]) == 2  # a password makes no ledger
+
+
+BEGUN = """
+from flows.cli import app
+from flows.server import prefect_server
+
+def begin(words):
+    with prefect_server() as ready:
+        ready()
+
+app.run = begin
+app.main()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(180)
+@pytest.mark.parametrize("umask", [0o000, 0o077])
+def test_nobody_else_reads_prefects_home_whatever_the_umask(umask: int, tmp_path: Path) -> None:
+    home = tmp_path / "new" / "home"
+    settings = {"PREFECT_HOME": str(home), "PREFECT_API_URL": ""}
+    command = [sys.executable, "-c", BEGUN]
+    subprocess.run(command, env=os.environ | settings, umask=umask, check=False)
+    assert {"login", "server.log", "tables.lock", "up"} < {each.name for each in home.iterdir()}
+    modes = {each: each.stat().st_mode & 0o777 for each in (tmp_path / "new").rglob("*")}
+    wanted = {each: 0o700 if each.is_dir() else 0o600 for each in modes}
+    assert modes == wanted
+    assert home.parent.stat().st_mode & 0o777 == 0o700
+
+
+def test_a_link_in_the_place_of_a_file_of_ours_is_not_followed(tmp_path: Path) -> None:
+    planted, elsewhere = tmp_path / "server.log", tmp_path / "elsewhere"
+    planted.symlink_to(elsewhere)
+    with pytest.raises(OSError, match=r"server\.log"), open(planted, "ab", opener=private):
+        pass
+    assert not elsewhere.exists()

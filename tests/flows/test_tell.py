@@ -3,6 +3,7 @@
 import asyncio
 import http.server
 import json
+import logging
 import subprocess
 import sys
 import threading
@@ -119,6 +120,22 @@ def test_what_nobody_takes_waits_in_the_ledger(address, all_told, ledger, monkey
     with ledger.reading() as session:
         found = [(notice.key, notice.told) for notice in session.exec(select(Notice))]
     assert found == [("a needs attention one", None)]
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of the plugins of mailboxes
+@pytest.mark.parametrize(
+    "address",
+    ["", "mailto://who:a-secret@127.0.0.1:9?to=the-team@people.test&from=us@people.test"],
+    ids=["webhook", "mailbox"],
+)
+def test_no_log_at_any_level_has_the_address(address, ledger, hook, monkeypatch, caplog) -> None:
+    if address:  # of which nobody takes anything
+        monkeypatch.setenv("CAMPAIGN_NOTIFY_URL", address)
+    caplog.set_level(logging.DEBUG)
+    ends("a")
+    assert told(ledger) == (not address)
+    assert caplog.text
+    assert [word for word in ("/hook", "a-secret", "the-team") if word in caplog.text] == []
 
 
 def test_whoever_comes_while_another_tells_gives_up_in_the_end(ledger, hook, monkeypatch) -> None:

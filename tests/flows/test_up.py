@@ -80,6 +80,20 @@ def test_a_part_that_is_killed_alone_is_started_again_and_its_run_never_stops(
     assert not service.twice()
 
 
+def test_it_prints_its_login_at_a_terminal_alone_and_what_it_put_right(
+    campaign: Campaign, sandbox
+) -> None:
+    sandbox()
+    with Up(campaign) as up:
+        up.running.until_shown("Ready.")
+        assert up.login not in up.running.shown()
+        assert "job template" not in up.running.shown()
+        up.ask("PATCH", "work_pools/campaigns", {"base_job_template": {}})
+    again = campaign.start("up", up.folder, "--port", up.port, terminal=True).until_shown("Ready.")
+    assert up.login in again.shown()
+    assert "The job template of the work pool campaigns was changed." in again.shown()
+
+
 def test_a_cancel_in_prefect_lets_what_is_in_flight_end_and_stays(
     campaign: Campaign, sandbox
 ) -> None:

@@ -6,6 +6,7 @@ import re
 import shutil
 import threading
 import time
+from base64 import b64encode
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -239,6 +240,7 @@ class Test_under_up:
             p for p in psutil.process_iter(["cmdline"]) if password in str(p.info["cmdline"])
         ]
         kept = [p for p in at_work.campaign.home.rglob("*") if p.is_file() and password in _text(p)]
+        kept += [p for p in (at_work.campaign.home / "prefect").iterdir() if p.is_file()]
         assert not [path for path in kept if path.stat().st_mode & 0o077]
 
     def test_48_an_idle_installation_writes_nothing_into_prefect(
@@ -297,6 +299,19 @@ def test_43_after_kill_9_of_everything_the_campaign_goes_on_by_itself(
     assert not service.twice()
 
 
+def test_46_nor_is_the_login_in_what_a_run_logs(campaign: Campaign, sandbox: Sandbox) -> None:
+    sandbox()
+    campaign.write(people=1)
+    level = ("ROOT_LEVEL", "LEVEL", "HANDLERS_CONSOLE_LEVEL")
+    debug = {f"PREFECT_LOGGING_{each}": "DEBUG" for each in level}
+    ran = campaign("run", "hiring.yaml", "--yes", PREFECT_API_URL="", **debug)
+    assert (ran.code, "DEBUG" in ran.said) == (0, True)
+    login = (campaign.home / "prefect" / "login").read_text()
+    encoded = b64encode(login.encode()).decode()
+    found = [each for each in (login, encoded) if each in ran.said]
+    assert found == []
+
+
 # -- 49: the folder where a command is typed ---------------------------------------------------
 
 EVIL = """\
@@ -344,3 +359,101 @@ def test_49_nothing_in_the_folder_is_executed_or_believed(
     without = campaign.start("problems", **half).end()
     assert without.code == 2, without.said
     assert re.search("ASSESSMENT_[A-Z_]+", without.said)
+
+
+SETTINGS = {
+    ".env": """\
+PREFECT_SERVER_DATABASE_CONNECTION_URL=sqlite+aiosqlite:///{place}/planted.db
+PREFECT_LOGGING_CONFIG_PATH={place}/logging.yml
+PREFECT_PROFILES_PATH={place}/profiles.toml
+""",
+    "prefect.toml": """\
+[api]
+url = "{address}/api"
+[client]
+custom_headers = {{Host = "planted.test"}}
+[results]
+persist_by_default = true
+local_storage_path = "{place}/results"
+[runner.server]
+enable = true
+""",
+    "pyproject.toml": """\
+[tool.prefect.server.ui]
+static_directory = "{place}/pages"
+""",
+}
+THERE = {
+    "logging.yml": "version: 1\nhandlers: {{x: {{(): os.mkdir, path: {place}/executed}}}}\n",
+    "profiles.toml": 'active = "x"\n[profiles.x]\nPREFECT_API_URL = "{address}/api"\n',
+}
+
+
+class Planted:
+    """Every kind of setting of Prefect's, in the folder; `effects` has what came of them."""
+
+    def __init__(self, campaign: Campaign) -> None:
+        self.heard: list[str | None] = []  # the hosts for which its address was asked
+        self._place = campaign.home / "planted"
+        self._place.mkdir()
+
+        class Hears(http.server.BaseHTTPRequestHandler):
+            def do_GET(handler) -> None:
+                self.heard.append(handler.headers["Host"])
+                handler.send_response(200)
+                handler.send_header("Content-Length", "0")
+                handler.end_headers()
+
+            do_POST = do_GET
+
+            def log_message(self, *_: object) -> None: ...
+
+        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Hears)
+        threading.Thread(target=self._server.serve_forever).start()
+        self.host = f"127.0.0.1:{self._server.server_port}"
+        words = {"place": self._place, "address": f"http://{self.host}"}
+        for place, files in ((campaign.folder, SETTINGS), (self._place, THERE)):
+            for name, text in files.items():
+                (place / name).write_text(text.format(**words))
+
+    @property
+    def effects(self) -> list[str]:
+        return [*{path.name for path in self._place.iterdir()} - {*THERE}, *map(str, self.heard)]
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+
+@pytest.fixture
+def planted(campaign: Campaign) -> Iterator[Planted]:
+    there = Planted(campaign)
+    yield there
+    there.close()
+
+
+def test_49_no_setting_of_prefects_in_the_folder_is_believed(
+    campaign: Campaign, sandbox: Sandbox, planted: Planted
+) -> None:
+    """By a run with a server of its own, and by doctor; what the environment says is."""
+    service = sandbox()
+    campaign.write(people=["ada@people.test"])
+    ran = campaign("run", "hiring.yaml", "--yes", PREFECT_API_URL="")
+    asked = campaign("doctor")
+    assert planted.effects == []
+    assert (ran.code, asked.code) == (0, 0), ran.said + asked.said
+    assert service.invited() == ["ada@people.test"]
+    assert campaign("doctor", PREFECT_API_URL=f"http://{planted.host}/api").code == 0
+    assert {*planted.heard} == {planted.host}
+
+
+@pytest.mark.timeout(900)
+def test_49_nor_by_up_its_server_its_worker_and_its_runs(
+    campaign: Campaign, sandbox: Sandbox, planted: Planted
+) -> None:
+    service = sandbox()
+    campaign.write(people=["ada@people.test"])
+    with Up(campaign) as up:
+        assert up.ended("hiring")["state_type"] == "COMPLETED"
+        assert planted.effects == []
+    assert service.invited() == ["ada@people.test"]

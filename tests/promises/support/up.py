@@ -21,7 +21,7 @@ import psutil
 
 from tests.promises.support.commands import Campaign, Running
 
-LOGIN = re.compile(r"campaign:[\w-]{20,}")
+LOGIN = re.compile(r"Their login is in (.+)")
 OVER = {"COMPLETED", "FAILED", "CANCELLED", "PAUSED"}  # what has crashed goes on
 Row = dict[str, Any]
 T = TypeVar("T")
@@ -41,7 +41,8 @@ class Up:
         self.url = f"http://127.0.0.1:{self.port}"
         words = ("up", self.folder, "--port", self.port)
         self.running: Running = self.campaign.start(*words, **self._settings)
-        self.login: str = self.until(lambda: LOGIN.findall(self.running.shown()))[0]
+        (file,) = self.until(lambda: LOGIN.findall(self.running.shown()))
+        self.login = Path(file).read_text()
         self._client = httpx.Client(
             base_url=f"{self.url}/api/", auth=tuple(self.login.split(":")), timeout=120
         )
