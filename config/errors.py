@@ -1,6 +1,7 @@
 """Errors that a person can cause or fix: mistakes at their places, and exit codes."""
 
 import inspect
+import re
 import shlex
 import traceback
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,6 +11,7 @@ from string import digits
 from typing import Any, ClassVar
 
 SHOWN_LENGTH = 60
+BLANK = "<[^<>@]*>"  # what `new` writes for a person to fill in
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,14 @@ class Mistake:
     found: Any = None
     wanted: str | None = None
 
+    @property
+    def is_blank(self) -> bool:
+        """Whether this is what `new` wrote between < and > for a person to fill in."""
+        return bool(re.fullmatch(BLANK, self.found or ""))
+
     def __post_init__(self) -> None:
+        if isinstance(self.found, str) and re.fullmatch(BLANK, self.found):
+            object.__setattr__(self, "message", f"fill in {self.found}")
         if not self.message:
             seen = "missing" if self.found is None else f"found {shown(self.found)}"
             wanted = f", wanted {self.wanted}" if self.wanted else ""
@@ -81,6 +90,11 @@ def shown(value: object) -> str:
     return '"' + "".join(c if c.isprintable() else ascii(c)[1:-1] for c in short) + '"'
 
 
+def plain(value: str) -> str:
+    """A value before its count: without quotes unless it ends in a number; an empty one, a word."""
+    return shown(value) if value[-1:].isdigit() else shown(value)[1:-1] or "empty"
+
+
 def some(texts: Sequence[str], most: int = 3) -> str:
     """List the first few texts, and how many there are besides: `a, b, c and 5 more`."""
     more = f" and {len(texts) - most:,} more" if len(texts) > most else ""
@@ -99,6 +113,15 @@ def in_order(mistakes: Iterable[Mistake]) -> list[Mistake]:
     for each in unique:
         sheets.setdefault((each.place.file, each.place.sheet), len(sheets))
     return sorted(unique, key=lambda m: (sheets[m.place.file, m.place.sheet], m.place.order))
+
+
+def counted(mistakes: Sequence[Mistake]) -> str:
+    """Count mistakes, and blanks apart from them."""
+    blanks = sum(each.is_blank for each in mistakes)
+    wrong = len(mistakes) - blanks
+    said = f"{wrong:,} mistake{'' if wrong == 1 else 's'}" if wrong else "no mistakes in your sheet"
+    fill_in = f"{blanks:,} blank{'' if blanks == 1 else 's'} to fill in"
+    return f"{fill_in}; {said}" if blanks else said
 
 
 class CampaignError(Exception):
@@ -126,9 +149,8 @@ class BadInput(CampaignError):
     def __init__(self, mistakes: Iterable[Mistake]) -> None:
         self.mistakes: Sequence[Mistake] = in_order(mistakes)
         files = list(dict.fromkeys(str(mistake.place.file) for mistake in self.mistakes))
-        number = len(self.mistakes)
         more = f" and {len(files) - 1:,} more files" if len(files) > 1 else ""
-        count = f"{number:,} mistake{'' if number == 1 else 's'}"
+        count = counted(self.mistakes)
         super().__init__(files=f"{files[0]}{more}" if files else "The input", count=count)
 
     @classmethod

@@ -28,7 +28,8 @@ class Grid:
     """One sheet, or a whole text: rows that hold anything, each with its number in the file.
 
     In a sheet the number is the row, in a text the line on which the row begins. Columns count
-    from 0. `links` holds the mailto targets of cells.
+    from 0. `links` holds the mailto targets of cells, `fills` what each cell of a row is filled
+    with, if any is.
     """
 
     file: Path
@@ -38,6 +39,8 @@ class Grid:
     hidden: set[int] = field(default_factory=set)
     struck: set[tuple[int, int]] = field(default_factory=set)
     links: dict[tuple[int, int], str] = field(default_factory=dict)
+    comments: dict[tuple[int, int], str] = field(default_factory=dict)
+    fills: dict[int, tuple[Any, ...]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     mistakes: list[Mistake] = field(default_factory=list)
 
