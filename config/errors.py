@@ -119,9 +119,12 @@ def counted(mistakes: Sequence[Mistake]) -> str:
     """Count mistakes, and blanks apart from them."""
     blanks = sum(each.is_blank for each in mistakes)
     wrong = len(mistakes) - blanks
-    said = f"{wrong:,} mistake{'' if wrong == 1 else 's'}" if wrong else "no mistakes in your sheet"
-    fill_in = f"{blanks:,} blank{'' if blanks == 1 else 's'} to fill in"
-    return f"{fill_in}; {said}" if blanks else said
+    said = f"{wrong:,} mistake{'' if wrong == 1 else 's'}"
+    if not blanks:
+        return said
+    unread = any((each.field or "").startswith("columns") for each in mistakes)
+    good = "then your sheet is read" if unread else "no mistakes in your sheet"
+    return f"{blanks:,} blank{'' if blanks == 1 else 's'} to fill in; {said if wrong else good}"
 
 
 class CampaignError(Exception):

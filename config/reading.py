@@ -33,9 +33,9 @@ class Campaign:
     notes: list[str]
     digest: str
     left_out: dict[str, list[str]] = field(repr=False)
-    apart: dict[str, Mapping[str, int]]
-    ignored: list[str]
     columns: dict[str, str]
+    apart: dict[str, Mapping[str, int]] = field(default_factory=dict)
+    ignored: list[str] = field(default_factory=list)
 
 
 def read_campaign(file: Path, campaign: str | None = None) -> Campaign:

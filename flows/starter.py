@@ -13,6 +13,7 @@ from config.errors import BadInput, Place, command
 from config.field_names import FIELDS
 from config.own_outputs import check_output
 from config.reading import YAML, who_reads
+from config.sheets.cells import Grid
 from config.sheets.left_out import in_cell, in_yaml, to_decide, values_of
 from config.sheets.table import Table, read_table
 from config.yaml_file import read_yaml
@@ -161,19 +162,20 @@ def _workbook(fields: dict[str, Any], table: Table | None) -> Any:
     _write(sheet, 1, ("field", "value", "help"))
     for at, (name, value) in enumerate(rows.items(), start=2):
         _write(sheet, at, (name, value, _help(name)))
-    sample = fields["candidates"][0] if table is None else {}
-    for number, texts in table.grid.rows if table else enumerate((sample, sample.values()), 1):
+    sample: dict[str, str] = fields["candidates"][0] if table is None else {}
+    grid = table.grid if table else Grid(Path(), [(1, [*sample]), (2, [*sample.values()])])
+    for number, texts in grid.rows:
         _write(people, number, texts)
-        people.row_dimensions[number].hidden = bool(table and number in table.grid.hidden)
-    for row, column in table.grid.struck if table else ():
+        people.row_dimensions[number].hidden = number in grid.hidden
+    for row, column in grid.struck:
         people.cell(row, column + 1).font = Font(strike=True)
-    for (row, column), link in table.grid.links.items() if table else ():
+    for (row, column), link in grid.links.items():
         people.cell(row, column + 1).hyperlink = link
-    for (row, column), text in table.grid.comments.items() if table else ():
+    for (row, column), text in grid.comments.items():
         people.cell(row, column + 1).comment = Comment(text, "")
-    for row, fills in table.grid.fills.items() if table else ():
-        for column, fill in enumerate(fills):
-            people.cell(row, column + 1).fill = fill or PatternFill()
+    filled = ((row, at, fill) for row, fills in grid.fills.items() for at, fill in enumerate(fills))
+    for row, column, fill in filled:
+        people.cell(row, column + 1).fill = grid.palette.get(fill, PatternFill())
     for each, width in (("A", 24), ("B", 34), ("C", 80)):
         sheet.column_dimensions[each].width = width
         people.column_dimensions[each].width = 24

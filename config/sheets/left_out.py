@@ -44,6 +44,8 @@ DELETE = "Delete these rows, or remove the remark."
 HEADER = "Write a header above the column that has none."
 Where = Mapping[str, Sequence[str]]
 Counts = Mapping[str, int]  # how many rows have each value, the most frequent first
+# Why rows are left out, the others by the columns that tell them apart, and what is ignored.
+Choice = tuple[dict[int, str], dict[str, Counts], list[str]]
 
 
 class Finding(NamedTuple):
@@ -61,22 +63,9 @@ class Finding(NamedTuple):
     keep: Sequence[str] = ()
 
 
-class Choice(NamedTuple):
-    """Who of a table is left out, each with the reason, and who the others are.
-
-    `apart`: the columns that tell them apart, the most telling first. `ignored`: the columns that
-    could decide, and decide nothing.
-    """
-
-    out: dict[int, str]
-    apart: dict[str, Counts]
-    ignored: list[str]
-
-
 def choose(table: Table, spec: "Spec", *, asks: bool = True) -> Choice | None:
-    """Decide who of a table is left out; None if what `where` or `ignore` say is wrong.
-
-    What is wrong becomes a mistake of the table, and so does, if it `asks`, what nobody decided.
+    """Decide who of a table is left out, why, and who the others are; None if `where` or `ignore`
+    are wrong. What is wrong becomes a mistake of the table, and, if it `asks`, what nobody decided.
     """
     before = len(table.mistakes)
     for name in spec.ignore:
@@ -105,7 +94,7 @@ def choose(table: Table, spec: "Spec", *, asks: bool = True) -> Choice | None:
         table.mistakes.append(_question(table, open_, spec))
     ignored = [each.title for each in found if each not in open_]
     known = [*spec.where, *(each.title for each in found)]
-    return Choice(out, _apart(table, rows, known), ignored)
+    return out, _apart(table, rows, known), ignored
 
 
 def to_decide(table: Table, where: Where) -> tuple[dict[str, str], bool]:
@@ -126,27 +115,31 @@ def values_of(table: Table, name: str) -> tuple[str, list[str]]:
 
 def marked_rows(table: Table, rows: Sequence[int]) -> dict[str, dict[int, str]]:
     """Find the rows that are marked, by the mark; a comment with what it says."""
-    person = {table.by_field[name] for name in PERSON if name in table.by_field}
-    comments = {row: text for (row, _), text in table.grid.comments.items() if says_out(text)}
+    person = _person(table)
+    said = [(row, text) for (row, _), text in table.grid.comments.items()]
     marked = {
         "struck through": {row: "" for row, column in table.grid.struck if column in person},
         "hidden": dict.fromkeys(table.grid.hidden, ""),
         "coloured differently": dict.fromkeys(_coloured(table, sorted(person)), ""),
-        "commented": comments,
+        "commented": {row: text for row, text in said if says_out(text) or says_sent(text)},
     }
-    seen: set[int] = set()
+    left = {*rows}
     found: dict[str, dict[int, str]] = {}
     for mark, them in marked.items():
-        new = them.keys() - seen
-        found[mark] = {row: them[row] for row in rows if row in new}
-        seen |= new
-    return {mark: them for mark, them in found.items() if them}
+        if those := {row: them[row] for row in rows if row in left and row in them}:
+            found[mark] = those
+            left -= those.keys()
+    return found
+
+
+def _person(table: Table) -> set[int]:
+    return {table.by_field[name] for name in PERSON if name in table.by_field}
 
 
 def _coloured(table: Table, person: Sequence[int]) -> list[int]:
     """The rows whose cells of a person are filled like few others; alternate rows are styling."""
     fills = {
-        row: tuple(ids[at] if at < len(ids) else None for at in person)
+        row: tuple(ids[at] if at < len(ids) else 0 for at in person)
         for row, _ in table.rows
         for ids in [table.grid.fills.get(row, ())]
     }
@@ -160,7 +153,7 @@ def _coloured(table: Table, person: Sequence[int]) -> list[int]:
 def deciding(table: Table, rows: Sequence[int], decided: Collection[str]) -> Iterator[Finding]:
     """Find the columns that could decide who of these rows is invited, but for decided ones."""
     named = {*map(compared, decided)}
-    person = {table.by_field[name] for name in PERSON if name in table.by_field}
+    person = _person(table)
     sent = {*table.by_field.values()} - person
     cells = table.cells.loc[[*rows]]
     for column in range(cells.shape[1]):
@@ -176,12 +169,10 @@ def deciding(table: Table, rows: Sequence[int], decided: Collection[str]) -> Ite
         typed = zip(rows, cells[column].to_list(), strict=True)
         texts = {row: "" if beside else text for row, text in typed if compared(text) in those}
         first = next(iter(texts))
+        what = f"{title} has {_each(counts)}"
         if beside or not title or has_remarks(title):
-            what = (
-                f"{title or 'the column without a header'} has a remark in {_listed(texts, table)}"
-            )
-        else:
-            what = f"{title} has {_each(counts)}"
+            who = _listed(texts, table)
+            what = f"{title or 'the column without a header'} has a remark in {who}"
         if beside or not title:
             yield Finding(what, first, column, DELETE if beside else HEADER)
         else:
@@ -249,15 +240,15 @@ def _has_remark(value: str) -> bool:
 def _apart(table: Table, rows: Sequence[int], first: Collection[str]) -> dict[str, Counts]:
     """How many of these rows have each value, by the columns that say who they are: these, and
     whatever else has few values."""
-    person = {table.by_field[name] for name in PERSON if name in table.by_field}
+    person = _person(table)
     named, found = [*map(compared, first)], []
     for column in {*range(len(table.headers))} - person:
         title, counts = table.headers[column], _counts(table.cells[column].loc[[*rows]])
         known = compared(title) in named or is_job(title) or is_status(title)
-        few = 1 < len(counts) <= TELLING and 2 * len(counts) <= len(rows)
+        few = len(counts) <= TELLING and 2 * len(counts) <= len(rows)
         told = all(_MEASURE.fullmatch(value) or _AT.search(value) for value in counts if value)
-        if title and (known or few) and not told:
-            found.append((not known, len(counts) == 1, len(counts), column))
+        if title and len(counts) > 1 and (known or few) and not told:
+            found.append((not known, len(counts), column))
     best = [(table.headers[at], at) for *_, at in sorted(found)[:TELLING]]
     return {title: _counts(table.cells[at].loc[[*rows]]) for title, at in best}
 

@@ -103,18 +103,18 @@ def _sheets(data: bytes) -> Iterator[Grid]:
     book = load_workbook(io.BytesIO(data), data_only=True, rich_text=b"strike" in has)
     if not book.worksheets:
         raise Unfit(DAMAGED)
-    fills = [_fill(each) for each in book._fills]
+    fills = {number: each for number, each in enumerate(book._fills) if _is_seen(each)}
     for sheet in book.worksheets:
-        grid = Grid(Path(), [], sheet.title)
+        grid = Grid(Path(), [], sheet.title, palette=fills)
         rows: dict[int, dict[int, str]] = defaultdict(dict)
-        filled: dict[int, dict[int, Any]] = defaultdict(dict)
+        filled: dict[int, dict[int, int]] = defaultdict(dict)
         for number, column in sorted(sheet._cells):
             cell = sheet._cells.pop((number, column))  # to need the memory only once
             at, value = (number, column - 1), cell.value
             if not (ours := cell.comment and cell.comment.author == OURS):
                 grid.comments |= {at: cell.comment.text} if cell.comment else {}
-            if not ours and (fill := fills[cell._style.fillId]):
-                filled[number][column - 1] = fill
+            if not ours and cell._style.fillId in fills:
+                filled[number][column - 1] = cell._style.fillId
             text = text_of(value)
             # An empty text is a result; an empty result of another kind was never calculated.
             if value is None and cell.data_type == "n" and (sheet.title, *at) in formulas:
@@ -137,21 +137,18 @@ def _sheets(data: bytes) -> Iterator[Grid]:
 
 
 def _take_rows(grid: Grid, rows: dict[int, dict[int, str]], filled: dict[int, Any]) -> None:
-    same: dict[tuple[Any, ...], tuple[Any, ...]] = {}  # most rows are filled alike
+    same: dict[tuple[int, ...], tuple[int, ...]] = {}  # most rows are filled alike
     for number, cells in sorted(rows.items()):
         columns = range(max(cells) + 1)
         grid.rows.append((number, [cells.get(at, "") for at in columns]))
         if number in filled:
-            each = tuple(filled[number].get(at) for at in columns)
+            each = tuple(filled[number].get(at, 0) for at in columns)
             grid.fills[number] = same.setdefault(each, each)
 
 
-def _fill(fill: Any) -> Any:
-    """What cells are filled with, if it can be seen; white cannot."""
+def _is_seen(fill: Any) -> bool:
     color = getattr(fill, "fgColor", None)
-    return (
-        None if fill.fill_type is None or (color and (color.type, color.value) in WHITE) else fill
-    )
+    return fill.fill_type is not None and not (color and (color.type, color.value) in WHITE)
 
 
 def _struck(cell: Any) -> set[bool]:

@@ -81,10 +81,10 @@ def who(campaign: "Campaign") -> Iterator[tuple[str, str]]:
         each = [f"{plain(value)} {people:,}" for value, people in counts.items()]
         yield "who", f"{column}: {some(each, VALUES)}"
     if campaign.ignored:
-        all_ = (
-            f"All {len(campaign.people):,} are" if len(campaign.people) > 1 else "The only one is"
-        )
-        yield "NOTE", f"{all_} invited, whatever {some(campaign.ignored, VALUES)} says."
+        number, columns = len(campaign.people), some(campaign.ignored, VALUES)
+        everybody = f"All {number:,} are" if number > 1 else "The only person is"
+        verb = "says" if len(campaign.ignored) == 1 else "say"
+        yield "ATTENTION", f"{everybody} invited, whatever {columns} {verb}."
 
 
 def left_out(campaign: "Campaign") -> Iterator[tuple[str, str]]:

@@ -206,7 +206,7 @@ def test_26_whoever_the_sheet_calls_out_is_out_until_somebody_decides(
             _as_printed(campaign.folder / f"{key}.yaml", case, problem, after[0])
             kept[key] = after[0]
     (kept["free"],) = corpora.cases("left_out", "nobody-is-out.csv")
-    corpora.define(campaign, "free", kept["free"]["path"])
+    corpora.define(campaign, "free", kept["free"]["path"], kept["free"]["options"])
     assert len(kept) >= 19
     done = campaign("check", *(f"{key}.yaml" for key in kept))
     assert done.code == 0, done.said
@@ -362,19 +362,33 @@ def test_31_a_hundred_thousand_rows_are_people(campaign: Campaign) -> None:
 # -- 32 to 35: before anything is sent ---------------------------------------------------------
 
 
+CHOOSES = {
+    "from.xlsx": {"where.Job", "where.Stage"},
+    "from.yaml": {"where.Job", "where.Stage"},
+    "jobs/backend-engineer.yaml": {"where.Stage"},
+}
+
+
 def test_32_what_new_writes_cannot_be_sent_as_it_is(campaign: Campaign, sandbox: Sandbox) -> None:
-    """`check` refuses its placeholders by name, in a definition and in a workbook."""
+    """`check` refuses its blanks by name, apart from mistakes, and chooses nobody."""
     service = sandbox()
     export = campaign.folder / "export.csv"
     export.write_bytes((corpora.DATA / "exports" / "greenhouse-names.csv").read_bytes())
     assert campaign("new", "hiring.yaml").code == 0
     assert campaign("new", "book.xlsx").code == 0
     assert campaign("new", "from.xlsx", "--from", "export.csv").code == 0
-    for name in ("hiring.yaml", "book.xlsx", "from.xlsx"):
+    assert campaign("new", "from.yaml", "--from", "export.csv").code == 0
+    assert campaign("new", "jobs", "--from", "export.csv", "--each", "Job", "--force").code == 0
+    written = ("jobs/backend-engineer.yaml", "jobs/data-scientist.yaml")
+    for name in ("hiring.yaml", "book.xlsx", "from.xlsx", "from.yaml", *written):
         problems = refused(campaign("check", name, "--json"))
         fields = {problem["field"].removesuffix(".id") for problem in problems}
         assert {"project.name", "problem"} <= fields, name
         assert all(problem["line"] or problem["cell"] for problem in problems), problems
+        chooses = {field for field in fields if field.startswith("where")}
+        assert chooses == CHOOSES.get(name, set()), name
+        blanks = f"{len(problems)} blanks to fill in; no mistakes in your sheet"
+        assert blanks in campaign("check", name).said
         assert campaign("run", name, "--yes").code == 2
     assert service.entries() == []
 
@@ -408,8 +422,17 @@ def test_34_what_is_sent_is_what_was_shown(campaign: Campaign, sandbox: Sandbox)
     service = sandbox()
     invites = {"invites": {"send": True}}
     corpora.write(campaign, "hiring", candidates={"file": table(campaign, ADA)}, **invites)
-    assert campaign("check", "hiring.yaml").code == 0
-    assert campaign("plan", "hiring.yaml").code == 0
+    jobs = [ADA + ",Backend,no", GRACE + ",Designer,yes", somebody(3) + ",Backend,yes"]
+    (campaign.folder / "jobs.csv").write_text("\n".join([HEAD + ",Job Name,Decision", *jobs]))
+    people = {"file": "jobs.csv", "ignore": ["Decision", "Job Name"]}
+    corpora.write(campaign, "jobs", candidates=people, **invites)
+    shown = [campaign(word, "jobs.yaml") for word in ("check", "plan")]
+    running = campaign.start("run", "jobs.yaml", terminal=True).until_shown("[y")
+    running.type("n\n")
+    assert ([each.code for each in shown], running.end().code) == ([0, 0], 1)
+    for said in (*(each.said for each in shown), running.shown()):
+        assert "Job Name: Backend 2, Designer 1" in said
+        assert "All 3 are invited, whatever Job Name, Decision say." in " ".join(said.split())
     assert service.entries() == []
 
     def asked(answer: str) -> int:
