@@ -17,6 +17,7 @@ Location = tuple[int | str, ...]
 # Stands for a part that is wrong, so that the others can be compared.
 RIGHT: dict[str, Any] = {"campaign": "x", "project": {"name": "x", "timezone": "UTC"}, "problem": 1}
 RIGHT |= {"candidates": [], "stage_id": 1, "invites": {}, "guard": {}, "schedule": None}
+DECIDE = frozenset({"where", "ignore", "hidden_rows"})  # of a table, which can be read without them
 
 
 @dataclass
@@ -63,10 +64,20 @@ def _without(fields: dict[str, Any], errors: Sequence[ErrorDetails]) -> Definiti
     for each in errors:
         part, *names = map(str, each["loc"])
         if names and part in {"project", "invites"}:
-            rest[part] = RIGHT[part] | {k: v for k, v in rest[part].items() if k != names[0]}
+            rest[part] = RIGHT[part] | _less(rest[part], names[:1])
+        elif names[:1] == ["table"] and names[1] in DECIDE and isinstance(rest[part], dict):
+            rest[part] = _less(rest[part], names[1:])
         elif part in RIGHT:
             rest[part] = RIGHT[part]
     return Definition.model_validate(rest)
+
+
+def _less(fields: dict[str, Any], path: Sequence[str]) -> dict[str, Any]:
+    """These fields without one, or without one of a mapping in them."""
+    rest = {name: value for name, value in fields.items() if name != path[0]}
+    if len(path) > 1 and isinstance(inner := fields.get(path[0]), dict):
+        rest[path[0]] = _less(inner, path[1:])
+    return rest
 
 
 def mistake(detail: ErrorDetails, place: Callable[..., Place]) -> Mistake:

@@ -12,7 +12,8 @@ from config.sheets.workbook import read_grids
 from config.yaml_file import read_value
 
 # How the values in a cell are told apart; those of `where` may have commas in them.
-LISTS = {"invites.waves": "[,;]", "invites.holidays": "[,;]", "candidates.where": ";"}
+LISTS = {"invites.waves": "[,;]", "invites.holidays": "[,;]"}
+LISTS |= {"candidates.where": ";", "candidates.ignore": ";"}
 
 
 def campaign_sheet(source: Source) -> Written | None:

@@ -181,8 +181,10 @@ class Table(Fields):
     """True to split whole names into first and last name, else false."""
     several: Annotated[Literal["first"] | None, Word] = None
     """The word first, to take the first of several addresses in a cell."""
+    ignore: Annotated[list[Line], BeforeValidator(_several, list[str] | str)] = []
+    """Columns that you looked at and that decide nothing."""
     hidden_rows: Annotated[Literal["skip", "read"] | None, Word] = None
-    """Either skip or read: what to do with rows that are hidden, filtered or struck through."""
+    """Skip or read: what to do with rows that are hidden, struck, coloured or commented as out."""
     columns: dict[str, Line] = {}
     """Which column holds which field, as in columns: {notes: "Recruiter notes"}."""
 

@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 SHOWN_LENGTH = 60
 HEX = r"\x{:02x}".format
 HARMLESS = "\n\t\u200c\u200d\u00a0\u202f\u3000"  # joiners and blanks that names are written with
+BLANK = "<[^<>@]*>"  # what `new` writes for a person to fill in
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,14 @@ class Mistake:
     found: Any = None
     wanted: str | None = None
 
+    @property
+    def is_blank(self) -> bool:
+        """Whether this is what `new` wrote between < and > for a person to fill in."""
+        return bool(re.fullmatch(BLANK, self.found or ""))
+
     def __post_init__(self) -> None:
+        if isinstance(self.found, str) and re.fullmatch(BLANK, self.found):
+            object.__setattr__(self, "message", f"fill in {self.found}")
         if not self.message:
             seen = "missing" if self.found is None else f"found {shown(self.found)}"
             wanted = f", wanted {self.wanted}" if self.wanted else ""
@@ -85,6 +93,11 @@ def shown(value: object) -> str:
         return text
     short = text if len(text) <= SHOWN_LENGTH else text[: SHOWN_LENGTH - 1] + "…"
     return '"' + "".join(c if c.isprintable() else ascii(c)[1:-1] for c in short) + '"'
+
+
+def plain(value: str) -> str:
+    """A value before its count: without quotes unless it ends in a number; an empty one, a word."""
+    return shown(value) if value[-1:].isdigit() else shown(value)[1:-1] or "empty"
 
 
 def some(texts: Sequence[str], most: int = 3) -> str:
@@ -128,6 +141,18 @@ def in_order(mistakes: Iterable[Mistake]) -> list[Mistake]:
     return sorted(unique, key=lambda m: (sheets[m.place.file, m.place.sheet], m.place.order))
 
 
+def counted(mistakes: Sequence[Mistake]) -> str:
+    """Count mistakes, and blanks apart from them."""
+    blanks = sum(each.is_blank for each in mistakes)
+    wrong = len(mistakes) - blanks
+    said = f"{wrong:,} mistake{'' if wrong == 1 else 's'}"
+    if not blanks:
+        return said
+    unread = any((each.field or "").startswith("columns") for each in mistakes)
+    good = "then your sheet is read" if unread else "no mistakes in your sheet"
+    return f"{blanks:,} blank{'' if blanks == 1 else 's'} to fill in; {said if wrong else good}"
+
+
 class CampaignError(Exception):
     """Something stopped the work that a person can understand and fix.
 
@@ -156,9 +181,8 @@ class BadInput(CampaignError):
     def __init__(self, mistakes: Iterable[Mistake]) -> None:
         self.mistakes: Sequence[Mistake] = in_order(mistakes)
         files = list(dict.fromkeys(str(mistake.place.file) for mistake in self.mistakes))
-        number = len(self.mistakes)
         more = f" and {len(files) - 1:,} more files" if len(files) > 1 else ""
-        count = f"{number:,} mistake{'' if number == 1 else 's'}"
+        count = counted(self.mistakes)
         super().__init__(files=f"{files[0]}{more}" if files else "The input", count=count)
 
     @classmethod

@@ -1,12 +1,12 @@
 """From a file to a campaign with its people, or to every mistake in both."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 
-from config.building import Written, build
+from config.building import DECIDE, Written, build
 from config.definition import Candidate, Definition, Listed, Table
 from config.emails import address_notes, email_key
 from config.errors import BadInput, Bug, CampaignError, Mistake, Place, command, some
@@ -21,9 +21,10 @@ YAML = (".yaml", ".yml")
 class Campaign:
     """A campaign as it was read.
 
-    `notes` are what a person should see before it is sent; `left_out` names whom the definition
-    keeps out, by the reason; `columns` names the header that each sent field comes from. `digest`
-    identifies the bytes of the definition and its table.
+    `notes` are what a person should see before it is sent. `left_out` names whom the definition
+    keeps out, by the reason; `apart` counts the others by the columns that tell them apart, of
+    which `ignored` decide nothing. `columns` names the header that each sent field comes from.
+    `digest` identifies the bytes of the definition and its table.
     """
 
     file: Path
@@ -33,6 +34,8 @@ class Campaign:
     digest: str
     left_out: dict[str, list[str]] = field(repr=False)
     columns: dict[str, str]
+    apart: dict[str, Mapping[str, int]] = field(default_factory=dict)
+    ignored: list[str] = field(default_factory=list)
 
 
 def read_campaign(file: Path, campaign: str | None = None) -> Campaign:
@@ -54,7 +57,9 @@ def _read(file: Path, campaign: str | None) -> Campaign:
     if campaign and not mistakes and definition.campaign != campaign:
         message = f"this is the campaign {definition.campaign}, not {campaign}"
         mistakes.append(Mistake(written.place(("campaign",)), message, "campaign"))
-    people = _people(written, definition.candidates)
+    # Whoever has not filled in who is invited is not asked for it a second time.
+    asks = DECIDE.isdisjoint((each.field or "").partition(".")[0] for each in mistakes)
+    people = _people(written, definition.candidates, asks=asks)
     if mistakes := [*mistakes, *people.mistakes]:
         raise BadInput(mistakes)
     stage = {"stage_id": definition.stage_id}  # of everybody without one of their own
@@ -69,6 +74,8 @@ def _read(file: Path, campaign: str | None) -> Campaign:
         notes=[*people.notes, *_address_notes(people.listed)],
         digest=sha256(sha256(data).digest() + people.digest.encode()).hexdigest(),
         left_out=people.left_out,
+        apart=people.apart,
+        ignored=people.ignored,
         columns=people.columns,
     )
 
@@ -131,9 +138,9 @@ def _named(definition: Path, field: str) -> str | None:
     return named if isinstance(named, str) else None
 
 
-def _people(written: Written, candidates: list[Candidate] | Table) -> People:
+def _people(written: Written, candidates: list[Candidate] | Table, *, asks: bool) -> People:
     if isinstance(candidates, Table):
-        return read_people(candidates, written.whole.file.parent)
+        return read_people(candidates, written.whole.file.parent, asks=asks)
     places = (written.place(("candidates", at)) for at in range(len(candidates)))
     pairs = zip(candidates, places, strict=True)
     people = People([Listed(each, email_key(each.email1), place) for each, place in pairs])

@@ -4,6 +4,8 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator
+from io import BytesIO
+from itertools import count
 from pathlib import Path
 from typing import Any
 from unicodedata import normalize
@@ -12,9 +14,11 @@ from config.errors import BadInput, Place, command
 from config.field_names import FIELDS
 from config.own_outputs import check_output
 from config.reading import YAML, who_reads
-from config.sheets.left_out import in_cell, in_yaml, proposal
+from config.sheets.cells import Grid
+from config.sheets.left_out import in_cell, in_yaml, to_decide, values_of
 from config.sheets.table import Table, read_table
 from config.yaml_file import read_yaml
+from tasks.outputs.exports import write_file
 
 TEMPLATE = Path(__file__).with_name("starter.yaml")
 PEOPLE = """\
@@ -23,7 +27,8 @@ candidates:                 # or  candidates: {file: export.csv}
     last_name: <last name>
     email1: <address they log in with>
 """
-CONFIRM = "<delete this once the line is right>"
+IGNORE = "<name a column here if it decides nothing, or delete this>"
+MOST = 100  # definitions of one table
 OPTIONAL = ("stage_id", "invites.hours", "invites.pilot")  # empty rows of a workbook
 
 
@@ -35,32 +40,76 @@ def write_starter(
     Its key comes from its name. Raises BadInput: the export cannot be read, or another
     definition already reads it; the file exists.
     """
-    suffix, key = path.suffix.lower(), _key(path.stem)
+    suffix = path.suffix.lower()
     if suffix not in {*YAML, ".xlsx"}:
         raise BadInput.at(Place(path), "wanted a name that ends in .yaml or .xlsx")
-    if not path.parent.is_dir():
-        raise BadInput.at(Place(path), f"there is no folder {path.parent}; create it first")
-    check_output(path, force=force)
+    _check(path, force=force)
     table = _read(export, sheet, path) if export else None
-    people = PEOPLE
     if export and table:
-        reader = None if force else who_reads(export, path.parent, sheet=table.grid.sheet)
-        if reader:
-            why = f"{reader} already reads this table; a second one would invite everybody again"
-            refusal = BadInput.at(Place(export), f"{why}; to write it all the same, add --force")
-            refusal.then = f"Then type: {command('check', reader)}"
-            raise refusal
-        named = os.path.relpath(export.resolve(), path.resolve().parent)
-        file = f"  file: {in_yaml(Path(named).as_posix())}"
-        people = "\n".join(["candidates:", file, *_options(table), ""])
-    check = command("check", Path(path.name))
-    text = TEMPLATE.read_text("utf-8").format(key=in_yaml(key), candidates=people, check=check)
+        _refuse_second(export, table, path.parent, force=force)
+    text = _text(path, table, {})
     if suffix == ".xlsx":
         if table and table.grid.mistakes:  # whoever reads the copy would not see them
             raise BadInput(table.grid.mistakes)
-        _workbook(read_yaml(text.encode(), path).fields, table).save(path)
+        _workbook(read_yaml(text.encode(), path).fields, table).save(book := BytesIO())
+        write_file(path, book.getvalue(), force=force)
     else:
-        path.write_text(text, "utf-8")
+        write_file(path, text.encode(), force=force)
+
+
+def write_each(
+    folder: Path, export: Path, column: str, sheet: str | None = None, *, force: bool = False
+) -> list[Path]:
+    """Write a definition for each value of a column, which keeps the people who have it.
+
+    Raises BadInput like `write_starter`, before anything is written.
+    """
+    table = _read(export, sheet, folder)
+    title, values = values_of(table, column)
+    if folder.suffix or len(values) > MOST:
+        why = f"{title} has {len(values):,} values, wanted a column with at most {MOST}"
+        raise BadInput.at(Place(folder), "wanted a folder" if folder.suffix else why)
+    files: dict[Path, str] = {}
+    for value in values:
+        key = _key(value or f"no {title}")
+        names = (f"{key}-{number}" if number > 1 else key for number in count(1))
+        files[next(file for name in names if (file := folder / f"{name}.yaml") not in files)] = (
+            value
+        )
+    for file in files:
+        _check(file, folder.parent, force=force)
+    _refuse_second(export, table, folder if folder.is_dir() else folder.parent, force=force)
+    folder.mkdir(exist_ok=True)
+    for file, value in files.items():
+        write_file(file, _text(file, table, {title: [value]}).encode(), force=force)
+    return [*files]
+
+
+def _check(path: Path, folder: Path | None = None, *, force: bool) -> None:
+    if not (folder or path.parent).is_dir():
+        why = f"there is no folder {folder or path.parent}; create it first"
+        raise BadInput.at(Place(path), why)
+    check_output(path, force=force)
+
+
+def _refuse_second(export: Path, table: Table, folder: Path, *, force: bool) -> None:
+    """Raise BadInput if a definition reads the table, unless it is forced."""
+    if not force and (reader := who_reads(export, folder, sheet=table.grid.sheet)):
+        why = f"{reader} already reads this table; a second one would invite everybody again"
+        refusal = BadInput.at(Place(export), f"{why}; to write it all the same, add --force")
+        refusal.then = f"Then type: {command('check', reader)}"
+        raise refusal
+
+
+def _text(path: Path, table: Table | None, where: dict[str, list[str]]) -> str:
+    """A definition under this name, of whoever in a table `where` keeps."""
+    people = PEOPLE
+    if table:
+        named = os.path.relpath(table.grid.file.resolve(), path.resolve().parent)
+        file = f"  file: {in_yaml(Path(named).as_posix())}"
+        people = "\n".join(["candidates:", file, *_options(table, where), ""])
+    key, check = in_yaml(_key(path.stem)), command("check", Path(path.name))
+    return TEMPLATE.read_text("utf-8").format(key=key, candidates=people, check=check)
 
 
 def _read(export: Path, sheet: str | None, path: Path) -> Table:
@@ -78,7 +127,7 @@ def _read(export: Path, sheet: str | None, path: Path) -> Table:
         raise refusal from None
 
 
-def _options(table: Table) -> Iterator[str]:
+def _options(table: Table, where: dict[str, list[str]]) -> Iterator[str]:
     """The lines below `file` of a definition that reads a table."""
     if table.grid.sheet:
         yield f"  sheet: {in_yaml(table.grid.sheet)}"
@@ -89,20 +138,25 @@ def _options(table: Table) -> Iterator[str]:
     if missing:
         columns = {name: f"<header of {name}>" for name in missing}
         yield f"  columns: {json.dumps(columns)}    # it has {', '.join(table.headers)}"
-    proposed, marked = proposal(table)
+    blanks, marked = to_decide(table, where)
     if marked:
-        yield "  hidden_rows: <skip or read>   # of rows that are hidden or struck through"
-    if proposed:
-        yield "  # The table says of some people that they are out. This keeps the others:"
+        yield "  hidden_rows: <skip or read>   # of rows that are hidden, struck or coloured"
+    if blanks:
+        yield "  # These columns can decide who is invited. Write the values to keep, or move the"
+        yield '  # column into ignore. "" keeps the empty cells.'
+    if blanks or where:
         yield "  where:"
-    for header, values in proposed.items():
-        yield f"    {in_yaml(header)}: {json.dumps([*values, CONFIRM], ensure_ascii=False)}"
+    for header, values in {**where, **{name: [each] for name, each in blanks.items()}}.items():
+        yield f"    {in_yaml(header)}: {json.dumps(values, ensure_ascii=False)}"
+    if blanks:
+        yield f"  ignore: {json.dumps([IGNORE])}"
 
 
 def _workbook(fields: dict[str, Any], table: Table | None) -> Any:
     """The same as a workbook: a sheet `campaign` to fill in, and the people beside it."""
     from openpyxl import Workbook  # noqa: PLC0415
-    from openpyxl.styles import Font  # noqa: PLC0415
+    from openpyxl.comments import Comment  # noqa: PLC0415
+    from openpyxl.styles import Font, PatternFill  # noqa: PLC0415
 
     book = Workbook()
     sheet, people = book.active, book.create_sheet("candidates")
@@ -111,14 +165,20 @@ def _workbook(fields: dict[str, Any], table: Table | None) -> Any:
     _write(sheet, 1, ("field", "value", "help"))
     for at, (name, value) in enumerate(rows.items(), start=2):
         _write(sheet, at, (name, value, _help(name)))
-    sample = fields["candidates"][0] if table is None else {}
-    for number, texts in table.grid.rows if table else enumerate((sample, sample.values()), 1):
+    sample: dict[str, str] = fields["candidates"][0] if table is None else {}
+    grid = table.grid if table else Grid(Path(), [(1, [*sample]), (2, [*sample.values()])])
+    for number, texts in grid.rows:
         _write(people, number, texts)
-        people.row_dimensions[number].hidden = bool(table and number in table.grid.hidden)
-    for row, column in table.grid.struck if table else ():
+        people.row_dimensions[number].hidden = number in grid.hidden
+    for row, column in grid.struck:
         people.cell(row, column + 1).font = Font(strike=True)
-    for (row, column), link in table.grid.links.items() if table else ():
+    for (row, column), link in grid.links.items():
         people.cell(row, column + 1).hyperlink = link
+    for (row, column), text in grid.comments.items():
+        people.cell(row, column + 1).comment = Comment(text, "")
+    filled = ((row, at, fill) for row, fills in grid.fills.items() for at, fill in enumerate(fills))
+    for row, column, fill in filled:
+        people.cell(row, column + 1).fill = grid.palette.get(fill, PatternFill())
     for each, width in (("A", 24), ("B", 34), ("C", 80)):
         sheet.column_dimensions[each].width = width
         people.column_dimensions[each].width = 24

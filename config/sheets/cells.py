@@ -28,7 +28,8 @@ class Grid:
     """One sheet, or a whole text: rows that hold anything, each with its number in the file.
 
     In a sheet the number is the row, in a text the line on which the row begins. Columns count
-    from 0. `links` holds the mailto targets of cells.
+    from 0. `links` holds the mailto targets of cells, `fills` the number in `palette` of what each
+    cell of a row is filled with, if any is; 0 is nothing.
     """
 
     file: Path
@@ -38,6 +39,9 @@ class Grid:
     hidden: set[int] = field(default_factory=set)
     struck: set[tuple[int, int]] = field(default_factory=set)
     links: dict[tuple[int, int], str] = field(default_factory=dict)
+    comments: dict[tuple[int, int], str] = field(default_factory=dict)
+    fills: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    palette: dict[int, Any] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     mistakes: list[Mistake] = field(default_factory=list)
 
@@ -106,7 +110,7 @@ def plain_address(text: str, link: str = "", *, first: bool = False) -> str:
     each = addresses_in(text)
     if len(each) > 1:
         return each[0] if first else text
-    if named := _NAMED.fullmatch(text):
+    if (named := _NAMED.fullmatch(text)) and "@" in text:
         return _bare(named[1])
     return each[0] if len(_EACH.findall(text)) > 1 else _bare(text)
 

@@ -10,7 +10,10 @@ and rejects.
 - `consent`, but not `not_consent`: headers under which a no says that a person is out
 - `out`: says that a person is out, as a header, as such a value, or as a remark beside a name;
   `out_column` only as a header, `out_value` only as a value, and `not_out` says the opposite
-- `not_so`: a value under such a header that means no
+- `sent`: says that somebody was sent or did something already, as `out` says it; `sent_column`
+  only as a header or as all of a value
+- `yes`, `no`, `hold`: answers; `not_so`: what else under such a header means no
+- `job`, but not `not_job`: headers that say what somebody applied for
 - `total`, with `total_of` beside it, and `footer`: rows that are nobody
 - `title`: what stands before a name and is no part of it
 - `family_first`: family names that many people write first, in Latin letters, and that are hardly
@@ -103,14 +106,47 @@ def is_consent(title: str) -> bool:
     return bool(consent.search(worded(title))) and not others.search(worded(title))
 
 
+def says_sent(
+    text: str, how: Literal["search", "fullmatch"] = "search", *, title: bool = False
+) -> bool:
+    """Whether a value, or a title for whoever has one, says that something was sent already."""
+    kinds = ("sent", "sent_column") if title or how == "fullmatch" else ("sent",)
+    return bool(getattr(pattern(*kinds), how)(worded(text)))
+
+
+def is_job(title: str) -> bool:
+    """Whether a header says what somebody applied for."""
+    return bool(
+        pattern("job").search(worded(title)) and not pattern("not_job").search(worded(title))
+    )
+
+
 def is_not_so(value: str) -> bool:
     """Whether a value means no, as `false` under the header Rejected."""
-    return unicodedata.normalize("NFKC", value.strip().casefold()) in listed("not_so")
+    return _meant(value) in {"no", "not_so"}
+
+
+def answer(value: str) -> str:
+    """Whether a value answers `yes`, `no` or `hold`, or is `not_so`; else nothing.
+
+    What follows the word, as in "No, thanks", explains it.
+    """
+    return _meant(value) or _meant(_ASIDE.split(value.strip())[0])
+
+
+def _meant(value: str) -> str:
+    word = unicodedata.normalize("NFKC", value.strip().casefold())
+    return next((kind for kind in ("yes", "no", "hold", "not_so") if word in listed(kind)), "")
 
 
 def is_remarks(title: str) -> bool:
     """Whether a header names remarks, which may be private."""
     return spelling(title) in _spellings("remarks")
+
+
+def has_remarks(title: str) -> bool:
+    """Whether a header has a word for remarks in it."""
+    return bool(pattern("remarks").search(worded(title)))
 
 
 @cache
@@ -170,4 +206,5 @@ def _meaning(header: str) -> str | None:
     return certain.get(spelling(bare)) if brackets and known else None
 
 
+_ASIDE = re.compile(r"[,;:.!]+(?:\s|$)|\s+[-–—(]")
 _BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|（[^（）]*）|【[^【】]*】")

@@ -1,173 +1,230 @@
-"""Who is left out: by `where`, or by what a sheet says, which stops everything until that decides.
+"""Who is left out: by `where`, or by a mark on the row that `hidden_rows` skips.
 
-A column of the kind *Rejected at* with a value, a *Status* or *Stage* such as *Withdrawn*, a remark
-beside a name, a row that is hidden, filtered away or struck through.
+Whatever else could decide who is invited is a question until the definition names it: a column of
+a status, a job, answers or remarks, or a row that is hidden, struck through, coloured or commented.
 """
 
 import difflib
 import json
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from functools import partial
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import accumulate
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
 
-from config.errors import Mistake, shown, some
+from config.errors import BadInput, Mistake, plain, shown, some
 from config.sheets.cells import error_in
-from config.sheets.headers import is_consent, is_not_so, is_remarks, is_status, says_out
+from config.sheets.headers import (
+    answer,
+    has_remarks,
+    is_consent,
+    is_job,
+    is_not_so,
+    is_status,
+    says_out,
+    says_sent,
+)
 from config.sheets.table import PERSON, Table
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from config.definition import Table as Spec
+
 NAMED, COUNTED = 5, 10
-FIELD = "candidates.where"
-SKIP = "hidden_rows: skip"
-DELETE = "delete these rows, or the remark if they are to be invited"
+LONG = 240  # characters of values in one sentence
+FEW = 20  # of a column that no header explains, only the most frequent values are looked at
+BANDS = 5  # rows; of more, two colours by turns are styling
+TELLING = 6  # columns that say who is invited, and values of one
+FIELD, IGNORE = "candidates.where", "candidates.ignore"
+MARKS = "To leave these rows out:  hidden_rows: skip  To invite them:  hidden_rows: read"
+DELETE = "Delete these rows, or remove the remark."
+HEADER = "Write a header above the column that has none."
 Where = Mapping[str, Sequence[str]]
+Counts = Mapping[str, int]  # how many rows have each value, the most frequent first
+# Why rows are left out, the others by the columns that tell them apart, and what is ignored.
+Choice = tuple[dict[int, str], dict[str, Counts], list[str]]
 
 
 class Finding(NamedTuple):
-    """One thing that calls people out: what it is, whom, and in which column: whose values that
-    `where` can keep are these, under this title. Without a column it is the row that is marked.
+    """One thing that could decide who is invited, in a sentence, and what to do about it.
+
+    A column has its values, and those to `keep` if their words leave no choice.
     """
 
     what: str
-    rows: list[int]
-    column: int | None = None
+    row: int
+    column: int = 0
+    do: str = ""
     title: str = ""
-    keep: tuple[str, ...] = ()
+    counts: Counts = MappingProxyType({})
+    keep: Sequence[str] = ()
 
 
-def called_out(
-    table: Table, rows: Sequence[int], where: Where, hidden_rows: Literal["skip", "read"] | None
-) -> dict[int, str]:
-    """The rows to skip, each with the reason.
-
-    Who of these rows is called out by something on which the definition is silent becomes the one
-    mistake about them in the table.
+def choose(table: Table, spec: "Spec", *, asks: bool = True) -> Choice | None:
+    """Decide who of a table is left out, why, and who the others are; None if `where` or `ignore`
+    are wrong. What is wrong becomes a mistake of the table, and, if it `asks`, what nobody decided.
     """
-    skipped: dict[int, str] = {}
-    marks = _marked_rows(table, rows)
-    for each in marks if hidden_rows == "read" else ():
-        said = f"{_listed(each.rows, table)} {each.what}, but read like any other"
-        table.notes.append(f"{table.grid.whole}: {said}")
-    for each in marks if hidden_rows == "skip" else ():
-        skipped |= dict.fromkeys(each.rows, f"the row is {each.what}")
-    rest = [row for row in rows if row not in skipped]
-    if findings := [*_by_columns(table, rest, where), *([] if hidden_rows else marks)]:
-        table.mistakes.append(_question(table, len(rest), findings, where))
-    return skipped
+    before = len(table.mistakes)
+    for name in spec.ignore:
+        at = _column(table, name, IGNORE)
+        if at is not None and compared(name) in map(compared, spec.where):
+            why = f"{shown(name)} stands under where and under ignore; leave it in one of them"
+            table.mistakes.append(Mistake(table.grid.whole, why, IGNORE, name))
+    out = _by_where(table, spec.where)
+    if len(table.mistakes) > before:
+        return None
+    marks = marked_rows(table, [row for row, _ in table.rows if row not in out])
+    for mark, them in marks.items():
+        if spec.hidden_rows == "skip":
+            out |= dict.fromkeys(them, f"the row is {mark}")
+        elif spec.hidden_rows == "read":
+            said = f"{mark}, but will be invited: {_listed(them, table)}"
+            table.notes.append(f"{table.grid.whole}: {said}")
+    rows = [row for row, _ in table.rows if row not in out]
+    found = [*deciding(table, rows, spec.where)]
+    ignore = {*map(compared, spec.ignore)}
+    open_ = [each for each in found if not each.title or compared(each.title) not in ignore]
+    for mark, them in marks.items() if not spec.hidden_rows else ():
+        what, at = f"{mark}: {_listed(them, table)}", table.column_of("email1")
+        open_.append(Finding(what, next(iter(them)), at, MARKS))
+    if open_ and asks:
+        table.mistakes.append(_question(table, open_, spec))
+    ignored = [each.title for each in found if each not in open_]
+    known = [*spec.where, *(each.title for each in found)]
+    return out, _apart(table, rows, known), ignored
 
 
-def left_out_by(table: Table, where: Mapping[str, Sequence[str]]) -> dict[int, str]:
-    """The rows that do not have one of the values in every column that `where` names, and why.
-
-    What is wrong with `where`, or worth a word, is added to the table's mistakes and notes.
-    """
-    out: dict[int, str] = {}
-    nobody: list[str] = []
-    unclear: dict[int, Mistake] = {}
-    texts: dict[str, pd.Series[str]] = {}
-    for name, values in where.items():
-        if (column := _column(table, name)) is None:
-            continue
-        typed, wanted = table.cells[column], {compared(value): value for value in values}
-        known = {compared(text): text for text in reversed([*dict.fromkeys(typed)])}
-        texts[name] = typed.map(compared).map(known)  # whatever the capitals, in one spelling
-        nobody += [
-            f"nobody has {shown(value)} under {name}; the values are {_nearest(value, known)}"
-            for key, value in wanted.items()
-            if key not in known
-        ]
-        only_empty = [*wanted] == [""]
-        others = texts[name][~texts[name].isin([known.get(key) for key in wanted])]
-        for row, text in zip(map(int, others.index), others, strict=True):
-            if error := error_in(text):  # such a row counts until another column decides
-                why = f"found {error}, wanted a value of {name}"
-                unclear.setdefault(row, Mistake(table.place(row, column), why, FIELD))
-            else:
-                out.setdefault(row, f"{name} is {'filled' if only_empty else shown(text)}")
-    kept = ~table.cells.index.to_series().isin([*out])
-    for name, said in texts.items():
-        counts = kept.groupby(said).agg(["sum", "size"])
-        largest = counts.sort_values(["sum", "size"], ascending=False).itertuples()
-        each = [f"{shown(value)} {those:,} of {all_:,}" for value, those, all_ in largest]
-        table.notes.append(f"{table.grid.whole}: where keeps, by {name}: {some(each, COUNTED)}")
-    table.mistakes += [wrong for row, wrong in unclear.items() if row not in out]
-    table.notes += [f"{table.grid.whole}: {each}" for each in nobody]
-    if len(out) == len(table.rows) > 0:
-        why = f"where keeps nobody; {'; '.join(nobody) or some(sorted({*out.values()}))}"
-        table.mistakes.append(Mistake(table.grid.whole, why, FIELD))
-    return out
+def to_decide(table: Table, where: Where) -> tuple[dict[str, str], bool]:
+    """A blank for each column that could decide who of those that `where` keeps is invited, and
+    whether rows are marked."""
+    out = _by_where(table, where)
+    rows = [row for row, _ in table.rows if row not in out]
+    blanks = {each.title: blank(each.counts) for each in deciding(table, rows, where) if each.title}
+    return blanks, bool(marked_rows(table, rows))
 
 
-def undecided(table: Table, rows: Sequence[int], where: Where) -> Iterator[str]:
-    """Count the values of these rows in a status of a few values that `where` does not name."""
-    decided = {*map(compared, where)}
-    for column, title in enumerate(table.headers):
-        known = column in table.by_field.values() or compared(title) in decided
-        if is_status(title) and not known:
-            counts = table.cells[column].loc[[*rows]].value_counts()
-            if 1 < len(counts) <= COUNTED:
-                each = ", ".join(f"{shown(value)} {those:,}" for value, those in counts.items())
-                do = _to_add(table, where, {title: [str(counts.index[0])]})
-                yield f"nobody is chosen by {title}: {each}; to choose:  {do}"
+def values_of(table: Table, name: str) -> tuple[str, list[str]]:
+    """A column with its values, the most frequent first. Raises BadInput if there is none."""
+    if (column := _column(table, name, "each")) is None:
+        raise BadInput(table.mistakes[-1:])
+    return table.headers[column], [*_counts(table.cells[column])]
 
 
-def proposal(table: Table) -> tuple[dict[str, list[str]], bool]:
-    """The `where` that keeps everybody whom no column calls out, and whether rows are marked."""
-    rows = [number for number, _ in table.rows]
-    findings = _by_columns(table, rows, {})
-    choices = {found.title: [*found.keep] for found in findings if found.keep}
-    return choices, bool(_marked_rows(table, rows))
+def marked_rows(table: Table, rows: Sequence[int]) -> dict[str, dict[int, str]]:
+    """Find the rows that are marked, by the mark; a comment with what it says."""
+    person = _person(table)
+    said = [(row, text) for (row, _), text in table.grid.comments.items()]
+    marked = {
+        "struck through": {row: "" for row, column in table.grid.struck if column in person},
+        "hidden": dict.fromkeys(table.grid.hidden, ""),
+        "coloured differently": dict.fromkeys(_coloured(table, sorted(person)), ""),
+        "commented": {row: text for row, text in said if says_out(text) or says_sent(text)},
+    }
+    left = {*rows}
+    found: dict[str, dict[int, str]] = {}
+    for mark, them in marked.items():
+        if those := {row: them[row] for row in rows if row in left and row in them}:
+            found[mark] = those
+            left -= those.keys()
+    return found
 
 
-def _marked_rows(table: Table, rows: Sequence[int]) -> list[Finding]:
-    """Find the rows that are struck through, hidden, or filtered away, which hides them as well."""
-    person = {table.by_field[name] for name in PERSON if name in table.by_field}
-    struck = {row for row, column in table.grid.struck if column in person}
-    marks = {"struck through": struck, "hidden": table.grid.hidden - struck}
-    found = {what: [row for row in rows if row in marked] for what, marked in marks.items()}
-    return [Finding(*each) for each in found.items() if each[1]]
+def _person(table: Table) -> set[int]:
+    return {table.by_field[name] for name in PERSON if name in table.by_field}
 
 
-def _by_columns(table: Table, rows: Sequence[int], where: Where) -> Iterator[Finding]:
-    decided = {*map(compared, where)}
-    person = {table.by_field[name] for name in PERSON if name in table.by_field}
-    known = {*table.by_field.values()} - person
-    for column in range(table.cells.shape[1]):
+def _coloured(table: Table, person: Sequence[int]) -> list[int]:
+    """The rows whose cells of a person are filled like few others; alternate rows are styling."""
+    fills = {
+        row: tuple(ids[at] if at < len(ids) else 0 for at in person)
+        for row, _ in table.rows
+        for ids in [table.grid.fills.get(row, ())]
+    }
+    each, counts = [*fills.values()], Counter(fills.values())
+    usual = sorted(counts, key=lambda fill: (-counts[fill], any(fill)))[:2]
+    halves = [{*each[at::2]} & {*usual} for at in (0, 1)]
+    banded = len(each) > BANDS and len(usual) > 1 and all(len(half) == 1 for half in halves)
+    return [row for row, fill in fills.items() if fill not in usual[: 1 + banded]]
+
+
+def deciding(table: Table, rows: Sequence[int], decided: Collection[str]) -> Iterator[Finding]:
+    """Find the columns that could decide who of these rows is invited, but for decided ones."""
+    named = {*map(compared, decided)}
+    person = _person(table)
+    sent = {*table.by_field.values()} - person
+    cells = table.cells.loc[[*rows]]
+    for column in range(cells.shape[1]):
         title = table.headers[column] if column < len(table.headers) else ""
-        rule = _has_remark if column in person else None if column in known else _rule(title)
-        if rule is None or (title and compared(title) in decided):
+        if column in sent or (title and compared(title) in named):
             continue
-        typed = table.cells[column].loc[[*rows]]
-        says = {value: rule(value) for value in {*typed}}
-        called = typed.map(says)
-        if not called.any():
+        counts = _counts(cells[column])
+        beside = column in person
+        says = [*filter(_has_remark, counts)] if beside else _says(title, counts)
+        if not says:
             continue
-        out = [*map(int, typed.index[called])]
-        if column in person or not title:
-            yield Finding(title or "the column without a header", out, column)
+        those = {*map(compared, says)}
+        typed = zip(rows, cells[column].to_list(), strict=True)
+        texts = {row: "" if beside else text for row, text in typed if compared(text) in those}
+        first = next(iter(texts))
+        what = f"{title} has {_each(counts)}"
+        if beside or not title or has_remarks(title):
+            who = _listed(texts, table)
+            what = f"{title or 'the column without a header'} has a remark in {who}"
+        if beside or not title:
+            yield Finding(what, first, column, DELETE if beside else HEADER)
         else:
-            right = {compared(value): value for value in typed[~called]}
-            values = ", ".join(map(shown, dict.fromkeys(typed[called].iloc[:NAMED])))
-            yield Finding(f"{title} {values}", out, column, title, (*right.values(),) or ("",))
+            yield Finding(what, table.header, column, "", title, counts, _keep(title, counts))
 
 
-def _rule(title: str) -> Callable[[str], bool] | None:
-    """How the values under a header call somebody out, if they do."""
+def _says(title: str, counts: Counts) -> Sequence[str]:
+    """The values by which a column could decide; none if it decides nothing."""
+    filled, people = [value for value in counts if value], sum(counts.values())
     if says_out(title, title=True):
-        return _is_filled
-    if is_consent(title):
-        return lambda value: is_not_so(value) or says_out(value)
-    if is_status(title):
-        return lambda value: says_out(value) or bool(error_in(value))
-    return partial(says_out, how="fullmatch") if not title or is_remarks(title) else None
+        return [value for value in filled if not is_not_so(value)]
+    if says_sent(title, title=True):  # a no may mean that somebody is not to be sent anything
+        return [value for value in filled if answer(value) != "not_so"]
+    if not title or has_remarks(title):
+        if says := [value for value in filled if says_out(value) or says_sent(value)]:
+            return says
+    elif is_status(title) or is_consent(title):
+        no = is_consent(title)
+        says = [v for v in filled if says_out(v) or error_in(v) or (no and is_not_so(v))]
+        if says or (len(counts) > 1 and not all(map(_MEASURE.fullmatch, filled))):
+            return says or filled
+    elif is_job(title) and 1 < len(counts) <= max(COUNTED, people // 2):
+        return filled
+    few = filled[:FEW]
+    alone = [v for v in few if says_out(v, "fullmatch") or says_sent(v, "fullmatch")]
+    answers = _answers(counts)
+    return alone or [value for value in counts if answers and answers.get(value) != "yes"]
 
 
-def _is_filled(value: str) -> bool:
-    return bool(value) and not is_not_so(value)
+def _answers(counts: Counts) -> dict[str, str]:
+    """What the values answer, if most of them answer yes or no at all."""
+    filled = [value for value in counts if value]
+    said = {value: answer(value) for value in filled[:FEW]}
+    plainly = [value for value, means in said.items() if means in {"yes", "no", "hold"}]
+    known = sum(counts[value] for value, means in said.items() if means)
+    people = sum(counts[value] for value in filled)
+    # Ones and noughts among other numbers are numbers.
+    worded = not all(map(str.isdecimal, plainly)) and 2 * known >= people
+    return said if plainly and (worded or known == people) else {}
+
+
+def _keep(title: str, counts: Counts) -> list[str]:
+    """The values that say yes in a word, or no under a header such as Rejected; of what was sent,
+    only the empty ones say anything.
+    """
+    answers = _answers(counts)
+    if says_sent(title, title=True):
+        return [""] if "" in counts and not answers else []
+    if says_out(title, title=True):
+        return [value for value in counts if not value or is_not_so(value)]
+    said = [value for value, means in answers.items() if means == "yes"]
+    return [value for value in said if value[0].isalpha() and compared(value) != "x"]
 
 
 def _has_remark(value: str) -> bool:
@@ -180,38 +237,114 @@ def _has_remark(value: str) -> bool:
     return beside or any(map(says_out, _BRACKETS.findall(value)))
 
 
-def _question(table: Table, people: int, findings: Sequence[Finding], where: Where) -> Mistake:
-    """Say once for a file whom it calls out, and what to add."""
-    rows = {row for each in findings for row in each.rows}
-    each = "; ".join(f"{found.what}: {_listed(found.rows, table)}" for found in findings)
-    choices = {found.title: found.keep for found in findings if found.keep}
-    lines = [_to_add(table, where, choices)] if choices else []
-    advice = [SKIP if found.column is None else DELETE for found in findings if not found.keep]
-    lines += dict.fromkeys(advice)
-    look = "looks" if len(rows) == 1 else "look"
-    message = (
-        f"{len(rows):,} of {people:,} people {look} as if out. {each}. Decide under candidates; to "
-        f"leave them out:  {'  and  '.join(lines)}"
-    )
-    first = findings[0]
-    return Mistake(table.place(first.rows[0], first.column), message)
+def _apart(table: Table, rows: Sequence[int], first: Collection[str]) -> dict[str, Counts]:
+    """How many of these rows have each value, by the columns that say who they are: these, and
+    whatever else has few values."""
+    person = _person(table)
+    named, found = [*map(compared, first)], []
+    for column in {*range(len(table.headers))} - person:
+        title, counts = table.headers[column], _counts(table.cells[column].loc[[*rows]])
+        known = compared(title) in named or is_job(title) or is_status(title)
+        few = len(counts) <= TELLING and 2 * len(counts) <= len(rows)
+        told = all(_MEASURE.fullmatch(value) or _AT.search(value) for value in counts if value)
+        if title and len(counts) > 1 and (known or few) and not told:
+            found.append((not known, len(counts), column))
+    best = [(table.headers[at], at) for *_, at in sorted(found)[:TELLING]]
+    return {title: _counts(table.cells[at].loc[[*rows]]) for title, at in best}
 
 
-def _to_add(table: Table, where: Where, choices: Where) -> str:
-    """Write the line that adds these choices to `where`; for a workbook, its rows as well."""
-    cells = ", ".join(f"where.{name}: {in_cell(values)}" for name, values in choices.items())
-    rows = f"  (rows of a sheet campaign: {cells})" if table.grid.sheet else ""
-    return line({**where, **choices}) + rows
+def _counts(typed: "pd.Series[str]") -> Counts:
+    """Count the values of a column, whatever their capitals, each as it is spelled first."""
+    spelled: dict[str, str] = {}
+    counts: Counter[str] = Counter()
+    for value, times in Counter(typed.to_list()).items():
+        counts[spelled.setdefault(compared(value), value)] += times
+    return dict(counts.most_common())
 
 
-def _listed(rows: Sequence[int], table: Table) -> str:
-    """`row 3 (Grace Hopper)`: the first of some rows, with their names."""
-    each = [f"{row} ({table.names[row]})" for row in rows[:NAMED]]
-    return ("row " if len(rows) == 1 else "rows ") + some([*each, *map(str, rows[NAMED:])], NAMED)
+def _question(table: Table, found: Sequence[Finding], spec: "Spec") -> Mistake:
+    """Ask once for a file about everything that could decide, and print the lines to add."""
+    columns = {each.title: each for each in found if each.title}
+    lines = []
+    if columns:
+        one = len(columns) == 1
+        where = {title: each.keep or [blank(each.counts)] for title, each in columns.items()}
+        keep = some([plain(value) for value in found[0].keep], NAMED) if one else ""
+        keep = "those without it" if keep == "empty" else keep
+        ignore = [*dict.fromkeys((*spec.ignore, *columns))]
+        nothing = f"ignore: [{', '.join(map(in_yaml, ignore))}]"
+        lines = [
+            f"To {f'invite only {keep}' if keep else 'choose'}:  {line({**spec.where, **where})}",
+            f"If {'it' if one else 'a column'} decides nothing:  {nothing}",
+        ]
+    if columns and table.grid.sheet:
+        cells = [f"where.{name}: {in_cell(values)}" for name, values in where.items()]
+        lines.append(f"In a sheet campaign:  {'  '.join(cells)}  or  ignore: {in_cell(ignore)}")
+    lines += dict.fromkeys(each.do for each in found if each.do)
+    said = "; ".join(each.what for each in found)
+    message = "\n    ".join([f"Decide who is invited. {said}.", *lines])
+    return Mistake(table.place(found[0].row, found[0].column), message)
+
+
+def blank(counts: Counts) -> str:
+    """What stands for the values to keep until a person writes them; it is refused as it is."""
+    return f"<keep which? {re.sub('[<>@;]', ' ', _each(counts)).replace(chr(34), chr(39))}>"
+
+
+def _each(counts: Counts) -> str:
+    """`Active 2, Rejected 1`: as many values as a person reads in one sentence."""
+    each = [f"{plain(value)} {times:,}" for value, times in counts.items()]
+    return some(each, max(1, sum(total < LONG for total in accumulate(map(len, each)))))
+
+
+def _by_where(table: Table, where: Where) -> dict[int, str]:
+    """The rows that do not have one of the values in every column that `where` names, and why.
+
+    What is wrong with `where`, or worth a word, is added to the table's mistakes and notes.
+    """
+    out: dict[int, str] = {}
+    nobody: list[str] = []
+    unclear: dict[int, Mistake] = {}
+    for name, values in where.items():
+        if (column := _column(table, name, FIELD)) is None:
+            continue
+        typed, wanted = table.cells[column], {compared(value): value for value in values}
+        known = {compared(text): text for text in reversed([*dict.fromkeys(typed)])}
+        typed = typed.map(compared).map(known)  # whatever the capitals, in one spelling
+        nobody += [
+            f"nobody has {shown(value)} under {name}; the values are {_nearest(value, known)}"
+            for key, value in wanted.items()
+            if key not in known
+        ]
+        only_empty = [*wanted] == [""]
+        others = typed[~typed.isin([known.get(key) for key in wanted])]
+        for row, text in zip(map(int, others.index), others, strict=True):
+            if error := error_in(text):  # such a row counts until another column decides
+                why = f"found {error}, wanted a value of {name}"
+                unclear.setdefault(row, Mistake(table.place(row, column), why, FIELD))
+            else:
+                out.setdefault(row, f"{name} is {'filled' if only_empty else shown(text)}")
+    table.mistakes += [wrong for row, wrong in unclear.items() if row not in out]
+    table.notes += [f"{table.grid.whole}: {each}" for each in nobody]
+    if len(out) == len(table.rows) > 0:
+        why = f"where keeps nobody; {'; '.join(nobody) or some(sorted({*out.values()}))}"
+        table.mistakes.append(Mistake(table.grid.whole, why, FIELD))
+    return out
+
+
+def _listed(them: Mapping[int, str], table: Table) -> str:
+    """`row 3 (Grace Hopper)`: the first of some rows, with their names, and what stands there."""
+    said = {row: f" {shown(text)}" if text else "" for row, text in them.items()}
+    each = [f"{row} ({table.names[row]}){text}" for row, text in [*said.items()][:NAMED]]
+    rest = map(str, [*them][NAMED:])
+    return ("row " if len(them) == 1 else "rows ") + some([*each, *rest], NAMED)
 
 
 _BRACKETS = re.compile(r"[(\[（【]([^()\[\]（）【】]*)[)\]）】]")
+_AT = re.compile("@|://")
 _DASH = re.compile(r"\s+[-–—]+|[-–—]+\s+|[–—]")
+# A number, a date or a time.
+_MEASURE = re.compile(r"[\W\d_]*\d[\W\d_]*|.*(?:\b(?:19|20)\d\d\b|\d{1,2}[./:-]\d{1,2}).*")
 
 
 def compared(text: str) -> str:
@@ -223,7 +356,8 @@ def line(where: Mapping[str, Sequence[str]]) -> str:
     """Write `where: {Stage: [Take-home, ""]}`, as it can be put into a definition."""
     lists = {name: [*map(in_yaml, values)] for name, values in where.items()}
     each = (
-        f"{in_yaml(name)}: " + (values[0] if len(values) == 1 else f"[{', '.join(values)}]")
+        f"{in_yaml(name)}: "
+        + (values[0] if len(values) == 1 and "<" not in values[0] else f"[{', '.join(values)}]")
         for name, values in lists.items()
     )
     return f"where: {{{', '.join(each)}}}"
@@ -238,11 +372,13 @@ def in_cell(values: Collection[str]) -> str:
 
 def in_yaml(text: str) -> str:
     """Write a text as YAML reads it, in quotes if it needs them."""
-    plain = re.fullmatch(r"[^\W\d_](?:[\w -]*[^\W_])?", text) and text.casefold() not in _NO_TEXT
-    return text if plain else json.dumps(text, ensure_ascii=False)
+    bare = re.fullmatch(r"[^\W\d_](?:[\w -]*[^\W_])?\??", text)
+    return (
+        text if bare and text.casefold() not in _NO_TEXT else json.dumps(text, ensure_ascii=False)
+    )
 
 
-def _column(table: Table, name: str) -> int | None:
+def _column(table: Table, name: str, field: str) -> int | None:
     titles = [*map(compared, table.headers)]
     if (times := titles.count(compared(name))) == 1:
         return titles.index(compared(name))
@@ -250,7 +386,7 @@ def _column(table: Table, name: str) -> int | None:
     why = f"there is no column {shown(name)}; the columns are {near}"
     if times:
         why = f"{times} columns have the header {shown(name)}; rename the others"
-    table.mistakes.append(Mistake(table.grid.whole, why, FIELD, name))
+    table.mistakes.append(Mistake(table.grid.whole, why, field, name))
     return None
 
 
@@ -261,4 +397,4 @@ def _nearest(slip: str, known: Mapping[str, str]) -> str:
     return some([*(shown(known[each]) for each in near), *more], NAMED)
 
 
-_NO_TEXT = {"null", "true", "false", "yes", "no", "on", "off", "y", "n"}
+_NO_TEXT = {"null", "true", "false"}

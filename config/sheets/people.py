@@ -13,7 +13,7 @@ from config.emails import email_key
 from config.errors import BadInput, Mistake, Place, shown
 from config.field_names import meaning
 from config.sheets.cells import addresses_in, error_in, plain_address
-from config.sheets.left_out import called_out, compared, left_out_by, line, undecided
+from config.sheets.left_out import Counts, choose, compared, line
 from config.sheets.names import FULL_NAME, split_name
 from config.sheets.table import Table, no_column, read_table
 
@@ -28,22 +28,25 @@ NAMES = ("first_name", "last_name")
 class People:
     """What a table says: its people, every mistake, and what a person should see.
 
-    `left_out` names who is left out, by the reason; `columns` are the headers from which each field
-    is sent.
+    `left_out` names who is left out, by the reason; `apart` counts the others by the columns that
+    tell them apart, of which `ignored` decide nothing. `columns` are the headers from which each
+    field is sent.
     """
 
     listed: list[models.Listed] = field(default_factory=list)
     mistakes: list[Mistake] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     left_out: dict[str, list[str]] = field(default_factory=dict)
+    apart: dict[str, Counts] = field(default_factory=dict)
+    ignored: list[str] = field(default_factory=list)
     columns: dict[str, str] = field(default_factory=dict)
     digest: str = ""
 
 
-def read_people(spec: models.Table, base: Path) -> People:
+def read_people(spec: models.Table, base: Path, *, asks: bool = True) -> People:
     """Read the people of the table that a definition in the folder `base` names.
 
-    Mistakes are returned, never raised.
+    Mistakes are returned, never raised. Unless it `asks`, what is not decided is none.
     """
     split = spec.split_name or FULL_NAME in spec.columns
     try:
@@ -54,21 +57,18 @@ def read_people(spec: models.Table, base: Path) -> People:
     held = table.by_field | (dict.fromkeys(NAMES, whole) if split and whole is not None else {})
     from_headers = {name: table.headers[held[name]] for name in SENT if name in held}
     # What is wrong, or worth a word, goes into the lists of the table.
-    people = People([], table.mistakes, table.notes, {}, from_headers, table.digest)
+    people = People([], table.mistakes, table.notes, columns=from_headers, digest=table.digest)
     if "email1" not in table.by_field:
         return people
     known = len(table.mistakes)
     table.mistakes += _missing_columns(table, split, spec.columns)
-    out = left_out_by(table, spec.where) if len(table.mistakes) == known else {}
     if len(table.mistakes) > known:
         return people
-    rows = [row for row, _ in table.rows if row not in out]
-    out |= called_out(table, rows, spec.where, spec.hidden_rows)
+    if (chosen := choose(table, spec, asks=asks)) is None:
+        return people
+    out, people.apart, people.ignored = chosen
     first = spec.several == "first"
-    everybody = [row for row in rows if row not in out]
-    table.notes += [
-        f"{table.grid.whole}: {each}" for each in undecided(table, everybody, spec.where)
-    ]
+    everybody = [row for row, _ in table.rows if row not in out]
     people.listed = _folded(table, everybody, first)
     compare(people.listed, people)
     for row, why in out.items():

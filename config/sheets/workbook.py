@@ -38,6 +38,8 @@ MOST_UNPACKED = 256 * 2**20
 
 DAMAGED = f"this file is damaged, or no workbook of a kind that can be read; {SAVE_AS}"
 STRUCK = ".//*[self::s or self::strike or self::del or contains(@style, 'line-through')]//text()"
+OURS = "campaign"  # who wrote the comments of a marked copy
+WHITE = (("rgb", "FFFFFFFF"), ("rgb", "00FFFFFF"), ("theme", 0), ("indexed", 9))
 FAR_AWAY = "this cell is far away from any table; delete it, or its column"
 
 
@@ -101,12 +103,18 @@ def _sheets(data: bytes) -> Iterator[Grid]:
     book = load_workbook(io.BytesIO(data), data_only=True, rich_text=b"strike" in has)
     if not book.worksheets:
         raise Unfit(DAMAGED)
+    fills = {number: each for number, each in enumerate(book._fills) if _is_seen(each)}
     for sheet in book.worksheets:
-        grid = Grid(Path(), [], sheet.title)
+        grid = Grid(Path(), [], sheet.title, palette=fills)
         rows: dict[int, dict[int, str]] = defaultdict(dict)
+        filled: dict[int, dict[int, int]] = defaultdict(dict)
         for number, column in sorted(sheet._cells):
             cell = sheet._cells.pop((number, column))  # to need the memory only once
             at, value = (number, column - 1), cell.value
+            if not (ours := cell.comment and cell.comment.author == OURS):
+                grid.comments |= {at: cell.comment.text} if cell.comment else {}
+            if not ours and cell._style.fillId in fills:
+                filled[number][column - 1] = cell._style.fillId
             text = text_of(value)
             # An empty text is a result; an empty result of another kind was never calculated.
             if value is None and cell.data_type == "n" and (sheet.title, *at) in formulas:
@@ -124,9 +132,23 @@ def _sheets(data: bytes) -> Iterator[Grid]:
             text = rows[area.min_row].get(area.min_col - 1, "") if area.min_row in rows else ""
             for number in [n for n in rows if text and area.min_row < n <= area.max_row]:
                 rows[number].setdefault(area.min_col - 1, text)
-        for number, cells in sorted(rows.items()):
-            grid.rows.append((number, [cells.get(at, "") for at in range(max(cells) + 1)]))
+        _take_rows(grid, rows, filled)
         yield grid
+
+
+def _take_rows(grid: Grid, rows: dict[int, dict[int, str]], filled: dict[int, Any]) -> None:
+    same: dict[tuple[int, ...], tuple[int, ...]] = {}  # most rows are filled alike
+    for number, cells in sorted(rows.items()):
+        columns = range(max(cells) + 1)
+        grid.rows.append((number, [cells.get(at, "") for at in columns]))
+        if number in filled:
+            each = tuple(filled[number].get(at, 0) for at in columns)
+            grid.fills[number] = same.setdefault(each, each)
+
+
+def _is_seen(fill: Any) -> bool:
+    color = getattr(fill, "fgColor", None)
+    return fill.fill_type is not None and not (color and (color.type, color.value) in WHITE)
 
 
 def _struck(cell: Any) -> set[bool]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from config.errors import command
+from config.errors import command, counted
 from flows.cli import words
 from flows.cli.panels import BEGIN, SEND
 
@@ -55,6 +55,9 @@ def new(
         None, "--from", help="An export of your hiring system, which the definition will read."
     ),
     sheet: str | None = typer.Option(None, help="The sheet of the export with the people."),
+    each: str | None = typer.Option(
+        None, help="A column of the export: write a definition for each of its values."
+    ),
     schema: bool = typer.Option(
         False, "--schema", help="Print the JSON schema for your editor instead."
     ),
@@ -69,8 +72,17 @@ def new(
 
         print(json.dumps(Definition.model_json_schema(), indent=2))
         return
-    from flows.starter import write_starter
+    from flows.starter import write_each, write_starter
 
+    if each:
+        if not (export and path):
+            raise typer.BadParameter(
+                "wanted a folder to write into, and --from", param_hint="--each"
+            )
+        for file in write_each(path, export, each, sheet, force=force):
+            print(file)
+        print(f"Fill in what stands between < and > in each.\n{words.then('check', path)}")
+        return
     path = path or (export.with_suffix(".yaml") if export else Path("hiring.yaml"))
     write_starter(path, export, sheet, force=force)
     print(f"Fill in what stands between < and > in {path}.\n{words.then('check', path)}")
@@ -127,7 +139,7 @@ def _show(good: list["Campaign"], mistakes: list["Mistake"]) -> None:
     for mistake in mistakes:
         print(mistake, file=sys.stderr)
     if mistakes:
-        print(f"{words.counted(len(mistakes), 'mistake')}. Nothing was sent.", file=sys.stderr)
+        print(f"{counted(mistakes)}. Nothing was sent.", file=sys.stderr)
 
 
 def _mark(copy: Path, mistakes: list["Mistake"], force: bool, *, quiet: bool) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TextIO, cast
 
 import typer
 
-from config.errors import command, printable, some
+from config.errors import command, plain, printable, some
 
 if TYPE_CHECKING:
     from config.definition import Definition, Project
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from tasks.outlook import Plan
 
 NAMED = 3
+VALUES = 6  # of a column, in one line
 
 
 def harmless(stream: TextIO) -> TextIO:
@@ -82,11 +83,24 @@ def described(campaign: "Campaign") -> Iterator[tuple[str, str]]:
     yield "project", f"{project.name or f'project {project.id}'}, {what}"
     yield "dates", dates(project)
     yield "people", counted(len(campaign.people), "candidate")
+    yield from who(campaign)
     yield "sent", "; ".join(sent(campaign)) or "nothing"
     yield from invitations(definition)
     yield from left_out(campaign)
     for note in campaign.notes:
         yield "note", note
+
+
+def who(campaign: "Campaign") -> Iterator[tuple[str, str]]:
+    """Who it is that gets an email, by the columns that tell them apart, and what was ignored."""
+    for column, counts in campaign.apart.items():
+        each = [f"{plain(value)} {people:,}" for value, people in counts.items()]
+        yield "who", f"{column}: {some(each, VALUES)}"
+    if campaign.ignored:
+        number, columns = len(campaign.people), some(campaign.ignored, VALUES)
+        everybody = f"All {number:,} are" if number > 1 else "The only person is"
+        verb = "says" if len(campaign.ignored) == 1 else "say"
+        yield "ATTENTION", f"{everybody} invited, whatever {columns} {verb}."
 
 
 def left_out(campaign: "Campaign") -> Iterator[tuple[str, str]]:
@@ -102,7 +116,8 @@ def planned(plan: "Plan", campaign: "Campaign") -> Iterator[str]:
     yield f"  dates     {dates(campaign.definition.project)}"
     yield f"  add       {counted(plan.add, 'candidate')}"
     yield f"  invite    {counted(plan.invite, 'email')}"
-    for heading, said in (*invitations(campaign.definition), *left_out(campaign)):
+    more = (*who(campaign), *invitations(campaign.definition), *left_out(campaign))
+    for heading, said in more:
         yield f"  {heading:<9} {said}"
     for note in (*campaign.notes, *plan.intake.notes):
         yield f"  note      {note}"

@@ -139,7 +139,7 @@ def test_a_workbook_says_the_same(workbook: Sheets) -> None:
             [("where.Stage", "x"), ("where", "{Stage: y}")],
             "Campaign!A6, where.Stage: where.Stage is written twice, first at",
         ),
-        ([("hidden_rows", "<skip or read>")], 'Campaign!B5, hidden_rows: found "<skip or'),
+        ([("hidden_rows", "<skip or read>")], "Campaign!B5, hidden_rows: fill in <skip or"),
         ([("project.endtime", "2001-01-01 09:00")], "Campaign!B5, project.endtime: the project"),
     ],
 )

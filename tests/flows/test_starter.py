@@ -4,12 +4,14 @@ from pathlib import Path
 
 import pytest
 from openpyxl import Workbook, load_workbook
+from openpyxl.comments import Comment
+from openpyxl.styles import PatternFill
 
 from config.definition import Table
 from config.errors import BadInput, CampaignError
 from config.reading import read_campaign
 from config.sheets.people import read_people
-from flows.starter import write_starter
+from flows.starter import write_each, write_starter
 
 EXPORT = """\
 Name,E-mail,Stage,Disqualified
@@ -26,9 +28,10 @@ FILLED = {
     "<such as Europe/Paris>": "Europe/Paris",
     "<number of the problem>": "42",
 }
-IN = ["ada@people.test", "alan@people.test", "mary@people.test"]
-CONFIRM = "<delete this once the line is right>"
-PLACEHOLDERS = [*FILLED, CONFIRM]
+IN = ["alan@people.test", "mary@people.test"]
+STAGE = "<keep which? Test 3, Offer 1>"
+DISQUALIFIED = "<keep which? No 2, Yes 1, empty 1>"
+IGNORE = "<name a column here if it decides nothing, or delete this>"
 
 
 @pytest.fixture
@@ -52,34 +55,97 @@ def test_every_placeholder_is_refused_by_name(tmp_path: Path, name: str) -> None
         assert placeholder.strip("<>") in mistakes
 
 
-def test_a_definition_from_an_export(tmp_path: Path, export: Path) -> None:
-    """The line that leaves people out is a proposal: it is refused until somebody confirms it."""
-    file = tmp_path / "Hiring (Zürich).yaml"
+def fill_in(file: Path, changes: dict[str, str]) -> None:
+    """Replace texts of a definition; in a workbook, those of its cells."""
+    if file.suffix == ".yaml":
+        for old, new in changes.items():
+            file.write_text(file.read_text().replace(old, new))
+        return
+    book = load_workbook(file)
+    for row in book["campaign"].iter_rows(min_row=2, max_col=2):
+        for old, new in changes.items():
+            row[1].value = (row[1].value or "").replace(old, new)
+    book.save(file)
+
+
+@pytest.mark.parametrize("name", ["Hiring (Zürich).yaml", "Hiring (Zürich).xlsx"])
+def test_nobody_is_chosen_until_a_person_does(tmp_path: Path, export: Path, name: str) -> None:
+    """A column that can decide is a blank with its values; filled in, it keeps who has them."""
+    file = tmp_path / name
     write_starter(file, export)
-    assert f'Disqualified: ["No", "", "{CONFIRM}"]' in file.read_text()
-    for placeholder in PLACEHOLDERS:
-        assert placeholder in said(file)
-        filled = FILLED.get(placeholder, "")
-        quoted = f', "{placeholder}"' if not filled else placeholder
-        file.write_text(file.read_text().replace(quoted, filled))
+    quoted = '"{}"' if file.suffix == ".yaml" else "{}"
+    chosen = {STAGE: "Test", quoted.format(DISQUALIFIED): '["No", ""]', quoted.format(IGNORE): ""}
+    for blank in (*FILLED, STAGE, DISQUALIFIED, IGNORE):
+        assert f"fill in {blank}" in said(file)
+    chosen = {key: value.strip("[]") if "[" in key else value for key, value in chosen.items()}
+    fill_in(file, {**FILLED, **chosen, '[["No", ""]]': '["No", ""]'})
     campaign = read_campaign(file)
     assert campaign.definition.campaign == "hiring-zurich"
     assert [each.key for each in campaign.people] == IN
 
 
-def test_a_workbook_from_an_export(tmp_path: Path, export: Path) -> None:
-    """The people are beside the fields; nobody needs to write YAML."""
+HURRIED = {
+    # what is written in place of the blank, and what is said then
+    "deleted the entry": (f'["{STAGE}"]', "[]", "where.Stage: found a list"),
+    "deleted the values": (f' ["{STAGE}"]', "", "where.Stage: missing"),
+    "deleted the line": (f'    Stage: ["{STAGE}"]\n', "", "Stage has Offer 1, Test 1"),
+    "left quotes": (STAGE, "", "where keeps nobody"),
+    "took the counts along": (STAGE, "Test 3, Offer 1", "where keeps nobody"),
+    "left brackets": (STAGE, "<Test>", "where.Stage: fill in <Test>"),
+    "wrote yes": (STAGE, "yes", "where keeps nobody"),
+}
+
+
+@pytest.mark.parametrize("hurried", HURRIED)
+def test_whatever_is_done_in_a_hurry_invites_nobody(
+    tmp_path: Path, export: Path, hurried: str
+) -> None:
+    file = tmp_path / "hiring.yaml"
+    write_starter(file, export)
+    old, new, wanted = HURRIED[hurried]
+    rest = {DISQUALIFIED: "No", f'  ignore: ["{IGNORE}"]\n': ""}
+    fill_in(file, {**FILLED, **rest, old: new})
+    assert wanted in said(file)
+
+
+def test_a_column_that_decides_nothing_moves_to_ignore(tmp_path: Path, export: Path) -> None:
+    """Then everybody is invited, whatever it says."""
     file = tmp_path / "hiring.xlsx"
     write_starter(file, export)
-    assert CONFIRM in said(file)
-    book = load_workbook(file)
-    for row in book["campaign"].iter_rows(min_row=2, max_col=2):
-        for placeholder, value in FILLED.items():
-            row[1].value = (row[1].value or "").replace(placeholder, value)
-        row[1].value = row[1].value.replace(CONFIRM, "")
-    book.save(file)
+    fill_in(file, {**FILLED, STAGE: "", DISQUALIFIED: "", IGNORE: "disqualified; Stage"})
     campaign = read_campaign(file)
-    assert [each.key for each in campaign.people] == IN
+    assert (len(campaign.people), campaign.ignored) == (4, ["Stage", "Disqualified"])
+    assert campaign.apart["Stage"] == {"Test": 3, "Offer": 1}
+
+
+def test_a_definition_for_each_value_of_a_column(tmp_path: Path) -> None:
+    """Each keeps its own people; names that collide get numbers; nothing is written twice."""
+    export, folder = tmp_path / "export.csv", tmp_path / "jobs"
+    jobs = ["C++", "c++", "C#", "", "Data (Paris)"]
+    rows = [f"A{chr(97 + n)},L,a{n}@people.test,{job},x" for n, job in enumerate(jobs)]
+    export.write_text("\n".join(["First name,Last name,Email,Job Name,Status", *rows]))
+    files = write_each(folder, export, "job name")
+    assert [file.name for file in files] == [
+        "c.yaml",
+        "c-2.yaml",
+        "no-job-name.yaml",
+        "data-paris.yaml",
+    ]
+    people = {}
+    for file in files:
+        fill_in(file, FILLED)
+        campaign = read_campaign(file)
+        people[campaign.definition.campaign] = [each.key[:2] for each in campaign.people]
+    assert people == {"c": ["a0", "a1"], "c-2": ["a2"], "no-job-name": ["a3"], "data-paris": ["a4"]}
+    with pytest.raises(CampaignError, match="exists already"):
+        write_each(folder, export, "Job Name")
+    with pytest.raises(BadInput) as refused:
+        write_each(tmp_path / "other", export, "Jobs")
+    assert 'there is no column "Jobs"; the columns are "Job Name"' in str(refused.value.mistakes[0])
+    with pytest.raises(BadInput) as refused:
+        write_each(folder, export, "Status")
+    assert "already reads this table" in str(refused.value.mistakes[0])
+    assert len(write_each(folder, export, "Job Name", force=True)) == 4
 
 
 @pytest.mark.parametrize("name", ["hiring.yaml", "hiring.xlsx"])
@@ -118,16 +184,24 @@ def test_a_workbook_has_whoever_the_export_has_or_is_not_written(tmp_path: Path)
     assert not (tmp_path / "hiring.xlsx").exists()
 
 
-def test_a_workbook_keeps_the_links_of_an_export(tmp_path: Path) -> None:
-    """A cell may show other words than the address that it links to."""
+def test_a_workbook_keeps_what_is_read_of_an_export(tmp_path: Path) -> None:
+    """A cell may show other words than the address that it links to, and a row may be marked."""
     book = Workbook()
     for row in (("First name", "Last name", "Email"), ("Ada", "Lovelace", "write to her")):
         book.active.append(row)
     book.active["C2"].hyperlink = "mailto:ada@people.test"
+    book.active.append(["Grace", "Hopper", "grace@people.test"])
+    book.active["A3"].fill = PatternFill("solid", fgColor="FFFF0000")
+    book.active.append(["Alan", "Turing", "alan@people.test"])
+    book.active["C4"].comment = Comment("withdrew", "Mara")
+    book.active.append(["Mary", "Somerville", "mary@people.test"])
     book.save(tmp_path / "export.xlsx")
     write_starter(tmp_path / "hiring.xlsx", tmp_path / "export.xlsx")
-    people = read_people(Table(file="hiring.xlsx", sheet="candidates"), tmp_path)
-    assert [each.key for each in people.listed] == ["ada@people.test"]
+    assert "fill in <skip or read>" in said(tmp_path / "hiring.xlsx")
+    spec = Table(file="hiring.xlsx", sheet="candidates", hidden_rows="skip")
+    people = read_people(spec, tmp_path)
+    assert [each.key for each in people.listed] == ["ada@people.test", "mary@people.test"]
+    assert [*people.left_out] == ["the row is coloured differently", "the row is commented"]
 
 
 def test_marked_rows_and_unknown_headers_are_left_to_a_person(tmp_path: Path) -> None:
@@ -138,7 +212,7 @@ def test_marked_rows_and_unknown_headers_are_left_to_a_person(tmp_path: Path) ->
     text = (tmp_path / "people.yaml").read_text()
     assert '"email1": "<header of email1>"' in text
     assert "it has Vn, Nn, Kontakt" in text
-    assert f'Status: ["Active", "{CONFIRM}"]' in text
+    assert 'Status: ["<keep which? Active 1, Rejected 1>"]' in text
     assert "<header of first_name>" in said(tmp_path / "people.yaml")
 
 

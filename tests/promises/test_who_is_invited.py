@@ -198,16 +198,16 @@ def test_26_whoever_the_sheet_calls_out_is_out_until_somebody_decides(
     kept: dict[str, corpora.Case] = {}
     for key, case in cases.items():
         (problem,) = problems[key]
-        rows = sorted({row for rows in case["out"].values() for row in rows})
-        assert all(re.search(rf"\b\w?{row}\b", text(problem)) for row in rows[:3]), problem
-        assert all(column in text(problem) for column in case["out"]), problem
+        for what, those in case["out"].items():
+            parts = [those] if isinstance(those, str) else map(str, those)
+            assert all(part in text(problem) for part in (what, *parts)), problem
         after = [other for other in every if "people" in other and _same_table(case, other)]
         if after:
-            _as_printed(campaign.folder / f"{key}.yaml", case, problem)
+            _as_printed(campaign.folder / f"{key}.yaml", case, problem, after[0])
             kept[key] = after[0]
     (kept["free"],) = corpora.cases("left_out", "nobody-is-out.csv")
-    corpora.define(campaign, "free", kept["free"]["path"])
-    assert len(kept) >= 17
+    corpora.define(campaign, "free", kept["free"]["path"], kept["free"]["options"])
+    assert len(kept) >= 19
     done = campaign("check", *(f"{key}.yaml" for key in kept))
     assert done.code == 0, done.said
     sent = {key: case for key, case in kept.items() if case["file"] in RUN or key == "free"}
@@ -223,17 +223,22 @@ def _same_table(case: corpora.Case, other: corpora.Case) -> bool:
     return bool(case["file"] == other["file"] and sheets[0] == sheets[1])
 
 
-def _as_printed(definition: Path, case: corpora.Case, problem: dict[str, Any]) -> None:
-    """Type the line that a mistake prints into the definition, in place of a `where` there."""
-    typed = LINE.search(text(problem))
-    assert typed, problem
+def _as_printed(
+    definition: Path, case: corpora.Case, problem: dict[str, Any], after: corpora.Case
+) -> None:
+    """Type the line that a mistake prints into the definition, in place of a `where` there; where
+    it leaves a blank, what the case keeps afterwards."""
+    found = LINE.search(text(problem))
+    assert found, problem
+    typed = found[0]
+    for title, values in after["options"].get("where", {}).items():
+        chosen = json.dumps({title: values}, ensure_ascii=False)[1:-1]
+        typed = re.sub(rf'(?<=[{{ ]){re.escape(title)}: \["<keep which[^"]*"\]', chosen, typed)
     options = {name: v for name, v in case.get("options", {}).items() if name != "where"}
     lines = [f"{name}: {json.dumps(value)}" for name, value in options.items()]
     kept = [line for line in definition.read_text().splitlines() if "candidates" not in line]
     people = ["candidates:", f"  file: {definition.stem}/{case['file']}"]
-    definition.write_text(
-        "\n".join([*kept, *people, *(f"  {each}" for each in [*lines, typed[0]])])
-    )
+    definition.write_text("\n".join([*kept, *people, *(f"  {each}" for each in [*lines, typed])]))
 
 
 def test_27_where_keeps_exactly_who_it_names(campaign: Campaign, sandbox: Sandbox) -> None:
@@ -357,19 +362,33 @@ def test_31_a_hundred_thousand_rows_are_people(campaign: Campaign) -> None:
 # -- 32 to 35: before anything is sent ---------------------------------------------------------
 
 
+CHOOSES = {
+    "from.xlsx": {"where.Job", "where.Stage"},
+    "from.yaml": {"where.Job", "where.Stage"},
+    "jobs/backend-engineer.yaml": {"where.Stage"},
+}
+
+
 def test_32_what_new_writes_cannot_be_sent_as_it_is(campaign: Campaign, sandbox: Sandbox) -> None:
-    """`check` refuses its placeholders by name, in a definition and in a workbook."""
+    """`check` refuses its blanks by name, apart from mistakes, and chooses nobody."""
     service = sandbox()
     export = campaign.folder / "export.csv"
     export.write_bytes((corpora.DATA / "exports" / "greenhouse-names.csv").read_bytes())
     assert campaign("new", "hiring.yaml").code == 0
     assert campaign("new", "book.xlsx").code == 0
     assert campaign("new", "from.xlsx", "--from", "export.csv").code == 0
-    for name in ("hiring.yaml", "book.xlsx", "from.xlsx"):
+    assert campaign("new", "from.yaml", "--from", "export.csv").code == 0
+    assert campaign("new", "jobs", "--from", "export.csv", "--each", "Job", "--force").code == 0
+    written = ("jobs/backend-engineer.yaml", "jobs/data-scientist.yaml")
+    for name in ("hiring.yaml", "book.xlsx", "from.xlsx", "from.yaml", *written):
         problems = refused(campaign("check", name, "--json"))
         fields = {problem["field"].removesuffix(".id") for problem in problems}
         assert {"project.name", "problem"} <= fields, name
         assert all(problem["line"] or problem["cell"] for problem in problems), problems
+        chooses = {field for field in fields if field.startswith("where")}
+        assert chooses == CHOOSES.get(name, set()), name
+        blanks = f"{len(problems)} blanks to fill in; no mistakes in your sheet"
+        assert blanks in campaign("check", name).said
         assert campaign("run", name, "--yes").code == 2
     assert service.entries() == []
 
@@ -403,8 +422,17 @@ def test_34_what_is_sent_is_what_was_shown(campaign: Campaign, sandbox: Sandbox)
     service = sandbox()
     invites = {"invites": {"send": True}}
     corpora.write(campaign, "hiring", candidates={"file": table(campaign, ADA)}, **invites)
-    assert campaign("check", "hiring.yaml").code == 0
-    assert campaign("plan", "hiring.yaml").code == 0
+    jobs = [ADA + ",Backend,no", GRACE + ",Designer,yes", somebody(3) + ",Backend,yes"]
+    (campaign.folder / "jobs.csv").write_text("\n".join([HEAD + ",Job Name,Decision", *jobs]))
+    people = {"file": "jobs.csv", "ignore": ["Decision", "Job Name"]}
+    corpora.write(campaign, "jobs", candidates=people, **invites)
+    shown = [campaign(word, "jobs.yaml") for word in ("check", "plan")]
+    running = campaign.start("run", "jobs.yaml", terminal=True).until_shown("[y")
+    running.type("n\n")
+    assert ([each.code for each in shown], running.end().code) == ([0, 0], 1)
+    for said in (*(each.said for each in shown), running.shown()):
+        assert "Job Name: Backend 2, Designer 1" in said
+        assert "All 3 are invited, whatever Job Name, Decision say." in " ".join(said.split())
     assert service.entries() == []
 
     def asked(answer: str) -> int:

@@ -7,7 +7,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from config.sheets.headers import is_consent, is_not_so, is_status, says_out
-from tests.config.sheets.conftest import Read, said, sent
+from tests.config.sheets.conftest import Read, said, sent, short
 
 # Headers of columns: whoever has a value there is out.
 OUT_TITLES = """
@@ -104,42 +104,83 @@ def test_words_of_a_header_or_value(said_of: object, them: str, so: bool) -> Non
     assert [each for each in words(them) if bool(said_of(each)) != so] == []
 
 
-OUT = """First name,Last name,Email,Job,Status,Rejected at,Recruiter's tag
-Ada,Lovelace,ada@people.test,Backend,Active,,
-Grace,Hopper,grace@people.test,Backend,Rejected,,
-Alan,Turing,alan@people.test,Backend,Active,2026-11-02,
-Mary,Somerville,mary@people.test,Data,"In review, ""no"" yet",-,
+OUT = """First name,Last name,Email,Job,Status,Rejected at,Invite?
+Ada,Lovelace,ada@people.test,Backend,Active,,yes
+Grace,Hopper,grace@people.test,Backend,Rejected,,Yes
+Alan,Turing,alan@people.test,Backend,Active,2026-11-02,yes
+Mary,Somerville,mary@people.test,Data,"In review, ""no"" yet",-,hold
 Total,4 candidates,,,,,
 """
 
 
-def test_one_question_names_the_rows_and_prints_a_line_that_works(
+def test_one_question_lists_what_could_decide_and_prints_lines_that_work(
     read: Read, tmp_path: Path
 ) -> None:
-    """Written into the definition as printed, with what stood there before."""
-    people = read(OUT, where={"Job": ["Backend", "Data"]})
-    (question,) = said(people, tmp_path)
-    assert question == (
-        'people.csv:3: 2 of 4 people look as if out. Status "Rejected": row 3 (Grace Hopper); '
-        'Rejected at "2026-11-02": row 4 (Alan Turing). Decide under candidates; to leave them '
-        'out:  where: {Job: [Backend, Data], Status: [Active, "In review, \\"no\\" yet"], '
-        'Rejected at: ["", "-"]}'
+    """With what stood in the definition before; where words leave a choice, a blank is printed."""
+    before = {"where": {"Job": ["Backend", "Data"]}, "ignore": ["Email"]}
+    (question,) = said(read(OUT, **before), tmp_path)
+    head, choose, nothing = question.split("\n    ")
+    assert head == (
+        "people.csv:1: Decide who is invited. Status has Active 2, Rejected 1, "
+        'In review, \\"no\\" yet 1; Rejected at has empty 2, "2026-11-02" 1, - 1; '
+        "Invite? has yes 3, hold 1."
+    ).replace("\\", "")
+    blank = "<keep which? Active 2, Rejected 1, In review, 'no' yet 1>"
+    assert choose == (
+        f'To choose:  where: {{Job: [Backend, Data], Status: ["{blank}"], '
+        'Rejected at: ["", "-"], Invite?: yes}'
     )
-    line = question.partition("leave them out:  ")[2]
-    again = read(OUT, **YAML(typ="safe").load(line))
+    line = "ignore: [Email, Status, Rejected at, Invite?]"
+    assert nothing == f"If a column decides nothing:  {line}"
+    typed = choose.partition("To choose:  ")[2].replace(blank, "Active")
+    again = read(OUT, **YAML(typ="safe").load(typed))
     assert said(again, tmp_path) == []
-    assert [first for first, *_ in sent(again)] == ["Ada", "Mary"]
+    assert [first for first, *_ in sent(again)] == ["Ada"]
     assert again.left_out == {
         'Status is "Rejected"': ["Grace Hopper"],
         'Rejected at is "2026-11-02"': ["Alan Turing"],
+        'Status is "In review, "no" yet"': ["Mary Somerville"],
     }
+    everybody = read(OUT, where=before["where"], **YAML(typ="safe").load(line))
+    assert (said(everybody, tmp_path), len(everybody.listed)) == ([], 4)
+    assert everybody.ignored == ["Status", "Rejected at", "Invite?"]
 
 
-def test_whoever_where_leaves_out_anyway_is_no_question(read: Read, tmp_path: Path) -> None:
-    """Nor is a column that `where` names, whatever it keeps: somebody has decided."""
-    assert said(read(OUT, where={"Job": "Data"}), tmp_path) == []
-    keeps = {"Status": ["Active", "Rejected"], "Rejected at": ""}
-    assert [first for first, *_ in sent(read(OUT, where=keeps))] == ["Ada", "Grace"]
+@pytest.mark.parametrize(
+    ("options", "kept"),
+    [
+        ({"where": {"Job": "Data", "INVITE?": "hold"}}, "Mary"),
+        (
+            {"where": {"Status": ["Active", "Rejected"], "Rejected at": ""}, "ignore": "job"},
+            "Ada Grace",
+        ),
+    ],
+)
+def test_who_is_left_must_differ(
+    read: Read, tmp_path: Path, options: dict[str, object], kept: str
+) -> None:
+    """Nor is a column a question that `where` names, whatever it keeps: somebody has decided."""
+    people = read(OUT, **options)
+    assert said(people, tmp_path) == []
+    assert [first for first, *_ in sent(people)] == kept.split()
+
+
+@pytest.mark.parametrize(
+    ("options", "wanted"),
+    [
+        ({"ignore": ["Invite"]}, ': there is no column "Invite"; the columns are "Invite?", …'),
+        (
+            {"ignore": ["status"], "where": {"Status": "Active"}},
+            ': "status" stands under where and under ignore; leave it in one of them',
+        ),
+    ],
+)
+def test_what_is_wrong_with_ignore(
+    read: Read, tmp_path: Path, options: dict[str, object], wanted: str
+) -> None:
+    """One mistake, with what there is instead."""
+    (found,) = said(read(OUT, **options), tmp_path)
+    assert found.startswith(f"people.csv, candidates.ignore{wanted.rstrip('…')}")
 
 
 @pytest.mark.parametrize(
@@ -152,6 +193,8 @@ def test_whoever_where_leaves_out_anyway_is_no_question(read: Read, tmp_path: Pa
         ("Grace Hopper (abgelehnt)", True),
         ("山田太郎（辞退）", True),
         ("Grace Rejected", False),
+        ("Grace Hold", False),
+        ("Yes No", False),
         ("Grace Hopper-Declined", False),
         ("Hired Archer", False),
         ("Grace (Amazing) Hopper", False),
@@ -161,30 +204,72 @@ def test_whoever_where_leaves_out_anyway_is_no_question(read: Read, tmp_path: Pa
 def test_a_remark_beside_a_name(read: Read, tmp_path: Path, name: str, out: bool) -> None:
     """In brackets or behind a dash; a surname is no remark."""
     people = read(f"Name,Email\n{name},g@people.test\nAda Byron,a@people.test\n", split_name=True)
-    assert any("as if out. Name: row 2" in each for each in said(people, tmp_path)) == out
+    assert any("Name has a remark in row 2" in each for each in said(people, tmp_path)) == out
 
 
-@pytest.mark.parametrize(
-    ("header", "cell", "out"),
-    [
-        ("", "withdrawn", True),
-        ("Notes", "Rejected", True),
-        ("Notes", "rejected our first offer, ask again", False),
-        ("", "likes Rust", False),
-        ("Source", "Rejected", False),
-        ("Rejected", "#N/A", True),
-        ("Status", "#N/A", True),
-        ("Status", "Nicht mehr interessiert", True),
-        ("Consent", "not given", True),
-        ("GDPR consent", "No", True),
-        ("Opt-in", "withdrawn", True),
-        ("Opt-in", "Yes", False),
-        ("Opt-in", "", False),
-    ],
-)
-def test_a_word_alone_beside_a_person(
-    read: Read, tmp_path: Path, header: str, cell: str, out: bool
-) -> None:
-    """In a column without a header, or of remarks, it counts if it says nothing else."""
-    people = read(f"First name,Last name,Email,{header}\nAda,Byron,a@people.test,{cell}\n")
-    assert any("1 of 1 people looks as if out" in each for each in said(people, tmp_path)) == out
+DECIDES = """
+Status: Active | Offer; Status: Rejected; Rejected: #N/A |; Status: #N/A
+Stand: Nicht mehr interessiert; Consent: not given; GDPR consent: No | Yes; Opt-in: withdrawn
+Anything: Archived | 3; : withdrawn |; Invite?: yes | no; Invite?: no | no; Interested?: y | n
+Still interested?: Yes | No, thanks; Wants it: Yes | maybe; Einladen?: ja | nein
+参加: はい | いいえ
+Go: 1 | 0; OK: ✓ |; Drop: x |; May we?: Yes | No | only by phone
+Visa sponsorship needed: No | Yes; Marketing consent: no | yes
+Comment: strong | please do NOT contact, she withdrew; Recruiter remarks: withdrew on Tuesday |
+Notes: rejected our first offer, ask again |; Bemerkungen: bereits eingeladen |
+Notes: already invited |; Job Name: Backend | Designer; jobReqId: 1 | 2; Stelle: Bäcker | Maler
+Role: Staff |; Ticket Type: A | B; Test sent on: 2026-11-02 |; Invited: no | no; Invited: yes | no
+Progress: sent |; Mail: Invited | Paid; Attendance: Attending | Cancelled
+"""
+NOTHING = """
+Status: Active | Active; Status: |; Opt-in: Yes | yes; Opt-in: |; Invite?: yes | Yes
+Job: Cook | cook; Source: Rejected |; Notes: likes Rust |; : likes Rust |; Rejected: No |
+Withdrawn at: - |; Hired: 0 | 0; Phone: +44 20 7946 0012 |; City: Oslo | Bergen; Years: 1 | 0 | 2
+Score: 71 | 64; Salary: 50k |; CV link: https://cv.test/1 | https://cv.test/2; Gender: F | M
+Size: S | M; Rating: 1.5 | 0.5; Status changed: 2026-11-01 | 2026-11-02
+Current job title: Cook | Nurse; Job posted on: May | June; Test sent on: |; Invited: - | n/a
+Recruiter: Bo | Jo; Number of applications: 0 | 0; Degree: BSc | MSc
+"""
+
+
+def columns(listed: str) -> list[tuple[str, list[str]]]:
+    each = [part.partition(":") for part in re.split(r"[;\n]", listed) if part.strip()]
+    return [(title.strip(), [v.strip() for v in cells.split("|")]) for title, _, cells in each]
+
+
+@pytest.mark.parametrize(("listed", "asked"), [(DECIDES, True), (NOTHING, False)], ids=short)
+def test_which_columns_can_decide(read: Read, tmp_path: Path, listed: str, asked: bool) -> None:
+    """By their headers and the values of whoever is left; everything else is no question."""
+    wrong = []
+    for title, cells in columns(listed):
+        rows = [f'A{n},L{n},a{n}@people.test,"{cell}"' for n, cell in enumerate(cells)]
+        people = read("\n".join([f"First name,Last name,Email,{title}", *rows]))
+        if asked != any("Decide who is invited" in each for each in said(people, tmp_path)):
+            wrong.append((title, cells))
+    assert wrong == []
+
+
+def test_many_different_jobs_are_those_that_people_have(read: Read, tmp_path: Path) -> None:
+    """What somebody was hired to do elsewhere is no job of this campaign."""
+    rows = [f"A{chr(97 + n)},B,c{n}@people.test,Cook {n}" for n in range(14)]
+    assert said(read("\n".join(["First name,Last name,Email,Position", *rows])), tmp_path) == []
+
+
+def test_the_others_are_counted_by_what_tells_them_apart(read: Read) -> None:
+    """Columns that choose or could choose come first; names, numbers and dates say nothing."""
+    rows = ["Cook,Test,Oslo,no"] * 3 + [
+        "cook,Test,Oslo,yes",
+        "COOK,Test,Rome,yes",
+        "Cook,Offer,Rome,",
+    ]
+    rows = [
+        f"A{chr(97 + n)},B,c{n}@people.test,{n},2026-11-0{n + 1},{row}"
+        for n, row in enumerate(rows)
+    ]
+    header = "First name,Last name,Email,Score,Applied,Job,Stage,City,Veteran"
+    people = read("\n".join([header, *rows]), where={"Stage": "Test"}, ignore="Veteran")
+    assert people.apart == {
+        "Veteran": {"no": 3, "yes": 2},
+        "City": {"Oslo": 4, "Rome": 1},
+    }
+    assert people.ignored == ["Veteran"]

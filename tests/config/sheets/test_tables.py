@@ -89,12 +89,12 @@ MISTAKES: list[tuple[str | bytes, dict[str, Any], list[str]]] = [
     (HEAD + ADA, {"sheet": "x"}, [", sheet: this is a text without sheets; leave out sheet"]),
     # Rows of one person, and people of one name.
     (
-        "First name,Last name,Email,Source,Shoes,Tag,Job\nA,B,a@x.test,Fair,01,,Cook\n"
-        "C,D,c@x.test,Web,02,,Cook\nA,B,a@x.test,Web,03,x,Baker\n",
+        "First name,Last name,Email,Source,Shoes,Hobby,Team\nA,B,a@x.test,Fair,01,,Cook\n"
+        "C,D,c@x.test,Web,02,,Cook\nA,B,a@x.test,Web,03,Go,Baker\n",
         {},
         [
             ':4, email1: found "a@x.test", the person at line 2 with another source; delete one '
-            "of the two rows, or choose by a column, as in  where: {Job: Cook}"
+            "of the two rows, or choose by a column, as in  where: {Team: Cook}"
         ],
     ),
     (

@@ -12,7 +12,8 @@ import pytest
 from openpyxl import Workbook
 from openpyxl.cell.rich_text import CellRichText, TextBlock
 from openpyxl.cell.text import InlineFont
-from openpyxl.styles import Font
+from openpyxl.comments import Comment
+from openpyxl.styles import Font, PatternFill
 from openpyxl.utils.datetime import MAC_EPOCH, WINDOWS_EPOCH
 
 from config.sheets import workbook
@@ -116,19 +117,21 @@ def filtered(sheet: Any) -> None:
         (
             lambda sheet: setattr(sheet.row_dimensions[3], "hidden", True),
             [
-                "C3: 1 of 2 people looks as if out. hidden: row 3 (Bob Byron). Decide under "
-                "candidates; to leave them out:  hidden_rows: skip"
+                "C3: Decide who is invited. hidden: row 3 (Bob Byron).\n"
+                "    To leave these rows out:  hidden_rows: skip  "
+                "To invite them:  hidden_rows: read"
             ],
         ),
-        (filtered, ["C3: 1 of 2 people looks as if out. hidden: row 3…"]),
-        (lambda sheet: struck(sheet, "A3"), ["C3: 1 of 2 people looks as if out. struck through…"]),
+        (filtered, ["C3: Decide who is invited. hidden: row 3…"]),
+        (lambda sheet: struck(sheet, "A3"), ["C3: Decide who is invited. struck through: row 3…"]),
         (lambda sheet: struck(sheet, "D3"), []),
         (
             lambda sheet: [sheet.__setitem__(*each) for each in (("E1", "Rejected"), ("E3", "x"))],
             [
-                'E3: 1 of 2 people looks as if out. Rejected "x": row 3 (Bob Byron). Decide under '
-                'candidates; to leave them out:  where: {Rejected: ""}  (rows of a sheet campaign: '
-                "where.Rejected: ;)"
+                "E1: Decide who is invited. Rejected has empty 1, x 1.\n"
+                '    To invite only those without it:  where: {Rejected: ""}\n'
+                "    If it decides nothing:  ignore: [Rejected]\n"
+                "    In a sheet campaign:  where.Rejected: ;  or  ignore: Rejected"
             ],
         ),
         (lambda sheet: sheet.__setitem__("AMA9", "x"), ["AMA9: this cell is far away from any t…"]),
@@ -143,6 +146,55 @@ def test_what_is_odd_about_a_cell_is_a_mistake_there(
     for message, wanted in zip(found, mistakes, strict=True):
         whole, cut, _ = f"people.xlsx, Candidates!{wanted}".partition("…")
         assert message.startswith(whole) if cut else message == whole
+
+
+def noted(sheet: Any, name: str, text: str, author: str = "Mara") -> None:
+    sheet[name].comment = Comment(text, author)
+
+
+def filled(*rows: int, color: str = "FFFF0000") -> Callable[[Any], None]:
+    def fill(sheet: Any) -> None:
+        for row in rows:
+            for one in sheet[row]:
+                one.fill = PatternFill("solid", fgColor=color)
+
+    return fill
+
+
+def with_red_among_bands(sheet: Any) -> None:
+    filled(2, 4, 6, 8, color="FFDDDDDD")(sheet)
+    filled(6)(sheet)
+
+
+@pytest.mark.parametrize(
+    ("change", "out"),
+    [
+        (filled(3), "coloured differently: row 3 (Ac Byron)."),
+        (filled(2, 3, 4), "coloured differently: rows 2 (Ab Byron), 3 (Ac Byron), 4 (Ad Byron)."),
+        (with_red_among_bands, "coloured differently: row 6 (Af Byron)."),
+        (filled(2, 4, 6, 8), None),  # styling
+        (filled(*range(1, 9)), None),
+        (filled(1), None),
+        (filled(3, color="FFFFFFFF"), None),
+        (lambda sheet: noted(sheet, "D3", "DO NOT INVITE"), 'commented: row 3 (Ac Byron) "DO NOT'),
+        (lambda sheet: noted(sheet, "H3", "hired elsewhere"), "commented: row 3 (Ac Byron)"),
+        (lambda sheet: noted(sheet, "C3", "call her Ace"), None),
+        (lambda sheet: noted(sheet, "C3", "rejected", "campaign"), None),  # of a marked copy
+    ],
+)
+def test_a_row_may_be_marked(read: Read, change: Callable[[Any], None], out: str | None) -> None:
+    """By a colour that few have, or by a comment that says out; `hidden_rows` decides."""
+    rows = [[f"A{chr(96 + n)}", "Byron", f"a{n}@people.test", "Web"] for n in range(2, 9)]
+    data = saved(HEAD, *rows, change=change)
+    questions = [each.message for each in read(data, "people.xlsx").mistakes]
+    assert [out in each for each in questions if out] == ([True] if out else [])
+    assert out or questions == []
+    invited = {
+        kind: read(data, "people.xlsx", hidden_rows=kind).listed for kind in ("skip", "read")
+    }
+    assert len(invited["read"]) == 7
+    skipped = {each.key for each in invited["read"]} - {each.key for each in invited["skip"]}
+    assert skipped == {f"a{row}@people.test" for row in re.findall(r"(\d) \(", out or "")}
 
 
 def test_a_text_with_a_link_to_an_address_is_that_address(read: Read) -> None:
