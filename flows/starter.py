@@ -13,7 +13,8 @@ from config.field_names import FIELDS
 from config.own_outputs import check_output
 from config.reading import YAML, who_reads
 from config.sheets.left_out import in_cell, in_yaml, proposal
-from config.sheets.table import Table, read_table
+from config.sheets.table import NO_HEADER, Table, read_table
+from config.sheets.text import ASK
 from config.yaml_file import read_yaml
 
 TEMPLATE = Path(__file__).with_name("starter.yaml")
@@ -28,7 +29,12 @@ OPTIONAL = ("stage_id", "invites.hours", "invites.pilot")  # empty rows of a wor
 
 
 def write_starter(
-    path: Path, export: Path | None = None, sheet: str | None = None, *, force: bool = False
+    path: Path,
+    export: Path | None = None,
+    sheet: str | None = None,
+    encoding: str | None = None,
+    *,
+    force: bool = False,
 ) -> None:
     """Write a definition, `.yaml` or `.xlsx`, which reads the export, or a sheet of it, if any.
 
@@ -41,7 +47,7 @@ def write_starter(
     if not path.parent.is_dir():
         raise BadInput.at(Place(path), f"there is no folder {path.parent}; create it first")
     check_output(path, force=force)
-    table = _read(export, sheet, path) if export else None
+    table = _read(export, sheet, path, encoding) if export else None
     people = PEOPLE
     if export and table:
         reader = None if force else who_reads(export, path.parent, sheet=table.grid.sheet)
@@ -63,23 +69,30 @@ def write_starter(
         path.write_text(text, "utf-8")
 
 
-def _read(export: Path, sheet: str | None, path: Path) -> Table:
-    """Read an export. Raises BadInput; if it must be told which sheet, with the line to type."""
+def _read(export: Path, sheet: str | None, path: Path, encoding: str | None) -> Table:
+    """Read an export. Raises BadInput; if it must be told how, with the line to type."""
     try:
-        return read_table(export, sheet)
+        table = read_table(export, sheet, encoding=encoding or "")
     except BadInput as error:
         wrong = error.mistakes[0]
-        if wrong.field != "sheet" or not wrong.wanted:
+        asks, option = ASK in wrong.message, f"--{wrong.field}"
+        if not asks and (wrong.field != "sheet" or not wrong.wanted):
             raise
-        why, _, _ = wrong.message.partition(". Say which")
-        refusal = BadInput.at(wrong.place, f"{why}. Say which, with --sheet")
-        new = command("new", path, "--from", export, "--sheet", wrong.wanted)
+        why = wrong.message.replace(ASK, "").partition(". Say which")[0]
+        do = ", or say which is right, with" if asks else ". Say which, with"
+        refusal = BadInput.at(wrong.place, f"{why}{do} {option}")
+        new = command("new", path, "--from", export, option, wrong.wanted or "NAME")
         refusal.then = f"Then type: {new}"
         raise refusal from None
+    if no_header := [each for each in table.mistakes if each.message == NO_HEADER]:
+        raise BadInput(no_header)
+    return table
 
 
 def _options(table: Table) -> Iterator[str]:
     """The lines below `file` of a definition that reads a table."""
+    if table.grid.encoding:
+        yield f"  encoding: {in_yaml(table.grid.encoding)}"
     if table.grid.sheet:
         yield f"  sheet: {in_yaml(table.grid.sheet)}"
     missing = [name for name in ("first_name", "last_name", "email1") if name not in table.by_field]
@@ -130,7 +143,7 @@ def _rows(fields: dict[str, Any], around: str = "") -> Iterator[tuple[str, str]]
     for name, value in fields.items():
         if isinstance(value, dict):
             yield from _rows(value, "" if name == "candidates" else f"{around}{name}.")
-        elif name not in {"candidates", "file", "sheet"}:
+        elif name not in {"candidates", "file", "sheet", "encoding"}:
             yield around + name, in_cell(value) if isinstance(value, list) else value
 
 

@@ -38,7 +38,8 @@ def check(
     else:
         _show(good, mistakes)
     if mark:
-        _mark(mark, mistakes, force, quiet=as_json)
+        folders = [each if each.is_dir() else each.parent for each in files]
+        _mark(mark, mistakes, folders, force, quiet=as_json)
     elif mistakes and not as_json:
         again = command("check", *files)
         print(f"Fix this, then type: {again}", file=sys.stderr)
@@ -55,6 +56,9 @@ def new(
         None, "--from", help="An export of your hiring system, which the definition will read."
     ),
     sheet: str | None = typer.Option(None, help="The sheet of the export with the people."),
+    encoding: str | None = typer.Option(
+        None, help="The encoding of an export that is not in UTF-8, such as windows-1250."
+    ),
     schema: bool = typer.Option(
         False, "--schema", help="Print the JSON schema for your editor instead."
     ),
@@ -72,7 +76,7 @@ def new(
     from flows.starter import write_starter
 
     path = path or (export.with_suffix(".yaml") if export else Path("hiring.yaml"))
-    write_starter(path, export, sheet, force=force)
+    write_starter(path, export, sheet, encoding, force=force)
     print(f"Fill in what stands between < and > in {path}.\n{words.then('check', path)}")
 
 
@@ -130,12 +134,14 @@ def _show(good: list["Campaign"], mistakes: list["Mistake"]) -> None:
         print(f"{words.counted(len(mistakes), 'mistake')}. Nothing was sent.", file=sys.stderr)
 
 
-def _mark(copy: Path, mistakes: list["Mistake"], force: bool, *, quiet: bool) -> None:
+def _mark(
+    copy: Path, mistakes: list["Mistake"], folders: list[Path], force: bool, *, quiet: bool
+) -> None:
     """Write the copy of the one table that has mistakes in its cells."""
     from tasks.outputs.marking import NothingToMark, write_marked
 
     try:
-        done = write_marked(copy, mistakes, force=force)
+        done = write_marked(copy, mistakes, *folders, force=force)
     except NothingToMark as nothing:  # the check ends as it would without a copy
         done = str(nothing)
     if not quiet:
