@@ -8,6 +8,7 @@ between_fields.py.
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Annotated, Any, Literal
@@ -35,6 +36,24 @@ from config.errors import Place
 def _checked(read: Callable[[str], Any]) -> AfterValidator:
     """Keep a text that can be read; it is read again where it acts."""
     return AfterValidator(lambda typed: typed.strip() if read(typed) else typed)
+
+
+def _encoding(typed: str) -> str:
+    """Keep the name of an encoding. Raises ValueError."""
+    with suppress(LookupError, ValueError):
+        "".encode(typed)
+        return typed
+    raise ValueError("the name of an encoding, such as windows-1250")
+
+
+def checked_name(typed: str) -> str:
+    """Return a name as typed. Raises ValueError for what is none, and says what was wanted."""
+    if "~" in typed:
+        raise ValueError("a name; ~ looks like a strike-through: delete this row, or the ~")
+    counts = any(map(str.isdigit, typed)) and not any(map(str.isalpha, typed))
+    if counts or "@" in typed or typed in {"TRUE", "FALSE"} or _DATE.search(typed):
+        raise ValueError("a name, which is no number, no date, no TRUE and no address")
+    return typed
 
 
 def _share(typed: Any) -> Any:
@@ -66,9 +85,11 @@ def _text(characters: str) -> StringConstraints:
 
 # Control characters, and those that make a text look different from what it is.
 ODD = r"\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufffd"
+_DATE = re.compile(r"\b(?:\d{4}-\d\d-\d\d|\d{1,2}([./])\d{1,2}\1(?:\d\d){1,2})\b")
 KEY = r"(?i)^[a-z0-9][a-z0-9._-]{0,99}$"
 Text = Annotated[str, _text(rf"[^{ODD}]*")]
 Line = Annotated[str, _text(rf"[^{ODD}\t\r\n]+")]
+Name = Annotated[Line, AfterValidator(checked_name)]
 Key = Annotated[str, StringConstraints(strip_whitespace=True, to_lower=True, pattern=KEY)]
 Email = Annotated[str, AfterValidator(checked_address)]
 Whole = Annotated[int, Field(ge=0, lt=2**63)]
@@ -100,9 +121,9 @@ class Fields(BaseModel):
 class Candidate(Fields):
     """A person to add and invite: exactly what is sent of them (interface 4.5)."""
 
-    first_name: Line
+    first_name: Name
     """A first name on one line; sent as typed."""
-    last_name: Line
+    last_name: Name
     """A last name on one line; sent as typed."""
     email1: Email
     """An email address; sent as typed, and the person must log in with exactly this one."""
@@ -175,6 +196,8 @@ class Table(Fields):
     """The name of the file with the people, such as people.csv, beside the definition."""
     sheet: Line | None = None
     """The name of its sheet, if several have people."""
+    encoding: Annotated[Line, AfterValidator(_encoding)] | None = None
+    """The encoding of a file that is not in UTF-8, such as windows-1250; check asks for it."""
     where: dict[str, Values] = {}
     """Columns with the values to keep; nobody else is added or invited."""
     split_name: bool = False
@@ -185,6 +208,8 @@ class Table(Fields):
     """Columns that you looked at and that decide nothing."""
     hidden_rows: Annotated[Literal["skip", "read"] | None, Word] = None
     """Skip or read: what to do with rows that are hidden, struck, coloured or commented as out."""
+    test_rows: Annotated[Literal["skip", "read"] | None, Word] = None
+    """Either skip or read: what to do with rows that look like a test, such as Test Candidate."""
     columns: dict[str, Line] = {}
     """Which column holds which field, as in columns: {notes: "Recruiter notes"}."""
 

@@ -49,7 +49,7 @@ def checked_address(typed: str) -> str:
     address = typed.strip()
     plain = _PLAIN.fullmatch(address)
     if not plain and (slip := _slip(address)):
-        raise ValueError(f"{WANTED} {slip}")
+        raise ValueError(f"{WANTED} {slip}".replace(" ;", ";"))
     if reason := _reason(f"a@{plain[1].lower()}" if plain else address):
         raise ValueError(f"{WANTED} ({reason})")
     return address
@@ -139,11 +139,16 @@ _SLIPS = tuple(
     for pattern, words in (
         (_UNSEEN, "without the invisible {0}"),
         (
+            r"(?i)^([^\s@]{1,64}@[^\s@,;|<>/]{1,255})[\s,;|<>/]+\1$",
+            "once: this is the same address twice; write it once",
+        ),
+        (
             r"\S@[^\s,;|<>/]+[\s,;|<>/].*\S@\S",
             "alone, not several: keep one, or write  several: first  under candidates",
         ),
         (r"<\s*([^<>]*?)\s*>?\s*$", "only, what is between < and >: {1}"),
         (r"\S\s+(\([^()]*\)|\[[^][]*\])$", "without {1} beside it"),
+        (r"^~.*@|@.*~$", "; ~ looks like a strike-through: delete this row, or the ~"),
         (r"""^["`“”„‟«»‘’‚‛‹›]|["'`“”„‟«»‘’‚‛‹›]$""", "without quotes around it"),
         (r"^[^@]{65}|^.{255}", "of at most 254 characters, 64 before the @"),
     )

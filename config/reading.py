@@ -110,13 +110,18 @@ def who_reads(table: Path, *folders: Path, sheet: str | None = None) -> Path | N
 
     Whoever does not name a sheet may read any of them.
     """
-    for folder in dict.fromkeys((table.parent, *folders)):
+    for folder in filter(Path.is_dir, dict.fromkeys((table.parent, *folders))):
         for each in sorted(folder.iterdir()):
             if each.suffix.lower() in YAML and table_of(each) == table.resolve():
                 names = filter(None, (_named(each, "sheet"), sheet))
                 if len({name.strip().casefold() for name in names}) < 2:
                     return each
     return None
+
+
+def encoding_of(table: Path, *folders: Path) -> str | None:
+    """The encoding that the definition names which reads a table, as `who_reads` finds it."""
+    return _named(reader, "encoding") if (reader := who_reads(table, *folders)) else None
 
 
 def table_of(definition: Path) -> Path | None:

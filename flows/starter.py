@@ -16,7 +16,8 @@ from config.own_outputs import check_output
 from config.reading import YAML, who_reads
 from config.sheets.cells import Grid
 from config.sheets.left_out import in_cell, in_yaml, to_decide, values_of
-from config.sheets.table import Table, read_table
+from config.sheets.table import NO_HEADER, Table, read_table
+from config.sheets.text import ASK
 from config.yaml_file import read_yaml
 from tasks.outputs.exports import write_file
 
@@ -33,7 +34,12 @@ OPTIONAL = ("stage_id", "invites.hours", "invites.pilot")  # empty rows of a wor
 
 
 def write_starter(
-    path: Path, export: Path | None = None, sheet: str | None = None, *, force: bool = False
+    path: Path,
+    export: Path | None = None,
+    sheet: str | None = None,
+    encoding: str | None = None,
+    *,
+    force: bool = False,
 ) -> None:
     """Write a definition, `.yaml` or `.xlsx`, which reads the export, or a sheet of it, if any.
 
@@ -44,7 +50,7 @@ def write_starter(
     if suffix not in {*YAML, ".xlsx"}:
         raise BadInput.at(Place(path), "wanted a name that ends in .yaml or .xlsx")
     _check(path, force=force)
-    table = _read(export, sheet, path) if export else None
+    table = _read(export, sheet, path, encoding) if export else None
     if export and table:
         _refuse_second(export, table, path.parent, force=force)
     text = _text(path, table, {})
@@ -58,13 +64,19 @@ def write_starter(
 
 
 def write_each(
-    folder: Path, export: Path, column: str, sheet: str | None = None, *, force: bool = False
+    folder: Path,
+    export: Path,
+    column: str,
+    sheet: str | None = None,
+    encoding: str | None = None,
+    *,
+    force: bool = False,
 ) -> list[Path]:
     """Write a definition for each value of a column, which keeps the people who have it.
 
     Raises BadInput like `write_starter`, before anything is written.
     """
-    table = _read(export, sheet, folder)
+    table = _read(export, sheet, folder, encoding)
     title, values = values_of(table, column)
     if folder.suffix or len(values) > MOST:
         why = f"{title} has {len(values):,} values, wanted a column with at most {MOST}"
@@ -112,23 +124,30 @@ def _text(path: Path, table: Table | None, where: dict[str, list[str]]) -> str:
     return TEMPLATE.read_text("utf-8").format(key=key, candidates=people, check=check)
 
 
-def _read(export: Path, sheet: str | None, path: Path) -> Table:
-    """Read an export. Raises BadInput; if it must be told which sheet, with the line to type."""
+def _read(export: Path, sheet: str | None, path: Path, encoding: str | None) -> Table:
+    """Read an export. Raises BadInput; if it must be told how, with the line to type."""
     try:
-        return read_table(export, sheet)
+        table = read_table(export, sheet, encoding=encoding or "")
     except BadInput as error:
         wrong = error.mistakes[0]
-        if wrong.field != "sheet" or not wrong.wanted:
+        asks, option = ASK in wrong.message, f"--{wrong.field}"
+        if not asks and (wrong.field != "sheet" or not wrong.wanted):
             raise
-        why, _, _ = wrong.message.partition(". Say which")
-        refusal = BadInput.at(wrong.place, f"{why}. Say which, with --sheet")
-        new = command("new", path, "--from", export, "--sheet", wrong.wanted)
+        why = wrong.message.replace(ASK, "").partition(". Say which")[0]
+        do = ", or say which is right, with" if asks else ". Say which, with"
+        refusal = BadInput.at(wrong.place, f"{why}{do} {option}")
+        new = command("new", path, "--from", export, option, wrong.wanted or "NAME")
         refusal.then = f"Then type: {new}"
         raise refusal from None
+    if no_header := [each for each in table.mistakes if each.message == NO_HEADER]:
+        raise BadInput(no_header)
+    return table
 
 
 def _options(table: Table, where: dict[str, list[str]]) -> Iterator[str]:
     """The lines below `file` of a definition that reads a table."""
+    if table.grid.encoding:
+        yield f"  encoding: {in_yaml(table.grid.encoding)}"
     if table.grid.sheet:
         yield f"  sheet: {in_yaml(table.grid.sheet)}"
     missing = [name for name in ("first_name", "last_name", "email1") if name not in table.by_field]
@@ -190,7 +209,7 @@ def _rows(fields: dict[str, Any], around: str = "") -> Iterator[tuple[str, str]]
     for name, value in fields.items():
         if isinstance(value, dict):
             yield from _rows(value, "" if name == "candidates" else f"{around}{name}.")
-        elif name not in {"candidates", "file", "sheet"}:
+        elif name not in {"candidates", "file", "sheet", "encoding"}:
             yield around + name, in_cell(value) if isinstance(value, list) else value
 
 

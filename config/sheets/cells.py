@@ -28,14 +28,16 @@ class Grid:
     """One sheet, or a whole text: rows that hold anything, each with its number in the file.
 
     In a sheet the number is the row, in a text the line on which the row begins. Columns count
-    from 0. `links` holds the mailto targets of cells, `fills` the number in `palette` of what each
-    cell of a row is filled with, if any is; 0 is nothing.
+    from 0. `encoding` is what a definition said of it. `links` holds the mailto targets of cells,
+    `fills` the number in `palette` of what each cell of a row is filled with, if any is; 0 is
+    nothing.
     """
 
     file: Path
     rows: list[Row]
     sheet: str | None = None
     delimiter: str | None = None
+    encoding: str | None = None
     hidden: set[int] = field(default_factory=set)
     struck: set[tuple[int, int]] = field(default_factory=set)
     links: dict[tuple[int, int], str] = field(default_factory=dict)

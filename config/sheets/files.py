@@ -27,10 +27,15 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class Source:
-    """A file, read once: whatever is made of it is made of these bytes."""
+    """A file, read once: whatever is made of it is made of these bytes.
+
+    `encoding` is what a definition says of a text that is no Unicode; "" if it says nothing, and
+    None if there is no definition.
+    """
 
     file: Path
     data: bytes = field(repr=False)
+    encoding: str | None = None
 
     @property
     def digest(self) -> str:
@@ -52,7 +57,7 @@ class Source:
         return Kind.PAGE if text.lstrip("\ufeff \r\n\t").startswith("<") else Kind.TEXT
 
 
-def read_file(file: Path) -> Source:
+def read_file(file: Path, encoding: str | None = None) -> Source:
     """Read a whole file once nobody is writing it.
 
     Raises BadInput if it is missing, empty, no file, too large, or written all the time.
@@ -68,7 +73,7 @@ def read_file(file: Path) -> Source:
         elif not data.strip(b"\0 \r\n\t\xef\xbb\xbf\xff\xfe"):
             why_not = "this file is empty"
         else:
-            return Source(file, data)
+            return Source(file, data, encoding)
     except (OSError, ValueError) as error:
         why_not += f": {error.strerror}" if isinstance(error, OSError) and error.strerror else ""
     raise BadInput.at(Place(file), why_not)

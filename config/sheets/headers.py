@@ -5,6 +5,7 @@ the kinds, the fields of a candidate, `remarks` and `qualifier` match a whole he
 patterns of words: `*` stands for the rest of a word, so that `reject*` matches Rejected, Rejection
 and rejects.
 
+- `whose`: the first word of a header that says whose a field is, as in Attendee Email
 - `beside`: the words mean this only in a table that has one of these headers as well
 - `status_column`, but not `not_status`: headers whose values may say that a person is out
 - `consent`, but not `not_consent`: headers under which a no says that a person is out
@@ -29,6 +30,7 @@ from pathlib import Path
 from typing import Literal
 
 from config.definition import COLUMNS
+from config.sheets.cells import is_address
 
 # Titles, dates and remarks may stand above the header, which must be within so many rows.
 ABOVE_AT_MOST = 50
@@ -61,7 +63,11 @@ def header_among(rows: Sequence[Sequence[str]], columns: Mapping[str, str]) -> t
     """Find the header: the first of the rows that is one, or else names the most fields, and how
     many it names.
     """
-    named = [{*fields_of(row, columns)} - {None} for row in rows[:ABOVE_AT_MOST]] or [set()]
+    # A row with an address in it is a person, and never a header.
+    named = [
+        set() if any(map(is_address, row)) else {*fields_of(row, columns)} - {None}
+        for row in rows[:ABOVE_AT_MOST]
+    ] or [set()]
     best = next(filter(is_header, named), max(named, key=len))
     return named.index(best), len(best)
 
@@ -199,7 +205,9 @@ def _words() -> list[tuple[str, str, frozenset[str]]]:
 def _meaning(header: str) -> str | None:
     """The field that a whole header names; an unknown word in brackets makes it another."""
     certain = {word: kind for word, kind, beside in _words() if not beside}
-    if field := certain.get(spelling(header)):
+    whose, _, own = worded(header).partition(" ")
+    own = own.removeprefix("s ") if whose in listed("whose") else ""
+    if field := certain.get(spelling(header)) or certain.get(spelling(own)):
         return field
     bare, brackets = _BRACKETS.sub("", header), _BRACKETS.findall(header)
     known = all(spelling(each) in _spellings("qualifier") for each in brackets)

@@ -54,6 +54,11 @@ def split_name(full: str) -> Split:
     return Split(first, last, f"{note}if that is wrong, {do}")
 
 
+def is_test(name: str, address: str) -> bool:
+    """Whether a row looks as if somebody tried a form or a system, and is nobody."""
+    return bool(_TEST.search(f"{' '.join(name.split())} {address}".casefold()))
+
+
 def _capitals(words: list[str]) -> tuple[str, str] | None:
     """Read `DUPONT Jean` and `Jean DUPONT`, the form that is usual in France and elsewhere."""
     great = [len(word) > 2 and word.isupper() and "." not in word for word in words]
@@ -84,4 +89,8 @@ def _parser() -> "Parser":
     return parser_for(locales.RU, locales.TR_AZ, base=Parser(words))
 
 
+_TEST = re.compile(
+    r"^(?:test (?:candidate|applicant|user|test)|(?:max|erika) mustermann) |[ <:]test@"
+    r"|^j(?:ohn|ane) doe .*@example\."
+)
 _ASIDE = re.compile(r"\[[^\[\]]*\]|<[^<>]*>")

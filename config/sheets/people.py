@@ -10,11 +10,11 @@ from pydantic import ValidationError
 from config import definition as models
 from config.building import mistake
 from config.emails import email_key
-from config.errors import BadInput, Mistake, Place, shown
+from config.errors import BadInput, Mistake, Place, shown, some
 from config.field_names import meaning
 from config.sheets.cells import addresses_in, error_in, plain_address
 from config.sheets.left_out import Counts, choose, compared, line
-from config.sheets.names import FULL_NAME, split_name
+from config.sheets.names import FULL_NAME, is_test, split_name
 from config.sheets.table import Table, no_column, read_table
 
 if TYPE_CHECKING:
@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 
 SENT = tuple(models.Candidate.model_fields)
 NAMES = ("first_name", "last_name")
+TEST = (
+    "this looks like a test, not like a person: delete the row, or write under candidates  "
+    "test_rows: skip  (read, to invite them)"
+)
 
 
 @dataclass
@@ -50,7 +54,7 @@ def read_people(spec: models.Table, base: Path, *, asks: bool = True) -> People:
     """
     split = spec.split_name or FULL_NAME in spec.columns
     try:
-        table = read_table(base / spec.file, spec.sheet, spec.columns)
+        table = read_table(base / spec.file, spec.sheet, spec.columns, spec.encoding or "")
     except BadInput as error:
         return People(mistakes=[*error.mistakes])
     whole = table.by_field.get(FULL_NAME)
@@ -67,6 +71,11 @@ def read_people(spec: models.Table, base: Path, *, asks: bool = True) -> People:
     if (chosen := choose(table, spec, asks=asks)) is None:
         return people
     out, people.apart, people.ignored = chosen
+    rows, addresses = [row for row, _ in table.rows if row not in out], table.frame["email1"]
+    tests = [row for row in rows if is_test(table.names[row], addresses[row])]
+    out |= dict.fromkeys(tests, "the row looks like a test") if spec.test_rows == "skip" else {}
+    for row in tests if not spec.test_rows else ():
+        table.mistakes.append(Mistake(table.place(row, "email1"), TEST, "email1"))
     first = spec.several == "first"
     everybody = [row for row, _ in table.rows if row not in out]
     people.listed = _folded(table, everybody, first)
@@ -113,11 +122,18 @@ def _read(table: Table, row: int, texts: dict[str, str], first: bool) -> models.
         if first and len(addresses_in(typed)) > 1:
             used = f"{texts['email1']} is used, of {shown(typed)}"
             table.notes.append(f"{table.place(row, 'email1')}, email1: {used}")
-    if full := texts.pop(FULL_NAME, ""):
+    full = texts.pop(FULL_NAME, "")
+    try:
+        models.checked_name(full)
+    except ValueError as error:
+        refuse(FULL_NAME, found=full, wanted=str(error))
+        full = ""
+    if full:
         split = split_name(full)
         texts |= {"first_name": split.first, "last_name": split.last}
         if not split.last:
-            refuse("last_name", found=full, wanted="a first and a last name, as in two columns")
+            why = f"one word only. Write it twice ({full} {full}) or add a column"
+            refuse("last_name", f"found {shown(full)}, {why}")
         elif split.note:
             place = table.place(row, "first_name")
             table.notes.append(f"{place}, full_name: {shown(full)} is {split.note}")
@@ -154,8 +170,11 @@ def _folded(table: Table, everybody: list[int], first: bool) -> list[models.List
 
 
 def _differing(table: Table, frame: "pd.DataFrame", again: "pd.Series[int]") -> Iterator[Mistake]:
-    """Say how later rows of a person differ in what is sent, and how to choose."""
+    """Say how later rows of a person differ in what is sent, and how to choose; name the others."""
     apart = frame.loc[again.index] != frame.loc[again].set_axis(again.index)
+    alike = [(table.place(row), table.place(again[row])) for row in again.index[~apart.any(axis=1)]]
+    each = [f"{_row(later)} is the same person as {_row(first)}" for later, first in alike]
+    table.notes += [f"{table.grid.whole}: {some(each)}; each is read once"] if each else []
     shared = table.cells.apply(lambda cells: cells.map(cells.value_counts()))  # by how many rows
     known = {*table.by_field.values()}
     for row in apart.index[apart.any(axis=1)].to_list():

@@ -94,10 +94,13 @@ class Table:
 
 
 def read_table(
-    file: Path, sheet: str | None = None, columns: Mapping[str, str] | None = None
+    file: Path,
+    sheet: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    encoding: str | None = None,
 ) -> Table:
     """Read a file of any kind as a table, as `table_of` does."""
-    return table_of(read_file(file), sheet, columns)
+    return table_of(read_file(file, encoding), sheet, columns)
 
 
 def table_of(
@@ -134,6 +137,8 @@ def no_column(place: Place, name: str, titles: Sequence[str]) -> Mistake:
 
 
 def _listed(titles: Sequence[str]) -> str:
+    if any(map(is_address, titles)):
+        return "a person, and no header"
     return some([shown(title.strip()) for title in titles if title.strip()], NAMED) or "nothing"
 
 
@@ -160,6 +165,9 @@ def _chosen(
     fitting = [
         g for g in fitting if any("@" in text for _, row in g.rows for text in row)
     ] or fitting
+    if source.encoding and source.kind is Kind.WORKBOOK:
+        why = "this is a workbook, whose encoding is known; leave out encoding"
+        raise BadInput.at(place, why, field="encoding")
     if sheet is not None and source.kind is Kind.TEXT:
         raise BadInput.at(place, "this is a text without sheets; leave out sheet", field="sheet")
     options = named if named or sheet else grids if len(grids) == 1 else fitting

@@ -1,17 +1,30 @@
-"""Tables in text: comma, semicolon, tab or vertical bar between the cells."""
+"""Tables in text: their encoding, and comma, semicolon, tab or bar between the cells.
+
+An encoding is never guessed: of what is no Unicode a person is asked how its words read right.
+"""
 
 import csv
 import io
 import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from unicodedata import category
 
-from config.errors import BadInput, Mistake, Place
+from config.errors import BadInput, Mistake, Place, shown
 from config.sheets.cells import MOST_CELLS, Grid, Row
-from config.sheets.files import TOO_LARGE, Source, encoding_of
+from config.sheets.files import TOO_LARGE, Kind, Source, encoding_of
 from config.sheets.headers import header_among
 
 HEAD = 65_536  # characters in which the header is looked for
+SAVE_AS = "Save it as UTF-8"
+ASK = ", or write the right one under candidates:  encoding: …"
+MOST_SHOWN, WORDS = 6, 3  # encodings in a question, and the words of each
+LIKELY = (
+    *("windows-1252", "windows-1250", "windows-1251", "windows-1253", "windows-1254"),
+    *("mac_roman", "cp850", "cp932", "gb18030", "cp949", "cp950"),
+)
+WIDE = ("utf-16-le", "utf-16-be")
 STRAY_QUOTE = (
     'the rows cannot be told apart from here on, because a quote (") is opened and not closed; '
     "close or remove it"
@@ -21,11 +34,9 @@ STRAY_QUOTE = (
 def read_text(source: Source, columns: Mapping[str, str]) -> Grid:
     """Read a text with the delimiter with which its header names the most fields.
 
-    `columns` says which header holds which field. Raises BadInput if it is not text.
+    `columns` says which header holds which field. Raises BadInput as `decoded` does.
     """
-    text, note = decoded(source.data)
-    if "\0" in text:
-        raise BadInput.at(Place(source.file), "this is a binary file, wanted a table")
+    text = decoded(source)
     head = io.StringIO(text[:HEAD], newline="").readlines()
     first = 1
     delimiters: tuple[str, ...] = (",", ";", "\t", "|")
@@ -42,8 +53,7 @@ def read_text(source: Source, columns: Mapping[str, str]) -> Grid:
     header = fit(delimiter)[2]
     # No program has to read what is above the header: a stray quote there is part of the text.
     grid = Grid(source.file, [row for row in tops[delimiter] if row[0] < header])
-    grid.delimiter = delimiter
-    grid.notes = [f"{grid.whole}: {note}"] if note else []
+    grid.delimiter, grid.encoding = delimiter, source.encoding
     lines = itertools.islice(io.StringIO(text, newline=""), header - 1, None)
     room = MOST_CELLS
     for number, cells in _rows(lines, delimiter, header, strict=True):
@@ -74,15 +84,67 @@ def _rows(
         yield begins, []
 
 
-def decoded(data: bytes) -> tuple[str, str]:
-    """Decode by the byte-order mark, or else as UTF-8, or else as Windows-1252, with a note."""
-    try:
-        return data.decode(encoding_of(data) or "utf-8"), ""
-    except UnicodeDecodeError:
-        why = "this file is not in UTF-8 and was read as Windows-1252; if letters look wrong, save"
-        return data.decode("cp1252", "replace"), f"{why} it as UTF-8"
+def decoded(source: Source) -> str:
+    """Decode by the byte-order mark, as UTF-8, or as the definition or the page itself says.
+
+    Raises BadInput if it is no text, or with the question how its words read right.
+    """
+    data, mark = source.data, encoding_of(source.data)
+    page = _DECLARED.search(data[:HEAD]) if source.kind is Kind.PAGE else None
+    for name in [mark] if mark else ["utf-8", source.encoding, page and page[1].decode()]:
+        odd = "\0" if name in {mark, "utf-8"} else _ODD
+        if name and (text := _as(name, data)) and not re.search(odd, text):
+            return text
+    place = Place(source.file)
+    if mark or not (readings := _readings(data)):
+        raise BadInput.at(place, "this is a binary file, wanted a table")
+    nor = f", nor in {source.encoding}" if source.encoding else ""
+    each = "; ".join(f"{name} {shown(words)}" for words, name in readings)
+    why = f"this text is not in UTF-8{nor}. Its words, by encoding:  {each}.  {SAVE_AS}"
+    do = "" if source.encoding is None else ASK
+    raise BadInput.at(place, why + do, field="encoding")
 
 
+def _as(encoding: str, data: bytes) -> str:
+    with suppress(LookupError, ValueError):
+        return data.decode(encoding)
+    return ""
+
+
+def _readings(data: bytes) -> list[tuple[str, str]]:
+    """Some words as likely encodings read them, each with its encoding; fewest signs come first.
+
+    Encodings that read all words alike are one. The words are those by which the others differ.
+    """
+    wide = b"\0" in data
+    # In all these encodings what stands between words is ASCII, and never a part of a letter.
+    words = dict.fromkeys(word for word in _BETWEEN.split(data) if not word.isascii())
+    sample = data[:HEAD] if wide else b"\n".join(words)
+    read: dict[str, list[str]] = {}
+    for name in WIDE if wide else LIKELY:
+        letters = {*(text := _as(name, sample))} - {*"\r\n\t"}
+        says = any(each.isalpha() for each in letters if wide or not each.isascii())
+        if says and not any(category(each) in {"Cc", "Cn", "Co", "Cs"} for each in letters):
+            read[name] = text.split("\n")
+    chosen: list[tuple[str, ...]] = []
+    for word in zip(*read.values(), strict=False):
+        tells = len({*zip(*chosen, word, strict=True)}) > len({*zip(*chosen, strict=True)})
+        chosen += [word] if tells or len(chosen) < WORDS else []
+    readings: dict[str, str] = {}
+    for name, said in zip(read, zip(*chosen, strict=True), strict=True):
+        readings.setdefault(" ".join(said), name)
+
+    def signs(reading: tuple[str, str]) -> int:
+        return sum(not (each.isascii() or each.isalpha()) for each in reading[0])
+
+    return sorted(readings.items(), key=signs)[:MOST_SHOWN]
+
+
+_ODD = "[\0\x80-\x9f\ud800-\udfff]"  # in no text that is read as it was written
+_BETWEEN = re.compile(rb'[ \t\r\n",;<>]+')
+_DECLARED = re.compile(
+    rb"<(?:meta|\?xml)\b[^>]{0,200}?(?:charset|encoding)\s*=[\s\"']*([\w.:-]+)", re.I
+)
 # A line that only Excel understands; other programs add quotes to it, and delimiters.
 _SEPARATOR = re.compile(r"\"?sep ?= ?(?P<delimiter>[,;\t|])\"?(?P=delimiter)*", re.IGNORECASE)
 # An apostrophe that programs put before text that looks like a formula.

@@ -27,7 +27,7 @@ from config.sheets.cells import (
     Unfit,
     text_of,
 )
-from config.sheets.files import SAVE_AS, TOO_LARGE, Source
+from config.sheets.files import SAVE_AS, TOO_LARGE, Kind, Source
 from config.sheets.text import decoded
 
 MEMORY = 640 * 2**20
@@ -45,13 +45,14 @@ FAR_AWAY = "this cell is far away from any table; delete it, or its column"
 
 def read_grids(source: Source) -> list[Grid]:
     """Read every sheet of a workbook, or every table of a web page. Raises BadInput."""
+    data = decoded(source).encode() if source.kind is Kind.PAGE else source.data
     home = str(Path(__file__).parents[2])
     path = os.pathsep.join(filter(None, (home, os.environ.get("PYTHONPATH"))))
     answer: list[Grid] | Unfit = Unfit(TOO_LARGE)
     with suppress(subprocess.TimeoutExpired):
         done = subprocess.run(  # noqa: S603 - our own program
             [sys.executable, "-P", "-m", "config.sheets.workbook", source.kind.value],
-            input=source.data,
+            input=data,
             stdout=subprocess.PIPE,
             # A library's messages may contain what people wrote in cells.
             stderr=subprocess.DEVNULL,
@@ -66,7 +67,7 @@ def read_grids(source: Source) -> list[Grid]:
         why, sheet, cell = (*answer.args, None, None)[:3]
         raise BadInput.at(Place(source.file, sheet=sheet, cell=cell), why)
     for grid in answer:
-        grid.file = source.file
+        grid.file, grid.encoding = source.file, source.encoding
     return answer
 
 
@@ -176,7 +177,7 @@ def _pages(data: bytes) -> list[Grid]:
     """Read every table of a page. Raises Unfit."""
     from lxml import etree, html  # noqa: PLC0415
 
-    page = html.fromstring(re.sub(r"^\ufeff?\s*<\?xml[^>]*>", "", decoded(data)[0]))
+    page = html.fromstring(re.sub(r"^\ufeff?\s*<\?xml[^>]*>", "", data.decode()))
     etree.strip_elements(page, "script", "style", "template", etree.Comment, with_tail=False)
     for each in page.iter("br", "p", "div", "li"):
         each.tail = " " + (each.tail or "")

@@ -101,6 +101,7 @@ def _without(found: list["Link"]) -> str:
 def _into_a_copy(
     key: str, into: Path, output: Path, sheet: str | None, *, force: bool, quiet: bool
 ) -> None:
+    from config.reading import encoding_of
     from data.campaigns.people import find, invites_of, own_steps, rows
     from data.eligibility.holds import holds
     from data.store.ledger import Ledger
@@ -115,8 +116,10 @@ def _into_a_copy(
         held = holds(session, campaign)
         results = results_of(people, held, campaign.app_url, project, send=send)
         file = Path(campaign.file)
-    columns = _columns(file)
-    copied = write_results(into, output, results, sheet=sheet, columns=columns, force=force)
+    columns, encoding = _columns(file), encoding_of(into, file.parent)
+    copied = write_results(
+        into, output, results, sheet=sheet, columns=columns, encoding=encoding, force=force
+    )
     if quiet:
         print(json.dumps({"statuses": copied.statuses, "absent": copied.absent}))
         return

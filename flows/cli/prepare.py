@@ -38,7 +38,8 @@ def check(
     else:
         _show(good, mistakes)
     if mark:
-        _mark(mark, mistakes, force, quiet=as_json)
+        folders = [each if each.is_dir() else each.parent for each in files]
+        _mark(mark, mistakes, folders, force, quiet=as_json)
     elif mistakes and not as_json:
         again = command("check", *files)
         print(f"Fix this, then type: {again}", file=sys.stderr)
@@ -57,6 +58,9 @@ def new(
     sheet: str | None = typer.Option(None, help="The sheet of the export with the people."),
     each: str | None = typer.Option(
         None, help="A column of the export: write a definition for each of its values."
+    ),
+    encoding: str | None = typer.Option(
+        None, help="The encoding of an export that is not in UTF-8, such as windows-1250."
     ),
     schema: bool = typer.Option(
         False, "--schema", help="Print the JSON schema for your editor instead."
@@ -79,12 +83,12 @@ def new(
             raise typer.BadParameter(
                 "wanted a folder to write into, and --from", param_hint="--each"
             )
-        for file in write_each(path, export, each, sheet, force=force):
+        for file in write_each(path, export, each, sheet, encoding, force=force):
             print(file)
         print(f"Fill in what stands between < and > in each.\n{words.then('check', path)}")
         return
     path = path or (export.with_suffix(".yaml") if export else Path("hiring.yaml"))
-    write_starter(path, export, sheet, force=force)
+    write_starter(path, export, sheet, encoding, force=force)
     print(f"Fill in what stands between < and > in {path}.\n{words.then('check', path)}")
 
 
@@ -142,12 +146,14 @@ def _show(good: list["Campaign"], mistakes: list["Mistake"]) -> None:
         print(f"{counted(mistakes)}. Nothing was sent.", file=sys.stderr)
 
 
-def _mark(copy: Path, mistakes: list["Mistake"], force: bool, *, quiet: bool) -> None:
+def _mark(
+    copy: Path, mistakes: list["Mistake"], folders: list[Path], force: bool, *, quiet: bool
+) -> None:
     """Write the copy of the one table that has mistakes in its cells."""
     from tasks.outputs.marking import NothingToMark, write_marked
 
     try:
-        done = write_marked(copy, mistakes, force=force)
+        done = write_marked(copy, mistakes, *folders, force=force)
     except NothingToMark as nothing:  # the check ends as it would without a copy
         done = str(nothing)
     if not quiet:

@@ -8,7 +8,7 @@ from typing import Any
 
 from config.errors import BadInput, CampaignError, Mistake
 from config.own_outputs import COPY, check_output
-from config.reading import YAML
+from config.reading import YAML, encoding_of
 from config.sheets.cells import letters
 from config.sheets.files import Kind, Source, read_file
 from config.sheets.table import grids_of, table_of
@@ -37,8 +37,13 @@ class WrongEnding(CampaignError):
     exit_code = 2
 
 
-def write_marked(copy: Path, mistakes: Sequence[Mistake], *, force: bool = False) -> str:
-    """Write the copy and say what is in it. Raises CampaignError, also if `copy` is not ours."""
+def write_marked(
+    copy: Path, mistakes: Sequence[Mistake], *folders: Path, force: bool = False
+) -> str:
+    """Write the copy and say what is in it; definitions in `folders` read the table.
+
+    Raises CampaignError, also if `copy` is not ours.
+    """
     check_output(copy, force=force)
     in_cells = [each for each in mistakes if each.place.file.suffix.lower() not in YAML]
     in_cells = [each for each in in_cells if each.place.cell or each.place.line]
@@ -47,7 +52,7 @@ def write_marked(copy: Path, mistakes: Sequence[Mistake], *, force: bool = False
         raise NothingToMark
     if len(files) > 1:
         raise OneTable(files=" and ".join(map(str, files)))
-    source = read_file(files[0])
+    source = read_file(files[0], encoding_of(files[0], *folders))
     is_workbook = source.kind is Kind.WORKBOOK
     ending = source.file.suffix.lower() if is_workbook else ".xlsx"
     if copy.suffix.lower() != ending:

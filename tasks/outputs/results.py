@@ -47,6 +47,7 @@ def write_results(
     *,
     sheet: str | None = None,
     columns: Mapping[str, str] | None = None,
+    encoding: str | None = None,
     force: bool = False,
 ) -> Copied:
     """Write a copy of a table with a result in each person's row, whatever order they are in now.
@@ -54,7 +55,7 @@ def write_results(
     `results` are by email key. Results of an earlier time are replaced. Raises WrongCopy, BadInput,
     NotOurs, CannotWrite; the table itself is never changed.
     """
-    source = read_file(sheet_file)
+    source = read_file(sheet_file, encoding)
     is_workbook = source.kind is Kind.WORKBOOK
     _check_copy(source, into)
     check_output(into, force=force)

@@ -11,6 +11,7 @@ from config.definition import Table
 from config.errors import BadInput, CampaignError
 from config.reading import read_campaign
 from config.sheets.people import read_people
+from config.sheets.table import NO_HEADER
 from flows.starter import write_each, write_starter
 
 EXPORT = """\
@@ -174,6 +175,38 @@ def test_one_of_several_sheets(tmp_path: Path, name: str) -> None:
     if name == "hiring.xlsx":
         (ada,) = read_people(Table(file=name, sheet="candidates"), tmp_path).listed
         assert ada.candidate.last_name == "Data"
+
+
+@pytest.mark.parametrize("name", ["hiring.yaml", "hiring.xlsx"])
+def test_an_export_that_is_no_unicode(tmp_path: Path, name: str) -> None:
+    """Whoever does not say its encoding is asked; what is said stands in the definition."""
+    export = tmp_path / "export.csv"
+    export.write_bytes("First name,Last name,Email\nŁukasz,Żółć,l@people.test\n".encode("cp1250"))
+    with pytest.raises(BadInput) as refused:
+        write_starter(tmp_path / name, export)
+    question = refused.value.mistakes[0].message
+    assert 'windows-1250 "Łukasz Żółć"' in question
+    assert question.endswith("Save it as UTF-8, or say which is right, with --encoding")
+    typed = f"campaign new {tmp_path / name} --from {export} --encoding NAME"
+    assert refused.value.then == f"Then type: {typed}"
+    write_starter(tmp_path / name, export, encoding="windows-1250")
+    spec: dict[str, str] = {"file": "export.csv", "encoding": "windows-1250"}
+    if name == "hiring.yaml":
+        assert "\n  encoding: windows-1250\n" in (tmp_path / name).read_text().replace('"', "")
+    else:
+        spec = {"file": name, "sheet": "candidates"}
+        assert "encoding" not in said(tmp_path / name)
+    (one,) = read_people(Table.model_validate(spec), tmp_path).listed
+    assert one.candidate.last_name == "Żółć"
+
+
+def test_an_export_without_a_header_is_refused(tmp_path: Path) -> None:
+    """Nobody's row is written into a definition as if it were headers."""
+    (tmp_path / "export.csv").write_text("Name,Lovelace,ada@people.test\nBob,B,bob@people.test\n")
+    with pytest.raises(BadInput, match="export") as refused:
+        write_starter(tmp_path / "hiring.yaml", tmp_path / "export.csv")
+    assert refused.value.mistakes[0].message == NO_HEADER
+    assert not (tmp_path / "hiring.yaml").exists()
 
 
 def test_a_workbook_has_whoever_the_export_has_or_is_not_written(tmp_path: Path) -> None:

@@ -16,6 +16,8 @@ HEAD = "First name,Last name,Email\n"
 ADA = "Ada,Lovelace,ada@people.test\n"
 BOB = "Bob,Byron,bob@people.test\n"
 EVE = "Eve,Epsilon,eve@people.test\n"
+NO_NAME = ", which is no number, no date, no TRUE and no address"
+STRUCK = "; ~ looks like a strike-through: delete this row, or the ~"
 MISTAKES: list[tuple[str | bytes, dict[str, Any], list[str]]] = [
     # Addresses and names.
     (
@@ -42,7 +44,48 @@ MISTAKES: list[tuple[str | bytes, dict[str, Any], list[str]]] = [
     (
         "Name,Email\nMadonna,m@people.test\n",
         {"split_name": True},
-        [':2, last_name: found "Madonna", wanted a first and a last name, as in two columns'],
+        [
+            ':2, last_name: found "Madonna", one word only. Write it twice (Madonna Madonna) or '
+            "add a column"
+        ],
+    ),
+    (
+        HEAD + "2026-05-04,April,a@x.test\nTRUE,Bool,b@x.test\nCid,12345,c@x.test\n"
+        "Dan,d@home.test,d@x.test\n~Ivan,Petrov,e@x.test\n",
+        {},
+        [
+            f":{line}, {name}: found {found}, wanted a name{rest}"
+            for line, name, found, rest in [
+                (2, "first_name", '"2026-05-04"', NO_NAME),
+                (3, "first_name", '"TRUE"', NO_NAME),
+                (4, "last_name", '"12345"', NO_NAME),
+                (5, "last_name", '"d@home.test"', NO_NAME),
+                (6, "first_name", '"~Ivan"', STRUCK),
+            ]
+        ],
+    ),
+    (
+        "Name,Email\n~Ivan Petrov~,~i@x.test~\n2026-05-04 April,a@x.test\n",
+        {"split_name": True},
+        [
+            f':2, full_name: found "~Ivan Petrov~", wanted a name{STRUCK}',
+            f':2, email1: found "~i@x.test~", wanted an email address{STRUCK}',
+            f':3, full_name: found "2026-05-04 April", wanted a name{NO_NAME}',
+        ],
+    ),
+    (
+        HEAD + "Ada,Lovelace,ada@x.test; Ada@x.test\n",
+        {},
+        [
+            ':2, email1: found "ada@x.test; Ada@x.test", wanted an email address once: this is the '
+            "same address twice; write it once"
+        ],
+    ),
+    (
+        HEAD + "Ada,Lovelace,Test@x.test\nTest,Candidate,t@x.test\nMax,Mustermann,m@x.test\n"
+        "John,Doe,jd@example.com\n",
+        {},
+        [f":{line}, email1: this looks like a test, not like a person: d…" for line in range(2, 6)],
     ),
     # Columns.
     (
@@ -85,6 +128,12 @@ MISTAKES: list[tuple[str | bytes, dict[str, Any], list[str]]] = [
         ],
     ),
     ("Ada,Lovelace,ada@people.test\n" + BOB, {}, [":1: this row has an address, so it is no…"]),
+    # Whoever is called like a field is a person, whose row is not quoted.
+    (
+        "Wer,Nn,Wo\nEmail,Name,ada@people.test\n",
+        {},
+        [f':1, {name}: no column for {name}; found "Wer", "Nn", "Wo". If…' for name in ("email1",)],
+    ),
     (HEAD, {}, [", candidates: found no candidates, wanted at least one row below the header"]),
     (HEAD + ADA, {"sheet": "x"}, [", sheet: this is a text without sheets; leave out sheet"]),
     # Rows of one person, and people of one name.
@@ -202,11 +251,6 @@ FINE: list[tuple[str | bytes, dict[str, Any], list[str]]] = [
     ((HEAD + ADA).replace(",", ";").encode(), {}, []),
     ((HEAD + ADA).replace(",", "\t").replace("\n", "\r").encode(), {}, []),
     (("sep=|\r\n" + (HEAD + ADA).replace(",", "|")).encode(), {}, []),
-    (
-        ("Firma: Müller\n" + HEAD + ADA).encode("cp1252"),
-        {},
-        ["people.csv: this file is not in UTF-8 and was read as Windows-1252; if"],
-    ),
     # Ways to write an address.
     (HEAD + "Ada,Lovelace, Ada L <ada@people.test> \n", {}, []),
     (HEAD + "Ada,Lovelace,mailto:ada@people.test?subject=x\n", {}, []),
@@ -216,6 +260,10 @@ FINE: list[tuple[str | bytes, dict[str, Any], list[str]]] = [
      [":2, email1: ada@people.test is used, of"]),
     (HEAD + ADA + "Ada,Byron,sales/ada@people.test\n", {"several": "first"}, []),
     (HEAD + "Ada,Lovelace,ada@people.test; ada@people.test\n", {}, []),
+    # One person in several rows that are alike, and who looks like a test.
+    (HEAD + ADA + BOB + ADA, {}, ["people.csv: line 4 is the same person as line 2; each is rea"]),
+    (HEAD + ADA + "Test,Candidate,t@x.test\n", {"test_rows": "skip"}, []),
+    (HEAD + ADA + "Mary,Test,mary.test@x.test\nJohn,Doe,jd@x.test\n", {}, []),
     # Columns that are sent or named.
     (
         HEAD[:-1] + ",Notes,Salary\n" + ADA[:-1] + ",good,90\n",
@@ -236,6 +284,45 @@ def test_a_table_is_read_as_people_write_it(
     assert said(people, tmp_path) == []
     assert sent(people)[0] == ("Ada", "Lovelace", "ada@people.test")
     assert all(any(each in note for note in people.notes) for each in notes), people.notes
+
+
+@pytest.mark.parametrize(
+    ("first", "last"),
+    [
+        ("X Æ", "A-12"), ("Liam", "O'Neil 3rd"), ("John", "Smith III"), ("Thị", "Nguyễn"),
+        ("O", "A"), ("True", "Truman"), ("May", "April"), ("June", "Null"), ("Mary", "Test"),
+        ("李", "娜"), ("Prince", "-"), ("No", "False"),
+    ],
+)  # fmt: skip
+def test_a_name_is_read_as_it_is(read: Read, tmp_path: Path, first: str, last: str) -> None:
+    """However much it looks like something else."""
+    people = read(f"{HEAD}{first},{last},a@people.test\n")
+    assert (said(people, tmp_path), sent(people)) == ([], [(first, last, "a@people.test")])
+
+
+def test_who_looks_like_a_test_is_skipped_or_invited(read: Read) -> None:
+    """As the definition says: somebody may be called so."""
+    table = HEAD + ADA + "Test,Candidate,t@people.test\n"
+    people = read(table, test_rows="Skip")
+    assert [name for name, *_ in sent(people)] == ["Ada"]
+    assert people.left_out == {"the row looks like a test": ["Test Candidate"]}
+    assert [name for name, *_ in sent(read(table, test_rows="read"))] == ["Ada", "Test"]
+
+
+@pytest.mark.parametrize(
+    "titles",
+    [
+        "Attendee First Name,Attendee Last Name,Attendee Email",
+        "Candidate: First Name,Candidate: Last Name,Candidate: Email",
+        "Applicant - First name,Applicant - Surname,Applicant - E-mail address",
+        "participantFirstName,participantLastName,participantEmail",
+        "Person's first name,Person's last name,Person's email",
+        "Имя,Фамилия,Эл. почта",
+    ],
+)
+def test_a_header_may_say_whose_it_is(read: Read, tmp_path: Path, titles: str) -> None:
+    people = read(f"Order,{titles},Buyer Email\n1,{ADA[:-1]},buyer@people.test\n")
+    assert (said(people, tmp_path), sent(people)) == ([], [("Ada", "Lovelace", "ada@people.test")])
 
 
 def test_a_table_stands_alone_without_a_definition(tmp_path: Path) -> None:

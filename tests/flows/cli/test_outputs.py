@@ -102,6 +102,20 @@ def test_results_go_into_a_copy_and_what_it_lacks_is_said(
 
 
 @pytest.mark.usefixtures("hiring")
+def test_results_go_into_ones_own_sheet_in_its_own_encoding(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As the definition says that reads it; of another sheet it says nothing."""
+    for name in ("own.csv", "other.csv"):
+        (tmp_path / name).write_bytes("Name,Mail\nŁucja,ada@x.org\n".encode("cp1250"))
+    (tmp_path / "h.yaml").write_text("candidates: {file: own.csv, encoding: windows-1250}\n")
+    assert app.run(["links", "hiring", "--into", "own.csv", "-o", "copy.csv"]) == 0
+    assert "Łucja" in (tmp_path / "copy.csv").read_text("utf-8")
+    assert app.run(["links", "hiring", "--into", "other.csv", "-o", "another.csv"]) == 2
+    assert "Save it as UTF-8" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("hiring")
 def test_a_report_is_a_page(tmp_path: Path) -> None:
     assert app.run(["report", "hiring", "-o", "report.html"]) == 0
     page = (tmp_path / "report.html").read_text()

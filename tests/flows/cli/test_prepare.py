@@ -50,6 +50,18 @@ def test_mistakes_are_marked_in_a_copy_of_a_text(capsys: pytest.CaptureFixture[s
     assert "cells marked: 1 " in capsys.readouterr().out
 
 
+def test_a_copy_is_read_as_the_definition_reads_the_table() -> None:
+    """Wherever the command is typed, and wherever the table is."""
+    for name in ("campaigns", "exports"):
+        Path(name).mkdir()
+    write(candidates="file: ../exports/people.csv, encoding: windows-1250")
+    Path("hiring.yaml").rename("campaigns/hiring.yaml")
+    Path("exports/people.csv").write_bytes(f"{PEOPLE}Łucja,Żak,eve@,\n".encode("cp1250"))
+    assert app.run(["check", "campaigns", "--mark", "marked.xlsx"]) == 2
+    row = load_workbook("marked.xlsx").active[3]
+    assert [cell.value for cell in row[:3]] == ["Łucja", "Żak", "eve@"]
+
+
 def test_mistakes_are_marked_in_a_copy_of_a_workbook() -> None:
     """Corrected and saved, a marked copy is clean: its marks go when it is marked again."""
     book = Workbook()
