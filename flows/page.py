@@ -157,7 +157,8 @@ async def _show_progress(key: str, ledger: Ledger, over: asyncio.Event) -> None:
         bar = await acreate_progress_artifact(0.0, key=artifact_key("progress", key))
         while not over.is_set():
             await happens_within(BETWEEN, over)
-            done, of = await asyncio.to_thread(progress, ledger, key)
+            steps = (await asyncio.to_thread(progress, ledger, key)).values()
+            done, of = (sum(each) for each in zip(*steps, strict=True))
             with suppress(Exception):
                 await aupdate_progress_artifact(bar, 100 * done / of if of else 100.0)
 

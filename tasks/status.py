@@ -7,13 +7,13 @@ from typing import Any
 from sqlmodel import Session, col, func, select
 
 from config.errors import command
-from data.campaigns.people import Row, find, invites_of, own_steps, rows
+from data.campaigns.people import Row, find, invites_of, known, own_steps, rows
 from data.decisions.doubts import doubts, leftovers
 from data.eligibility.due import to_come
 from data.eligibility.holds import Hold, campaign_holds, holds
 from data.store.ledger import Ledger
 from data.store.states import Op, State
-from data.store.tables import CAMPAIGN, STEP, Campaign
+from data.store.tables import STEP, Campaign
 from tasks.outputs.links import embed_url, word_of
 
 
@@ -67,13 +67,19 @@ def status(session: Session, key: str) -> dict[str, Any]:
     }
 
 
-def progress(ledger: Ledger, key: str) -> tuple[int, int]:
-    """How many of a campaign's steps for people are done, and how many there are."""
-    theirs = select(STEP.c.state, func.count()).join(CAMPAIGN, CAMPAIGN.c.id == STEP.c.campaign_id)
-    theirs = theirs.where(CAMPAIGN.c.key == key, STEP.c.person_id != 0).group_by(STEP.c.state)
+def progress(ledger: Ledger, key: str) -> dict[Op, tuple[int, int]]:
+    """How many people are added and invited, each of how many. Nothing before a run has begun."""
+    states = select(STEP.c.op, STEP.c.state, func.count()).group_by(STEP.c.op, STEP.c.state)
     with ledger.reading() as session:
-        counts = {row[0]: row[1] for row in session.execute(theirs)}
-    return counts.get(State.DONE, 0), sum(counts.values())
+        campaign = known(session, key)
+        if campaign is None:
+            return {}
+        theirs = states.where(STEP.c.campaign_id == campaign.id, STEP.c.person_id != 0)
+        counts = {(op, state): n for op, state, n in session.execute(theirs)}
+        ops = (Op.ADD, Op.INVITE) if invites_of(campaign).send else (Op.ADD,)
+    left = (State.WAITING, State.SENDING, State.UNSURE, State.REFUSED)
+    done = {op: counts.get((op, State.DONE), 0) for op in ops}
+    return {op: (n, n + sum(counts.get((op, each), 0) for each in left)) for op, n in done.items()}
 
 
 def stands(row: Row, held: Mapping[int, Hold], *, send: bool) -> tuple[str, str | None]:

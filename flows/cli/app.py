@@ -1,8 +1,11 @@
 """The command line: what was typed is run, and however it ends, a person reads why."""
 
+from flows.cli import loading  # isort: split
+
 import gc
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib.metadata import version
 from typing import Any
 
@@ -21,6 +24,7 @@ class Interrupted(CampaignError):
 
 def main() -> None:
     """Run the command that was typed, and exit with its code."""
+    loading.loaded()
     # What is imported is no garbage: to look for some in it would take a quarter of a command.
     gc.set_threshold(20_000)
     code = run(sys.argv[1:])
@@ -65,17 +69,27 @@ def program() -> typer.Typer:
 class InPanels(TyperGroup):
     """Lists the commands by their panels, and lets none end by Ctrl-C without a word."""
 
+    def make_context(self, *typed: Any, **more: Any) -> Any:
+        with _aborting():
+            return super().make_context(*typed, **more)
+
     def invoke(self, ctx: Any) -> Any:
-        try:
+        with _aborting():
             return super().invoke(ctx)
-        except KeyboardInterrupt as error:
-            raise typer.Abort from error
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         for panel in panels():
             with formatter.section(panel.title):
                 named = sorted(panel.commands)
                 formatter.write_dl([(n, self.commands[n].get_short_help_str(80)) for n in named])
+
+
+@contextmanager
+def _aborting() -> Iterator[None]:
+    try:
+        yield
+    except KeyboardInterrupt as error:  # typer would end with 130, and without a word
+        raise typer.Abort from error
 
 
 def _version(asked: bool) -> None:

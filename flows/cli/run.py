@@ -4,7 +4,7 @@ import getpass
 import json
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -65,14 +65,18 @@ def run(
     allowed = Allowed(getpass.getuser(), accept_removed, keep_project)
     campaigns, wrong = _read(files)
     with prefect_server() as ready, Ledger.open(settings.database_url) as ledger:
-        plans = [_planned(each, ledger, settings, allowed, quiet=as_json) for each in campaigns]
+        shown = None if as_json else words.in_short if yes and campaigns[1:] else words.planned
+        plans = [_planned(each, ledger, settings, allowed, shown) for each in campaigns]
         del campaigns  # a large one takes much memory, and its flow reads it again
         asks = any(plan.sends for plan in plans) and not (yes or as_json)
         if asks and not words.agreed("Send this?"):
             words.aside("Nothing was sent.")
             return 1
+        if sys.stderr.isatty() and not as_json:
+            words.aside("Getting Prefect ready …")  # which takes seconds
         ready()
-        endings = [_sent(plan, ledger, allowed, quiet=as_json) for plan in plans]
+        several = shown is words.in_short
+        endings = [_sent(plan, ledger, allowed, as_json, several=several) for plan in plans]
         asyncio.run(_recorded())
         if as_json:
             print(json.dumps(_statuses(ledger, plans), ensure_ascii=False, indent=2))
@@ -94,18 +98,23 @@ def _read(places: list[Path]) -> tuple[list["Campaign"], bool]:
 
 
 def _planned(
-    read: "Campaign", ledger: "Ledger", settings: "Settings", allowed: "Allowed", *, quiet: bool
+    read: "Campaign",
+    ledger: "Ledger",
+    settings: "Settings",
+    allowed: "Allowed",
+    shown: Callable[["Plan", "Campaign"], Iterator[str]] | None,
 ) -> "Plan":
     from tasks.plan import make_plan
 
     plan = make_plan(read, ledger, settings, allowed=allowed, dry=True)
-    if not quiet:
-        for line in words.planned(plan, read):
-            words.aside(line)
+    for line in shown(plan, read) if shown else ():
+        words.aside(line)
     return plan
 
 
-def _sent(plan: "Plan", ledger: "Ledger", allowed: "Allowed", *, quiet: bool) -> "Ending":
+def _sent(
+    plan: "Plan", ledger: "Ledger", allowed: "Allowed", quiet: bool, *, several: bool
+) -> "Ending":
     """Run the flow of one campaign, and say how it ended and who needs a person."""
     import asyncio
 
@@ -126,7 +135,8 @@ def _sent(plan: "Plan", ledger: "Ledger", allowed: "Allowed", *, quiet: bool) ->
         later = ending.kind is End.NOT_YET
         goes_on = command("run", plan.file) if later else command("links", plan.key)
         next_step = ending.next_step or goes_on
-        if next_step not in {need.type_this for need in needed}:
+        told = several and ending.kind is End.DONE  # what all of them have done needs no next step
+        if not told and next_step not in {need.type_this for need in needed}:
             is_command = next_step.startswith("campaign ")
             words.aside(f"Then type: {next_step}" if is_command else next_step)
     return ending
@@ -164,7 +174,7 @@ def _statuses(ledger: "Ledger", plans: Sequence["Plan"]) -> list[dict[str, Any]]
 
 @contextmanager
 def _progress(key: str, ledger: "Ledger", *, quiet: bool) -> Iterator[None]:
-    """A bar on a terminal that asks the ledger how far the campaign is."""
+    """Bars on a terminal, one for adding and one for inviting, as the ledger has them."""
     if quiet or not sys.stderr.isatty():
         yield
         return
@@ -175,12 +185,15 @@ def _progress(key: str, ledger: "Ledger", *, quiet: bool) -> Iterator[None]:
 
     over = threading.Event()
     with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(key, total=None)
+        begins, tasks = bar.add_task(f"{key}: starting", total=None), {}
 
         def look() -> None:
             while not over.wait(SECONDS):
-                done, total = progress(ledger, key)
-                bar.update(task, completed=done, total=total)
+                for op, (done, total) in progress(ledger, key).items():
+                    if op not in tasks:
+                        tasks[op] = bar.add_task(f"{key}: {op}", total=None)
+                        bar.update(begins, visible=False)
+                    bar.update(tasks[op], completed=done, total=total)
 
         looking = threading.Thread(target=look)
         looking.start()

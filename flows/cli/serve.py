@@ -2,6 +2,7 @@
 
 import os
 import shlex
+from itertools import count
 from pathlib import Path
 
 import typer
@@ -52,18 +53,27 @@ def sandbox(
 ) -> int:
     """The assessment service on your own desk, to practise with. It sends no email.
 
+    Each port has its own record, outbox and ledger, and goes on with them when you start it again.
+
     Example: campaign sandbox --fault invite=lost:3
     """
     from config.settings import settings
     from sandbox.__main__ import main
 
-    place = settings().output_dir / "sandbox"
-    place.mkdir(parents=True, exist_ok=True)
+    place = _practice(settings().output_dir / "sandbox", port)
     print("Type these lines in another terminal. Practice has a ledger of its own.", flush=True)
     print(f"export CAMPAIGN_DATABASE_URL={shlex.quote(f'sqlite:///{place}/practice.db')}")
     options = ["--port", str(port), "--record", f"{place}/record.jsonl"]
     faults = [word for each in fault for word in ("--fault", each)]
     return main([*options, "--outbox", f"{place}/outbox", *faults])
+
+
+def _practice(folder: Path, port: int) -> Path:
+    """The folder of the sandbox at this port; a free port (0) has a new one each time."""
+    new = (folder / f"free-{number}" for number in count(1))
+    place = folder / str(port) if port else next(each for each in new if not each.exists())
+    place.mkdir(parents=True, exist_ok=bool(port))
+    return place
 
 
 @BEGIN.command
@@ -85,6 +95,7 @@ def demo() -> int:
         file.write_bytes(SAMPLE.read_bytes())
         print(f"A sandbox of the assessment service answers at {service.url}.", flush=True)
         with prefect_server() as ready:
+            print("Getting Prefect ready …", flush=True)
             ready()
             code = typed(["run", str(file), "--yes"])
             first = len(service.entries())

@@ -98,6 +98,19 @@ def planned(plan: "Plan", campaign: "Campaign") -> Iterator[str]:
             yield f"            {hold.type_this}"
 
 
+def in_short(plan: "Plan", campaign: "Campaign") -> Iterator[str]:
+    """What a run of many would do with one campaign; `campaign plan` says it in full."""
+    out = sum(map(len, campaign.left_out.values()))
+    said = [
+        f"{counted(plan.add, 'candidate')} to add",
+        f"{counted(plan.invite, 'email')} to send",
+        *([f"{len(plan.held):,} held"] if plan.held else []),
+        *([f"{out:,} left out"] if out else []),
+    ]
+    yield f"{plan.key}: {', '.join(said)}"
+    yield from (f"  waits     {hold.why}" for hold in (*plan.holds, *plan.waits))
+
+
 def sent(campaign: "Campaign") -> Iterator[str]:
     """Which field is sent from which column, with the first value: `Vorname as first_name (Ada)`.
 

@@ -16,7 +16,7 @@ from data.eligibility.holds import holds
 from data.store.states import Op, State
 from tasks.doubts import as_csv, described, how_far, read_filled_in
 from tasks.outputs.each_result import results_of
-from tasks.status import COUNTED, left_over, needs, so_far, status, waits_for_a_person
+from tasks.status import COUNTED, left_over, needs, progress, so_far, status, waits_for_a_person
 from tests.data.desk import SERVICE, address
 
 ME = d.By("me", "no")
@@ -70,6 +70,17 @@ def test_each_person_is_counted_once(desk):
         ("refused", "campaign invite backend cyd@x.org --why TEXT"),
         ("refused", "campaign invite backend fay@x.org --why TEXT"),
     ]
+
+
+@pytest.mark.parametrize("send", [True, False])
+def test_adding_and_inviting_progress_apart(desk, send):
+    assert progress(desk.ledger, "backend") == {}
+    desk.take_in("Ada", "Ben", "Cyd", invites={"send": send}), desk.adds()
+    if send:
+        desk.does(Op.INVITE, "Ada")
+    desk.call(d.withdraw, [address("Cyd")], ME)
+    invited = {Op.INVITE: (1, 2)} if send else {}
+    assert progress(desk.ledger, "backend") == {Op.ADD: (3, 3)} | invited
 
 
 @pytest.mark.parametrize("was", [State.WAITING, State.DONE, State.REFUSED, State.UNSURE])
