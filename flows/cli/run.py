@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from tasks.outlook import Plan
 
 SECONDS = 0.5  # between two looks at how far a run is
+BARS = {"add": "adding", "invite": "inviting"}
 WORST_FIRST = (130, 2, 1, 3, 0)
 
 
@@ -191,7 +192,7 @@ def _progress(key: str, ledger: "Ledger", *, quiet: bool) -> Iterator[None]:
             while not over.wait(SECONDS):
                 for op, (done, total) in progress(ledger, key).items():
                     if op not in tasks:
-                        tasks[op] = bar.add_task(f"{key}: {op}", total=None)
+                        tasks[op] = bar.add_task(f"{key}: {BARS[op]}", total=None)
                         bar.update(begins, visible=False)
                     bar.update(tasks[op], completed=done, total=total)
 
