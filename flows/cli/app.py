@@ -1,8 +1,11 @@
 """The command line: what was typed is run, and however it ends, a person reads why."""
 
-from flows.cli import loading  # isort: split
+import flows.cli.loading  # noqa: F401
+
+# isort: split
 
 import gc
+import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -24,7 +27,8 @@ class Interrupted(CampaignError):
 
 def main() -> None:
     """Run the command that was typed, and exit with its code."""
-    loading.loaded()
+    # From here on Ctrl-C is an exception, which ends a command with its own sentence.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     # What is imported is no garbage: to look for some in it would take a quarter of a command.
     gc.set_threshold(20_000)
     code = run(sys.argv[1:])

@@ -11,10 +11,5 @@ def end(*_: object) -> None:
     os._exit(130)
 
 
-def loaded() -> None:
-    """From here on Ctrl-C is an exception, which ends a command with its own sentence."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
 if sys.argv[0].endswith("campaign") and signal.getsignal(signal.SIGINT) != signal.SIG_IGN:
     signal.signal(signal.SIGINT, end)

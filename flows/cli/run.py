@@ -76,8 +76,7 @@ def run(
         if sys.stderr.isatty() and not as_json:
             words.aside("Getting Prefect ready …")  # which takes seconds
         ready()
-        several = shown is words.in_short
-        endings = [_sent(plan, ledger, allowed, as_json, several=several) for plan in plans]
+        endings = [_sent(plan, ledger, allowed, quiet=as_json) for plan in plans]
         asyncio.run(_recorded())
         if as_json:
             print(json.dumps(_statuses(ledger, plans), ensure_ascii=False, indent=2))
@@ -113,9 +112,7 @@ def _planned(
     return plan
 
 
-def _sent(
-    plan: "Plan", ledger: "Ledger", allowed: "Allowed", quiet: bool, *, several: bool
-) -> "Ending":
+def _sent(plan: "Plan", ledger: "Ledger", allowed: "Allowed", *, quiet: bool) -> "Ending":
     """Run the flow of one campaign, and say how it ended and who needs a person."""
     import asyncio
 
@@ -136,8 +133,7 @@ def _sent(
         later = ending.kind is End.NOT_YET
         goes_on = command("run", plan.file) if later else command("links", plan.key)
         next_step = ending.next_step or goes_on
-        told = several and ending.kind is End.DONE  # what all of them have done needs no next step
-        if not told and next_step not in {need.type_this for need in needed}:
+        if next_step not in {need.type_this for need in needed}:
             is_command = next_step.startswith("campaign ")
             words.aside(f"Then type: {next_step}" if is_command else next_step)
     return ending

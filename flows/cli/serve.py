@@ -60,20 +60,15 @@ def sandbox(
     from config.settings import settings
     from sandbox.__main__ import main
 
-    place = _practice(settings().output_dir / "sandbox", port)
+    folder = settings().output_dir / "sandbox"
+    new = (folder / f"free-{number}" for number in count(1))
+    place = folder / str(port) if port else next(each for each in new if not each.exists())
+    place.mkdir(parents=True, exist_ok=True)
     print("Type these lines in another terminal. Practice has a ledger of its own.", flush=True)
     print(f"export CAMPAIGN_DATABASE_URL={shlex.quote(f'sqlite:///{place}/practice.db')}")
     options = ["--port", str(port), "--record", f"{place}/record.jsonl"]
     faults = [word for each in fault for word in ("--fault", each)]
     return main([*options, "--outbox", f"{place}/outbox", *faults])
-
-
-def _practice(folder: Path, port: int) -> Path:
-    """The folder of the sandbox at this port; a free port (0) has a new one each time."""
-    new = (folder / f"free-{number}" for number in count(1))
-    place = folder / str(port) if port else next(each for each in new if not each.exists())
-    place.mkdir(parents=True, exist_ok=bool(port))
-    return place
 
 
 @BEGIN.command

@@ -100,14 +100,9 @@ def planned(plan: "Plan", campaign: "Campaign") -> Iterator[str]:
 
 def in_short(plan: "Plan", campaign: "Campaign") -> Iterator[str]:
     """What a run of many would do with one campaign; `campaign plan` says it in full."""
-    out = sum(map(len, campaign.left_out.values()))
-    said = [
-        f"{counted(plan.add, 'candidate')} to add",
-        f"{counted(plan.invite, 'email')} to send",
-        *([f"{len(plan.held):,} held"] if plan.held else []),
-        *([f"{out:,} left out"] if out else []),
-    ]
-    yield f"{plan.key}: {', '.join(said)}"
+    add, invite = counted(plan.add, "candidate"), counted(plan.invite, "email")
+    apart = f"{len(plan.held):,} held, {sum(map(len, campaign.left_out.values())):,} left out"
+    yield f"{plan.key}: {add} to add, {invite} to send, {apart}"
     yield from (f"  waits     {hold.why}" for hold in (*plan.holds, *plan.waits))
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import groupby
+from itertools import accumulate, groupby
 from typing import Any
 
 from sqlmodel import Session, func, select
@@ -107,8 +107,9 @@ def moments(events: Iterable[Event], name: Name) -> list[Moment]:
     for _, same in groupby(events, key=lambda each: each.who or (each.word, each.came, each.words)):
         them = list(same)
         if them[0].who:
+            who = "a person" if them[0].who == "root" else them[0].who  # an account is no name
             told += [
-                Moment(each.at, f"{_who(each)}: {each.word} {_named(each.about, name)}", each.words)
+                Moment(each.at, f"{who}: {each.word} {_named(each.about, name)}", each.words)
                 for each in them
             ]
             continue
@@ -117,11 +118,6 @@ def moments(events: Iterable[Event], name: Name) -> list[Moment]:
         status = f", status {first.status}" if first.status and first.came != "done" else ""
         told.append(Moment(first.at, f"{first.word} {about}: {first.came}{status}", first.words))
     return told
-
-
-def _who(event: Event) -> str:
-    """Whoever decided; the account of a machine is nobody's name."""
-    return "a person" if event.who == "root" else event.who
 
 
 def _named(about: str, name: Name) -> str:
@@ -134,22 +130,19 @@ def bar(counts: Mapping[str, int]) -> list[tuple[str, int, int]]:
     apart = [(word, n) for word in COUNTED[1:] if (n := counts.get(word, 0))]
     whole = max(counts["candidates"], 1)
     widths = [(word, max(round(1000 * n / whole), 6)) for word, n in apart]
-    rest = counts["candidates"] > sum(n for _, n in apart)
-    begins = max(1000 - sum(width for _, width in widths), 0) if rest else 0
-    parts = [(COUNTED[0], 0, begins)] if rest else []
-    for word, width in widths:
-        parts.append((word, begins, width))
-        begins += width
-    return parts
+    if counts["candidates"] > sum(n for _, n in apart):
+        widths.insert(0, (COUNTED[0], max(1000 - sum(width for _, width in widths), 0)))
+    begins = accumulate((width for _, width in widths), initial=0)
+    return [(word, at, width) for at, (word, width) in zip(begins, widths, strict=False)]
 
 
 def _names(status: Mapping[str, Any]) -> Name:
     """How an address is shown with the name of whoever has it."""
-    known = {}
-    for each in status["candidates"]:
-        whole = f"{each.get('first_name') or ''} {each.get('last_name') or ''}".strip()
-        known[each["email1"]] = f"{whole} ({each['email1']})" if whole else each["email1"]
-    return lambda email: known.get(email, email)
+    known = {
+        each["email1"]: f"{each.get('first_name') or ''} {each.get('last_name') or ''}".strip()
+        for each in status["candidates"]
+    }
+    return lambda email: f"{known[email]} ({email})" if known.get(email) else email
 
 
 def _stand(candidate: Mapping[str, Any]) -> str:

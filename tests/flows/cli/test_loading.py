@@ -19,14 +19,6 @@ def test_ctrl_c_while_it_is_loaded_ends_with_a_sentence() -> None:
     assert ended.stderr == "\nInterrupted before anything began. Nothing was sent.\n"
 
 
-def test_ctrl_c_is_an_exception_once_it_is_loaded() -> None:
-    program = f"{BEGINS} loading.loaded(); print(signal.getsignal(2) is signal.default_int_handler)"
-    ended = subprocess.run(
-        [sys.executable, "-c", program], check=False, capture_output=True, text=True
-    )
-    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "True\n", "")
-
-
 def test_each_practice_sandbox_has_a_ledger_of_its_own(campaign: Campaign) -> None:
     ledgers = []
     for port in (0, 0):
