@@ -19,7 +19,7 @@ from data.store.lease import AtWork
 from data.store.ledger import Ledger
 from tasks.outlook import Plan
 from tasks.sending.gate import EndedEarly, How
-from tasks.status import Need, needs, status
+from tasks.status import Need, needs, so_far, status
 
 if TYPE_CHECKING:
     from prefect.client.schemas.objects import State
@@ -112,11 +112,10 @@ def ended(ledger: Ledger, plan: Plan, early: EndedEarly | None = None) -> Ending
     """How a run of this plan ended: `early` by a rule, a hold or a person, else after all of it."""
     with ledger.reading() as session:
         campaign = find(session, plan.key)
-        counts: dict[str, int] = status(session, plan.key)["counts"]
+        found = status(session, plan.key)
         needed = list(needs(session, plan.key))
         unsure = [str(doubt.part_id) for doubt in doubts(session, campaign.id)]
-        what = "invited" if invites_of(campaign).send else "added"
-    far = f"{counts[what]:,} of {counts['candidates']:,} {what}"
+        far = so_far(found, "invited" if invites_of(campaign).send else "added")
     if early is not None and early.how is not How.HELD:
         return _stopped(plan.key, far, early, unsure)
     stops = (h for h in plan.holds if h.kind is Kind.REMOVED or not plan.nothing_due)
@@ -124,7 +123,7 @@ def ended(ledger: Ledger, plan: Plan, early: EndedEarly | None = None) -> Ending
     if hold is not None and hold.until is None:
         return _held(plan, hold, far)
     if needed:
-        return _needed(plan.key, far, counts, needed, unsure, hold)
+        return _needed(plan.key, far, needed, unsure, hold)
     if hold is not None:
         return Ending(plan.key, End.NOT_YET, f"{far}. {hold.why}.", until=hold.until)
     return Ending(plan.key, End.DONE, f"{far}.")
@@ -157,7 +156,7 @@ def broken_off(
 
 def _stopped(key: str, far: str, early: EndedEarly, unsure: list[str]) -> Ending:
     if early.how is How.INTERRUPTED:
-        sentence = f"{far}. What was in flight got its answer, and nobody is sent anything twice."
+        sentence = f"{far}. What was sent is recorded, and nobody is sent anything twice."
         return Ending(key, End.INTERRUPTED, sentence, early.then)
     kind = End.ATTENTION if early.how is How.UNSURE else End.STOPPED
     same, words = _fingerprint([_without_amounts(early.what), *unsure]), early.service_words
@@ -182,14 +181,13 @@ def _held(plan: Plan, hold: Hold, far: str) -> Ending:
 def _needed(
     key: str,
     far: str,
-    counts: dict[str, int],
     needed: list[Need],
     unsure: list[str],
     waits: Hold | None,
 ) -> Ending:
     """All was sent that may be; some need a person, and the others may wait for their time."""
-    found = (f"{counts[word]:,} {word}" for word in ("unsure", "refused", "held") if counts[word])
-    sentence = f"{far}, {', '.join(found) or needed[0].kind}."
+    known = needed[0].kind in far  # else it is the project's own
+    sentence = f"{far}." if known else f"{far}, {needed[0].kind}."
     if waits is not None:
         sentence += f" The others wait: {waits.why}."
     next_step = needed[0].type_this

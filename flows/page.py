@@ -28,7 +28,7 @@ from data.decisions.doubts import Doubt, doubts
 from data.store.ledger import Ledger
 from flows.ending import End, Ending
 from flows.gently import happens_within
-from tasks.status import progress, status, waits_for_a_person
+from tasks.status import in_words, progress, status, waits_for_a_person
 
 BETWEEN = 2.0  # seconds between two looks at how far it is
 PATIENCE = 10.0  # seconds that Prefect's server may take for a page
@@ -95,7 +95,7 @@ def _counts(status: Mapping[str, Any]) -> Iterable[tuple[str, object]]:
         yield name, f"{status[f'{name}_id'] or ''} {status[name]}".strip()
     for name, number in status["counts"].items():
         if number:
-            yield name, f"{number:,}"
+            yield in_words(name), f"{number:,}"
 
 
 def _doubtful(key: str, doubts: Sequence[Doubt]) -> Iterable[str]:
@@ -120,7 +120,7 @@ def _others(status: Mapping[str, Any]) -> Iterable[str]:
     them = [
         (masked(each["email1"]), each["candidate_id"] or "", each["add"], each["invite"])
         for each in status["candidates"]
-        if waits_for_a_person(each) and "unsure" not in (each["add"], each["invite"])
+        if waits_for_a_person(each) and each["stands"] != "unsure"
     ]
     if them:
         who = f"`campaign status {status['campaign']}`"
@@ -163,7 +163,8 @@ async def _show_progress(key: str, ledger: Ledger, over: asyncio.Event) -> None:
         bar = await acreate_progress_artifact(0.0, key=artifact_key("progress", key))
         while not over.is_set():
             await happens_within(BETWEEN, over)
-            done, of = await asyncio.to_thread(progress, ledger, key)
+            steps = (await asyncio.to_thread(progress, ledger, key)).values()
+            done, of = (sum(each) for each in zip(*steps, strict=True))
             with suppress(Exception):
                 await aupdate_progress_artifact(bar, 100 * done / of if of else 100.0)
 

@@ -112,7 +112,7 @@ def application(routes: Sequence[BaseRoute], host: str) -> Starlette:
 
 def page(template: str, status: int = 200, *, framed: bool = False, **values: Any) -> Response:
     """Fill in a page; only a `framed` one may be embedded, by anybody's page."""
-    policy = _POLICY + ("*" if framed else "'none'")
+    policy = _POLICY + ("* file:" if framed else "'none'")
     headers = {
         "content-security-policy": policy,
         "referrer-policy": "same-origin",

@@ -7,13 +7,13 @@ from typing import Any
 from sqlmodel import Session, col, func, select
 
 from config.errors import command
-from data.campaigns.people import Row, find, invites_of, own_steps, rows
+from data.campaigns.people import Row, find, invites_of, known, own_steps, rows
 from data.decisions.doubts import doubts, leftovers
 from data.eligibility.due import to_come
 from data.eligibility.holds import Hold, campaign_holds, holds
 from data.store.ledger import Ledger
 from data.store.states import Op, State
-from data.store.tables import CAMPAIGN, STEP, Campaign
+from data.store.tables import STEP, Campaign
 from tasks.outputs.links import embed_url, word_of
 
 
@@ -42,7 +42,7 @@ def status(session: Session, key: str) -> dict[str, Any]:
     where = [stands(row, held, send=send) for row in everybody]
     words = [word for word, _ in where]
     counts = {"candidates": len(everybody), "added": sum(r.add is State.DONE for r in everybody)}
-    counts |= {word: words.count(word) for word in COUNTED}
+    counts |= {word: words.count(word) for word in COUNTED if word != GONE or word in words}
     return {
         "campaign": campaign.key,
         "service": campaign.service,
@@ -60,41 +60,67 @@ def status(session: Session, key: str) -> dict[str, Any]:
                 "invite": word_of(row.invite),
                 "embed_url": embed_url(campaign.app_url, project, row.candidate_id),
                 "why": why,
+                "stands": word,
             }
-            for row, (_, why) in zip(everybody, where, strict=True)
+            for row, (word, why) in zip(everybody, where, strict=True)
         ],
     }
 
 
-def progress(ledger: Ledger, key: str) -> tuple[int, int]:
-    """How many of a campaign's steps for people are done, and how many there are."""
-    theirs = select(STEP.c.state, func.count()).join(CAMPAIGN, CAMPAIGN.c.id == STEP.c.campaign_id)
-    theirs = theirs.where(CAMPAIGN.c.key == key, STEP.c.person_id != 0).group_by(STEP.c.state)
+def progress(ledger: Ledger, key: str) -> dict[Op, tuple[int, int]]:
+    """How many people are added and invited, each of how many. Nothing before a run has begun."""
+    states = select(STEP.c.op, STEP.c.state, func.count()).group_by(STEP.c.op, STEP.c.state)
     with ledger.reading() as session:
-        counts = {row[0]: row[1] for row in session.execute(theirs)}
-    return counts.get(State.DONE, 0), sum(counts.values())
+        campaign = known(session, key)
+        if campaign is None:
+            return {}
+        theirs = states.where(STEP.c.campaign_id == campaign.id, STEP.c.person_id != 0)
+        counts = {(op, state): n for op, state, n in session.execute(theirs)}
+        ops = (Op.ADD, Op.INVITE) if invites_of(campaign).send else (Op.ADD,)
+    left = (State.WAITING, State.SENDING, State.UNSURE, State.REFUSED)
+    done = {op: counts.get((op, State.DONE), 0) for op in ops}
+    return {op: (n, n + sum(counts.get((op, each), 0) for each in left)) for op, n in done.items()}
 
 
 def stands(row: Row, held: Mapping[int, Hold], *, send: bool) -> tuple[str, str | None]:
-    """Where one person stands: a word of COUNTED, or `added` if nobody is invited; and why."""
+    """Where one person stands: a word of COUNTED, or `added` if nobody is invited; and why.
+
+    It is the only answer: a run's sentence, status, the report, and Prefect's page count by it.
+    """
     hold = held.get(row.person_id)
     why = row.why or (hold.why if hold else None)
     for state, word in _WORDS.items():
-        if state in (row.add, row.invite):
+        if state in (row.add, row.invite) and (row.listed or state is not State.REFUSED):
             return word, why
     if row.invite is State.DONE:
         return "invited", why
     if row.add is State.DONE and not send:
         return "added", row.why
-    if hold is None and not row.listed:
-        return "held", why or "no longer in the file"
+    if not row.listed:
+        return GONE, "no longer in the file"
     return "held" if hold else "waiting", why
 
 
 def waits_for_a_person(candidate: Mapping[str, Any]) -> bool:
     """Whether somebody of the status object is unsure, refused or held."""
-    words = {candidate["add"], candidate["invite"]}
-    return bool(words & {"unsure", "refused"} or (candidate["why"] and "withdrawn" not in words))
+    return candidate["stands"] in ("unsure", "refused", "held")
+
+
+def so_far(status: Mapping[str, Any], what: str) -> str:
+    """How far a campaign is: `2 of 3 invited`, or `232 invited, 1 withdrawn`, which is everybody.
+
+    `what` is done to its people: invited, or added.
+    """
+    done = sum(each["stands"] == what for each in status["candidates"])
+    apart = {word: n for word in APART if (n := status["counts"].get(word))}
+    whole = status["counts"]["candidates"]
+    of = "" if apart and done + sum(apart.values()) == whole else f" of {whole:,}"
+    return ", ".join((f"{done:,}{of} {what}", *(f"{n:,} {in_words(w)}" for w, n in apart.items())))
+
+
+def in_words(word: str) -> str:
+    """A word of COUNTED as a sentence has it."""
+    return "gone from your file" if word == GONE else word
 
 
 def needs(session: Session, key: str) -> Iterator[Need]:
@@ -132,7 +158,9 @@ def left_over(session: Session, key: str) -> Iterator[Need]:
         yield Need("left over", why, command("history", key))
 
 
-COUNTED = ("invited", "waiting", "sending", "unsure", "refused", "withdrawn", "held")
+GONE = "gone"  # from the file, before they were invited: nobody has to do anything
+COUNTED = ("invited", "waiting", "sending", "unsure", "refused", "withdrawn", "held", GONE)
+APART = ("unsure", "refused", "held", "withdrawn", GONE)  # done with, or a person's matter
 _WORDS = {
     State.SENDING: "sending",
     State.UNSURE: "unsure",

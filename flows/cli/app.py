@@ -1,9 +1,15 @@
 """The command line: what was typed is run, and however it ends, a person reads why."""
 
+import flows.cli.loading  # noqa: F401
+
+# isort: split
+
 import gc
 import os
+import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib.metadata import version
 from typing import Any
 
@@ -23,6 +29,8 @@ class Interrupted(CampaignError):
 
 def main() -> None:
     """Run the command that was typed, and exit with its code."""
+    # From here on Ctrl-C is an exception, which ends a command with its own sentence.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     # What is imported is no garbage: to look for some in it would take a quarter of a command.
     gc.set_threshold(20_000)
     os.umask(0o077)  # whatever we write is for its owner alone, but for candidates' pages
@@ -69,17 +77,27 @@ def program() -> typer.Typer:
 class InPanels(TyperGroup):
     """Lists the commands by their panels, and lets none end by Ctrl-C without a word."""
 
+    def make_context(self, *typed: Any, **more: Any) -> Any:
+        with _aborting():
+            return super().make_context(*typed, **more)
+
     def invoke(self, ctx: Any) -> Any:
-        try:
+        with _aborting():
             return super().invoke(ctx)
-        except KeyboardInterrupt as error:
-            raise typer.Abort from error
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         for panel in panels():
             with formatter.section(panel.title):
                 named = sorted(panel.commands)
                 formatter.write_dl([(n, self.commands[n].get_short_help_str(80)) for n in named])
+
+
+@contextmanager
+def _aborting() -> Iterator[None]:
+    try:
+        yield
+    except KeyboardInterrupt as error:  # typer would end with 130, and without a word
+        raise typer.Abort from error
 
 
 def _version(asked: bool) -> None:

@@ -112,10 +112,12 @@ def history(
 
 
 def _where_it_stands(found: dict[str, Any]) -> Iterator[str]:
+    from tasks.status import in_words
+
     counts = found["counts"]
     said = [words.counted(counts["candidates"], "candidate")] if counts["candidates"] else []
     others = ((word, number) for word, number in counts.items() if word not in COUNTED_APART)
-    said += [f"{number:,} {word}" for word, number in others if number]
+    said += [f"{number:,} {in_words(word)}" for word, number in others if number]
     project = f"project {found['project_id']}" if found["project_id"] else "no project yet"
     problem = f"problem {found['problem_id']}" if found["problem_id"] else "no problem yet"
     yield f"{found['campaign']}: {project}, {problem}, {found['service']}"

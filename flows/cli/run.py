@@ -4,7 +4,7 @@ import getpass
 import json
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from tasks.outlook import Plan
 
 SECONDS = 0.5  # between two looks at how far a run is
+BARS = {"add": "adding", "invite": "inviting"}
 WORST_FIRST = (130, 2, 1, 3, 0)
 
 
@@ -65,12 +66,15 @@ def run(
     allowed = Allowed(getpass.getuser(), accept_removed, keep_project)
     campaigns, wrong = _read(files)
     with prefect_server() as ready, Ledger.open(settings.database_url) as ledger:
-        plans = [_planned(each, ledger, settings, allowed) for each in campaigns]
+        shown = words.in_short if yes and campaigns[1:] else words.planned
+        plans = [_planned(each, ledger, settings, allowed, shown) for each in campaigns]
         del campaigns  # a large one takes much memory, and its flow reads it again
         asks = any(plan.sends for plan in plans) and not yes
         if asks and not words.agreed("Send this?"):
             words.aside("Nothing was sent.")
             return 1
+        if sys.stderr.isatty():
+            words.aside("Getting Prefect ready …")  # which takes seconds
         ready()
         endings = [_sent(plan, ledger, allowed) for plan in plans]
         asyncio.run(_recorded())
@@ -94,12 +98,16 @@ def _read(places: list[Path]) -> tuple[list["Campaign"], bool]:
 
 
 def _planned(
-    read: "Campaign", ledger: "Ledger", settings: "Settings", allowed: "Allowed"
+    read: "Campaign",
+    ledger: "Ledger",
+    settings: "Settings",
+    allowed: "Allowed",
+    shown: Callable[["Plan", "Campaign"], Iterator[str]],
 ) -> "Plan":
     from tasks.plan import make_plan
 
     plan = make_plan(read, ledger, settings, allowed=allowed, dry=True)
-    for line in words.planned(plan, read):
+    for line in shown(plan, read):
         words.aside(line)
     return plan
 
@@ -162,7 +170,7 @@ def _statuses(ledger: "Ledger", plans: Sequence["Plan"]) -> list[dict[str, Any]]
 
 @contextmanager
 def _progress(key: str, ledger: "Ledger") -> Iterator[None]:
-    """A bar on a terminal that asks the ledger how far the campaign is."""
+    """Bars on a terminal, one for adding and one for inviting, as the ledger has them."""
     if not sys.stderr.isatty():
         yield
         return
@@ -178,12 +186,15 @@ def _progress(key: str, ledger: "Ledger") -> Iterator[None]:
         Progress(console=console, transient=True, redirect_stdout=False) as bar,
         redirect_stderr(words.harmless(sys.stderr)),
     ):
-        task = bar.add_task(key, total=None)
+        begins, tasks = bar.add_task(f"{key}: starting", total=None), {}
 
         def look() -> None:
             while not over.wait(SECONDS):
-                done, total = progress(ledger, key)
-                bar.update(task, completed=done, total=total)
+                for op, (done, total) in progress(ledger, key).items():
+                    if op not in tasks:
+                        tasks[op] = bar.add_task(f"{key}: {BARS[op]}", total=None)
+                        bar.update(begins, visible=False)
+                    bar.update(tasks[op], completed=done, total=total)
 
         looking = threading.Thread(target=look)
         looking.start()

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from itertools import count
 from pathlib import Path
 
 import typer
@@ -54,12 +55,16 @@ def sandbox(
 ) -> int:
     """The assessment service on your own desk, to practise with. It sends no email.
 
+    Each port has its own record, outbox and ledger, and goes on with them when you start it again.
+
     Example: campaign sandbox --fault invite=lost:3
     """
     from config.settings import settings
     from sandbox.__main__ import main
 
-    place = settings().output_dir / "sandbox"
+    folder = settings().output_dir / "sandbox"
+    new = (folder / f"free-{number}" for number in count(1))
+    place = folder / str(port) if port else next(each for each in new if not each.exists())
     place.mkdir(parents=True, exist_ok=True)
     print("Type these lines in another terminal. Practice has a ledger of its own.", flush=True)
     print(f"export CAMPAIGN_DATABASE_URL={quoted(f'sqlite:///{place}/practice.db')}")
@@ -87,6 +92,7 @@ def demo() -> int:
         file.write_bytes(SAMPLE.read_bytes())
         print(f"A sandbox of the assessment service answers at {service.url}.", flush=True)
         with prefect_server() as ready:
+            print("Getting Prefect ready …", flush=True)
             ready()
             code = typed(["run", str(file), "--yes"])
             first = len(service.entries())

@@ -87,7 +87,7 @@ def _pages() -> "Environment":
     pages = Environment(
         loader=FileSystemLoader(folder), autoescape=True, trim_blocks=True, finalize=_visible
     )
-    for name in ("style.css", "watch.js"):
+    for name in ("style.css", "watch.js", "copy.js", "local.js"):
         text = (folder / name).read_text("utf-8")
         pages.globals[name.replace(".", "_")] = text
         pages.globals[f"{name.partition('.')[0]}_digest"] = digest(text)

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from itertools import groupby
+from datetime import UTC, datetime
+from itertools import accumulate, groupby
 from typing import Any
 
 from sqlmodel import Session, func, select
@@ -15,7 +15,7 @@ from data.decisions.doubts import VERDICTS
 from data.store.states import State
 from data.store.tables import DECISION, PART, PERSON
 from tasks.outputs.exports import page
-from tasks.status import waits_for_a_person
+from tasks.status import COUNTED, in_words, waits_for_a_person
 
 Name = Callable[[str], str]
 """How an address is shown: as it is, or masked."""
@@ -39,15 +39,6 @@ class Doubt:
     events: Sequence[Event]
 
 
-@dataclass(frozen=True, slots=True)
-class Bar:
-    """One line of the picture: a count, and its parts from the left in parts of 1,000."""
-
-    label: str
-    number: int
-    parts: Sequence[tuple[str, int, int]]  # kind, where it begins, how wide it is
-
-
 def report_page(
     status: Mapping[str, Any],
     title: str,
@@ -59,9 +50,9 @@ def report_page(
 ) -> bytes:
     """Write the page. `status` is the object of tasks.status, `title` the project's name.
 
-    Addresses are masked unless `names`.
+    Addresses are masked unless `names`, which shows who they are as well.
     """
-    name: Name = str if names else masked
+    name: Name = _names(status) if names else masked
     story = moments(events, name)
     told = [(_named(each.whom, name), each.open, moments(each.events, name)) for each in doubts]
     needs = [
@@ -76,7 +67,9 @@ def report_page(
         name=title,
         status=status,
         counts=counts,
-        bars=bars(status["counts"]),
+        bar=bar(status["counts"]),
+        in_words=in_words,
+        utc=UTC,
         needs=needs[:SHOWN],
         more=max(len(needs) - SHOWN, 0),
         doubts=sorted(told, key=lambda each: not each[1]),
@@ -114,8 +107,9 @@ def moments(events: Iterable[Event], name: Name) -> list[Moment]:
     for _, same in groupby(events, key=lambda each: each.who or (each.word, each.came, each.words)):
         them = list(same)
         if them[0].who:
+            who = "a person" if them[0].who == "root" else them[0].who  # an account is no name
             told += [
-                Moment(each.at, f"{each.who}: {each.word} {_named(each.about, name)}", each.words)
+                Moment(each.at, f"{who}: {each.word} {_named(each.about, name)}", each.words)
                 for each in them
             ]
             continue
@@ -130,28 +124,30 @@ def _named(about: str, name: Name) -> str:
     return re.sub(r"[^\s,]+@[^\s,]+", lambda found: name(found[0]), about)
 
 
-def bars(counts: Mapping[str, int]) -> list[Bar]:
-    """How far everybody came. One person among thousands is still seen."""
-    whole = counts["candidates"]
-    invited = {kind: counts[kind] for kind in ("invited", "unsure", "refused")}
-    lines = {"candidates": {}, "added": {"added": counts["added"]}, "invited": invited}
-    found = []
-    for label, kinds in lines.items():
-        begins, parts = 0, []
-        for kind, number in kinds.items():
-            if number and whole:
-                width = min(max(round(1000 * number / whole), 6), 1000 - begins)
-                parts.append((kind if kind in ("unsure", "refused") else "done", begins, width))
-                begins += width
-        found.append(Bar(label, counts[label], parts))
-    return found
+def bar(counts: Mapping[str, int]) -> list[tuple[str, int, int]]:
+    """Everybody, by where they stand: a word, where it begins, and how wide it is, in parts of
+    1,000. One person among thousands is still seen; whoever is only added is in the first part."""
+    apart = [(word, n) for word in COUNTED[1:] if (n := counts.get(word, 0))]
+    whole = max(counts["candidates"], 1)
+    widths = [(word, max(round(1000 * n / whole), 6)) for word, n in apart]
+    if counts["candidates"] > sum(n for _, n in apart):
+        widths.insert(0, (COUNTED[0], max(1000 - sum(width for _, width in widths), 0)))
+    begins = accumulate((width for _, width in widths), initial=0)
+    return [(word, at, width) for at, (word, width) in zip(begins, widths, strict=False)]
+
+
+def _names(status: Mapping[str, Any]) -> Name:
+    """How an address is shown with the name of whoever has it."""
+    known = {
+        each["email1"]: f"{each.get('first_name') or ''} {each.get('last_name') or ''}".strip()
+        for each in status["candidates"]
+    }
+    return lambda email: f"{known[email]} ({email})" if known.get(email) else email
 
 
 def _stand(candidate: Mapping[str, Any]) -> str:
-    for step, what in (("add", "adding"), ("invite", "invitation")):
-        if candidate[step] in ("unsure", "refused"):
-            return f"{what} {candidate[step]}"
-    return "held"
+    word: str = candidate["stands"]
+    return f"adding {word}" if candidate["add"] == word else word
 
 
 ALWAYS = ("candidates", "added", "invited")

@@ -41,8 +41,8 @@ def is_sent(desk: Desk, ben: State = State.DONE) -> None:
     ("ben", "end", "says", "then"),
     [
         (State.DONE, End.DONE, "2 of 2 invited.", None),
-        (State.UNSURE, End.ATTENTION, "1 of 2 invited, 1 unsure.", "campaign settle backend"),
-        (State.REFUSED, End.ATTENTION, "1 of 2 invited, 1 refused.", "campaign status backend"),
+        (State.UNSURE, End.ATTENTION, "1 invited, 1 unsure.", "campaign settle backend"),
+        (State.REFUSED, End.ATTENTION, "1 invited, 1 refused.", "campaign status backend"),
     ],
 )
 def test_what_the_service_said_decides(desk, ben, end, says, then) -> None:
@@ -57,7 +57,7 @@ def test_nobody_is_named_who_is_held(desk) -> None:
         decisions.block(session, ["cyd@x.org"], MARA)
     made = plan(desk, "Ada", "Ben", "Cyd")
     ending = ended(desk.ledger, made)
-    assert (ending.kind, ending.sentence) == (End.ATTENTION, "2 of 3 invited, 1 held.")
+    assert (ending.kind, ending.sentence) == (End.ATTENTION, "2 invited, 1 held.")
     assert "@" not in str(ending)
 
 

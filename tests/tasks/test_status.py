@@ -9,11 +9,14 @@ from openpyxl import Workbook
 
 from config.errors import BadInput
 from data.campaigns.intake import Allowed
+from data.campaigns.people import find, rows
 from data.decisions import decisions as d
 from data.decisions.doubts import Verdict, doubts, settle
+from data.eligibility.holds import holds
 from data.store.states import Op, State
 from tasks.doubts import as_csv, described, how_far, read_filled_in
-from tasks.status import left_over, needs, status
+from tasks.outputs.each_result import results_of
+from tasks.status import COUNTED, left_over, needs, progress, so_far, status, waits_for_a_person
 from tests.data.desk import SERVICE, address
 
 ME = d.By("me", "no")
@@ -69,13 +72,55 @@ def test_each_person_is_counted_once(desk):
     ]
 
 
-@pytest.mark.parametrize(("send", "why"), [(True, "no longer in the file"), (False, None)])
-def test_whoever_left_the_file_is_held_where_they_would_be_invited(desk, send, why):
-    for people in (("Ada", "Ben"), ("Ada",)):
-        desk.take_in(*people, invites={"send": send}, allowed=Allowed(removed=True))
-        desk.adds()
+@pytest.mark.parametrize("send", [True, False])
+def test_adding_and_inviting_progress_apart(desk, send):
+    assert progress(desk.ledger, "backend") == {}
+    desk.take_in("Ada", "Ben", "Cyd", invites={"send": send}), desk.adds()
+    if send:
+        desk.does(Op.INVITE, "Ada")
+    desk.call(d.withdraw, [address("Cyd")], ME)
+    invited = {Op.INVITE: (1, 2)} if send else {}
+    assert progress(desk.ledger, "backend") == {Op.ADD: (3, 3)} | invited
+
+
+@pytest.mark.parametrize("was", [State.WAITING, State.DONE, State.REFUSED, State.UNSURE])
+def test_who_is_gone_from_the_file_needs_a_person_only_if_they_may_be_invited(desk, was):
+    desk.take_in("Ada", "Ben"), desk.adds()
+    if was is not State.WAITING:
+        desk.does(Op.INVITE, "Ben", state=was, why="it said no")
+    desk.take_in("Ada", ("Ben", "New", "ben@y.org"), allowed=Allowed(removed=True))
     found = stands(desk)
-    assert (found["counts"]["held"], found["candidates"][1]["why"]) == (send, why)
+    [ben] = [each for each in found["candidates"] if each["email1"] == address("Ben")]
+    word = {State.DONE: "invited", State.UNSURE: "unsure"}.get(was, "gone")
+    assert (ben["stands"], waits_for_a_person(ben)) == (word, word == "unsure")
+    counts = found["counts"]
+    assert counts.get("gone", 0) == (word == "gone")
+    assert sum(counts.get(each, 0) for each in COUNTED) == counts["candidates"] == 3
+
+
+def test_everybody_is_counted_alike_by_every_place(desk):
+    """What a run says last adds up; the same words stand in status, report, page and results."""
+    desk.take_in("Ada", "Ben", "Cyd", "Dov"), desk.adds()
+    desk.does(Op.INVITE, "Ada", "Dov")
+    desk.call(d.withdraw, [address("Cyd")], ME)
+    desk.take_in("Ada", "Cyd", "Dov", allowed=Allowed(removed=True))
+    assert so_far(stands(desk), "invited") == "2 invited, 1 withdrawn, 1 gone from your file"
+    desk.take_in("Ada", "Cyd", "Dov", "Eve")
+    found = stands(desk)
+    assert so_far(found, "invited") == "2 of 5 invited, 1 withdrawn, 1 gone from your file"
+    with desk.ledger.reading() as session:
+        campaign = find(session, "backend")
+        results = results_of(rows(session, campaign.id), holds(session, campaign), "", 101)
+        assert not list(needs(session, "backend"))
+    by_result = {key: each.status for key, each in results.items()}
+    assert by_result == {each["email1"]: each["stands"] for each in found["candidates"]}
+
+
+def test_who_is_gone_from_a_campaign_that_invites_nobody_stays_added(desk):
+    for people in (("Ada", "Ben"), ("Ada",)):
+        desk.take_in(*people, invites={"send": False}, allowed=Allowed(removed=True))
+        desk.adds()
+    assert so_far(stands(desk), "added") == "2 of 2 added"
 
 
 def filled_in(table, text, how, *verdicts):

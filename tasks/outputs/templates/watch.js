@@ -3,6 +3,7 @@
 // in the frame and that no other window came to the front.
 const frame = document.querySelector("iframe");
 const blocked = document.getElementById("blocked");
+document.getElementById("folder").hidden = location.protocol !== "file:";
 let watch = null;
 addEventListener("blur", () => {
   if (watch !== null || document.activeElement !== frame) return;

@@ -7,7 +7,9 @@ COUNTS = ("added", "invited", "waiting", "sending", "unsure", "refused", "withdr
 
 def stands(email: str, invite: str, why: str | None = None, add: str = "done") -> dict[str, Any]:
     """Where one person stands."""
-    return {"email1": email, "candidate_id": 1, "add": add, "invite": invite, "why": why}
+    word = {"done": "invited", "waiting": "held" if why else "waiting"}.get(invite, invite)
+    them = {"email1": email, "candidate_id": 1, "add": add, "invite": invite, "why": why}
+    return them | {"stands": word}
 
 
 def standing(

@@ -82,12 +82,31 @@ def test_the_picture_of_a_report_is_drawn(browser: Browser, folder: Path) -> Non
     with browser.new_context(viewport=PHONE) as context:  # type: ignore[arg-type]
         page = context.new_page()
         page.goto((folder / "report.html").as_uri())
-        picture = page.get_by_role("img", name="900 candidates, 900 added, 600 invited")
+        picture = page.get_by_role("img", name="600 of 900 candidates invited")
         box = picture.bounding_box()
         assert box is not None
         assert box["width"] > 300
-        drawn = page.locator("svg rect.done").evaluate_all(
+        drawn = page.locator("svg rect.invited, svg rect.waiting").evaluate_all(
             "them => them.map(each => [getComputedStyle(each).fill, each.width.baseVal.value])"
         )
-        assert [width for _, width in drawn] == [1000, 667]
+        assert [width for _, width in drawn] == [658, 330]
         assert {brightness(fill) < 600 for fill, _ in drawn} == {True}
+
+
+def test_a_report_has_the_time_of_whoever_reads_it(browser: Browser, folder: Path) -> None:
+    with browser.new_context(timezone_id="Asia/Tokyo") as context:
+        page = context.new_page()
+        page.goto((folder / "report.html").as_uri())
+        assert page.locator("time").first.text_content() == "2026-12-01 18:00:00"
+        assert page.locator("#zone").text_content() == "Asia/Tokyo"
+
+
+def test_a_button_copies_the_frame_of_one_candidate(browser: Browser, folder: Path) -> None:
+    with browser.new_context(permissions=["clipboard-read", "clipboard-write"]) as context:
+        page = context.new_page()
+        page.goto((folder / "index.html").as_uri())
+        page.get_by_role("button", name="copy").click()
+        page.get_by_role("button", name="copied").wait_for()
+        copied = page.evaluate("navigator.clipboard.readText()")
+    assert copied.startswith('<iframe src="https://app.invalid/embedded/welcome?projectId=101')
+    assert 'allow="fullscreen; clipboard-read; clipboard-write; keyboard-map"' in copied
