@@ -1,8 +1,7 @@
 """Where Prefect keeps its things, with which settings. Prefect reads them when it is imported.
 
-It looks for more of them in the working folder: `.env`, prefect.toml, pyproject.toml. So it is
-imported, and every process of it begins, in its home: nothing of the folder where somebody types a
-command reaches it.
+It looks for more of them in the working folder: .env, prefect.toml, pyproject.toml. So it is
+imported, and each of its processes begins, in its home and not where somebody types a command.
 """
 
 import errno
@@ -30,10 +29,7 @@ SETTINGS = {
 
 
 class NotOurs(CampaignError):
-    """{path} is a link, and campaign writes into no link there. Nothing was sent.
-
-    See where it leads, and remove it.
-    """
+    """{path} is a link, into which campaign does not write. Nothing was sent. Remove the link."""
 
 
 def prefect_home() -> Path:
@@ -42,8 +38,7 @@ def prefect_home() -> Path:
     Each ledger has its own: a schedule that was practised with never sends to the real service.
     """
     home = Path(os.environ.get("PREFECT_HOME") or _of_this_ledger()).expanduser().absolute()
-    missing = [folder for folder in (home, *home.parents) if not folder.exists()]
-    for folder in reversed(missing):
+    for folder in reversed([home, *home.parents]):
         folder.mkdir(mode=0o700, exist_ok=True)
     return home
 
@@ -56,7 +51,7 @@ def _of_this_ledger() -> Path:
 
 def login() -> str:
     """The login of this person's servers: made once, in a file that only they can read."""
-    path = login_file()
+    path = prefect_home() / "login"
     if not path.exists():
         with NamedTemporaryFile("w", dir=path.parent) as own:  # for its owner alone
             own.write(f"campaign:{secrets.token_urlsafe(24)}")
@@ -64,10 +59,6 @@ def login() -> str:
             with suppress(FileExistsError):  # another process was faster
                 os.link(own.name, path)
     return path.read_text()
-
-
-def login_file() -> Path:
-    return prefect_home() / "login"
 
 
 def prepare() -> None:
@@ -84,6 +75,7 @@ def prepare() -> None:
 
 def import_prefect() -> None:
     """Import Prefect in its home; it reads its settings once. Paths that were typed hold again."""
+    prepare()
     typed_in = home = prefect_home()
     with suppress(FileNotFoundError):  # that folder is gone
         typed_in = Path.cwd()
