@@ -14,11 +14,7 @@ from zoneinfo import ZoneInfo
 
 from prefect import Flow
 from prefect.client.orchestration import PrefectClient
-from prefect.client.schemas.actions import (
-    DeploymentScheduleCreate,
-    WorkPoolCreate,
-    WorkPoolUpdate,
-)
+from prefect.client.schemas.actions import DeploymentScheduleCreate, WorkPoolCreate, WorkPoolUpdate
 from prefect.client.schemas.filters import FlowFilter
 from prefect.client.schemas.responses import DeploymentResponse
 from prefect.deployments.runner import RunnerDeployment
@@ -54,10 +50,7 @@ async def deploy_forms(client: PrefectClient) -> None:
 
 
 async def make_pool(client: PrefectClient) -> bool:
-    """Make the work pool as Prefect makes it; says whether its job template was another one.
-
-    The template names the command, folder and environment of each run.
-    """
+    """Make the work pool; says whether its job template, the command of each run, was changed."""
     template = ProcessWorker.get_default_base_job_template()
     pool = WorkPoolCreate(name=POOL, type=ProcessWorker.type, base_job_template=template)
     with suppress(ObjectAlreadyExists):

@@ -1,8 +1,7 @@
 """Where Prefect keeps its things, with which settings. Prefect reads them when it is imported.
 
-It looks for more of them in the working folder: `.env`, prefect.toml, pyproject.toml. So it is
-imported, and every process of it begins, in its home: nothing of the folder where somebody types a
-command reaches it.
+It looks for more of them in the working folder: .env, prefect.toml, pyproject.toml. So it is
+imported, and each of its processes begins, in its home and not where somebody types a command.
 """
 
 import os
@@ -45,7 +44,7 @@ def _of_this_ledger() -> Path:
 
 def login() -> str:
     """The login of this person's servers: made once, in a file that only they can read."""
-    path = login_file()
+    path = prefect_home() / "login"
     if not path.exists():
         with NamedTemporaryFile("w", dir=path.parent) as own:  # for its owner alone
             own.write(f"campaign:{secrets.token_urlsafe(24)}")
@@ -53,10 +52,6 @@ def login() -> str:
             with suppress(FileExistsError):  # another process was faster
                 os.link(own.name, path)
     return path.read_text()
-
-
-def login_file() -> Path:
-    return prefect_home() / "login"
 
 
 def prepare() -> None:
@@ -73,6 +68,7 @@ def prepare() -> None:
 
 def import_prefect() -> None:
     """Import Prefect in its home; it reads its settings once. Paths that were typed hold again."""
+    prepare()
     typed_in = home = prefect_home()
     with suppress(FileNotFoundError):  # that folder is gone
         typed_in = Path.cwd()

@@ -75,11 +75,10 @@ def doctor(
 async def _prefect() -> "Finding":
     from importlib.metadata import version
 
-    from flows.prefect_home import import_prefect, prepare
+    from flows.prefect_home import import_prefect
     from tasks.doctor import Finding
 
     installed = version("prefect")
-    prepare()
     import_prefect()
     from prefect.client.orchestration import get_client
     from prefect.settings import PREFECT_API_URL

@@ -29,7 +29,7 @@ def up(
 
     from config.settings import service_settings
     from data.store.ledger import Ledger
-    from flows.prefect_home import login, login_file
+    from flows.prefect_home import login, prefect_home
     from flows.server import standing_server
 
     if not folder.is_dir():
@@ -39,8 +39,8 @@ def up(
     with standing_server(port) as server, Ledger.open(settings.database_url) as ledger:
         if server is not None:
             seen = sys.stdout.isatty()  # and kept in no journal
-            says = f"Their login: {login()}" if seen else f"Their login is in {login_file()}"
-            print(f"Prefect's pages: {server.address}\n{says}", flush=True)
+            says = f": {login()}" if seen else f" is in {prefect_home() / 'login'}"
+            print(f"Prefect's pages: {server.address}\nTheir login{says}", flush=True)
         from flows.up import serve
 
         asyncio.run(serve(ledger, folder, server, lambda line: print(line, flush=True)))
