@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from ruamel.yaml import YAML
-from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.error import MarkedYAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from config.building import Location, Written
@@ -61,7 +61,7 @@ def _composed(data: bytes, file: Path) -> Node | None:
         plain = next((said for part, said in PLAIN_WORDS if part in words), "")
         place = Place(file, mark.line + 1, mark.column + 1) if mark else Place(file)
         raise BadInput.at(place, plain or f"this is not YAML: {words}") from None
-    except (YAMLError, RecursionError):
+    except Exception:  # noqa: BLE001 - of what is no YAML the library raises anything at all
         raise BadInput.at(Place(file), "this is not YAML") from None
     return root
 

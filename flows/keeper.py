@@ -187,7 +187,7 @@ class Watched:
         except Exception as error:  # noqa: BLE001 - its run says so, and it stops no other file
             wrong = map(str, error.mistakes) if isinstance(error, BadInput) else [str(error)]
             trace = sha256("\n".join(wrong).encode()).hexdigest()
-            with suppress(CampaignError):
+            with suppress(Exception):
                 key = key_of(file)
         else:
             key, trace = campaign.definition.campaign, campaign.digest

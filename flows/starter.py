@@ -16,7 +16,7 @@ from config.own_outputs import check_output
 from config.reading import YAML, who_reads
 from config.sheets.cells import Grid
 from config.sheets.left_out import in_cell, in_yaml, to_decide, values_of
-from config.sheets.table import NO_HEADER, Table, read_table
+from config.sheets.table import NO_HEADER, Table, headers_shown, read_table
 from config.sheets.text import ASK
 from config.yaml_file import read_yaml
 from tasks.outputs.exports import write_file
@@ -156,7 +156,7 @@ def _options(table: Table, where: dict[str, list[str]]) -> Iterator[str]:
         missing = [name for name in missing if name == "email1"]
     if missing:
         columns = {name: f"<header of {name}>" for name in missing}
-        yield f"  columns: {json.dumps(columns)}    # it has {', '.join(table.headers)}"
+        yield f"  columns: {json.dumps(columns)}    # it has {headers_shown(table.headers)}"
     blanks, marked = to_decide(table, where)
     if marked:
         yield "  hidden_rows: <skip or read>   # of rows that are hidden, struck or coloured"

@@ -1,5 +1,6 @@
 """A table of any kind of file: its header, its columns, and its rows as a pandas DataFrame."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 USUAL_SHEET = "candidates"
 PERSON = ("full_name", "first_name", "last_name", "email1")  # the fields that tell people apart
 NAMED = 60  # headers in one sentence
+NO_HEADERS = "no headers"
 NO_HEADER = "this row has an address, so it is no header; add one above it that names the columns"
 ABOVE = "a person stands above the header, and is not read; put all people below one header"
 SECOND = "a second table begins here, which is not read; put all people below one header"
@@ -132,14 +134,19 @@ def table_of(
 
 def no_column(place: Place, name: str, titles: Sequence[str]) -> Mistake:
     """Say that no column holds a field, list what there is, and print the line to write."""
-    why = f"no column for {name}; found {_listed(titles)}. If it is one of these, write  "
-    return Mistake(place, f'{why}columns: {{{name}: "…"}}', name)
+    found = headers_shown(titles)
+    do = f'If it is one of these, write  columns: {{{name}: "…"}}'
+    do = "This may be no table of people" if found == NO_HEADERS else do
+    return Mistake(place, f"no column for {name}; found {found}. {do}", name)
 
 
-def _listed(titles: Sequence[str]) -> str:
+def headers_shown(titles: Sequence[str]) -> str:
+    """The headers there are; not what reads like no header, which may be a secret or a person."""
     if any(map(is_address, titles)):
         return "a person, and no header"
-    return some([shown(title.strip()) for title in titles if title.strip()], NAMED) or "nothing"
+    named = [title.strip() for title in titles if _HEADER.fullmatch(title.strip())]
+    is_one = len(named) > 1 and 2 * len(named) > len([*filter(str.strip, titles)])
+    return some([*map(shown, named)], NAMED) if is_one else NO_HEADERS
 
 
 def grids_of(source: Source, columns: Mapping[str, str] | None = None) -> list[Grid]:
@@ -175,7 +182,7 @@ def _chosen(
         others = [other for other in fitting if other is not options[0] and sheet is None]
         also = "this sheet has email addresses as well, and is not read"
         return options[0], [*options[0].notes, *(f"{other.whole}: {also}" for other in others)]
-    heads = [f"{shown(g.sheet)} ({_listed(top)})" for g, top in zip(grids, tops, strict=True)]
+    heads = [f"{shown(g.sheet)} ({headers_shown(top)})" for g, top in zip(grids, tops, strict=True)]
     message = f"there is no sheet {shown(sheet)}; found {'; '.join(heads)}"
     if not sheet:
         why, do = "no sheet has a column for email1", RENAME
@@ -205,7 +212,9 @@ def _columns(
     mistakes = []
     for name, title in columns.items():
         if name not in all_of:
-            why = f"no column has the header {shown(title)}; the headers are {_listed(titles)}"
+            why = (
+                f"no column has the header {shown(title)}; the headers are {headers_shown(titles)}"
+            )
             mistakes.append(Mistake(grid.place(header), why, name, title))
     if any(map(is_address, titles)):
         mistakes.append(Mistake(grid.place(header), NO_HEADER))
@@ -308,3 +317,7 @@ def _unsent(grid: Grid, titles: Sequence[str], by_field: Mapping[str, int]) -> l
     send = (f'to send {title}, write  columns: {{notes: "{title}"}}' for title in remarks)
     notes = "; ".join([", ".join(others), *send])
     return [f"{grid.whole}: columns that are not sent: {notes}"] if others else []
+
+
+# It begins with a letter, and has no sign of a setting, of code or of an address of the network.
+_HEADER = re.compile(r"[^\W\d_][^={}<>\\\"$@\n]{0,79}")

@@ -119,16 +119,19 @@ def read_all(places: list[Path]) -> tuple[list["Campaign"], list["Mistake"]]:
 
 def _campaigns_in(places: list[Path]) -> tuple[list[Path], list["Mistake"]]:
     """The definitions among files and folders, each once, and what is wrong with others."""
+    import os
+
     from config.errors import Mistake, Place
     from config.folder import find
 
-    files: dict[Path, Path] = {}
+    files: dict[str, Path] = {}
     mistakes: list[Mistake] = []
     for place in places:
-        found = find(place) if place.is_dir() else None
+        # Path.is_dir raises where a folder above it cannot be read.
+        found = find(place) if os.path.isdir(place) else None  # noqa: PTH112
         mistakes += found.mistakes if found else []
         for file in found.files if found else [place]:
-            files.setdefault(file.resolve(), file)
+            files.setdefault(os.path.realpath(file), file)
         if found and not found.files and not found.mistakes:
             mistakes.append(Mistake(Place(place), "there is no campaign in this folder"))
     return list(files.values()), mistakes

@@ -218,10 +218,15 @@ def test_39_forget_removes_one_person_and_nobody_else(campaign: Campaign, sandbo
     done(campaign("report", "hiring", "-o", campaign.outputs / "report.html"))
     done(campaign("links", "hiring", "--format", "html", "-o", "pages"))
     done(campaign("links", "hiring", "--into", "hiring.csv", "-o", "results.csv"))
+    done(campaign("links", "hiring", "-o", "edited.csv"))
+    edited = (campaign.folder / "edited.csv").read_text().replace("5002", "5003")
+    (campaign.folder / "edited.csv").write_text(edited)
 
     forgotten = campaign("forget", "adalbertine@people.test", "--why", "she asked for it", "--yes")
     assert forgotten.code == 0, forgotten.said
-    assert "hiring.csv" in forgotten.said  # to be edited by hand
+    for by_hand in ("hiring.csv", "edited.csv"):
+        assert by_hand in forgotten.said
+    assert (campaign.folder / "edited.csv").read_text() == edited
     ours = _everything(campaign.ledger.parent) | _everything(campaign.outputs)
     ours |= _everything(campaign.folder / "pages")
     assert not (campaign.folder / "results.csv").exists()

@@ -19,6 +19,14 @@ EVE = "Eve,Epsilon,eve@people.test\n"
 NO_NAME = ", which is no number, no date, no TRUE and no address"
 STRUCK = "; ~ looks like a strike-through: delete this row, or the ~"
 MISTAKES: list[tuple[str | bytes, dict[str, Any], list[str]]] = [
+    # Nothing is quoted of what may be no table: it may be a secret.
+    (
+        "[x]\nPASSWORD=hush,b\n",
+        {},
+        [":1, email1: no column for email1; found no headers. This may be no table of people"],
+    ),
+    ('{"password": "hush", "b": 2}\n', {}, [":1, email1: no column for email1; found no headers…"]),
+    ("Kontakt;Wer\n-;x\n", {}, [':1, email1: no column for email1; found "Kontakt", "Wer"…']),
     # Addresses and names.
     (
         HEAD + "Ana,A,ana@\n",
