@@ -68,7 +68,7 @@ def test_a_welcome_page(client: Client) -> None:
     ]:
         answer = client.get(f"/embedded/welcome?{query}")
         assert answer.status_code == status and says in answer.text
-        assert answer.headers["content-security-policy"].endswith("frame-ancestors *")
+        assert answer.headers["content-security-policy"].endswith("frame-ancestors * file:")
 
 
 ADA = {"projectId": "101", "candidateId": "5001", "key": "of the frame"}
