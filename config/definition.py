@@ -39,7 +39,6 @@ def _checked(read: Callable[[str], Any]) -> AfterValidator:
 
 
 def _encoding(typed: str) -> str:
-    """Keep the name of an encoding. Raises ValueError."""
     with suppress(LookupError, ValueError):
         "".encode(typed)
         return typed

@@ -27,15 +27,11 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class Source:
-    """A file, read once: whatever is made of it is made of these bytes.
-
-    `encoding` is what a definition says of a text that is no Unicode; "" if it says nothing, and
-    None if there is no definition.
-    """
+    """A file, read once: whatever is made of it is made of these bytes."""
 
     file: Path
     data: bytes = field(repr=False)
-    encoding: str | None = None
+    encoding: str | None = None  # if it is no Unicode; "" if a definition could say it
 
     @property
     def digest(self) -> str:

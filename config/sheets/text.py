@@ -17,9 +17,9 @@ from config.sheets.files import TOO_LARGE, Kind, Source, encoding_of
 from config.sheets.headers import header_among
 
 HEAD = 65_536  # characters in which the header is looked for
-SAVE_AS = "Save it as UTF-8"
 ASK = ", or write the right one under candidates:  encoding: …"
 MOST_SHOWN, WORDS = 6, 3  # encodings in a question, and the words of each
+MOST_WORDS, LONGEST = 50_000, 200  # that are looked at, and the bytes of each
 LIKELY = (
     *("windows-1252", "windows-1250", "windows-1251", "windows-1253", "windows-1254"),
     *("mac_roman", "cp850", "cp932", "gb18030", "cp949", "cp950"),
@@ -95,14 +95,13 @@ def decoded(source: Source) -> str:
         odd = "\0" if name in {mark, "utf-8"} else _ODD
         if name and (text := _as(name, data)) and not re.search(odd, text):
             return text
-    place = Place(source.file)
     if mark or not (readings := _readings(data)):
-        raise BadInput.at(place, "this is a binary file, wanted a table")
+        raise BadInput.at(Place(source.file), "this is a binary file, wanted a table")
     nor = f", nor in {source.encoding}" if source.encoding else ""
     each = "; ".join(f"{name} {shown(words)}" for words, name in readings)
-    why = f"this text is not in UTF-8{nor}. Its words, by encoding:  {each}.  {SAVE_AS}"
-    do = "" if source.encoding is None else ASK
-    raise BadInput.at(place, why + do, field="encoding")
+    why = f"this text is not in UTF-8{nor}. Its words, by encoding:  {each}.  Save it as UTF-8"
+    why += "" if source.encoding is None else ASK
+    raise BadInput.at(Place(source.file), why, field="encoding")
 
 
 def _as(encoding: str, data: bytes) -> str:
@@ -118,8 +117,10 @@ def _readings(data: bytes) -> list[tuple[str, str]]:
     """
     wide = b"\0" in data
     # In all these encodings what stands between words is ASCII, and never a part of a letter.
-    words = dict.fromkeys(word for word in _BETWEEN.split(data) if not word.isascii())
-    sample = data[:HEAD] if wide else b"\n".join(words)
+    found = (each[0] for each in _WORD.finditer(data))
+    words = (each for each in found if not each.isascii() and len(each) < LONGEST)
+    distinct = dict.fromkeys(itertools.islice(words, MOST_WORDS))
+    sample = data[:HEAD] if wide else b"\n".join(distinct)
     read: dict[str, list[str]] = {}
     for name in WIDE if wide else LIKELY:
         letters = {*(text := _as(name, sample))} - {*"\r\n\t"}
@@ -133,15 +134,12 @@ def _readings(data: bytes) -> list[tuple[str, str]]:
     readings: dict[str, str] = {}
     for name, said in zip(read, zip(*chosen, strict=True), strict=True):
         readings.setdefault(" ".join(said), name)
-
-    def signs(reading: tuple[str, str]) -> int:
-        return sum(not (each.isascii() or each.isalpha()) for each in reading[0])
-
-    return sorted(readings.items(), key=signs)[:MOST_SHOWN]
+    signs = {said: sum(not (c.isascii() or c.isalpha()) for c in said) for said in readings}
+    return [(said, readings[said]) for said in sorted(signs, key=signs.__getitem__)[:MOST_SHOWN]]
 
 
 _ODD = "[\0\x80-\x9f\ud800-\udfff]"  # in no text that is read as it was written
-_BETWEEN = re.compile(rb'[ \t\r\n",;<>]+')
+_WORD = re.compile(rb'[^ \t\r\n",;<>]+')
 _DECLARED = re.compile(
     rb"<(?:meta|\?xml)\b[^>]{0,200}?(?:charset|encoding)\s*=[\s\"']*([\w.:-]+)", re.I
 )
