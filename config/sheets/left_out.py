@@ -155,18 +155,18 @@ def deciding(table: Table, rows: Sequence[int], decided: Collection[str]) -> Ite
     named = {*map(compared, decided)}
     person = _person(table)
     sent = {*table.by_field.values()} - person
-    cells = table.cells.loc[[*rows]]
-    for column in range(cells.shape[1]):
+    for column in range(table.cells.shape[1]):
         title = table.headers[column] if column < len(table.headers) else ""
         if column in sent or (title and compared(title) in named):
             continue
-        counts = _counts(cells[column])
+        cells = table.cells[column].loc[[*rows]]
+        counts = _counts(cells)
         beside = column in person
         says = [*filter(_has_remark, counts)] if beside else _says(title, counts)
         if not says:
             continue
         those = {*map(compared, says)}
-        typed = zip(rows, cells[column].to_list(), strict=True)
+        typed = zip(rows, cells.to_list(), strict=True)
         texts = {row: "" if beside else text for row, text in typed if compared(text) in those}
         first = next(iter(texts))
         what = f"{title} has {_each(counts)}"
