@@ -19,7 +19,7 @@ from config.sheets.left_out import in_cell, in_yaml, to_decide, values_of
 from config.sheets.table import NO_HEADER, Table, headers_shown, read_table
 from config.sheets.text import ASK
 from config.yaml_file import read_yaml
-from tasks.outputs.exports import write_file
+from tasks.outputs.exports import replace_file
 
 TEMPLATE = Path(__file__).with_name("starter.yaml")
 PEOPLE = """\
@@ -58,9 +58,9 @@ def write_starter(
         if table and table.grid.mistakes:  # whoever reads the copy would not see them
             raise BadInput(table.grid.mistakes)
         _workbook(read_yaml(text.encode(), path).fields, table).save(book := BytesIO())
-        write_file(path, book.getvalue(), force=force)
+        replace_file(path, book.getvalue())
     else:
-        write_file(path, text.encode(), force=force)
+        replace_file(path, text.encode())
 
 
 def write_each(
@@ -93,7 +93,7 @@ def write_each(
     _refuse_second(export, table, folder if folder.is_dir() else folder.parent, force=force)
     folder.mkdir(exist_ok=True)
     for file, value in files.items():
-        write_file(file, _text(file, table, {title: [value]}).encode(), force=force)
+        replace_file(file, _text(file, table, {title: [value]}).encode())
     return [*files]
 
 

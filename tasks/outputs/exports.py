@@ -33,9 +33,15 @@ def write_file(path: Path, content: bytes, *, force: bool = False, mode: int = O
 
     Raises CannotWrite, and NotOurs for a file that this program did not write.
     """
+    check_output(path, force=force)
+    replace_file(path, content, mode)
+    remember(content)
+
+
+def replace_file(path: Path, content: bytes, mode: int = OWN) -> None:
+    """Write a file that a person goes on with, in one step. Raises CannotWrite."""
     if path.is_symlink():
         raise CannotWrite(path=path, why="it is a link to another file")
-    check_output(path, force=force)
     name = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -46,7 +52,6 @@ def write_file(path: Path, content: bytes, *, force: bool = False, mode: int = O
             os.fsync(file.fileno())
         Path(name).chmod(mode)
         Path(name).replace(path)
-        remember(content)
     except OSError as error:
         if name is not None:
             Path(name).unlink(missing_ok=True)

@@ -244,7 +244,7 @@ def test_marked_rows_and_unknown_headers_are_left_to_a_person(tmp_path: Path) ->
     write_starter(tmp_path / "people.yaml", table)
     text = (tmp_path / "people.yaml").read_text()
     assert '"email1": "<header of email1>"' in text
-    assert "it has Vn, Nn, Kontakt" in text
+    assert 'it has "Vn", "Nn", "Kontakt"' in text
     assert 'Status: ["<keep which? Active 1, Rejected 1>"]' in text
     assert "<header of first_name>" in said(tmp_path / "people.yaml")
 

@@ -266,12 +266,12 @@ def two_sheets(*names: str, head: list[str] = HEAD) -> bytes:
         (
             two_sheets("Summary", "People", head=["Name", "Email"]),
             "x",
-            'there is no sheet "x"; found "Summary" ("Summary"); "People" ("Name", "Email")',
+            'there is no sheet "x"; found "Summary" (no headers); "People" ("Name", "Email")',
         ),
         (
             two_sheets("Summary", "People", head=["Name", "Phone"]),
             None,
-            'no sheet has a column for email1; found "Summary" ("Summary"); "People" ("Name", '
+            'no sheet has a column for email1; found "Summary" (no headers); "People" ("Name", '
             '"Phone"). Say which in the definition, as in  columns: {email1: "…"}, or rename the '
             "header of that column to Email",
         ),

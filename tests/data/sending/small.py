@@ -26,7 +26,7 @@ def campaign(session: Session, people: int = 3, key: str = "backend", **spec: An
     session.add(Step(campaign_id=row.id, op=Op.ATTACH, service_id=42))
     for name in range(people):
         email = f"{NAMES[name] if name < len(NAMES) else name}@example.org"
-        one = Candidate(first_name=str(name), last_name=key, email1=email, stage_id=1)
+        one = Candidate(first_name=f"No. {name}", last_name=key, email1=email, stage_id=1)
         person = Person(
             campaign_id=row.id,
             email_key=email_key(email),
