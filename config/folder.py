@@ -77,4 +77,4 @@ def _has_campaign(file: Path) -> bool:
         read_file(file)  # says better what it is, if it cannot be read at all
         why = "this workbook cannot be read; open it in a spreadsheet program and save it as .xlsx"
         raise BadInput.at(Place(file), why) from None
-    return bool(re.search(r'<(?:\w+:)?sheet [^>]*\bname="\s*campaign\s*"', sheets, re.I))
+    return bool(re.search(r'<(?:\w+:)?sheet [^<>]*\bname="\s*campaign\s*"', sheets, re.I))

@@ -11,6 +11,7 @@ from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from config.building import Location, Written
 from config.errors import BadInput, Mistake, Place
 
+LARGEST = 2 * 2**20  # some 40,000 people; a larger one takes minutes
 PLAIN_WORDS = (
     ("'\\t' that cannot start", "this line is indented with a tab; use spaces"),
     ("mapping values are not allowed", "put quotes around text that contains a colon"),
@@ -26,6 +27,9 @@ PLAIN_WORDS = (
 def read_yaml(data: bytes, file: Path) -> Written:
     """Read a definition. Raises BadInput if it is not text, not YAML or not a mapping."""
     written = Written(Place(file))
+    if len(data) > LARGEST:
+        why = f"this definition is larger than {LARGEST // 2**20} MB; put its people into a table"
+        raise BadInput.at(written.whole, why)
     root = _composed(data, file)
     if not isinstance(root, MappingNode):
         wanted = "wanted a campaign, with campaign, project, problem and candidates"

@@ -163,10 +163,14 @@ class Watched:
         if self._seen == self._read or self._seen != before:  # nothing new, or still being written
             return
         found = await asyncio.to_thread(find, self._folder)
-        for mistake in found.mistakes:
-            self._report(mistake)
         keys: dict[Path, str | None] = dict.fromkeys(self._seen)
         failed: Exception | None = None
+        for mistake in found.mistakes:
+            try:
+                self._report(mistake)
+            except Exception as error:  # noqa: BLE001 - it stops no other file
+                error.add_note(mistake.place.file.name)
+                failed = failed or error
         for file in found.files:
             try:
                 keys[file] = await self._run_if_new(client, file)

@@ -40,6 +40,7 @@ DAMAGED = f"this file is damaged, or no workbook of a kind that can be read; {SA
 STRUCK = ".//*[self::s or self::strike or self::del or contains(@style, 'line-through')]//text()"
 OURS = "campaign"  # who wrote the comments of a marked copy
 WHITE = (("rgb", "FFFFFFFF"), ("rgb", "00FFFFFF"), ("theme", 0), ("indexed", 9))
+MERGED = re.compile(rb'<(?:\w+:)?mergeCell [^<>]*?\bref="([^"]+)"')
 FAR_AWAY = "this cell is far away from any table; delete it, or its column"
 
 
@@ -95,11 +96,7 @@ def _sheets(data: bytes) -> Iterator[Grid]:
     """Read every sheet of a workbook. Raises Unfit, or whatever openpyxl raises."""
     from openpyxl import load_workbook  # noqa: PLC0415
 
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        if sum(member.file_size for member in archive.infolist()) > MOST_UNPACKED:
-            raise Unfit(TOO_LARGE)
-        names = [n for n in archive.namelist() if re.search(r"sharedStr|sheets/[^/]*\.xml$", n)]
-        has = {tag for tag in (b"strike", b"<f") if any(tag in archive.read(n) for n in names)}
+    has = _tags(data)
     formulas = _formulas(data) if b"<f" in has else set()
     book = load_workbook(io.BytesIO(data), data_only=True, rich_text=b"strike" in has)
     if not book.worksheets:
@@ -137,6 +134,21 @@ def _sheets(data: bytes) -> Iterator[Grid]:
         yield grid
 
 
+def _tags(data: bytes) -> set[bytes]:
+    """Which of two tags the sheets have. Raises Unfit for what is damaged, or takes too much."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        if sum(member.file_size for member in archive.infolist()) > MOST_UNPACKED:
+            raise Unfit(TOO_LARGE)
+        if archive.testzip() is not None:
+            raise Unfit(DAMAGED)
+        names = [n for n in archive.namelist() if re.search(r"sharedStr|sheets/[^/]*\.xml$", n)]
+        texts = [archive.read(name) for name in names]
+    # Each merged cell takes time and memory, also where nothing stands.
+    if sum(_size(ref.decode()) for text in texts for ref in MERGED.findall(text)) > MOST_CELLS:
+        raise Unfit(TOO_LARGE)
+    return {tag for tag in (b"strike", b"<f") if any(tag in text for text in texts)}
+
+
 def _take_rows(grid: Grid, rows: dict[int, dict[int, str]], filled: dict[int, Any]) -> None:
     same: dict[tuple[int, ...], tuple[int, ...]] = {}  # most rows are filled alike
     for number, cells in sorted(rows.items()):
@@ -150,6 +162,14 @@ def _take_rows(grid: Grid, rows: dict[int, dict[int, str]], filled: dict[int, An
 def _is_seen(fill: Any) -> bool:
     color = getattr(fill, "fgColor", None)
     return fill.fill_type is not None and not (color and (color.type, color.value) in WHITE)
+
+
+def _size(ref: str) -> int:
+    """How many cells an area has, such as A1:B2."""
+    from openpyxl.utils import range_boundaries  # noqa: PLC0415
+
+    left, top, right, bottom = (at or 1 for at in range_boundaries(ref))
+    return (right - left + 1) * (bottom - top + 1)
 
 
 def _struck(cell: Any) -> set[bool]:

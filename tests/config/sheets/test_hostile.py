@@ -1,7 +1,9 @@
 """Any content at all ends in people or in mistakes, within limits of memory and time."""
 
 import io
+import os
 import random
+import re
 import resource
 import string
 import subprocess
@@ -9,12 +11,17 @@ import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from config import yaml_file
 from config.definition import Table
+from config.errors import BadInput
+from config.folder import find
+from config.reading import read_campaign
 from config.sheets import files, text, workbook
 from config.sheets.people import read_people
 from tests.config.sheets.test_workbooks import ADA, HEAD, saved, with_part
@@ -140,6 +147,128 @@ SLOW = {
     "merged.xlsx",
 }
 CASES = [pytest.param(name, marks=LONG if name in SLOW else []) for name in HOSTILE]
+
+
+CAMPAIGN = "campaign: {}\nproblem: 42\nproject: {{name: X, endtime: 2099-01-01 09:00}}\n{}\n"
+PEOPLE = "candidates: [{first_name: Ada, last_name: B, email1: ada@people.test}]"
+
+
+def table(file: str) -> bytes:
+    return CAMPAIGN.format("bad", f"candidates: {{file: {file}}}").encode("utf-8")
+
+
+def campaign_book() -> bytes:
+    def change(sheet: Any) -> None:
+        fields = sheet.parent.create_sheet("campaign")
+        for row in (("campaign", "bad"), ("problem", "42"), ("project.name", "X")):
+            fields.append(row)
+        fields.append(("project.endtime", "2099-01-01 09:00"))
+
+    return saved(HEAD, ADA, change=change)
+
+
+def flipped(part: str) -> bytes:
+    """One bit of a packed part is another."""
+    with zipfile.ZipFile(io.BytesIO(BOOK)) as archive:
+        member = archive.getinfo(part)
+    at = member.header_offset + 30 + len(part) + member.compress_size // 2
+    return BOOK[:at] + bytes([BOOK[at] ^ 4]) + BOOK[at + 1 :]
+
+
+def headed(at: int, value: int) -> bytes:
+    """A number in the head of each part, as in the table of contents, is another."""
+    heads = [(match.start(), 2 * (match[0][2] == 1)) for match in HEADS.finditer(BOOK)]
+    changed = bytearray(BOOK)
+    for begins, further in heads:
+        changed[begins + at + further] = value
+    return bytes(changed)
+
+
+def repacked(how: int, **parts: bytes) -> bytes:
+    """Packed in another way, with other content of some parts."""
+    with (
+        zipfile.ZipFile(io.BytesIO(BOOK)) as old,
+        zipfile.ZipFile(file := io.BytesIO(), "w", how) as new,
+    ):
+        for name in old.namelist():
+            new.writestr(name, parts.get(Path(name).stem, old.read(name)))
+    return file.getvalue()
+
+
+def sparse(path: Path) -> None:
+    with path.open("wb") as file:
+        file.truncate(2**32)
+
+
+HEADS = re.compile(rb"PK\x03\x04|PK\x01\x02")
+BOOK = campaign_book()
+PARTS = zipfile.ZipFile(io.BytesIO(BOOK)).namelist()
+Make = bytes | Callable[[Path], object]
+SPECIAL: dict[str, Callable[[Path], object]] = {
+    "loop": lambda path: path.symlink_to(path.name),
+    "dangling": lambda path: path.symlink_to("nowhere"),
+    "endless": lambda path: path.symlink_to("/dev/zero"),
+    "pipe": os.mkfifo,
+    "folder": Path.mkdir,
+    "above": lambda path: path.symlink_to(".."),
+    "huge": sparse,
+    "empty": Path.touch,
+    "zeros": lambda path: path.write_bytes(bytes(1000)),
+    "noise": lambda path: path.write_bytes(noise(5000)),
+    "old": lambda path: path.write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600)),
+}
+ODD_FILES = (
+    '"a\\0b"',
+    '"\\ud800"',
+    "x" * 5000,
+    "a/" * 3000,
+    "..",
+    '""',
+    "loop",
+    "/dev/zero",
+    "[a]",
+)
+NO_YAML = (
+    '"\\UFFFFFFFF"',
+    "%YAML 9.9\n--- a",
+    "[" * 1000,
+    "{a: " * 3000,
+    "*a",
+    "? ? a",
+    "!!",
+    "\t",
+    "|0",
+)
+BAD: dict[str, Make] = {
+    **{f"{name}{ending}": make for name, make in SPECIAL.items() for ending in (".yaml", ".xlsx")},
+    **{f"flip{at}.xlsx": flipped(part) for at, part in enumerate(PARTS)},
+    **{f"way{how}.xlsx": headed(8, how) for how in (1, 9, 93, 99, 255)},
+    **{f"flag{flag}.xlsx": headed(6, flag) for flag in (1, 0x20, 0x41)},
+    **{f"cut{at}.xlsx": BOOK[:at] for at in (4, 30, 1000, -10)},
+    **{f"file{at}.yaml": table(file) for at, file in enumerate(ODD_FILES)},
+    **{f"text{at}.yaml": text.encode() for at, text in enumerate(NO_YAML)},
+    "tags.xlsx": repacked(zipfile.ZIP_DEFLATED, workbook=b"<sheet " * 2**17),
+    "category.xlsx": repacked(zipfile.ZIP_BZIP2, core=b"<category " * 2**17),
+    "long.yaml": b"#" * (yaml_file.LARGEST + 1),
+    "not\udcffutf8.yaml": b"",
+}
+
+
+@pytest.mark.timeout(60)  # a pipe or a loop is waited for without end
+@pytest.mark.parametrize("name", BAD)
+def test_a_bad_file_stops_itself_alone(name: str, tmp_path: Path) -> None:
+    """In the folder of a good campaign, and where it is named itself."""
+    good, bad = tmp_path / "good.yaml", tmp_path / name
+    good.write_text(CAMPAIGN.format("good", PEOPLE))
+    make = BAD[name]
+    bad.write_bytes(make) if isinstance(make, bytes) else make(bad)
+    found = find(tmp_path)
+    assert good in found.files
+    assert not [each for each in found.mistakes if "bug" in each.message]
+    with pytest.raises(BadInput) as refused:
+        read_campaign(bad)
+    named = {each.place.file for each in (*found.mistakes, *refused.value.mistakes)}
+    assert name.startswith("file") or named == {bad}
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is told in /proc only")
