@@ -19,7 +19,8 @@ from config.errors import CampaignError
 WORKBOOKS = (".xlsx", ".xlsm")
 # In docProps/core.xml of a copy of somebody's workbook, also once the copy was saved again.
 COPY = "campaign-copy-5b1f0c9e7a64"
-_IS_COPY = re.compile(rb"<(?:\w+:)?category>" + COPY.encode() + rb"</")
+OF_1_0 = "campaign output"
+_IS_COPY = re.compile(rf"<(?:\w+:)?category>(?:{COPY}|{OF_1_0})</".encode())
 
 
 class NotOurs(CampaignError):

@@ -12,7 +12,7 @@ from config import reading
 from config.campaign_sheet import campaign_sheet
 from config.errors import BadInput, Bug
 from config.folder import find
-from config.own_outputs import COPY, NotOurs, check_output, remember
+from config.own_outputs import COPY, OF_1_0, NotOurs, check_output, remember
 from config.reading import key_of, read_campaign
 from config.sheets.files import read_file
 
@@ -173,7 +173,8 @@ def test_values_in_a_sheet(
     assert written.fields["candidates"]["where"] == where
 
 
-def test_what_in_a_folder_is_a_campaign(tmp_path: Path, workbook: Sheets) -> None:
+@pytest.mark.parametrize("mark", [COPY, OF_1_0])
+def test_what_in_a_folder_is_a_campaign(tmp_path: Path, workbook: Sheets, mark: str) -> None:
     """Definitions and workbooks; not tables, drafts, our own output, or YAML of something else."""
     good = [write(tmp_path), workbook()]
     (tmp_path / "compose.yaml").write_text("services: {}")
@@ -182,7 +183,7 @@ def test_what_in_a_folder_is_a_campaign(tmp_path: Path, workbook: Sheets) -> Non
     from openpyxl import load_workbook
 
     book = load_workbook(results)
-    book.properties.category = COPY
+    book.properties.category = mark
     book.save(results)
     Workbook().save(tmp_path / "notes.xlsx")
     found = find(tmp_path)
