@@ -15,7 +15,7 @@ CREATE TABLE campaign (
   PRIMARY KEY (id), 
   UNIQUE ("key")
 );
-INSERT INTO "campaign" VALUES(1,'backend','HTTPS://Service.invalid:0443/.','56c16e0e6de0daf9','https://service.invalid','/work/h6/backend.yaml','e3e82babf9740da3b3e5ad02de0b59df964e6829daf312766ecb1b2d8ba2d621','{"campaign": "backend", "project": {"id": null, "timezone": null, "name": "Backend", "description": "", "state": "open", "starttime": null, "endtime": null}, "problem": {"id": 42, "title": null}, "stage_id": 1, "invites": {"send": true, "approval": null, "timezone": null, "not_before": null, "not_after": null, "hours": null, "holidays": [], "per_hour": null, "pilot": null, "waves": [], "between": null}, "guard": {"removed": 0.2}, "schedule": null}',0,'2026-11-28 12:58:47.764229');
+INSERT INTO "campaign" VALUES(1,'backend','HTTPS://Service.invalid:0443/.','56c16e0e6de0daf9','https://service.invalid','/srv/hiring/backend.yaml','e3e82babf9740da3b3e5ad02de0b59df964e6829daf312766ecb1b2d8ba2d621','{"campaign": "backend", "project": {"id": null, "timezone": null, "name": "Backend", "description": "", "state": "open", "starttime": null, "endtime": null}, "problem": {"id": 42, "title": null}, "stage_id": 1, "invites": {"send": true, "approval": null, "timezone": null, "not_before": null, "not_after": null, "hours": null, "holidays": [], "per_hour": null, "pilot": null, "waves": [], "between": null}, "guard": {"removed": 0.2}, "schedule": null}',0,'2026-11-28 12:58:47.764229');
 CREATE TABLE decision (
   id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, 
   at DATETIME NOT NULL, 
