@@ -26,13 +26,13 @@ def remove_outputs(folder: Path, known: Sequence[Known]) -> tuple[list[Path], li
     removed: list[Path] = []
     changed: list[Path] = []
     for file in sorted(set(_outputs(folder, known))) if signs else ():
-        may_be = file.suffix.lower() in KINDS and file.is_file() and not file.is_symlink()
-        if may_be and str(file) not in read and _names(file, signs):
-            if written_by_us(file):
-                file.unlink()
-                removed.append(file)
-            else:
-                changed.append(file)
+        if file.is_symlink() or not file.is_file() or str(file) in read or not _names(file, signs):
+            continue
+        if written_by_us(file):
+            file.unlink()
+            removed.append(file)
+        elif file.suffix.lower() in KINDS:
+            changed.append(file)
     return removed, changed
 
 

@@ -101,6 +101,7 @@ def says_no(answer: Any) -> bool:
     """
     return any(
         (value and _words(key) & _FAILURE)
+        or (_words(key) & _SENT and (value if "not" in _words(key) else value == []))
         or ((not key or _words(key) & _OUTCOME) and _is_no(key, value))
         for key, value in everything(answer)
     )
@@ -133,7 +134,8 @@ def _words(key: str) -> frozenset[str]:
 
 
 def everything(answer: Any) -> Iterator[tuple[str, Any]]:
-    """All that parsed JSON says, in order and at any depth: each value with the key it is under.
+    """All that parsed JSON says, in order and at any depth: each value with the key it is under,
+    and before that key the one of a status or message that it is a part of: "status code".
 
     What a person is called is left out: it is an echo of what was sent.
     """
@@ -144,20 +146,26 @@ def everything(answer: Any) -> Iterator[tuple[str, Any]]:
         if isinstance(value, list):
             left += [(key, each) for each in reversed(value)]
         elif isinstance(value, dict):
+            within = f"{key} " if _words(key) & _TELLING else ""
             for field, each in reversed(value.items()):
-                left += [] if field in OF_A_PERSON and isinstance(each, str) else [(field, each)]
+                said = not (field in OF_A_PERSON and isinstance(each, str))
+                left += [(within + field, each)] if said else []
 
 
 LONGEST = 2_000  # characters of one text that are looked at
 OF_A_PERSON = frozenset(Candidate.model_fields)
+_SENT = {"sent", "delivered", "accepted", "invited"}
+_TELLING = {"status", "message", "messages", "msg", "detail", "details", "reason"}
 _OUTCOME = {
-    *("success", "successful", "ok", "result", "results", "outcome", "status", "state", "sent"),
-    *("delivered", "accepted", "invited", "queued", "message", "messages", "msg", "detail"),
-    *("details", "reason"),
+    *("success", "successful", "succeeded", "completed", "ok", "result", "results", "outcome"),
+    *("state", "queued"),
+    *_SENT,
+    *_TELLING,
 }
 _FAILURE = {
     *("error", "errors", "failed", "failure", "failures", "rejected", "refused", "denied"),
-    *("blocked", "bounced", "suppressed"),
+    *("blocked", "bounced", "suppressed", "skipped", "unsent", "undelivered", "unsuccessful"),
+    *("exception", "fault"),
 }
 _YES = {
     *("ok", "yes", "done", "success", "successful", "successfully", "sent", "queued", "scheduled"),
@@ -166,7 +174,7 @@ _YES = {
     *("request", "an", "a", "the", "to", "has", "have", "was", "been", "is", "will", "be", "and"),
 }
 _TAG = re.compile(rb"<(?:!doctype|html|head|body|title|form|input|script)\b", re.IGNORECASE)
-_FALSE = frozenset({"false", "no", "0"})
+_FALSE = frozenset({"false", "no", "nok", "0", "0.0"})
 _HUMP = re.compile(r"[_.-]|(?<=[a-z])(?=[A-Z])")
 _REFUSAL = re.compile(
     r"\b(?:error|fail|fault|invalid|illegal|denie|deny|reject|refus|declin|forbid|prohibit|unable"

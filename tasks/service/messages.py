@@ -31,7 +31,8 @@ def words(seen: Exchange, secrets: Iterable[str] = ()) -> str | None:
         text = html.unescape(after[0].partition(">")[2].partition("<")[0]) if after else ""
     elif (answer := parsed(body)) is not None:
         said = ((k, str(v)) for k, v in everything(answer) if v and not isinstance(v, dict | list))
-        pairs = dict.fromkeys((name[:KEPT], each[:KEPT]) for name, each in islice(said, PARTS))
+        texts = ((key.rpartition(" ")[2], each) for key, each in islice(said, PARTS))
+        pairs = dict.fromkeys((name[:KEPT], each[:KEPT]) for name, each in texts)
         text = "; ".join(each if name in PLAIN else f"{name}: {each}" for name, each in pairs)
     if len(text) > KEPT:  # before any pattern reads it; half an address would not be masked
         text = text[:KEPT].rpartition(" ")[0]

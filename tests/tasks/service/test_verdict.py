@@ -149,6 +149,7 @@ NOT_NEEDED = [
     (DONE, {"permissions": {"edit": False, "admin": False}, "version": 0}),
     (DONE, {"a": {"b": [{"c": "Invalid address"}]}}),
     (DONE, {"message": ""}),
+    (DONE, {"status": {"code": 200, "text": "OK"}, "not_before": "2026-12-01", "not_sent": []}),
     (UNSURE, None),  # the status came, the body was lost
     (UNSURE, {"result": "rejected"}),
     (UNSURE, {"message": "The invitation could not be sent"}),
@@ -172,6 +173,15 @@ NOT_NEEDED = [
     (UNSURE, {"detail": "The address is on a suppression list"}),
     (UNSURE, {"reason": "Duplicate"}),
     (UNSURE, {"status": 0}),
+    (UNSURE, {"status": {"code": 550, "text": "Mailbox unavailable"}}),
+    (UNSURE, {"message": {"text": "could not be sent"}}),
+    (UNSURE, {"succeeded": False}),
+    (UNSURE, {"notSent": ["ada"]}),
+    (UNSURE, {"skipped": ["ada"]}),
+    (UNSURE, {"invited": []}),
+    (UNSURE, {"sent": 0.0}),
+    (UNSURE, {"status": "NOK"}),
+    (UNSURE, {"exception": "MailError"}),
     (UNSURE, b"unable to deliver"),
     (UNSURE, b"The candidate asked for it to stop"),  # no word of refusal, and no plain yes
     (UNSURE, b"sent " * 1000),
