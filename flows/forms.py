@@ -27,6 +27,7 @@ from data.decisions.decisions import By, NotDecided
 from data.decisions.doubts import Verdict, doubts, settle
 from data.sending.recovery import recover_all
 from data.store.ledger import Ledger
+from data.store.receipts import deciding
 from data.store.tables import Campaign
 from flows.ending import End, Ending
 from flows.page import publish_page
@@ -137,7 +138,7 @@ async def _decided(
             Ledger.open(settings().database_url, create=False) as ledger,
         ):
             recover_all(ledger)
-            with ledger.writing() as session:
+            with deciding(ledger) as session:
                 campaign = find(session, key)
                 ending = Ending(key, End.DONE, f"{decide(session, campaign)}.")
                 if run and not await _begin_run(key, Path(campaign.file)):

@@ -1,23 +1,24 @@
 """Receipts: what stops a ledger that is not the one that sent last.
 
 Before each hundred claims of a campaign, and each second of them, its mark grows, in the ledger
-and then in two small files: one beside the definition, one in the user's data directory. A ledger
-behind its receipt, or another one, sends nothing until a person accepts it, in spite of exactly
-what these receipts say. A file's log goes into the file only just before the mark grows
+and then in two small files: one beside the definition, one in the user's data directory. With it,
+and with each decision, grows the mark of the whole ledger, whose receipt is a third file. A ledger
+behind a receipt, or another one, sends nothing until a person accepts it, in spite of exactly what
+these receipts say. A file's log goes into the file only just before the mark grows
 (`Mark.grow`), so a file that lost its log is behind, too.
 """
 
 import fcntl
 import os
 import tempfile
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from platformdirs import user_data_path
 from pydantic import AwareDatetime, BaseModel, ConfigDict, NonNegativeInt
-from sqlmodel import Session, col, select
+from sqlmodel import Session, col, func, select
 
 from config.errors import CampaignError
 from config.settings import is_loopback
@@ -28,6 +29,7 @@ from data.store.tables import CAMPAIGN, Campaign, Decision, LedgerId, now
 # Words of the journal: a ledger was refused because of receipts that say this; a person accepted it
 # in spite of them.
 REFUSED, ACCEPT = "refuse-ledger", "accept-ledger"
+WHOLE = "ledger "  # before what the receipt of a whole ledger says
 SENDING = ".sending"  # the lock that everybody shares who sends from a ledger
 
 
@@ -84,9 +86,12 @@ def check(ledger: Ledger, key: str, service: str, file: Path) -> None:
     The campaign may be new to the ledger. `service` is its address, `file` its definition.
     """
     says: list[str] = []
+    places = (*_places(key, service, file), _of_the_ledger(ledger.uuid()))
+    # They are read before the ledger: who sends beside us commits a mark, then writes the receipt.
+    found = [(path, _tried(path)) for path in places]
     with ledger.reading() as session:
-        places, accepted = _places(key, service, file), _newest(session, ACCEPT, key) or ()
-        against = [_against(session, path, key, service, says) for path in places]
+        accepted = {*(_newest(session, ACCEPT, key) or ()), *_accepted_for_all(session)}
+        against = [_against(session, *each, key, service, says) for each in found]
         stops = [why for why, said in zip(against, says, strict=True) if said not in accepted]
     if refusal := next(filter(None, stops), None):
         with ledger.writing() as session:
@@ -105,6 +110,25 @@ def accept(session: Session, key: str, who: str, why: str) -> None:
         raise NothingToAccept(key=key)
     value = {"campaign": key, "says": says}
     session.add(Decision(who=who, why=why, word=ACCEPT, value=value))
+
+
+@contextmanager
+def deciding(ledger: Ledger) -> Iterator[Session]:
+    """One transaction that writes. If it decides, a copy of the ledger from before it is behind.
+
+    A ledger that is behind already stays so, until it is accepted and sends.
+    """
+    newest = select(func.max(Decision.id))
+    with ledger.writing() as session:
+        before = session.scalar(newest)
+        yield session
+        own = session.exec(select(LedgerId)).one()
+        known = _tried(_of_the_ledger(own.uuid))
+        behind = isinstance(known, Exception) or (known is not None and known.mark > own.mark)
+        grows = session.scalar(newest) != before and not behind
+        own.mark += grows
+    if grows:
+        _write_of_the_ledger(ledger, own)
 
 
 def rewrite(ledger: Ledger, waits: Callable[[], None]) -> None:
@@ -150,24 +174,27 @@ class Mark:
             campaign = session.get(Campaign, self._campaign_id)
             if campaign is None or campaign.mark < self.last:
                 raise LedgerGone(place=self._ledger.place)
-            uuid = session.exec(select(LedgerId.uuid)).one()
+            own = session.exec(select(LedgerId)).one()
             places = _places(campaign.key, campaign.service, self._file)
-            for path in places:
-                with suppress(OSError, ValueError):
-                    known = _read(path)
-                    if known is not None and known.ledger == uuid:  # ahead, if this one is older
-                        campaign.mark = max(campaign.mark, known.mark)
+            of_the_ledger = _of_the_ledger(own.uuid)
+            for path in (*places, of_the_ledger):
+                known = _tried(path)
+                if isinstance(known, Receipt) and known.ledger == own.uuid:
+                    what = own if path == of_the_ledger else campaign
+                    what.mark = max(what.mark, known.mark)  # ahead, if this ledger is older
             campaign.mark += 1
-            session.add(campaign)
+            own.mark += 1
+            session.add_all((campaign, own))
         receipt = Receipt(
             service=campaign.service,
-            ledger=uuid,
+            ledger=own.uuid,
             mark=campaign.mark,
             place=self._ledger.place,
             written=now(),
         )
         self.last = campaign.mark
         _write(receipt, campaign.key, places)
+        _write_of_the_ledger(self._ledger, own)
         return campaign.mark
 
     def close(self) -> None:
@@ -178,8 +205,23 @@ class Mark:
 def _places(key: str, service: str, file: Path) -> tuple[Path, Path]:
     """Where the receipts of a campaign are. What was tried here says nothing of elsewhere."""
     name = f"{file_name(key)}{'.tried' if _is_here(service) else ''}.receipt"
-    copies = user_data_path("hiring-campaigns", appauthor=False) / "receipts"
-    return file.resolve().with_name(name), copies / name
+    return file.resolve().with_name(name), _copies() / name
+
+
+def _of_the_ledger(uuid: str) -> Path:
+    return _copies() / f"{uuid}.ledger"
+
+
+def _copies() -> Path:
+    return user_data_path("hiring-campaigns", appauthor=False) / "receipts"
+
+
+def _tried(path: Path) -> Receipt | Exception | None:
+    """What a receipt says, or why it cannot be read."""
+    try:
+        return _read(path)
+    except (OSError, ValueError) as error:
+        return error
 
 
 def _read(path: Path) -> Receipt | None:
@@ -202,6 +244,12 @@ def _write(receipt: Receipt, key: str, places: Sequence[Path]) -> None:
         raise NoReceipt(key=key, beside=places[0], copy=places[-1], cause=cause)
 
 
+def _write_of_the_ledger(ledger: Ledger, own: LedgerId) -> None:
+    receipt = Receipt(service="", ledger=own.uuid, mark=own.mark, place=ledger.place, written=now())
+    with suppress(OSError):  # that of each campaign has its own
+        _replace(_of_the_ledger(own.uuid), receipt.model_dump_json(indent=1).encode() + b"\n")
+
+
 def _replace(path: Path, content: bytes) -> None:
     """Write a file whole and to the disk, for its owner alone."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -222,24 +270,29 @@ def _replace(path: Path, content: bytes) -> None:
 
 
 def _against(
-    session: Session, path: Path, key: str, service: str, says: list[str]
+    session: Session,
+    path: Path,
+    receipt: Receipt | Exception | None,
+    key: str,
+    service: str,
+    says: list[str],
 ) -> CampaignError | None:
     """What a receipt has against this ledger; adds what it says to `says`."""
     here = place_of(session.get_bind().engine.url)
-    try:
-        receipt = _read(path)
-    except (OSError, ValueError) as error:
-        says.append(f"{path}: {error}")
+    if isinstance(receipt, Exception):
+        says.append(f"{path}: {receipt}")
         return OlderLedger(key=key, here=here, receipt=path, says="cannot be read")
-    says.append(f"{receipt.ledger} {receipt.mark}" if receipt else "")
+    whole = receipt is not None and path == _of_the_ledger(receipt.ledger)
+    says.append(f"{WHOLE if whole else ''}{receipt.ledger} {receipt.mark}" if receipt else "")
     # Of two addresses elsewhere nobody can tell that they are not the same service.
-    if receipt is None or (_is_here(service) and receipt.service != service):
+    if receipt is None or (_is_here(service) and receipt.service != service and not whole):
         return None
     written = f"{receipt.written.astimezone():%Y-%m-%d %H:%M:%S}"
     if receipt.ledger != session.exec(select(LedgerId.uuid)).one():
         return AnotherLedger(key=key, here=here, place=receipt.place, written=written)
-    mark = session.scalar(select(CAMPAIGN.c.mark).where(CAMPAIGN.c.key == key)) or 0
-    until = f"says that more was sent, until {written}"
+    of_the_key = select(CAMPAIGN.c.mark).where(CAMPAIGN.c.key == key)
+    mark = session.scalar(select(LedgerId.mark) if whole else of_the_key) or 0
+    until = f"says that more was sent{' or decided' if whole else ''}, until {written}"
     older = OlderLedger(key=key, here=here, receipt=path, says=until)
     return older if receipt.mark > mark else None
 
@@ -249,6 +302,13 @@ def _newest(session: Session, word: str, key: str) -> list[str] | None:
     words = select(Decision.value).where(Decision.word == word).order_by(col(Decision.id).desc())
     values = (value for value in session.exec(words) if (value or {}).get("campaign") == key)
     return next((value.get("says", []) for value in values), None)
+
+
+def _accepted_for_all(session: Session) -> set[str]:
+    """What a receipt of the whole ledger said when somebody accepted it, in any campaign."""
+    values = session.exec(select(Decision.value).where(Decision.word == ACCEPT))
+    said = (each for value in values for each in (value or {}).get("says", []))
+    return {each for each in said if each.startswith(WHOLE)}
 
 
 def _is_here(service: str) -> bool:

@@ -85,6 +85,7 @@ class LedgerId(SQLModel, table=True):
 
     __tablename__ = "ledger"
     uuid: str = Field(primary_key=True)
+    mark: int = Field(default=0, sa_column_kwargs={"server_default": "0"})  # of all campaigns
 
 
 class Campaign(SQLModel, table=True):

@@ -194,12 +194,13 @@ def writing(*, create: bool) -> Iterator["Session"]:
     """One transaction; says whom a decision does not fit before the error ends the command."""
     from data.decisions.decisions import NotDecided
     from data.sending.recovery import recover_all
+    from data.store import receipts
     from data.store.ledger import Ledger
 
     with Ledger.open(create=create) as ledger:
         recover_all(ledger)
         try:
-            with ledger.writing() as session:
+            with receipts.deciding(ledger) as session:
                 yield session
         except NotDecided as error:
             for who, why in error.objections:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from config.errors import CampaignError
+from data.decisions.decisions import By, block
 from data.store import receipts
 from data.store.ledger import Ledger, LedgerGone
 from data.store.receipts import AnotherLedger, NothingToAccept, OlderLedger
@@ -143,6 +144,40 @@ def test_a_file_without_its_log_is_behind(desk: Desk, parts: int, others: int) -
             alone = Path(shutil.copy(desk.db, desk.folder / f"alone-{part}.db"))
             with Ledger.open(f"sqlite:///{alone}") as copy, pytest.raises(OlderLedger):
                 receipts.check(copy, "backend", SERVICE, desk.file)
+
+
+def _another_campaign(ledger: Ledger, file: Path) -> None:
+    with ledger.writing() as session:
+        other = small.campaign(session, 1, key="frontend")
+    mark = receipts.Mark(ledger, other.id, file)
+    mark.grow()
+    mark.close()
+
+
+def _decision(ledger: Ledger, _: Path) -> None:
+    with receipts.deciding(ledger) as session:
+        block(session, ["ada@example.org"], By("Mara", "She asked for it"), lift=False)
+
+
+@pytest.mark.parametrize("lost", [_another_campaign, _decision])
+def test_a_copy_from_before_a_decision_or_another_campaign_is_behind(
+    desk: Desk, lost: Callable[[Ledger, Path], None]
+) -> None:
+    with desk.open():
+        older = Path(shutil.copy(desk.db, desk.folder / "older.db"))
+    with desk.open() as ledger:
+        lost(ledger, desk.file.with_name("frontend.yaml"))
+    assert desk.check() is None
+    older.rename(desk.db)
+    for log in desk.folder.glob("ledger.db-*"):
+        log.unlink()
+    with desk.open() as ledger:
+        _decision(ledger, desk.file)  # a behind ledger does not catch up by deciding
+    assert desk.check() is OlderLedger
+    desk.accept()
+    assert desk.check() is None
+    desk.send_part()
+    assert desk.check() is None
 
 
 def test_what_was_accepted_is_accepted_of_exactly_that_receipt(

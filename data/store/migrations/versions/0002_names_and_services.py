@@ -1,4 +1,4 @@
-"""1.1: a name as it is compared, and each service in its one spelling."""
+"""1.1: a name as it is compared, each service in its one spelling, the mark of the ledger."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -12,7 +12,8 @@ down_revision = "0001"
 
 
 def upgrade() -> None:
-    """Add `person.name_key` with its index, and spell the services of campaigns."""
+    """Add `person.name_key` with its index and `ledger.mark`; spell the services of campaigns."""
+    op.add_column("ledger", sa.Column("mark", sa.Integer(), nullable=False, server_default="0"))
     op.add_column("person", sa.Column("name_key", sa.String(), nullable=False, server_default=""))
     connection = op.get_bind()
     this = PERSON.c.id == sa.bindparam("number")
