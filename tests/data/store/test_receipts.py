@@ -176,6 +176,8 @@ def test_a_copy_from_before_a_decision_or_another_campaign_is_behind(
     assert desk.check() is OlderLedger
     desk.accept()
     assert desk.check() is None
+    # Accepted once, for every campaign; but what one of them sent since is for it alone.
+    assert desk.check(key="frontend") is (OlderLedger if lost is _another_campaign else None)
     desk.send_part()
     assert desk.check() is None
 
