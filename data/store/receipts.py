@@ -90,7 +90,7 @@ def check(ledger: Ledger, key: str, service: str, file: Path) -> None:
     # They are read before the ledger: who sends beside us commits a mark, then writes the receipt.
     found = [(path, _tried(path)) for path in places]
     with ledger.reading() as session:
-        accepted = {*(_newest(session, ACCEPT, key) or ()), *_accepted_for_all(session)}
+        accepted = _newest(session, ACCEPT, key) or ()
         against = [_against(session, *each, key, service, says) for each in found]
         stops = [why for why, said in zip(against, says, strict=True) if said not in accepted]
     if refusal := next(filter(None, stops), None):
@@ -110,6 +110,10 @@ def accept(session: Session, key: str, who: str, why: str) -> None:
         raise NothingToAccept(key=key)
     value = {"campaign": key, "says": says}
     session.add(Decision(who=who, why=why, word=ACCEPT, value=value))
+    own = session.exec(select(LedgerId)).one()
+    known = _tried(_of_the_ledger(own.uuid))
+    if isinstance(known, Receipt) and _said(known, WHOLE) in says:  # accepted for every campaign
+        own.mark = max(own.mark, known.mark)
 
 
 @contextmanager
@@ -283,7 +287,7 @@ def _against(
         says.append(f"{path}: {receipt}")
         return OlderLedger(key=key, here=here, receipt=path, says="cannot be read")
     whole = receipt is not None and path == _of_the_ledger(receipt.ledger)
-    says.append(f"{WHOLE if whole else ''}{receipt.ledger} {receipt.mark}" if receipt else "")
+    says.append(_said(receipt, WHOLE if whole else "") if receipt else "")
     # Of two addresses elsewhere nobody can tell that they are not the same service.
     if receipt is None or (_is_here(service) and receipt.service != service and not whole):
         return None
@@ -297,18 +301,15 @@ def _against(
     return older if receipt.mark > mark else None
 
 
+def _said(receipt: Receipt, of: str) -> str:
+    return f"{of}{receipt.ledger} {receipt.mark}"
+
+
 def _newest(session: Session, word: str, key: str) -> list[str] | None:
     """What the receipts of a campaign said when this word was last written of it."""
     words = select(Decision.value).where(Decision.word == word).order_by(col(Decision.id).desc())
     values = (value for value in session.exec(words) if (value or {}).get("campaign") == key)
     return next((value.get("says", []) for value in values), None)
-
-
-def _accepted_for_all(session: Session) -> set[str]:
-    """What a receipt of the whole ledger said when somebody accepted it, in any campaign."""
-    values = session.exec(select(Decision.value).where(Decision.word == ACCEPT))
-    said = (each for value in values for each in (value or {}).get("says", []))
-    return {each for each in said if each.startswith(WHOLE)}
 
 
 def _is_here(service: str) -> bool:

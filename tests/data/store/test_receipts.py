@@ -154,9 +154,9 @@ def _another_campaign(ledger: Ledger, file: Path) -> None:
     mark.close()
 
 
-def _decision(ledger: Ledger, _: Path) -> None:
+def _decision(ledger: Ledger, _: Path, about: str = "ada@example.org") -> None:
     with receipts.deciding(ledger) as session:
-        block(session, ["ada@example.org"], By("Mara", "She asked for it"), lift=False)
+        block(session, [about], By("Mara", "She asked for it"), lift=False)
 
 
 @pytest.mark.parametrize("lost", [_another_campaign, _decision])
@@ -172,14 +172,21 @@ def test_a_copy_from_before_a_decision_or_another_campaign_is_behind(
     for log in desk.folder.glob("ledger.db-*"):
         log.unlink()
     with desk.open() as ledger:
-        _decision(ledger, desk.file)  # a behind ledger does not catch up by deciding
+        _decision(
+            ledger, desk.file, "bob@example.org"
+        )  # a behind ledger does not catch up by deciding
     assert desk.check() is OlderLedger
     desk.accept()
     assert desk.check() is None
     # Accepted once, for every campaign; but what one of them sent since is for it alone.
     assert desk.check(key="frontend") is (OlderLedger if lost is _another_campaign else None)
-    desk.send_part()
-    assert desk.check() is None
+    accepted = Path(shutil.copy(desk.db, desk.folder / "accepted.db"))
+    with desk.open() as ledger:
+        _decision(ledger, desk.file, "grace@example.org")
+    accepted.rename(desk.db)
+    for log in desk.folder.glob("ledger.db-*"):
+        log.unlink()
+    assert desk.check() is OlderLedger
 
 
 def test_what_was_accepted_is_accepted_of_exactly_that_receipt(
