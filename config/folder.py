@@ -3,14 +3,18 @@
 import re
 import zipfile
 from dataclasses import dataclass, field
+from html import unescape
 from pathlib import Path
 
 from config.errors import BadInput, Mistake, Place
-from config.own_outputs import WORKBOOKS, is_copy
 from config.reading import YAML, table_of
 from config.sheets.files import read_file
 from config.yaml_file import read_yaml
 
+WORKBOOKS = (".xlsx", ".xlsm")
+# In docProps/core.xml of a copy of somebody's workbook, before the name of the original.
+COPY = "campaign-copy-5b1f0c9e7a64 "
+OF_1_0 = "campaign output"
 HIDDEN = (".", "~", "#")  # how locks, drafts and unfinished copies of other programs begin
 
 
@@ -43,7 +47,7 @@ def find(folder: Path) -> Folder:
                 read_file(file)  # says what it is: a pipe, a device, a link to nothing
             elif file.suffix.lower() in YAML:
                 found.files.extend([file] if _is_definition(file, keys) else [])
-            elif file.resolve() not in tables and not is_copy(file) and _has_campaign(file):
+            elif file.resolve() not in tables and not _is_copy(file) and _has_campaign(file):
                 found.files.append(file)
         except BadInput as error:
             found.mistakes.extend(error.mistakes)
@@ -68,6 +72,19 @@ def _is_definition(file: Path, keys: dict[str, Path]) -> bool:
     return bool({"campaign", "candidates"} & written.fields.keys())
 
 
+def _is_copy(workbook: Path) -> bool:
+    """Whether a workbook is a copy that this program made of one, as `check --mark` does.
+
+    One that somebody saved under the name of the original is a campaign again.
+    """
+    try:
+        with zipfile.ZipFile(workbook) as archive, archive.open("docProps/core.xml") as content:
+            of = _COPY_OF.search(content.read(2**16))
+            return of is not None and unescape(of[1].decode()) != workbook.name
+    except Exception:  # noqa: BLE001 - a damaged file raises anything at all
+        return False
+
+
 def _has_campaign(file: Path) -> bool:
     """Whether a workbook has a sheet `campaign`, without reading its cells."""
     try:
@@ -78,3 +95,6 @@ def _has_campaign(file: Path) -> bool:
         why = "this workbook cannot be read; open it in a spreadsheet program and save it as .xlsx"
         raise BadInput.at(Place(file), why) from None
     return bool(re.search(r'<(?:\w+:)?sheet [^<>]*\bname="\s*campaign\s*"', sheets, re.I))
+
+
+_COPY_OF = re.compile(rf"<(?:\w+:)?category>(?:{COPY}|{OF_1_0})([^<]*)</".encode())

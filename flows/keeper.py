@@ -22,8 +22,7 @@ from prefect.states import AwaitingRetry, Cancelled, Crashed
 from sqlmodel import col, select
 
 from config.errors import BadInput, CampaignError, Mistake, command
-from config.folder import find
-from config.own_outputs import WORKBOOKS
+from config.folder import WORKBOOKS, find
 from config.reading import YAML, key_of, read_campaign, table_of
 from data.store.lease import is_free
 from data.store.ledger import Ledger

@@ -12,7 +12,6 @@ from unicodedata import normalize
 
 from config.errors import BadInput, Place, command
 from config.field_names import FIELDS
-from config.own_outputs import check_output
 from config.reading import YAML, who_reads
 from config.sheets.cells import Grid
 from config.sheets.left_out import in_cell, in_yaml, to_decide, values_of
@@ -20,6 +19,7 @@ from config.sheets.table import NO_HEADER, Table, headers_shown, read_table
 from config.sheets.text import ASK
 from config.yaml_file import read_yaml
 from tasks.outputs.exports import replace_file
+from tasks.outputs.ours import check_output
 
 TEMPLATE = Path(__file__).with_name("starter.yaml")
 PEOPLE = """\

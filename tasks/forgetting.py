@@ -8,8 +8,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from config.errors import some
-from config.own_outputs import written_by_us
 from data.decisions.privacy import Known
+from tasks.outputs.ours import written_by_us
 
 KINDS = (".csv", ".json", ".xlsx", ".xlsm", ".html")  # of outputs
 LARGEST = 200_000_000  # bytes of one output; a larger file is not ours

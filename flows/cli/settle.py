@@ -60,7 +60,7 @@ def settle(
 
         verdicts += read_filled_in(filled_in)
     if output is not None:
-        from config.own_outputs import check_output
+        from tasks.outputs.ours import check_output
 
         check_output(output, force=force)
     with deciding(key) as (session, campaign):

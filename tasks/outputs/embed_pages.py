@@ -10,9 +10,9 @@ from hashlib import blake2b
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from config.own_outputs import check_output
 from tasks.outputs.exports import PUBLIC, page, write_file
 from tasks.outputs.links import Link, written
+from tasks.outputs.ours import check_output
 
 FOLDER = "pages"  # beside the index: what may be put on a web server
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from config.errors import CampaignError
-from config.own_outputs import check_output, remember
+from tasks.outputs.ours import check_output, remember
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from config.errors import BadInput, CampaignError, Mistake
-from config.own_outputs import COPY, check_output
+from config.folder import COPY
 from config.reading import YAML, encoding_of
 from config.sheets.cells import letters
 from config.sheets.files import Kind, Source, read_file
 from config.sheets.table import grids_of, table_of
 from tasks.outputs.exports import put, write_file
+from tasks.outputs.ours import check_output
 
 RED = "FFFFC7CE"
 AUTHOR = "campaign"
@@ -59,7 +60,7 @@ def write_marked(
         raise WrongEnding(file=copy, ending=ending)
     book, spots = (_own if is_workbook else _anew)(source, in_cells)
     _mark(book, spots)
-    book.properties.category = COPY  # by which a folder passes it over
+    book.properties.category = COPY + source.file.name  # by which a folder passes it over
     book.save(content := io.BytesIO())
     write_file(copy, content.getvalue(), force=force)
     lost = "its formulas have no results, and drawings are gone" if is_workbook else "values only"

@@ -14,12 +14,13 @@ from typing import Any
 
 from config.emails import email_key
 from config.errors import CampaignError
-from config.own_outputs import COPY, check_output
+from config.folder import COPY
 from config.sheets.cells import addresses_in
 from config.sheets.files import Kind, Source, read_file
 from config.sheets.table import Table, table_of
 from tasks.outputs.each_result import Result
 from tasks.outputs.exports import guarded, put, write_file
+from tasks.outputs.ours import check_output
 
 
 class WrongCopy(CampaignError):
@@ -136,7 +137,7 @@ def _in_workbook(source: Source, table: Table, rows: Mapping[int, tuple[str, Res
 
     macros = source.file.suffix.lower() == ".xlsm"
     book = load_workbook(io.BytesIO(source.data), keep_vba=macros, rich_text=True)
-    book.properties.category = COPY  # by which a folder passes it over
+    book.properties.category = COPY + source.file.name  # by which a folder passes it over
     sheet = book[table.grid.sheet or book.sheetnames[0]]
     first = _first_column(table) + 1
     written: dict[int, Sequence[object]] = {table.header: Result._fields}

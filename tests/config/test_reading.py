@@ -11,8 +11,7 @@ from openpyxl import Workbook
 from config import reading
 from config.campaign_sheet import campaign_sheet
 from config.errors import BadInput, Bug
-from config.folder import find
-from config.own_outputs import COPY, OF_1_0, NotOurs, check_output, remember
+from config.folder import COPY, OF_1_0, find
 from config.reading import key_of, read_campaign
 from config.sheets.files import read_file
 
@@ -173,7 +172,7 @@ def test_values_in_a_sheet(
     assert written.fields["candidates"]["where"] == where
 
 
-@pytest.mark.parametrize("mark", [COPY, OF_1_0])
+@pytest.mark.parametrize("mark", [f"{COPY}hiring & co.xlsx", OF_1_0])
 def test_what_in_a_folder_is_a_campaign(tmp_path: Path, workbook: Sheets, mark: str) -> None:
     """Definitions and workbooks; not tables, drafts, our own output, or YAML of something else."""
     good = [write(tmp_path), workbook()]
@@ -188,6 +187,20 @@ def test_what_in_a_folder_is_a_campaign(tmp_path: Path, workbook: Sheets, mark: 
     Workbook().save(tmp_path / "notes.xlsx")
     found = find(tmp_path)
     assert (found.files, found.mistakes) == (good, [])
+
+
+def test_a_copy_under_the_name_of_its_original_is_a_campaign(
+    tmp_path: Path, workbook: Sheets
+) -> None:
+    """As after somebody mended the marked copy, and saved it in the original's place."""
+    from openpyxl import load_workbook
+
+    file = workbook(name="R & D.xlsx")
+    book = load_workbook(file)
+    book.properties.category = f"{COPY}{file.name}"
+    book.save(file)
+    assert find(tmp_path).files == [file]
+    assert find(file.rename(tmp_path / "marked.xlsx").parent).files == []
 
 
 def fifo(file: Path, _: bytes) -> None:
@@ -251,19 +264,3 @@ def test_a_file_that_cannot_be_read_is_named_and_stops_nobody_else(tmp_path: Pat
     assert found.files == [tmp_path / "again.yaml"]
     named = [each.place.file.name for each in found.mistakes]
     assert named == ["broken.xlsx", "broken.yaml", "gone.yaml", "hiring.yaml"]
-
-
-def test_no_output_replaces_what_is_not_as_we_wrote_it(tmp_path: Path) -> None:
-    """Whatever it holds, and unless --force says so."""
-    file = tmp_path / "links.csv"
-    check_output(file)
-    for ours in (b"first_name,candidate_id,embed_url\n", b'[{"embed_url": null}]'):
-        file.write_bytes(ours)
-        with pytest.raises(NotOurs, match="was not changed"):
-            check_output(file)
-        remember(ours)
-        check_output(file)
-        file.write_bytes(ours + b"a note of somebody's")
-        with pytest.raises(NotOurs):
-            check_output(file)
-        check_output(file, force=True)

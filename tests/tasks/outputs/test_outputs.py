@@ -18,7 +18,6 @@ from openpyxl.worksheet.datavalidation import DataValidation
 
 from config.emails import masked
 from config.errors import BadInput
-from config.own_outputs import NotOurs, written_by_us
 from data.campaigns.history import Event
 from data.eligibility.holds import Hold, Kind, Scope
 from data.store.states import State
@@ -26,6 +25,7 @@ from tasks.outputs.each_result import Result, results_of
 from tasks.outputs.embed_pages import write_pages
 from tasks.outputs.exports import CannotWrite, write_file
 from tasks.outputs.links import COLUMNS, FORMATS, Link, embed_url, links_of, written
+from tasks.outputs.ours import NotOurs, check_output, remember, written_by_us
 from tasks.outputs.report import Doubt, bar, moments, report_page
 from tasks.outputs.results import WrongCopy, write_results
 from tests.tasks.outputs.standing import standing, stands
@@ -124,6 +124,22 @@ def test_our_own_files_are_known_and_private(form: str, tmp_path: Path) -> None:
     write_file(ours, written(form, LINKS[:1], "Backend"))
     assert written_by_us(ours)
     assert ours.stat().st_mode & 0o077 == 0
+
+
+def test_no_output_replaces_what_is_not_as_we_wrote_it(tmp_path: Path) -> None:
+    """Whatever it holds, and unless --force says so."""
+    file = tmp_path / "links.csv"
+    check_output(file)
+    for ours in (b"first_name,candidate_id,embed_url\n", b'[{"embed_url": null}]'):
+        file.write_bytes(ours)
+        with pytest.raises(NotOurs, match="was not changed"):
+            check_output(file)
+        remember(ours)
+        check_output(file)
+        file.write_bytes(ours + b"a note of somebody's")
+        with pytest.raises(NotOurs):
+            check_output(file)
+        check_output(file, force=True)
 
 
 def test_what_cannot_be_written_is_said(tmp_path: Path) -> None:

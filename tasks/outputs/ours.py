@@ -5,8 +5,6 @@ file that somebody has changed is theirs.
 """
 
 import os
-import re
-import zipfile
 from contextlib import suppress
 from functools import cache
 from hashlib import file_digest, sha256
@@ -15,12 +13,6 @@ from pathlib import Path
 from platformdirs import user_data_path
 
 from config.errors import CampaignError
-
-WORKBOOKS = (".xlsx", ".xlsm")
-# In docProps/core.xml of a copy of somebody's workbook, also once the copy was saved again.
-COPY = "campaign-copy-5b1f0c9e7a64"
-OF_1_0 = "campaign output"
-_IS_COPY = re.compile(rf"<(?:\w+:)?category>(?:{COPY}|{OF_1_0})</".encode())
 
 
 class NotOurs(CampaignError):
@@ -61,15 +53,6 @@ def remember(content: bytes) -> None:
             with os.fdopen(number, "w") as kept:
                 kept.write(f"{digest}\n")
             known.add(digest)
-
-
-def is_copy(workbook: Path) -> bool:
-    """Whether a workbook is a copy that this program made of one, as `check --mark` does."""
-    try:
-        with zipfile.ZipFile(workbook) as archive, archive.open("docProps/core.xml") as content:
-            return bool(_IS_COPY.search(content.read(2**16)))
-    except Exception:  # noqa: BLE001 - a damaged file raises anything at all
-        return False
 
 
 def _list() -> Path:
