@@ -17,7 +17,6 @@ Location = tuple[int | str, ...]
 # Stands for a part that is wrong, so that the others can be compared.
 RIGHT: dict[str, Any] = {"campaign": "x", "project": {"name": "x", "timezone": "UTC"}, "problem": 1}
 RIGHT |= {"candidates": [], "stage_id": 1, "invites": {}, "guard": {}, "schedule": None}
-DECIDE = frozenset({"where", "ignore", "hidden_rows"})  # of a table, which can be read without them
 
 
 @dataclass
@@ -59,25 +58,28 @@ def build(written: Written, now: datetime) -> tuple[Definition, list[Mistake]]:
 
 
 def _without(fields: dict[str, Any], errors: Sequence[ErrorDetails]) -> Definition:
-    """What is written, without what is wrong."""
+    """What is written, without what is wrong. Of a table, such a choice is one that nobody is asked
+    for a second time.
+    """
     rest = {name: fields.get(name, right) for name, right in RIGHT.items()}
+    chosen: dict[str, list[str]] = {}
     for each in errors:
-        part, *names = map(str, each["loc"])
-        if names and part in {"project", "invites"}:
-            rest[part] = RIGHT[part] | _less(rest[part], names[:1])
-        elif names[:1] == ["table"] and names[1] in DECIDE and isinstance(rest[part], dict):
-            rest[part] = _less(rest[part], names[1:])
-        elif part in RIGHT:
-            rest[part] = RIGHT[part]
+        match [*map(str, each["loc"])]:
+            case ["candidates", "table", ("where" | "ignore" | "hidden_rows") as choice, *steps]:
+                chosen.setdefault(choice, []).extend(steps[:1])
+            case ["project" | "invites" as part, name, *_]:
+                rest[part] = RIGHT[part] | {n: v for n, v in rest[part].items() if n != name}
+            case [part, *_] if part in RIGHT:
+                rest[part] = RIGHT[part]
+    if chosen and isinstance(table := rest["candidates"], dict):
+        blank = chosen.get("where", [])
+        where = table["where"] if isinstance(table.get("where"), dict) else {}
+        where = {name: to for name, to in where.items() if name not in blank}
+        ignore = [] if "ignore" in chosen else table.get("ignore", [])
+        ignore = [*([ignore] if isinstance(ignore, str) else ignore), *blank]
+        rows = "read" if "hidden_rows" in chosen else table.get("hidden_rows")
+        rest["candidates"] = table | {"where": where, "ignore": ignore, "hidden_rows": rows}
     return Definition.model_validate(rest)
-
-
-def _less(fields: dict[str, Any], path: Sequence[str]) -> dict[str, Any]:
-    """These fields without one, or without one of a mapping in them."""
-    rest = {name: value for name, value in fields.items() if name != path[0]}
-    if len(path) > 1 and isinstance(inner := fields.get(path[0]), dict):
-        rest[path[0]] = _less(inner, path[1:])
-    return rest
 
 
 def mistake(detail: ErrorDetails, place: Callable[..., Place]) -> Mistake:

@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 from config.building import Written
-from config.errors import Mistake, Place
+from config.errors import Mistake, Place, is_blank
 from config.field_names import FIELDS
 from config.sheets.cells import error_in
 from config.sheets.files import Source
@@ -19,8 +19,8 @@ LISTS |= {"candidates.where": ";", "candidates.ignore": ";"}
 def campaign_sheet(source: Source) -> Written | None:
     """The campaign in a workbook; None if it has no sheet `campaign`. Raises BadInput.
 
-    Column A names a field (`project.name`), column B has its value; further columns are for people
-    to read. A field without a value counts as left out.
+    Column A names a field (`project.name`), column B has its value, or A has both, with a colon
+    between; further columns are for people to read. A field without a value counts as left out.
     """
     sheets = {(grid.sheet or "").strip().lower(): grid for grid in read_grids(source)}
     if "campaign" not in sheets:
@@ -31,16 +31,15 @@ def campaign_sheet(source: Source) -> Written | None:
     written.fields = {"project": {}, "candidates": people}
     for row, cells in grid.rows:
         name, value = (cell.strip() for cell in [*cells, "", ""][:2])
-        field, colon, rest = map(str.strip, name.partition(":"))
+        field, _, rest = map(str.strip, name.partition(":"))
+        if rest and not value and _location(field)[0] in FIELDS:  # a line as YAML has it
+            name, value = field, rest
         if error := error_in(value):
             why = f"wanted a value, not {error}"
             written.mistakes.append(Mistake(grid.place(row, 1), why, name))
         elif name and value and name.lower() != "field":
             typed = _typed(written, name, value, grid.place(row, 1))
             _add(written, name, typed, (grid.place(row, 0), grid.place(row, 1)))
-        elif colon and rest and _location(field)[0] in FIELDS:
-            why = f"leave only  {field}  here, and put  {rest}  into column B"
-            written.mistakes.append(Mistake(grid.place(row, 0), why, field))
         elif value and not name:
             why = "a value without a field beside it, in column A"
             written.mistakes.append(Mistake(grid.place(row, 1), why))
@@ -54,7 +53,7 @@ def _typed(written: Written, name: str, value: str, place: Place) -> Any:
     """
     if value[0] + value[-1] in {"{}", "[]"}:
         return read_value(written, value, place)
-    separator = LISTS.get(".".join(_location(name)[:2]))
+    separator = LISTS.get(".".join(_location(name)[:2])) if not is_blank(value) else None
     ending = rf"(?:\s*{separator})+$"
     return re.split(rf"\s*{separator}\s*", re.sub(ending, "", value)) if separator else value
 

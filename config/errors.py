@@ -15,7 +15,8 @@ from typing import Any, ClassVar
 SHOWN_LENGTH = 60
 HEX = r"\x{:02x}".format
 HARMLESS = "\n\t\u200c\u200d\u00a0\u202f\u3000"  # joiners and blanks that names are written with
-BLANK = "<[^<>@]*>"  # what `new` writes for a person to fill in
+_BLANK = re.compile("<[^<>@]*>")
+_MIXED = re.compile(r"[,;\"]|\d$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +58,8 @@ class Mistake:
     found: Any = None
     wanted: str | None = None
 
-    @property
-    def is_blank(self) -> bool:
-        """Whether this is what `new` wrote between < and > for a person to fill in."""
-        return bool(re.fullmatch(BLANK, self.found or ""))
-
     def __post_init__(self) -> None:
-        if isinstance(self.found, str) and re.fullmatch(BLANK, self.found):
+        if is_blank(self.found):
             object.__setattr__(self, "message", f"fill in {self.found}")
         if not self.message:
             seen = "missing" if self.found is None else f"found {shown(self.found)}"
@@ -84,6 +80,11 @@ class Mistake:
         return place | {"file": str(self.place.file)} | rest
 
 
+def is_blank(typed: object) -> bool:
+    """Whether this is what `new` wrote between < and > for a person to fill in."""
+    return isinstance(typed, str) and bool(_BLANK.fullmatch(typed))
+
+
 def shown(value: object) -> str:
     """Show what was found as a person recognises it: one line, text in quotes, long text cut."""
     if isinstance(value, Mapping | list):
@@ -96,8 +97,8 @@ def shown(value: object) -> str:
 
 
 def plain(value: str) -> str:
-    """A value before its count: without quotes unless it ends in a number; an empty one, a word."""
-    return shown(value) if value[-1:].isdigit() else shown(value)[1:-1] or "empty"
+    """A value before its count: in quotes where the two could be confused; an empty one, a word."""
+    return shown(value) if _MIXED.search(value) else shown(value)[1:-1] or "empty"
 
 
 def some(texts: Sequence[str], most: int = 3) -> str:
@@ -143,7 +144,7 @@ def in_order(mistakes: Iterable[Mistake]) -> list[Mistake]:
 
 def counted(mistakes: Sequence[Mistake]) -> str:
     """Count mistakes, and blanks apart from them."""
-    blanks = sum(each.is_blank for each in mistakes)
+    blanks = sum(is_blank(each.found) for each in mistakes)
     wrong = len(mistakes) - blanks
     said = f"{wrong:,} mistake{'' if wrong == 1 else 's'}"
     if not blanks:

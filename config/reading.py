@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 
-from config.building import DECIDE, Written, build
+from config.building import Written, build
 from config.definition import Candidate, Definition, Listed, Table
 from config.emails import address_notes, email_key
 from config.errors import BadInput, Bug, CampaignError, Mistake, Place, command, some
@@ -57,9 +57,7 @@ def _read(file: Path, campaign: str | None) -> Campaign:
     if campaign and not mistakes and definition.campaign != campaign:
         message = f"this is the campaign {definition.campaign}, not {campaign}"
         mistakes.append(Mistake(written.place(("campaign",)), message, "campaign"))
-    # Whoever has not filled in who is invited is not asked for it a second time.
-    asks = DECIDE.isdisjoint((each.field or "").partition(".")[0] for each in mistakes)
-    people = _people(written, definition.candidates, asks=asks)
+    people = _people(written, definition.candidates)
     if mistakes := [*mistakes, *people.mistakes]:
         raise BadInput(mistakes)
     stage = {"stage_id": definition.stage_id}  # of everybody without one of their own
@@ -143,9 +141,9 @@ def _named(definition: Path, field: str) -> str | None:
     return named if isinstance(named, str) else None
 
 
-def _people(written: Written, candidates: list[Candidate] | Table, *, asks: bool) -> People:
+def _people(written: Written, candidates: list[Candidate] | Table) -> People:
     if isinstance(candidates, Table):
-        return read_people(candidates, written.whole.file.parent, asks=asks)
+        return read_people(candidates, written.whole.file.parent)
     places = (written.place(("candidates", at)) for at in range(len(candidates)))
     pairs = zip(candidates, places, strict=True)
     people = People([Listed(each, email_key(each.email1), place) for each, place in pairs])

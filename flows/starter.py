@@ -14,7 +14,7 @@ from config.errors import BadInput, Place, command
 from config.field_names import FIELDS
 from config.reading import YAML, who_reads
 from config.sheets.cells import Grid
-from config.sheets.left_out import in_cell, in_yaml, to_decide, values_of
+from config.sheets.left_out import in_yaml, to_decide, values_of
 from config.sheets.table import NO_HEADER, Table, headers_shown, read_table
 from config.sheets.text import ASK
 from config.yaml_file import read_yaml
@@ -210,7 +210,7 @@ def _rows(fields: dict[str, Any], around: str = "") -> Iterator[tuple[str, str]]
         if isinstance(value, dict):
             yield from _rows(value, "" if name == "candidates" else f"{around}{name}.")
         elif name not in {"candidates", "file", "sheet", "encoding"}:
-            yield around + name, in_cell(value) if isinstance(value, list) else value
+            yield around + name, "; ".join(value) if isinstance(value, list) else value
 
 
 def _write(sheet: Any, row: int, cells: Iterable[str]) -> None:

@@ -7,12 +7,12 @@ and rejects.
 
 - `whose`: the first word of a header that says whose a field is, as in Attendee Email
 - `beside`: the words mean this only in a table that has one of these headers as well
-- `status_column`, but not `not_status`: headers whose values may say that a person is out
-- `consent`, but not `not_consent`: headers under which a no says that a person is out
+- `status`, but not `not_status`: headers whose values may say that a person is out, as a no to a
+  question for consent does
 - `out`: says that a person is out, as a header, as such a value, or as a remark beside a name;
-  `out_column` only as a header, `out_value` only as a value, and `not_out` says the opposite
-- `sent`: says that somebody was sent or did something already, as `out` says it; `sent_column`
-  only as a header or as all of a value
+  `out_column` only as a header or as all of a value, `out_value` only as a value, and `not_out`
+  says the opposite
+- `sent`, `sent_column`: says in the same ways that somebody was sent or did something already
 - `yes`, `no`, `hold`: answers; `not_so`: what else under such a header means no
 - `job`, but not `not_job`: headers that say what somebody applied for
 - `total`, with `total_of` beside it, and `footer`: rows that are nobody
@@ -88,43 +88,29 @@ def worded(text: str) -> str:
     return " ".join(re.findall(r"[\w*]+", plain))
 
 
-def says_out(
-    text: str, how: Literal["search", "match", "fullmatch"] = "search", *, title: bool = False
+def says(
+    kind: Literal["out", "sent"],
+    text: str,
+    how: Literal["search", "match", "fullmatch"] = "search",
+    *,
+    title: bool = False,
 ) -> bool:
-    """Whether a value says that a person is out, or a `title` that whoever has a value there is.
+    """Whether a value says that a person is out, or was sent something already; or a `title` that
+    whoever has a value there is.
 
     `how`: anywhere in the text, at its beginning, or as all that it says.
     """
     words = worded(text)
-    said = getattr(pattern("out", "out_column" if title else "out_value"), how)(words)
-    return bool(said) and not pattern("not_out").search(words)
+    own = f"{kind}_column" if title or how == "fullmatch" else f"{kind}_value"
+    both = (f"{kind}_value",) if how == "fullmatch" else ()
+    said = getattr(pattern(kind, own, *both), how)(words)
+    return bool(said) and not (listed(f"not_{kind}") and pattern(f"not_{kind}").search(words))
 
 
-def is_status(title: str) -> bool:
-    """Whether the values under a header say how far a person got."""
-    status, others = pattern("status_column"), pattern("not_status")
-    return bool(status.search(worded(title))) and not others.search(worded(title))
-
-
-def is_consent(title: str) -> bool:
-    """Whether a header asks if somebody may be contacted."""
-    consent, others = pattern("consent"), pattern("not_consent")
-    return bool(consent.search(worded(title))) and not others.search(worded(title))
-
-
-def says_sent(
-    text: str, how: Literal["search", "fullmatch"] = "search", *, title: bool = False
-) -> bool:
-    """Whether a value, or a title for whoever has one, says that something was sent already."""
-    kinds = ("sent", "sent_column") if title or how == "fullmatch" else ("sent",)
-    return bool(getattr(pattern(*kinds), how)(worded(text)))
-
-
-def is_job(title: str) -> bool:
-    """Whether a header says what somebody applied for."""
-    return bool(
-        pattern("job").search(worded(title)) and not pattern("not_job").search(worded(title))
-    )
+def is_titled(title: str, kind: Literal["status", "job"]) -> bool:
+    """Whether the values under a header say how far a person got, or what they applied for."""
+    words = worded(title)
+    return bool(pattern(kind).search(words) and not pattern(f"not_{kind}").search(words))
 
 
 def is_not_so(value: str) -> bool:

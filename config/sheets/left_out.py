@@ -12,20 +12,11 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import accumulate
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from config.errors import BadInput, Mistake, plain, shown, some
 from config.sheets.cells import error_in
-from config.sheets.headers import (
-    answer,
-    has_remarks,
-    is_consent,
-    is_job,
-    is_not_so,
-    is_status,
-    says_out,
-    says_sent,
-)
+from config.sheets.headers import answer, has_remarks, is_not_so, is_titled, says
 from config.sheets.table import PERSON, Table
 
 if TYPE_CHECKING:
@@ -63,9 +54,9 @@ class Finding(NamedTuple):
     keep: Sequence[str] = ()
 
 
-def choose(table: Table, spec: "Spec", *, asks: bool = True) -> Choice | None:
+def choose(table: Table, spec: "Spec") -> Choice | None:
     """Decide who of a table is left out, why, and who the others are; None if `where` or `ignore`
-    are wrong. What is wrong becomes a mistake of the table, and, if it `asks`, what nobody decided.
+    are wrong. What is wrong, or what nobody decided, becomes a mistake of the table.
     """
     before = len(table.mistakes)
     for name in spec.ignore:
@@ -90,7 +81,7 @@ def choose(table: Table, spec: "Spec", *, asks: bool = True) -> Choice | None:
     for mark, them in marks.items() if not spec.hidden_rows else ():
         what, at = f"{mark}: {_listed(them, table)}", table.column_of("email1")
         open_.append(Finding(what, next(iter(them)), at, MARKS))
-    if open_ and asks:
+    if open_:
         table.mistakes.append(_question(table, open_, spec))
     ignored = [each.title for each in found if each not in open_]
     known = [*spec.where, *(each.title for each in found)]
@@ -121,7 +112,7 @@ def marked_rows(table: Table, rows: Sequence[int]) -> dict[str, dict[int, str]]:
         "struck through": {row: "" for row, column in table.grid.struck if column in person},
         "hidden": dict.fromkeys(table.grid.hidden, ""),
         "coloured differently": dict.fromkeys(_coloured(table, sorted(person)), ""),
-        "commented": {row: text for row, text in said if says_out(text) or says_sent(text)},
+        "commented": {row: text for row, text in said if _tells(text)},
     }
     left = {*rows}
     found: dict[str, dict[int, str]] = {}
@@ -182,24 +173,27 @@ def deciding(table: Table, rows: Sequence[int], decided: Collection[str]) -> Ite
 def _says(title: str, counts: Counts) -> Sequence[str]:
     """The values by which a column could decide; none if it decides nothing."""
     filled, people = [value for value in counts if value], sum(counts.values())
-    if says_out(title, title=True):
+    if says("out", title, title=True):
         return [value for value in filled if not is_not_so(value)]
-    if says_sent(title, title=True):  # a no may mean that somebody is not to be sent anything
+    if says("sent", title, title=True):  # a no may mean that somebody is not to be sent anything
         return [value for value in filled if answer(value) != "not_so"]
     if not title or has_remarks(title):
-        if says := [value for value in filled if says_out(value) or says_sent(value)]:
-            return says
-    elif is_status(title) or is_consent(title):
-        no = is_consent(title)
-        says = [v for v in filled if says_out(v) or error_in(v) or (no and is_not_so(v))]
-        if says or (len(counts) > 1 and not all(map(_MEASURE.fullmatch, filled))):
-            return says or filled
-    elif is_job(title) and 1 < len(counts) <= max(COUNTED, people // 2):
+        if told := [*filter(_tells, filled)]:
+            return told
+    elif is_titled(title, "status"):
+        told = [v for v in filled if says("out", v) or error_in(v) or answer(v) == "no"]
+        if told or (len(counts) > 1 and not all(map(_MEASURE.fullmatch, filled))):
+            return told or filled
+    elif is_titled(title, "job") and 1 < len(counts) <= max(COUNTED, people // 2):
         return filled
-    few = filled[:FEW]
-    alone = [v for v in few if says_out(v, "fullmatch") or says_sent(v, "fullmatch")]
+    alone = [value for value in filled[:FEW] if _tells(value, "fullmatch")]
     answers = _answers(counts)
     return alone or [value for value in counts if answers and answers.get(value) != "yes"]
+
+
+def _tells(text: str, how: Literal["search", "fullmatch"] = "search") -> bool:
+    """Whether a text says that somebody is out, or was sent something already."""
+    return says("out", text, how) or says("sent", text, how)
 
 
 def _answers(counts: Counts) -> dict[str, str]:
@@ -219,9 +213,9 @@ def _keep(title: str, counts: Counts) -> list[str]:
     only the empty ones say anything.
     """
     answers = _answers(counts)
-    if says_sent(title, title=True):
+    if says("sent", title, title=True):
         return [""] if "" in counts and not answers else []
-    if says_out(title, title=True):
+    if says("out", title, title=True):
         return [value for value in counts if not value or is_not_so(value)]
     said = [value for value, means in answers.items() if means == "yes"]
     return [value for value in said if value[0].isalpha() and compared(value) != "x"]
@@ -233,8 +227,8 @@ def _has_remark(value: str) -> bool:
     Whose surname is Rejected is not out.
     """
     parts = _DASH.split(value)
-    beside = len(parts) > 1 and any(says_out(each, "match") for each in parts)
-    return beside or any(map(says_out, _BRACKETS.findall(value)))
+    beside = len(parts) > 1 and any(says("out", each, "match") for each in parts)
+    return beside or any(says("out", each) for each in _BRACKETS.findall(value))
 
 
 def _apart(table: Table, rows: Sequence[int], first: Collection[str]) -> dict[str, Counts]:
@@ -244,7 +238,7 @@ def _apart(table: Table, rows: Sequence[int], first: Collection[str]) -> dict[st
     named, found = [*map(compared, first)], []
     for column in {*range(len(table.headers))} - person:
         title, counts = table.headers[column], _counts(table.cells[column].loc[[*rows]])
-        known = compared(title) in named or is_job(title) or is_status(title)
+        known = compared(title) in named or is_titled(title, "job") or is_titled(title, "status")
         few = len(counts) <= TELLING and 2 * len(counts) <= len(rows)
         told = all(_MEASURE.fullmatch(value) or _AT.search(value) for value in counts if value)
         if title and len(counts) > 1 and (known or few) and not told:
@@ -265,22 +259,18 @@ def _counts(typed: "pd.Series[str]") -> Counts:
 def _question(table: Table, found: Sequence[Finding], spec: "Spec") -> Mistake:
     """Ask once for a file about everything that could decide, and print the lines to add."""
     columns = {each.title: each for each in found if each.title}
-    lines = []
+    lines = [*dict.fromkeys(each.do for each in found if each.do)]
     if columns:
         one = len(columns) == 1
         where = {title: each.keep or [blank(each.counts)] for title, each in columns.items()}
         keep = some([plain(value) for value in found[0].keep], NAMED) if one else ""
         keep = "those without it" if keep == "empty" else keep
-        ignore = [*dict.fromkeys((*spec.ignore, *columns))]
-        nothing = f"ignore: [{', '.join(map(in_yaml, ignore))}]"
+        ignore = map(in_yaml, dict.fromkeys((*spec.ignore, *columns)))
         lines = [
             f"To {f'invite only {keep}' if keep else 'choose'}:  {line({**spec.where, **where})}",
-            f"If {'it' if one else 'a column'} decides nothing:  {nothing}",
+            f"If {'it' if one else 'a column'} decides nothing:  ignore: [{', '.join(ignore)}]",
+            *lines,
         ]
-    if columns and table.grid.sheet:
-        cells = [f"where.{name}: {in_cell(values)}" for name, values in where.items()]
-        lines.append(f"In a sheet campaign:  {'  '.join(cells)}  or  ignore: {in_cell(ignore)}")
-    lines += dict.fromkeys(each.do for each in found if each.do)
     said = "; ".join(each.what for each in found)
     message = "\n    ".join([f"Decide who is invited. {said}.", *lines])
     return Mistake(table.place(found[0].row, found[0].column), message)
@@ -288,7 +278,7 @@ def _question(table: Table, found: Sequence[Finding], spec: "Spec") -> Mistake:
 
 def blank(counts: Counts) -> str:
     """What stands for the values to keep until a person writes them; it is refused as it is."""
-    return f"<keep which? {re.sub('[<>@;]', ' ', _each(counts)).replace(chr(34), chr(39))}>"
+    return f"<keep which? {re.sub('[<>@]', ' ', _each(counts)).replace(chr(34), chr(39))}>"
 
 
 def _each(counts: Counts) -> str:
@@ -361,13 +351,6 @@ def line(where: Mapping[str, Sequence[str]]) -> str:
         for name, values in lists.items()
     )
     return f"where: {{{', '.join(each)}}}"
-
-
-def in_cell(values: Collection[str]) -> str:
-    """Write values into a cell of a sheet `campaign`; the empty one first, or alone."""
-    if any(";" in each for each in values):
-        return json.dumps([*values], ensure_ascii=False)
-    return "; ".join(sorted(values, key=bool)) or ";"
 
 
 def in_yaml(text: str) -> str:

@@ -47,10 +47,10 @@ class People:
     digest: str = ""
 
 
-def read_people(spec: models.Table, base: Path, *, asks: bool = True) -> People:
+def read_people(spec: models.Table, base: Path) -> People:
     """Read the people of the table that a definition in the folder `base` names.
 
-    Mistakes are returned, never raised. Unless it `asks`, what is not decided is none.
+    Mistakes are returned, never raised.
     """
     split = spec.split_name or FULL_NAME in spec.columns
     try:
@@ -68,7 +68,7 @@ def read_people(spec: models.Table, base: Path, *, asks: bool = True) -> People:
     table.mistakes += _missing_columns(table, split, spec.columns)
     if len(table.mistakes) > known:
         return people
-    if (chosen := choose(table, spec, asks=asks)) is None:
+    if (chosen := choose(table, spec)) is None:
         return people
     out, people.apart, people.ignored = chosen
     rows, addresses = [row for row, _ in table.rows if row not in out], table.frame["email1"]

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from ruamel.yaml import YAML
 
-from config.sheets.headers import is_consent, is_not_so, is_status, says_out
+from config.sheets.headers import is_not_so, is_titled, says
 from tests.config.sheets.conftest import Read, said, sent, short
 
 # Headers of columns: whoever has a value there is out.
@@ -82,14 +82,12 @@ def words(listed: str) -> list[str]:
 @pytest.mark.parametrize(
     ("said_of", "them", "so"),
     [
-        (lambda text: says_out(text, title=True), OUT_TITLES, True),
-        (lambda text: says_out(text, title=True), OTHER_TITLES, False),
-        (says_out, OUT_VALUES, True),
-        (says_out, OTHER_VALUES, False),
-        (is_status, STATUS_TITLES, True),
-        (is_status, NO_STATUS, False),
-        (is_consent, CONSENT, True),
-        (is_consent, NO_CONSENT, False),
+        (lambda text: says("out", text, title=True), OUT_TITLES, True),
+        (lambda text: says("out", text, title=True), OTHER_TITLES, False),
+        (lambda text: says("out", text), OUT_VALUES, True),
+        (lambda text: says("out", text), OTHER_VALUES, False),
+        (lambda text: is_titled(text, "status"), STATUS_TITLES + CONSENT, True),
+        (lambda text: is_titled(text, "status"), f"{NO_STATUS}|{NO_CONSENT}", False),
         (
             is_not_so,
             "No | no | FALSE | 0 | n/a | - | – | Nein | non | não | nee | いいえ | ☐",
@@ -122,10 +120,10 @@ def test_one_question_lists_what_could_decide_and_prints_lines_that_work(
     head, choose, nothing = question.split("\n    ")
     assert head == (
         "people.csv:1: Decide who is invited. Status has Active 2, Rejected 1, "
-        'In review, \\"no\\" yet 1; Rejected at has empty 2, "2026-11-02" 1, - 1; '
+        '\\"In review, \\"no\\" yet\\" 1; Rejected at has empty 2, "2026-11-02" 1, - 1; '
         "Invite? has yes 3, hold 1."
     ).replace("\\", "")
-    blank = "<keep which? Active 2, Rejected 1, In review, 'no' yet 1>"
+    blank = "<keep which? Active 2, Rejected 1, 'In review, 'no' yet' 1>"
     assert choose == (
         f'To choose:  where: {{Job: [Backend, Data], Status: ["{blank}"], '
         'Rejected at: ["", "-"], Invite?: yes}'

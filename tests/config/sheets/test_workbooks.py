@@ -130,8 +130,7 @@ def filtered(sheet: Any) -> None:
             [
                 "E1: Decide who is invited. Rejected has empty 1, x 1.\n"
                 '    To invite only those without it:  where: {Rejected: ""}\n'
-                "    If it decides nothing:  ignore: [Rejected]\n"
-                "    In a sheet campaign:  where.Rejected: ;  or  ignore: Rejected"
+                "    If it decides nothing:  ignore: [Rejected]"
             ],
         ),
         (lambda sheet: sheet.__setitem__("AMA9", "x"), ["AMA9: this cell is far away from any t…"]),
