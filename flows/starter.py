@@ -191,8 +191,6 @@ def _workbook(fields: dict[str, Any], table: Table | None) -> Any:
         people.row_dimensions[number].hidden = number in grid.hidden
     for row, column in grid.struck:
         people.cell(row, column + 1).font = Font(strike=True)
-    for (row, column), link in grid.links.items():
-        people.cell(row, column + 1).hyperlink = link
     for (row, column), text in grid.comments.items():
         people.cell(row, column + 1).comment = Comment(text, "")
     filled = ((row, at, fill) for row, fills in grid.fills.items() for at, fill in enumerate(fills))

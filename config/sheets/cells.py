@@ -28,9 +28,8 @@ class Grid:
     """One sheet, or a whole text: rows that hold anything, each with its number in the file.
 
     In a sheet the number is the row, in a text the line on which the row begins. Columns count
-    from 0. `encoding` is what a definition said of it. `links` holds the mailto targets of cells,
-    `fills` the number in `palette` of what each cell of a row is filled with, if any is; 0 is
-    nothing.
+    from 0. `encoding` is what a definition said of it. `fills` holds the number in `palette` of
+    what each cell of a row is filled with, if any is; 0 is nothing.
     """
 
     file: Path
@@ -40,7 +39,6 @@ class Grid:
     encoding: str | None = None
     hidden: set[int] = field(default_factory=set)
     struck: set[tuple[int, int]] = field(default_factory=set)
-    links: dict[tuple[int, int], str] = field(default_factory=dict)
     comments: dict[tuple[int, int], str] = field(default_factory=dict)
     fills: dict[int, tuple[int, ...]] = field(default_factory=dict)
     palette: dict[int, Any] = field(default_factory=dict)
@@ -100,13 +98,13 @@ def is_address(text: str) -> bool:
     return "@" in text and bool(_ADDRESS.fullmatch(plain_address(text)))
 
 
-def plain_address(text: str, link: str = "", *, first: bool = False) -> str:
-    """Return the one address in `Ada <ada@x.org>` or `mailto:ada@x.org`, or else in its link.
+def plain_address(text: str, *, first: bool = False) -> str:
+    """Return the one address in `Ada <ada@x.org>` or `mailto:ada@x.org`.
 
     Of several different ones, the `first`; without that, a cell with several, like one without
     any, stays as it is, so that the rules for addresses refuse it.
     """
-    text = (text if "@" in text or not link else link).strip()
+    text = text.strip()
     if not _WRAPPED.search(text):
         return text
     each = addresses_in(text)

@@ -117,8 +117,8 @@ def _read(table: Table, row: int, texts: dict[str, str], first: bool) -> models.
             sent = "first_name" if name == FULL_NAME else name
             refuse(name, f"found {error}, wanted {meaning(f'candidates.list.{sent}')}")
     if "email1" in texts:
-        typed, link = texts["email1"], table.grid.links.get((row, table.by_field["email1"]), "")
-        texts["email1"] = plain_address(typed, link, first=first)
+        typed = texts["email1"]
+        texts["email1"] = plain_address(typed, first=first)
         if first and len(addresses_in(typed)) > 1:
             used = f"{texts['email1']} is used, of {shown(typed)}"
             table.notes.append(f"{table.place(row, 'email1')}, email1: {used}")

@@ -123,8 +123,6 @@ def _sheets(data: bytes) -> Iterator[Grid]:
                 struck = _struck(cell)
                 rows[number][column - 1] = PARTLY_STRUCK if len(struck) > 1 else text
                 grid.struck |= {at} if struck == {True} else set()
-                target = (cell.hyperlink and cell.hyperlink.target) or ""
-                grid.links |= {at: target} if target.lower().startswith("mailto:") else {}
         grid.hidden = {n for n, row in sheet.row_dimensions.items() if row.hidden or row.ht == 0}
         for area in sheet.merged_cells.ranges:  # every row that holds anything has the value
             text = rows[area.min_row].get(area.min_col - 1, "") if area.min_row in rows else ""
@@ -227,9 +225,6 @@ def _grid(table: Any, grid: Grid) -> Grid:
             at, text = (number, len(cells)), " ".join(cell.text_content().split())
             # Whoever is struck through in part counts as struck through.
             grid.struck |= {at} if "".join(cell.xpath(STRUCK)).strip() else set()
-            links = [str(href).strip() for href in cell.xpath(".//a/@href")]
-            if links := [link for link in links if link.lower().startswith("mailto:")]:
-                grid.links[at] = ",".join(links)
             across, down = (_span(cell, name) for name in ("colspan", "rowspan"))
             if len(cells) + across > MOST_COLUMNS:
                 raise Unfit(TOO_LARGE)

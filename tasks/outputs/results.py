@@ -115,8 +115,7 @@ def _by_row(
     column = table.by_field.get("email1", 0)
     for number, cells in table.grid.rows:
         shown = cells[column] if column < len(cells) else ""
-        link = table.grid.links.get((number, column), "")
-        keys = [email_key(each) for each in addresses_in(f"{shown} {link}")]
+        keys = [email_key(each) for each in addresses_in(shown)]
         if number > table.header and keys:
             key = next((each for each in keys if each in results), keys[0])
             yield number, (key, results.get(key, NOT_THERE))

@@ -89,10 +89,6 @@ def error(sheet: Any, name: str) -> None:
     sheet[name].data_type = "e"
 
 
-def link(sheet: Any, name: str, address: str) -> None:
-    sheet[name].hyperlink = f"mailto:{address}"
-
-
 def struck(sheet: Any, name: str) -> None:
     sheet[name].font = Font(strike=True)
 
@@ -113,7 +109,6 @@ def filtered(sheet: Any) -> None:
             lambda sheet: sheet.__setitem__("C3", CellRichText(STRUCK, "bob@people.test")),
             ["C3, email1: found text of which only a part is struck through, wanted an email ad…"],
         ),
-        (lambda sheet: link(sheet, "C3", "eve@people.test"), []),  # what is shown counts
         (
             lambda sheet: setattr(sheet.row_dimensions[3], "hidden", True),
             [
@@ -194,17 +189,6 @@ def test_a_row_may_be_marked(read: Read, change: Callable[[Any], None], out: str
     assert len(invited["read"]) == 7
     skipped = {each.key for each in invited["read"]} - {each.key for each in invited["skip"]}
     assert skipped == {f"a{row}@people.test" for row in re.findall(r"(\d) \(", out or "")}
-
-
-def test_a_text_with_a_link_to_an_address_is_that_address(read: Read) -> None:
-    """As when a spreadsheet shows only the word `write`."""
-
-    def change(sheet: Any) -> None:
-        sheet["C2"] = "write"
-        sheet["C2"].hyperlink = "mailto:ada@people.test?subject=Hello"
-
-    people = read(saved(HEAD, ADA, BOB, change=change), "people.xlsx")
-    assert [email for *_, email in sent(people)] == ["ada@people.test", "bob@people.test"]
 
 
 def test_merged_cells_stand_in_each_of_their_rows(read: Read) -> None:
@@ -301,7 +285,6 @@ ROW = "<tr{}><td>Ada</td><td>Lovelace</td><td>{}</td></tr>"
     [
         (ROW.format("", "ada@people.test"), None),
         (ROW.format("", "<b>ada@</b>people.test<script>x</script>"), None),
-        (ROW.format("", '<a href="mailto:ada@people.test">write</a>'), None),
         (ROW.format(" style='display: none'", "ada@people.test"), "hidden: row 2"),
         (ROW.format(" hidden", "ada@people.test"), "hidden: row 2"),
         (ROW.format("", "<del>ada@people.test</del>"), "struck through: row 2"),
@@ -314,7 +297,7 @@ ROW = "<tr{}><td>Ada</td><td>Lovelace</td><td>{}</td></tr>"
 def test_a_page_named_xls_is_read_as_its_reader_sees_it(
     read: Read, rows: str, wanted: str | None
 ) -> None:
-    """Hidden and struck rows are asked about; links count; scripts do not."""
+    """Hidden and struck rows are asked about; scripts do not count."""
     people = read(PAGE.format(rows), "people.xls")
     if wanted:
         assert wanted in people.mistakes[0].message
