@@ -8,13 +8,14 @@ from hashlib import sha256
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated
-from urllib.parse import urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 from platformdirs import user_data_path
 from pydantic import AfterValidator, Field, SecretStr, ValidationError
 from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from config.emails import ascii_domain
 from config.errors import BadSettings, quoted
 
 # They belong together: half of each source could send one service's secret to another's address.
@@ -57,12 +58,12 @@ def spelled(url: str) -> str:
     Raises ValueError for what is no address.
     """
     parts = urlsplit(url)
-    host = (parts.hostname or "").rstrip(".")
+    host = ascii_domain((parts.hostname or "").rstrip("."))
     with suppress(ValueError):
-        host = str(ip_address(host))
+        host = str(ip_address("127.0.0.1" if host == "localhost" else host))
     port = "" if parts.port in (None, USUAL_PORT.get(parts.scheme)) else f":{parts.port}"
     path: list[str] = []
-    for step in parts.path.split("/"):
+    for step in (quote(unquote(step), safe="!$&'()*+,;=:@~") for step in parts.path.split("/")):
         path = path[:-1] if step == ".." else [*path, step] if step not in {"", "."} else path
     where = f"[{host}]" if ":" in host else host
     return "/".join([f"{parts.scheme}://{where}{port}", *path])

@@ -36,6 +36,10 @@ BESIDE = (
     "an address stands here under no header; name its column, or put all people below one header"
 )
 ELSEWHERE = "addresses outside the table that is read, where nobody is invited"
+HEADING = (
+    "only {0} stands in this row; if it is said of the people below, such as that they are out, "
+    "delete them too, or say it in a column; if it is a person, complete the row"
+)
 FOOTERS = "not people, but totals or footers"
 RENAME = 'columns: {email1: "…"}, or rename the header of that column to Email'
 SWALLOWED = "a cell of this row holds whole rows; remove the stray quote, or the line breaks in it"
@@ -252,6 +256,7 @@ def _sift(table: Table, above: Sequence[Row], columns: Mapping[str, str]) -> Non
     people: list[Row] = []
     nobody: list[str] = []
     beside: list[Place] = []
+    headings: dict[int, str] = {}
     named = {at for at, title in enumerate(table.headers) if title}
     for begins, cells in table.rows:
         complete, place = is_person(cells, person), grid.place(begins)
@@ -266,12 +271,21 @@ def _sift(table: Table, above: Sequence[Row], columns: Mapping[str, str]) -> Non
             found.append((place, torn))
         elif not somebody and is_nobody(cells):
             nobody.append(f"{place} {shown(next(filter(str.strip, cells)))}")
+        elif len(alone := [cell for cell in cells if cell.strip()]) == 1 and "@" not in alone[0]:
+            headings[begins] = HEADING.format(shown(alone[0].strip()))
+            people += [(begins, cells)] if somebody else []
         else:
             others = (at for at, cell in enumerate(cells) if at not in named and is_address(cell))
             beside += [grid.place(begins, at) for at in others]
             people += [(begins, cells)] if somebody else []
             outside += [place] if not somebody and any(map(is_address, cells)) else []
     found += [(place, BESIDE) for place in beside[:1]]
+    people_at = {row for row, _ in people}
+    last = max(people_at - headings.keys(), default=0)
+    found += [
+        (grid.place(row), why) for row, why in headings.items() if row < last or row in people_at
+    ]
+    people = [each for each in people if each[0] not in headings]
     for what, where in ((FOOTERS, nobody), (ELSEWHERE, [*map(str, outside)])):
         table.notes += [f"{what}: {some(where)}"] if where else []
     if len(people) > MOST_ROWS:

@@ -183,6 +183,13 @@ MISTAKES: list[tuple[str | bytes, dict[str, Any], list[str]]] = [
         {},
         [f":5: {rules.SECOND}"],
     ),
+    (HEAD + ADA + "Rejected,,\n" + BOB, {}, [':3: only "Rejected" stands in this row…']),
+    (
+        HEAD[:-1] + ",Note\n" + ADA + ",,,Please delete these\n" + BOB,
+        {},
+        [':3: only "Please delete these" stands…'],
+    ),
+    (HEAD + ADA + "Eve,,\n", {}, [':3: only "Eve" stands in this row…']),
     (HEAD + ADA + "\nMore of them,,\n" + HEAD + BOB, {}, [f":5: {rules.SECOND}"]),
     (
         HEAD[:-1] + ',Remark\nA,B,a@x.test,"see\nBob,B,bob@x.test,ok\nCid,C,cid@x.test,mail"\n',
