@@ -1,10 +1,12 @@
-"""Writes 2-reference.md from the models; `make format` does it."""
+"""Writes page 2 from the models, and commands.md from the program; `make format` does it."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel
+from typer.main import get_command
 
 from config.definition import (
     Candidate,
@@ -17,7 +19,10 @@ from config.definition import (
     Table,
 )
 from config.settings import Settings, variable
+from flows.cli.app import program
+from flows.cli.panels import panels
 
+COMMANDS = Path(__file__).with_name("commands.md")
 PAGE = Path(__file__).with_name("2-reference.md")
 MODELS: dict[str, type[BaseModel]] = {
     "The definition": Definition,
@@ -48,6 +53,22 @@ def main() -> None:
         table(("variable", "says"), settings()),
     ]
     PAGE.write_text("\n\n".join(parts) + "\n", "utf-8")
+    COMMANDS.write_text("\n\n".join(commands()) + "\n", "utf-8")
+
+
+def commands() -> Iterator[str]:
+    """What `--help` says of each command, by the panels of `campaign --help`."""
+    yield "# Commands"
+    yield "Written by `make format` from the program itself."
+    group: Any = get_command(program())
+    for panel in panels():
+        yield f"## {panel.title}"
+        for name in sorted(panel.commands):
+            context = group.make_context("campaign", [name, "--help"], resilient_parsing=True)
+            inner = group.commands[name].context_class(
+                group.commands[name], parent=context, info_name=name, terminal_width=100
+            )
+            yield f"### {name}\n\n```text\n{group.commands[name].get_help(inner)}\n```"
 
 
 def about(model: type[BaseModel]) -> str:

@@ -64,9 +64,7 @@ def run(words: Sequence[str]) -> int:
 def program() -> typer.Typer:
     """All commands by name, with their options and their help."""
     # Plain help: with rich it would take twice as long, and draw its boxes into files as well.
-    app = typer.Typer(
-        cls=InPanels, no_args_is_help=True, add_completion=False, rich_markup_mode=None
-    )
+    app = typer.Typer(cls=InPanels, no_args_is_help=True, rich_markup_mode=None)
     app.callback()(campaign)
     for panel in panels():
         for name, function in panel.commands.items():
