@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime, time
+from datetime import datetime, time
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -15,8 +15,7 @@ MOST_ROWS = 250_000
 MOST_COLUMNS = 1_000
 MOST_CELLS = 5_000_000
 Row = tuple[int, list[str]]  # its number in the file, and its cells
-# What stands in a cell that has no value to be trusted.
-UNCALCULATED, PARTLY_STRUCK = "#UNCALCULATED!", "#PARTLY_STRUCK!"
+UNCALCULATED = "#UNCALCULATED!"  # stands in a cell that has no value to be trusted
 
 
 class Unfit(Exception):
@@ -72,14 +71,11 @@ def text_of(value: Any) -> str:
         case None:
             return ""
         case bool():
-            return "TRUE" if value else "FALSE"
+            return str(value).upper()
         case float() if value.is_integer():
             return str(int(value))
-        case datetime():
-            midnight = value.time() == time()
-            return value.date().isoformat() if midnight else value.isoformat(" ", "seconds")
-        case date() | time():
-            return value.isoformat()
+        case datetime() if value.time() == time():
+            return str(value.date())
     return str(value)
 
 
@@ -87,8 +83,6 @@ def error_in(text: str) -> str:
     """Say what a text is if it is an error of a spreadsheet, such as `#N/A`; usually nothing."""
     if text == UNCALCULATED:
         return "a formula without a result (open the file in a spreadsheet program and save it)"
-    if text == PARTLY_STRUCK:
-        return "text of which only a part is struck through"
     is_one = text.startswith(("#", "Err:")) and _ERROR.fullmatch(text)
     return f"the error {text}" if is_one else ""
 

@@ -21,7 +21,6 @@ from config.errors import BadInput, Place
 from config.sheets.cells import (
     MOST_CELLS,
     MOST_COLUMNS,
-    PARTLY_STRUCK,
     UNCALCULATED,
     Grid,
     Unfit,
@@ -37,7 +36,10 @@ PATIENCE = 600  # seconds, on a machine that gives it hardly any time
 MOST_UNPACKED = 256 * 2**20
 
 DAMAGED = f"this file is damaged, or no workbook of a kind that can be read; {SAVE_AS}"
-STRUCK = ".//*[self::s or self::strike or self::del or contains(@style, 'line-through')]//text()"
+STRUCK = (
+    ".//*[self::s or self::strike or self::del or contains(@style, 'line-through')]"
+    "[normalize-space()]"
+)
 OURS = "campaign"  # who wrote the comments of a marked copy
 WHITE = (("rgb", "FFFFFFFF"), ("rgb", "00FFFFFF"), ("theme", 0), ("indexed", 9))
 MERGED = re.compile(rb'<(?:\w+:)?mergeCell [^<>]*?\bref="([^"]+)"')
@@ -120,9 +122,8 @@ def _sheets(data: bytes) -> Iterator[Grid]:
             if text.strip():
                 if column > MOST_COLUMNS:
                     raise Unfit(FAR_AWAY, sheet.title, cell.coordinate)
-                struck = _struck(cell)
-                rows[number][column - 1] = PARTLY_STRUCK if len(struck) > 1 else text
-                grid.struck |= {at} if struck == {True} else set()
+                rows[number][column - 1] = text
+                grid.struck |= {at} if _is_struck(cell) else set()
         grid.hidden = {n for n, row in sheet.row_dimensions.items() if row.hidden or row.ht == 0}
         for area in sheet.merged_cells.ranges:  # every row that holds anything has the value
             text = rows[area.min_row].get(area.min_col - 1, "") if area.min_row in rows else ""
@@ -170,12 +171,14 @@ def _size(ref: str) -> int:
     return (right - left + 1) * (bottom - top + 1)
 
 
-def _struck(cell: Any) -> set[bool]:
-    """Whether the parts of a cell's text are struck through."""
-    if not isinstance(cell.value, list):
-        return {bool(cell.has_style and cell.font.strike)}
-    fonts = [getattr(part, "font", None) for part in cell.value if str(part).strip()]
-    return {bool(font and font.strike) for font in fonts}
+def _is_struck(cell: Any) -> bool:
+    """Whether a cell's text, or a part of it, is struck through."""
+    parts = cell.value if isinstance(cell.value, list) else ()
+    fonts = [
+        cell.font if cell.has_style else None,
+        *(getattr(part, "font", None) for part in parts),
+    ]
+    return any(font and font.strike for font in fonts)
 
 
 def _formulas(data: bytes) -> set[tuple[str, int, int]]:
@@ -211,36 +214,26 @@ def _pages(data: bytes) -> list[Grid]:
 
 
 def _grid(table: Any, grid: Grid) -> Grid:
-    """Take over the rows of a table in a page."""
-    reaching: dict[int, tuple[int, str]] = {}  # by column: the last row of a cell, and its text
+    """Take over the rows of a table in a page. Raises Unfit."""
+    if "@" in table.text_content() and table.xpath(".//*[@rowspan > 1]"):
+        raise Unfit(f"cells of this page reach over several rows; {SAVE_AS}")
     for number, row in enumerate(table.xpath("./tr|./thead/tr|./tbody/tr|./tfoot/tr"), 1):
         if row.get("hidden") is not None or re.search(r"display:\s*none", row.get("style", "")):
             grid.hidden.add(number)
         cells: list[str] = []
-        for cell in [*row.xpath("./td|./th"), None]:
-            while reaching.get(len(cells), (0, ""))[0] >= number:
-                cells.append(reaching[len(cells)][1])
-            if cell is None:
-                break
-            at, text = (number, len(cells)), " ".join(cell.text_content().split())
+        for cell in row.xpath("./td|./th"):
             # Whoever is struck through in part counts as struck through.
-            grid.struck |= {at} if "".join(cell.xpath(STRUCK)).strip() else set()
-            across, down = (_span(cell, name) for name in ("colspan", "rowspan"))
-            if len(cells) + across > MOST_COLUMNS:
+            grid.struck |= {(number, len(cells))} if cell.xpath(STRUCK) else set()
+            across = re.fullmatch("[1-9][0-9]{0,3}", cell.get("colspan", "").strip())
+            cells.append(" ".join(cell.text_content().split()))
+            cells += [""] * (int(across[0]) - 1 if across else 0)
+            if len(cells) > MOST_COLUMNS:
                 raise Unfit(TOO_LARGE)
-            for shown in [text, *[""] * (across - 1)]:
-                reaching[len(cells)] = (number + down - 1, shown)
-                cells.append(shown)
         if any(cells):
             grid.rows.append((number, cells))
         if len(grid.rows) * len(cells) > MOST_CELLS:
             raise Unfit(TOO_LARGE)
     return grid
-
-
-def _span(cell: Any, name: str) -> int:
-    typed = cell.get(name, "").strip()
-    return min(max(int(typed[:6]), 1), 65_534) if typed.isascii() and typed.isdigit() else 1
 
 
 if __name__ == "__main__":
