@@ -6,10 +6,11 @@ to a person, because a name that was sent cannot be changed (interface 4).
 
 import re
 from functools import cache
+from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from config.errors import shown
-from config.sheets.headers import listed
+from config.sheets.headers import listed, pattern, worded
 
 if TYPE_CHECKING:
     from nameparser import Parser
@@ -45,7 +46,8 @@ def split_name(full: str) -> Split:
     before, comma, after = map(str.strip, text.partition(","))
     if not dropped and (first, last) == (after, before) and " " not in before:
         return Split(first, last)
-    turned = _key(words[0]) in listed("family_first") or _key(words[-1]) in listed("given_last")
+    turned = pattern("family_first").fullmatch(worded(words[0]))
+    turned = turned or pattern("given_last").fullmatch(worded(words[-1]))
     if not dropped and not comma and not capitals and len(words) == 2 and not turned:
         return Split(first, last)
     without = f", without {shown(dropped)}" if dropped else ""
@@ -61,19 +63,15 @@ def is_test(name: str, address: str) -> bool:
 
 def _capitals(words: list[str]) -> tuple[str, str] | None:
     """Read `DUPONT Jean` and `Jean DUPONT`, the form that is usual in France and elsewhere."""
-    great = [len(word) > 2 and word.isupper() and "." not in word for word in words]
-    count = sum(great)
-    if not 0 < count < len(words) or any("," in word for word in words):
+    runs = [(great, " ".join(run)) for great, run in groupby(words, _is_great)]
+    if len(runs) != 2 or "," in "".join(words):
         return None
-    if all(great[:count]):
-        return " ".join(words[count:]), " ".join(words[:count])
-    if all(great[-count:]):
-        return " ".join(words[:-count]), " ".join(words[-count:])
-    return None
+    (_, first), (_, last) = sorted(runs)
+    return first, last
 
 
-def _key(word: str) -> str:
-    return word.casefold().strip(".,")
+def _is_great(word: str) -> bool:
+    return len(word) > 2 and word.isupper() and "." not in word
 
 
 @cache
