@@ -11,10 +11,9 @@ import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import accumulate
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from config.errors import BadInput, Mistake, plain, shown, some
+from config.errors import BadInput, Mistake, Place, plain, shown, some
 from config.sheets.cells import error_in
 from config.sheets.headers import answer, has_remarks, is_not_so, is_titled, says
 from config.sheets.table import PERSON, Table
@@ -40,18 +39,15 @@ Choice = tuple[dict[int, str], dict[str, Counts], list[str]]
 
 
 class Finding(NamedTuple):
-    """One thing that could decide who is invited, in a sentence, and what to do about it.
-
-    A column has its values, and those to `keep` if their words leave no choice.
+    """One thing that could decide who is invited: in a sentence, where it stands, and what to do
+    about it, or the column whose values a person chooses, with a blank for those to keep.
     """
 
     what: str
-    row: int
-    column: int = 0
+    place: Place
     do: str = ""
     title: str = ""
-    counts: Counts = MappingProxyType({})
-    keep: Sequence[str] = ()
+    blank: str = ""
 
 
 def choose(table: Table, spec: "Spec") -> Choice | None:
@@ -79,8 +75,8 @@ def choose(table: Table, spec: "Spec") -> Choice | None:
     ignore = {*map(compared, spec.ignore)}
     open_ = [each for each in found if not each.title or compared(each.title) not in ignore]
     for mark, them in marks.items() if not spec.hidden_rows else ():
-        what, at = f"{mark}: {_listed(them, table)}", table.column_of("email1")
-        open_.append(Finding(what, next(iter(them)), at, MARKS))
+        place = table.place(next(iter(them)))
+        open_.append(Finding(f"{mark}: {_listed(them, table)}", place, MARKS))
     if open_:
         table.mistakes.append(_question(table, open_, spec))
     ignored = [each.title for each in found if each not in open_]
@@ -93,7 +89,7 @@ def to_decide(table: Table, where: Where) -> tuple[dict[str, str], bool]:
     whether rows are marked."""
     out = _by_where(table, where)
     rows = [row for row, _ in table.rows if row not in out]
-    blanks = {each.title: blank(each.counts) for each in deciding(table, rows, where) if each.title}
+    blanks = {each.title: each.blank for each in deciding(table, rows, where) if each.title}
     return blanks, bool(marked_rows(table, rows))
 
 
@@ -114,12 +110,10 @@ def marked_rows(table: Table, rows: Sequence[int]) -> dict[str, dict[int, str]]:
         "coloured differently": dict.fromkeys(_coloured(table, sorted(person)), ""),
         "commented": {row: text for row, text in said if _tells(text)},
     }
-    left = {*rows}
     found: dict[str, dict[int, str]] = {}
-    for mark, them in marked.items():
-        if those := {row: them[row] for row in rows if row in left and row in them}:
-            found[mark] = those
-            left -= those.keys()
+    for row in rows:
+        if mark := next((mark for mark, them in marked.items() if row in them), None):
+            found.setdefault(mark, {})[row] = marked[mark][row]
     return found
 
 
@@ -134,10 +128,9 @@ def _coloured(table: Table, person: Sequence[int]) -> list[int]:
         for row, _ in table.rows
         for ids in [table.grid.fills.get(row, ())]
     }
-    each, counts = [*fills.values()], Counter(fills.values())
-    usual = sorted(counts, key=lambda fill: (-counts[fill], any(fill)))[:2]
-    halves = [{*each[at::2]} & {*usual} for at in (0, 1)]
-    banded = len(each) > BANDS and len(usual) > 1 and all(len(half) == 1 for half in halves)
+    each = [*fills.values()]
+    usual = [fill for fill, _ in Counter(sorted(each, key=any)).most_common(2)]
+    banded = len(each) > BANDS and all(len({*each[at::2]} & {*usual}) == 1 for at in (0, 1))
     return [row for row, fill in fills.items() if fill not in usual[: 1 + banded]]
 
 
@@ -159,15 +152,18 @@ def deciding(table: Table, rows: Sequence[int], decided: Collection[str]) -> Ite
         those = {*map(compared, says)}
         typed = zip(rows, cells.to_list(), strict=True)
         texts = {row: "" if beside else text for row, text in typed if compared(text) in those}
-        first = next(iter(texts))
-        what = f"{title} has {_each(counts)}"
+        each = _each(counts)
+        what = f"{title} has {each}"
         if beside or not title or has_remarks(title):
-            who = _listed(texts, table)
-            what = f"{title or 'the column without a header'} has a remark in {who}"
+            where = title or "the column without a header"
+            what = f"{where} has a remark in {_listed(texts, table)}"
         if beside or not title:
-            yield Finding(what, first, column, DELETE if beside else HEADER)
+            place = table.place(next(iter(texts)), column)
+            yield Finding(what, place, DELETE if beside else HEADER)
         else:
-            yield Finding(what, table.header, column, "", title, counts, _keep(title, counts))
+            blank = re.sub("[<>@]", " ", each).replace('"', "'")  # refused as it is
+            place = table.place(table.header, column)
+            yield Finding(what, place, "", title, f"<keep which? {blank}>")
 
 
 def _says(title: str, counts: Counts) -> Sequence[str]:
@@ -208,19 +204,6 @@ def _answers(counts: Counts) -> dict[str, str]:
     return said if plainly and (worded or known == people) else {}
 
 
-def _keep(title: str, counts: Counts) -> list[str]:
-    """The values that say yes in a word, or no under a header such as Rejected; of what was sent,
-    only the empty ones say anything.
-    """
-    answers = _answers(counts)
-    if says("sent", title, title=True):
-        return [""] if "" in counts and not answers else []
-    if says("out", title, title=True):
-        return [value for value in counts if not value or is_not_so(value)]
-    said = [value for value, means in answers.items() if means == "yes"]
-    return [value for value in said if value[0].isalpha() and compared(value) != "x"]
-
-
 def _has_remark(value: str) -> bool:
     """Whether a name or an address has such a remark beside it, in brackets or behind a dash.
 
@@ -258,27 +241,15 @@ def _counts(typed: "pd.Series[str]") -> Counts:
 
 def _question(table: Table, found: Sequence[Finding], spec: "Spec") -> Mistake:
     """Ask once for a file about everything that could decide, and print the lines to add."""
-    columns = {each.title: each for each in found if each.title}
-    lines = [*dict.fromkeys(each.do for each in found if each.do)]
-    if columns:
-        one = len(columns) == 1
-        where = {title: each.keep or [blank(each.counts)] for title, each in columns.items()}
-        keep = some([plain(value) for value in found[0].keep], NAMED) if one else ""
-        keep = "those without it" if keep == "empty" else keep
-        ignore = map(in_yaml, dict.fromkeys((*spec.ignore, *columns)))
-        lines = [
-            f"To {f'invite only {keep}' if keep else 'choose'}:  {line({**spec.where, **where})}",
-            f"If {'it' if one else 'a column'} decides nothing:  ignore: [{', '.join(ignore)}]",
-            *lines,
-        ]
-    said = "; ".join(each.what for each in found)
-    message = "\n    ".join([f"Decide who is invited. {said}.", *lines])
-    return Mistake(table.place(found[0].row, found[0].column), message)
-
-
-def blank(counts: Counts) -> str:
-    """What stands for the values to keep until a person writes them; it is refused as it is."""
-    return f"<keep which? {re.sub('[<>@]', ' ', _each(counts)).replace(chr(34), chr(39))}>"
+    blanks = {each.title: [each.blank] for each in found if each.title}
+    lines = [f"Decide who is invited. {'; '.join(each.what for each in found)}."]
+    if blanks:
+        ignore = ", ".join(map(in_yaml, dict.fromkeys((*spec.ignore, *blanks))))
+        lines.append(f"To choose:  {line({**spec.where, **blanks})}")
+        it = "it" if len(blanks) == 1 else "a column"
+        lines.append(f"If {it} decides nothing:  ignore: [{ignore}]")
+    lines += dict.fromkeys(each.do for each in found if each.do)
+    return Mistake(found[0].place, "\n    ".join(lines))
 
 
 def _each(counts: Counts) -> str:
@@ -298,22 +269,23 @@ def _by_where(table: Table, where: Where) -> dict[int, str]:
     for name, values in where.items():
         if (column := _column(table, name, FIELD)) is None:
             continue
-        typed, wanted = table.cells[column], {compared(value): value for value in values}
-        known = {compared(text): text for text in reversed([*dict.fromkeys(typed)])}
-        typed = typed.map(compared).map(known)  # whatever the capitals, in one spelling
+        wanted = {compared(value): value for value in values}
+        known = {compared(text): text for text in _counts(table.cells[column])}
         nobody += [
             f"nobody has {shown(value)} under {name}; the values are {_nearest(value, known)}"
             for key, value in wanted.items()
             if key not in known
         ]
         only_empty = [*wanted] == [""]
-        others = typed[~typed.isin([known.get(key) for key in wanted])]
-        for row, text in zip(map(int, others.index), others, strict=True):
-            if error := error_in(text):  # such a row counts until another column decides
+        typed = map(compared, table.cells[column])
+        for (row, _), text in zip(table.rows, typed, strict=True):
+            if text in wanted:
+                continue
+            if error := error_in(known[text]):  # such a row counts until another column decides
                 why = f"found {error}, wanted a value of {name}"
                 unclear.setdefault(row, Mistake(table.place(row, column), why, FIELD))
             else:
-                out.setdefault(row, f"{name} is {'filled' if only_empty else shown(text)}")
+                out.setdefault(row, f"{name} is {'filled' if only_empty else shown(known[text])}")
     table.mistakes += [wrong for row, wrong in unclear.items() if row not in out]
     table.notes += [f"{table.grid.whole}: {each}" for each in nobody]
     if len(out) == len(table.rows) > 0:

@@ -114,7 +114,7 @@ Total,4 candidates,,,,,
 def test_one_question_lists_what_could_decide_and_prints_lines_that_work(
     read: Read, tmp_path: Path
 ) -> None:
-    """With what stood in the definition before; where words leave a choice, a blank is printed."""
+    """With what stood in the definition before, and a blank for each column."""
     before = {"where": {"Job": ["Backend", "Data"]}, "ignore": ["Email"]}
     (question,) = said(read(OUT, **before), tmp_path)
     head, choose, nothing = question.split("\n    ")
@@ -123,14 +123,21 @@ def test_one_question_lists_what_could_decide_and_prints_lines_that_work(
         '\\"In review, \\"no\\" yet\\" 1; Rejected at has empty 2, "2026-11-02" 1, - 1; '
         "Invite? has yes 3, hold 1."
     ).replace("\\", "")
-    blank = "<keep which? Active 2, Rejected 1, 'In review, 'no' yet' 1>"
+    blanks = {
+        "<keep which? Active 2, Rejected 1, 'In review, 'no' yet' 1>": "Active",
+        "<keep which? empty 2, '2026-11-02' 1, - 1>": ", -",
+        "<keep which? yes 3, hold 1>": "yes",
+    }
+    status, rejected, invite = blanks
     assert choose == (
-        f'To choose:  where: {{Job: [Backend, Data], Status: ["{blank}"], '
-        'Rejected at: ["", "-"], Invite?: yes}'
+        f'To choose:  where: {{Job: [Backend, Data], Status: ["{status}"], '
+        f'Rejected at: ["{rejected}"], Invite?: ["{invite}"]}}'
     )
     line = "ignore: [Email, Status, Rejected at, Invite?]"
     assert nothing == f"If a column decides nothing:  {line}"
-    typed = choose.partition("To choose:  ")[2].replace(blank, "Active")
+    typed = choose.partition("To choose:  ")[2]
+    for blank, value in blanks.items():
+        typed = typed.replace(blank, value.replace(", ", '", "'))
     again = read(OUT, **YAML(typ="safe").load(typed))
     assert said(again, tmp_path) == []
     assert [first for first, *_ in sent(again)] == ["Ada"]

@@ -127,7 +127,7 @@ def filtered(sheet: Any) -> None:
             lambda sheet: [sheet.__setitem__(*each) for each in (("E1", "Rejected"), ("E3", "x"))],
             [
                 "E1: Decide who is invited. Rejected has empty 1, x 1.\n"
-                '    To invite only those without it:  where: {Rejected: ""}\n'
+                '    To choose:  where: {Rejected: ["<keep which? empty 1, x 1>"]}\n'
                 "    If it decides nothing:  ignore: [Rejected]"
             ],
         ),
