@@ -9,6 +9,7 @@ from pathlib import Path
 from config.errors import BadInput, Mistake, Place
 from config.reading import YAML, table_of
 from config.sheets.files import read_file
+from config.sheets.workbook import DAMAGED
 from config.yaml_file import read_yaml
 
 WORKBOOKS = (".xlsx", ".xlsm")
@@ -47,7 +48,7 @@ def find(folder: Path) -> Folder:
                 read_file(file)  # says what it is: a pipe, a device, a link to nothing
             elif file.suffix.lower() in YAML:
                 found.files.extend([file] if _is_definition(file, keys) else [])
-            elif file.resolve() not in tables and not _is_copy(file) and _has_campaign(file):
+            elif file.resolve() not in tables and _is_campaign(file):
                 found.files.append(file)
         except BadInput as error:
             found.mistakes.extend(error.mistakes)
@@ -72,29 +73,22 @@ def _is_definition(file: Path, keys: dict[str, Path]) -> bool:
     return bool({"campaign", "candidates"} & written.fields.keys())
 
 
-def _is_copy(workbook: Path) -> bool:
-    """Whether a workbook is a copy that this program made of one, as `check --mark` does.
+def _is_campaign(workbook: Path) -> bool:
+    """Whether a workbook has a sheet `campaign`, and is no copy, as `check --mark` makes one.
 
-    One that somebody saved under the name of the original is a campaign again.
+    A copy that somebody saved under the name of the original is a campaign again.
     """
+    parts = {"xl/workbook.xml": "", "docProps/core.xml": ""}
     try:
-        with zipfile.ZipFile(workbook) as archive, archive.open("docProps/core.xml") as content:
-            of = _COPY_OF.search(content.read(2**16))
-            return of is not None and unescape(of[1].decode()) != workbook.name
+        with zipfile.ZipFile(workbook) as archive:
+            for name in parts.keys() & {*archive.namelist()}:
+                with archive.open(name) as content:
+                    parts[name] = content.read(2**20).decode("utf-8", "replace")
     except Exception:  # noqa: BLE001 - a damaged file raises anything at all
-        return False
-
-
-def _has_campaign(file: Path) -> bool:
-    """Whether a workbook has a sheet `campaign`, without reading its cells."""
-    try:
-        with zipfile.ZipFile(file) as archive, archive.open("xl/workbook.xml") as content:
-            sheets = content.read(2**20).decode("utf-8", "replace")
-    except Exception:  # noqa: BLE001 - a damaged file raises anything at all
-        read_file(file)  # says better what it is, if it cannot be read at all
-        why = "this workbook cannot be read; open it in a spreadsheet program and save it as .xlsx"
-        raise BadInput.at(Place(file), why) from None
-    return bool(re.search(r'<(?:\w+:)?sheet [^<>]*\bname="\s*campaign\s*"', sheets, re.I))
-
-
-_COPY_OF = re.compile(rf"<(?:\w+:)?category>(?:{COPY}|{OF_1_0})([^<]*)</".encode())
+        read_file(workbook)  # says better what it is, if it cannot be read at all
+        raise BadInput.at(Place(workbook), DAMAGED) from None
+    sheets, core = parts.values()
+    of = re.search(rf"<(?:\w+:)?category>(?:{COPY}|{OF_1_0})([^<]*)</", core)
+    is_copy = of is not None and unescape(of[1]) != workbook.name
+    has_sheet = re.search(r'<(?:\w+:)?sheet [^<>]*\bname="\s*campaign\s*"', sheets, re.I)
+    return has_sheet is not None and not is_copy

@@ -41,7 +41,6 @@ class Grid:
     comments: dict[tuple[int, int], str] = field(default_factory=dict)
     fills: dict[int, tuple[int, ...]] = field(default_factory=dict)
     palette: dict[int, Any] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
     mistakes: list[Mistake] = field(default_factory=list)
 
     @property

@@ -131,13 +131,8 @@ def _meant(value: str) -> str:
     return next((kind for kind in ("yes", "no", "hold", "not_so") if word in listed(kind)), "")
 
 
-def is_remarks(title: str) -> bool:
-    """Whether a header names remarks, which may be private."""
-    return spelling(title) in _spellings("remarks")
-
-
 def has_remarks(title: str) -> bool:
-    """Whether a header has a word for remarks in it."""
+    """Whether a header names remarks, which may be private."""
     return bool(pattern("remarks").search(worded(title)))
 
 
@@ -171,14 +166,9 @@ def _apart(words: str) -> tuple[str, ...]:
 
 
 @cache
-def _spellings(kind: str) -> frozenset[str]:
-    return frozenset(map(spelling, listed(kind)))
-
-
-@cache
 def _words() -> list[tuple[str, str, frozenset[str]]]:
     """The spellings that mean a field, with that field, and beside which others they do."""
-    own = [(name, (name,), ()) for name in COLUMNS if not is_remarks(name)]
+    own = [(name, (name,), ()) for name in COLUMNS if not has_remarks(name)]
     return [
         (spelling(word), kind, frozenset(map(spelling, beside)))
         for kind, words, beside in (*own, *_lines())
@@ -196,7 +186,7 @@ def _meaning(header: str) -> str | None:
     if field := certain.get(spelling(header)) or certain.get(spelling(own)):
         return field
     bare, brackets = _BRACKETS.sub("", header), _BRACKETS.findall(header)
-    known = all(spelling(each) in _spellings("qualifier") for each in brackets)
+    known = {*map(spelling, brackets)} <= {*map(spelling, listed("qualifier"))}
     return certain.get(spelling(bare)) if brackets and known else None
 
 

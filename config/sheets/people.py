@@ -64,21 +64,19 @@ def read_people(spec: models.Table, base: Path) -> People:
     people = People([], table.mistakes, table.notes, columns=from_headers, digest=table.digest)
     if "email1" not in table.by_field:
         return people
-    known = len(table.mistakes)
-    table.mistakes += _missing_columns(table, split, spec.columns)
-    if len(table.mistakes) > known:
-        return people
-    if (chosen := choose(table, spec)) is None:
+    missing = [*_missing_columns(table, split, spec.columns)]
+    table.mistakes += missing
+    if missing or (chosen := choose(table, spec)) is None:
         return people
     out, people.apart, people.ignored = chosen
-    rows, addresses = [row for row, _ in table.rows if row not in out], table.frame["email1"]
-    tests = [row for row in rows if is_test(table.names[row], addresses[row])]
-    out |= dict.fromkeys(tests, "the row looks like a test") if spec.test_rows == "skip" else {}
-    for row in tests if not spec.test_rows else ():
-        table.mistakes.append(Mistake(table.place(row, "email1"), TEST, "email1"))
-    first = spec.several == "first"
+    named = zip(table.names.items(), table.frame["email1"], strict=True)
+    tests = [row for (row, name), address in named if row not in out and is_test(name, address)]
+    if spec.test_rows == "skip":
+        out |= dict.fromkeys(tests, "the row looks like a test")
+    elif not spec.test_rows:
+        table.mistakes += [Mistake(table.place(row), TEST, "email1") for row in tests]
     everybody = [row for row, _ in table.rows if row not in out]
-    people.listed = _folded(table, everybody, first)
+    people.listed = _folded(table, everybody, spec.several == "first")
     compare(people.listed, people)
     for row, why in out.items():
         people.left_out.setdefault(why, []).append(table.names[row])
@@ -105,49 +103,45 @@ def _missing_columns(table: Table, split: bool, columns: Mapping[str, str]) -> I
 
 def _read(table: Table, row: int, texts: dict[str, str], first: bool) -> models.Candidate | None:
     """Make a candidate of a row, or say what is against that; `texts` keeps what is right."""
-    wrong: set[str] = set()
+    wrong: dict[str, Mistake] = {}
 
     def refuse(name: str, message: str = "", **more: str) -> None:
-        table.mistakes.append(Mistake(table.place(row, name), message, name, **more))
-        wrong.update(NAMES if name == FULL_NAME else [name])
-        texts.pop(name, None)
+        wrong.setdefault(name, Mistake(table.place(row, name), message, name, **more))
 
-    for name, error in [(name, error_in(text)) for name, text in texts.items()]:
-        if error:
-            sent = "first_name" if name == FULL_NAME else name
-            refuse(name, f"found {error}, wanted {meaning(f'candidates.list.{sent}')}")
-    if "email1" in texts:
-        typed = texts["email1"]
+    for name, text in texts.items():
+        if error := error_in(text):
+            meant = "a name" if name == FULL_NAME else meaning(f"candidates.list.{name}")
+            refuse(name, f"found {error}, wanted {meant}")
+    if typed := texts.get("email1"):
         texts["email1"] = plain_address(typed, first=first)
         if first and len(addresses_in(typed)) > 1:
             used = f"{texts['email1']} is used, of {shown(typed)}"
-            table.notes.append(f"{table.place(row, 'email1')}, email1: {used}")
+            table.notes.append(f"{table.place(row)}, email1: {used}")
     full = texts.pop(FULL_NAME, "")
     try:
         models.checked_name(full)
-    except ValueError as error:
-        refuse(FULL_NAME, found=full, wanted=str(error))
-        full = ""
-    if full:
-        split = split_name(full)
-        texts |= {"first_name": split.first, "last_name": split.last}
-        if not split.last:
+    except ValueError as found:
+        refuse(FULL_NAME, found=full, wanted=str(found))
+    if full and FULL_NAME not in wrong:
+        texts["first_name"], texts["last_name"], note = split_name(full)
+        if not texts["last_name"]:
             why = f"one word only. Write it twice ({full} {full}) or add a column"
             refuse("last_name", f"found {shown(full)}, {why}")
-        elif split.note:
-            place = table.place(row, "first_name")
-            table.notes.append(f"{place}, full_name: {shown(full)} is {split.note}")
+        elif note:
+            table.notes.append(f"{table.place(row, FULL_NAME)}, full_name: {shown(full)} is {note}")
+    candidate = None
     try:
-        return models.Candidate.model_validate(texts)
-    except ValidationError as error:
-        for each in error.errors(include_url=False):
+        candidate = models.Candidate.model_validate(texts)
+    except ValidationError as refused:
+        for each in refused.errors(include_url=False):
             name = str(each["loc"][0])
-            if name not in wrong:
+            if not (name in NAMES and FULL_NAME in wrong):
                 each["loc"] = ("candidates", "list", name)
-                table.mistakes.append(mistake(each, lambda at: table.place(row, at[-1])))
-                wrong.add(name)
-                texts.pop(name, None)
-    return None
+                wrong.setdefault(name, mistake(each, lambda at: table.place(row, at[-1])))
+    for name in wrong:
+        texts.pop(name, None)
+    table.mistakes += wrong.values()
+    return candidate
 
 
 def _folded(table: Table, everybody: list[int], first: bool) -> list[models.Listed]:
@@ -176,7 +170,6 @@ def _differing(table: Table, frame: "pd.DataFrame", again: "pd.Series[int]") -> 
     each = [f"{_row(later)} is the same person as {_row(first)}" for later, first in alike]
     table.notes += [f"{table.grid.whole}: {some(each)}; each is read once"] if each else []
     shared = table.cells.apply(lambda cells: cells.map(cells.value_counts()))  # by how many rows
-    known = {*table.by_field.values()}
     for row in apart.index[apart.any(axis=1)].to_list():
         first, differ = int(again[row]), [*frame.columns[apart.loc[row]]]
         one, two = frame.loc[[first, row], "email1"]
@@ -185,11 +178,10 @@ def _differing(table: Table, frame: "pd.DataFrame", again: "pd.Series[int]") -> 
             cells, others = table.cells.loc[first], table.cells.loc[row]
             at = [at for at, title in enumerate(table.headers) if title and cells[at] != others[at]]
             # What many have in common, such as a stage, leaves out the fewest others.
-            best = max(at, key=lambda at: (at not in known, cells[at] != "", shared.at[first, at]))
+            best = max(at, key=lambda at: (cells[at] != "", shared.at[first, at]))
             chosen = line({table.headers[best]: [str(cells[best])]})
-            do = f", or choose by a column, as in  {chosen}"
-            if 2 * shared.at[first, best] < len(table.cells):  # most others would be left out
-                do = ""
+            is_usual = 2 * shared.at[first, best] >= len(table.cells)
+            do = f", or choose by a column, as in  {chosen}" if is_usual else ""
         why = (
             f"found {shown(two)}, the person at {_row(table.place(first))} with another "
             f"{', '.join(differ)}; delete one of the two rows{do}"

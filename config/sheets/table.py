@@ -1,7 +1,7 @@
 """A table of any kind of file: its header, its columns, and its rows as a pandas DataFrame."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -15,9 +15,9 @@ from config.sheets.footers import is_nobody
 from config.sheets.headers import (
     ABOVE_AT_MOST,
     fields_of,
+    has_remarks,
     header_among,
     is_header,
-    is_remarks,
     spelling,
 )
 from config.sheets.text import read_text
@@ -173,9 +173,8 @@ def _chosen(
     named = [grid for grid in grids if (grid.sheet or "").strip().casefold() == wanted]
     tops = [_top(grid, columns) for grid in grids]
     fitting = [g for g, top in zip(grids, tops, strict=True) if "email1" in fields_of(top, columns)]
-    fitting = [
-        g for g in fitting if any("@" in text for _, row in g.rows for text in row)
-    ] or fitting
+    filled = [g for g in fitting if any("@" in text for _, row in g.rows for text in row)]
+    fitting = filled or fitting
     if source.encoding and source.kind is Kind.WORKBOOK:
         why = "this is a workbook, whose encoding is known; leave out encoding"
         raise BadInput.at(place, why, field="encoding")
@@ -185,7 +184,7 @@ def _chosen(
     if len(options) == 1:
         others = [other for other in fitting if other is not options[0] and sheet is None]
         also = "this sheet has email addresses as well, and is not read"
-        return options[0], [*options[0].notes, *(f"{other.whole}: {also}" for other in others)]
+        return options[0], [f"{other.whole}: {also}" for other in others]
     heads = [f"{shown(g.sheet)} ({headers_shown(top)})" for g, top in zip(grids, tops, strict=True)]
     message = f"there is no sheet {shown(sheet)}; found {'; '.join(heads)}"
     if not sheet:
@@ -247,8 +246,8 @@ def _has_numbers(grid: Grid, header: int, column: int) -> bool:
 
 def _sift(table: Table, above: Sequence[Row], columns: Mapping[str, str]) -> None:
     """Keep only the rows that may be people, and say who would be lost in the others."""
-    grid, by_field, width = table.grid, table.by_field, len(table.headers)
-    person = [by_field[name] for name in PERSON if name in by_field]
+    grid, width, known = table.grid, len(table.headers), {*table.by_field.values()}
+    person = [table.by_field[name] for name in PERSON if name in table.by_field]
     # As after sorting the header among the people.
     lost = [number for number, cells in above if is_person(cells, person)]
     found = [(grid.place(number, person[-1]), ABOVE) for number in lost]
@@ -256,36 +255,32 @@ def _sift(table: Table, above: Sequence[Row], columns: Mapping[str, str]) -> Non
     people: list[Row] = []
     nobody: list[str] = []
     beside: list[Place] = []
-    headings: dict[int, str] = {}
-    named = {at for at, title in enumerate(table.headers) if title}
-    for begins, cells in table.rows:
-        complete, place = is_person(cells, person), grid.place(begins)
-        if not complete and _is_header(cells, columns):
+    headings: list[tuple[int, bool, str]] = []
+    for row, cells in table.rows:
+        place, filled = grid.place(row), {at: c.strip() for at, c in enumerate(cells) if c.strip()}
+        first, addresses = next(iter(filled.values())), [*filter(is_address, filled.values())]
+        is_known = not known.isdisjoint(filled)
+        if not any("@" in cell for cell in cells) and is_header(fields_of(cells, columns)):
             found.append((place, SECOND))
             # What stands above the second header may be its title.
             while people and not is_person(people[-1][1], person):
                 people.pop()
+            headings = [(at, False, why) for at, _, why in headings]
             break
-        somebody = complete or _is_somebody(cells, by_field.values())
-        if grid.delimiter and (torn := _torn(grid.delimiter, cells, width, person)):
+        if grid.delimiter and (torn := _torn(grid.delimiter, cells, width)):
             found.append((place, torn))
-        elif not somebody and is_nobody(cells):
-            nobody.append(f"{place} {shown(next(filter(str.strip, cells)))}")
-        elif len(alone := [cell for cell in cells if cell.strip()]) == 1 and "@" not in alone[0]:
-            headings[begins] = HEADING.format(shown(alone[0].strip()))
-            people += [(begins, cells)] if somebody else []
+        elif not addresses and is_nobody(cells):
+            nobody.append(f"{place} {shown(first)}")
+        elif len(filled) == 1 and "@" not in first:
+            headings.append((row, is_known, HEADING.format(shown(first))))
         else:
-            others = (at for at, cell in enumerate(cells) if at not in named and is_address(cell))
-            beside += [grid.place(begins, at) for at in others]
-            people += [(begins, cells)] if somebody else []
-            outside += [place] if not somebody and any(map(is_address, cells)) else []
+            others = [at for at in filled if at >= width or not table.headers[at]]
+            beside += [grid.place(row, at) for at in others if is_address(filled[at])]
+            people += [(row, cells)] if is_known else []
+            outside += [place] if addresses and not is_known else []
     found += [(place, BESIDE) for place in beside[:1]]
-    people_at = {row for row, _ in people}
-    last = max(people_at - headings.keys(), default=0)
-    found += [
-        (grid.place(row), why) for row, why in headings.items() if row < last or row in people_at
-    ]
-    people = [each for each in people if each[0] not in headings]
+    last = people[-1][0] if people else 0
+    found += [(grid.place(at), why) for at, is_known, why in headings if is_known or at < last]
     for what, where in ((FOOTERS, nobody), (ELSEWHERE, [*map(str, outside)])):
         table.notes += [f"{what}: {some(where)}"] if where else []
     if len(people) > MOST_ROWS:
@@ -294,40 +289,23 @@ def _sift(table: Table, above: Sequence[Row], columns: Mapping[str, str]) -> Non
     table.mistakes += [Mistake(*each) for each in found]
 
 
-def _is_header(cells: Sequence[str], columns: Mapping[str, str]) -> bool:
-    """Whether a row names columns for an address and for a name."""
-    names = len(set(cells)) > 1 and not any("@" in cell for cell in cells)
-    return names and is_header(fields_of(cells, columns))
-
-
-def _is_somebody(cells: Sequence[str], columns: Iterable[int]) -> bool:
-    """Whether a row may be a person, however incomplete: no total and no footer."""
-    here = any(column < len(cells) and cells[column].strip() for column in columns)
-    return here and (any(map(is_address, cells)) or not is_nobody(cells))
-
-
-def _torn(delimiter: str, cells: Sequence[str], width: int, person: Sequence[int]) -> str | None:
+def _torn(delimiter: str, cells: Sequence[str], width: int) -> str | None:
     """Say what is wrong with a row of a text that has too many cells, or other rows in a cell."""
     if any(cell.strip() for cell in cells[width:]):
         return TOO_WIDE.format(found=len(cells), wanted=width, delimiter=shown(delimiter))
     for at, cell in enumerate(cells):
-        if "\n" in cell or "\r" in cell:
-            first, *others = (line.split(delimiter) for line in cell.splitlines() or [""])
-            # The first line is the end of a row, and the last may be the beginning of one.
-            tail = [""] * at + first
-            is_tail = len(tail) == width > at + 1 and is_address(tail[person[-1]])
-            rows = [line for line in others if len(line) in {width, at + 1}]
-            # Somebody in a whole row may lack a name.
-            who = (person[-1:] if len(line) == width else person for line in rows)
-            if is_tail or any(map(is_person, rows, who)):
-                return SWALLOWED
+        lines = [line.split(delimiter) for line in cell.splitlines()]
+        # A line may be a whole row, the end of the first row, or the beginning of the last.
+        lengths = {width, width - at, at + 1} - {1} if len(lines) > 1 else {}
+        if any(len(line) in lengths and any(map(is_address, line)) for line in lines):
+            return SWALLOWED
     return None
 
 
 def _unsent(grid: Grid, titles: Sequence[str], by_field: Mapping[str, int]) -> list[str]:
     """Name the columns that are not sent, and say how to send remarks."""
     others = [title for at, title in enumerate(titles) if title and at not in by_field.values()]
-    remarks = [title for title in others if "notes" not in by_field and is_remarks(title)]
+    remarks = [title for title in others if "notes" not in by_field and has_remarks(title)]
     send = (f'to send {title}, write  columns: {{notes: "{title}"}}' for title in remarks)
     notes = "; ".join([", ".join(others), *send])
     return [f"{grid.whole}: columns that are not sent: {notes}"] if others else []
