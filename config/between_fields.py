@@ -6,7 +6,9 @@ from zoneinfo import ZoneInfo
 
 from config.definition import COLUMNS, Definition, Schedule, Table
 from config.field_names import meaning, unknown
-from config.timetable import NEVER, instant, may_send
+from config.timetable import NEVER, instant, may_send, no_one_moment
+
+MOMENTS = ("project.starttime", "project.endtime", "invites.not_before", "invites.not_after")
 
 
 def broken_rules(definition: Definition, now: datetime) -> Iterator[tuple[str, str]]:
@@ -37,6 +39,10 @@ def _rules(definition: Definition, now: datetime) -> Iterator[tuple[bool, str, s
     begin, end = invites.not_before, invites.not_after
     late = "wanted a time after not_before"
     yield bool(begin and end and begin >= end), "invites.not_after", late
+    for part, name in (each.split(".") for each in MOMENTS):
+        fields = getattr(definition, part)
+        why = no_one_moment(getattr(fields, name), fields.timezone)
+        yield bool(why), f"{part}.{name}", why
     # This program, not the service, decides whether it is time.
     zone = "needs a timezone: the project's, or  timezone: Europe/Paris  beside it"
     for name in ("not_before", "not_after", "hours", "holidays"):

@@ -206,7 +206,7 @@ class Table(Fields):
     ignore: Annotated[list[Line], BeforeValidator(_several, list[str] | str)] = []
     """Columns that you looked at and that decide nothing."""
     hidden_rows: Annotated[Literal["skip", "read"] | None, Word] = None
-    """Skip or read: what to do with rows that are hidden, struck, coloured or commented as out."""
+    """Skip or read: what to do with rows that are hidden, struck, coloured or commented."""
     test_rows: Annotated[Literal["skip", "read"] | None, Word] = None
     """Either skip or read: what to do with rows that look like a test, such as Test Candidate."""
     columns: dict[str, Line] = {}

@@ -140,7 +140,10 @@ _SLIPS = tuple(
             "alone, not several: keep one, or write  several: first  under candidates",
         ),
         (r"<\s*([^<>]*?)\s*>?\s*$", "only, what is between < and >: {1}"),
-        (r"\S\s+(\([^()]*\)|\[[^][]*\])$", "without {1} beside it"),
+        (
+            r"^\S+@\S+\s+(.+)$",
+            "alone; {1} looks like a remark: delete this row if the person is out, else the remark",
+        ),
         (r"^~.*@|@.*~$", "; ~ looks like a strike-through: delete this row, or the ~"),
         (r"""^["`“”„‟«»‘’‚‛‹›]|["'`“”„‟«»‘’‚‛‹›]$""", "without quotes around it"),
         (r"^[^@]{65}|^.{255}", "of at most 254 characters, 64 before the @"),

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 from unicodedata import normalize
 
-from config.errors import BadInput, Place, command
+from config.errors import BadInput, Place, command, shown, some
 from config.field_names import FIELDS
 from config.reading import YAML, who_reads
 from config.sheets.cells import Grid
-from config.sheets.left_out import in_yaml, to_decide, values_of
+from config.sheets.left_out import has_remark_beside, in_yaml, to_decide, values_of
 from config.sheets.table import NO_HEADER, Table, headers_shown, read_table
 from config.sheets.text import ASK
 from config.yaml_file import read_yaml
@@ -78,9 +78,19 @@ def write_each(
     """
     table = _read(export, sheet, folder, encoding)
     title, values = values_of(table, column)
-    if folder.suffix or len(values) > MOST:
-        why = f"{title} has {len(values):,} values, wanted a column with at most {MOST}"
-        raise BadInput.at(Place(folder), "wanted a folder" if folder.suffix else why)
+    if folder.suffix:
+        refusal = BadInput.at(Place(folder), "wanted a folder, without an ending")
+        typed = ("new", folder.with_suffix(""), "--from", export, "--each", column)
+        refusal.then = f"Then type: {command(*typed)}"
+        raise refusal
+    why = f"{title} has {len(values):,} values, wanted a column with at most {MOST}"
+    if len(values) > MOST:
+        raise BadInput.at(Place(export), why)
+    if remarks := [*filter(has_remark_beside, values)]:
+        said = some([*map(shown, remarks)])
+        raise BadInput.at(
+            Place(export), f"{title} has {said}, which is a remark; correct the sheet"
+        )
     files: dict[Path, str] = {}
     for value in values:
         key = _key(value or f"no {title}")

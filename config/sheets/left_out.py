@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from config.emails import email_key
 from config.errors import BadInput, Mistake, Place, plain, shown, some
 from config.sheets.cells import error_in
 from config.sheets.headers import answer, has_remarks, is_not_so, is_titled, says
@@ -31,7 +32,7 @@ TELLING = 6  # columns that say who is invited, and values of one
 FIELD, IGNORE = "candidates.where", "candidates.ignore"
 MARKS = "To leave these rows out:  hidden_rows: skip  To invite them:  hidden_rows: read"
 DELETE = "Delete these rows, or remove the remark."
-HEADER = "Write a header above the column that has none."
+HEADER = "Write a header, such as Remarks, above the column that has none, and check again."
 Where = Mapping[str, Sequence[str]]
 Counts = Mapping[str, int]  # how many rows have each value, the most frequent first
 # Why rows are left out, the others by the columns that tell them apart, and what is ignored.
@@ -40,7 +41,8 @@ Choice = tuple[dict[int, str], dict[str, Counts], list[str]]
 
 class Finding(NamedTuple):
     """One thing that could decide who is invited: in a sentence, where it stands, and what to do
-    about it, or the column whose values a person chooses, with a blank for those to keep.
+    about it, or the column whose values a person chooses: those to keep, or a blank for them. What
+    its values tell of somebody, in words, is `told`.
     """
 
     what: str
@@ -48,11 +50,14 @@ class Finding(NamedTuple):
     do: str = ""
     title: str = ""
     blank: str = ""
+    keep: Sequence[str] = ()
+    told: Sequence[str] = ()
 
 
-def choose(table: Table, spec: "Spec") -> Choice | None:
-    """Decide who of a table is left out, why, and who the others are; None if `where` or `ignore`
-    are wrong. What is wrong, or what nobody decided, becomes a mistake of the table.
+def choose(table: Table, spec: "Spec", skipped: Mapping[int, str]) -> Choice | None:
+    """Decide who of a table is left out beside the skipped rows, why, and who the others are; None
+    if `where` or `ignore` are wrong. What is wrong, or what nobody decided, becomes a mistake of
+    the table.
     """
     before = len(table.mistakes)
     for name in spec.ignore:
@@ -63,6 +68,8 @@ def choose(table: Table, spec: "Spec") -> Choice | None:
     out = _by_where(table, spec.where)
     if len(table.mistakes) > before:
         return None
+    _contradicted(table, spec.where, out)
+    out |= skipped
     marks = marked_rows(table, [row for row, _ in table.rows if row not in out])
     for mark, them in marks.items():
         if spec.hidden_rows == "skip":
@@ -79,7 +86,11 @@ def choose(table: Table, spec: "Spec") -> Choice | None:
         open_.append(Finding(f"{mark}: {_listed(them, table)}", place, MARKS))
     if open_:
         table.mistakes.append(_question(table, open_, spec))
-    ignored = [each.title for each in found if each not in open_]
+    ignored = [
+        each.title + (f" ({some([*map(shown, each.told)])})" if each.told else "")
+        for each in found
+        if each not in open_
+    ]
     known = [*spec.where, *(each.title for each in found)]
     return out, _apart(table, rows, known), ignored
 
@@ -108,7 +119,7 @@ def marked_rows(table: Table, rows: Sequence[int]) -> dict[str, dict[int, str]]:
         "struck through": {row: "" for row, column in table.grid.struck if column in person},
         "hidden": dict.fromkeys(table.grid.hidden, ""),
         "coloured differently": dict.fromkeys(_coloured(table, sorted(person)), ""),
-        "commented": {row: text for row, text in said if _tells(text)},
+        "commented": dict(said),
     }
     found: dict[str, dict[int, str]] = {}
     for row in rows:
@@ -146,7 +157,7 @@ def deciding(table: Table, rows: Sequence[int], decided: Collection[str]) -> Ite
         cells = table.cells[column].loc[[*rows]]
         counts = _counts(cells)
         beside = column in person
-        says = [*filter(_has_remark, counts)] if beside else _says(title, counts)
+        says = [*filter(has_remark_beside, counts)] if beside else _says(title, counts)
         if not says:
             continue
         those = {*map(compared, says)}
@@ -155,7 +166,7 @@ def deciding(table: Table, rows: Sequence[int], decided: Collection[str]) -> Ite
         each = _each(counts)
         what = f"{title} has {each}"
         if beside or not title or has_remarks(title):
-            where = title or "the column without a header"
+            where = title or "A column without a header"
             what = f"{where} has a remark in {_listed(texts, table)}"
         if beside or not title:
             place = table.place(next(iter(texts)), column)
@@ -163,7 +174,9 @@ def deciding(table: Table, rows: Sequence[int], decided: Collection[str]) -> Ite
         else:
             blank = re.sub("[<>@]", " ", each).replace('"', "'")  # refused as it is
             place = table.place(table.header, column)
-            yield Finding(what, place, "", title, f"<keep which? {blank}>")
+            told = [value for value in says if _tells(value)]
+            keep = _keep(title, counts)
+            yield Finding(what, place, "", title, f"<keep which? {blank}>", keep, told)
 
 
 def _says(title: str, counts: Counts) -> Sequence[str]:
@@ -173,7 +186,9 @@ def _says(title: str, counts: Counts) -> Sequence[str]:
         return [value for value in filled if not is_not_so(value)]
     if says("sent", title, title=True):  # a no may mean that somebody is not to be sent anything
         return [value for value in filled if answer(value) != "not_so"]
-    if not title or has_remarks(title):
+    if not title:
+        return [] if all(map(_MEASURE.fullmatch, filled)) else filled
+    if has_remarks(title):
         if told := [*filter(_tells, filled)]:
             return told
     elif is_titled(title, "status"):
@@ -183,6 +198,7 @@ def _says(title: str, counts: Counts) -> Sequence[str]:
     elif is_titled(title, "job") and 1 < len(counts) <= max(COUNTED, people // 2):
         return filled
     alone = [value for value in filled[:FEW] if _tells(value, "fullmatch")]
+    alone = alone or [*filter(has_remark_beside, filled)]
     answers = _answers(counts)
     return alone or [value for value in counts if answers and answers.get(value) != "yes"]
 
@@ -204,8 +220,40 @@ def _answers(counts: Counts) -> dict[str, str]:
     return said if plainly and (worded or known == people) else {}
 
 
-def _has_remark(value: str) -> bool:
-    """Whether a name or an address has such a remark beside it, in brackets or behind a dash.
+def _keep(title: str, counts: Counts) -> list[str]:
+    """The values that say yes in a word, or no under a header such as Rejected."""
+    if says("out", title, title=True):
+        return [value for value in counts if not value or is_not_so(value)]
+    said = [value for value, means in _answers(counts).items() if means == "yes"]
+    return [value for value in said if value[0].isalpha() and compared(value) != "x"]
+
+
+def _contradicted(table: Table, where: Where, out: Mapping[int, str]) -> None:
+    """Ask about whoever is out by one row, and kept by another of the same job."""
+    cells = dict(table.rows)
+    columns = [_column(table, name, FIELD) or 0 for name in where]
+    jobs = [at for at, title in enumerate(table.headers) if is_titled(title, "job")]
+    address = table.by_field["email1"]
+
+    def texts(row: int, columns: Sequence[int]) -> list[str]:
+        return [compared(cells[row][at]) for at in columns if at < len(cells[row])]
+
+    def known_as(row: int) -> list[tuple[str, ...]]:
+        job, typed = texts(row, jobs), "".join(texts(row, [address]))
+        return [("name", compared(table.names[row]), *job), ("address", email_key(typed), *job)]
+
+    gone = [row for row in out if any(says("out", text) for text in texts(row, columns))]
+
+    kept = {it: row for row, _ in table.rows if gone and row not in out for it in known_as(row)}
+    for row in gone:
+        if other := next((kept[it] for it in known_as(row) if it in kept), None):
+            why = f"{table.names[row]} is left out here ({out[row]}), but kept in row {other}; "
+            why += "delete the row that holds no longer"
+            table.mistakes.append(Mistake(table.place(row, columns[0]), why, FIELD))
+
+
+def has_remark_beside(value: str) -> bool:
+    """Whether such a remark stands beside a value, in brackets or behind a dash.
 
     Whose surname is Rejected is not out.
     """
@@ -241,12 +289,16 @@ def _counts(typed: "pd.Series[str]") -> Counts:
 
 def _question(table: Table, found: Sequence[Finding], spec: "Spec") -> Mistake:
     """Ask once for a file about everything that could decide, and print the lines to add."""
-    blanks = {each.title: [each.blank] for each in found if each.title}
+    columns = {each.title: each.keep or [each.blank] for each in found if each.title}
     lines = [f"Decide who is invited. {'; '.join(each.what for each in found)}."]
-    if blanks:
-        ignore = ", ".join(map(in_yaml, dict.fromkeys((*spec.ignore, *blanks))))
-        lines.append(f"To choose:  {line({**spec.where, **blanks})}")
-        it = "it" if len(blanks) == 1 else "a column"
+    if columns:
+        ignore = ", ".join(map(in_yaml, dict.fromkeys((*spec.ignore, *columns))))
+        one = found[0].keep if len(columns) == 1 else []
+        only = some(["those without it" if not each else plain(each) for each in one], NAMED)
+        to = f"invite only {only}" if only else "choose"
+        lines[0] += " Write one of these lines under candidates:"
+        lines.append(f"To {to}:  {line({**spec.where, **columns})}")
+        it = "it" if len(columns) == 1 else "a column"
         lines.append(f"If {it} decides nothing:  ignore: [{ignore}]")
     lines += dict.fromkeys(each.do for each in found if each.do)
     return Mistake(found[0].place, "\n    ".join(lines))

@@ -66,15 +66,15 @@ def read_people(spec: models.Table, base: Path) -> People:
         return people
     missing = [*_missing_columns(table, split, spec.columns)]
     table.mistakes += missing
-    if missing or (chosen := choose(table, spec)) is None:
+    named = zip(table.names.items(), table.frame["email1"], strict=True)
+    tests = [row for (row, name), address in named if is_test(name, address)]
+    skipped = dict.fromkeys(tests if spec.test_rows == "skip" else (), "the row looks like a test")
+    if missing or (chosen := choose(table, spec, skipped)) is None:
         return people
     out, people.apart, people.ignored = chosen
-    named = zip(table.names.items(), table.frame["email1"], strict=True)
-    tests = [row for (row, name), address in named if row not in out and is_test(name, address)]
-    if spec.test_rows == "skip":
-        out |= dict.fromkeys(tests, "the row looks like a test")
-    elif not spec.test_rows:
-        table.mistakes += [Mistake(table.place(row), TEST, "email1") for row in tests]
+    for row in tests:
+        if row not in out and not spec.test_rows:
+            table.mistakes.append(Mistake(table.place(row), TEST, "email1"))
     everybody = [row for row, _ in table.rows if row not in out]
     people.listed = _folded(table, everybody, spec.several == "first")
     compare(people.listed, people)

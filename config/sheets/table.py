@@ -1,5 +1,6 @@
 """A table of any kind of file: its header, its columns, and its rows as a pandas DataFrame."""
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -37,8 +38,8 @@ BESIDE = (
 )
 ELSEWHERE = "addresses outside the table that is read, where nobody is invited"
 HEADING = (
-    "only {0} stands in this row; if it is said of the people below, such as that they are out, "
-    "delete them too, or say it in a column; if it is a person, complete the row"
+    "only {0} stands in this row; below it: {1}. Delete the rows of whoever it says is out, or say "
+    "it beside each of them in a column; then delete this row. If it is a person, complete it"
 )
 FOOTERS = "not people, but totals or footers"
 RENAME = 'columns: {email1: "…"}, or rename the header of that column to Email'
@@ -255,7 +256,7 @@ def _sift(table: Table, above: Sequence[Row], columns: Mapping[str, str]) -> Non
     people: list[Row] = []
     nobody: list[str] = []
     beside: list[Place] = []
-    headings: list[tuple[int, bool, str]] = []
+    headings: list[tuple[int, str]] = []
     for row, cells in table.rows:
         place, filled = grid.place(row), {at: c.strip() for at, c in enumerate(cells) if c.strip()}
         first, addresses = next(iter(filled.values())), [*filter(is_address, filled.values())]
@@ -265,27 +266,29 @@ def _sift(table: Table, above: Sequence[Row], columns: Mapping[str, str]) -> Non
             # What stands above the second header may be its title.
             while people and not is_person(people[-1][1], person):
                 people.pop()
-            headings = [(at, False, why) for at, _, why in headings]
+            headings = [each for each in headings if people and each[0] < people[-1][0]]
             break
         if grid.delimiter and (torn := _torn(grid.delimiter, cells, width)):
             found.append((place, torn))
         elif not addresses and is_nobody(cells):
             nobody.append(f"{place} {shown(first)}")
         elif len(filled) == 1 and "@" not in first:
-            headings.append((row, is_known, HEADING.format(shown(first))))
+            headings.append((row, shown(first)))
         else:
             others = [at for at in filled if at >= width or not table.headers[at]]
             beside += [grid.place(row, at) for at in others if is_address(filled[at])]
             people += [(row, cells)] if is_known else []
             outside += [place] if addresses and not is_known else []
     found += [(place, BESIDE) for place in beside[:1]]
-    last = people[-1][0] if people else 0
-    found += [(grid.place(at), why) for at, is_known, why in headings if is_known or at < last]
     for what, where in ((FOOTERS, nobody), (ELSEWHERE, [*map(str, outside)])):
         table.notes += [f"{what}: {some(where)}"] if where else []
     if len(people) > MOST_ROWS:
         people, found = [], [(grid.whole, f"there are more than {MOST_ROWS:,} rows; split them up")]
     table.rows = people
+    for at, heading in headings:
+        until = next((each for each, _ in headings if each > at), math.inf)
+        below = [name for row, name in table.names.items() if at < row < until]
+        found.append((grid.place(at), HEADING.format(heading, some(below) or "nobody")))
     table.mistakes += [Mistake(*each) for each in found]
 
 

@@ -51,7 +51,9 @@ def check(
 
 @BEGIN.command
 def new(
-    path: Path | None = typer.Argument(None, help="What to write: a .yaml, or an .xlsx."),
+    path: Path | None = typer.Argument(
+        None, help="What to write: a .yaml, an .xlsx, or a folder with --each."
+    ),
     export: Path | None = typer.Option(
         None, "--from", help="An export of your hiring system, which the definition will read."
     ),

@@ -147,6 +147,14 @@ def test_a_definition_for_each_value_of_a_column(tmp_path: Path) -> None:
         write_each(folder, export, "Status")
     assert "already reads this table" in str(refused.value.mistakes[0])
     assert len(write_each(folder, export, "Job Name", force=True)) == 4
+    export.write_text(export.read_text().replace("Data (Paris)", "Data - withdrew"))
+    with pytest.raises(BadInput) as refused:
+        write_each(folder, export, "Job Name", force=True)
+    assert 'Job Name has "Data - withdrew", which is a remark' in str(refused.value.mistakes[0])
+    with pytest.raises(BadInput) as refused:
+        write_each(tmp_path / "more.yaml", export, "Job Name")
+    assert "--from" in refused.value.then
+    assert "more.yaml" not in refused.value.then
 
 
 @pytest.mark.parametrize("name", ["hiring.yaml", "hiring.xlsx"])

@@ -183,13 +183,17 @@ MISTAKES: list[tuple[str | bytes, dict[str, Any], list[str]]] = [
         {},
         [f":5: {rules.SECOND}"],
     ),
-    (HEAD + ADA + "Rejected,,\n" + BOB, {}, [':3: only "Rejected" stands in this row…']),
+    (
+        HEAD + ADA + "Rejected,,\n" + BOB,
+        {},
+        [':3: only "Rejected" stands in this row; below it: Bob Byron. D…'],
+    ),
     (
         HEAD[:-1] + ",Note\n" + ADA + ",,,Please delete these\n" + BOB,
         {},
         [':3: only "Please delete these" stands…'],
     ),
-    (HEAD + ADA + "Eve,,\n", {}, [':3: only "Eve" stands in this row…']),
+    (HEAD + ADA + "Eve,,\n", {}, [':3: only "Eve" stands in this row; below it: nobody. Delete…']),
     (HEAD + ADA + "\nMore of them,,\n" + HEAD + BOB, {}, [f":5: {rules.SECOND}"]),
     (
         HEAD[:-1] + ',Remark\nA,B,a@x.test,"see\nBob,B,bob@x.test,ok\nCid,C,cid@x.test,mail"\n',
@@ -215,7 +219,7 @@ MISTAKES: list[tuple[str | bytes, dict[str, Any], list[str]]] = [
     (
         HEAD[:-1] + ",,,,\n" + ADA[:-1] + ",," + HEAD + EVE[:-1] + ",," + BOB,
         {},
-        [f":3: {rules.BESIDE}"],
+        [":2: Decide who is invited. A column without…", f":3: {rules.BESIDE}"],
     ),
     (HEAD + ADA + '"Bob,B,bob@x.test\n' + EVE, {}, [":3: the rows cannot be told apart from he…"]),
     (HEAD + "A,B,C,a@x.test\n", {}, [":2: this row has 4 columns, the header has 3; put quotes…"]),
