@@ -87,7 +87,11 @@ def _accept_ledger(key: str, by: "By") -> int:
         raise ReasonMissing
     with writing(create=True) as session:
         accept(session, key.strip().lower(), by.who, by.why)
-    print(f"This ledger may send {key} now, whatever its receipts said until now.")
+    print(
+        f"This ledger may send {key} now, whatever its receipts said until now, and every campaign "
+        "that no newer receipt of its own stops.\nWhat was decided after this copy is lost "
+        "for all of them: withdraw, block and forget those people again."
+    )
     return 0
 
 

@@ -6,6 +6,7 @@ origin than the web application.
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -26,8 +27,6 @@ def write_pages(
     can guess it. Raises CannotWrite, NotOurs.
     """
     check_output(index := folder / "index.html", force=force)
-    (folder / FOLDER).mkdir(parents=True, exist_ok=True)
-    (folder / FOLDER).chmod(0o755)  # as PUBLIC: a web server is another user
     pages: dict[int, str] = {}
     for link in links:
         if link.candidate_id is None or link.embed_url is None:
@@ -37,6 +36,8 @@ def write_pages(
         write_file(folder / FOLDER / name, content, force=force, mode=PUBLIC)
         pages[link.candidate_id] = f"{FOLDER}/{name}"
     write_file(index, written("html", links, title, pages), force=force)
+    with suppress(OSError):  # there are no pages
+        (folder / FOLDER).chmod(0o755)  # as PUBLIC: a web server is another user
     return index
 
 

@@ -94,13 +94,14 @@ def _folded(name: str) -> str:
 
 
 def says_no(answer: Any) -> bool:
-    """Whether parsed JSON says no, at any depth: a key that tells the outcome has false, 0, a word
-    of refusal or a status that is no 2xx, or a key of failure has any content.
+    """Whether parsed JSON says no, at any depth: a key that tells the outcome has false, 0 or a
+    word of refusal, a status or code of three digits is no 2xx, or a key of failure has content.
 
     What stands under another key describes something: `"archived": false` is no refusal.
     """
     return any(
         (value and _words(key) & _FAILURE)
+        or (_words(key) & {"status", "code"} and re.fullmatch(r"[13-9]\d\d", str(value)))
         or (_words(key) & _SENT and (value if "not" in _words(key) else value == []))
         or ((not key or _words(key) & _OUTCOME) and _is_no(key, value))
         for key, value in everything(answer)
@@ -121,8 +122,6 @@ def _is_no(key: str, value: Any) -> bool:
     if isinstance(value, dict | list):
         return False
     text = str(value).strip()
-    if "status" in _words(key) and re.fullmatch("[1-9][0-9]{2}", text):
-        return text[0] != "2"
     is_no = len(text) > LONGEST or text.casefold() in _FALSE
     return is_no or bool(_REFUSAL.search(_HUMP.sub(" ", text)))
 
@@ -137,12 +136,15 @@ def everything(answer: Any) -> Iterator[tuple[str, Any]]:
     """All that parsed JSON says, in order and at any depth: each value with the key it is under,
     and before that key the one of a status or message that it is a part of: "status code".
 
-    What a person is called is left out: it is an echo of what was sent.
+    What a person is called is left out: it is an echo of what was sent. A text that is JSON itself
+    is read as that.
     """
     left = [("", answer)]
     while left:
         key, value = left.pop()
         yield key, value
+        if isinstance(value, str) and value[:1] in ("{", "["):
+            left += [(key, parsed(value.encode()))]
         if isinstance(value, list):
             left += [(key, each) for each in reversed(value)]
         elif isinstance(value, dict):
@@ -155,17 +157,17 @@ def everything(answer: Any) -> Iterator[tuple[str, Any]]:
 LONGEST = 2_000  # characters of one text that are looked at
 OF_A_PERSON = frozenset(Candidate.model_fields)
 _SENT = {"sent", "delivered", "accepted", "invited"}
-_TELLING = {"status", "message", "messages", "msg", "detail", "details", "reason"}
+_TELLING = {"status", "message", "messages", "msg", "detail", "details", "reason", "errmsg"}
 _OUTCOME = {
     *("success", "successful", "succeeded", "completed", "ok", "result", "results", "outcome"),
-    *("state", "queued"),
+    *("state", "queued", "done", "processed", "acknowledged", "warning", "warnings"),
     *_SENT,
     *_TELLING,
 }
 _FAILURE = {
     *("error", "errors", "failed", "failure", "failures", "rejected", "refused", "denied"),
     *("blocked", "bounced", "suppressed", "skipped", "unsent", "undelivered", "unsuccessful"),
-    *("exception", "fault"),
+    *("exception", "fault", "faultcode", "err", "errno", "errcode"),
 }
 _YES = {
     *("ok", "yes", "done", "success", "successful", "successfully", "sent", "queued", "scheduled"),
@@ -174,7 +176,7 @@ _YES = {
     *("request", "an", "a", "the", "to", "has", "have", "was", "been", "is", "will", "be", "and"),
 }
 _TAG = re.compile(rb"<(?:!doctype|html|head|body|title|form|input|script)\b", re.IGNORECASE)
-_FALSE = frozenset({"false", "no", "nok", "0", "0.0"})
+_FALSE = frozenset({"false", "no", "nok", "ko", "off", "0", "0.0"})
 _HUMP = re.compile(r"[_.-]|(?<=[a-z])(?=[A-Z])")
 _REFUSAL = re.compile(
     r"\b(?:error|fail|fault|invalid|illegal|denie|deny|reject|refus|declin|forbid|prohibit|unable"

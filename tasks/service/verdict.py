@@ -97,7 +97,9 @@ def _accepted(op: Op, sent: Sequence[Row], seen: Exchange) -> Verdict:
             return Verdict(State.DONE)
         return _unsure(op, "The service said yes, but not plainly")
     answer = parsed(seen.body)
-    if not isinstance(answer, list) and says_no(answer):  # of people each row says its own
+    rows = answer if isinstance(answer, list) else []  # of people each row says its own
+    others = [each for each in rows if not isinstance(each, dict) or "email1" not in each]
+    if says_no(others if rows else answer):
         return _unsure(op, "The service said yes and no at the same time")
     if op is Op.ADD:
         return _added(sent, answer)

@@ -148,6 +148,8 @@ def test_what_cannot_be_written_is_said(tmp_path: Path) -> None:
     for place in (tmp_path / "file" / "below.csv", tmp_path / "link"):
         with pytest.raises(CannotWrite):
             write_file(place, b"x", force=True)
+    with pytest.raises(CannotWrite):
+        write_pages(tmp_path / "file", LINKS, "x", "key", "secret")
     assert (tmp_path / "file").read_text() == "x"
 
 

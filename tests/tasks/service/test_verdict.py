@@ -108,6 +108,8 @@ OF_ANY_CALL = [
     ({"body": {"errors": ["no such project"]}}, UNSURE, GO_ON),
     ({"body": {"id": 101, "data": {"success": False}}}, UNSURE, GO_ON),
     ({"body": b"false"}, UNSURE, GO_ON),
+    ({"body": [*right(ADD), {"error": "could not store everything"}]}, UNSURE, GO_ON),
+    ({"body": [*right(ADD), False]}, UNSURE, GO_ON),
     ({"body": b"0"}, UNSURE, GO_ON),
     ({"body": b'{"a":' * 900 + b"1" + b"}" * 900}, None, GO_ON),  # whatever it is, it ends
 ]
@@ -150,6 +152,15 @@ NOT_NEEDED = [
     (DONE, {"a": {"b": [{"c": "Invalid address"}]}}),
     (DONE, {"message": ""}),
     (DONE, {"status": {"code": 200, "text": "OK"}, "not_before": "2026-12-01", "not_sent": []}),
+    (DONE, {"code": 0, "msg": "ok", "errcode": 0, "errmsg": "ok"}),
+    (DONE, {"code": 200, "country_code": "49", "body": '{"sent": 1}', "warnings": []}),
+    (UNSURE, {"code": 500, "msg": "内部错误"}),
+    (UNSURE, {"meta": {"code": 404}}),
+    (UNSURE, {"statusCode": 200, "body": '{"success": false}'}),
+    (UNSURE, {"errcode": 40001, "errmsg": "invalid credential"}),
+    (UNSURE, {"warning": "Email not delivered"}),
+    (UNSURE, {"status": "KO"}),
+    (UNSURE, {"done": False}),
     (UNSURE, None),  # the status came, the body was lost
     (UNSURE, {"result": "rejected"}),
     (UNSURE, {"message": "The invitation could not be sent"}),
