@@ -1,29 +1,52 @@
-"""From what was written to a Definition, and every mistake in it at its place."""
+"""From what was written to a Definition, and every mistake in it at its place.
 
-from collections.abc import Callable, Sequence
+The rules between the fields stand here; what one field may hold stands in its model.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from difflib import get_close_matches
 from typing import Any
+from zoneinfo import ZoneInfo
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from config.between_fields import broken_rules
-from config.definition import Definition
+from config import definition as models
+from config.definition import COLUMNS, Definition, Schedule, Table
 from config.errors import Mistake, Place
-from config.field_names import as_written, meaning, unknown
+from config.timetable import NEVER, instant, may_send, no_one_moment
 
 Location = tuple[int | str, ...]
+MOMENTS = ("project.starttime", "project.endtime", "invites.not_before", "invites.not_after")
 # Stands for a part that is wrong, so that the others can be compared.
 RIGHT: dict[str, Any] = {"campaign": "x", "project": {"name": "x", "timezone": "UTC"}, "problem": 1}
 RIGHT |= {"candidates": [], "stage_id": 1, "invites": {}, "guard": {}, "schedule": None}
 
+PARTS: tuple[tuple[str, type[BaseModel]], ...] = (
+    ("", Definition),
+    ("project.", models.Project),
+    ("problem.", models.Problem),
+    ("candidates.list.", models.Candidate),
+    ("candidates.table.", Table),
+    ("invites.", models.Invites),
+    ("guard.", models.Guard),
+    ("schedule.", models.Schedule),
+)
+HEADERS = {name: f"The header of the column for {name}." for name in COLUMNS}
+FIELDS = {f"candidates.table.columns.{name}": text for name, text in HEADERS.items()} | {
+    part + name: info.description or ""
+    for part, model in PARTS
+    for name, info in model.model_fields.items()
+}
+"""Every field of a definition, as pydantic locates it, with what it is."""
+
 
 @dataclass
 class Written:
-    """A definition as somebody wrote it, in YAML or in a sheet: its plain fields, where the name
-    and the value of each stands, and what is wrong with its form.
-    """
+    """A definition as somebody wrote it: its fields, with the places of the name and the value of
+    each, and what is wrong with its form."""
 
     whole: Place
     fields: dict[str, Any] = field(default_factory=dict)
@@ -50,35 +73,78 @@ def build(written: Written, now: datetime) -> tuple[Definition, list[Mistake]]:
         mistakes += [mistake(each, written.place) for each in errors]
         definition = _without(written.fields, errors)
     wrong = {each.field for each in mistakes}
-    for name, message in broken_rules(definition, now):
-        if name not in wrong:
+    for is_broken, name, message in rules(definition, now):
+        if is_broken and name not in wrong:
             place = written.place((*name.split("."),))
             mistakes.append(Mistake(place, message, name.removeprefix("candidates.")))
     return definition, mistakes
 
 
-def _without(fields: dict[str, Any], errors: Sequence[ErrorDetails]) -> Definition:
-    """What is written, without what is wrong. Of a table, such a choice is one that nobody is asked
-    for a second time.
+def rules(definition: Definition, now: datetime) -> Iterator[tuple[bool, str, str]]:
+    """Of each rule: whether it is broken, by which field, and what it is, in a sentence.
+
+    A project that ended before `now`, or ends before anybody can be invited, breaks one.
     """
+    project, problem, people = definition.project, definition.problem, definition.candidates
+    invites, schedule = definition.invites, definition.schedule or Schedule(every="1 day")
+    for name in project.model_fields_set - {"id", "timezone"}:
+        why = f"project {project.id} already exists and is used as it is; leave out {name}, or"
+        yield bool(project.id), f"project.{name}", f"{why} leave out id to create a new project"
+    name = f"missing, wanted {meaning('project.name')}"
+    yield not (project.id or project.name), "project.name", name
+    one = "wanted exactly one of id and title"
+    yield bool(problem.id) == bool(problem.title), "problem.title", one
+    for name in {*people.columns} - {*COLUMNS} if isinstance(people, Table) else ():
+        yield True, f"candidates.columns.{name}", unknown(name, "candidates.table.columns")
+    begin, end = project.starttime, project.endtime
+    late = "wanted a time after starttime"
+    yield bool(begin and end and begin >= end), "project.endtime", late
+    begin, end = invites.not_before, invites.not_after
+    late = "wanted a time after not_before"
+    yield bool(begin and end and begin >= end), "invites.not_after", late
+    for part, name in (each.split(".") for each in MOMENTS):
+        fields = getattr(definition, part)
+        why = no_one_moment(getattr(fields, name), fields.timezone)
+        yield bool(why), f"{part}.{name}", why
+    # This program, not the service, decides whether it is time.
+    zone = "needs a timezone: the project's, or  timezone: Europe/Paris  beside it"
+    for name in ("not_before", "not_after", "hours", "holidays"):
+        lacks = bool(getattr(invites, name)) and not invites.timezone
+        yield lacks, f"invites.{name}", f"{name} {zone}"
+    yield bool(schedule.cron) and not schedule.timezone, "schedule.cron", f"cron {zone}"
+    either = 'wanted either  cron: "0 9 * * 1-5"  or  every: 1 hour'
+    yield bool(schedule.cron) == bool(schedule.every), "schedule.every", either
+    waves = "between goes with waves: write waves as well"
+    yield bool(invites.between) and not invites.waves, "invites.between", waves
+    if project.endtime:
+        # Without a zone, it has ended once it is over everywhere on earth.
+        over = instant(project.endtime, ZoneInfo(project.timezone or "Etc/GMT+12"))
+        ends = f"on {project.endtime:%Y-%m-%d %H:%M}"
+        yield over <= now, "project.endtime", f"the project already ended {ends}"
+        first = may_send(invites, now) or now
+        name = "invites.not_before" if invites.not_before else "invites.hours"
+        why = f"the project ends {ends}, before the first invitation may go out"
+        yield now < over <= first < NEVER, name, why
+
+
+def _without(fields: dict[str, Any], errors: Sequence[ErrorDetails]) -> Definition:
+    """What is written, without what is wrong; nobody is asked a second time for such a choice."""
     rest = {name: fields.get(name, right) for name, right in RIGHT.items()}
-    chosen: dict[str, list[str]] = {}
-    for each in errors:
+    for each in reversed(errors):  # what is wrong with `ignore` before what `where` adds to it
+        table = rest["candidates"]
         match [*map(str, each["loc"])]:
-            case ["candidates", "table", ("where" | "ignore" | "hidden_rows") as choice, *steps]:
-                chosen.setdefault(choice, []).extend(steps[:1])
+            case ["candidates", "table", "where", *steps] if table:
+                where = table["where"].items() if steps else ()
+                where = {name: values for name, values in where if name != steps[0]}
+                ignore = table.get("ignore", [])
+                ignore = [*([ignore] if isinstance(ignore, str) else ignore), *steps[:1]]
+                rest["candidates"] = table | {"where": where, "ignore": ignore}
+            case ["candidates", "table", ("ignore" | "hidden_rows") as choice, *_] if table:
+                rest["candidates"] = table | {choice: "read" if choice == "hidden_rows" else []}
             case ["project" | "invites" as part, name, *_]:
                 rest[part] = RIGHT[part] | {n: v for n, v in rest[part].items() if n != name}
             case [part, *_] if part in RIGHT:
                 rest[part] = RIGHT[part]
-    if chosen and isinstance(table := rest["candidates"], dict):
-        blank = chosen.get("where", [])
-        where = table["where"] if isinstance(table.get("where"), dict) else {}
-        where = {name: to for name, to in where.items() if name not in blank}
-        ignore = [] if "ignore" in chosen else table.get("ignore", [])
-        ignore = [*([ignore] if isinstance(ignore, str) else ignore), *blank]
-        rows = "read" if "hidden_rows" in chosen else table.get("hidden_rows")
-        rest["candidates"] = table | {"where": where, "ignore": ignore, "hidden_rows": rows}
     return Definition.model_validate(rest)
 
 
@@ -97,3 +163,26 @@ def mistake(detail: ErrorDetails, place: Callable[..., Place]) -> Mistake:
     wanted = str(ours) if isinstance(ours, ValueError) else choice or meaning(name)
     found = None if kind == "missing" else detail["input"]
     return Mistake(place(where), "", field, found, wanted)
+
+
+def meaning(name: str) -> str:
+    """What a field is, from the line below it in its model, or what the field around it is."""
+    while name not in FIELDS:
+        name = name.rpartition(".")[0]
+    text = FIELDS[name].partition(";")[0].rstrip(".")
+    return text[:1].lower() + text[1:]
+
+
+def unknown(name: str, around: str) -> str:
+    """Say that there is no such field, and name the nearest; at the top, of those in all parts."""
+    own = [last for part, _, last in (each.rpartition(".") for each in FIELDS) if part == around]
+    near = {} if around else {each.rpartition(".")[2]: as_written(each) for each in FIELDS}
+    near |= {each: each for each in own}
+    close = get_close_matches(name.casefold(), near, n=1, cutoff=0.7)
+    hint = f"did you mean {near[close[0]]}?" if close else f"the fields are {', '.join(own)}"
+    return f"there is no field {name}; {hint}"
+
+
+def as_written(name: str) -> str:
+    """A field as a person writes it: pydantic tells a list of people from a table of them."""
+    return name.replace("candidates.list", "candidates").replace("candidates.table", "candidates")

@@ -3,9 +3,8 @@
 import re
 from typing import Any
 
-from config.building import Written
+from config.building import FIELDS, Written
 from config.errors import Mistake, Place, is_blank
-from config.field_names import FIELDS
 from config.sheets.cells import error_in
 from config.sheets.files import Source
 from config.sheets.workbook import read_grids
@@ -69,13 +68,13 @@ def _add(written: Written, name: str, value: Any, places: tuple[Place, Place]) -
     for depth, step in enumerate(location[:-1], start=1):
         around = around.setdefault(step, {}) if isinstance(around, dict) else None
         written.places.setdefault(location[:depth], places)
-    if location in written.places or not isinstance(around, dict):
+    if location not in written.places and isinstance(around, dict):
+        written.places[location] = places
+        around[location[-1]] = value
+    else:
         first = written.places.get(location) or written.places[location[:-1]]
         why = f"{name} is written twice, first at {first[0]}"
         written.mistakes.append(Mistake(places[0], why, name))
-        return
-    written.places[location] = places
-    around[location[-1]] = value
 
 
 def _location(name: str) -> tuple[str, ...]:

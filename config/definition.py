@@ -2,13 +2,11 @@
 
 These models are what every other floor uses, what the editor's schema is made of, and what the
 ledger keeps. The line below a field says what it is: here, in the editor, and in a mistake. A
-reader of a value raises ValueError that says what was wanted. Rules between fields stand in
-between_fields.py.
+reader of a value raises ValueError that says what was wanted.
 """
 
 import re
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Annotated, Any, Literal
@@ -36,13 +34,6 @@ from config.errors import Place
 def _checked(read: Callable[[str], Any]) -> AfterValidator:
     """Keep a text that can be read; it is read again where it acts."""
     return AfterValidator(lambda typed: typed.strip() if read(typed) else typed)
-
-
-def _encoding(typed: str) -> str:
-    with suppress(LookupError, ValueError):
-        "".encode(typed)
-        return typed
-    raise ValueError("the name of an encoding, such as windows-1250")
 
 
 def checked_name(typed: str) -> str:
@@ -195,7 +186,7 @@ class Table(Fields):
     """The name of the file with the people, such as people.csv, beside the definition."""
     sheet: Line | None = None
     """The name of its sheet, if several have people."""
-    encoding: Annotated[Line, AfterValidator(_encoding)] | None = None
+    encoding: Line | None = None
     """The encoding of a file that is not in UTF-8, such as windows-1250; check asks for it."""
     where: dict[str, Values] = {}
     """Columns with the values to keep; nobody else is added or invited."""
@@ -206,9 +197,7 @@ class Table(Fields):
     ignore: Annotated[list[Line], BeforeValidator(_several, list[str] | str)] = []
     """Columns that you looked at and that decide nothing."""
     hidden_rows: Annotated[Literal["skip", "read"] | None, Word] = None
-    """Skip or read: what to do with rows that are hidden, struck, coloured or commented."""
-    test_rows: Annotated[Literal["skip", "read"] | None, Word] = None
-    """Either skip or read: what to do with rows that look like a test, such as Test Candidate."""
+    """Skip or read: rows that are hidden, struck, coloured, commented, or like a test."""
     columns: dict[str, Line] = {}
     """Which column holds which field, as in columns: {notes: "Recruiter notes"}."""
 

@@ -16,9 +16,8 @@ def email_key(typed: str) -> str:
     Never raises, because an answer of the service may contain anything. What is sent to the
     service is what was typed, never this key.
     """
-    if typed.isascii():
-        return typed.strip().lower()
-    return _international_key(typed)
+    local, at, domain = typed.strip().rpartition("@")
+    return _folded(local) + at + ascii_domain(domain)
 
 
 def mailbox(typed: str) -> str:
@@ -48,8 +47,10 @@ def checked_address(typed: str) -> str:
     """
     address = typed.strip()
     plain = _PLAIN.fullmatch(address)
-    if not plain and (slip := _slip(address)):
-        raise ValueError(f"{WANTED} {slip}".replace(" ;", ";"))
+    for pattern, words in () if plain else _SLIPS:
+        if found := re.search(pattern, address):
+            slip = words.format(unicodedata.name(found[0][0], "letter"), *found.groups(""))
+            raise ValueError(f"{WANTED} {slip}".replace(" ;", ";"))
     if reason := _reason(f"a@{plain[1].lower()}" if plain else address):
         raise ValueError(f"{WANTED} ({reason})")
     return address
@@ -73,17 +74,12 @@ def likely_meant(domain: str) -> str | None:
     return next(iter(near), right if right != domain else None)
 
 
-@lru_cache(maxsize=4096)
-def _international_key(typed: str) -> str:
-    local, at, domain = typed.strip().rpartition("@")
-    return _folded(local) + at + ascii_domain(domain)
-
-
 def _folded(text: str) -> str:
     # Decomposed before folding: Unicode's canonical caseless match (D145) is defined that way.
     return unicodedata.normalize("NFC", unicodedata.normalize("NFD", text).casefold())
 
 
+@lru_cache(maxsize=4096)
 def ascii_domain(domain: str) -> str:
     """Spell a domain as the network does; one that IDNA refuses is only folded."""
     if domain.isascii():
@@ -95,14 +91,6 @@ def ascii_domain(domain: str) -> str:
         return idna.encode(unicodedata.normalize("NFC", domain), uts46=True).decode("ascii").lower()
     except ValueError:
         return _folded(domain)
-
-
-def _slip(address: str) -> str:
-    """Say in plain words what is wrong with an address that somebody nearly got right."""
-    for pattern, words in _SLIPS:
-        if found := pattern.search(address):
-            return words.format(unicodedata.name(found[0][0], "letter"), *found.groups(""))
-    return ""
 
 
 @lru_cache(maxsize=4096)
@@ -127,27 +115,21 @@ _UNSEEN = (
     "[\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
     "\ufe00-\ufe0f\ufeff\uffa0\U000e0100-\U000e01ef]"
 )
-_SLIPS = tuple(
-    (re.compile(pattern), words)
-    for pattern, words in (
-        (_UNSEEN, "without the invisible {0}"),
-        (
-            r"(?i)^([^\s@]{1,64}@[^\s@,;|<>/]{1,255})[\s,;|<>/]+\1$",
-            "once: this is the same address twice; write it once",
-        ),
-        (
-            r"\S@[^\s,;|<>/]+[\s,;|<>/].*\S@\S",
-            "alone, not several: keep one, or write  several: first  under candidates",
-        ),
-        (r"<\s*([^<>]*?)\s*>?\s*$", "only, what is between < and >: {1}"),
-        (
-            r"^\S+@\S+\s+(.+)$",
-            "alone; {1} looks like a remark: delete this row if the person is out, else the remark",
-        ),
-        (r"^~.*@|@.*~$", "; ~ looks like a strike-through: delete this row, or the ~"),
-        (r"""^["`“”„‟«»‘’‚‛‹›]|["'`“”„‟«»‘’‚‛‹›]$""", "without quotes around it"),
-        (r"^[^@]{65}|^.{255}", "of at most 254 characters, 64 before the @"),
-    )
+# What is wrong with addresses that somebody nearly got right.
+_SLIPS = (
+    (_UNSEEN, "without the invisible {0}"),
+    (
+        r"\S@[^\s,;|<>/]+[\s,;|<>/].*\S@\S",
+        "alone, not several: keep one, or write  several: first  under candidates",
+    ),
+    (r"<\s*([^<>]*?)\s*>?\s*$", "only, what is between < and >: {1}"),
+    (
+        r"^\S+@\S+\s+(.+)$",
+        "alone; {1} looks like a remark: delete this row if the person is out, else the remark",
+    ),
+    (r"^~.*@|@.*~$", "; ~ looks like a strike-through: delete this row, or the ~"),
+    (r"""^["`“”„‟«»‘’‚‛‹›]|["'`“”„‟«»‘’‚‛‹›]$""", "without quotes around it"),
+    (r"^[^@]{65}|^.{255}", "of at most 254 characters, 64 before the @"),
 )
 MEANINGLESS = {"gmail.com": ".", "protonmail.com": "._-"}
 SAME_PROVIDER = {"googlemail.com": "gmail.com"}

@@ -5,7 +5,7 @@ import os
 import re
 import shlex
 import traceback
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from json import dumps
 from pathlib import Path
@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 SHOWN_LENGTH = 60
 HEX = r"\x{:02x}".format
 HARMLESS = "\n\t\u200c\u200d\u00a0\u202f\u3000"  # joiners and blanks that names are written with
+_KINDS: dict[type, str] = {dict: "a mapping", list: "a list"}
 _BLANK = re.compile("<[^<>@]*>")
 _MIXED = re.compile(r"[,;\"]|\d$")
 
@@ -34,8 +35,7 @@ class Place:
         file = str(self.file).replace("\n", r"\n")
         if self.sheet is not None:
             return f"{file}, {self.sheet}" + (f"!{self.cell}" if self.cell else "")
-        parts = (file, self.line, self.column)
-        return ":".join(str(part) for part in parts if part is not None)
+        return ":".join(str(each) for each in (file, self.line, self.column) if each is not None)
 
     @property
     def order(self) -> tuple[int, int, str]:
@@ -87,12 +87,9 @@ def is_blank(typed: object) -> bool:
 
 def shown(value: object) -> str:
     """Show what was found as a person recognises it: one line, text in quotes, long text cut."""
-    if isinstance(value, Mapping | list):
-        return "a list" if isinstance(value, list) else "a mapping"
-    text = str(value)
     if not isinstance(value, str):
-        return text
-    short = text if len(text) <= SHOWN_LENGTH else text[: SHOWN_LENGTH - 1] + "…"
+        return _KINDS.get(type(value), str(value))
+    short = value if len(value) <= SHOWN_LENGTH else value[: SHOWN_LENGTH - 1] + "…"
     return '"' + "".join(c if c.isprintable() else ascii(c)[1:-1] for c in short) + '"'
 
 
@@ -196,12 +193,10 @@ class Bug(CampaignError):
     """This is a bug in campaign, not in your file: {kind} in {where}. {so}"""
 
     def __init__(self, error: Exception, so: str) -> None:
-        frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
-        ours = [each for each in frames if "site-packages" not in each.f_code.co_filename] or frames
-        where = f"{Path(ours[-1].f_code.co_filename).name}:{ours[-1].f_lineno}"
-        rows = (each.f_locals.get("row") for each in reversed(ours))
-        near = next((f" near row {row}" for row in rows if isinstance(row, int)), "")
-        super().__init__(kind=type(error).__name__, where=where, so=so.format(near=near))
+        frames = traceback.extract_tb(error.__traceback__)
+        ours = [each for each in frames if "site-packages" not in each.filename] or frames
+        where = f"{Path(ours[-1].filename).name}:{ours[-1].lineno}"
+        super().__init__(kind=type(error).__name__, where=where, so=so)
 
 
 class BadSettings(CampaignError):

@@ -13,6 +13,7 @@ from config.sheets.workbook import DAMAGED
 from config.yaml_file import read_yaml
 
 WORKBOOKS = (".xlsx", ".xlsm")
+KINDS = (*YAML, *WORKBOOKS)
 # In docProps/core.xml of a copy of somebody's workbook, before the name of the original.
 COPY = "campaign-copy-5b1f0c9e7a64 "
 OF_1_0 = "campaign output"
@@ -36,11 +37,12 @@ def find(folder: Path) -> Folder:
     """
     found = Folder()
     try:
-        files = sorted(each for each in folder.iterdir() if _may_be_one(each))
+        named = (each for each in folder.iterdir() if not each.name.startswith(HIDDEN))
+        files = sorted(each for each in named if each.suffix.lower() in KINDS and not each.is_dir())
     except OSError as error:
         why = f"this folder cannot be read: {error.strerror}"
         return Folder(mistakes=[Mistake(Place(folder), why)])
-    tables = {table_of(file) for file in files if file.suffix.lower() in YAML}
+    tables = {*map(table_of, files)}
     keys: dict[str, Path] = {}
     for file in files:
         try:
@@ -56,11 +58,6 @@ def find(folder: Path) -> Folder:
             why = f"this file cannot be read ({type(error).__name__}); save it anew, or remove it"
             found.mistakes.append(Mistake(Place(file), why))
     return found
-
-
-def _may_be_one(file: Path) -> bool:
-    named = file.suffix.lower() in {*YAML, *WORKBOOKS} and not file.name.startswith(HIDDEN)
-    return named and not file.is_dir()
 
 
 def _is_definition(file: Path, keys: dict[str, Path]) -> bool:

@@ -48,7 +48,7 @@ def read_campaign(file: Path, campaign: str | None = None) -> Campaign:
     except CampaignError:
         raise
     except Exception as error:  # one file that nobody foresaw stops no other campaign
-        raise Bug(error, f"Reading {file} failed{{near}}. Nothing was sent.") from error
+        raise Bug(error, f"Reading {file} failed. Nothing was sent.") from error
 
 
 def _read(file: Path, campaign: str | None) -> Campaign:
@@ -110,7 +110,7 @@ def who_reads(table: Path, *folders: Path, sheet: str | None = None) -> Path | N
     """
     for folder in filter(Path.is_dir, dict.fromkeys((table.parent, *folders))):
         for each in sorted(folder.iterdir()):
-            if each.suffix.lower() in YAML and table_of(each) == table.resolve():
+            if table_of(each) == table.resolve():
                 names = filter(None, (_named(each, "sheet"), sheet))
                 if len({name.strip().casefold() for name in names}) < 2:
                     return each
@@ -133,7 +133,8 @@ def table_of(definition: Path) -> Path | None:
 
 def _named(definition: Path, field: str) -> str | None:
     try:
-        data = definition.read_bytes() if definition.is_file() else b""  # a pipe has no end
+        is_one = definition.suffix.lower() in YAML and definition.is_file()  # a pipe has no end
+        data = definition.read_bytes() if is_one else b""
         people = read_yaml(data, definition).fields.get("candidates")
     except (BadInput, OSError):
         return None

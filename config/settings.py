@@ -7,6 +7,7 @@ from datetime import timedelta
 from hashlib import sha256
 from ipaddress import ip_address
 from pathlib import Path
+from posixpath import normpath
 from typing import Annotated
 from urllib.parse import quote, unquote, urlsplit
 
@@ -30,9 +31,8 @@ def home() -> Path:
     empty ledger and invite everybody again.
     """
     root = Path(__file__).resolve().parent.parent
-    if (root / "pyproject.toml").is_file():
-        return root
-    return user_data_path("hiring-campaigns", appauthor=False)
+    is_checkout = (root / "pyproject.toml").is_file()
+    return root if is_checkout else user_data_path("hiring-campaigns", appauthor=False)
 
 
 def variable(name: str) -> str:
@@ -62,11 +62,10 @@ def spelled(url: str) -> str:
     with suppress(ValueError):
         host = str(ip_address("127.0.0.1" if host == "localhost" else host))
     port = "" if parts.port in (None, USUAL_PORT.get(parts.scheme)) else f":{parts.port}"
-    path: list[str] = []
-    for step in (quote(unquote(step), safe="!$&'()*+,;=:@~") for step in parts.path.split("/")):
-        path = path[:-1] if step == ".." else [*path, step] if step not in {"", "."} else path
+    steps = normpath(f"/{unquote(parts.path).lstrip('/')}")
+    path = quote(steps, safe="/!$&'()*+,;=:@~").rstrip("/")
     where = f"[{host}]" if ":" in host else host
-    return "/".join([f"{parts.scheme}://{where}{port}", *path])
+    return f"{parts.scheme}://{where}{port}{path}"
 
 
 def is_loopback(host: str | None) -> bool:
@@ -118,6 +117,7 @@ class Settings(BaseSettings):
         validate_by_name=True,
         extra="ignore",
         frozen=True,
+        env_file_encoding="utf-8-sig",
         env_ignore_empty=True,
         validate_default=False,
         hide_input_in_errors=True,
@@ -175,9 +175,7 @@ def settings() -> Settings:
         refusal.then = f"Type: chmod 600 {quoted(file)}"
         raise refusal
     try:
-        alone, read = (
-            Settings(_env_file=each, _env_file_encoding="utf-8-sig") for each in (None, file)
-        )
+        alone, read = (Settings(_env_file=each) for each in (None, file))
     except (OSError, UnicodeError):
         raise BadSettings(f"{file} cannot be read as text in UTF-8.") from None
     except ValidationError as error:
@@ -186,19 +184,15 @@ def settings() -> Settings:
     here, there = (each.model_fields_set & {*SIX} for each in (alone, read))
     if here and there != here:
         names = ", ".join(variable(name) for name in SIX if name not in here)
-        raise BadSettings(
-            f"{names}: not in the environment, where others of these six are, but in {file}. All "
-            "six must come from one place."
-        )
+        why = f"{names}: not in the environment, where others of these six are, but in {file}."
+        raise BadSettings(f"{why} All six must come from one place.")
     return read
 
 
 def _in_our_words(detail: ErrorDetails) -> str:
     name, ours = str(detail["loc"][0]).upper(), detail.get("ctx", {}).get("error")
-    fields = {
-        variable(each): info.description or "" for each, info in Settings.model_fields.items()
-    }
-    says = fields[name].partition(";")[0].rstrip(".")
+    infos = {variable(each): info for each, info in Settings.model_fields.items()}
+    says = (infos[name].description or "").partition(";")[0].rstrip(".")
     return f"{name}: wanted {ours if isinstance(ours, ValueError) else says[:1].lower() + says[1:]}"
 
 

@@ -1,12 +1,11 @@
 """When a campaign may send: times, hours, waves and rates as people write them, and decisions.
 
-Everything is a plain function that is given the time. Readers raise ValueError that says what was
-wanted.
+Plain functions that are given the time. Readers raise ValueError that says what was wanted.
 """
 
 import re
 from collections.abc import Sequence
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, datetime, time, timedelta
 from difflib import get_close_matches
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
@@ -22,21 +21,9 @@ HOURS_WANTED = "days and times of the clock, such as Mon-Fri 09:00-18:00"
 FARTHEST = 400  # a year of holidays in a row means never
 
 
-class Hours(NamedTuple):
-    """From `begins` until `ends`, both included, on these `days` (0 is Monday).
-
-    Midnight as the end is the end of the day.
-    """
-
-    days: frozenset[int]
-    begins: time
-    ends: time
-
-
 class Wave(NamedTuple):
     """Where a campaign stands: the wave's number from 1, how many people it still takes (None:
-    all), and whether it has not begun yet and follows another wave.
-    """
+    all), and whether it has not begun yet and follows another wave."""
 
     number: int
     room: int | None
@@ -53,7 +40,7 @@ def may_send(invites: "Invites", now: datetime) -> datetime | None:
     if invites.not_before:
         at = max(at, instant(invites.not_before, zone))
     if invites.hours or invites.holidays:
-        at = _opens(hours(invites.hours or "0-24"), invites.holidays, at, zone)
+        at = _opens(invites, at, zone)
     if invites.not_after and at > instant(invites.not_after, zone):
         return NEVER
     return None if at == now else at
@@ -77,10 +64,7 @@ def wave(sizes: Sequence[int], tried: int) -> Wave:
 
 
 def instant(wall: datetime, zone: ZoneInfo) -> datetime:
-    """The moment (UTC) when the clocks of a zone first show this time.
-
-    A time that clocks skip is the moment of the skip.
-    """
+    """The moment (UTC) when the clocks of a zone first show this time, or skip it."""
     # zoneinfo reads a skipped wall time with the offset from before: later by what is skipped.
     return wall.replace(tzinfo=zone).astimezone(UTC)
 
@@ -141,8 +125,11 @@ def span(typed: str) -> timedelta:
     return timedelta(**{f"{written[2].lower()}s": int(written[1])})
 
 
-def hours(typed: str) -> Hours:
-    """Read `Mon-Fri 09:00-18:00`; without days, every day."""
+def hours(typed: str) -> tuple[frozenset[int], time, time]:
+    """Read `Mon-Fri 09:00-18:00`: days (0 is Monday), the first and the last time, both included.
+
+    Without days, every day. Midnight as the last time is the end of the day.
+    """
     written = _HOURS.fullmatch(" ".join(typed.replace("\u2013", "-").split()))
     if written is None:
         raise ValueError(HOURS_WANTED)
@@ -151,7 +138,7 @@ def hours(typed: str) -> Hours:
     if not begins < ends <= 24 * 60:
         raise ValueError("an end after the start, within one day, such as 09:00-18:00")
     days = _days(written[1] or "mon-sun")
-    return Hours(days, time(*divmod(begins, 60)), time(ends // 60 % 24, ends % 60))
+    return days, time(*divmod(begins, 60)), time(ends // 60 % 24, ends % 60)
 
 
 def cron(typed: str) -> str:
@@ -166,22 +153,19 @@ def cron(typed: str) -> str:
     return line
 
 
-def _opens(open_: Hours, holidays: Sequence[date], at: datetime, zone: ZoneInfo) -> datetime:
+def _opens(invites: "Invites", at: datetime, zone: ZoneInfo) -> datetime:
     """The first open moment (UTC) at or after `at`."""
+    days, first, last = hours(invites.hours or "0-24")
     today = at.astimezone(zone).date()
     for day in (today + timedelta(days=ahead) for ahead in range(FARTHEST)):
-        if day.weekday() in open_.days and day not in holidays:
-            begins, ends = _span_of(open_, day, zone)
+        if day.weekday() in days and day not in invites.holidays:
+            end = day if last != time(0) else day + timedelta(days=1)
+            begins = instant(datetime.combine(day, first), zone)
+            ends = instant(datetime.combine(end, last), zone)
             # A day may have no hours because the clocks go forward.
             if begins < ends and at <= ends:
                 return max(at, begins)
     return NEVER
-
-
-def _span_of(open_: Hours, day: date, zone: ZoneInfo) -> tuple[datetime, datetime]:
-    last = day if open_.ends != time(0) else day + timedelta(days=1)
-    begins = instant(datetime.combine(day, open_.begins), zone)
-    return begins, instant(datetime.combine(last, open_.ends), zone)
 
 
 def _days(typed: str) -> frozenset[int]:

@@ -16,7 +16,6 @@ PLAIN_WORDS = (
     ("'\\t' that cannot start", "this line is indented with a tab; use spaces"),
     ("mapping values are not allowed", "put quotes around text that contains a colon"),
     ("cannot start any token", "put quotes around text that begins with @, ` or %"),
-    ("could not find expected ':'", "a colon is missing, or a line is indented too little"),
     ("expected a single document", "there is a second document after ---; a file has one campaign"),
     ("expected <block end>", "this line is indented differently from the lines it belongs to"),
     ("expected ',' or", "a list or mapping is not closed, or a comma is missing"),

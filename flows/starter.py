@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Any
 from unicodedata import normalize
 
+from config.building import FIELDS
 from config.errors import BadInput, Place, command, shown, some
-from config.field_names import FIELDS
 from config.reading import YAML, who_reads
 from config.sheets.cells import Grid
+from config.sheets.files import read_file
 from config.sheets.left_out import has_remark_beside, in_yaml, to_decide, values_of
-from config.sheets.table import NO_HEADER, Table, headers_shown, read_table
+from config.sheets.table import NO_HEADER, Table, headers_shown, table_of
 from config.sheets.text import ASK
 from config.yaml_file import read_yaml
 from tasks.outputs.exports import replace_file
@@ -137,7 +138,7 @@ def _text(path: Path, table: Table | None, where: dict[str, list[str]]) -> str:
 def _read(export: Path, sheet: str | None, path: Path, encoding: str | None) -> Table:
     """Read an export. Raises BadInput; if it must be told how, with the line to type."""
     try:
-        table = read_table(export, sheet, encoding=encoding or "")
+        table = table_of(read_file(export, encoding or ""), sheet)
     except BadInput as error:
         wrong = error.mistakes[0]
         asks, option = ASK in wrong.message, f"--{wrong.field}"
@@ -169,7 +170,7 @@ def _options(table: Table, where: dict[str, list[str]]) -> Iterator[str]:
         yield f"  columns: {json.dumps(columns)}    # it has {headers_shown(table.headers)}"
     blanks, marked = to_decide(table, where)
     if marked:
-        yield "  hidden_rows: <skip or read>   # of rows that are hidden, struck or coloured"
+        yield "  hidden_rows: <skip or read>   # of rows that are hidden, coloured or like a test"
     if blanks:
         yield "  # These columns can decide who is invited. Write the values to keep, or move the"
         yield '  # column into ignore. "" keeps the empty cells.'
@@ -185,7 +186,7 @@ def _workbook(fields: dict[str, Any], table: Table | None) -> Any:
     """The same as a workbook: a sheet `campaign` to fill in, and the people beside it."""
     from openpyxl import Workbook  # noqa: PLC0415
     from openpyxl.comments import Comment  # noqa: PLC0415
-    from openpyxl.styles import Font, PatternFill  # noqa: PLC0415
+    from openpyxl.styles import Font  # noqa: PLC0415
 
     book = Workbook()
     sheet, people = book.active, book.create_sheet("candidates")
@@ -203,9 +204,8 @@ def _workbook(fields: dict[str, Any], table: Table | None) -> Any:
         people.cell(row, column + 1).font = Font(strike=True)
     for (row, column), text in grid.comments.items():
         people.cell(row, column + 1).comment = Comment(text, "")
-    filled = ((row, at, fill) for row, fills in grid.fills.items() for at, fill in enumerate(fills))
-    for row, column, fill in filled:
-        people.cell(row, column + 1).fill = grid.palette.get(fill, PatternFill())
+    for (row, column), fill in grid.fills.items():
+        people.cell(row, column + 1).fill = grid.palette[fill]
     for each, width in (("A", 24), ("B", 34), ("C", 80)):
         sheet.column_dimensions[each].width = width
         people.column_dimensions[each].width = 24

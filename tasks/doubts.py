@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from config.errors import BadInput, Mistake
-from config.sheets.table import read_table
+from config.sheets.files import read_file
+from config.sheets.table import table_of
 from data.decisions.doubts import VERDICTS, Doubt, Verdict
 from data.store.states import Op
 from tasks.outputs.exports import guarded
@@ -58,7 +59,7 @@ def read_filled_in(file: Path) -> list[Verdict]:
 
     Raises BadInput with each cell that is wrong.
     """
-    table = read_table(file)
+    table = table_of(read_file(file))
     if not {"number", "step", "email1", "verdict"} <= {*table.headers}:
         why = "this is no table of `campaign settle KEY -o doubts.csv`"
         raise BadInput.at(table.grid.place(table.header), why)

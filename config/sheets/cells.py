@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from datetime import datetime, time
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
 
 from config.errors import Mistake, Place
 
@@ -27,8 +26,7 @@ class Grid:
     """One sheet, or a whole text: rows that hold anything, each with its number in the file.
 
     In a sheet the number is the row, in a text the line on which the row begins. Columns count
-    from 0. `encoding` is what a definition said of it. `fills` holds the number in `palette` of
-    what each cell of a row is filled with, if any is; 0 is nothing.
+    from 0. `encoding` is what a definition said. `fills` holds numbers of what is in `palette`.
     """
 
     file: Path
@@ -39,7 +37,7 @@ class Grid:
     hidden: set[int] = field(default_factory=set)
     struck: set[tuple[int, int]] = field(default_factory=set)
     comments: dict[tuple[int, int], str] = field(default_factory=dict)
-    fills: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    fills: dict[tuple[int, int], int] = field(default_factory=dict)
     palette: dict[int, Any] = field(default_factory=dict)
     mistakes: list[Mistake] = field(default_factory=list)
 
@@ -92,29 +90,22 @@ def is_address(text: str) -> bool:
 
 
 def plain_address(text: str, *, first: bool = False) -> str:
-    """Return the one address in `Ada <ada@x.org>` or `mailto:ada@x.org`.
+    """Return the one address in `Ada <ada@x.org>`, or the `first` of several different ones.
 
-    Of several different ones, the `first`; without that, a cell with several, like one without
-    any, stays as it is, so that the rules for addresses refuse it.
+    Otherwise a cell with several, like one without any, stays as it is, and is refused.
     """
     text = text.strip()
     if not _WRAPPED.search(text):
         return text
     each = addresses_in(text)
-    if len(each) > 1:
-        return each[0] if first else text
-    if (named := _NAMED.fullmatch(text)) and "@" in text:
-        return _bare(named[1])
-    return each[0] if len(_EACH.findall(text)) > 1 else _bare(text)
+    is_one = len(each) == 1 and (_NAMED.fullmatch(text) or len(_EACH.findall(text)) > 1)
+    return each[0] if is_one or (first and len(each) > 1) else text
 
 
 def addresses_in(text: str) -> list[str]:
-    """List the addresses in a text, each once.
-
-    Different capitals make different addresses: the login must equal the address (interface 4.7).
-    """
+    """List the addresses in a text, each once; capitals count, as at the login (interface 4.7)."""
     each = (match[1] or match[2] for match in _EACH.finditer(text))
-    return list(dict.fromkeys(_bare(address.strip("\"'()/")) for address in each))
+    return list(dict.fromkeys(address.strip().strip("\"'()/") for address in each))
 
 
 def is_person(cells: Sequence[str], columns: Sequence[int]) -> bool:
@@ -125,17 +116,11 @@ def is_person(cells: Sequence[str], columns: Sequence[int]) -> bool:
     return is_address(address) and all(name and ":" not in name for name in names)
 
 
-def _bare(text: str) -> str:
-    mailto = _MAILTO.fullmatch(text.strip())
-    return unquote(mailto[1]).strip() if mailto else text.strip()
-
-
 _ESCAPED = re.compile("_x(000[9AD])_")
 _ADDRESS = re.compile(r"[^\s@,;|<>:]+@[^\s@,;|<>:]+\.[^\s@,;|<>:.]+")
 # Most cells hold an address and nothing else.
-_WRAPPED = re.compile(r"[<:,;|/\s]")
-_NAMED = re.compile(r"[^<>]*<([^<>]*)>")
+_WRAPPED = re.compile(r"[<,;|/\s]")
+_NAMED = re.compile(r"[^<>]*<[^<>]*>")
 _EACH = re.compile(r"<([^<>]*@[^<>]*)>|([^\s,;|<>@]+@[^\s,;|<>/]+)")
-_MAILTO = re.compile(r"mailto:([^?]*)(?:\?.*)?", re.IGNORECASE | re.DOTALL)
 # In many languages: #N/A is #NV in German, and #REF! is #BEZUG!; Err:502 is LibreOffice's.
 _ERROR = re.compile(r"#(?:N/A|N/D|N/B|NV|GETTING_DATA|[¡¿]?[^\W\d_][\w/]+[!?])|Err:\d{3}")

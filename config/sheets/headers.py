@@ -1,30 +1,27 @@
 """What the words of a table mean: its headers, and what it says of people who are out.
 
 A field's own name is a header. Other words stand in headers.csv, a kind and a language a line. Of
-the kinds, the fields of a candidate, `remarks` and `qualifier` match a whole header. The others are
-patterns of words: `*` stands for the rest of a word, so that `reject*` matches Rejected, Rejection
-and rejects.
+the kinds, the fields of a candidate and `qualifier` match a whole header. The others are patterns
+of words: `*` stands for the rest of a word, so that `reject*` matches Rejected and Rejection.
 
 - `whose`: the first word of a header that says whose a field is, as in Attendee Email
 - `beside`: the words mean this only in a table that has one of these headers as well
-- `status`, but not `not_status`: headers whose values may say that a person is out, as a no to a
-  question for consent does
-- `out`: says that a person is out, as a header, as such a value, or as a remark beside a name;
-  `out_column` only as a header or as all of a value, `out_value` only as a value, and `not_out`
-  says the opposite
+- `status`, but not `not_status`: headers whose values may say that a person is out
+- `out`: says that a person is out, as a header, a value, or a remark beside a name; `out_column`
+  only as a header or all of a value, `out_value` only as a value; `not_out` says the opposite
 - `sent`, `sent_column`: says in the same ways that somebody was sent or did something already
 - `yes`, `no`, `hold`: answers; `not_so`: what else under such a header means no
 - `job`, but not `not_job`: headers that say what somebody applied for
 - `total`, with `total_of` beside it, and `footer`: rows that are nobody
 - `title`: what stands before a name and is no part of it
-- `family_first`: family names that many people write first, in Latin letters, and that are hardly
-  ever first names; `given_last`: words that come last in such a name
+- `family_first`: family names that many people write first, and hardly ever first names;
+  `given_last`: words that come last in such a name
 """
 
 import csv
 import re
 import unicodedata
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Literal
@@ -34,6 +31,7 @@ from config.sheets.cells import is_address
 
 # Titles, dates and remarks may stand above the header, which must be within so many rows.
 ABOVE_AT_MOST = 50
+Line = tuple[str, list[str], list[str]]
 WORDS = Path(__file__).with_name("headers.csv")
 
 
@@ -60,9 +58,7 @@ def is_header(fields: Collection[str | None]) -> bool:
 
 
 def header_among(rows: Sequence[Sequence[str]], columns: Mapping[str, str]) -> tuple[int, int]:
-    """Find the header: the first of the rows that is one, or else names the most fields, and how
-    many it names.
-    """
+    """Find the header, the first row that is one or else names the most fields; and how many."""
     # A row with an address in it is a person, and never a header.
     named = [
         set() if any(map(is_address, row)) else {*fields_of(row, columns)} - {None}
@@ -75,8 +71,7 @@ def header_among(rows: Sequence[Sequence[str]], columns: Mapping[str, str]) -> t
 @lru_cache(maxsize=4096)
 def spelling(header: str) -> str:
     """Reduce a header to its letters and digits: `E-mail ` and `e_mail` are one."""
-    decomposed = unicodedata.normalize("NFKD", header).casefold().replace("ł", "l")
-    return "".join(c for c in decomposed if c.isalnum())
+    return re.sub("[ *]", "", worded(header))
 
 
 @lru_cache(maxsize=65536)
@@ -95,15 +90,13 @@ def says(
     *,
     title: bool = False,
 ) -> bool:
-    """Whether a value says that a person is out, or was sent something already; or a `title` that
-    whoever has a value there is.
+    """Whether a value, or a `title` of whoever has a value, says `out` or `sent` already.
 
     `how`: anywhere in the text, at its beginning, or as all that it says.
     """
     words = worded(text)
-    own = f"{kind}_column" if title or how == "fullmatch" else f"{kind}_value"
-    both = (f"{kind}_value",) if how == "fullmatch" else ()
-    said = getattr(pattern(kind, own, *both), how)(words)
+    where = ("column", "value") if how == "fullmatch" else ("column",) if title else ("value",)
+    said = getattr(pattern(kind, *(f"{kind}_{each}" for each in where)), how)(words)
     return bool(said) and not (listed(f"not_{kind}") and pattern(f"not_{kind}").search(words))
 
 
@@ -119,10 +112,7 @@ def is_not_so(value: str) -> bool:
 
 
 def answer(value: str) -> str:
-    """Whether a value answers `yes`, `no` or `hold`, or is `not_so`; else nothing.
-
-    What follows the word, as in "No, thanks", explains it.
-    """
+    """What a value answers, as "No, thanks": `yes`, `no` or `hold`, or `not_so`; else nothing."""
     return _meant(value) or _meant(_ASIDE.split(value.strip())[0])
 
 
@@ -134,6 +124,18 @@ def _meant(value: str) -> str:
 def has_remarks(title: str) -> bool:
     """Whether a header names remarks, which may be private."""
     return bool(pattern("remarks").search(worded(title)))
+
+
+def is_nobody(cells: Iterable[str]) -> bool:
+    """Whether a row is a total, as `Total | 11 candidates`, or says who exported it, or when."""
+    texts = [cell.strip() for cell in cells if cell.strip()]
+    first = worded(next((text for text in texts if _LETTER.search(text)), ""))
+    words = {word for word in first.split() if not word.isdecimal()}
+    known = {part for word in listed("total") for part in worded(word).split()}
+    counts = all(worded(text) == first or _COUNT.search(text) for text in texts)
+    is_total = bool(words & known) and words <= known | listed("total_of") and counts
+    is_footer = bool(pattern("footer").match(first)) and (counts or len(texts) < 3)
+    return not first or is_total or is_footer
 
 
 @cache
@@ -151,24 +153,20 @@ def pattern(*kinds: str) -> re.Pattern[str]:
 
 
 @cache
-def _lines() -> list[tuple[str, tuple[str, ...], tuple[str, ...]]]:
+def _lines() -> list[Line]:
     """Read headers.csv, once in a process: kind, words, and those beside which they mean it."""
     # Spreadsheet programs write a byte-order mark first.
     with WORDS.open(encoding="utf-8-sig", newline="") as file:
         return [
-            (line["kind"], _apart(line["words"]), _apart(line["beside"]))
+            (line["kind"], _EACH.findall(line["words"]), _EACH.findall(line["beside"]))
             for line in csv.DictReader(file)
         ]
-
-
-def _apart(words: str) -> tuple[str, ...]:
-    return tuple(word.strip() for word in words.split("|") if word.strip())
 
 
 @cache
 def _words() -> list[tuple[str, str, frozenset[str]]]:
     """The spellings that mean a field, with that field, and beside which others they do."""
-    own = [(name, (name,), ()) for name in COLUMNS if not has_remarks(name)]
+    own: list[Line] = [(name, [name], []) for name in COLUMNS if not has_remarks(name)]
     return [
         (spelling(word), kind, frozenset(map(spelling, beside)))
         for kind, words, beside in (*own, *_lines())
@@ -190,5 +188,8 @@ def _meaning(header: str) -> str | None:
     return certain.get(spelling(bare)) if brackets and known else None
 
 
+_EACH = re.compile(r"[^|\s](?:[^|]*[^|\s])?")  # of several words with bars between them
+_LETTER = re.compile(r"[^\W\d_]")
+_COUNT = re.compile(r"\d|^\W")  # also of what else there is, and a dash, or an error such as #N/A
 _ASIDE = re.compile(r"[,;:.!]+(?:\s|$)|\s+[-–—(]")
 _BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|（[^（）]*）|【[^【】]*】")

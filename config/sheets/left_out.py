@@ -9,23 +9,20 @@ import json
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import accumulate
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from config.emails import email_key
 from config.errors import BadInput, Mistake, Place, plain, shown, some
 from config.sheets.cells import error_in
 from config.sheets.headers import answer, has_remarks, is_not_so, is_titled, says
+from config.sheets.names import is_test
 from config.sheets.table import PERSON, Table
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from config.definition import Table as Spec
 
 NAMED, COUNTED = 5, 10
-LONG = 240  # characters of values in one sentence
 FEW = 20  # of a column that no header explains, only the most frequent values are looked at
 BANDS = 5  # rows; of more, two colours by turns are styling
 TELLING = 6  # columns that say who is invited, and values of one
@@ -40,10 +37,9 @@ Choice = tuple[dict[int, str], dict[str, Counts], list[str]]
 
 
 class Finding(NamedTuple):
-    """One thing that could decide who is invited: in a sentence, where it stands, and what to do
-    about it, or the column whose values a person chooses: those to keep, or a blank for them. What
-    its values tell of somebody, in words, is `told`.
-    """
+    """One thing that could decide who is invited: in a sentence, where it stands, and what to do,
+    or the column whose values a person chooses: some to keep, or a blank for them. What its values
+    tell of somebody, in words, is `told`."""
 
     what: str
     place: Place
@@ -54,50 +50,41 @@ class Finding(NamedTuple):
     told: Sequence[str] = ()
 
 
-def choose(table: Table, spec: "Spec", skipped: Mapping[int, str]) -> Choice | None:
-    """Decide who of a table is left out beside the skipped rows, why, and who the others are; None
-    if `where` or `ignore` are wrong. What is wrong, or what nobody decided, becomes a mistake of
-    the table.
+def choose(table: Table, spec: "Spec") -> Choice | None:
+    """Decide who of a table is left out, and who the others are; None if a column is wrong.
+
+    What is wrong, or what nobody decided, becomes a mistake of the table.
     """
     before = len(table.mistakes)
     for name in spec.ignore:
-        at = _column(table, name, IGNORE)
-        if at is not None and compared(name) in map(compared, spec.where):
-            why = f"{shown(name)} stands under where and under ignore; leave it in one of them"
-            table.mistakes.append(Mistake(table.grid.whole, why, IGNORE, name))
+        _column(table, name, IGNORE)
     out = _by_where(table, spec.where)
     if len(table.mistakes) > before:
         return None
     _contradicted(table, spec.where, out)
-    out |= skipped
-    marks = marked_rows(table, [row for row, _ in table.rows if row not in out])
-    for mark, them in marks.items():
+    marks: list[Finding] = []
+    for mark, them in marked_rows(table, [row for row, _ in table.rows if row not in out]).items():
+        who = _listed(them, table)
         if spec.hidden_rows == "skip":
             out |= dict.fromkeys(them, f"the row is {mark}")
         elif spec.hidden_rows == "read":
-            said = f"{mark}, but will be invited: {_listed(them, table)}"
-            table.notes.append(f"{table.grid.whole}: {said}")
+            table.notes.append(f"{table.grid.whole}: {mark}, but will be invited: {who}")
+        else:
+            marks.append(Finding(f"{mark}: {who}", table.place(next(iter(them))), MARKS))
     rows = [row for row, _ in table.rows if row not in out]
     found = [*deciding(table, rows, spec.where)]
-    ignore = {*map(compared, spec.ignore)}
-    open_ = [each for each in found if not each.title or compared(each.title) not in ignore]
-    for mark, them in marks.items() if not spec.hidden_rows else ():
-        place = table.place(next(iter(them)))
-        open_.append(Finding(f"{mark}: {_listed(them, table)}", place, MARKS))
+    ignore, known = {*map(compared, spec.ignore)}, [*spec.where, *(each.title for each in found)]
+    decided = [each for each in found if each.title and compared(each.title) in ignore]
+    open_ = [each for each in (*found, *marks) if each not in decided]
     if open_:
-        table.mistakes.append(_question(table, open_, spec))
-    ignored = [
-        each.title + (f" ({some([*map(shown, each.told)])})" if each.told else "")
-        for each in found
-        if each not in open_
-    ]
-    known = [*spec.where, *(each.title for each in found)]
+        table.mistakes.append(_question(open_, spec))
+    told = (f" ({some([*map(shown, each.told)])})" if each.told else "" for each in decided)
+    ignored = [each.title + words for each, words in zip(decided, told, strict=True)]
     return out, _apart(table, rows, known), ignored
 
 
 def to_decide(table: Table, where: Where) -> tuple[dict[str, str], bool]:
-    """A blank for each column that could decide who of those that `where` keeps is invited, and
-    whether rows are marked."""
+    """A blank for each column that could decide whom of these `where` keeps; are rows marked?"""
     out = _by_where(table, where)
     rows = [row for row, _ in table.rows if row not in out]
     blanks = {each.title: each.blank for each in deciding(table, rows, where) if each.title}
@@ -113,13 +100,14 @@ def values_of(table: Table, name: str) -> tuple[str, list[str]]:
 
 def marked_rows(table: Table, rows: Sequence[int]) -> dict[str, dict[int, str]]:
     """Find the rows that are marked, by the mark; a comment with what it says."""
-    person = _person(table)
+    person, people = _person(table), table.frame.filter(PERSON).itertuples(name=None)
     said = [(row, text) for (row, _), text in table.grid.comments.items()]
     marked = {
         "struck through": {row: "" for row, column in table.grid.struck if column in person},
         "hidden": dict.fromkeys(table.grid.hidden, ""),
         "coloured differently": dict.fromkeys(_coloured(table, sorted(person)), ""),
         "commented": dict(said),
+        "like a test": {row: "" for row, *texts in people if is_test(texts)},
     }
     found: dict[str, dict[int, str]] = {}
     for row in rows:
@@ -134,11 +122,8 @@ def _person(table: Table) -> set[int]:
 
 def _coloured(table: Table, person: Sequence[int]) -> list[int]:
     """The rows whose cells of a person are filled like few others; alternate rows are styling."""
-    fills = {
-        row: tuple(ids[at] if at < len(ids) else 0 for at in person)
-        for row, _ in table.rows
-        for ids in [table.grid.fills.get(row, ())]
-    }
+    found = table.grid.fills
+    fills = {row: tuple(found.get((row, at), 0) for at in person) for row, _ in table.rows}
     each = [*fills.values()]
     usual = [fill for fill, _ in Counter(sorted(each, key=any)).most_common(2)]
     banded = len(each) > BANDS and all(len({*each[at::2]} & {*usual}) == 1 for at in (0, 1))
@@ -163,14 +148,14 @@ def deciding(table: Table, rows: Sequence[int], decided: Collection[str]) -> Ite
         those = {*map(compared, says)}
         typed = zip(rows, cells.to_list(), strict=True)
         texts = {row: "" if beside else text for row, text in typed if compared(text) in those}
-        each = _each(counts)
+        each = some([f"{plain(value)} {times:,}" for value, times in counts.items()], COUNTED)
         what = f"{title} has {each}"
         if beside or not title or has_remarks(title):
             where = title or "A column without a header"
             what = f"{where} has a remark in {_listed(texts, table)}"
         if beside or not title:
-            place = table.place(next(iter(texts)), column)
-            yield Finding(what, place, DELETE if beside else HEADER)
+            do = DELETE if beside else HEADER
+            yield Finding(what, table.place(next(iter(texts)), column), do)
         else:
             blank = re.sub("[<>@]", " ", each).replace('"', "'")  # refused as it is
             place = table.place(table.header, column)
@@ -230,20 +215,16 @@ def _keep(title: str, counts: Counts) -> list[str]:
 
 def _contradicted(table: Table, where: Where, out: Mapping[int, str]) -> None:
     """Ask about whoever is out by one row, and kept by another of the same job."""
-    cells = dict(table.rows)
+    cells, address = table.cells, table.by_field["email1"]
     columns = [_column(table, name, FIELD) or 0 for name in where]
     jobs = [at for at, title in enumerate(table.headers) if is_titled(title, "job")]
-    address = table.by_field["email1"]
-
-    def texts(row: int, columns: Sequence[int]) -> list[str]:
-        return [compared(cells[row][at]) for at in columns if at < len(cells[row])]
 
     def known_as(row: int) -> list[tuple[str, ...]]:
-        job, typed = texts(row, jobs), "".join(texts(row, [address]))
-        return [("name", compared(table.names[row]), *job), ("address", email_key(typed), *job)]
+        job = [compared(str(cells.at[row, at])) for at in jobs]
+        key = email_key(str(cells.at[row, address]))
+        return [("name", compared(table.names[row]), *job), ("address", key, *job)]
 
-    gone = [row for row in out if any(says("out", text) for text in texts(row, columns))]
-
+    gone = [row for row in out if any(says("out", str(cells.at[row, at])) for at in columns)]
     kept = {it: row for row, _ in table.rows if gone and row not in out for it in known_as(row)}
     for row in gone:
         if other := next((kept[it] for it in known_as(row) if it in kept), None):
@@ -253,68 +234,54 @@ def _contradicted(table: Table, where: Where, out: Mapping[int, str]) -> None:
 
 
 def has_remark_beside(value: str) -> bool:
-    """Whether such a remark stands beside a value, in brackets or behind a dash.
-
-    Whose surname is Rejected is not out.
-    """
+    """Whether such a remark stands beside a value, in brackets or behind a dash."""
     parts = _DASH.split(value)
     beside = len(parts) > 1 and any(says("out", each, "match") for each in parts)
     return beside or any(says("out", each) for each in _BRACKETS.findall(value))
 
 
 def _apart(table: Table, rows: Sequence[int], first: Collection[str]) -> dict[str, Counts]:
-    """How many of these rows have each value, by the columns that say who they are: these, and
-    whatever else has few values."""
+    """Count these rows by the columns that say who they are: `first`, and others of few values."""
     person = _person(table)
     named, found = [*map(compared, first)], []
     for column in {*range(len(table.headers))} - person:
         title, counts = table.headers[column], _counts(table.cells[column].loc[[*rows]])
         known = compared(title) in named or is_titled(title, "job") or is_titled(title, "status")
         few = len(counts) <= TELLING and 2 * len(counts) <= len(rows)
-        told = all(_MEASURE.fullmatch(value) or _AT.search(value) for value in counts if value)
+        told = all(_MEASURE.fullmatch(value) for value in counts if value)
         if title and len(counts) > 1 and (known or few) and not told:
-            found.append((not known, len(counts), column))
-    best = [(table.headers[at], at) for *_, at in sorted(found)[:TELLING]]
-    return {title: _counts(table.cells[at].loc[[*rows]]) for title, at in best}
+            found.append((not known, len(counts), column, title, counts))
+    return {title: counts for *_, title, counts in sorted(found)[:TELLING]}
 
 
-def _counts(typed: "pd.Series[str]") -> Counts:
+def _counts(typed: Iterable[str]) -> Counts:
     """Count the values of a column, whatever their capitals, each as it is spelled first."""
     spelled: dict[str, str] = {}
     counts: Counter[str] = Counter()
-    for value, times in Counter(typed.to_list()).items():
+    for value, times in Counter(typed).items():
         counts[spelled.setdefault(compared(value), value)] += times
     return dict(counts.most_common())
 
 
-def _question(table: Table, found: Sequence[Finding], spec: "Spec") -> Mistake:
+def _question(found: Sequence[Finding], spec: "Spec") -> Mistake:
     """Ask once for a file about everything that could decide, and print the lines to add."""
     columns = {each.title: each.keep or [each.blank] for each in found if each.title}
     lines = [f"Decide who is invited. {'; '.join(each.what for each in found)}."]
     if columns:
-        ignore = ", ".join(map(in_yaml, dict.fromkeys((*spec.ignore, *columns))))
+        them = "it" if len(columns) == 1 else "a column"
         one = found[0].keep if len(columns) == 1 else []
         only = some(["those without it" if not each else plain(each) for each in one], NAMED)
-        to = f"invite only {only}" if only else "choose"
+        ignore = ", ".join(map(in_yaml, dict.fromkeys((*spec.ignore, *columns))))
         lines[0] += " Write one of these lines under candidates:"
+        to = f"invite only {only}" if only else "choose"
         lines.append(f"To {to}:  {line({**spec.where, **columns})}")
-        it = "it" if len(columns) == 1 else "a column"
-        lines.append(f"If {it} decides nothing:  ignore: [{ignore}]")
+        lines.append(f"If {them} decides nothing:  ignore: [{ignore}]")
     lines += dict.fromkeys(each.do for each in found if each.do)
     return Mistake(found[0].place, "\n    ".join(lines))
 
 
-def _each(counts: Counts) -> str:
-    """`Active 2, Rejected 1`: as many values as a person reads in one sentence."""
-    each = [f"{plain(value)} {times:,}" for value, times in counts.items()]
-    return some(each, max(1, sum(total < LONG for total in accumulate(map(len, each)))))
-
-
 def _by_where(table: Table, where: Where) -> dict[int, str]:
-    """The rows that do not have one of the values in every column that `where` names, and why.
-
-    What is wrong with `where`, or worth a word, is added to the table's mistakes and notes.
-    """
+    """The rows that lack a value of `where` in some column, and why; mistakes go to the table."""
     out: dict[int, str] = {}
     nobody: list[str] = []
     unclear: dict[int, Mistake] = {}
@@ -349,16 +316,14 @@ def _by_where(table: Table, where: Where) -> dict[int, str]:
 def _listed(them: Mapping[int, str], table: Table) -> str:
     """`row 3 (Grace Hopper)`: the first of some rows, with their names, and what stands there."""
     said = {row: f" {shown(text)}" if text else "" for row, text in them.items()}
-    each = [f"{row} ({table.names[row]}){text}" for row, text in [*said.items()][:NAMED]]
-    rest = map(str, [*them][NAMED:])
-    return ("row " if len(them) == 1 else "rows ") + some([*each, *rest], NAMED)
+    each = [f"{row} ({table.names[row]}){text}" for row, text in said.items()]
+    return ("row " if len(each) == 1 else "rows ") + some(each, NAMED)
 
 
 _BRACKETS = re.compile(r"[(\[（【]([^()\[\]（）【】]*)[)\]）】]")
-_AT = re.compile("@|://")
 _DASH = re.compile(r"\s+[-–—]+|[-–—]+\s+|[–—]")
-# A number, a date or a time.
-_MEASURE = re.compile(r"[\W\d_]*\d[\W\d_]*|.*(?:\b(?:19|20)\d\d\b|\d{1,2}[./:-]\d{1,2}).*")
+# A number, a date, a time or an address.
+_MEASURE = re.compile(r"[\W\d_]*\d[\W\d_]*|.*(?:@|://|\b(?:19|20)\d\d\b|\d\d?[./:-]\d\d?).*")
 
 
 def compared(text: str) -> str:
@@ -368,21 +333,19 @@ def compared(text: str) -> str:
 
 def line(where: Mapping[str, Sequence[str]]) -> str:
     """Write `where: {Stage: [Take-home, ""]}`, as it can be put into a definition."""
-    lists = {name: [*map(in_yaml, values)] for name, values in where.items()}
-    each = (
-        f"{in_yaml(name)}: "
-        + (values[0] if len(values) == 1 and "<" not in values[0] else f"[{', '.join(values)}]")
-        for name, values in lists.items()
-    )
+    each = []
+    for name, values in where.items():
+        texts = ", ".join(map(in_yaml, values))
+        alone = len(values) == 1 and "<" not in texts
+        each.append(f"{in_yaml(name)}: {texts if alone else f'[{texts}]'}")
     return f"where: {{{', '.join(each)}}}"
 
 
 def in_yaml(text: str) -> str:
     """Write a text as YAML reads it, in quotes if it needs them."""
     bare = re.fullmatch(r"[^\W\d_](?:[\w -]*[^\W_])?\??", text)
-    return (
-        text if bare and text.casefold() not in _NO_TEXT else json.dumps(text, ensure_ascii=False)
-    )
+    is_text = bare and text.casefold() not in {"null", "true", "false"}
+    return text if is_text else json.dumps(text, ensure_ascii=False)
 
 
 def _column(table: Table, name: str, field: str) -> int | None:
@@ -402,6 +365,3 @@ def _nearest(slip: str, known: Mapping[str, str]) -> str:
     near = difflib.get_close_matches(compared(slip), [*known][:1_000], NAMED, 0)
     more = [*known][len(near) :]
     return some([*(shown(known[each]) for each in near), *more], NAMED)
-
-
-_NO_TEXT = {"null", "true", "false"}

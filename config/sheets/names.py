@@ -5,6 +5,7 @@ to a person, because a name that was sent cannot be changed (interface 4).
 """
 
 import re
+from collections.abc import Iterable
 from functools import cache
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
@@ -56,22 +57,22 @@ def split_name(full: str) -> Split:
     return Split(first, last, f"{note}if that is wrong, {do}")
 
 
-def is_test(name: str, address: str) -> bool:
-    """Whether a row looks as if somebody tried a form or a system, and is nobody."""
-    return bool(_TEST.search(f"{' '.join(name.split())} {address}".casefold()))
+def is_test(texts: Iterable[str]) -> bool:
+    """Whether names and an address look as if somebody tried a form or a system."""
+    return bool(_TEST.search(" ".join(" ".join(texts).casefold().split())))
 
 
 def _capitals(words: list[str]) -> tuple[str, str] | None:
     """Read `DUPONT Jean` and `Jean DUPONT`, the form that is usual in France and elsewhere."""
-    runs = [(great, " ".join(run)) for great, run in groupby(words, _is_great)]
+
+    def is_great(word: str) -> bool:
+        return len(word) > 2 and word.isupper() and "." not in word
+
+    runs = [(great, " ".join(run)) for great, run in groupby(words, is_great)]
     if len(runs) != 2 or "," in "".join(words):
         return None
     (_, first), (_, last) = sorted(runs)
     return first, last
-
-
-def _is_great(word: str) -> bool:
-    return len(word) > 2 and word.isupper() and "." not in word
 
 
 @cache
@@ -88,7 +89,7 @@ def _parser() -> "Parser":
 
 
 _TEST = re.compile(
-    r"^(?:test (?:candidate|applicant|user|test)|(?:max|erika) mustermann) |[ <:]test@"
+    r"^(?:test (?:candidate|applicant|user|test)|(?:max|erika) mustermann) |(?:^|[ <:])test@"
     r"|^j(?:ohn|ane) doe .*@example\."
 )
 _ASIDE = re.compile(r"\[[^\[\]]*\]|<[^<>]*>")

@@ -8,33 +8,27 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from config import definition as models
-from config.building import mistake
+from config.building import meaning, mistake
 from config.emails import email_key
 from config.errors import BadInput, Mistake, Place, shown, some
-from config.field_names import meaning
 from config.sheets.cells import addresses_in, error_in, plain_address
+from config.sheets.files import read_file
 from config.sheets.left_out import Counts, choose, compared, line
-from config.sheets.names import FULL_NAME, is_test, split_name
-from config.sheets.table import Table, no_column, read_table
+from config.sheets.names import FULL_NAME, split_name
+from config.sheets.table import Table, no_column, table_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
 SENT = tuple(models.Candidate.model_fields)
 NAMES = ("first_name", "last_name")
-TEST = (
-    "this looks like a test, not like a person: delete the row, or write under candidates  "
-    "test_rows: skip  (read, to invite them)"
-)
 
 
 @dataclass
 class People:
     """What a table says: its people, every mistake, and what a person should see.
 
-    `left_out` names who is left out, by the reason; `apart` counts the others by the columns that
-    tell them apart, of which `ignored` decide nothing. `columns` are the headers from which each
-    field is sent.
+    `left_out`, `apart`, `ignored` and `columns` are those of a campaign (reading.py).
     """
 
     listed: list[models.Listed] = field(default_factory=list)
@@ -54,29 +48,23 @@ def read_people(spec: models.Table, base: Path) -> People:
     """
     split = spec.split_name or FULL_NAME in spec.columns
     try:
-        table = read_table(base / spec.file, spec.sheet, spec.columns, spec.encoding or "")
+        source = read_file(base / spec.file, spec.encoding or "")
+        table = table_of(source, spec.sheet, spec.columns)
     except BadInput as error:
         return People(mistakes=[*error.mistakes])
-    whole = table.by_field.get(FULL_NAME)
-    held = table.by_field | (dict.fromkeys(NAMES, whole) if split and whole is not None else {})
-    from_headers = {name: table.headers[held[name]] for name in SENT if name in held}
+    held = {*table.by_field, *(NAMES if split and FULL_NAME in table.by_field else ())}
+    from_headers = {name: table.headers[table.column_of(name)] for name in SENT if name in held}
     # What is wrong, or worth a word, goes into the lists of the table.
     people = People([], table.mistakes, table.notes, columns=from_headers, digest=table.digest)
     if "email1" not in table.by_field:
         return people
     missing = [*_missing_columns(table, split, spec.columns)]
     table.mistakes += missing
-    named = zip(table.names.items(), table.frame["email1"], strict=True)
-    tests = [row for (row, name), address in named if is_test(name, address)]
-    skipped = dict.fromkeys(tests if spec.test_rows == "skip" else (), "the row looks like a test")
-    if missing or (chosen := choose(table, spec, skipped)) is None:
+    if missing or (chosen := choose(table, spec)) is None:
         return people
     out, people.apart, people.ignored = chosen
-    for row in tests:
-        if row not in out and not spec.test_rows:
-            table.mistakes.append(Mistake(table.place(row), TEST, "email1"))
     everybody = [row for row, _ in table.rows if row not in out]
-    people.listed = _folded(table, everybody, spec.several == "first")
+    people.listed = _folded(table, everybody, first=spec.several == "first")
     compare(people.listed, people)
     for row, why in out.items():
         people.left_out.setdefault(why, []).append(table.names[row])
@@ -89,16 +77,14 @@ def read_people(spec: models.Table, base: Path) -> People:
 
 def _missing_columns(table: Table, split: bool, columns: Mapping[str, str]) -> Iterator[Mistake]:
     """Say which column of names is missing, and what to write in the definition."""
-    place = table.grid.place(table.header)
-    missing = [name for name in NAMES if name not in {*table.by_field, *columns}]
-    if not split and len(missing) == 2 and FULL_NAME in table.by_field:
+    place, known = table.grid.place(table.header), {*table.by_field, *columns}
+    missing = [name for name in ([FULL_NAME] if split else NAMES) if name not in known]
+    if [*NAMES] == missing and FULL_NAME in table.by_field:
         title = table.headers[table.by_field[FULL_NAME]]
         why = f"only whole names, under {shown(title)}; to split them, write  split_name: true"
         yield Mistake(place, why, "first_name")
-    elif not split:
+    elif not {*NAMES} <= known:
         yield from (no_column(place, name, table.headers) for name in missing)
-    elif missing and FULL_NAME not in {*table.by_field, *columns}:
-        yield no_column(place, FULL_NAME, table.headers)
 
 
 def _read(table: Table, row: int, texts: dict[str, str], first: bool) -> models.Candidate | None:
@@ -144,7 +130,7 @@ def _read(table: Table, row: int, texts: dict[str, str], first: bool) -> models.
     return candidate
 
 
-def _folded(table: Table, everybody: list[int], first: bool) -> list[models.Listed]:
+def _folded(table: Table, everybody: list[int], *, first: bool) -> list[models.Listed]:
     """Make one person of the rows of one address; rows that differ are a mistake."""
     import pandas as pd  # noqa: PLC0415
 

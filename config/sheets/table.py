@@ -5,20 +5,19 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from config.definition import COLUMNS
 from config.errors import BadInput, Mistake, Place, shown, some
-from config.sheets.cells import MOST_ROWS, Grid, Row, error_in, is_address, is_person
-from config.sheets.files import Kind, Source, read_file
-from config.sheets.footers import is_nobody
+from config.sheets.cells import MOST_ROWS, Grid, Row, is_address, is_person
+from config.sheets.files import Kind, Source
 from config.sheets.headers import (
     ABOVE_AT_MOST,
     fields_of,
     has_remarks,
     header_among,
     is_header,
+    is_nobody,
     spelling,
 )
 from config.sheets.text import read_text
@@ -33,9 +32,7 @@ NO_HEADERS = "no headers"
 NO_HEADER = "this row has an address, so it is no header; add one above it that names the columns"
 ABOVE = "a person stands above the header, and is not read; put all people below one header"
 SECOND = "a second table begins here, which is not read; put all people below one header"
-BESIDE = (
-    "an address stands here under no header; name its column, or put all people below one header"
-)
+BESIDE = "an address stands here under no header; name its column, or move it below the others"
 ELSEWHERE = "addresses outside the table that is read, where nobody is invited"
 HEADING = (
     "only {0} stands in this row; below it: {1}. Delete the rows of whoever it says is out, or say "
@@ -44,10 +41,6 @@ HEADING = (
 FOOTERS = "not people, but totals or footers"
 RENAME = 'columns: {email1: "…"}, or rename the header of that column to Email'
 SWALLOWED = "a cell of this row holds whole rows; remove the stray quote, or the line breaks in it"
-TOO_WIDE = (
-    "this row has {found:,} columns, the header has {wanted}; put quotes around text that "
-    "contains {delimiter}"
-)
 
 
 @dataclass
@@ -85,29 +78,18 @@ class Table:
     @cached_property
     def names(self) -> dict[int, str]:
         """What to call whom each row is about: by name, or else by address."""
-        cells = self.frame.filter(PERSON).itertuples(name=None)
-        return {row: " ".join(filter(None, names)) or address for row, *names, address in cells}
+        cells = self.frame.filter(PERSON).itertuples(name=None)  # maybe of no column at all
+        return {row: " ".join(filter(None, texts[:-1])) or "".join(texts) for row, *texts in cells}
 
     def place(self, row: int, column: str | int | None = None) -> Place:
         """Find a cell by its field or column."""
-        at = column if isinstance(column, int) else self.column_of(column)
-        return self.grid.place(row, at)
+        return self.grid.place(row, column if isinstance(column, int) else self.column_of(column))
 
     def column_of(self, name: str | None) -> int:
         """The column of a field, or else that of the address, which tells people apart."""
         whole = "full_name" if name in {"first_name", "last_name"} else name
         names = (name, whole, "email1")
         return next((self.by_field[each] for each in names if each in self.by_field), 0)
-
-
-def read_table(
-    file: Path,
-    sheet: str | None = None,
-    columns: Mapping[str, str] | None = None,
-    encoding: str | None = None,
-) -> Table:
-    """Read a file of any kind as a table, as `table_of` does."""
-    return table_of(read_file(file, encoding), sheet, columns)
 
 
 def table_of(
@@ -167,18 +149,12 @@ def grids_of(source: Source, columns: Mapping[str, str] | None = None) -> list[G
 def _chosen(
     source: Source, grids: Sequence[Grid], sheet: str | None, columns: Mapping[str, str]
 ) -> tuple[Grid, list[str]]:
-    """Choose the sheet: the one that is named, or `candidates`, or the only one, or the only one
-    with a column of addresses, and with people.
-    """
+    """Choose the sheet that is named, or `candidates`, or the only one, or that with addresses."""
     place, wanted = Place(source.file), (sheet or USUAL_SHEET).strip().casefold()
     named = [grid for grid in grids if (grid.sheet or "").strip().casefold() == wanted]
-    tops = [_top(grid, columns) for grid in grids]
-    fitting = [g for g, top in zip(grids, tops, strict=True) if "email1" in fields_of(top, columns)]
+    fitting = [g for g in grids if "email1" in fields_of(_top(g, columns), columns)]
     filled = [g for g in fitting if any("@" in text for _, row in g.rows for text in row)]
     fitting = filled or fitting
-    if source.encoding and source.kind is Kind.WORKBOOK:
-        why = "this is a workbook, whose encoding is known; leave out encoding"
-        raise BadInput.at(place, why, field="encoding")
     if sheet is not None and source.kind is Kind.TEXT:
         raise BadInput.at(place, "this is a text without sheets; leave out sheet", field="sheet")
     options = named if named or sheet else grids if len(grids) == 1 else fitting
@@ -186,7 +162,7 @@ def _chosen(
         others = [other for other in fitting if other is not options[0] and sheet is None]
         also = "this sheet has email addresses as well, and is not read"
         return options[0], [f"{other.whole}: {also}" for other in others]
-    heads = [f"{shown(g.sheet)} ({headers_shown(top)})" for g, top in zip(grids, tops, strict=True)]
+    heads = [f"{shown(grid.sheet)} ({headers_shown(_top(grid, columns))})" for grid in grids]
     message = f"there is no sheet {shown(sheet)}; found {'; '.join(heads)}"
     if not sheet:
         why, do = "no sheet has a column for email1", RENAME
@@ -211,8 +187,6 @@ def _columns(
     for at, name in enumerate(fields_of(titles, columns)):
         if name is not None:
             all_of.setdefault(name, []).append(at)
-        elif spelling(titles[at]) == "stage" and _has_numbers(grid, header, at):
-            all_of.setdefault("stage_id", []).append(at)
     mistakes = []
     for name, title in columns.items():
         if name not in all_of:
@@ -236,13 +210,6 @@ def _columns(
         all_of.pop("full_name", None)
     by_field = {name: all_of[name][0] for name in COLUMNS if name in all_of}
     return by_field, mistakes
-
-
-def _has_numbers(grid: Grid, header: int, column: int) -> bool:
-    """Whether a column `Stage` holds numbers: those of a stage, where words say how far one got."""
-    below = (cells for number, cells in grid.rows if number > header and column < len(cells))
-    texts = [text for cells in below if (text := cells[column].strip())]
-    return any(each.replace(".", "").isdecimal() for each in texts) or all(map(error_in, texts))
 
 
 def _sift(table: Table, above: Sequence[Row], columns: Mapping[str, str]) -> None:
@@ -295,7 +262,8 @@ def _sift(table: Table, above: Sequence[Row], columns: Mapping[str, str]) -> Non
 def _torn(delimiter: str, cells: Sequence[str], width: int) -> str | None:
     """Say what is wrong with a row of a text that has too many cells, or other rows in a cell."""
     if any(cell.strip() for cell in cells[width:]):
-        return TOO_WIDE.format(found=len(cells), wanted=width, delimiter=shown(delimiter))
+        why = f"this row has {len(cells):,} columns, the header has {width}"
+        return f"{why}; put quotes around text that contains {shown(delimiter)}"
     for at, cell in enumerate(cells):
         lines = [line.split(delimiter) for line in cell.splitlines()]
         # A line may be a whole row, the end of the first row, or the beginning of the last.

@@ -7,7 +7,7 @@ import csv
 import io
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from unicodedata import category
 
@@ -24,11 +24,7 @@ LIKELY = (
     *("windows-1252", "windows-1250", "windows-1251", "windows-1253", "windows-1254"),
     *("mac_roman", "cp850", "cp932", "gb18030", "cp949", "cp950"),
 )
-WIDE = ("utf-16-le", "utf-16-be")
-STRAY_QUOTE = (
-    'the rows cannot be told apart from here on, because a quote (") is opened and not closed; '
-    "close or remove it"
-)
+STRAY_QUOTE = 'the rows cannot be told apart from here on; close or remove the open quote (")'
 
 
 def read_text(source: Source, columns: Mapping[str, str]) -> Grid:
@@ -37,26 +33,15 @@ def read_text(source: Source, columns: Mapping[str, str]) -> Grid:
     `columns` says which header holds which field. Raises BadInput as `decoded` does.
     """
     text = decoded(source)
-    head = io.StringIO(text[:HEAD], newline="").readlines()
-    first = 1
-    delimiters: tuple[str, ...] = (",", ";", "\t", "|")
-    if separator := _SEPARATOR.fullmatch(head[0].rstrip("\r\n")):
-        first, delimiters = 2, (separator["delimiter"],)
-    tops = {each: [*_rows(head[first - 1 :], each, first)] for each in delimiters}
 
-    def fit(delimiter: str) -> tuple[int, int, int]:
-        rows = tops[delimiter]
-        at, fields = header_among([cells for _, cells in rows], columns)
-        return (fields, len(rows[at][1]), rows[at][0]) if rows else (0, 0, first)
+    def fit(delimiter: str) -> tuple[int, int]:
+        rows = [cells for _, cells in _rows(text[:HEAD], delimiter)]
+        at, fields = header_among(rows, columns)
+        return fields, len(rows[at]) if rows else 0
 
-    delimiter = max(delimiters, key=lambda each: fit(each)[:2])
-    header = fit(delimiter)[2]
-    # No program has to read what is above the header: a stray quote there is part of the text.
-    grid = Grid(source.file, [row for row in tops[delimiter] if row[0] < header])
-    grid.delimiter, grid.encoding = delimiter, source.encoding
-    lines = itertools.islice(io.StringIO(text, newline=""), header - 1, None)
-    room = MOST_CELLS
-    for number, cells in _rows(lines, delimiter, header, strict=True):
+    delimiter, room = max(",;\t|", key=fit), MOST_CELLS
+    grid = Grid(source.file, [], delimiter=delimiter, encoding=source.encoding)
+    for number, cells in _rows(text, delimiter, strict=True):
         room -= len(cells)
         if room < 0 or not cells:
             why = TOO_LARGE if cells else STRAY_QUOTE
@@ -66,20 +51,18 @@ def read_text(source: Source, columns: Mapping[str, str]) -> Grid:
     return grid
 
 
-def _rows(
-    lines: Iterable[str], delimiter: str, first: int, *, strict: bool = False
-) -> Iterator[Row]:
+def _rows(text: str, delimiter: str, *, strict: bool = False) -> Iterator[Row]:
     """Go through the rows that hold anything, each with the line on which it begins.
 
     One without cells comes last if the rows cannot be told apart from there on.
     """
-    reader = csv.reader(lines, delimiter=delimiter, strict=strict)
-    begins = first
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=strict)
+    begins = 1
     try:
         for row in reader:
             if any(map(str.strip, row)):
                 yield begins, [cell[1:] if cell.startswith(_GUARDED) else cell for cell in row]
-            begins = first + reader.line_num
+            begins = 1 + reader.line_num
     except csv.Error:  # also for a cell of more than 131,072 characters
         yield begins, []
 
@@ -115,16 +98,14 @@ def _readings(data: bytes) -> list[tuple[str, str]]:
 
     Encodings that read all words alike are one. The words are those by which the others differ.
     """
-    wide = b"\0" in data
     # In all these encodings what stands between words is ASCII, and never a part of a letter.
     found = (each[0] for each in _WORD.finditer(data))
     words = (each for each in found if not each.isascii() and len(each) < LONGEST)
-    distinct = dict.fromkeys(itertools.islice(words, MOST_WORDS))
-    sample = data[:HEAD] if wide else b"\n".join(distinct)
+    sample = b"\n".join(dict.fromkeys(itertools.islice(words, MOST_WORDS)))
     read: dict[str, list[str]] = {}
-    for name in WIDE if wide else LIKELY:
-        letters = {*(text := _as(name, sample))} - {*"\r\n\t"}
-        says = any(each.isalpha() for each in letters if wide or not each.isascii())
+    for name in LIKELY:
+        letters = {*(text := _as(name, sample))} - {"\n"}
+        says = any(each.isalpha() and not each.isascii() for each in letters)
         if says and not any(category(each) in {"Cc", "Cn", "Co", "Cs"} for each in letters):
             read[name] = text.split("\n")
     chosen: list[tuple[str, ...]] = []
@@ -143,7 +124,5 @@ _WORD = re.compile(rb'[^ \t\r\n",;<>]+')
 _DECLARED = re.compile(
     rb"<(?:meta|\?xml)\b[^>]{0,200}?(?:charset|encoding)\s*=[\s\"']*([\w.:-]+)", re.I
 )
-# A line that only Excel understands; other programs add quotes to it, and delimiters.
-_SEPARATOR = re.compile(r"\"?sep ?= ?(?P<delimiter>[,;\t|])\"?(?P=delimiter)*", re.IGNORECASE)
 # An apostrophe that programs put before text that looks like a formula.
 _GUARDED = tuple(f"'{sign}" for sign in "=+-@\t\r\n")

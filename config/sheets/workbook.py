@@ -18,14 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from config.errors import BadInput, Place
-from config.sheets.cells import (
-    MOST_CELLS,
-    MOST_COLUMNS,
-    UNCALCULATED,
-    Grid,
-    Unfit,
-    text_of,
-)
+from config.sheets.cells import MOST_CELLS, MOST_COLUMNS, UNCALCULATED, Grid, Unfit, text_of
 from config.sheets.files import SAVE_AS, TOO_LARGE, Kind, Source
 from config.sheets.text import decoded
 
@@ -36,9 +29,11 @@ PATIENCE = 600  # seconds, on a machine that gives it hardly any time
 MOST_UNPACKED = 256 * 2**20
 
 DAMAGED = f"this file is damaged, or no workbook of a kind that can be read; {SAVE_AS}"
-STRUCK = (
-    ".//*[self::s or self::strike or self::del or contains(@style, 'line-through')]"
-    "[normalize-space()]"
+# What of a page only its reader sees: cells over several rows, and what is hidden or struck.
+HARD = (
+    "//table//*[@rowspan > 1 or normalize-space() and (@hidden or self::s or self::strike or "
+    "self::del or contains(@style, 'line-through') or "
+    "contains(translate(@style, ' ', ''), 'display:none'))]"
 )
 OURS = "campaign"  # who wrote the comments of a marked copy
 WHITE = (("rgb", "FFFFFFFF"), ("rgb", "00FFFFFF"), ("theme", 0), ("indexed", 9))
@@ -98,23 +93,21 @@ def _sheets(data: bytes) -> Iterator[Grid]:
     """Read every sheet of a workbook. Raises Unfit, or whatever openpyxl raises."""
     from openpyxl import load_workbook  # noqa: PLC0415
 
-    has = _tags(data)
-    formulas = _formulas(data) if b"<f" in has else set()
-    book = load_workbook(io.BytesIO(data), data_only=True, rich_text=b"strike" in has)
+    formulas = _formulas(data) if _has_formulas(data) else set()
+    book = load_workbook(io.BytesIO(data), data_only=True, rich_text=True)
     if not book.worksheets:
         raise Unfit(DAMAGED)
     fills = {number: each for number, each in enumerate(book._fills) if _is_seen(each)}
     for sheet in book.worksheets:
         grid = Grid(Path(), [], sheet.title, palette=fills)
         rows: dict[int, dict[int, str]] = defaultdict(dict)
-        filled: dict[int, dict[int, int]] = defaultdict(dict)
         for number, column in sorted(sheet._cells):
             cell = sheet._cells.pop((number, column))  # to need the memory only once
             at, value = (number, column - 1), cell.value
             if not (ours := cell.comment and cell.comment.author == OURS):
                 grid.comments |= {at: cell.comment.text} if cell.comment else {}
             if not ours and cell._style.fillId in fills:
-                filled[number][column - 1] = cell._style.fillId
+                grid.fills[at] = cell._style.fillId
             text = text_of(value)
             # An empty text is a result; an empty result of another kind was never calculated.
             if value is None and cell.data_type == "n" and (sheet.title, *at) in formulas:
@@ -129,46 +122,32 @@ def _sheets(data: bytes) -> Iterator[Grid]:
             text = rows[area.min_row].get(area.min_col - 1, "") if area.min_row in rows else ""
             for number in [n for n in rows if text and area.min_row < n <= area.max_row]:
                 rows[number].setdefault(area.min_col - 1, text)
-        _take_rows(grid, rows, filled)
+        for number, cells in sorted(rows.items()):
+            grid.rows.append((number, [cells.get(at, "") for at in range(max(cells) + 1)]))
         yield grid
 
 
-def _tags(data: bytes) -> set[bytes]:
-    """Which of two tags the sheets have. Raises Unfit for what is damaged, or takes too much."""
+def _has_formulas(data: bytes) -> bool:
+    """Whether a workbook may have any. Raises Unfit for what is damaged, or takes too much."""
+    from openpyxl.worksheet.cell_range import CellRange  # noqa: PLC0415
+
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         if sum(member.file_size for member in archive.infolist()) > MOST_UNPACKED:
             raise Unfit(TOO_LARGE)
         if archive.testzip() is not None:
             raise Unfit(DAMAGED)
-        names = [n for n in archive.namelist() if re.search(r"sharedStr|sheets/[^/]*\.xml$", n)]
+        names = [name for name in archive.namelist() if re.search(r"sheets/[^/]*\.xml$", name)]
         texts = [archive.read(name) for name in names]
     # Each merged cell takes time and memory, also where nothing stands.
-    if sum(_size(ref.decode()) for text in texts for ref in MERGED.findall(text)) > MOST_CELLS:
+    areas = (CellRange(ref.decode()).size for text in texts for ref in MERGED.findall(text))
+    if sum(area["rows"] * area["columns"] for area in areas) > MOST_CELLS:
         raise Unfit(TOO_LARGE)
-    return {tag for tag in (b"strike", b"<f") if any(tag in text for text in texts)}
-
-
-def _take_rows(grid: Grid, rows: dict[int, dict[int, str]], filled: dict[int, Any]) -> None:
-    same: dict[tuple[int, ...], tuple[int, ...]] = {}  # most rows are filled alike
-    for number, cells in sorted(rows.items()):
-        columns = range(max(cells) + 1)
-        grid.rows.append((number, [cells.get(at, "") for at in columns]))
-        if number in filled:
-            each = tuple(filled[number].get(at, 0) for at in columns)
-            grid.fills[number] = same.setdefault(each, each)
+    return any(b"<f" in text for text in texts)
 
 
 def _is_seen(fill: Any) -> bool:
     color = getattr(fill, "fgColor", None)
     return fill.fill_type is not None and not (color and (color.type, color.value) in WHITE)
-
-
-def _size(ref: str) -> int:
-    """How many cells an area has, such as A1:B2."""
-    from openpyxl.utils import range_boundaries  # noqa: PLC0415
-
-    left, top, right, bottom = (at or 1 for at in range_boundaries(ref))
-    return (right - left + 1) * (bottom - top + 1)
 
 
 def _is_struck(cell: Any) -> bool:
@@ -200,40 +179,25 @@ def _pages(data: bytes) -> list[Grid]:
 
     page = html.fromstring(re.sub(r"^\ufeff?\s*<\?xml[^>]*>", "", data.decode()))
     etree.strip_elements(page, "script", "style", "template", etree.Comment, with_tail=False)
+    if page.xpath(HARD):
+        raise Unfit(f"cells of this page are hidden, struck or over several rows; {SAVE_AS}")
     for each in page.iter("br", "p", "div", "li"):
         each.tail = " " + (each.tail or "")
-    tables = page.xpath("//table")
-    if not tables:
+    grids: list[Grid] = []
+    for number, table in reversed([*enumerate(page.xpath("//table"), 1)]):
+        grids.insert(0, grid := Grid(Path(), [], f"Table {number}"))
+        for at, row in enumerate(table.iter("tr"), 1):
+            cells: list[str] = []
+            for cell in row.iter("td", "th"):
+                across = re.fullmatch("[1-9][0-9]{0,2}", cell.get("colspan", ""))
+                cells.append(" ".join(cell.text_content().split()))
+                cells += [""] * (int(across[0]) - 1 if across else 0)
+            if any(cells):
+                grid.rows.append((at, cells))
+        table.clear(keep_tail=True)  # a table inside a cell is one of its own
+    if not grids:
         raise Unfit("this is a web page without a table; export the table as .xlsx or .csv")
-    grids = []
-    for number, table in reversed([*enumerate(tables, 1)]):
-        grids.append(_grid(table, Grid(Path(), [], f"Table {number}")))
-        if table.getparent() is not None:
-            table.drop_tree()  # a table inside a cell is one of its own
-    return grids[::-1]
-
-
-def _grid(table: Any, grid: Grid) -> Grid:
-    """Take over the rows of a table in a page. Raises Unfit."""
-    if "@" in table.text_content() and table.xpath(".//*[@rowspan > 1]"):
-        raise Unfit(f"cells of this page reach over several rows; {SAVE_AS}")
-    for number, row in enumerate(table.xpath("./tr|./thead/tr|./tbody/tr|./tfoot/tr"), 1):
-        if row.get("hidden") is not None or re.search(r"display:\s*none", row.get("style", "")):
-            grid.hidden.add(number)
-        cells: list[str] = []
-        for cell in row.xpath("./td|./th"):
-            # Whoever is struck through in part counts as struck through.
-            grid.struck |= {(number, len(cells))} if cell.xpath(STRUCK) else set()
-            across = re.fullmatch("[1-9][0-9]{0,3}", cell.get("colspan", "").strip())
-            cells.append(" ".join(cell.text_content().split()))
-            cells += [""] * (int(across[0]) - 1 if across else 0)
-            if len(cells) > MOST_COLUMNS:
-                raise Unfit(TOO_LARGE)
-        if any(cells):
-            grid.rows.append((number, cells))
-        if len(grid.rows) * len(cells) > MOST_CELLS:
-            raise Unfit(TOO_LARGE)
-    return grid
+    return grids
 
 
 if __name__ == "__main__":

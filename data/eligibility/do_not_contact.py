@@ -14,7 +14,8 @@ from sqlmodel import Session
 from config.emails import ascii_domain, checked_address, mailbox
 from config.errors import BadInput, Mistake, Place
 from config.sheets.cells import error_in, plain_address
-from config.sheets.table import read_table
+from config.sheets.files import read_file
+from config.sheets.table import table_of
 from data.campaigns.people import forgotten_mailboxes
 from data.store.tables import DO_NOT_CONTACT, PERSON, Person, now
 
@@ -44,7 +45,7 @@ def read_list(file: Path) -> list[Entry]:
     What follows a # in a row is a remark. Raises BadInput, also for a row without an entry and for
     an empty list: one that lost its lines must not look like one that allows everybody.
     """
-    table = read_table(file)
+    table = table_of(read_file(file))
     column = table.by_field.get("email1")
     entries, mistakes = [], [*(table.grid if column is None else table).mistakes]
     for number, row in table.grid.rows:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from config.errors import Bug, CampaignError, Mistake, Place, command, in_order, printable
+from config.errors import CampaignError, Mistake, Place, command, in_order, printable
 
 FILE = Path("people.xlsx")
 
@@ -139,18 +139,3 @@ def test_what_a_terminal_would_obey_is_escaped_as_in_json(text: str, shown: str 
     assert printable(text) == (shown or text)
     said = text.replace("\udcff", "")
     assert json.loads(printable(json.dumps(said, ensure_ascii=False))) == said
-
-
-def test_a_bug_names_the_row_that_was_read() -> None:
-    """Nobody is shown a stack trace; the row helps to find what is special about the file."""
-
-    def read() -> None:
-        row = 2
-        raise IndexError(row)
-
-    try:
-        read()
-    except IndexError as error:
-        said = str(Bug(error, "Reading a.csv failed{near}."))
-    assert "bug in campaign, not in your file: IndexError" in said
-    assert said.endswith("Reading a.csv failed near row 2.")

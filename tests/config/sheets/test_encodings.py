@@ -1,10 +1,8 @@
 """A text that is no Unicode is read as its definition or its page says, and never by a guess."""
 
-import io
 from pathlib import Path
 
 import pytest
-from openpyxl import Workbook
 
 from config.errors import BadInput
 from config.sheets.files import read_file
@@ -25,8 +23,6 @@ PEOPLE = [
     ("cp950", "大文", "陳"),
     ("mac_roman", "Jürgen", "Müller"),
     ("cp850", "Jürgen", "Müller"),
-    ("utf-16-le", "Łukasz", "Żółć"),
-    ("utf-16-be", "Ada", "Lovelace"),
 ]
 
 
@@ -41,8 +37,7 @@ def test_a_person_is_asked_how_its_words_read_right(
     """The right encoding stands among at most six, with the words as they were written."""
     data = one(encoding, first, last)
     [question] = said(read(data), tmp_path)
-    words = f"{HEAD.strip()} {first},{last},a@…" if "16" in encoding else f'{first} {last}"'
-    assert f'{encoding} "{words.partition("…")[0]}' in question
+    assert f'{encoding} "{first} {last}"' in question
     assert question.startswith("people.csv, encoding: this text is not in UTF-8. Its words, by en")
     assert question.endswith(
         ".  Save it as UTF-8, or write the right one under candidates:  encoding: …"
@@ -101,13 +96,6 @@ def test_a_page_that_says_none_or_a_wrong_one_is_asked_about(
     assert 'windows-1250 "' in question
     people = read(data, "people.xls", encoding="windows-1250")
     assert (said(people, tmp_path), sent(people)[0][:2]) == ([], ("Łukasz", "Śmiały"))
-
-
-def test_a_workbook_has_no_encoding(read: Read, tmp_path: Path) -> None:
-    book = Workbook()
-    book.save(content := io.BytesIO())
-    [mistake] = said(read(content.getvalue(), "people.xlsx", encoding="cp1250"), tmp_path)
-    assert mistake.startswith("people.xlsx, encoding: this is a workbook, whose encoding is known")
 
 
 def test_a_table_without_a_definition_is_to_be_saved_as_utf_8(tmp_path: Path) -> None:

@@ -195,10 +195,6 @@ def test_whoever_is_out_by_one_row_and_kept_by_another_is_a_question(
     ("options", "wanted"),
     [
         ({"ignore": ["Invite"]}, ': there is no column "Invite"; the columns are "Invite?", …'),
-        (
-            {"ignore": ["status"], "where": {"Status": "Active"}},
-            ': "status" stands under where and under ignore; leave it in one of them',
-        ),
     ],
 )
 def test_what_is_wrong_with_ignore(

@@ -82,18 +82,10 @@ MISTAKES: list[tuple[str | bytes, dict[str, Any], list[str]]] = [
         ],
     ),
     (
-        HEAD + "Ada,Lovelace,ada@x.test; Ada@x.test\n",
-        {},
-        [
-            ':2, email1: found "ada@x.test; Ada@x.test", wanted an email address once: this is the '
-            "same address twice; write it once"
-        ],
-    ),
-    (
         HEAD + "Ada,Lovelace,Test@x.test\nTest,Candidate,t@x.test\nMax,Mustermann,m@x.test\n"
         "John,Doe,jd@example.com\n",
         {},
-        [f":{line}, email1: this looks like a test, not like a person: d…" for line in range(2, 6)],
+        [":2: Decide who is invited. like a test: rows 2 (Ada Lovelace), 3 (Test Candidate), 4 (…"],
     ),
     # Columns.
     (
@@ -272,7 +264,6 @@ FINE: list[tuple[str | bytes, dict[str, Any], list[str]]] = [
     (("sep=|\r\n" + (HEAD + ADA).replace(",", "|")).encode(), {}, []),
     # Ways to write an address.
     (HEAD + "Ada,Lovelace, Ada L <ada@people.test> \n", {}, []),
-    (HEAD + "Ada,Lovelace,mailto:ada@people.test?subject=x\n", {}, []),
     (HEAD + "Ada,Lovelace,ada@people.test; a@home.test\n", {"several": "First"},
      [':2, email1: ada@people.test is used, of "ada@people.test; a@home.test"']),
     (HEAD + "Ada,Lovelace,ada@people.test/a@home.test (Home)\n", {"several": "first"},
@@ -281,7 +272,7 @@ FINE: list[tuple[str | bytes, dict[str, Any], list[str]]] = [
     (HEAD + "Ada,Lovelace,ada@people.test; ada@people.test\n", {}, []),
     # One person in several rows that are alike, and who looks like a test.
     (HEAD + ADA + BOB + ADA, {}, ["people.csv: line 4 is the same person as line 2; each is rea"]),
-    (HEAD + ADA + "Test,Candidate,t@x.test\n", {"test_rows": "skip"}, []),
+    (HEAD + ADA + "Test,Candidate,t@x.test\n", {"hidden_rows": "skip"}, []),
     (HEAD + ADA + "Mary,Test,mary.test@x.test\nJohn,Doe,jd@x.test\n", {}, []),
     # Columns that are sent or named.
     (
@@ -322,10 +313,10 @@ def test_a_name_is_read_as_it_is(read: Read, tmp_path: Path, first: str, last: s
 def test_who_looks_like_a_test_is_skipped_or_invited(read: Read) -> None:
     """As the definition says: somebody may be called so."""
     table = HEAD + ADA + "Test,Candidate,t@people.test\n"
-    people = read(table, test_rows="Skip")
+    people = read(table, hidden_rows="Skip")
     assert [name for name, *_ in sent(people)] == ["Ada"]
-    assert people.left_out == {"the row looks like a test": ["Test Candidate"]}
-    assert [name for name, *_ in sent(read(table, test_rows="read"))] == ["Ada", "Test"]
+    assert people.left_out == {"the row is like a test": ["Test Candidate"]}
+    assert [name for name, *_ in sent(read(table, hidden_rows="read"))] == ["Ada", "Test"]
 
 
 @pytest.mark.parametrize(
