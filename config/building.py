@@ -81,10 +81,7 @@ def build(written: Written, now: datetime) -> tuple[Definition, list[Mistake]]:
 
 
 def rules(definition: Definition, now: datetime) -> Iterator[tuple[bool, str, str]]:
-    """Of each rule: whether it is broken, by which field, and what it is, in a sentence.
-
-    A project that ended before `now`, or ends before anybody can be invited, breaks one.
-    """
+    """Of each rule at this time: whether it is broken, by which field, and what it says."""
     project, problem, people = definition.project, definition.problem, definition.candidates
     invites, schedule = definition.invites, definition.schedule or Schedule(every="1 day")
     for name in project.model_fields_set - {"id", "timezone"}:

@@ -1,8 +1,7 @@
 """A campaign as a person writes it: the fields of a definition.
 
-These models are what every other floor uses, what the editor's schema is made of, and what the
-ledger keeps. The line below a field says what it is: here, in the editor, and in a mistake. A
-reader of a value raises ValueError that says what was wanted.
+These models are what every floor uses, the editor's schema, and what the ledger keeps. The line
+below a field says what it is, also in a mistake. A reader of a value raises ValueError.
 """
 
 import re
@@ -62,11 +61,6 @@ def _several(typed: Any) -> Any:
     return typed if isinstance(typed, list) else [typed]
 
 
-def _word(typed: Any) -> Any:
-    """Read `Skip` as skip."""
-    return typed.strip().lower() if isinstance(typed, str) else typed
-
-
 def _text(characters: str) -> StringConstraints:
     """Text of these characters; what `new` wrote between < and > for a person to decide is none."""
     pattern = rf"^(?!<[^<>@]*>$){characters}$"
@@ -91,7 +85,6 @@ Hours = Annotated[str, _checked(timetable.hours)]
 CronLine = Annotated[str, AfterValidator(timetable.cron)]
 Share = Annotated[float, BeforeValidator(_share, str | float), Field(gt=0, le=1)]
 Sizes = Annotated[list[PositiveInt], BeforeValidator(_sizes, list[int | Literal["rest"]])]
-Word = BeforeValidator(_word)
 Values = Annotated[list[Text], BeforeValidator(_several, list[str] | str), Field(min_length=1)]
 
 
@@ -192,11 +185,11 @@ class Table(Fields):
     """Columns with the values to keep; nobody else is added or invited."""
     split_name: bool = False
     """True to split whole names into first and last name, else false."""
-    several: Annotated[Literal["first"] | None, Word] = None
+    several: Literal["first"] | None = None
     """The word first, to take the first of several addresses in a cell."""
     ignore: Annotated[list[Line], BeforeValidator(_several, list[str] | str)] = []
     """Columns that you looked at and that decide nothing."""
-    hidden_rows: Annotated[Literal["skip", "read"] | None, Word] = None
+    hidden_rows: Literal["skip", "read"] | None = None
     """Skip or read: rows that are hidden, struck, coloured, commented, or like a test."""
     columns: dict[str, Line] = {}
     """Which column holds which field, as in columns: {notes: "Recruiter notes"}."""
@@ -207,7 +200,7 @@ class Invites(Fields):
 
     send: bool = True
     """True or false; with false people are added and get links, and nobody is invited."""
-    approval: Annotated[Literal["required"] | None, Word] = None
+    approval: Literal["required"] | None = None
     """The word required: a person approves each plan before anything is sent."""
     timezone: Zone | None = None
     """The timezone of the times below, such as Europe/Paris; left out, the project's."""

@@ -13,18 +13,14 @@ WANTED = "an email address"
 def email_key(typed: str) -> str:
     """Reduce an address to the form that is compared: trimmed, NFC, casefolded, IDN as ASCII.
 
-    Never raises, because an answer of the service may contain anything. What is sent to the
-    service is what was typed, never this key.
+    Never raises: an answer may contain anything. What is sent is what was typed, never this key.
     """
     local, at, domain = typed.strip().rpartition("@")
     return _folded(local) + at + ascii_domain(domain)
 
 
 def mailbox(typed: str) -> str:
-    """Reduce an address to the mailbox that its provider most likely delivers to.
-
-    Nearly all providers treat what follows a + as a label.
-    """
+    """Reduce an address to the mailbox that its provider likely has; after a + stands a label."""
     local, _, domain = email_key(typed).rpartition("@")
     domain = SAME_PROVIDER.get(domain, domain)
     local = local.partition("+")[0] or local
@@ -42,8 +38,7 @@ def masked(address: str) -> str:
 def checked_address(typed: str) -> str:
     """Return the address as typed, without spaces around it (non-breaking ones included).
 
-    The login must equal this email (interface 4.7), so nothing is silently repaired. Raises
-    ValueError that says what was wanted.
+    The login must equal it (interface 4.7). Raises ValueError that says what was wanted.
     """
     address = typed.strip()
     plain = _PLAIN.fullmatch(address)
@@ -54,13 +49,6 @@ def checked_address(typed: str) -> str:
     if reason := _reason(f"a@{plain[1].lower()}" if plain else address):
         raise ValueError(f"{WANTED} ({reason})")
     return address
-
-
-def address_notes(address: str) -> list[str]:
-    """Say what may be wrong with a valid address; usually nothing. It is sent as typed."""
-    domain = email_key(address).rpartition("@")[2]
-    meant = likely_meant(domain)
-    return [f"{domain} may be a typo for {meant}"] if meant else []
 
 
 @lru_cache(maxsize=65536)

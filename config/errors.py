@@ -154,9 +154,8 @@ def counted(mistakes: Sequence[Mistake]) -> str:
 class CampaignError(Exception):
     """Something stopped the work that a person can understand and fix.
 
-    Each kind of it is a class of its own, whose docstring is what the person reads: a template for
-    `str.format`. What comes after a blank line in it is what to type next; values in a command
-    there are quoted.
+    The docstring of each kind is what the person reads, a template for `str.format`, and after a
+    blank line what to type next; values in a command there are quoted.
     """
 
     exit_code: ClassVar[int] = 1  # 0 done, 1 stopped, 2 bad input, 3 a person must look, 130 Ctrl-C

@@ -32,8 +32,8 @@ def find(folder: Path) -> Folder:
     """Find the campaigns of a folder; folders within it are not read.
 
     A YAML file is one if it has a field `campaign` or `candidates`, a workbook if it has a sheet
-    `campaign`. A copy that this program made is passed over, and so is a table that a definition
-    here reads. A file that cannot be read, whatever it is, is a mistake of its own.
+    `campaign`, is no copy of ours, and is read by no definition here. A file that cannot be read
+    is a mistake of its own.
     """
     found = Folder()
     try:
@@ -71,10 +71,7 @@ def _is_definition(file: Path, keys: dict[str, Path]) -> bool:
 
 
 def _is_campaign(workbook: Path) -> bool:
-    """Whether a workbook has a sheet `campaign`, and is no copy, as `check --mark` makes one.
-
-    A copy that somebody saved under the name of the original is a campaign again.
-    """
+    """Whether a workbook has a sheet `campaign`, and is no copy of ours under another name."""
     parts = {"xl/workbook.xml": "", "docProps/core.xml": ""}
     try:
         with zipfile.ZipFile(workbook) as archive:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from config.building import Written, build
 from config.definition import Candidate, Definition, Listed, Table
-from config.emails import address_notes, email_key
+from config.emails import email_key, likely_meant
 from config.errors import BadInput, Bug, CampaignError, Mistake, Place, command, some
 from config.sheets.files import Kind, read_file
 from config.sheets.people import People, compare, read_people
@@ -39,10 +39,7 @@ class Campaign:
 
 
 def read_campaign(file: Path, campaign: str | None = None) -> Campaign:
-    """Read a definition and its people. Raises BadInput with every mistake in both.
-
-    `campaign` is the key that the file must have, if it matters.
-    """
+    """Read a definition, of this key if any, and its people. Raises BadInput: every mistake."""
     try:
         return _read(file, campaign)
     except CampaignError:
@@ -65,17 +62,10 @@ def _read(file: Path, campaign: str | None) -> Campaign:
         if each.candidate.stage_id is None:
             staged = each.candidate.model_copy(update=stage)
             people.listed[at] = replace(each, candidate=staged)
-    return Campaign(
-        file=file,
-        definition=definition,
-        people=people.listed,
-        notes=[*people.notes, *_address_notes(people.listed)],
-        digest=sha256(sha256(data).digest() + people.digest.encode()).hexdigest(),
-        left_out=people.left_out,
-        apart=people.apart,
-        ignored=people.ignored,
-        columns=people.columns,
-    )
+    notes = [*people.notes, *_address_notes(people.listed)]
+    digest = sha256(sha256(data).digest() + people.digest.encode()).hexdigest()
+    others = (people.left_out, people.columns, people.apart, people.ignored)
+    return Campaign(file, definition, people.listed, notes, digest, *others)
 
 
 def key_of(file: Path) -> str:
@@ -104,10 +94,7 @@ def _written(file: Path) -> tuple[bytes, Written]:
 
 
 def who_reads(table: Path, *folders: Path, sheet: str | None = None) -> Path | None:
-    """The definition, beside a table or in these folders, that already reads it; None: none.
-
-    Whoever does not name a sheet may read any of them.
-    """
+    """The definition, beside a table or in these folders, that may read it, or this sheet of it."""
     for folder in filter(Path.is_dir, dict.fromkeys((table.parent, *folders))):
         for each in sorted(folder.iterdir()):
             if table_of(each) == table.resolve():
@@ -153,9 +140,11 @@ def _people(written: Written, candidates: list[Candidate] | Table) -> People:
 
 
 def _address_notes(listed: Sequence[Listed]) -> list[str]:
-    """Say what may be wrong with addresses, each kind once with its first places."""
+    """Name domains that are probably a slip, with the first addresses there."""
     them: dict[str, list[str]] = {}
     for each in listed:
-        for note in address_notes(each.candidate.email1):
+        domain = each.key.rpartition("@")[2]
+        if meant := likely_meant(domain):
+            note = f"{domain} may be a typo for {meant}"
             them.setdefault(note, []).append(f"{each.candidate.email1} ({each.place})")
     return [f"{some(which)}: {note}" for note, which in them.items()]

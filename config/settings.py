@@ -27,8 +27,7 @@ USUAL_PORT = {"http": 80, "https": 443}
 def home() -> Path:
     """The folder of the ledger, the results and `.env`: the checkout, or the user's data folder.
 
-    Never the folder where the command is typed: the same command typed elsewhere would use an
-    empty ledger and invite everybody again.
+    Never that where a command is typed: typed elsewhere, it would invite everybody again.
     """
     root = Path(__file__).resolve().parent.parent
     is_checkout = (root / "pyproject.toml").is_file()

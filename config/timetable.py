@@ -6,7 +6,6 @@ Plain functions that are given the time. Readers raise ValueError that says what
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime, time, timedelta
-from difflib import get_close_matches
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 from zoneinfo import ZoneInfo, available_timezones
@@ -106,15 +105,12 @@ def moment(typed: object) -> datetime:
 
 @cache
 def timezone(typed: str) -> str:
-    """Read the IANA name of a zone, and name the nearest one if there is none of that name."""
+    """Read the IANA name of a zone."""
     zones = {zone.casefold(): zone for zone in available_timezones()}
-    cities = {zone.rpartition("/")[2].casefold(): zone for zone in sorted(zones.values())}
     spelt = typed.strip().replace(" ", "_").casefold()
     if spelt in zones:
         return zones[spelt]
-    near = get_close_matches(spelt, known := cities | zones, n=1, cutoff=0.75)
-    hint = f"; did you mean {known[near[0]]}?" if near else ""
-    raise ValueError(f"a timezone such as Europe/Paris{hint}")
+    raise ValueError("a timezone such as Europe/Paris")
 
 
 def span(typed: str) -> timedelta:

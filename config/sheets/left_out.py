@@ -32,7 +32,6 @@ DELETE = "Delete these rows, or remove the remark."
 HEADER = "Write a header, such as Remarks, above the column that has none, and check again."
 Where = Mapping[str, Sequence[str]]
 Counts = Mapping[str, int]  # how many rows have each value, the most frequent first
-# Why rows are left out, the others by the columns that tell them apart, and what is ignored.
 Choice = tuple[dict[int, str], dict[str, Counts], list[str]]
 
 
@@ -51,7 +50,7 @@ class Finding(NamedTuple):
 
 
 def choose(table: Table, spec: "Spec") -> Choice | None:
-    """Decide who of a table is left out, and who the others are; None if a column is wrong.
+    """Decide who is left out and why, count the others, and name what is ignored; None: wrong.
 
     What is wrong, or what nobody decided, becomes a mistake of the table.
     """

@@ -1,7 +1,6 @@
 """A full name in one cell, split because the definition says so.
 
-nameparser knows titles, degrees, particles and scripts. Whoever is not exactly two words is shown
-to a person, because a name that was sent cannot be changed (interface 4).
+Whoever is not exactly two words is shown to a person: what was sent stays (interface 4).
 """
 
 import re

@@ -97,8 +97,7 @@ def table_of(
 ) -> Table:
     """Read a file as a table; `columns` says which header holds which field.
 
-    Raises BadInput if the file is no table at all, or has no such sheet. What else is wrong is in
-    the table's `mistakes`.
+    Raises BadInput if it is none at all, or has no such sheet. What else is wrong is in `mistakes`.
     """
     columns = columns or {}
     grid, notes = _chosen(source, grids_of(source, columns), sheet, columns)

@@ -29,8 +29,7 @@ PATIENCE = 600  # seconds, on a machine that gives it hardly any time
 MOST_UNPACKED = 256 * 2**20
 
 DAMAGED = f"this file is damaged, or no workbook of a kind that can be read; {SAVE_AS}"
-# What of a page only its reader sees: cells over several rows, and what is hidden or struck.
-HARD = (
+HARD = (  # cells over several rows, and what is hidden or struck
     "//table//*[@rowspan > 1 or normalize-space() and (@hidden or self::s or self::strike or "
     "self::del or contains(@style, 'line-through') or "
     "contains(translate(@style, ' ', ''), 'display:none'))]"
@@ -93,7 +92,7 @@ def _sheets(data: bytes) -> Iterator[Grid]:
     """Read every sheet of a workbook. Raises Unfit, or whatever openpyxl raises."""
     from openpyxl import load_workbook  # noqa: PLC0415
 
-    formulas = _formulas(data) if _has_formulas(data) else set()
+    formulas = _formulas(data)
     book = load_workbook(io.BytesIO(data), data_only=True, rich_text=True)
     if not book.worksheets:
         raise Unfit(DAMAGED)
@@ -127,8 +126,12 @@ def _sheets(data: bytes) -> Iterator[Grid]:
         yield grid
 
 
-def _has_formulas(data: bytes) -> bool:
-    """Whether a workbook may have any. Raises Unfit for what is damaged, or takes too much."""
+def _formulas(data: bytes) -> set[tuple[str, int, int]]:
+    """The sheets, rows and columns (from 0) of all formulas.
+
+    Raises Unfit for what is damaged, or takes too much.
+    """
+    from openpyxl import load_workbook  # noqa: PLC0415
     from openpyxl.worksheet.cell_range import CellRange  # noqa: PLC0415
 
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -142,7 +145,15 @@ def _has_formulas(data: bytes) -> bool:
     areas = (CellRange(ref.decode()).size for text in texts for ref in MERGED.findall(text))
     if sum(area["rows"] * area["columns"] for area in areas) > MOST_CELLS:
         raise Unfit(TOO_LARGE)
-    return any(b"<f" in text for text in texts)
+    has_any = any(b"<f" in text for text in texts)
+    sheets = load_workbook(io.BytesIO(data), read_only=True).worksheets if has_any else ()
+    return {
+        (sheet.title, cell.row, cell.column - 1)
+        for sheet in sheets
+        for row in sheet.rows
+        for cell in row
+        if cell.data_type == "f"
+    }
 
 
 def _is_seen(fill: Any) -> bool:
@@ -158,19 +169,6 @@ def _is_struck(cell: Any) -> bool:
         *(getattr(part, "font", None) for part in parts),
     ]
     return any(font and font.strike for font in fonts)
-
-
-def _formulas(data: bytes) -> set[tuple[str, int, int]]:
-    """The sheets, rows and columns (from 0) of all formulas."""
-    from openpyxl import load_workbook  # noqa: PLC0415
-
-    return {
-        (sheet.title, cell.row, cell.column - 1)
-        for sheet in load_workbook(io.BytesIO(data), read_only=True).worksheets
-        for row in sheet.rows
-        for cell in row
-        if cell.data_type == "f"
-    }
 
 
 def _pages(data: bytes) -> list[Grid]:

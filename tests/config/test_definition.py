@@ -104,7 +104,7 @@ project: {name: X, timezone: Europe/Paris} // invites: {not_after: 2027-10-31 02
     5:22, invites.not_after: clocks show twice 2027-10-31 02:59 in Europe/Paris; write 2027-10-31 …
 project: {name: X} // invites: {hours: Mon-Fri 9-18}  =>  5:18, invites.hours: hours needs a timez…
 project: {name: X} // schedule: {cron: "0 9 * * 1"}  =>  5:18, schedule.cron: cron needs a timezon…
-project: {name: X, timezone: Europe/Pariss}  =>  2:30, project.timezone: …, wanted a timezone …; d…
+project: {name: X, timezone: Europe/Pariss}  =>  2:30, project.timezone: …, wanted a timezone …
 a: &x 1\nb: *x  =>  5:4: anchors (&) are not supported;…
 \tb: 1  =>  5:1: this line is indented with a tab; use spaces
 notes: a: b  =>  5:9: put quotes around text that contains a colon
@@ -178,9 +178,9 @@ RIGHT: list[tuple[str, Any]] = [
 ]
 FULL = written(
     "campaign: HIRING",
-    "candidates: {file: a.csv, hidden_rows: Skip, where: {Stage: [Take-home test, ''], Round: 2, "
+    "candidates: {file: a.csv, hidden_rows: skip, where: {Stage: [Take-home test, ''], Round: 2, "
     "Yes: NO}}",
-    "invites: {send: no, approval: REQUIRED, waves: [5, 50, rest], not_before: 2026-12-01T9:00}",
+    "invites: {send: no, approval: required, waves: [5, 50, rest], not_before: 2026-12-01T9:00}",
     "guard: {removed: 5%}",
     'schedule: {cron: "0 9 * * 1-5"}',
 )

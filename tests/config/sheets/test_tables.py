@@ -264,7 +264,7 @@ FINE: list[tuple[str | bytes, dict[str, Any], list[str]]] = [
     (("sep=|\r\n" + (HEAD + ADA).replace(",", "|")).encode(), {}, []),
     # Ways to write an address.
     (HEAD + "Ada,Lovelace, Ada L <ada@people.test> \n", {}, []),
-    (HEAD + "Ada,Lovelace,ada@people.test; a@home.test\n", {"several": "First"},
+    (HEAD + "Ada,Lovelace,ada@people.test; a@home.test\n", {"several": "first"},
      [':2, email1: ada@people.test is used, of "ada@people.test; a@home.test"']),
     (HEAD + "Ada,Lovelace,ada@people.test/a@home.test (Home)\n", {"several": "first"},
      [":2, email1: ada@people.test is used, of"]),
@@ -313,7 +313,7 @@ def test_a_name_is_read_as_it_is(read: Read, tmp_path: Path, first: str, last: s
 def test_who_looks_like_a_test_is_skipped_or_invited(read: Read) -> None:
     """As the definition says: somebody may be called so."""
     table = HEAD + ADA + "Test,Candidate,t@people.test\n"
-    people = read(table, hidden_rows="Skip")
+    people = read(table, hidden_rows="skip")
     assert [name for name, *_ in sent(people)] == ["Ada"]
     assert people.left_out == {"the row is like a test": ["Test Candidate"]}
     assert [name for name, *_ in sent(read(table, hidden_rows="read"))] == ["Ada", "Test"]
