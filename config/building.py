@@ -61,10 +61,7 @@ class Written:
 
 
 def build(written: Written, now: datetime) -> tuple[Definition, list[Mistake]]:
-    """Build the definition of all that is right, and say what is wrong.
-
-    A project that ended before `now`, or ends before anybody can be invited, is a mistake.
-    """
+    """Build the definition of all that is right, and say what is wrong, also at the time `now`."""
     mistakes = [*written.mistakes]
     try:
         definition = Definition.model_validate(written.fields)

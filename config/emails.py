@@ -36,10 +36,7 @@ def masked(address: str) -> str:
 
 
 def checked_address(typed: str) -> str:
-    """Return the address as typed, without spaces around it (non-breaking ones included).
-
-    The login must equal it (interface 4.7). Raises ValueError that says what was wanted.
-    """
+    """Return the address as typed (interface 4.7), trimmed. Raises ValueError: what was wanted."""
     address = typed.strip()
     plain = _PLAIN.fullmatch(address)
     for pattern, words in () if plain else _SLIPS:

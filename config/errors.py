@@ -47,10 +47,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """One thing that a person has to fix, and where.
-
-    `message` is a whole sentence; left empty, it is made of what was found and wanted.
-    """
+    """One thing to fix, and where; an empty `message` is made of what was found and wanted."""
 
     place: Place
     message: str = ""

@@ -52,10 +52,7 @@ def _service_url(typed: str) -> str:
 
 
 def spelled(url: str) -> str:
-    """Spell the address of a service in one way (RFC 3986, 6.2), by which services are compared.
-
-    Raises ValueError for what is no address.
-    """
+    """Spell a service's address in the one way that is compared (RFC 3986). Raises ValueError."""
     parts = urlsplit(url)
     host = ascii_domain((parts.hostname or "").rstrip("."))
     with suppress(ValueError):

@@ -54,10 +54,7 @@ class Source:
 
 
 def read_file(file: Path, encoding: str | None = None) -> Source:
-    """Read a whole file once nobody is writing it.
-
-    Raises BadInput if it is missing, empty, no file, too large, or written all the time.
-    """
+    """Read a whole file once nobody is writing it. Raises BadInput, also if there is none."""
     why_not = "this file cannot be read"
     try:
         if not file.is_file():  # reading a device or a pipe might never end

@@ -36,9 +36,9 @@ Choice = tuple[dict[int, str], dict[str, Counts], list[str]]
 
 
 class Finding(NamedTuple):
-    """One thing that could decide who is invited: in a sentence, where it stands, and what to do,
-    or the column whose values a person chooses: some to keep, or a blank for them. What its values
-    tell of somebody, in words, is `told`."""
+    """One thing that could decide who is invited, and what to do. A column has a blank for what to
+    `keep`, or that itself where words leave no choice, and what its values have `told` of people.
+    """
 
     what: str
     place: Place
@@ -46,13 +46,13 @@ class Finding(NamedTuple):
     title: str = ""
     blank: str = ""
     keep: Sequence[str] = ()
-    told: Sequence[str] = ()
+    told: str = ""
 
 
 def choose(table: Table, spec: "Spec") -> Choice | None:
-    """Decide who is left out and why, count the others, and name what is ignored; None: wrong.
+    """Why rows are left out, the others counted by what tells them apart, and what is ignored.
 
-    What is wrong, or what nobody decided, becomes a mistake of the table.
+    None if a column is wrong. What is wrong, or what nobody decided, becomes a mistake.
     """
     before = len(table.mistakes)
     for name in spec.ignore:
@@ -77,8 +77,7 @@ def choose(table: Table, spec: "Spec") -> Choice | None:
     open_ = [each for each in (*found, *marks) if each not in decided]
     if open_:
         table.mistakes.append(_question(open_, spec))
-    told = (f" ({some([*map(shown, each.told)])})" if each.told else "" for each in decided)
-    ignored = [each.title + words for each, words in zip(decided, told, strict=True)]
+    ignored = [each.title + (f" ({each.told})" if each.told else "") for each in decided]
     return out, _apart(table, rows, known), ignored
 
 
@@ -158,7 +157,7 @@ def deciding(table: Table, rows: Sequence[int], decided: Collection[str]) -> Ite
         else:
             blank = re.sub("[<>@]", " ", each).replace('"', "'")  # refused as it is
             place = table.place(table.header, column)
-            told = [value for value in says if _tells(value)]
+            told = some([shown(value) for value in says if _tells(value)])
             keep = _keep(title, counts)
             yield Finding(what, place, "", title, f"<keep which? {blank}>", keep, told)
 

@@ -42,10 +42,7 @@ class People:
 
 
 def read_people(spec: models.Table, base: Path) -> People:
-    """Read the people of the table that a definition in the folder `base` names.
-
-    Mistakes are returned, never raised.
-    """
+    """Read the people of a table whose definition is in `base`. Mistakes are never raised."""
     split = spec.split_name or FULL_NAME in spec.columns
     try:
         source = read_file(base / spec.file, spec.encoding or "")

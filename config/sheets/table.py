@@ -1,6 +1,5 @@
 """A table of any kind of file: its header, its columns, and its rows as a pandas DataFrame."""
 
-import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -252,7 +251,7 @@ def _sift(table: Table, above: Sequence[Row], columns: Mapping[str, str]) -> Non
         people, found = [], [(grid.whole, f"there are more than {MOST_ROWS:,} rows; split them up")]
     table.rows = people
     for at, heading in headings:
-        until = next((each for each, _ in headings if each > at), math.inf)
+        until = next((each for each, _ in headings if each > at), float("inf"))
         below = [name for row, name in table.names.items() if at < row < until]
         found.append((grid.place(at), HEADING.format(heading, some(below) or "nobody")))
     table.mistakes += [Mistake(*each) for each in found]

@@ -28,10 +28,7 @@ STRAY_QUOTE = 'the rows cannot be told apart from here on; close or remove the o
 
 
 def read_text(source: Source, columns: Mapping[str, str]) -> Grid:
-    """Read a text with the delimiter with which its header names the most fields.
-
-    `columns` says which header holds which field. Raises BadInput as `decoded` does.
-    """
+    """Read a text with the delimiter with which its header names most fields. Raises BadInput."""
     text = decoded(source)
 
     def fit(delimiter: str) -> tuple[int, int]:
