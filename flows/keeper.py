@@ -5,6 +5,7 @@ could not be told are told. The ledger is asked first, so that an idle installat
 """
 
 import asyncio
+import logging
 import socket
 import time
 from collections.abc import Callable
@@ -16,28 +17,34 @@ from typing import Any
 
 import psutil
 from prefect.client.orchestration import PrefectClient, get_client
-from prefect.client.schemas.filters import FlowFilter, FlowRunFilter
-from prefect.client.schemas.objects import FlowRun, State
-from prefect.states import AwaitingRetry, Cancelled, Crashed
-from sqlmodel import col, select
+from prefect.client.schemas.filters import FlowFilter, FlowRunFilter, LogFilter
+from prefect.client.schemas.objects import FlowRun, State, WorkerStatus
+from prefect.states import AwaitingRetry, Cancelled, Crashed, Failed
+from sqlmodel import func, select
 
 from config.errors import BadInput, CampaignError, Mistake, command
 from config.folder import WORKBOOKS, find
 from config.reading import YAML, key_of, read_campaign, table_of
 from data.store.lease import is_free
 from data.store.ledger import Ledger
-from data.store.tables import Campaign, Run, SeenFile, now
-from flows.deployments import deploy, unschedule
+from data.store.tables import Campaign, Request, Run, SeenFile, now
+from flows.deployments import POOL, deploy, unschedule
+from flows.ending import End
 from flows.runs import CAMPAIGN, run_now
 from flows.tell import note, tell_waiting
 
 EVERY = 5.0  # seconds between two looks
-QUIET = 45.0  # seconds without a lease in which a run is dead that nothing else tells of
-TRIES = 6  # times that the same run begins again after its process died
+QUIET = 45.0  # seconds without lease or worker in which a run on another machine is dead
+TRIES = 6  # times that the same run begins again without having sent anything
+OUR_WORKERS = f"{socket.gethostname()} "  # how the names of this machine's begin
 RECENT = timedelta(days=30)  # runs that crashed earlier are left alone
 LONGEST = 300.0  # seconds between two tries to tell a notice
 CANCELLED = "interrupted: it was cancelled while nothing of it was at work."
 GOES_ON = "Its process was gone; it goes on."
+NEVER_BEGAN = (
+    f"{End.BAD_INPUT}: it could not begin: its parameters are wrong, or its deployment names a "
+    "module that is not there.\nThe log of the run says which. Correct it, and start a new run."
+)
 GONE = "Its process died again and again. What it sent is in the ledger."
 
 
@@ -65,47 +72,79 @@ class Runs:
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
-        self._free_since: dict[object, float] = {}
+        self._gone_since: dict[tuple[object, object], float] = {}  # by run and its state
 
     async def go_on(self, client: PrefectClient) -> None:
-        """Have each run that is dead begin again, or say that it is gone for good."""
-        since, self._free_since = self._free_since, {}  # a server that is away hears of no run
-        found = [run for run in await _under_way(client) if run.state is not None]
-        quiet = {run.id for run in found if self._nobody_sends(run)}
-        looked = time.monotonic()
-        self._free_since = {each: since.get(each, looked) for each in quiet}
-        for run in found:
-            crashed = run.state is not None and run.state.is_crashed()  # its worker saw it
-            quiet_for = looked - self._free_since.get(run.id, looked)
-            if crashed or quiet_for > QUIET or (run.id in quiet and self._broke_off(run)):
-                await self._go_on(client, run)
+        """Have each run that is dead begin again, or say why it does not."""
+        since, self._gone_since = self._gone_since, {}  # a server that is away hears of no run
+        here, looked = await asyncio.to_thread(_here), time.monotonic()
+        for run in await _under_way(client):
+            if run.state is None:
+                continue
+            if run.state.is_crashed():  # its worker saw it
+                await self._end(client, run, await _never_began(client, run))
+            elif not await self._is_at_work(client, run, here):
+                which = run.id, run.state.id
+                first = self._gone_since[which] = since.get(which, looked)
+                if looked - first > (0.0 if _is_ours(run) else QUIET):
+                    await self._end(client, run)
 
-    async def _go_on(self, client: PrefectClient, run: FlowRun) -> None:
+    async def _end(self, client: PrefectClient, run: FlowRun, why: str | None = None) -> None:
+        """Have a dead run begin again, unless that is of no use: `why`, or it died too often."""
+        state: State[Any] = AwaitingRetry(message=GOES_ON)
         if run.state is not None and run.state.is_cancelling():  # nobody is left who could end it
-            await client.set_flow_run_state(run.id, Cancelled(message=CANCELLED), force=True)
-            return
-        states = await client.read_flow_run_states(run.id)
-        if sum(state.message == GOES_ON for state in states) < TRIES:
-            state: State[Any] = AwaitingRetry(message=GOES_ON)
-        else:
+            state = Cancelled(message=CANCELLED)
+        elif why is not None:
+            state = Failed(message=why)
+            self._note(f"{_key_of(run) or run.deployment_id} never began", f"{run.name}: {why}")
+        elif await self._tries(client, run) >= TRIES:
             state = Crashed(name="Crashed", message=GONE)
-            with self._ledger.writing() as session:
-                note(session, f"{run.id} gone", f"{run.name}: gone. {GONE}")
+            self._note(f"{run.id} gone", f"{run.name}: gone. {GONE}")
         await client.set_flow_run_state(run.id, state, force=True)
 
-    def _nobody_sends(self, run: FlowRun) -> bool:
-        key = _key_of(run)
-        return key is None or is_free(self._ledger, key)
+    def _note(self, situation: str, text: str) -> None:
+        with self._ledger.writing() as session:
+            note(session, situation, text)
 
-    def _broke_off(self, run: FlowRun) -> bool:
-        """Whether the ledger knows the process in which it sent, and that process is gone."""
-        sent = select(Run).join(Campaign).where(Campaign.key == _key_of(run))
+    async def _tries(self, client: PrefectClient, run: FlowRun) -> int:
+        """How often it began again since its campaign last sent something."""
+        sent = select(func.max(Request.claimed_at)).join(Run).join(Campaign)
         with self._ledger.reading() as session:
-            last = session.exec(sent.order_by(col(Run.id).desc()).limit(1)).first()
-        if last is None or last.ended is not None or last.host != socket.gethostname():
+            last = session.exec(sent.where(Campaign.key == _key_of(run))).one()
+        states = await client.read_flow_run_states(run.id)
+        began = [state.timestamp for state in states if state.message == GOES_ON]
+        return sum(last is None or at > last for at in began)
+
+    async def _is_at_work(self, client: PrefectClient, run: FlowRun, here: set[str]) -> bool:
+        """Whether its process lives, or its worker if it has not begun: seen, or as far as told."""
+        waits, worker = run.state is not None and run.state.is_pending(), _worker_of(run)
+        if str(run.id) in here or (waits and worker in here):
+            return True
+        if _is_ours(run):
             return False
-        in_it = run.state is not None and run.state.timestamp <= last.began
-        return in_it and not psutil.pid_exists(last.pid)
+        if waits:
+            workers = await client.read_workers_for_work_pool(POOL)
+            return worker in {w.name for w in workers if w.status is WorkerStatus.ONLINE}
+        key = _key_of(run)
+        return key is not None and not is_free(self._ledger, key)
+
+
+def _here() -> set[str]:
+    """The runs whose processes live on this machine, and the names of its workers."""
+    found: set[str] = set()
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):  # it has just ended, or is another user's
+            found |= {process.environ().get("PREFECT__FLOW_RUN_ID", ""), *process.cmdline()}
+    return found - {""}
+
+
+def _worker_of(run: FlowRun) -> str:
+    return str(run.labels.get("prefect.worker.name", ""))
+
+
+def _is_ours(run: FlowRun) -> bool:
+    """Whether the worker of a `campaign up` on this machine has it."""
+    return _worker_of(run).startswith(OUR_WORKERS)
 
 
 def _key_of(run: FlowRun) -> str | None:
@@ -114,6 +153,14 @@ def _key_of(run: FlowRun) -> str | None:
     except (CampaignError, KeyError):
         return None
     return key
+
+
+async def _never_began(client: PrefectClient, run: FlowRun) -> str | None:
+    """What is wrong with a run that ended before it began, if Prefect's engine knows it."""
+    if run.run_count:
+        return None
+    said = {"flow_run_id": {"any_": [run.id]}, "level": {"ge_": logging.ERROR}}
+    return NEVER_BEGAN if await client.read_logs(LogFilter.model_validate(said)) else None
 
 
 async def _under_way(client: PrefectClient) -> list[FlowRun]:

@@ -6,13 +6,14 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from uuid import uuid4
 
 from prefect.client.orchestration import get_client
 
 from data.store.ledger import Ledger
 from flows.deployments import POOL, deploy_forms, make_pool
 from flows.gently import STOP_WITH_PARENT, happens_within, stop_on_signal
-from flows.keeper import keep
+from flows.keeper import OUR_WORKERS, keep
 from flows.prefect_home import prefect_home, private
 from flows.server import Server
 
@@ -22,7 +23,7 @@ LOOKS = 1.0  # seconds between two looks at whether server and worker are alive
 WORKER = (
     *(sys.executable, "-m", "flows.gently", STOP_WITH_PARENT),
     *(sys.executable, "-m", "prefect", "worker", "start"),
-    *("--pool", POOL, "--type", "process", "--limit", str(AT_ONCE)),
+    *("--pool", POOL, "--type", "process", "--limit", str(AT_ONCE), "--name"),
 )
 
 
@@ -61,7 +62,7 @@ def _worker() -> "subprocess.Popen[bytes]":
     """Start the worker. Its own lines are in a file; Ctrl-C is for us."""
     with open(prefect_home() / "worker.log", "ab", opener=private) as log:
         return subprocess.Popen(  # noqa: S603 - our own module
-            WORKER,
+            (*WORKER, OUR_WORKERS + uuid4().hex[:8]),
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,

@@ -1,24 +1,28 @@
 """The keeper and its deployments, at a Prefect server: dead runs, a folder, and what is off."""
 
 import os
-import socket
+import subprocess
+import sys
 from collections.abc import AsyncIterator, Iterator
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from prefect.client.orchestration import PrefectClient, get_client
 from prefect.client.schemas.actions import WorkPoolUpdate
-from prefect.states import Cancelling, Crashed, Running, Scheduled
+from prefect.states import Cancelling, Crashed, Pending, Running, Scheduled
 from prefect.testing.utilities import prefect_test_harness
 from sqlmodel import select
 
 from config.reading import read_campaign
 from data.store.lease import lease
-from data.store.tables import Notice, Run, now
+from data.store.states import Op
+from data.store.tables import Notice, Request, Run, now
 from flows import keeper
 from flows.deployments import POOL, deploy, deploy_forms, make_pool
-from flows.keeper import GOES_ON, GONE, TRIES, Runs, Watched
+from flows.keeper import GOES_ON, GONE, NEVER_BEGAN, TRIES, Runs, Watched
 from tests.flows.conftest import write
 
 pytestmark = [
@@ -143,27 +147,116 @@ async def test_a_run_goes_on_or_is_cancelled_once_nobody_holds_its_lease(
     assert await state_of(client, run) == after
 
 
-@pytest.mark.parametrize(
-    ("sent", "state"),
-    [
-        ({}, "AwaitingRetry"),
-        ({"pid": os.getpid()}, "Running"),
-        ({"host": "elsewhere"}, "Running"),
-        ({"ended": now()}, "Running"),
-        ({"began": datetime(2020, 1, 1, tzinfo=UTC)}, "Running"),  # another run of the campaign
-    ],
-)
-async def test_a_run_whose_process_is_gone_goes_on_at_once(
-    client, ledger, desk, sent: dict, state: str
-) -> None:
-    run, runs = await begun(client, Running()), Runs(ledger)
-    desk.take_in("Ada", key="dead")
-    gone = {"host": socket.gethostname(), "pid": 2**31 - 1, "began": now()}
-    with desk.at("dead") as (session, campaign_id):
-        session.add(Run(campaign_id=campaign_id, **gone | sent))
-    for _ in range(3):
+@pytest.fixture
+def process():
+    """Begins a process as a worker begins it: with this in its environment, or in its name."""
+    began: list[subprocess.Popen] = []
+
+    def begin(run: str = "", worker: str = "") -> subprocess.Popen:
+        words = [sys.executable, "-c", "print('begun', flush=True); input()", worker]
+        environment = os.environ | {"PREFECT__FLOW_RUN_ID": str(run)}
+        began.append(
+            subprocess.Popen(
+                words, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            )
+        )
+        assert began[-1].stdout.readline() == "begun\n"
+        return began[-1]
+
+    yield begin
+    for each in began:
+        each.kill()
+        each.communicate()
+
+
+async def looks(client, ledger, number: int = 3) -> None:
+    runs = Runs(ledger)
+    for _ in range(number):
         await runs.go_on(client)
-    assert await state_of(client, run) == state
+
+
+@pytest.mark.parametrize("state", [Pending(), Running()], ids=["Pending", "Running"])
+async def test_a_run_of_this_machine_is_dead_when_its_process_is_gone_and_not_before(
+    client, ledger, process, state, monkeypatch
+) -> None:
+    run = await begun(client, state)
+    worker = keeper.OUR_WORKERS + "1"
+    await client.update_flow_run_labels(run.id, {"prefect.worker.name": worker})
+    monkeypatch.setattr(keeper, "QUIET", -1.0)
+    lives = process(run=run.id) if state.is_running() else process(worker=worker)
+    await looks(client, ledger)
+    assert await state_of(client, run) == state.name
+    lives.kill()
+    lives.wait()
+    monkeypatch.setattr(keeper, "QUIET", 1e9)  # nothing has to be waited for
+    await looks(client, ledger)
+    assert await state_of(client, run) == "AwaitingRetry"
+
+
+async def test_a_run_that_has_not_begun_belongs_to_its_worker_elsewhere(
+    client, ledger, monkeypatch
+) -> None:
+    monkeypatch.setattr(keeper, "QUIET", 0.0)
+    lives, gone = await begun(client, Pending()), await begun(client, Pending())
+    await client.update_flow_run_labels(lives.id, {"prefect.worker.name": "theirs"})
+    await client.update_flow_run_labels(gone.id, {"prefect.worker.name": "gone"})
+    await client.send_worker_heartbeat(POOL, "theirs", heartbeat_interval_seconds=300)
+    await looks(client, ledger)
+    assert await state_of(client, lives) == "Pending"
+    assert await state_of(client, gone) == "AwaitingRetry"
+
+
+async def test_how_long_a_run_is_quiet_is_counted_from_when_it_began(
+    client, ledger, monkeypatch
+) -> None:
+    run, runs = await begun(client, Pending()), Runs(ledger)
+    clock = SimpleNamespace(monotonic=partial(next, iter(range(0, 1000, 40))))
+    monkeypatch.setattr(keeper, "time", clock)
+    await runs.go_on(client)
+    await client.set_flow_run_state(run.id, Running(), force=True)
+    await runs.go_on(client)  # 40 s later, and quiet from now on
+    await runs.go_on(client)
+    assert await state_of(client, run) == "Running"
+    await runs.go_on(client)
+    assert await state_of(client, run) == "AwaitingRetry"
+
+
+async def test_a_run_that_could_never_begin_is_told_once_and_is_not_begun_again(
+    client, ledger
+) -> None:
+    run = await begun(client, Pending())
+    refused = {"flow_run_id": str(run.id), "name": "prefect.flow_runs", "level": 40}
+    at = datetime.now(UTC).isoformat()
+    await client.create_logs([{**refused, "message": "no such parameter", "timestamp": at}])
+    await client.set_flow_run_state(run.id, Crashed(message="exit code 1"), force=True)
+    await looks(client, ledger)
+    last = (await client.read_flow_run(run.id)).state
+    assert (last.type.name, last.message) == ("FAILED", NEVER_BEGAN)
+    with ledger.reading() as session:
+        (notice,) = session.exec(select(Notice)).all()
+    assert "bad input" in notice.text
+
+
+async def test_how_often_a_run_died_is_counted_since_it_last_sent_something(
+    client, ledger, desk, monkeypatch
+) -> None:
+    monkeypatch.setattr(keeper, "TRIES", 1)
+    desk.take_in("Ada", key="dead")
+    run, runs = await begun(client, Running()), Runs(ledger)
+
+    async def crashes() -> str:
+        await client.set_flow_run_state(run.id, Crashed(message="killed"), force=True)
+        await runs.go_on(client)
+        return (await client.read_flow_run(run.id)).state.message
+
+    assert await crashes() == GOES_ON
+    with desk.at("dead") as (session, campaign_id):
+        sent = Run(campaign_id=campaign_id, host="any", pid=1, began=now())
+        session.add(sent)
+        session.flush()
+        session.add(Request(run_id=sent.id, op=Op.INVITE, claimed_at=now()))
+    assert await crashes() == GOES_ON
+    assert await crashes() == GONE
 
 
 async def test_a_run_that_crashes_goes_on_six_times_and_is_gone_then(client, ledger) -> None:
