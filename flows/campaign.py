@@ -11,7 +11,6 @@ from typing import Any
 from prefect import flow
 from prefect.client.schemas.objects import State
 from prefect.runtime import flow_run
-from prefect.states import Cancelled
 
 from config.errors import CampaignError
 from config.reading import key_of, read_campaign
@@ -24,14 +23,7 @@ from data.store.ledger import Ledger
 from flows.ending import End, Ending, broken_off, ended
 from flows.gently import go_on_later, happens_within, stopping_gently
 from flows.page import publish_page, showing_progress
-from flows.runs import (
-    CAMPAIGN,
-    another_before,
-    begin_another,
-    is_missed,
-    is_scheduled,
-    is_typed,
-)
+from flows.runs import CAMPAIGN, begin_another, is_scheduled, is_typed
 from flows.steps import add_batch, attach_problem, create_project, invite_part, preflight, scrubbed
 from flows.tell import note_situation, tell
 from tasks.plan import make_plan, refreshed
@@ -39,7 +31,6 @@ from tasks.sending.gate import EndedEarly
 from tasks.sending.run import sending
 
 LOOKS_AGAIN = 1.0  # seconds, while another process is at work on the campaign
-KEEPS_A_PLACE = 10.0  # seconds until a worker's run that waits so asks whether a later one does
 
 
 def run_name() -> str:
@@ -71,8 +62,6 @@ async def run_campaign(
         accept_removed: Go on although many people are gone from the file.
         keep_project: It is the same campaign, although the file names another project.
     """
-    if await is_missed():
-        return Cancelled(message="missed: a later run of the same campaign does its work.")
     who = getpass.getuser() if is_typed() else "a run in Prefect"
     allowed = Allowed(who, accept_removed, keep_project)
     async with stopping_gently() as stop:
@@ -81,18 +70,17 @@ async def run_campaign(
                 ending = await send(file, campaign, digest, allowed, stop)
         except CampaignError as error:
             ending = broken_off(campaign or file.stem, file, error, asked_to_stop=stop.is_set())
-    await publish_page(ending)
     with suppress(CampaignError):  # a ledger that cannot be used keeps no notice
         note_situation(ending, typed=is_typed())  # which `tell` sends, once the state is set
+    await publish_page(ending)
     if is_typed():
         for words in ending.service_words:
             print(f'{ending.key}: the service wrote: "{words}"', file=sys.stderr)
         return ending.state()
-    waits = ending.until is not None and not await another_before(ending.until)
-    if ending.kind is End.INTERRUPTED or (waits and not ending.kind.needs_a_person):
-        await go_on_later(str(ending), ending.until)  # ends here: the same run begins again
-    if waits:
-        await begin_another(ending.until)  # this one stays for a person to see
+    if ending.kind is End.INTERRUPTED:
+        await go_on_later(str(ending))  # ends here: the same run begins again
+    if ending.until is not None:
+        await begin_another(ending.until)  # this one stays to be seen
     return ending.state()
 
 
@@ -142,10 +130,10 @@ async def holding_lease(ledger: Ledger, key: str, stop: asyncio.Event) -> AsyncI
             try:
                 held = stack.enter_context(lease(ledger, key))
             except AtWork as busy:
-                if is_scheduled() or stop.is_set() or (waits and await is_missed()):
+                if is_scheduled() or stop.is_set():
                     raise
                 if not waits:
                     print(f"{busy} Waiting for it.", file=sys.stderr, flush=True)
                     waits = True
-                await happens_within(LOOKS_AGAIN if is_typed() else KEEPS_A_PLACE, stop)
+                await happens_within(LOOKS_AGAIN, stop)
         yield held

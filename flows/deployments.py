@@ -16,6 +16,7 @@ from prefect import Flow
 from prefect.client.orchestration import PrefectClient
 from prefect.client.schemas.actions import DeploymentScheduleCreate, WorkPoolCreate, WorkPoolUpdate
 from prefect.client.schemas.filters import FlowFilter
+from prefect.client.schemas.objects import ConcurrencyLimitConfig, ConcurrencyLimitStrategy
 from prefect.client.schemas.responses import DeploymentResponse
 from prefect.deployments.runner import RunnerDeployment
 from prefect.exceptions import ObjectAlreadyExists, ObjectNotFound
@@ -34,7 +35,12 @@ POOL = "campaigns"
 SLUG = "definition"  # of the schedule that a definition says; a person may add others
 # A worker that is killed would break the pipe that its runs print into, and so the runs.
 JOB = {"stream_output": False}
-RENEWED = ("entrypoint", "parameters", "tags", "job_variables", "description")
+# One run of a campaign at a time; `Runs` of the keeper has those begin that nobody may lose.
+ALONE = ConcurrencyLimitConfig(limit=1, collision_strategy=ConcurrencyLimitStrategy.CANCEL_NEW)
+RENEWED = (
+    *("entrypoint", "parameters", "tags", "job_variables", "description"),
+    "concurrency_options",
+)
 # The deployments that belong to no single campaign.
 FOR_EVERYBODY: dict[str, Flow[..., Any]] = {
     "any": run_campaign,
@@ -67,9 +73,8 @@ async def deploy(client: PrefectClient, file: Path, campaign: written.Definition
     parameters = {"file": str(file), "campaign": campaign.campaign}
     tags = [f"campaign:{campaign.campaign}"]
     schedule = _schedule(campaign.schedule)
-    await _deploy(
-        client, run_campaign, campaign.campaign, schedule, parameters=parameters, tags=tags
-    )
+    more = {"parameters": parameters, "tags": tags, "concurrency_limit": ALONE}
+    await _deploy(client, run_campaign, campaign.campaign, schedule, **more)
 
 
 async def unschedule(client: PrefectClient, folder: Path, keys: Mapping[Path, str | None]) -> None:

@@ -13,8 +13,9 @@ import sys
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
-from datetime import datetime
 from typing import TYPE_CHECKING, Any, NoReturn
+
+from anyio import CancelScope
 
 if TYPE_CHECKING:
     import psutil
@@ -54,13 +55,18 @@ async def happens_within(seconds: float, event: asyncio.Event) -> bool:
 
 @asynccontextmanager
 async def stopping_gently() -> AsyncIterator[asyncio.Event]:
-    """Give the event that this run was told to stop: by a signal, or by a cancel in Prefect."""
-    async with stop_on_signal() as stop:
-        looking = asyncio.create_task(_cancelled_in_prefect(stop))
-        try:
-            yield stop
-        finally:
-            looking.cancel()
+    """Give the event that this run was told to stop: by a signal, or by a cancel in Prefect.
+
+    Meanwhile Prefect breaks nothing off, as it would if the run could not renew its place among
+    the runs of its campaign: the ledger's lease says who sends.
+    """
+    with CancelScope(shield=True):
+        async with stop_on_signal() as stop:
+            looking = asyncio.create_task(_cancelled_in_prefect(stop))
+            try:
+                yield stop
+            finally:
+                looking.cancel()
 
 
 async def _cancelled_in_prefect(stop: asyncio.Event) -> None:
@@ -77,8 +83,8 @@ async def _cancelled_in_prefect(stop: asyncio.Event) -> None:
         await happens_within(LOOKS, stop)
 
 
-async def go_on_later(message: str, at: datetime | None = None) -> NoReturn:
-    """End here, and have the same run begin again: with the next worker, or `at` a moment.
+async def go_on_later(message: str) -> NoReturn:
+    """End here, and have the same run begin again with the next worker.
 
     Only for a run that a worker began; what was cancelled or suspended meanwhile stays so. Without
     an answer from Prefect it stays as if its process had died: so it begins again, too.
@@ -91,7 +97,7 @@ async def go_on_later(message: str, at: datetime | None = None) -> NoReturn:
     with suppress(Exception):
         async with get_client() as client:
             state = (await client.read_flow_run(flow_run.id)).state
-            after: State[Any] = AwaitingRetry(scheduled_time=at, message=message)
+            after: State[Any] = AwaitingRetry(message=message)
             if state is not None and _is_cancelled(state):
                 after = Cancelled(message=message)
             if state is None or not state.is_paused():

@@ -14,11 +14,13 @@ from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import psutil
 from prefect.client.orchestration import PrefectClient, get_client
 from prefect.client.schemas.filters import FlowFilter, FlowRunFilter, LogFilter
 from prefect.client.schemas.objects import FlowRun, State, WorkerStatus
+from prefect.client.schemas.sorting import FlowRunSort
 from prefect.states import AwaitingRetry, Cancelled, Crashed, Failed
 from sqlmodel import func, select
 
@@ -30,14 +32,17 @@ from data.store.ledger import Ledger
 from data.store.tables import Campaign, Request, Run, SeenFile, now
 from flows.deployments import POOL, deploy, unschedule
 from flows.ending import End
-from flows.runs import CAMPAIGN, run_now
+from flows.runs import ASKED_FOR, CAMPAIGN, SCHEDULED, run_now
 from flows.tell import note, tell_waiting
 
 EVERY = 5.0  # seconds between two looks
 QUIET = 45.0  # seconds without lease or worker in which a run on another machine is dead
 TRIES = 6  # times that the same run begins again without having sent anything
 OUR_WORKERS = f"{socket.gethostname()} "  # how the names of this machine's begin
-RECENT = timedelta(days=30)  # runs that crashed earlier are left alone
+RECENT = timedelta(days=30)  # runs that ended earlier are left alone
+LEFT_OUT = "Deployment concurrency"  # how Prefect says that another run was at work
+ITS_TURN = "Another run was at work; it goes on now."
+MISSED = "missed: a later run of the same campaign does its work."
 LONGEST = 300.0  # seconds between two tries to tell a notice
 CANCELLED = "interrupted: it was cancelled while nothing of it was at work."
 GOES_ON = "Its process was gone; it goes on."
@@ -55,7 +60,7 @@ async def keep(ledger: Ledger, folder: Path, say: Callable[[str], None]) -> None
     async with get_client() as client:  # one for all looks: each new one writes a CSRF token
         while True:
             stumbled = ""
-            for look in (runs.go_on, watched.run_what_is_new, notices.tell):
+            for look in (runs.go_on, leave_out_missed, watched.run_what_is_new, notices.tell):
                 try:
                     await look(client)
                 except Exception as error:  # noqa: BLE001 - whatever it is, the next look comes
@@ -78,7 +83,9 @@ class Runs:
         """Have each run that is dead begin again, or say why it does not."""
         since, self._gone_since = self._gone_since, {}  # a server that is away hears of no run
         here, looked = await asyncio.to_thread(_here), time.monotonic()
-        for run in await _under_way(client):
+        found = await _under_way(client)
+        await _begin_what_was_left_out(client, {run.deployment_id for run in found})
+        for run in found:
             if run.state is None:
                 continue
             if run.state.is_crashed():  # its worker saw it
@@ -163,16 +170,58 @@ async def _never_began(client: PrefectClient, run: FlowRun) -> str | None:
     return NEVER_BEGAN if await client.read_logs(LogFilter.model_validate(said)) else None
 
 
+def _lately() -> dict[str, Any]:
+    return {"end_time": {"after_": datetime.now(UTC) - RECENT}}
+
+
 async def _under_way(client: PrefectClient) -> list[FlowRun]:
-    ours = FlowFilter.model_validate({"name": {"any_": [CAMPAIGN]}})
     # A run that waits for its time is the same one for weeks: when it first began says nothing.
-    at_work = {"state": {"type": {"any_": ["PENDING", "RUNNING", "CANCELLING"]}}}
-    crashed = {"end_time": {"after_": datetime.now(UTC) - RECENT}}
-    found: list[FlowRun] = []
-    for which in (at_work, crashed | {"state": {"type": {"any_": ["CRASHED"]}}}):
-        wanted = FlowRunFilter.model_validate(which | {"deployment_id": {"is_null_": False}})
-        found += await client.read_flow_runs(flow_filter=ours, flow_run_filter=wanted)
+    at_work = await _read(client, "PENDING", "RUNNING", "CANCELLING")
+    crashed = await _read(client, "CRASHED", **_lately())
+    found = [*at_work, *crashed]
     return [run for run in found if run.state is None or run.state.message != GONE]
+
+
+async def _read(client: PrefectClient, *states: str, **more: Any) -> list[FlowRun]:
+    """Runs of campaigns that nobody typed, the latest first."""
+    wanted = more | {"state": {"type": {"any_": states}}, "deployment_id": {"is_null_": False}}
+    return await client.read_flow_runs(
+        flow_filter=FlowFilter.model_validate({"name": {"any_": [CAMPAIGN]}}),
+        flow_run_filter=FlowRunFilter.model_validate(wanted),
+        sort=FlowRunSort.EXPECTED_START_TIME_DESC,
+    )
+
+
+async def _begin_what_was_left_out(client: PrefectClient, at_work: set[UUID | None]) -> None:
+    """Begin what was asked for while another run of its campaign was at work."""
+    asked_for = await _read(client, "CANCELLED", tags={"all_": [ASKED_FOR]}, **_lately())
+    left_out = [
+        run
+        for run in asked_for
+        if run.state is not None
+        and (run.state.message or "").startswith(LEFT_OUT)
+        and run.deployment_id not in at_work
+    ]
+    for run in await _all_but_missed(client, left_out):
+        await client.set_flow_run_state(run.id, AwaitingRetry(message=ITS_TURN), force=True)
+
+
+async def leave_out_missed(client: PrefectClient) -> None:
+    """Of runs of a schedule that are late one begins, which does what all of them would."""
+    due = {"before_": datetime.now(UTC)}
+    scheduled = {"all_": [SCHEDULED]}
+    late = await _read(client, "SCHEDULED", tags=scheduled, next_scheduled_start_time=due)
+    await _all_but_missed(client, late)
+
+
+async def _all_but_missed(client: PrefectClient, runs: list[FlowRun]) -> list[FlowRun]:
+    """Keep the latest of those that do the same."""
+    latest: dict[tuple[object, ...], FlowRun] = {}
+    for run in runs:
+        same = run.deployment_id, str(run.parameters)
+        if latest.setdefault(same, run) is not run:
+            await client.set_flow_run_state(run.id, Cancelled(message=MISSED), force=True)
+    return list(latest.values())
 
 
 class Notices:

@@ -20,6 +20,10 @@ SETTINGS = {
     "DO_NOT_TRACK": "1",
     "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
     "PREFECT_SERVER_CSRF_PROTECTION_ENABLED": "true",
+    # A run keeps its campaign's place when the server begins anew.
+    "PREFECT_SERVER_CONCURRENCY_LEASE_STORAGE": (
+        "prefect.server.concurrency.lease_storage.filesystem"
+    ),
     "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "CRITICAL",  # the terminal is for our own words
     "PREFECT_LOGGING_INTERNAL_LEVEL": "CRITICAL",
     "PYTHONSAFEPATH": "1",  # nothing of the folder where somebody types is imported

@@ -1,17 +1,16 @@
-"""Runs of campaigns, as Prefect knows them: begin one, and leave out what another one does."""
+"""Runs of campaigns, as Prefect knows them: begin one now, or at its time."""
 
 import asyncio
 import time
 from collections.abc import Awaitable, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 from uuid import UUID
 
 from prefect.client.orchestration import PrefectClient, get_client
-from prefect.client.schemas.filters import FlowRunFilter, TaskRunFilter
-from prefect.client.schemas.objects import FlowRun, State
+from prefect.client.schemas.filters import TaskRunFilter
 from prefect.client.schemas.responses import DeploymentResponse
 from prefect.context import FlowRunContext
 from prefect.events.worker import EventsWorker
@@ -20,10 +19,9 @@ from prefect.logging.handlers import APILogHandler
 from prefect.runtime import flow_run
 from prefect.states import Scheduled
 
-from flows.ending import End
-
 CAMPAIGN = "campaign"  # the flow
 SCHEDULED = "auto-scheduled"  # Prefect's tag of what a schedule began
+ASKED_FOR = "asked for"  # our tag of what somebody or something waits for: never left out
 PAGE = 200  # as many answers a question to Prefect gets
 RECORDS_WITHIN = 30.0  # seconds that Prefect's server may take to write down what it was told
 
@@ -40,7 +38,7 @@ async def run_now(client: PrefectClient, file: Path, key: str | None, once: str)
     await client.create_flow_run_from_deployment(
         deployment.id,
         parameters={"file": str(file), "campaign": key},
-        tags=[f"campaign:{key}"] if key else [],
+        tags=[ASKED_FOR, *([f"campaign:{key}"] if key else [])],
         idempotency_key=f"{file} {once}",
     )
     return True
@@ -61,71 +59,28 @@ def is_scheduled() -> bool:
     return SCHEDULED in flow_run.tags
 
 
-async def is_missed() -> bool:
-    """Whether a later run of the same file is due or done: of missed ones the latest runs.
-
-    No other run does what a person asked of this very one.
-    """
-    asked = flow_run.parameters
-    if asked.get("digest") or asked.get("accept_removed") or asked.get("keep_project"):
-        return False
-    mine = (flow_run.scheduled_start_time, str(flow_run.id))
-    others = await _others(
-        ("SCHEDULED", "PENDING", "RUNNING", "COMPLETED"),
-        {"expected_start_time": {"after_": mine[0], "before_": datetime.now(UTC)}},
-    )
-    works = (run for run in others if run.state and not _ended_early(run.state))
-    return any((run.expected_start_time, str(run.id)) > mine for run in works)
-
-
-async def another_before(moment: datetime | None) -> bool:
-    """Whether a run of the same file begins by itself before then, so that this one may end."""
-    due = {"after_": datetime.now(UTC), "before_": moment}
-    return bool(await _others(("SCHEDULED",), {"next_scheduled_start_time": due}))
-
-
-async def begin_another(moment: datetime | None) -> None:
-    """Have a new run of the same file begin at a moment, while this one ends as it does.
+async def begin_another(moment: datetime) -> None:
+    """Have a run of the same file begin at a moment, one for all that ask for it.
 
     Without an answer from Prefect this run stays as if its process had died: it begins again.
     """
     asked = flow_run.parameters
+    once = f"{asked['file']} {moment}"
     try:
         async with get_client() as client:
-            await client.create_flow_run_from_deployment(
-                cast(UUID, _deployment()),
-                parameters={"file": str(asked["file"]), "campaign": asked.get("campaign")},
-                state=Scheduled(scheduled_time=moment),
-                tags=[tag for tag in flow_run.tags if tag != SCHEDULED],
-                idempotency_key=f"{flow_run.id} {moment}",
-            )
+            while True:
+                planned = await client.create_flow_run_from_deployment(
+                    cast(UUID, _deployment()),
+                    parameters={"file": str(asked["file"]), "campaign": asked.get("campaign")},
+                    state=Scheduled(scheduled_time=moment),
+                    tags=[ASKED_FOR],
+                    idempotency_key=once,
+                )
+                if planned.state is None or planned.state.is_scheduled():
+                    return
+                once = f"after {planned.id}"  # which is over, or begins: a clock was ahead
     except Exception as error:  # noqa: BLE001 - a server fails in ways of its own
         raise Abort(f"No run could be planned ({type(error).__name__}).") from None
-
-
-async def _others(states: Sequence[str], when: dict[str, Any]) -> list[FlowRun]:
-    mine = _deployment()
-    if mine is None:
-        return []
-    wanted = FlowRunFilter.model_validate(
-        {
-            "deployment_id": {"any_": [mine]},
-            "state": {"type": {"any_": states}},
-            "id": {"not_any_": [flow_run.id]},
-        }
-        | when
-    )
-    with suppress(Exception):  # a server that is away keeps nobody from running
-        async with get_client() as client:
-            found = await client.read_flow_runs(flow_run_filter=wanted)
-        file = str(flow_run.parameters.get("file"))
-        return [run for run in found if str(run.parameters.get("file")) == file]
-    return []
-
-
-def _ended_early(state: State[Any]) -> bool:
-    """Whether a run is over and has left something to do, for which it counted on another one."""
-    return state.is_completed() and not (state.message or "").startswith(End.DONE)
 
 
 def _deployment() -> UUID | None:

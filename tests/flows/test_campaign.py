@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from anyio import CancelScope
 from prefect.exceptions import Abort
 from sqlmodel import select
 
-from data.store.lease import AtWork, lease
 from data.store.tables import Notice
 from flows import campaign
 from flows.campaign import run_campaign
@@ -28,7 +28,6 @@ LATER = datetime(2040, 1, 1, tzinfo=UTC)
 class Prefect:
     """What a server was asked to begin: this run again, or another one."""
 
-    has_another: bool = False
     began: list[tuple[str, datetime | None]] = field(default_factory=list)
 
 
@@ -36,14 +35,8 @@ class Prefect:
 def prefect(monkeypatch: pytest.MonkeyPatch) -> Prefect:
     server = Prefect()
 
-    async def is_missed() -> bool:
-        return False
-
-    async def another_before(moment: datetime | None) -> bool:
-        return server.has_another
-
-    async def go_on_later(message: str, at: datetime | None = None) -> None:
-        server.began.append(("this", at))
+    async def go_on_later(message: str) -> None:
+        server.began.append(("this", None))
         raise Abort(message)
 
     async def begin_another(moment: datetime | None) -> None:
@@ -51,7 +44,7 @@ def prefect(monkeypatch: pytest.MonkeyPatch) -> Prefect:
 
     async def no_page(ending: Ending) -> None: ...
 
-    for stub in (is_missed, another_before, go_on_later, begin_another):
+    for stub in (go_on_later, begin_another):
         monkeypatch.setattr(campaign, stub.__name__, stub)
     monkeypatch.setattr(campaign, "is_typed", lambda: False)
     monkeypatch.setattr(campaign, "publish_page", no_page)
@@ -72,22 +65,19 @@ def state_after(ending: Ending, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 @pytest.mark.parametrize(
-    ("end", "until", "has_another", "state", "began", "notices"),
+    ("end", "until", "state", "began", "notices"),
     [
-        (End.NOT_YET, LATER, False, "set by itself", [("this", LATER)], 0),
-        (End.NOT_YET, LATER, True, "Completed", [], 0),
-        (End.INTERRUPTED, None, False, "set by itself", [("this", None)], 0),
+        (End.NOT_YET, LATER, "Completed", [("another", LATER)], 0),
+        (End.INTERRUPTED, None, "set by itself", [("this", None)], 0),
         # Somebody is needed for some: that is to be seen, and the others are not forgotten.
-        (End.ATTENTION, LATER, False, "Failed", [("another", LATER)], 1),
-        (End.ATTENTION, LATER, True, "Failed", [], 1),
-        (End.ATTENTION, None, False, "Failed", [], 1),
-        (End.DONE, None, False, "Completed", [], 0),
+        (End.ATTENTION, LATER, "Failed", [("another", LATER)], 1),
+        (End.ATTENTION, None, "Failed", [], 1),
+        (End.DONE, None, "Completed", [], 0),
     ],
 )
 def test_whoever_waits_for_their_time_goes_on_by_itself(
-    end, until, has_another, state, began, notices, ledger, prefect, monkeypatch
+    end, until, state, began, notices, ledger, prefect, monkeypatch
 ) -> None:
-    prefect.has_another = has_another
     ending = Ending("backend", end, "1 of 3 invited.", until=until)
     assert state_after(ending, monkeypatch) == state
     assert prefect.began == began
@@ -95,24 +85,25 @@ def test_whoever_waits_for_their_time_goes_on_by_itself(
         assert len(session.exec(select(Notice)).all()) == notices
 
 
-def test_of_runs_that_wait_for_their_turn_only_the_latest_keeps_a_place(
+def test_a_run_that_prefect_breaks_off_gets_its_answers_all_the_same(
     ledger, prefect, monkeypatch
 ) -> None:
-    looks = iter((False, True))  # whether a later run of the file waits as well
+    """As it does with a run that cannot renew its place among the runs of its campaign."""
 
-    async def is_missed() -> bool:
-        return next(looks)
+    async def broken_off() -> None:
+        with CancelScope() as prefects:
 
-    async def waits() -> None:
-        with lease(ledger, "backend"), pytest.raises(AtWork):
-            async with campaign.holding_lease(ledger, "backend", asyncio.Event()):
-                pass
+            async def send(*_: object) -> Ending:
+                prefects.cancel()
+                await asyncio.sleep(0)  # an answer comes
+                return Ending("backend", End.ATTENTION, "1 of 3 invited.")
 
-    monkeypatch.setattr(campaign, "is_missed", is_missed)
-    monkeypatch.setattr(campaign, "is_scheduled", lambda: False)
-    monkeypatch.setattr(campaign, "KEEPS_A_PLACE", 0.0)
-    asyncio.run(waits())
-    assert list(looks) == []
+            monkeypatch.setattr(campaign, "send", send)
+            await run_campaign.fn(FILE)
+
+    asyncio.run(broken_off())
+    with ledger.reading() as session:
+        assert len(session.exec(select(Notice)).all()) == 1
 
 
 def test_without_a_ledger_the_state_still_says_how_a_run_ended(

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import pytest
 from prefect.client.orchestration import PrefectClient, get_client
 from prefect.client.schemas.actions import WorkPoolUpdate
-from prefect.states import Cancelling, Crashed, Pending, Running, Scheduled
+from prefect.states import Cancelling, Completed, Crashed, Pending, Running, Scheduled
 from prefect.testing.utilities import prefect_test_harness
 from sqlmodel import select
 
@@ -22,7 +22,8 @@ from data.store.states import Op
 from data.store.tables import Notice, Request, Run, now
 from flows import keeper
 from flows.deployments import POOL, deploy, deploy_forms, make_pool
-from flows.keeper import GOES_ON, GONE, NEVER_BEGAN, TRIES, Runs, Watched
+from flows.keeper import GOES_ON, GONE, NEVER_BEGAN, TRIES, Runs, Watched, leave_out_missed
+from flows.runs import SCHEDULED, run_now
 from tests.flows.conftest import write
 
 pytestmark = [
@@ -283,6 +284,51 @@ async def test_a_run_that_crashed_goes_on_for_a_month(
     run = await begun(client, Crashed(message="killed"), days_ago=60)
     await Runs(ledger).go_on(client)
     assert await state_of(client, run) == state
+
+
+# -- one run of a campaign at a time ------------------------------------------------------------
+
+
+async def test_what_was_asked_for_while_a_run_was_at_work_begins_after_it(
+    client, ledger, folder
+) -> None:
+    file = write(folder, "alone")
+    await deploy(client, file, read_campaign(file).definition)
+    for once in ("at work", "asked", "asked again"):
+        await run_now(client, file, "alone", once)
+    there = await client.read_deployment_by_name("campaign/alone")
+    scheduled = await client.create_flow_run_from_deployment(there.id, tags=[SCHEDULED])
+
+    async def states() -> list[str]:
+        found = await client.read_flow_runs()
+        return sorted(run.state.name for run in found if run.deployment_id == there.id)
+
+    found = [run for run in await client.read_flow_runs() if run.deployment_id == there.id]
+    at_work, *others = (run.id for run in found if run.id != scheduled.id)
+    for run in (at_work, *others, scheduled.id):
+        await client.set_flow_run_state(run, Pending())
+    await client.set_flow_run_state(at_work, Running())
+    with lease(ledger, "alone"):
+        await looks(client, ledger)
+    assert await states() == ["Cancelled", "Cancelled", "Cancelled", "Running"]
+    await client.set_flow_run_state(at_work, Completed())
+    await looks(client, ledger)
+    assert await states() == ["AwaitingRetry", "Cancelled", "Cancelled", "Completed"]
+    assert await state_of(client, scheduled) == "Cancelled"
+
+
+async def test_of_missed_runs_the_latest_begins(client, folder) -> None:
+    there = await deployed(client, folder, "missed")
+    for minutes in (3, 1, 2, -9):
+        at = Scheduled(scheduled_time=datetime.now(UTC) - timedelta(minutes=minutes))
+        await client.create_flow_run_from_deployment(
+            there.id, state=at, name=f"{minutes}", tags=[SCHEDULED]
+        )
+    await client.create_flow_run_from_deployment(there.id, name="by a person")
+    await leave_out_missed(client)
+    found = await client.read_flow_runs()
+    missed = {run.name for run in found if run.deployment_id == there.id and run.state.is_final()}
+    assert missed == {"3", "2"}
 
 
 # -- the folder --------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from flows import keeper
 from flows.keeper import Watched, keep
 from tests.flows.conftest import write
 
-LOOKS = 8  # enough for a folder to rest, and for a run to be quiet
+LOOKS = 16  # enough for a folder to rest, and for a run to be quiet
 
 
 class Prefect:

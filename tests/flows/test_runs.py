@@ -10,11 +10,11 @@ import pytest
 from prefect.client import orchestration
 from prefect.exceptions import Abort
 from prefect.runtime import flow_run
-from prefect.states import Completed
+from prefect.states import Completed, Scheduled
 
 from flows import runs
 from flows.gently import go_on_later
-from flows.runs import SCHEDULED, begin_another, everything_recorded
+from flows.runs import begin_another, everything_recorded
 
 PAGE = 200  # as many answers a question to Prefect gets
 LATER = datetime(2040, 1, 1, tzinfo=UTC)
@@ -27,9 +27,12 @@ class Prefect:
         self.is_away = False
         self.asked: list[dict] = []
         self.counted: set[str] = set()
+        self.over: set[str] = set()  # what was planned before, and is over
 
-    async def create_flow_run_from_deployment(self, number: object, **asked: object) -> None:
+    async def create_flow_run_from_deployment(self, number: object, **asked) -> SimpleNamespace:
         self.asked.append(asked)
+        is_over = asked["idempotency_key"] in self.over
+        return SimpleNamespace(id="planned", state=Completed() if is_over else Scheduled())
 
     async def read_task_runs(self, task_run_filter) -> list[SimpleNamespace]:
         found = task_run_filter.id.any_[:PAGE]
@@ -51,7 +54,6 @@ def prefect(monkeypatch: pytest.MonkeyPatch) -> Prefect:
     monkeypatch.setattr(orchestration, "get_client", client)
     asked = {"file": "my.yaml", "campaign": "mine", "digest": "of what was shown"}
     monkeypatch.setattr(flow_run, "parameters", asked, raising=False)
-    monkeypatch.setattr(flow_run, "tags", ["campaign:mine", SCHEDULED], raising=False)
     return server
 
 
@@ -60,11 +62,22 @@ def test_another_run_does_the_same_file_as_it_is_then(prefect: Prefect) -> None:
     (asked,) = prefect.asked
     assert asked["parameters"] == {"file": "my.yaml", "campaign": "mine"}
     assert asked["state"].state_details.scheduled_time == LATER
-    assert asked["tags"] == ["campaign:mine"]
+
+
+def test_all_that_wait_for_the_same_time_plan_one_run_and_none_that_is_over(
+    prefect: Prefect,
+) -> None:
+    for _ in range(2):
+        asyncio.run(begin_another(LATER))
+    once, again = (asked["idempotency_key"] for asked in prefect.asked)
+    assert once == again
+    prefect.over.add(once)
+    asyncio.run(begin_another(LATER))
+    assert prefect.asked[-1]["idempotency_key"] not in prefect.over
 
 
 @pytest.mark.parametrize(
-    "goes_on", [lambda: begin_another(LATER), lambda: go_on_later("not yet", LATER)]
+    "goes_on", [lambda: begin_another(LATER), lambda: go_on_later("interrupted")]
 )
 def test_without_an_answer_a_run_stays_under_way_for_the_keeper_to_take_up(
     goes_on, prefect: Prefect
