@@ -23,7 +23,7 @@ from data.store.ledger import Ledger
 from flows.ending import End, Ending, broken_off, ended
 from flows.gently import go_on_later, happens_within, stopping_gently
 from flows.page import publish_page, showing_progress
-from flows.runs import CAMPAIGN, begin_another, is_scheduled, is_typed
+from flows.runs import CAMPAIGN, begin_another, is_scheduled, is_typed, named
 from flows.steps import add_batch, attach_problem, create_project, invite_part, preflight, scrubbed
 from flows.tell import note_situation, tell
 from tasks.plan import make_plan, refreshed
@@ -33,16 +33,9 @@ from tasks.sending.run import sending
 LOOKS_AGAIN = 1.0  # seconds, while another process is at work on the campaign
 
 
-def run_name() -> str:
-    """By campaign and time, as Prefect's lists show it."""
-    asked = flow_run.parameters
-    key = asked.get("campaign") or Path(str(asked["file"])).stem
-    return f"{key} {flow_run.scheduled_start_time:%Y-%m-%d %H:%M}"
-
-
 @flow(
     name=CAMPAIGN,
-    flow_run_name=run_name,
+    flow_run_name=lambda: named(flow_run.parameters, flow_run.scheduled_start_time),
     on_failure=[tell],
     on_crashed=[tell],
 )

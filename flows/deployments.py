@@ -1,8 +1,9 @@
 """What Prefect can start by itself: a deployment for each campaign of a folder, and the forms.
 
-What a person switched off in Prefect's pages stays off: a deployment that is there keeps whether it
-is paused, and its schedule whether it is active. `campaign up` deploys by this module; prefect.yaml
-says the same of any, approve and settle for `prefect deploy --all`, and a test compares them.
+What a person changed in Prefect's pages stays so: a deployment that is there keeps whether it is
+paused, and its schedules stay as they are until its definition says another one. `campaign up`
+deploys by this module; prefect.yaml says the same of any, approve and settle for
+`prefect deploy --all`, and a test compares them.
 """
 
 from collections.abc import Mapping
@@ -14,12 +15,16 @@ from zoneinfo import ZoneInfo
 
 from prefect import Flow
 from prefect.client.orchestration import PrefectClient
-from prefect.client.schemas.actions import DeploymentScheduleCreate, WorkPoolCreate, WorkPoolUpdate
+from prefect.client.schemas.actions import (
+    DeploymentScheduleCreate,
+    DeploymentUpdate,
+    WorkPoolCreate,
+    WorkPoolUpdate,
+)
 from prefect.client.schemas.filters import FlowFilter
 from prefect.client.schemas.objects import ConcurrencyLimitConfig, ConcurrencyLimitStrategy
 from prefect.client.schemas.responses import DeploymentResponse
-from prefect.deployments.runner import RunnerDeployment
-from prefect.exceptions import ObjectAlreadyExists, ObjectNotFound
+from prefect.exceptions import ObjectAlreadyExists
 from prefect.schedules import Schedule
 from prefect.types.entrypoint import EntrypointType
 from prefect.utilities.callables import parameter_schema
@@ -29,6 +34,7 @@ from config import definition as written
 from config.timetable import span
 from flows.campaign import run_campaign
 from flows.forms import approve_campaign, settle_campaign
+from flows.page import artifact_key
 from flows.runs import CAMPAIGN, deployment_named
 
 POOL = "campaigns"
@@ -38,7 +44,7 @@ JOB = {"stream_output": False}
 # One run of a campaign at a time; `Runs` of the keeper has those begin that nobody may lose.
 ALONE = ConcurrencyLimitConfig(limit=1, collision_strategy=ConcurrencyLimitStrategy.CANCEL_NEW)
 RENEWED = (
-    *("entrypoint", "parameters", "tags", "job_variables", "description"),
+    *("entrypoint", "parameters", "tags", "job_variables", "description", "version"),
     "concurrency_options",
 )
 # The deployments that belong to no single campaign.
@@ -70,11 +76,17 @@ async def make_pool(client: PrefectClient) -> bool:
 
 async def deploy(client: PrefectClient, file: Path, campaign: written.Definition) -> None:
     """Make or renew the deployment of a campaign, with the schedule that it carries."""
-    parameters = {"file": str(file), "campaign": campaign.campaign}
-    tags = [f"campaign:{campaign.campaign}"]
-    schedule = _schedule(campaign.schedule)
-    more = {"parameters": parameters, "tags": tags, "concurrency_limit": ALONE}
-    await _deploy(client, run_campaign, campaign.campaign, schedule, **more)
+    page = f"/artifacts/key/{artifact_key('campaign', campaign.campaign)}"
+    await _deploy(
+        client,
+        run_campaign,
+        campaign.campaign,
+        campaign.schedule,
+        parameters={"file": str(file), "campaign": campaign.campaign},
+        tags=[f"campaign:{campaign.campaign}"],
+        description=f"[The page of {campaign.campaign}]({page})",
+        concurrency_limit=ALONE,
+    )
 
 
 async def unschedule(client: PrefectClient, folder: Path, keys: Mapping[Path, str | None]) -> None:
@@ -94,6 +106,7 @@ async def unschedule(client: PrefectClient, folder: Path, keys: Mapping[Path, st
             continue
         for schedule in deployment.schedules:
             if schedule.slug == SLUG and schedule.active:
+                await client.update_deployment(deployment.id, DeploymentUpdate(version=""))
                 await client.delete_deployment_schedule(deployment.id, schedule.id)
 
 
@@ -101,59 +114,56 @@ async def _deploy(
     client: PrefectClient,
     flow: Flow[..., Any],
     name: str,
-    schedule: Schedule | None = None,
+    said: written.Schedule | None = None,
     **more: Any,
 ) -> None:
-    deployed = await deployment_named(client, f"{flow.name}/{name}")
-    by_slug = {each.slug or str(each.id): each for each in (deployed.schedules if deployed else ())}
-    earlier = by_slug.pop(SLUG, None)  # what the definition said when it was last deployed
-    schedules = [  # those that a person added; without a slug Prefect would make all of them anew
-        DeploymentScheduleCreate(
-            schedule=each.schedule, active=each.active, parameters=each.parameters, slug=slug
-        )
-        for slug, each in by_slug.items()
-    ]
-    if schedule is not None:
-        active = {"active": earlier.active if earlier else True, "slug": SLUG}
-        new = DeploymentScheduleCreate.from_schedule(schedule)
-        schedules.append(new.model_copy(update=active))
+    own = _schedule(said)
     made = await flow.ato_deployment(
         name,
-        schedules=schedules,
-        paused=deployed.paused if deployed else False,
+        schedules=[own] if own else [],
+        version=repr(said),  # what is there stays as a person left it, until this changes
         work_pool_name=POOL,
         job_variables=JOB,
         entrypoint_type=EntrypointType.MODULE_PATH,  # found from whatever folder
         **more,
     )
-    if not _is_there(made, flow, deployed):
+    there = await deployment_named(client, f"{flow.name}/{name}")
+    if there is None:
         await made.aapply()
-    if deployed and earlier and schedule is None:
-        with suppress(ObjectNotFound):
-            await client.delete_deployment_schedule(deployed.id, earlier.id)
-
-
-def _is_there(
-    made: RunnerDeployment, flow: Flow[..., Any], deployed: DeploymentResponse | None
-) -> bool:
-    """Whether Prefect has just this: to renew it takes away the runs that its schedule planned."""
-    if deployed is None:
-        return False
+        return
+    if there.version != made.version:
+        await _reschedule(client, there, own)
     schema = parameter_schema(flow).model_dump(exclude_unset=True)
-    planned = {each.slug: each.schedule for each in deployed.schedules}
-    return (
-        schema == deployed.parameter_openapi_schema
-        and all(getattr(made, each) == getattr(deployed, each) for each in RENEWED)
-        and all(planned.get(each.slug) == each.schedule for each in made.schedules or ())
-    )
+    wanted = {each: getattr(made, each) for each in RENEWED} | {"parameter_openapi_schema": schema}
+    # An update takes away the runs that a schedule planned: only of what is new.
+    new = {each: value for each, value in wanted.items() if getattr(there, each) != value}
+    if "concurrency_options" in new:
+        new["concurrency_limit"] = made.concurrency_limit
+    if new:
+        await client.update_deployment(there.id, DeploymentUpdate(**new))
 
 
-def _schedule(schedule: written.Schedule | None) -> Schedule | None:
-    if schedule is None:
+async def _reschedule(
+    client: PrefectClient, there: DeploymentResponse, own: DeploymentScheduleCreate | None
+) -> None:
+    """Take over what a definition says now; one that a person switched off stays off."""
+    earlier = next((each for each in there.schedules if each.slug == SLUG), None)
+    if earlier is not None and own is not None:
+        await client.update_deployment_schedule(there.id, earlier.id, schedule=own.schedule)
+    elif earlier is not None:
+        await client.delete_deployment_schedule(there.id, earlier.id)
+    elif own is not None:
+        await client.create_deployment_schedules(there.id, [own])
+
+
+def _schedule(said: written.Schedule | None) -> DeploymentScheduleCreate | None:
+    if said is None:
         return None
-    if schedule.cron is not None:
-        return Schedule(cron=schedule.cron, timezone=schedule.timezone)
-    zone = schedule.timezone or "UTC"
-    # At the same times however often it is deployed: `every: 1 day` is at midnight.
-    anchor = datetime(2026, 1, 1, tzinfo=ZoneInfo(zone))
-    return Schedule(interval=span(schedule.every or ""), timezone=zone, anchor_date=anchor)
+    zone = said.timezone or "UTC"
+    schedule = Schedule(cron=said.cron, timezone=said.timezone)
+    if said.cron is None:
+        # At the same times however often it is deployed: `every: 1 day` is at midnight.
+        anchor = datetime(2026, 1, 1, tzinfo=ZoneInfo(zone))
+        schedule = Schedule(interval=span(said.every or ""), timezone=zone, anchor_date=anchor)
+    own = DeploymentScheduleCreate.from_schedule(schedule)
+    return own.model_copy(update={"slug": SLUG, "active": True})

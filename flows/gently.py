@@ -6,6 +6,7 @@ its runs with SIGKILL when it is told to stop, which leaves what was in flight u
 
 import asyncio
 import ctypes
+import logging
 import os
 import signal
 import subprocess
@@ -19,10 +20,11 @@ from anyio import CancelScope
 
 if TYPE_CHECKING:
     import psutil
+    from prefect.client.orchestration import PrefectClient
     from prefect.client.schemas.objects import State
 
 PATIENCE = 60.0  # seconds that runs may take to end, longer than a request may wait for its answer
-LOOKS = 2.0  # seconds between two looks at whether somebody cancelled the run in Prefect
+LOOKS = 2.0  # seconds between two looks at whether somebody ended the run in Prefect
 STOP_WITH_PARENT = "--stop-with-parent"
 PR_SET_PDEATHSIG = 1  # of prctl(2)
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
@@ -55,30 +57,29 @@ async def happens_within(seconds: float, event: asyncio.Event) -> bool:
 
 @asynccontextmanager
 async def stopping_gently() -> AsyncIterator[asyncio.Event]:
-    """Give the event that this run was told to stop: by a signal, or by a cancel in Prefect.
+    """Give the event that this run was told to stop: by a signal, or by a person in Prefect.
 
     Meanwhile Prefect breaks nothing off, as it would if the run could not renew its place among
     the runs of its campaign: the ledger's lease says who sends.
     """
     with CancelScope(shield=True):
         async with stop_on_signal() as stop:
-            looking = asyncio.create_task(_cancelled_in_prefect(stop))
+            looking = asyncio.create_task(_ended_in_prefect(stop))
             try:
                 yield stop
             finally:
                 looking.cancel()
 
 
-async def _cancelled_in_prefect(stop: asyncio.Event) -> None:
+async def _ended_in_prefect(stop: asyncio.Event) -> None:
     from prefect.client.orchestration import get_client  # noqa: PLC0415
     from prefect.runtime import flow_run  # noqa: PLC0415
 
     while flow_run.id and not stop.is_set():
-        with suppress(Exception):  # a server that is away cancels nothing
+        with suppress(Exception):  # a server that is away ends nothing
             async with get_client() as client:
                 while not await happens_within(LOOKS, stop):
-                    state = (await client.read_flow_run(flow_run.id)).state
-                    if state is not None and (_is_cancelled(state) or state.is_paused()):
+                    if await _after_this(client, "") is not None:
                         stop.set()
         await happens_within(LOOKS, stop)
 
@@ -86,27 +87,39 @@ async def _cancelled_in_prefect(stop: asyncio.Event) -> None:
 async def go_on_later(message: str) -> NoReturn:
     """End here, and have the same run begin again with the next worker.
 
-    Only for a run that a worker began; what was cancelled or suspended meanwhile stays so. Without
-    an answer from Prefect it stays as if its process had died: so it begins again, too.
+    Only for a run that a worker began; what a person did with it meanwhile stays so. Without an
+    answer from Prefect it stays as if its process had died: so it begins again, too.
     """
     from prefect.client.orchestration import get_client  # noqa: PLC0415
     from prefect.exceptions import Abort  # noqa: PLC0415
     from prefect.runtime import flow_run  # noqa: PLC0415
-    from prefect.states import AwaitingRetry, Cancelled  # noqa: PLC0415
+    from prefect.states import AwaitingRetry  # noqa: PLC0415
 
     with suppress(Exception):
         async with get_client() as client:
-            state = (await client.read_flow_run(flow_run.id)).state
-            after: State[Any] = AwaitingRetry(message=message)
-            if state is not None and _is_cancelled(state):
-                after = Cancelled(message=message)
-            if state is None or not state.is_paused():
+            after = await _after_this(client, message) or AwaitingRetry(message=message)
+            if after.message == message:
                 await client.set_flow_run_state(flow_run.id, after, force=True)
+    logging.getLogger("prefect.flow_runs").disabled = True  # that it is Running is no error
     raise Abort(message)
 
 
-def _is_cancelled(state: "State[Any]") -> bool:
-    return state.is_cancelling() or state.is_cancelled()
+async def _after_this(client: "PrefectClient", message: str) -> "State[Any] | None":
+    """What a person has made of this run in Prefect, or of its deployment; None: it is to go on."""
+    from prefect.exceptions import ObjectNotFound  # noqa: PLC0415
+    from prefect.runtime import flow_run  # noqa: PLC0415
+    from prefect.states import Cancelled  # noqa: PLC0415
+
+    cancelled: State[Any] = Cancelled(message=message)
+    try:
+        run = await client.read_flow_run(flow_run.id)
+        if run.deployment_id is not None:
+            await client.read_deployment(run.deployment_id)
+    except ObjectNotFound:
+        return cancelled
+    if run.state is None or run.state.is_running():
+        return None
+    return cancelled if run.state.is_cancelling() or run.state.is_cancelled() else run.state
 
 
 def main(words: list[str]) -> int:

@@ -30,9 +30,9 @@ from config.reading import YAML, key_of, read_campaign, table_of
 from data.store.lease import is_free
 from data.store.ledger import Ledger
 from data.store.tables import Campaign, Request, Run, SeenFile, now
-from flows.deployments import POOL, deploy, unschedule
+from flows.deployments import POOL, deploy, deploy_forms, unschedule
 from flows.ending import End
-from flows.runs import ASKED_FOR, CAMPAIGN, SCHEDULED, run_now
+from flows.runs import ASKED_FOR, CAMPAIGN, SCHEDULED, named, run_now
 from flows.tell import note, tell_waiting
 
 EVERY = 5.0  # seconds between two looks
@@ -41,6 +41,8 @@ TRIES = 6  # times that the same run begins again without having sent anything
 OUR_WORKERS = f"{socket.gethostname()} "  # how the names of this machine's begin
 RECENT = timedelta(days=30)  # runs that ended earlier are left alone
 LEFT_OUT = "Deployment concurrency"  # how Prefect says that another run was at work
+A_WHILE = timedelta(minutes=5)
+OVERWRITTEN = "Flow run was cancelled successfully."  # by Prefect's worker
 ITS_TURN = "Another run was at work; it goes on now."
 MISSED = "missed: a later run of the same campaign does its work."
 LONGEST = 300.0  # seconds between two tries to tell a notice
@@ -60,7 +62,7 @@ async def keep(ledger: Ledger, folder: Path, say: Callable[[str], None]) -> None
     async with get_client() as client:  # one for all looks: each new one writes a CSRF token
         while True:
             stumbled = ""
-            for look in (runs.go_on, leave_out_missed, watched.run_what_is_new, notices.tell):
+            for look in (*LOOKS, runs.go_on, watched.run_what_is_new, notices.tell):
                 try:
                     await look(client)
                 except Exception as error:  # noqa: BLE001 - whatever it is, the next look comes
@@ -183,12 +185,15 @@ async def _under_way(client: PrefectClient) -> list[FlowRun]:
 
 
 async def _read(client: PrefectClient, *states: str, **more: Any) -> list[FlowRun]:
-    """Runs of campaigns that nobody typed, the latest first."""
+    """Runs of campaigns that nobody typed, the latest first; of planned ones, the next."""
+    order = FlowRunSort.EXPECTED_START_TIME_DESC
+    if "SCHEDULED" in states:
+        order = FlowRunSort.NEXT_SCHEDULED_START_TIME_ASC
     wanted = more | {"state": {"type": {"any_": states}}, "deployment_id": {"is_null_": False}}
     return await client.read_flow_runs(
         flow_filter=FlowFilter.model_validate({"name": {"any_": [CAMPAIGN]}}),
         flow_run_filter=FlowRunFilter.model_validate(wanted),
-        sort=FlowRunSort.EXPECTED_START_TIME_DESC,
+        sort=order,
     )
 
 
@@ -206,12 +211,25 @@ async def _begin_what_was_left_out(client: PrefectClient, at_work: set[UUID | No
         await client.set_flow_run_state(run.id, AwaitingRetry(message=ITS_TURN), force=True)
 
 
-async def leave_out_missed(client: PrefectClient) -> None:
-    """Of runs of a schedule that are late one begins, which does what all of them would."""
-    due = {"before_": datetime.now(UTC)}
-    scheduled = {"all_": [SCHEDULED]}
-    late = await _read(client, "SCHEDULED", tags=scheduled, next_scheduled_start_time=due)
-    await _all_but_missed(client, late)
+async def plan(client: PrefectClient) -> None:
+    """Name runs to come, and of late ones of a schedule leave the latest, which does all."""
+    for run in (planned := await _read(client, "SCHEDULED")):
+        if run.name != (name := named(run.parameters, run.expected_start_time)):
+            await client.update_flow_run(run.id, name=name)
+    at = datetime.now(UTC)
+    late = [run for run in planned if (run.next_scheduled_start_time or at) < at]
+    await _all_but_missed(client, [run for run in reversed(late) if SCHEDULED in run.tags])
+
+
+async def say_again(client: PrefectClient) -> None:
+    """Say how a cancelled run ended: Prefect's worker writes over it."""
+    lately = {"after_": datetime.now(UTC) - A_WHILE}
+    for run in await _read(client, "CANCELLED", end_time=lately):
+        if run.state is not None and run.state.message == OVERWRITTEN:
+            for state in await client.read_flow_run_states(run.id):
+                if (state.message or "").startswith(End.INTERRUPTED):
+                    ours: State[Any] = Cancelled(message=state.message)
+                    await client.set_flow_run_state(run.id, ours, force=True)
 
 
 async def _all_but_missed(client: PrefectClient, runs: list[FlowRun]) -> list[FlowRun]:
@@ -222,6 +240,9 @@ async def _all_but_missed(client: PrefectClient, runs: list[FlowRun]) -> list[Fl
         if latest.setdefault(same, run) is not run:
             await client.set_flow_run_state(run.id, Cancelled(message=MISSED), force=True)
     return list(latest.values())
+
+
+LOOKS = (deploy_forms, plan, say_again)
 
 
 class Notices:

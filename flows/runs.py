@@ -4,9 +4,9 @@ import asyncio
 import time
 from collections.abc import Awaitable, Sequence
 from contextlib import suppress
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 from uuid import UUID
 
 from prefect.client.orchestration import PrefectClient, get_client
@@ -42,6 +42,12 @@ async def run_now(client: PrefectClient, file: Path, key: str | None, once: str)
         idempotency_key=f"{file} {once}",
     )
     return True
+
+
+def named(parameters: dict[str, Any], at: datetime | None) -> str:
+    """The name of a run, as Prefect's lists show it: by campaign and time."""
+    key = parameters.get("campaign") or Path(str(parameters.get("file"))).stem
+    return f"{key} {at or datetime.now(UTC):%Y-%m-%d %H:%M}"
 
 
 async def deployment_named(client: PrefectClient, name: str) -> DeploymentResponse | None:

@@ -11,7 +11,7 @@ from uuid import uuid4
 from prefect.client.orchestration import get_client
 
 from data.store.ledger import Ledger
-from flows.deployments import POOL, deploy_forms, make_pool
+from flows.deployments import POOL, make_pool
 from flows.gently import STOP_WITH_PARENT, happens_within, stop_on_signal
 from flows.keeper import OUR_WORKERS, keep
 from flows.prefect_home import prefect_home, private
@@ -35,7 +35,6 @@ async def serve(
         async with get_client() as client:
             if await make_pool(client):
                 say(f"The job template of the work pool {POOL} was changed. It is put right.")
-            await deploy_forms(client)
         worker = _worker()
         keeping = asyncio.create_task(keep(ledger, folder, say))
         say(f"Ready. Campaigns of {folder} run by themselves. Ctrl-C stops it; nothing is lost.")

@@ -12,7 +12,8 @@ from types import SimpleNamespace
 import pytest
 from prefect.client.orchestration import PrefectClient, get_client
 from prefect.client.schemas.actions import WorkPoolUpdate
-from prefect.states import Cancelling, Completed, Crashed, Pending, Running, Scheduled
+from prefect.client.schemas.schedules import CronSchedule
+from prefect.states import Cancelled, Cancelling, Completed, Crashed, Pending, Running, Scheduled
 from prefect.testing.utilities import prefect_test_harness
 from sqlmodel import select
 
@@ -22,7 +23,7 @@ from data.store.states import Op
 from data.store.tables import Notice, Request, Run, now
 from flows import keeper
 from flows.deployments import POOL, deploy, deploy_forms, make_pool
-from flows.keeper import GOES_ON, GONE, NEVER_BEGAN, TRIES, Runs, Watched, leave_out_missed
+from flows.keeper import GOES_ON, GONE, NEVER_BEGAN, TRIES, Runs, Watched, plan, say_again
 from flows.runs import SCHEDULED, run_now
 from tests.flows.conftest import write
 
@@ -71,14 +72,14 @@ async def test_a_job_template_that_somebody_changed_is_put_right(client) -> None
     assert (await client.read_work_pool(POOL)).base_job_template == ours
 
 
-async def deployed(client, folder: Path, key: str, **said: object):
+async def deployed(client, folder: Path, key: str, name: str = "", **said: object):
     """The deployment of a definition that says this."""
-    file = write(folder, key, **said)
+    file = write(folder, key, name, **said)
     await deploy(client, file, read_campaign(file).definition)
     return await client.read_deployment_by_name(f"campaign/{key}")
 
 
-async def test_what_a_person_switched_off_stays_off_and_what_the_file_says_is_renewed(
+async def test_what_a_person_changed_stays_until_the_schedule_of_the_file_changes(
     client, folder
 ) -> None:
     there = await deployed(client, folder, "switched", schedule=DAILY)
@@ -93,11 +94,27 @@ async def test_what_a_person_switched_off_stays_off_and_what_the_file_says_is_re
     assert (by_slug[True].active, by_slug[True].schedule.cron) == (False, HOURLY["cron"])
     assert (by_slug[False].active, by_slug[False].schedule.cron) == (True, DAILY["cron"])
     assert again.paused
+    theirs = CronSchedule(cron="7 7 * * *")
+    await client.update_deployment_schedule(there.id, own.id, schedule=theirs)
+    edited = await deployed(client, folder, "switched", "else.yaml", schedule=HOURLY)
+    assert "7 7 * * *" in {each.schedule.cron for each in edited.schedules}
+    await client.delete_deployment_schedule(there.id, own.id)
+    deleted = await deployed(client, folder, "switched", schedule=HOURLY)
+    assert [each.schedule.cron for each in deleted.schedules] == [DAILY["cron"]]
+    same = await deployed(client, folder, "switched", schedule=HOURLY)
+    assert same.updated == deleted.updated  # or its runs to come would be lost
+    changed = await deployed(client, folder, "switched", schedule=DAILY)
+    assert len(changed.schedules) == 2
     last = await deployed(client, folder, "switched")
     (kept,) = last.schedules
     assert (kept.active, kept.schedule.cron) == (True, DAILY["cron"])
-    same = await deployed(client, folder, "switched")
-    assert same.updated == last.updated  # or its runs to come would be lost
+
+
+async def test_a_form_that_somebody_deleted_is_back(client) -> None:
+    there = await client.read_deployment_by_name("approve/approve")
+    await client.delete_deployment(there.id)
+    await deploy_forms(client)
+    assert (await client.read_deployment_by_name("approve/approve")).id != there.id
 
 
 async def test_every_hour_is_a_whole_hour_and_what_is_there_is_not_deployed_again(
@@ -319,16 +336,32 @@ async def test_what_was_asked_for_while_a_run_was_at_work_begins_after_it(
 
 async def test_of_missed_runs_the_latest_begins(client, folder) -> None:
     there = await deployed(client, folder, "missed")
+    runs = {}
     for minutes in (3, 1, 2, -9):
         at = Scheduled(scheduled_time=datetime.now(UTC) - timedelta(minutes=minutes))
-        await client.create_flow_run_from_deployment(
-            there.id, state=at, name=f"{minutes}", tags=[SCHEDULED]
-        )
-    await client.create_flow_run_from_deployment(there.id, name="by a person")
-    await leave_out_missed(client)
-    found = await client.read_flow_runs()
-    missed = {run.name for run in found if run.deployment_id == there.id and run.state.is_final()}
-    assert missed == {"3", "2"}
+        made = client.create_flow_run_from_deployment(there.id, state=at, tags=[SCHEDULED])
+        runs[minutes] = await made
+    runs["by a person"] = await client.create_flow_run_from_deployment(there.id)
+    await plan(client)
+    states = {which: await state_of(client, run) for which, run in runs.items()}
+    assert {which for which, state in states.items() if state == "Cancelled"} == {3, 2}
+
+
+async def test_a_run_to_come_has_its_name(client, folder) -> None:
+    there = await deployed(client, folder, "to-come")
+    at = Scheduled(scheduled_time=datetime(2040, 5, 4, 7, 30, tzinfo=UTC))
+    run = await client.create_flow_run_from_deployment(there.id, state=at)
+    await plan(client)
+    assert (await client.read_flow_run(run.id)).name == "to-come 2040-05-04 07:30"
+
+
+async def test_what_remains_of_a_cancelled_run_is_our_sentence(client) -> None:
+    run = await begun(client, Cancelled(message="interrupted: 4 of 9 invited."))
+    theirs = Cancelled(message="Flow run was cancelled successfully.")
+    await client.set_flow_run_state(run.id, theirs, force=True)
+    await say_again(client)
+    last = (await client.read_flow_run(run.id)).state
+    assert (last.name, last.message) == ("Cancelled", "interrupted: 4 of 9 invited.")
 
 
 # -- the folder --------------------------------------------------------------------------------

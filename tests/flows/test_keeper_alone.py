@@ -21,7 +21,7 @@ from flows import keeper
 from flows.keeper import Watched, keep
 from tests.flows.conftest import write
 
-LOOKS = 16  # enough for a folder to rest, and for a run to be quiet
+LOOKS = 24  # enough for a folder to rest, and for a run to be quiet
 
 
 class Prefect:
@@ -71,6 +71,7 @@ def prefect(monkeypatch: pytest.MonkeyPatch) -> Prefect:
     monkeypatch.setattr(keeper, "get_client", client)
     monkeypatch.setattr(keeper, "EVERY", 0.0)
     monkeypatch.setattr(keeper, "QUIET", 0.0)
+    monkeypatch.setattr(keeper, "LOOKS", ())
     for name in ("deploy", "run_now", "unschedule"):
         monkeypatch.setattr(keeper, name, getattr(server, name))
     return server

@@ -56,6 +56,8 @@ def test_stopped_by_systemd_the_same_run_goes_on(campaign: Campaign, sandbox) ->
         assert [(each["id"], each["state_type"]) for each in up.runs("hiring")] == [
             (run["id"], "COMPLETED")
         ]
+        said = {"logs": {"flow_run_id": {"any_": [run["id"]]}, "level": {"ge_": 40}}}
+        assert up.ask("POST", "logs/filter", said) == []  # it is well
     assert len(service.invited()) == PEOPLE
     assert not service.twice()
 
@@ -103,12 +105,43 @@ def test_a_cancel_in_prefect_lets_what_is_in_flight_end_and_stays(
         (run,) = up.runs("hiring")
         state = {"state": {"type": "CANCELLING"}, "force": True}
         up.ask("POST", f"flow_runs/{run['id']}/set_state", state)
-        assert up.ended("hiring")["state_type"] == "CANCELLED"
+        up.until(lambda: (up.ended("hiring")["state"]["message"] or "").startswith("interrupted:"))
         assert not {"unsure", "sending"} & {*campaign.states().values()}
         service.faults["invite"] = None
         up.put("other", people=["eve@people.test"], problem=43)
         up.ended("other")  # meanwhile the keeper has looked again and again
-        assert [each["state_type"] for each in up.runs("hiring")] == ["CANCELLED"]
+        (run,) = up.runs("hiring")
+        assert run["state_type"] == "CANCELLED"
+        assert run["state"]["message"].startswith("interrupted:")
+    assert len(service.invited()) < PEOPLE + 1
+
+
+FORCED = {"state": {"type": "FAILED", "name": "Failed"}, "force": True}
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("DELETE", "flow_runs/{run}", None),
+        ("DELETE", "deployments/{deployment}", None),
+        ("POST", "flow_runs/{run}/set_state", FORCED),
+    ],
+    ids=["deleted", "its deployment deleted", "forced"],
+)
+def test_whatever_ends_a_run_in_prefect_ends_its_sending_as_gently(
+    method: str, path: str, body: dict | None, campaign: Campaign, sandbox
+) -> None:
+    service = sandbox(invite=late(0.5, times=ALWAYS))
+    with Up(campaign) as up:
+        under_way(up, service)
+        (run,) = up.runs("hiring")
+        up.ask(method, path.format(run=run["id"], deployment=run["deployment_id"]), body)
+        up.until(lambda: campaign.status()["counts"]["sending"] == 0)
+        service.faults["invite"] = None
+        up.put("other", people=["eve@people.test"], problem=43)
+        up.ended("other")  # meanwhile the keeper has looked again and again
+        assert {run["state_type"] for run in up.runs("hiring")} <= {"FAILED", "CANCELLED"}
+    assert "unsure" not in campaign.states().values()
     assert len(service.invited()) < PEOPLE + 1
 
 
