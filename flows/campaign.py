@@ -109,6 +109,7 @@ async def send(
                         await add_batch(run, batch)
                     for part in run.turns():  # pilot, waves, hours, rate
                         await invite_part(run, part)
+                    run.gate.raise_its_ending()
             except EndedEarly as early:
                 return ended(ledger, plan, early)
             return ended(ledger, plan)

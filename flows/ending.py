@@ -83,6 +83,11 @@ class Ending:
     fingerprint: str = ""
     service_words: tuple[str, ...] = ()
 
+    @property
+    def plan(self) -> str:
+        """What the form approve is to be given, where an approval is waited for."""
+        return self.fingerprint if self.fingerprint in self.sentence else "pilot"
+
     def __str__(self) -> str:
         lines = [f"{self.kind}: {self.sentence}", self.next_step]
         return printable("\n".join(line for line in lines if line))

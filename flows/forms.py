@@ -30,7 +30,7 @@ from data.store.ledger import Ledger
 from data.store.receipts import deciding
 from data.store.tables import Campaign
 from flows.ending import End, Ending
-from flows.page import publish_page
+from flows.page import announce, publish_page
 from flows.runs import run_now
 from flows.steps import scrubbed
 
@@ -146,7 +146,10 @@ async def _decided(
                     then = command("run", campaign.file)
                     ending = replace(ending, sentence=paused, next_step=then)
     except CampaignError as error:
-        return Ending(key, End.of(error), str(error), error.then).state()
+        then = error.then.replace("--why TEXT", "").strip()  # a form has a field for it
+        ending = Ending(key, End.of(error), str(error), then)
+        await announce(ending, {})
+        return ending.state()
     await publish_page(ending)
     return ending.state()
 

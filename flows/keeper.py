@@ -8,8 +8,8 @@ import asyncio
 import logging
 import socket
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
@@ -31,7 +31,8 @@ from data.store.lease import is_free
 from data.store.ledger import Ledger
 from data.store.tables import Campaign, Request, Run, SeenFile, now
 from flows.deployments import POOL, deploy, deploy_forms, unschedule
-from flows.ending import End
+from flows.ending import End, Ending
+from flows.page import announce
 from flows.runs import ASKED_FOR, CAMPAIGN, SCHEDULED, named, run_now
 from flows.tell import note, tell_waiting
 
@@ -74,6 +75,16 @@ async def keep(ledger: Ledger, folder: Path, say: Callable[[str], None]) -> None
             await asyncio.sleep(EVERY)
 
 
+@contextmanager
+def _stops_no_other(name: str, failed: list[Exception]) -> Iterator[None]:
+    """Keep what goes wrong with one for when the others had their turn."""
+    try:
+        yield
+    except Exception as error:  # noqa: BLE001 - whatever it is
+        error.add_note(name)
+        failed.append(error)
+
+
 class Runs:
     """Runs of campaigns whose process is gone begin again, as the same run."""
 
@@ -87,28 +98,35 @@ class Runs:
         here, looked = await asyncio.to_thread(_here), time.monotonic()
         found = await _under_way(client)
         await _begin_what_was_left_out(client, {run.deployment_id for run in found})
+        failed: list[Exception] = []
         for run in found:
-            if run.state is None:
-                continue
-            if run.state.is_crashed():  # its worker saw it
-                await self._end(client, run, await _never_began(client, run))
-            elif not await self._is_at_work(client, run, here):
-                which = run.id, run.state.id
-                first = self._gone_since[which] = since.get(which, looked)
-                if looked - first > (0.0 if _is_ours(run) else QUIET):
-                    await self._end(client, run)
+            with _stops_no_other(run.name, failed):
+                if run.state is None:
+                    continue
+                if run.state.is_crashed():  # its worker saw it
+                    await self._end(client, run, await _never_began(client, run))
+                elif not await self._is_at_work(client, run, here):
+                    which = run.id, run.state.id
+                    first = self._gone_since[which] = since.get(which, looked)
+                    if looked - first > (0.0 if _is_ours(run) else QUIET):
+                        await self._end(client, run)
+        if failed:
+            raise failed[0]
 
     async def _end(self, client: PrefectClient, run: FlowRun, why: str | None = None) -> None:
         """Have a dead run begin again, unless that is of no use: `why`, or it died too often."""
         state: State[Any] = AwaitingRetry(message=GOES_ON)
+        key = _key_of(run) or run.name
         if run.state is not None and run.state.is_cancelling():  # nobody is left who could end it
             state = Cancelled(message=CANCELLED)
         elif why is not None:
             state = Failed(message=why)
-            self._note(f"{_key_of(run) or run.deployment_id} never began", f"{run.name}: {why}")
+            self._note(f"{key} never began", f"{run.name}: {why}")
+            await announce(Ending.read(key, why), {}, run)
         elif await self._tries(client, run) >= TRIES:
             state = Crashed(name="Crashed", message=GONE)
             self._note(f"{run.id} gone", f"{run.name}: gone. {GONE}")
+            await announce(Ending.read(key, GONE), {}, run)
         await client.set_flow_run_state(run.id, state, force=True)
 
     def _note(self, situation: str, text: str) -> None:
@@ -280,23 +298,17 @@ class Watched:
             return
         found = await asyncio.to_thread(find, self._folder)
         keys: dict[Path, str | None] = dict.fromkeys(self._seen)
-        failed: Exception | None = None
+        failed: list[Exception] = []
         for mistake in found.mistakes:
-            try:
+            with _stops_no_other(mistake.place.file.name, failed):
                 self._report(mistake)
-            except Exception as error:  # noqa: BLE001 - it stops no other file
-                error.add_note(mistake.place.file.name)
-                failed = failed or error
         for file in found.files:
-            try:
+            with _stops_no_other(file.name, failed):
                 keys[file] = await self._run_if_new(client, file)
-            except Exception as error:  # noqa: BLE001 - it stops no other file
-                error.add_note(file.name)
-                failed = failed or error
         self._tables = {table for file in found.files if (table := table_of(file)) is not None}
         await unschedule(client, self._folder, keys)
-        if failed is not None:
-            raise failed
+        if failed:
+            raise failed[0]
         self._read = self._seen
 
     async def _run_if_new(self, client: PrefectClient, file: Path) -> str | None:

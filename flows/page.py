@@ -4,21 +4,27 @@ Prefect keeps what it shows, so a person is a masked address, and a typed reason
 """
 
 import asyncio
+import json
 import re
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from hashlib import sha256
 from html import escape
+from types import MappingProxyType
 from typing import Any
+from urllib.parse import quote
 
 from prefect.artifacts import (
     acreate_markdown_artifact,
     acreate_progress_artifact,
     aupdate_progress_artifact,
 )
-from prefect.client.orchestration import get_client
-from prefect.client.schemas.filters import ArtifactFilter
-from prefect.client.schemas.sorting import ArtifactSort
+from prefect.client.orchestration import PrefectClient, get_client
+from prefect.client.schemas.filters import ArtifactCollectionFilter
+from prefect.client.schemas.objects import FlowRun
+from prefect.events import emit_event
+from prefect.exceptions import ObjectNotFound
+from prefect.runtime import flow_run
 
 from config.emails import masked
 from config.errors import CampaignError, printable
@@ -34,6 +40,12 @@ BETWEEN = 2.0  # seconds between two looks at how far it is
 PATIENCE = 10.0  # seconds that Prefect's server may take for a page
 SHOWN = 50  # people in one table
 BAR = 30  # blocks of a whole bar
+TAGS = {  # of the runs that need a person
+    End.ATTENTION: "needs attention",
+    End.APPROVAL: "approve",
+    End.BAD_INPUT: "bad input",
+    End.STOPPED: "stopped",
+}
 
 
 def artifact_key(kind: str, campaign: str) -> str:
@@ -44,11 +56,16 @@ def artifact_key(kind: str, campaign: str) -> str:
     return f"{kind}-{plain}"
 
 
-def campaign_page(status: Mapping[str, Any], doubts: Sequence[Doubt], ending: str) -> str:
+def campaign_page(
+    status: Mapping[str, Any],
+    doubts: Sequence[Doubt],
+    ending: str,
+    forms: Mapping[str, str] = MappingProxyType({}),
+) -> str:
     """The page that a person opens in the morning: how far, who needs them, what to do.
 
     `status` is the object of `campaign status KEY --json`; `ending` tells how the last run ended,
-    and in its second line what to type.
+    and in its second line what to type. `forms` says where the forms are, by name.
     """
     counts, key = status["counts"], status["campaign"]
     everybody = counts["candidates"]
@@ -56,11 +73,11 @@ def campaign_page(status: Mapping[str, Any], doubts: Sequence[Doubt], ending: st
     parts = [
         f"# {text(key)}",
         text(sentence),
-        *_next_step(sentence, next_step),
+        *_next_step(sentence, next_step, forms),
         f"`{_bar(counts['added'], everybody)}` {counts['added']:,} of {everybody:,} added",
         f"`{_bar(counts['invited'], everybody)}` {counts['invited']:,} of {everybody:,} invited",
         _table(("", "now"), _counts(status)),
-        *_doubtful(key, doubts),
+        *_doubtful(key, doubts, forms),
         *_others(status),
     ]
     return "\n\n".join(parts) + "\n"
@@ -78,15 +95,19 @@ def code(written: str) -> str:
     return f"{fence} {written} {fence}" if "`" in written else f"`{written}`"
 
 
-def _next_step(sentence: str, next_step: str) -> Iterable[str]:
+def _next_step(sentence: str, next_step: str, forms: Mapping[str, str]) -> Iterable[str]:
     if sentence.startswith(End.APPROVAL):
         yield (
-            "To answer, run the deployment **approve** with the code of this plan, or with `pilot` "
-            f"for the pilot's email; or type {code(next_step)}."
+            f"To answer, fill in the form {_form('approve', forms)}; the code of the plan is in "
+            f"the sentence above, or `pilot` for the pilot's email. Or type {code(next_step)}."
         )
     elif next_step:
         is_command = next_step.startswith("campaign ")
         yield f"Next: {code(next_step)}" if is_command else text(next_step)
+
+
+def _form(name: str, forms: Mapping[str, str]) -> str:
+    return f"[**{name}**]({forms[name]})" if name in forms else f"**{name}**"
 
 
 def _counts(status: Mapping[str, Any]) -> Iterable[tuple[str, object]]:
@@ -98,14 +119,14 @@ def _counts(status: Mapping[str, Any]) -> Iterable[tuple[str, object]]:
             yield in_words(name), f"{number:,}"
 
 
-def _doubtful(key: str, doubts: Sequence[Doubt]) -> Iterable[str]:
+def _doubtful(key: str, doubts: Sequence[Doubt], forms: Mapping[str, str]) -> Iterable[str]:
     """What may have happened, by number, with what settles it."""
     if not doubts:
         return
     yield (
         f"## Unsure: {len(doubts):,}\n\nThese requests may have worked, and are never repeated by "
-        "themselves. Look in the web application; then run the deployment **settle** with the "
-        f"number, or type `campaign settle {key}`."
+        f"themselves. Look in the web application; then fill in the form {_form('settle', forms)} "
+        f"with the number, or type `campaign settle {key}`."
     )
     rows = (
         (d.part_id, d.op, masked(d.email1), f"{d.sent_at:%Y-%m-%d %H:%M}", d.status or "no answer")
@@ -170,25 +191,61 @@ async def _show_progress(key: str, ledger: Ledger, over: asyncio.Event) -> None:
 
 
 async def publish_page(ending: Ending) -> None:
-    """Renew the campaign's page in Prefect, if there is anything new to show.
+    """Renew the campaign's page in Prefect, if there is anything new to show, and announce it.
 
     A server that is away is not waited for, and a ledger that cannot be read has no page.
     """
-    try:
-        with Ledger.open(settings().database_url, create=False) as ledger, ledger.reading() as has:
-            open_ = doubts(has, find(has, ending.key).id)
-            page = campaign_page(status(has, ending.key), open_, str(ending))
-    except CampaignError:
-        return
-    with suppress(Exception):
-        await asyncio.wait_for(_publish(artifact_key("campaign", ending.key), page), PATIENCE)
+    counts: dict[str, int] = {}
+    with suppress(CampaignError), Ledger.open(settings().database_url, create=False) as ledger:
+        with ledger.reading() as has:
+            stands, open_ = status(has, ending.key), doubts(has, find(has, ending.key).id)
+        counts = stands["counts"]
+        with suppress(Exception):
+            await asyncio.wait_for(_publish(stands, open_, ending), PATIENCE)
+    await announce(ending, counts)
 
 
-async def _publish(key: str, page: str) -> None:
+async def _publish(stands: Mapping[str, Any], open_: Sequence[Doubt], ending: Ending) -> None:
+    key = artifact_key("campaign", ending.key)
     async with get_client() as client:
-        wanted = ArtifactFilter.model_validate({"key": {"any_": [key]}})
-        newest = await client.read_artifacts(
-            artifact_filter=wanted, sort=ArtifactSort.CREATED_DESC, limit=1
+        page = campaign_page(stands, open_, str(ending), await _forms(client, ending))
+        newest = await client.read_latest_artifacts(
+            artifact_filter=ArtifactCollectionFilter.model_validate({"key": {"any_": [key]}})
         )
     if not newest or newest[0].data != page:
-        await acreate_markdown_artifact(page, key=key)
+        first_line = str(ending).partition("\n")[0]
+        await acreate_markdown_artifact(page, key=key, description=text(first_line))
+
+
+async def _forms(client: PrefectClient, ending: Ending) -> dict[str, str]:
+    """Where each form is, filled in as far as it can be."""
+    typed = {"campaign": ending.key}
+    filled_in = {"approve": typed | {"plan": ending.plan}, "settle": typed}
+    found = {}
+    for name, parameters in filled_in.items():
+        with suppress(ObjectNotFound):
+            form = await client.read_deployment_by_name(f"{name}/{name}")
+            query = quote(quote(json.dumps(parameters)))  # Prefect's pages read it twice
+            found[name] = f"/deployments/deployment/{form.id}/run?parameters={query}"
+    return found
+
+
+async def announce(ending: Ending, counts: Mapping[str, int], run: FlowRun | None = None) -> None:
+    """Say the kind of ending in the list of runs, as a tag, and to automations, as an event.
+
+    `run` is the run that ended, unless it is this one. Nobody is named.
+    """
+    of = f"campaign.{ending.key}"
+    with suppress(Exception):  # a server that is away hears of it from the state
+        emit_event(
+            f"campaign.{ending.kind.replace(' ', '-')}",
+            {"prefect.resource.id": of, "prefect.resource.name": ending.key},
+            payload={"campaign": ending.key, "kind": ending.kind, "counts": dict(counts)},
+        )
+        number, tags = (run.id, run.tags) if run else (flow_run.id, flow_run.tags)
+        wanted = [tag for tag in tags if tag not in TAGS.values()]
+        if ending.kind in TAGS:
+            wanted.append(TAGS[ending.kind])
+        if number and wanted != tags:
+            async with get_client() as client:
+                await asyncio.wait_for(client.update_flow_run(number, tags=wanted), PATIENCE)

@@ -15,6 +15,7 @@ from config.errors import Bug, CampaignError
 from config.settings import Settings
 from data.store.ledger import Ledger
 from tasks.preflight import preflight as ask
+from tasks.sending.gate import EndedEarly, How
 from tasks.sending.run import Run, Turn
 
 # Prefect's defaults, said here because a person's or a server's settings may say otherwise: no
@@ -64,11 +65,18 @@ started_task_runs: list[str] = []
 
 @contextmanager
 def _as_task_run() -> Iterator[None]:
-    """Note which task run this is, and let its errors name nobody."""
+    """Note which task run this is, and let its errors name nobody.
+
+    What goes on by itself is no error of the task: the flow asks the gate for it.
+    """
     if task_run.id is not None:
         started_task_runs.append(task_run.id)
     with scrubbed():
-        yield
+        try:
+            yield
+        except EndedEarly as early:
+            if early.how is not How.INTERRUPTED and not (early.hold and early.hold.until):
+                raise
 
 
 @contextmanager

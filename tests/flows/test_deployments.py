@@ -7,15 +7,30 @@ from ruamel.yaml import YAML
 
 from flows import deployments
 
+WRITTEN = Path(deployments.__file__).parents[1] / "prefect.yaml"
+
 
 def test_prefect_yaml_says_what_up_deploys() -> None:
-    written = YAML(typ="safe").load(Path(deployments.__file__).parents[1] / "prefect.yaml")
+    written = YAML(typ="safe").load(WRITTEN)
     said = {}
     for each in written["deployments"]:
-        path, _, name = each["entrypoint"].partition(":")
-        said[each["name"]] = getattr(
-            import_module(path.removesuffix(".py").replace("/", ".")), name
-        )
+        module, _, name = each["entrypoint"].rpartition(".")
+        said[each["name"]] = getattr(import_module(module), name)
         pool = each["work_pool"]
         assert (pool["name"], pool["job_variables"]) == (deployments.POOL, deployments.JOB)
     assert said == deployments.FOR_EVERYBODY
+    assert written["pull"] == []  # a folder of whoever deployed is nowhere else
+
+
+def test_its_example_of_a_schedule_is_as_up_deploys_one() -> None:
+    _, _, example = WRITTEN.read_text().partition("without `campaign up`:\n#\n")
+    lines = [line.removeprefix("# ") for line in example.splitlines()]
+    (said,) = YAML(typ="safe").load("\n".join(lines).replace("*campaigns", "{}"))
+    alone = deployments.ALONE
+    assert said["concurrency_limit"] == {
+        "limit": alone.limit,
+        "collision_strategy": alone.collision_strategy.value,
+    }
+    assert [each["slug"] for each in said["schedules"]] == [deployments.SLUG]
+    assert said["tags"] == [f"campaign:{said['name']}"]
+    assert {*said["parameters"]} == {"file", "campaign"}

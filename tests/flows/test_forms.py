@@ -40,11 +40,12 @@ def prefect(monkeypatch: pytest.MonkeyPatch) -> Prefect:
 
     client = partial(nullcontext, server)
 
-    async def no_page(ending) -> None: ...
+    async def no_page(*_: object) -> None: ...
 
     monkeypatch.setattr(forms, "get_client", client)
     monkeypatch.setattr(forms, "run_now", server.run_now)
     monkeypatch.setattr(forms, "publish_page", no_page)
+    monkeypatch.setattr(forms, "announce", no_page)
     return server
 
 
@@ -99,5 +100,8 @@ def test_what_nothing_would_send_again_stays_unsure(desk: Desk, prefect: Prefect
     assert asyncio.run(settle_campaign.fn(*words)).is_failed()
     assert desk.state("Ada")[1] == State.UNSURE
     prefect.is_away = False
+    refused = asyncio.run(settle_campaign.fn(*words[:-1]))  # without a reason
+    assert refused.message.startswith("bad input: Say why")
+    assert "--why" not in refused.message  # it was a form
     assert asyncio.run(settle_campaign.fn(*words)).is_completed()
     assert (desk.state("Ada")[1], prefect.began) == (State.WAITING, ["backend"])

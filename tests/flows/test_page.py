@@ -29,6 +29,14 @@ def test_it_shows_how_far_who_is_unsure_and_what_to_type() -> None:
     assert page.count("█") == 30 + 15  # all are added, half are invited
 
 
+def test_a_form_is_one_click_away() -> None:
+    ending = Ending("x", End.APPROVAL, "0 of 4 invited.", "campaign approve x")
+    forms = {name: f"/deployments/deployment/{name}/run" for name in ("approve", "settle")}
+    page = campaign_page(standing(unsure=1), [doubt(17)], str(ending), forms)
+    for name, address in forms.items():
+        assert f"[**{name}**]({address})" in page
+
+
 def test_an_approval_names_its_form_and_code() -> None:
     says = "0 of 4 invited. Nobody has approved this plan. Plan 0123456789abcdef: 4 to add."
     ending = Ending("backend-2026", End.APPROVAL, says, "campaign approve backend-2026")

@@ -243,6 +243,42 @@ class Test_under_up:
         kept += [p for p in (at_work.campaign.home / "prefect").iterdir() if p.is_file()]
         assert not [path for path in kept if path.stat().st_mode & 0o077]
 
+    def test_53_the_list_of_runs_and_an_event_say_what_is_wanted(
+        self, at_work: Installation
+    ) -> None:
+        """Each in its own place: a name, a tag, a link, and what an automation hears."""
+        up = at_work.up
+        up.put("idle", people=people("idle"), schedule={"cron": "0 9 * * *"})
+        idle = up.until(lambda: up.deployments().get("idle"))
+        pauses = {"type": "pause-deployment", "source": "selected", "deployment_id": idle["id"]}
+        hears = {"type": "event", "expect": ["campaign.waiting-for-approval"]}
+        often = {"posture": "Reactive", "threshold": 1, "within": 0}
+        heard = {"name": "asks", "trigger": hears | often, "actions": [pauses]}
+        up.ask("POST", "automations/", heard)
+        up.put("wanted", people=people("wanted"), invites={"approval": "required"})
+        run = up.ended("wanted")
+        assert run["name"].startswith("wanted 20")
+        assert "approve" in run["tags"]
+        up.until(lambda: up.deployments()["idle"]["paused"])
+        wanted = {"filter": {"event": {"prefix": ["campaign."]}}}
+        (event,) = [
+            each
+            for each in up.ask("POST", "events/filter", wanted)["events"]
+            if each["resource"]["prefect.resource.id"] == "campaign.wanted"
+        ]
+        assert event["payload"]["counts"]["candidates"] == 3
+        assert "dalbertine" not in str(event)
+        assert "(/artifacts/key/campaign-wanted)" in up.deployments()["wanted"]["description"]
+        (page,) = up.ask(
+            "POST", "artifacts/latest/filter", {"artifacts": {"key": {"any_": ["campaign-wanted"]}}}
+        )
+        assert page["description"].startswith("waiting for approval: 0 of 3")
+        form = f"/deployments/deployment/{up.deployments()['approve']['id']}/run?parameters="
+        assert form in page["data"]
+        planned = up.until(lambda: [r for r in up.runs("idle") if r["state_type"] == "SCHEDULED"])
+        up.until(lambda: all(r["name"].startswith("idle 20") for r in up.runs("idle")))
+        assert planned
+
     def test_48_an_idle_installation_writes_nothing_into_prefect(
         self, at_work: Installation
     ) -> None:
