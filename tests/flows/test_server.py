@@ -72,3 +72,22 @@ def test_a_link_in_the_place_of_a_file_of_ours_is_not_followed(tmp_path: Path) -
     with pytest.raises(OSError, match=r"server\.log"), open(planted, "ab", opener=private):
         pass
     assert not elsewhere.exists()
+
+
+SETTINGS = """
+from flows.prefect_home import import_prefect
+import_prefect()
+from prefect.settings import get_current_settings
+server = get_current_settings().server
+print(sorted(server.services.db_vacuum.enabled_vacuum_types))
+print(server.services.db_vacuum.retention_period.days, server.ui.show_promotional_content)
+print(server.concurrency.lease_storage)
+"""
+
+
+def test_a_server_of_ours_cleans_up_behind_itself_and_advertises_nothing() -> None:
+    asked = subprocess.run([sys.executable, "-c", SETTINGS], capture_output=True, check=True)
+    vacuumed, shown, leases = asked.stdout.decode().splitlines()
+    assert vacuumed == "['events', 'flow_runs', 'orphans']"
+    assert shown == "90 False"
+    assert leases.endswith(".filesystem")  # a run keeps its place when the server begins anew
