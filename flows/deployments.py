@@ -121,7 +121,7 @@ async def _deploy(
     made = await flow.ato_deployment(
         name,
         schedules=[own] if own else [],
-        version=repr(said),  # what is there stays as a person left it, until this changes
+        version=_version(said),  # what is there stays as a person left it, until this changes
         work_pool_name=POOL,
         job_variables=JOB,
         entrypoint_type=EntrypointType.MODULE_PATH,  # found from whatever folder
@@ -154,6 +154,10 @@ async def _reschedule(
         await client.delete_deployment_schedule(there.id, earlier.id)
     elif own is not None:
         await client.create_deployment_schedules(there.id, [own])
+
+
+def _version(said: written.Schedule | None) -> str:
+    return f"{said.cron or said.every} {said.timezone or ''}".strip() if said else "no schedule"
 
 
 def _schedule(said: written.Schedule | None) -> DeploymentScheduleCreate | None:

@@ -45,7 +45,7 @@ LEFT_OUT = "Deployment concurrency"  # how Prefect says that another run was at 
 A_WHILE = timedelta(minutes=5)
 OVERWRITTEN = "Flow run was cancelled successfully."  # by Prefect's worker
 ITS_TURN = "Another run was at work; it goes on now."
-MISSED = "missed: a later run of the same campaign does its work."
+MISSED = "missed: another run of the same campaign does its work."
 LONGEST = 300.0  # seconds between two tries to tell a notice
 CANCELLED = "interrupted: it was cancelled while nothing of it was at work."
 GOES_ON = "Its process was gone; it goes on."
@@ -230,13 +230,16 @@ async def _begin_what_was_left_out(client: PrefectClient, at_work: set[UUID | No
 
 
 async def plan(client: PrefectClient) -> None:
-    """Name runs to come, and of late ones of a schedule leave the latest, which does all."""
+    """Name runs to come, and of late ones of a schedule leave the first, which does all.
+
+    It is the next in Prefect's queue: the latest would lose its place to others again and again.
+    """
     for run in (planned := await _read(client, "SCHEDULED")):
         if run.name != (name := named(run.parameters, run.expected_start_time)):
             await client.update_flow_run(run.id, name=name)
     at = datetime.now(UTC)
     late = [run for run in planned if (run.next_scheduled_start_time or at) < at]
-    await _all_but_missed(client, [run for run in reversed(late) if SCHEDULED in run.tags])
+    await _all_but_missed(client, [run for run in late if SCHEDULED in run.tags])
 
 
 async def say_again(client: PrefectClient) -> None:
@@ -251,13 +254,13 @@ async def say_again(client: PrefectClient) -> None:
 
 
 async def _all_but_missed(client: PrefectClient, runs: list[FlowRun]) -> list[FlowRun]:
-    """Keep the latest of those that do the same."""
-    latest: dict[tuple[object, ...], FlowRun] = {}
+    """Keep the first of those that do the same."""
+    first: dict[tuple[object, ...], FlowRun] = {}
     for run in runs:
         same = run.deployment_id, str(run.parameters)
-        if latest.setdefault(same, run) is not run:
+        if first.setdefault(same, run) is not run:
             await client.set_flow_run_state(run.id, Cancelled(message=MISSED), force=True)
-    return list(latest.values())
+    return list(first.values())
 
 
 LOOKS = (deploy_forms, plan, say_again)

@@ -107,7 +107,7 @@ def _next_step(sentence: str, next_step: str, forms: Mapping[str, str]) -> Itera
 
 
 def _form(name: str, forms: Mapping[str, str]) -> str:
-    return f"[**{name}**]({forms[name]})" if name in forms else f"**{name}**"
+    return f"[{name}]({forms[name]})" if name in forms else f"**{name}**"
 
 
 def _counts(status: Mapping[str, Any]) -> Iterable[tuple[str, object]]:

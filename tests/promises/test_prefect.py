@@ -261,12 +261,7 @@ class Test_under_up:
         assert run["name"].startswith("wanted 20")
         assert "approve" in run["tags"]
         up.until(lambda: up.deployments()["idle"]["paused"])
-        wanted = {"filter": {"event": {"prefix": ["campaign."]}}}
-        (event,) = [
-            each
-            for each in up.ask("POST", "events/filter", wanted)["events"]
-            if each["resource"]["prefect.resource.id"] == "campaign.wanted"
-        ]
+        (event,) = up.until(lambda: up.events("wanted"))
         assert event["payload"]["counts"]["candidates"] == 3
         assert "dalbertine" not in str(event)
         assert "(/artifacts/key/campaign-wanted)" in up.deployments()["wanted"]["description"]

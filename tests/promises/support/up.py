@@ -123,6 +123,12 @@ class Up:
         pages: list[Row] = self.ask("POST", "artifacts/filter", wanted)
         return next(str(page["data"]) for page in pages if key in f"{page['key']} {page['data']}")
 
+    def events(self, key: str) -> list[Row]:
+        """What automations could hear of a campaign, of ours; written down after seconds."""
+        ours = {"filter": {"event": {"prefix": ["campaign."]}}}
+        every: list[Row] = self.ask("POST", "events/filter", ours)["events"]
+        return [e for e in every if e["resource"]["prefect.resource.id"] == f"campaign.{key}"]
+
     def start(self, deployment: Row, **parameters: Any) -> Row:
         """Start a run from the pages."""
         path = f"deployments/{deployment['id']}/create_flow_run"
