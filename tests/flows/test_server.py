@@ -82,12 +82,14 @@ server = get_current_settings().server
 print(sorted(server.services.db_vacuum.enabled_vacuum_types))
 print(server.services.db_vacuum.retention_period.days, server.ui.show_promotional_content)
 print(server.concurrency.lease_storage)
+print(server.services.scheduler.min_scheduled_time)
 """
 
 
 def test_a_server_of_ours_cleans_up_behind_itself_and_advertises_nothing() -> None:
     asked = subprocess.run([sys.executable, "-c", SETTINGS], capture_output=True, check=True)
-    vacuumed, shown, leases = asked.stdout.decode().splitlines()
+    vacuumed, shown, leases, planned = asked.stdout.decode().splitlines()
     assert vacuumed == "['events', 'flow_runs', 'orphans']"
     assert shown == "90 False"
     assert leases.endswith(".filesystem")  # a run keeps its place when the server begins anew
+    assert planned == "0:10:00"
