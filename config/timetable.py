@@ -122,10 +122,8 @@ def span(typed: str) -> timedelta:
 
 
 def hours(typed: str) -> tuple[frozenset[int], time, time]:
-    """Read `Mon-Fri 09:00-18:00`: days (0 is Monday), the first and the last time, both included.
-
-    Without days, every day. Midnight as the last time is the end of the day.
-    """
+    """Read `Mon-Fri 09:00-18:00`, or every day `9-18`: days (0 is Monday), the first and the last
+    time, both included; midnight as the last time is the end of the day."""
     written = _HOURS.fullmatch(" ".join(typed.replace("\u2013", "-").split()))
     if written is None:
         raise ValueError(HOURS_WANTED)

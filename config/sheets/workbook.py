@@ -190,6 +190,8 @@ def _pages(data: bytes) -> list[Grid]:
                 across = re.fullmatch("[1-9][0-9]{0,2}", cell.get("colspan", ""))
                 cells.append(" ".join(cell.text_content().split()))
                 cells += [""] * (int(across[0]) - 1 if across else 0)
+                if len(cells) > MOST_COLUMNS:
+                    raise Unfit(TOO_LARGE)
             if any(cells):
                 grid.rows.append((at, cells))
         table.clear(keep_tail=True)  # a table inside a cell is one of its own

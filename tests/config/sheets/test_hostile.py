@@ -109,7 +109,7 @@ def noise(length: int) -> bytes:
 
 
 HEADER = b"first name,last name,email\n"
-SPANS = b"<table><tr>" + b"<td rowspan=65534 colspan=1000>x" * 16 + b"<tr><td>x" * 100_000
+SPANS = b"<table>" + (b"<tr>" + b"<td colspan=999>x" * 16) * 100_000
 HOSTILE: dict[str, tuple[Callable[[], bytes], str]] = {
     "bomb.xlsx": (bomb, files.TOO_LARGE),
     "lying.xlsx": (lying_bomb, workbook.DAMAGED),
@@ -124,6 +124,7 @@ HOSTILE: dict[str, tuple[Callable[[], bytes], str]] = {
     ),
     "noise.xlsx": (lambda: b"PK\x03\x04" + noise(100_000), workbook.DAMAGED),
     "spans.xls": (lambda: SPANS, files.TOO_LARGE),
+    "rows.xls": (lambda: b"<table><tr><td rowspan=65534>x", "over several rows"),
     "tags.xls": (lambda: b"<html><table><tr><td>" + b"<a <!-- <![" * 1_000_000, "is empty"),
     "deep.xls": (lambda: b"<table><tr><td>" * 100_000, "people"),
     "wide.csv": (lambda: HEADER + b",".join([b"x"] * 5_000_000), files.TOO_LARGE),
