@@ -109,7 +109,7 @@ def noise(length: int) -> bytes:
 
 
 HEADER = b"first name,last name,email\n"
-SPANS = b"<table>" + (b"<tr>" + b"<td colspan=999>x" * 16) * 100_000
+SPANS = b"<table><tr>" + b"<td colspan=999>x" * 16 + b"<tr><td>x" * 100_000
 HOSTILE: dict[str, tuple[Callable[[], bytes], str]] = {
     "bomb.xlsx": (bomb, files.TOO_LARGE),
     "lying.xlsx": (lying_bomb, workbook.DAMAGED),
