@@ -1,13 +1,12 @@
 """Every request and every decision of a campaign in order, with who and why; or of one person."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
-from typing import Any
 
-from sqlalchemy import and_, bindparam, or_, select
+from sqlalchemy import and_, or_, select
 from sqlmodel import Session
 
 from config.emails import email_key
@@ -56,15 +55,6 @@ def history(session: Session, campaign_id: int, email: str | None = None) -> lis
         *_decisions(session, campaign_id, person_id),
     ]
     return sorted(events, key=lambda event: event.at)
-
-
-def last_word(
-    session: Session, words: Collection[str], campaign_id: int, person_id: int | None = None
-) -> Any:
-    """The newest of these words that a person said of a campaign, or of somebody in it: a row with
-    `word`, `value` and `at`. None: nobody said any."""
-    of = {"words": words, "campaign": campaign_id, "person": person_id}
-    return session.execute(_LAST_WORD, of).first()
 
 
 def _requests(session: Session, campaign_id: int, person_id: int | None) -> Iterator[Event]:
@@ -136,15 +126,5 @@ _CAME = {
     State.UNSURE: "unsure",
     State.GIVEN_UP: "overruled",
 }
-_LAST_WORD = (
-    select(DECISION.c.word, DECISION.c.value, DECISION.c.at)
-    .where(
-        DECISION.c.word.in_(bindparam("words", expanding=True)),
-        DECISION.c.campaign_id == bindparam("campaign"),
-        DECISION.c.person_id.is_not_distinct_from(bindparam("person")),
-    )
-    .order_by(DECISION.c.id.desc())
-    .limit(1)
-)
 _OF_THE_LIST = ("block", "lift")
 _WITH_VALUE = ("sent", "approve", "reject", "shown")

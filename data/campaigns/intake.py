@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from unicodedata import normalize
 
-from sqlalchemy import Row, bindparam, exists, insert, literal, select, update
+from sqlalchemy import Row, bindparam, exists, func, insert, literal, select, update
 from sqlmodel import Session
 
 from config.definition import Candidate, Table
@@ -21,14 +21,15 @@ from config.settings import Settings
 from data.campaigns.people import (
     ERASED,
     forgotten_among,
-    hashed,
     invites_of,
     known,
+    known_person,
     name_key,
     own_steps,
+    signs,
 )
 from data.store.states import OPEN, Op, State
-from data.store.tables import PERSON, STEP, Campaign, Decision, Step
+from data.store.tables import CAMPAIGN, PERSON, STEP, Campaign, Decision, Step
 
 AT_ONCE = 5_000  # people in one statement: a large file takes little memory
 PILOT = {"first_name": "Pilot", "last_name": "Invitation", "source": "pilot"}
@@ -94,7 +95,7 @@ def take_in(session: Session, read: Read, settings: Settings, allowed: Allowed =
     before = _known_people(session, campaign)
     everybody = _everybody(read)
     forgotten = forgotten_among(session, everybody)
-    listed = _after_corrections(everybody, hashed(session, forgotten), before)
+    listed = _after_corrections(everybody, signs(session, forgotten), before)
     gone = [row for key, row in before.items() if row.listed and key not in listed]
     back = [row for key, row in before.items() if not row.listed and key in listed]
     names = tuple(row.email1 for row in gone)
@@ -105,6 +106,8 @@ def take_in(session: Session, read: Read, settings: Settings, allowed: Allowed =
     notes = _follow(session, campaign, read)
     new = {key: fields for key, fields in listed.items() if key not in before}
     add_people(session, campaign.id, new)
+    pilot = known_person(session, campaign.id, email_key(read.definition.invites.pilot or ""))
+    campaign.pilot_id = pilot.id if pilot else None
     _mark(session, gone, listed=False)
     _mark(session, back, listed=True)
     _reword(session, campaign.id, before, listed)
@@ -214,6 +217,8 @@ def _first(session: Session, read: Read, settings: Settings) -> Campaign:
         file=str(read.file.absolute()),
         digest="",
     )
+    there = (CAMPAIGN.c.service == campaign.service) & (CAMPAIGN.c.account == campaign.account)
+    campaign.paused_until = session.scalar(select(func.max(CAMPAIGN.c.paused_until)).where(there))
     session.add(campaign)
     session.flush()
     session.add_all(Step(campaign_id=campaign.id, op=op) for op in (Op.CREATE, Op.ATTACH))

@@ -114,21 +114,25 @@ def name_key(fields: Mapping[str, Any]) -> str:
     return " ".join(sorted(normalize("NFKD", whole).casefold().split()))
 
 
-def invites_of(campaign: Campaign) -> Invites:
-    """How the campaign's definition wants invitations sent, as the ledger has it."""
+def invites_of(campaign: Any) -> Invites:
+    """How the definition of a campaign (or its row) has it that invitations are sent."""
     return _invites(dumps((campaign.spec or {}).get("invites", {}), sort_keys=True))
 
 
-def hashed(session: Session, texts: Iterable[str]) -> dict[str, str]:
-    """What stands for these texts in this ledger: hashes that say nothing without it."""
-    secret = str(session.scalar(select(LEDGER_ID))).encode()
-    return {text: hmac.digest(secret, text.encode(), "sha256").hex() for text in texts}
+def hashed(uuid: str, texts: Iterable[str]) -> dict[str, str]:
+    """What stands for these texts in the ledger of this uuid: it says nothing without it."""
+    return {text: hmac.digest(uuid.encode(), text.encode(), "sha256").hex() for text in texts}
+
+
+def signs(session: Session, texts: Iterable[str]) -> dict[str, str]:
+    """What stands for these texts in this ledger."""
+    return hashed(str(session.scalar(select(LEDGER_ID))), texts)
 
 
 def forgotten_among(session: Session, keys: Collection[str]) -> set[str]:
     """Which of these email keys were forgotten; no file ever brings them back."""
     gone = set(session.scalars(select(FORGOTTEN.c.digest)))
-    return {key for key, sign in hashed(session, keys).items() if sign in gone} if gone else set()
+    return {key for key, sign in signs(session, keys).items() if sign in gone} if gone else set()
 
 
 def forgotten_mailboxes(session: Session, keys: Collection[str]) -> set[str]:
@@ -136,8 +140,8 @@ def forgotten_mailboxes(session: Session, keys: Collection[str]) -> set[str]:
     gone = set(session.scalars(select(FORGOTTEN.c.mailbox_digest)))
     if not gone:
         return set()
-    signs = hashed(session, {mailbox(key) for key in keys})
-    return {key for key in keys if signs[mailbox(key)] in gone}
+    of = signs(session, {mailbox(key) for key in keys})
+    return {key for key in keys if of[mailbox(key)] in gone}
 
 
 @lru_cache(maxsize=256)

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 from sqlmodel import Session
 
-from config.emails import email_key
 from config.errors import CampaignError
-from data.campaigns.people import invites_of, known_person, own_steps
+from data.campaigns.people import invites_of, own_steps
 from data.decisions.decisions import By, ReasonMissing, note
-from data.eligibility import still_approved as approved
+from data.eligibility.facts import APPROVE, REJECT, SHOWN, facts_of
 from data.eligibility.holds import holds
+from data.eligibility.still_approved import code_now, is_still_approved
 from data.store.states import Op, State
 from data.store.tables import Campaign, Step
 
@@ -47,8 +47,8 @@ class Answered:
 
 def show(session: Session, campaign_id: int, code: str, who: str) -> None:
     """Note that the plan of this code was shown, for a person to answer."""
-    if approved.shown_last(session, campaign_id) != code:
-        note(session, approved.SHOWN, By(who), campaign_id, value=code)
+    if facts_of(session, campaign_id).shown != code:
+        note(session, SHOWN, By(who), campaign_id, value=code)
 
 
 def approve(
@@ -62,26 +62,26 @@ def approve(
     reason. Raises NothingToApprove, PlanChanged, ReasonMissing.
     """
     campaign = session.get_one(Campaign, campaign_id)
-    word = approved.REJECT if reject else approved.APPROVE
-    code = approved.shown_last(session, campaign_id)
-    whole = all(approved.is_approved(session, campaign, each) for each in ("", code or ""))
+    word, asked = REJECT if reject else APPROVE, facts_of(session, campaign_id)
+    code, needed = asked.shown, invites_of(campaign).approval is not None
+    whole = all(is_still_approved(asked, each) for each in ("", code or ""))
     if only not in (None, PILOT, code):
         raise PlanChanged(key=campaign.key, file=campaign.file)
     about: tuple[int | None, int | None, str | int]  # who, which part, what is answered
-    if approved.needs_approval(campaign) and (reject or not whole):
+    if needed and (reject or not whole):
         if code is None or only == PILOT:
             raise NothingToApprove(key=campaign.key, why="; run it first to see the plan")
-        if not reject and code != approved.code_now(session, campaign_id, holds(session, campaign)):
+        if not reject and code != code_now(session, campaign_id, holds(session, campaign)):
             raise PlanChanged(key=campaign.key, file=campaign.file)
-        about = None, None, code
+        about, last = (None, None, code), (asked.answer, asked.answered)
     else:
         if only not in (None, PILOT):
             raise NothingToApprove(key=campaign.key, why="; the plan is approved")
         code, email = None, _pilots_email(session, campaign)
         about = email.person_id, email.part_id, email.generation
-    last = approved.last_answer(session, campaign_id, about[0])
-    before = last.word if last is not None and last.value == about[2] else None
-    if before == approved.REJECT and not reject and not by.why.strip():
+        last = asked.pilot_answer, asked.pilot_answered
+    before = last[0] if last[1] == about[2] else None
+    if before == REJECT and not reject and not by.why.strip():
         raise ReasonMissing
     if before != word:
         note(session, word, by, campaign_id, *about)
@@ -90,12 +90,10 @@ def approve(
 
 def _pilots_email(session: Session, campaign: Campaign) -> Step:
     """The invitation that the pilot has."""
-    address = invites_of(campaign).pilot
-    person = known_person(session, campaign.id, email_key(address)) if address else None
-    if person is None:
-        already = "; the plan is approved" if approved.needs_approval(campaign) else ""
+    if campaign.pilot_id is None:
+        already = "; the plan is approved" if invites_of(campaign).approval is not None else ""
         raise NothingToApprove(key=campaign.key, why=already)
-    invite = own_steps(session, campaign.id, person.id)[Op.INVITE]
+    invite = own_steps(session, campaign.id, campaign.pilot_id)[Op.INVITE]
     if invite.state is not State.DONE:
         raise NothingToApprove(key=campaign.key, why="; the pilot was not invited yet")
     return invite

@@ -15,10 +15,10 @@ from sqlmodel import Session
 
 from config.emails import checked_address, email_key
 from config.errors import CampaignError
-from data.campaigns.history import last_word
 from data.campaigns.intake import add_people
 from data.campaigns.people import forgotten_among, known_person, own_steps
 from data.eligibility import do_not_contact
+from data.eligibility.facts import facts_of
 from data.eligibility.holds import Kind, holds
 from data.store.states import WORDS, Op, State, back_to
 from data.store.tables import DECISION, DO_NOT_CONTACT, PART, Campaign, Part, Person, Step, now
@@ -168,8 +168,7 @@ def not_addresses(typed: Iterable[str]) -> Iterator[tuple[str, str]]:
 def pause(session: Session, campaign_id: int, by: By, *, resume: bool = False) -> bool:
     """Send nothing more of a campaign from the next request on, or go on; whether it changes it."""
     word = "resume" if resume else "pause"
-    last = last_word(session, ("pause", "resume"), campaign_id)
-    if (last.word if last else "resume") == word:
+    if (facts_of(session, campaign_id).paused or "resume") == word:
         return False
     note(session, word, by, campaign_id)
     return True

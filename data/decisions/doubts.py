@@ -10,7 +10,7 @@ from sqlmodel import Session
 from config.emails import email_key
 from data.campaigns.people import NAMES, own_steps
 from data.decisions.decisions import By, NotDecided, ReasonMissing, move, note, step_back
-from data.sending.outcomes import is_shared
+from data.sending.outcomes import shared
 from data.store.states import OF_PROJECT, Op, State
 from data.store.tables import PART, PERSON, REQUEST, STEP, Step
 
@@ -136,7 +136,7 @@ def _objection(
     if number is None or not 0 < number <= LARGEST_ID:
         return f"needs the id that the service gave this {of}, a number from 1 to {LARGEST_ID}"
     twice = any(v.value == number for d, v in taken if d.op is doubt.op)
-    if twice or is_shared(session, doubt.step_id, number):
+    if twice or shared(session, {doubt.step_id: number}):
         return f"cannot have the id {number}: it belongs to another {of}"
     return None
 

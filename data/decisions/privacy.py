@@ -14,7 +14,7 @@ from sqlalchemy import delete, select, update
 from sqlmodel import Session
 
 from config.emails import email_key, mailbox
-from data.campaigns.people import ERASED, forgotten_among, hashed, own_steps
+from data.campaigns.people import ERASED, forgotten_among, own_steps, signs
 from data.decisions.decisions import UNDER_WAY, By, NotDecided, not_addresses, note
 from data.eligibility import do_not_contact
 from data.eligibility.holds import holds
@@ -108,15 +108,15 @@ def forget(session: Session, emails: Sequence[str], by: By) -> list[Known]:
     concerned = [session.get_one(Campaign, of) for of in {each.campaign_id for each in people}]
     held = [holds(session, campaign).keys() - ids for campaign in concerned]
     names, already = _names(people, emails), forgotten_among(session, keys)
-    signs = hashed(session, {*keys, *map(mailbox, keys)})
+    stands_for = signs(session, {*keys, *map(mailbox, keys)})
     _empty_requests(session, ids)
     _scrub(session, names)
     for person in people:
-        _erase(session, person, signs[person.email_key])
+        _erase(session, person, stands_for[person.email_key])
     boxes = DO_NOT_CONTACT.c.email_key.in_(map(mailbox, keys))
     session.execute(delete(DO_NOT_CONTACT).where(boxes))
     for key in {*keys} - already:
-        session.add(Forgotten(digest=signs[key], mailbox_digest=signs[mailbox(key)]))
+        session.add(Forgotten(digest=stands_for[key], mailbox_digest=stands_for[mailbox(key)]))
     session.flush()
     for campaign, so_far in zip(concerned, held, strict=True):
         if so_far - holds(session, campaign).keys():
@@ -160,6 +160,7 @@ def _erase(session: Session, person: Person, sign: str) -> None:
     if email_key(invites.get("pilot") or "") == person.email_key:
         # Another address would be the pilot's; none would let everybody through.
         campaign.spec = {**campaign.spec, "invites": {**invites, "pilot": NO_PILOT}}
+        campaign.pilot_id = None
         session.add(campaign)
     person.email_key, person.mailbox, person.email1 = ERASED + sign, "", ""
     person.name_key = ""
@@ -173,7 +174,7 @@ def _empty_requests(session: Session, ids: Collection[int]) -> None:
     theirs = PART.c.step_id.in_(select(STEP.c.id).where(STEP.c.person_id.in_(ids)))
     requests = REQUEST.c.id.in_(select(PART.c.request_id).where(theirs))
     session.execute(update(REQUEST).where(requests).values(answer=None, evidence=None))
-    session.execute(update(PART).where(theirs).values(service_id=None))
+    session.execute(update(PART).where(theirs).values(service_id=None, mailbox=None))
 
 
 def _names(people: Sequence[Person], emails: Sequence[str]) -> re.Pattern[str]:

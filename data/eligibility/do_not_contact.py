@@ -8,7 +8,7 @@ import re
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
-from sqlalchemy import bindparam, insert, select, update
+from sqlalchemy import insert, select, update
 from sqlmodel import Session
 
 from config.emails import ascii_domain, checked_address, mailbox
@@ -17,7 +17,7 @@ from config.sheets.cells import error_in, plain_address
 from config.sheets.files import read_file
 from config.sheets.table import table_of
 from data.campaigns.people import forgotten_mailboxes
-from data.store.tables import DO_NOT_CONTACT, PERSON, Person, now
+from data.store.tables import DO_NOT_CONTACT, PERSON, Person, now, one_of
 
 ADDRESS, DOMAIN = "address", "domain"
 BY_FILE, BY_PERSON, LIFTED = "file", "person", "lifted"
@@ -100,7 +100,7 @@ def lift(session: Session, entries: Iterable[Entry]) -> list[str]:
 
 def standing(session: Session, keys: Iterable[str]) -> set[str]:
     """Which of these mailboxes or domains are listed."""
-    return set(session.scalars(_STANDING, {"keys": list(keys)}))
+    return set(session.scalars(_STANDING, {"keys": dict.fromkeys(keys)}))
 
 
 def _put(
@@ -120,4 +120,4 @@ def _put(
     return sorted([*new, *moved])
 
 
-_STANDING = LISTED.where(DO_NOT_CONTACT.c.email_key.in_(bindparam("keys", expanding=True)))
+_STANDING = LISTED.where(one_of(DO_NOT_CONTACT.c.email_key, "keys"))

@@ -8,12 +8,13 @@ from typing import Any
 from sqlalchemy import Row, Select, bindparam, func, select
 from sqlmodel import Session
 
-from config.emails import email_key
 from config.timetable import on_the_wall, span, wave
 from data.campaigns.people import invites_of, own_steps, steps_of
 from data.eligibility.holds import Hold, Kind, Scope, campaign_holds, holds
 from data.store.states import NEEDS, OF_PROJECT, OPEN, Op, State
 from data.store.tables import PART, PERSON, REQUEST, STEP, Campaign, now
+
+CLAIMS_WAIT = (Kind.RATE, Kind.THROTTLED)
 
 
 def due(session: Session, campaign_id: int, op: Op) -> dict[int, int]:
@@ -44,21 +45,21 @@ def turn(
 ) -> tuple[list[int], Hold | None]:
     """The steps of those who may be invited now, in order: the pilot, then wave after wave.
 
-    The hold is why others, or all, wait; for the rate a claim waits, which asks all of it again.
+    The hold is why others, or all, wait. For CLAIMS_WAIT a claim waits, which asks all of it again.
     """
     at = at or now()
     waiting = due(session, campaign_id, Op.INVITE)
     if not waiting:
         return [], None
     campaign = session.get_one(Campaign, campaign_id)
-    found = [h for h in campaign_holds(session, campaign, at) if h.kind is not Kind.RATE]
+    found = [h for h in campaign_holds(session, campaign, at) if h.kind not in CLAIMS_WAIT]
     if found:
         free = (s for s, who in waiting.items() if not any(h.keeps(Op.INVITE, who) for h in found))
         return list(free), found[0]
     invites = invites_of(campaign)
     if not invites.waves:
         return list(waiting), None
-    tried, last = _so_far(session, campaign_id, email_key(invites.pilot or ""))
+    tried, last = _so_far(session, campaign_id, campaign.pilot_id or 0)
     stands = wave(invites.waves, tried)
     between = span(invites.between) if stands.follows and invites.between else timedelta()
     begins = last + between if last else at
@@ -97,15 +98,14 @@ def _open(op: Op, ready: bool) -> Select[Any]:
     return waiting.join(add, steps_of(add, Op.ADD)).where(add.c.state.in_(added))
 
 
-def _so_far(session: Session, campaign_id: int, pilot: str) -> tuple[int, datetime | None]:
+def _so_far(session: Session, campaign_id: int, pilot: int) -> tuple[int, datetime | None]:
     """How many people, the pilot not counted, have had their turn, and when the last one had it."""
     had = (
         select(func.count(STEP.c.id.distinct()), func.max(REQUEST.c.claimed_at))
         .join(PART, PART.c.step_id == STEP.c.id)
         .join(REQUEST, REQUEST.c.id == PART.c.request_id)
-        .join(PERSON, PERSON.c.id == STEP.c.person_id)
         .where(STEP.c.campaign_id == campaign_id, STEP.c.op == Op.INVITE)
-        .where(PERSON.c.email_key != pilot, PART.c.state != State.WAITING)
+        .where(STEP.c.person_id != pilot, PART.c.state != State.WAITING)
     )
     tried, last = session.execute(had).one()
     return int(tried), last

@@ -2,48 +2,130 @@
 
 A claim asks `kept_back` in its own transaction, where everything that another campaign has sent
 or claimed is already there. `campaign_holds` says what keeps back all of a campaign, `holds` what
-keeps back single people; only a run waits for the next wave (due.py) and a pause (pace.py).
+keeps back single people; only a run waits for the next wave (due.py).
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
+from enum import StrEnum
+from itertools import chain
+from typing import Any
 
-from sqlalchemy import BigInteger, and_, bindparam, exists, or_, select, true
+from sqlalchemy import Row
 from sqlmodel import Session
 
 from config.errors import command
 from config.timetable import NEVER, may_send, next_by_rate, on_the_wall
-from data.campaigns.history import last_word
-from data.campaigns.people import invites_of, own_steps
-from data.eligibility.evidence import Hold, Kind, Scope, holds
-from data.eligibility.pilot import pilot_hold
-from data.eligibility.still_approved import approval_hold
-from data.store.states import OPEN, Op, State
-from data.store.tables import CAMPAIGN, PART, REQUEST, RUN, STEP, Campaign, Step, now
+from data.campaigns.people import hashed, invites_of
+from data.eligibility.evidence import (
+    ERASED,
+    LISTING,
+    MAILBOX,
+    NAME,
+    PROBLEM,
+    Found,
+    against,
+    of_everybody,
+    of_people,
+)
+from data.eligibility.facts import APPROVE, REJECT, facts_of
+from data.eligibility.still_approved import is_shown, is_still_approved
+from data.store.states import Op, State
+from data.store.tables import Campaign, now
+
+LONGEST_PAUSE = timedelta(seconds=600)  # a later end comes from a clock that was set back
+
+
+class Kind(StrEnum):
+    """What keeps somebody back; of single people, the strongest first."""
+
+    THROTTLED = "throttled"  # the service asked for a pause
+    PAUSED = "paused"  # a person said so, until `resume`
+    UNSURE = "unsure"  # the project, or its problem, may be at the service already
+    PROJECT = "project"  # another campaign made the project that this one would use
+    REMOVED = "removed"  # too many people are gone from the file (guard)
+    APPROVAL = "approval"  # nobody has approved exactly this plan
+    PILOT = "pilot"  # nobody has approved the pilot's email
+    WINDOW = "window"  # invites.not_after has passed
+    HOURS = "hours"  # before invites.not_before, or outside invites.hours
+    RATE = "rate"  # invites.per_hour, or the setting of all campaigns
+    WITHDRAWN = "withdrawn"
+    GONE = "gone"  # not in the file any more
+    DO_NOT_CONTACT = "do not contact"
+    FORGOTTEN = "forgotten"  # has the mailbox of somebody who was erased
+    SAME_PROBLEM = "same problem"  # another campaign invited them to it
+    SECOND_ADDRESS = "second address"  # looks like somebody invited, withdrawn or blocked
+
+
+class Scope(StrEnum):
+    """How much one hold keeps back."""
+
+    CAMPAIGN = "campaign"  # every request
+    INVITES = "invites"  # invitations only
+    PERSON = "person"  # adding and inviting one person
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """One reason why something is not sent, and how it ends.
+
+    `why` of a whole campaign names nobody; of a person it may. `until` is when a campaign's ends by
+    itself, `type_this` what ends it otherwise. `except_person` is whom it lets pass: the pilot.
+    """
+
+    kind: Kind
+    scope: Scope
+    why: str
+    until: datetime | None = None
+    type_this: str | None = None
+    except_person: int | None = None
+
+    def keeps(self, op: Op, person_id: int) -> bool:
+        """Whether it keeps back this operation for this person (0: the project itself)."""
+        if self.scope is Scope.INVITES and op is not Op.INVITE:
+            return False
+        return person_id != self.except_person
+
+
+def holds(
+    session: Session, campaign: Campaign, people: Collection[int] | None = None
+) -> dict[int, Hold]:
+    """Who of a campaign's people is kept back, and why: the strongest reason of each.
+
+    Without `people`: of everybody who is still to be added or invited.
+    """
+    asked = facts_of(session, campaign.id)
+    them = of_people(session, people) if people is not None else None
+    found = against(session, asked, them)
+    if them is None:
+        them = of_everybody(session, campaign.id) if found else []
+    return _held(asked, them, found)
 
 
 def kept_back(
     session: Session,
-    campaign: Campaign,
+    facts: Any,
     op: Op,
-    people: Collection[int],
+    people: Sequence[Row[Any]],
     per_second: float | None = None,
 ) -> dict[int, Hold]:
     """Who of these people (0: the project itself) may not have this operation now, and why.
 
-    Invitations at a rate, the campaign's `per_hour` or the ledger's `per_second`, are let through
-    one at a time.
+    `facts` is the campaign's row of facts.py; `people` are rows of evidence.py, or with the `id` 0
+    of the project. Invitations at a rate, the campaign's `per_hour` or the ledger's `per_second`,
+    are let through one at a time.
     """
     at = now()
     kept: dict[int, Hold] = {}
-    for hold in campaign_holds(session, campaign, at, per_second):
-        kept |= {who: hold for who in people if who not in kept and hold.keeps(op, who)}
-    free = [who for who in people if who not in kept]
-    if asked := [who for who in free if who]:
-        kept |= holds(session, campaign, asked, op)
-    next_turn = _rate(session, campaign, at, per_second, taken=True)
+    for hold in _holds_of_all(facts, at, per_second):
+        kept |= {row.id: hold for row in people if row.id not in kept and hold.keeps(op, row.id)}
+    free = [row for row in people if row.id not in kept]
+    if asked := [row for row in free if row.id]:
+        kept |= _held(facts, asked, against(session, facts, asked), claimed=op)
+    next_turn = _rate(facts, at, per_second, taken=True)
     if op is Op.INVITE and next_turn is not None:
-        kept |= dict.fromkeys([who for who in free if who not in kept][1:], next_turn)
+        kept |= dict.fromkeys([row.id for row in free if row.id not in kept][1:], next_turn)
     return kept
 
 
@@ -58,84 +140,79 @@ def campaign_holds(
 
     `code` is that of a whole plan, which alone knows whether somebody else is left out by now.
     """
-    at = at or now()
-    own = own_steps(session, campaign.id)
-    found = (
-        _paused(session, campaign),
-        _unsure(campaign, own),
-        _project(session, campaign, own),
-        approval_hold(session, campaign, code),
-        _time(campaign, at),
-        pilot_hold(session, campaign),
-        _rate(session, campaign, at, per_second),
-    )
-    return [hold for hold in found if hold is not None]
+    asked = facts_of(session, campaign.id, per_second)
+    return list(_holds_of_all(asked, at or now(), per_second, code))
 
 
-def _paused(session: Session, campaign: Campaign) -> Hold | None:
-    last = last_word(session, ("pause", "resume"), campaign.id)
-    if last is None or last.word == "resume":
-        return None
-    since = on_the_wall(last.at, invites_of(campaign).timezone)
-    typed = command("resume", campaign.key)
-    return Hold(Kind.PAUSED, Scope.CAMPAIGN, f"paused since {since}", type_this=typed)
-
-
-def _unsure(campaign: Campaign, own: dict[Op, Step]) -> Hold | None:
-    """Nobody is added to a project that may be another one, or may have no problem yet."""
-    if State.UNSURE not in (step.state for step in own.values()):
-        return None
-    what = "was created" if own[Op.CREATE].state is State.UNSURE else "has its problem"
-    why = f"it is not known whether the project {what}"
-    return Hold(Kind.UNSURE, Scope.CAMPAIGN, why, type_this=command("settle", campaign.key))
-
-
-def _project(session: Session, campaign: Campaign, own: dict[Op, Step]) -> Hold | None:
-    """Nobody is invited together with another campaign's people.
-
-    Unless a request of this campaign, or of theirs, made the project, several definitions may name
-    one project, if they name one problem.
-    """
-    create, attach = own[Op.CREATE], own[Op.ATTACH]
-    if create.service_id is None:
-        return None
-    of = {"service": campaign.service, "campaign": campaign.id, "project": create.service_id}
-    of |= {"made": create.part_id, "problem": attach.service_id}
-    other = session.scalar(_THEIRS, of)
-    if other is None:
-        return None
-    why = f"project {create.service_id} belongs to the campaign {other}"
-    return Hold(Kind.PROJECT, Scope.CAMPAIGN, why, type_this=command("history", other))
-
-
-def _time(campaign: Campaign, at: datetime) -> Hold | None:
-    invites = invites_of(campaign)
+def _holds_of_all(
+    facts: Any, at: datetime, per_second: float | None, code: str = ""
+) -> Iterator[Hold]:
+    whole, invites, key = Scope.CAMPAIGN, invites_of(facts), facts.key
+    if facts.paused_until is not None and at < facts.paused_until <= at + LONGEST_PAUSE:
+        why = "the service asked for a pause"
+        yield Hold(Kind.THROTTLED, whole, why, until=facts.paused_until)
+    if facts.paused == "pause":
+        since = on_the_wall(facts.paused_at, invites.timezone)
+        yield Hold(Kind.PAUSED, whole, f"paused since {since}", type_this=command("resume", key))
+    if State.UNSURE in (facts.creation, facts.attachment):
+        # Nobody is added to a project that may be another one, or may have no problem yet.
+        what = "was created" if facts.creation is State.UNSURE else "has its problem"
+        why = f"it is not known whether the project {what}"
+        yield Hold(Kind.UNSURE, whole, why, type_this=command("settle", key))
+    if facts.whose_project is not None:
+        # Nobody is invited together with another campaign's people.
+        why = f"project {facts.project} belongs to the campaign {facts.whose_project}"
+        yield Hold(Kind.PROJECT, whole, why, type_this=command("history", facts.whose_project))
+    if invites.approval is not None and not is_still_approved(facts, code):
+        again = is_shown(facts, code)
+        typed = command("approve", key) if again else command("run", facts.file)
+        yield Hold(Kind.APPROVAL, whole, "nobody has approved this plan", type_this=typed)
     when = may_send(invites, at)
-    if when is None:
-        return None
     if when == NEVER:
-        return Hold(Kind.WINDOW, Scope.INVITES, "the time for invitations is over (not_after)")
-    why = f"no invitation goes out before {on_the_wall(when, invites.timezone)}"
-    return Hold(Kind.HOURS, Scope.INVITES, why, until=when)
+        yield Hold(Kind.WINDOW, Scope.INVITES, "the time for invitations is over (not_after)")
+    elif when is not None:
+        why = f"no invitation goes out before {on_the_wall(when, invites.timezone)}"
+        yield Hold(Kind.HOURS, Scope.INVITES, why, until=when)
+    if invites.pilot is not None and (pilot := _pilot(facts)) is not None:
+        yield pilot
+    if (rate := _rate(facts, at, per_second)) is not None:
+        yield rate
+
+
+def _pilot(facts: Any) -> Hold | None:
+    """Until a person approved the pilot's email, nobody else is invited."""
+    key = facts.key
+    if facts.pilot_id is None:
+        why = "the pilot was forgotten; name another address as invites.pilot"
+        return Hold(Kind.PILOT, Scope.INVITES, why)
+    said = facts.pilot_answer if facts.pilot_answered == facts.pilot_generation else None
+    if said == APPROVE:
+        return None
+    why, typed = {
+        State.DONE: ("the pilot has an email that nobody has approved", command("approve", key)),
+        State.UNSURE: ("it is not known whether the pilot was invited", command("settle", key)),
+        State.REFUSED: ("the service refused the pilot", command("status", key)),
+        State.GIVEN_UP: ("the pilot was withdrawn", command("status", key)),
+    }.get(
+        facts.pilot_invite if facts.pilot_add is State.DONE else facts.pilot_add,
+        ("the pilot is invited first", None),
+    )
+    if said == REJECT:
+        why, typed = "the pilot's email was rejected", command("history", key)
+    return Hold(Kind.PILOT, Scope.INVITES, why, type_this=typed, except_person=facts.pilot_id)
 
 
 def _rate(
-    session: Session,
-    campaign: Campaign,
-    at: datetime,
-    per_second: float | None,
-    *,
-    taken: bool = False,
+    facts: Any, at: datetime, per_second: float | None, *, taken: bool = False
 ) -> Hold | None:
     """Nobody is invited before the next turn at each rate; `taken`: somebody has this one."""
     of_all = per_second * 3600 if per_second is not None else None
-    rates = ((invites_of(campaign).per_hour, RUN.c.campaign_id == campaign.id), (of_all, true()))
+    rates = ((invites_of(facts).per_hour, facts.last_invited), (of_all, facts.last_of_all))
     holds = []
-    for per_hour, theirs in rates:
+    for per_hour, last in rates:
         if per_hour is None:
             continue
-        last = at if taken else session.scalars(_LAST_INVITED.where(theirs)).first()
-        free = next_by_rate(per_hour, last, at)
+        free = next_by_rate(per_hour, at if taken else last, at)
         # A clock that was ahead has written what is further off than that.
         if at < free <= at + 2 * timedelta(hours=1) / per_hour:
             why = f"at most {per_hour:,.10g} invitations an hour"
@@ -143,34 +220,67 @@ def _rate(
     return max(holds, key=lambda hold: hold.until or at, default=None)
 
 
-_problem = STEP.alias()
-_THEIRS = (
-    select(CAMPAIGN.c.key)
-    .join(STEP, and_(STEP.c.campaign_id == CAMPAIGN.c.id, STEP.c.person_id == 0))
-    .where(CAMPAIGN.c.service == bindparam("service"), CAMPAIGN.c.id != bindparam("campaign"))
-    .where(STEP.c.op == Op.CREATE, STEP.c.service_id == bindparam("project"))
-    .where(
-        or_(
-            bindparam("made", type_=BigInteger).is_not(None),
-            STEP.c.part_id.is_not(None),
-            exists().where(
-                _problem.c.campaign_id == CAMPAIGN.c.id,
-                _problem.c.op == Op.ATTACH,
-                _problem.c.state.not_in(OPEN[Op.ATTACH]),
-                _problem.c.service_id.is_distinct_from(bindparam("problem")),
-            ),
-        )
-    )
-    .order_by(CAMPAIGN.c.id)
-    .limit(1)
-)
-_LAST_INVITED = (
-    select(REQUEST.c.claimed_at)
-    .join(RUN, RUN.c.id == REQUEST.c.run_id)
-    .join(PART, PART.c.request_id == REQUEST.c.id)
-    .where(REQUEST.c.op == Op.INVITE, PART.c.state != State.WAITING)
-    .order_by(REQUEST.c.id.desc())
-    .limit(1)
-)
+def _held(
+    facts: Any, people: Sequence[Row[Any]], found: Found, claimed: Op | None = None
+) -> dict[int, Hold]:
+    """The strongest reason against each of these, that was not lifted. With `claimed`, they are
+    claimed for this in one commit."""
+    boxes = {row.mailbox for row in people} if any(kind == ERASED for kind, _ in found) else ()
+    signs = hashed(facts.uuid, boxes)
+    held: dict[int, Hold] = {}
+    invited: dict[str, str] = {}  # in this commit
+    for row in people:
+        reasons = _against(row, found, signs.get(row.mailbox, ""), pilot=row.id == facts.pilot_id)
+        if row.mailbox in invited and row.id != facts.pilot_id:
+            why = f"has the mailbox of {invited[row.mailbox]}, who is being invited"
+            reasons = chain(reasons, [(Kind.SECOND_ADDRESS, why)])
+        lifted = row.let_through or ()
+        if reason := next((each for each in reasons if each[0] not in lifted), None):
+            typed = _to_type(facts.key, reason[0], row.email1)
+            held[row.id] = Hold(reason[0], Scope.PERSON, reason[1], type_this=typed)
+        elif claimed is Op.INVITE:
+            invited.setdefault(row.mailbox, row.email1)
+    return held
 
-__all__ = ["Hold", "Kind", "Scope", "campaign_holds", "holds", "kept_back"]
+
+def _against(row: Row[Any], found: Found, sign: str, *, pilot: bool) -> Iterator[tuple[Kind, str]]:
+    """Judge one person; the pilot is typed by whoever runs the campaign, in each of theirs."""
+    if row.invited is State.GIVEN_UP:
+        yield Kind.WITHDRAWN, row.withdrawn or "withdrawn"
+    if not row.listed:
+        yield Kind.GONE, "no longer in the file"
+    if (LISTING, row.mailbox) in found:
+        yield Kind.DO_NOT_CONTACT, "on the do-not-contact list"
+    elif (LISTING, domain := row.email_key.rpartition("@")[2]) in found:
+        yield Kind.DO_NOT_CONTACT, f"{domain} is on the do-not-contact list"
+    if (ERASED, sign) in found:
+        yield Kind.FORGOTTEN, "has the mailbox of somebody who was forgotten"
+    if pilot:
+        return
+    for kind, what in ((PROBLEM, row.mailbox), (MAILBOX, row.mailbox), (NAME, row.name_key)):
+        for other in found.get((kind, what), ()):
+            if other.person == row.id:
+                continue
+            if kind == PROBLEM:
+                why = f"was invited to the same problem by the campaign {other.campaign}"
+                yield Kind.SAME_PROBLEM, why
+            else:
+                gone = " and is not in the file any more" if kind == NAME else ""
+                why = f"has the {kind} of {other.email1}, {_was(other.state)}{gone}"
+                yield Kind.SECOND_ADDRESS, why
+
+
+def _was(state: State) -> str:
+    words = {State.DONE: "who was invited", State.GIVEN_UP: "who was withdrawn"}
+    return words.get(state, "who may have been invited" if state in _MAYBE else "who was blocked")
+
+
+def _to_type(key: str, kind: Kind, email1: str) -> str | None:
+    if kind is Kind.GONE:
+        return None  # put this person back into the file
+    if kind is Kind.WITHDRAWN:
+        return command("withdraw", key, email1, "--undo")
+    return command("invite", key, email1, "--why", "TEXT")
+
+
+_MAYBE = (State.SENDING, State.UNSURE, State.WAITING)

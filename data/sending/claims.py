@@ -1,18 +1,19 @@
 """Claims: what is about to be sent is written down, durably, before its first byte leaves."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Select, bindparam, func, insert, select, update
+from sqlalchemy import Row, Select, bindparam, func, insert, select, update
 from sqlmodel import Session
 
+from data.eligibility.evidence import ABOUT, WHOSE
+from data.eligibility.facts import facts_of
 from data.eligibility.holds import Hold, Scope, kept_back
-from data.sending import pace
 from data.sending.outcomes import refusals
 from data.store.ledger import LedgerGone, place_of
 from data.store.states import NEEDS, OF_PROJECT, OPEN, Op, State
-from data.store.tables import PART, PERSON, REQUEST, STEP, Campaign, now
+from data.store.tables import PART, PERSON, REQUEST, STEP, members, now, one_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,67 +66,79 @@ def claim(
     that claims: a person may have decided otherwise a moment ago. Raises LedgerGone for a ledger
     whose mark is smaller than `mark`, to which this run has grown it.
     """
-    campaign = session.get(Campaign, campaign_id)  # as it stands by now
-    if campaign is None or campaign.mark < mark:
+    facts = facts_of(session, campaign_id, per_second)  # as it stands by now
+    if facts is None or facts.mark < mark:
         raise LedgerGone(place=place_of(session.get_bind().engine.url))
-    if (pause := pace.throttled(session, campaign)) is not None:
-        return [pause] * len(requests)
-    wanted = [step for steps in requests for step in steps]
-    rows = session.connection().execute(_FREE[op], {"of": campaign.id, "steps": wanted})
-    still = {row.id: ClaimedStep(*row) for row in rows}
-    people = [step.person_id for step in still.values()]
-    kept = kept_back(session, campaign, op, people, per_second=per_second) if people else {}
+    wanted = dict.fromkeys(step for steps in requests for step in steps)
+    rows = session.connection().execute(_FREE[op], {"of": campaign_id, "steps": wanted})
+    still = {row.step_id: row for row in rows}
+    kept = kept_back(session, facts, op, list(still.values()), per_second) if still else {}
     answers: list[Answer] = []
-    granted: dict[int, list[ClaimedStep]] = {}
+    granted: dict[int, list[Row[Any]]] = {}
     for place, steps in enumerate(requests):
         mine = [still[step] for step in steps if step in still]
-        free = [step for step in mine if step.person_id not in kept]
-        all_of_it = [kept[s.person_id] for s in mine if s.person_id in kept]
+        free = [row for row in mine if row.id not in kept]
+        all_of_it = [kept[row.id] for row in mine if row.id in kept]
         answers.append(next((h for h in all_of_it if h.scope is not Scope.PERSON), None))
         if free:
             granted[place] = free
-    for place, number in zip(granted, _write_down(session, run_id, op, granted), strict=True):
-        tried = [step.step_id for step in granted[place] if step.part_id is not None]
-        before = refusals(session, tried) if tried else ()
-        answers[place] = Claim(number, op, tuple(granted[place]), before)
+    tried = [r.step_id for rows in granted.values() for r in rows if r.part_id is not None]
+    before = refusals(session, tried) if tried else {}
+    numbers = _write_down(session, run_id, op, facts.problem, list(granted.values()))
+    for number, (place, free) in zip(numbers, granted.items(), strict=True):
+        most = max((before.get(row.step_id, ()) for row in free), key=len)
+        answers[place] = Claim(number, op, tuple(map(_claimed, free)), most)
     return answers
 
 
+def _claimed(row: Row[Any]) -> ClaimedStep:
+    of_whom = (row.email_key, row.fields) if row.id else ()
+    return ClaimedStep(row.step_id, row.id, row.generation, row.part_id, row.service_id, *of_whom)
+
+
 def _write_down(
-    session: Session, run_id: int, op: Op, granted: Mapping[int, Sequence[ClaimedStep]]
+    session: Session,
+    run_id: int,
+    op: Op,
+    problem: int | None,
+    granted: Sequence[Sequence[Row[Any]]],
 ) -> Sequence[int]:
     """A request for each, a part for each of its steps. Returns the requests' numbers."""
     if not granted:
         return ()
-    connection, one = session.connection(), {"run_id": run_id, "op": op, "claimed_at": now()}
+    connection = session.connection()
+    of = {"run": run_id, "op": op, "at": now(), "each": dict.fromkeys(range(len(granted)))}
     # The rows are all alike, so it does not matter which of them has which number.
-    numbers = connection.scalars(insert(REQUEST).returning(REQUEST.c.id), [one] * len(granted))
-    requests = sorted(numbers)
+    requests = sorted(connection.scalars(_REQUESTS, of))
     parts = [
-        {"request_id": number, "step_id": step.step_id, "generation": step.generation}
-        for number, steps in zip(requests, granted.values(), strict=True)
-        for step in steps
+        {"request_id": number, "step_id": row.step_id, "generation": row.generation}
+        | {"mailbox": row.mailbox if op is Op.INVITE else None}
+        | {"problem": problem if op is Op.INVITE else None}
+        for number, rows in zip(requests, granted, strict=True)
+        for row in rows
     ]
     connection.execute(insert(PART), parts)
-    connection.execute(_TAKEN, {"steps": [part["step_id"] for part in parts]})
+    connection.execute(_TAKEN, {"steps": dict.fromkeys(part["step_id"] for part in parts)})
     return requests
 
 
 def _free(op: Op) -> Select[Any]:
-    """Of some steps of a campaign, those that are open and have what they need."""
-    needed = STEP.alias()
+    """Of some steps of a campaign, those that are open and have what they need, with whom they are
+    of (evidence.py); `service_id` is whom the call is about."""
+    needed = STEP.alias("needed")
     whom = needed.c.service_id if op is Op.INVITE else STEP.c.service_id
-    free: Select[Any] = select(
-        STEP.c.id, STEP.c.person_id, STEP.c.generation, STEP.c.part_id, whom
-    ).where(
-        STEP.c.id.in_(bindparam("steps", expanding=True)),
+    columns = (STEP.c.generation, STEP.c.part_id, whom.label("service_id"))
+    free: Select[Any] = select(STEP.c.id.label("step_id"), *columns).where(
+        one_of(STEP.c.id, "steps"),
         STEP.c.campaign_id == bindparam("of"),
         STEP.c.op == op,
         STEP.c.state.in_(OPEN[op]),
     )
-    if op is Op.ADD:
-        free = free.join(PERSON, PERSON.c.id == STEP.c.person_id)
-        free = free.add_columns(PERSON.c.email_key, PERSON.c.fields)
+    if op in OF_PROJECT:
+        free = free.add_columns(STEP.c.person_id.label("id"))
+    else:
+        free = free.join(PERSON, PERSON.c.id == STEP.c.person_id).join(*WHOSE)
+        free = free.add_columns(*ABOUT, PERSON.c.fields)
     if op in NEEDS:
         free = free.join(
             needed,
@@ -133,13 +146,26 @@ def _free(op: Op) -> Select[Any]:
             & (needed.c.person_id == (0 if NEEDS[op] in OF_PROJECT else STEP.c.person_id))
             & (needed.c.op == NEEDS[op]),
         ).where(needed.c.state == State.DONE)
-    return free
+    return free.order_by(STEP.c.id)
 
 
 _FREE = {op: _free(op) for op in Op}
+_REQUESTS = (
+    insert(REQUEST)
+    .from_select(
+        ["run_id", "op", "claimed_at"],
+        select(
+            bindparam("run", type_=REQUEST.c.run_id.type),
+            bindparam("op", type_=REQUEST.c.op.type),
+            bindparam("at", type_=REQUEST.c.claimed_at.type),
+        ).select_from(members("each")),
+        include_defaults=False,
+    )
+    .returning(REQUEST.c.id)
+)
 _newest = select(func.max(PART.c.id)).where(PART.c.step_id == STEP.c.id).scalar_subquery()
 _TAKEN = (
     update(STEP)
-    .where(STEP.c.id.in_(bindparam("steps", expanding=True)))
+    .where(one_of(STEP.c.id, "steps"))
     .values(state=State.SENDING, part_id=_newest, why=None)
 )

@@ -5,13 +5,15 @@ Recording the same outcome again changes nothing, so it may be repeated after a 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import Row, bindparam, exists, func, select, update
 from sqlmodel import Session
 
+from data.eligibility.holds import LONGEST_PAUSE
 from data.store.states import COUNTS, Op, State
-from data.store.tables import CAMPAIGN, DECISION, PART, REQUEST, STEP, now
+from data.store.tables import CAMPAIGN, DECISION, PART, REQUEST, STEP, Campaign, now, one_of
 
 SHARED_ID = "The service gave an id that belongs to another one: nobody knows what it did."
 
@@ -45,15 +47,16 @@ def record(session: Session, outcomes: Sequence[Outcome]) -> list[int]:
         _ENDED, [ended | dict(each.evidence) | {"number": each.request} for each in outcomes]
     )
     by_request = {each.request: each for each in outcomes}
-    rows = session.connection().execute(_PARTS, {"requests": list(by_request)}).all()
-    shared = _shared(session, rows, by_request)
+    rows = session.connection().execute(_PARTS, {"requests": dict.fromkeys(by_request)}).all()
+    given = {row.step_id: by_request[row.request_id].ids.get(row.step_id) for row in rows}
+    strange = shared(session, {step: number for step, number in given.items() if number})
     moves: list[_Move] = []
     for row in rows:
         outcome = by_request[row.request_id]
         number = outcome.ids.get(row.step_id)
         to = State.DONE if number is not None else outcome.state
         why = None if to in (State.DONE, State.WAITING) else outcome.why
-        if row.step_id in shared:
+        if row.step_id in strange:
             to, number, why = State.UNSURE, None, SHARED_ID
         # That nothing happened may turn out to be nobody's fault: refused, but waiting again.
         moves_it = row.stands in (State.SENDING, State.UNSURE) or (
@@ -68,27 +71,42 @@ def record(session: Session, outcomes: Sequence[Outcome]) -> list[int]:
     if moves:
         session.connection().execute(_MOVE_PART, moves)
         session.connection().execute(_MOVE_STEP, moves)
-    return sorted(shared)
+    return sorted(strange)
 
 
-def refusals(session: Session, step_ids: Sequence[int]) -> tuple[int, ...]:
-    """The statuses that said no to these steps before, over all runs: of the one who has most.
+def refusals(session: Session, step_ids: Sequence[int]) -> dict[int, tuple[int, ...]]:
+    """The statuses that said no to each of these steps before, over all runs.
 
     They count from the last time a person let it be sent again. A bulk add that was refused and
     split blames none of its rows.
     """
     said: dict[int, tuple[int, ...]] = {}
-    for row in session.connection().execute(_REFUSALS, {"steps": step_ids}):
+    for row in session.connection().execute(_REFUSALS, {"steps": dict.fromkeys(step_ids)}):
         if row.state is State.GIVEN_UP or row.again is not None:
             said[row.step_id] = ()
         elif row.op is not Op.ADD or row.rows == 1 or row.status not in _OF_SOME_ROW:
             said[row.step_id] = (*said.get(row.step_id, ()), row.status)
-    return max(said.values(), key=len, default=())
+    return said
 
 
-def is_shared(session: Session, step_id: int, number: int) -> bool:
-    """Whether this id of the service already is another step's: nobody may be settled with it."""
-    return bool(session.connection().scalar(_SHARED, {"step": step_id, "number": number}))
+def pause(session: Session, campaign_id: int, seconds: float) -> datetime:
+    """Let nothing leave for this campaign's service until then: an answer asked for it (429)."""
+    campaign, at = session.get_one(Campaign, campaign_id), now()
+    until = at + min(timedelta(seconds=seconds), LONGEST_PAUSE)
+    before = campaign.paused_until
+    if before is not None and before <= at + LONGEST_PAUSE:
+        until = max(until, before)
+    there = (CAMPAIGN.c.service == campaign.service) & (CAMPAIGN.c.account == campaign.account)
+    session.connection().execute(update(CAMPAIGN).where(there).values(paused_until=until))
+    return until
+
+
+def shared(session: Session, given: Mapping[int, int]) -> set[int]:
+    """Of these steps, with the ids that the service gave them: those whose id is that of another
+    project at this service and account, or of another person here. Nobody may be settled so."""
+    of = {"steps": dict.fromkeys(given), "numbers": dict.fromkeys(given.values())}
+    found = session.connection().execute(_SHARED, of) if given else ()
+    return {row.id for row in found if given[row.id] == row.service_id}
 
 
 _Move = dict[str, Any]  # the parameters of _MOVE_PART and _MOVE_STEP
@@ -96,21 +114,6 @@ _Move = dict[str, Any]  # the parameters of _MOVE_PART and _MOVE_STEP
 
 def _move(row: Row[Any], part: int, to: State, number: int | None, why: str | None = None) -> _Move:
     return {"step": row.step_id, "part": part, "to": to, "number": number, "reason": why}
-
-
-def _shared(
-    session: Session, rows: Sequence[Row[Any]], by_request: Mapping[int, Outcome]
-) -> set[int]:
-    """Steps whose new id is that of another project at this service, or another person here."""
-    given = {
-        row.step_id: number
-        for row in rows
-        if (number := by_request[row.request_id].ids.get(row.step_id)) is not None
-    }
-    if not given:
-        return set()
-    known = session.connection().scalars(_KNOWN, {"numbers": sorted(set(given.values()))}).all()
-    return {s for s, number in given.items() if number in known and is_shared(session, s, number)}
 
 
 def _late_yes(session: Session, row: Row[Any], number: int | None) -> list[_Move]:
@@ -142,7 +145,7 @@ _ENDED = (
 _PARTS = (
     select(PART, STEP.c.state.label("stands"), STEP.c.part_id, STEP.c.generation.label("now"))
     .join(STEP, STEP.c.id == PART.c.step_id)
-    .where(PART.c.request_id.in_(bindparam("requests", expanding=True)))
+    .where(one_of(PART.c.request_id, "requests"))
     .order_by(PART.c.id)
 )
 _beside = PART.alias("beside")
@@ -156,7 +159,7 @@ _REFUSALS = (
     .join(STEP, (STEP.c.id == PART.c.step_id) & (STEP.c.generation == PART.c.generation))
     .outerjoin(DECISION, (DECISION.c.part_id == PART.c.id) & (DECISION.c.word == "again"))
     .where(
-        PART.c.step_id.in_(bindparam("steps", expanding=True)),
+        one_of(PART.c.step_id, "steps"),
         PART.c.state.in_((State.WAITING, State.REFUSED, State.GIVEN_UP)),
         REQUEST.c.status.is_not(None) | (PART.c.state == State.GIVEN_UP),
     )
@@ -180,25 +183,18 @@ _MOVE_STEP = (
         why=bindparam("reason"),
     )
 )
-_KNOWN = select(STEP.c.service_id).where(
-    STEP.c.service_id.in_(bindparam("numbers", expanding=True))
-)
 _mine, _other = STEP.alias("mine"), STEP.alias("other")
 _my, _its = CAMPAIGN.alias("my"), CAMPAIGN.alias("its")
-_SHARED = select(
-    exists().where(
-        _mine.c.id == bindparam("step"),
-        _other.c.id != _mine.c.id,
-        _other.c.op == _mine.c.op,
-        _other.c.service_id == bindparam("number"),
-        _my.c.id == _mine.c.campaign_id,
-        _its.c.id == _other.c.campaign_id,
-        # Another person of this project, or another project of this service and account.
+_SHARED = (
+    select(_mine.c.id, _other.c.service_id)
+    .join(_other, (_other.c.op == _mine.c.op) & (_other.c.id != _mine.c.id))
+    .join(_my, _my.c.id == _mine.c.campaign_id)
+    .join(_its, _its.c.id == _other.c.campaign_id)
+    .where(one_of(_mine.c.id, "steps"), one_of(_other.c.service_id, "numbers"))
+    .where(
         (_my.c.id == _its.c.id)
-        | (
-            (_mine.c.op == Op.CREATE)
-            & (_my.c.service == _its.c.service)
-            & (_my.c.account == _its.c.account)
-        ),
+        | (_mine.c.op == Op.CREATE)
+        & (_my.c.service == _its.c.service)
+        & (_my.c.account == _its.c.account)
     )
 )

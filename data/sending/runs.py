@@ -45,7 +45,7 @@ def running(
             yield at_work
     finally:
         with suppress(CampaignError):
-            if at_work.writer.claimed:  # a copy made in the midst of this run is behind it
+            if mark.claimed:  # a copy made in the midst of this run is behind it
                 mark.grow()
         mark.close()
         with suppress(CampaignError), ledger.writing() as session:

@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Sequence
 from concurrent.futures import Future
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Self
@@ -17,16 +18,14 @@ from typing import Any, Self
 from sqlmodel import Session
 
 from config.errors import CampaignError
-from data.sending import pace
 from data.sending.claims import Answer, claim
-from data.sending.outcomes import Outcome, record
+from data.sending.outcomes import Outcome, pause, record
 from data.store.lease import Lease
 from data.store.ledger import Ledger
 from data.store.receipts import Mark
 from data.store.states import Op
 
 PATIENCE = 30.0  # seconds for which an answer that cannot be written down is tried again
-MARKED_STEPS, MARKED_SECONDS = 100, 1.0  # what may be claimed before the mark grows again
 
 
 class Writer:
@@ -44,8 +43,6 @@ class Writer:
         self._ledger, self._campaign_id, self._run_id = ledger, campaign_id, run_id
         self._lease, self._mark = lease, mark
         self._per_second = per_second  # the most invitations
-        self.claimed = 0  # steps for which a claim was asked
-        self._left, self._until = 0, 0.0  # of them, how many the mark stands for, and until when
         self._asked: queue.SimpleQueue[_Asked | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._work, name="ledger", daemon=True)
 
@@ -113,25 +110,18 @@ class Writer:
         for each in asked:
             if each.op is not None:
                 claims.setdefault(each.op, []).append(each)
-        if claims:
-            self._lease.check()
-            self._ledger.refuse_where_gone()
-            self._grow(sum(len(each.steps) for each in asked))
-        with self._ledger.recording() as session:
+        with ExitStack() as stack:
+            if claims:
+                self._lease.check()
+                self._ledger.refuse_where_gone()
+                stack.enter_context(self._mark.claiming(sum(len(each.steps) for each in asked)))
+            session = stack.enter_context(self._ledger.recording())
             self._record(session, asked)
             for op, who in claims.items():
                 run, requests = (self._campaign_id, self._run_id), [each.steps for each in who]
                 granted = claim(session, *run, op, requests, self._per_second, self._mark.last)
                 for each, answer in zip(who, granted, strict=True):
                     each.answer = answer
-
-    def _grow(self, steps: int) -> None:
-        """Have the mark grown for so many more steps: here, so that no claim comes in between."""
-        if self._left < steps or time.monotonic() > self._until:
-            self._mark.grow()
-            self._left, self._until = max(MARKED_STEPS, steps), time.monotonic() + MARKED_SECONDS
-        self._left -= steps
-        self.claimed += steps
 
     def _what_came_alone(self, asked: Sequence["_Asked"]) -> Exception | None:
         """What was answered is not lost because something else failed: try until it is written."""
@@ -153,7 +143,7 @@ class Writer:
         for each in asked:
             each.answer = shared
             if each.pause is not None:
-                each.answer = pace.pause(session, self._campaign_id, each.pause)
+                each.answer = pause(session, self._campaign_id, each.pause)
 
 
 @dataclass(eq=False)

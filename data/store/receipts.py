@@ -4,17 +4,20 @@ Before each hundred claims of a campaign, and each second of them, its mark grow
 and then in two small files: one beside the definition, one in the user's data directory. With it,
 and with each decision, grows the mark of the whole ledger, whose receipt is a third file. A ledger
 behind a receipt, or another one, sends nothing until a person accepts it, in spite of exactly what
-these receipts say. A file's log goes into the file only just before the mark grows
-(`Mark.grow`), so a file that lost its log is behind, too.
+these receipts say. Once a file's log went into the file, no campaign claims before its mark has
+grown (`Mark.claiming`), so a file that lost its log is behind, too.
 """
 
 import fcntl
 import os
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
+from uuid import uuid4
 
 from platformdirs import user_data_path
 from pydantic import AwareDatetime, BaseModel, ConfigDict, NonNegativeInt
@@ -29,8 +32,11 @@ from data.store.tables import CAMPAIGN, Campaign, Decision, LedgerId, now
 # Words of the journal: a ledger was refused because of receipts that say this; a person accepted it
 # in spite of them.
 REFUSED, ACCEPT = "refuse-ledger", "accept-ledger"
-WHOLE = "ledger "  # before what the receipt of a whole ledger says
-SENDING = ".sending"  # the lock that everybody shares who sends from a ledger
+STEPS, SECONDS = 100, 1.0  # what may be claimed before the mark grows again
+# Whoever commits claims shares this lock; whoever moves the log into the file has it alone, and
+# leaves a new sign in it.
+CLAIMING, SIGN = ".sending", 16
+OF_A_LEDGER = ".ledger"  # the suffix of its receipt
 
 
 class AnotherLedger(CampaignError):
@@ -85,14 +91,14 @@ def check(ledger: Ledger, key: str, service: str, file: Path) -> None:
 
     The campaign may be new to the ledger. `service` is its address, `file` its definition.
     """
-    says: list[str] = []
     places = (*_places(key, service, file), _of_the_ledger(ledger.uuid()))
     # They are read before the ledger: who sends beside us commits a mark, then writes the receipt.
     found = [(path, _tried(path)) for path in places]
+    says = [_said(*each) for each in found]
     with ledger.reading() as session:
         accepted = _newest(session, ACCEPT, key) or ()
-        against = [_against(session, *each, key, service, says) for each in found]
-        stops = [why for why, said in zip(against, says, strict=True) if said not in accepted]
+        new = [each for each, said in zip(found, says, strict=True) if said not in accepted]
+        stops = [_against(session, *each, key, service) for each in new]
     if refusal := next(filter(None, stops), None):
         with ledger.writing() as session:
             if _newest(session, REFUSED, key) != says:
@@ -110,10 +116,9 @@ def accept(session: Session, key: str, who: str, why: str) -> None:
         raise NothingToAccept(key=key)
     value = {"campaign": key, "says": says}
     session.add(Decision(who=who, why=why, word=ACCEPT, value=value))
-    own = session.exec(select(LedgerId)).one()
-    known = _tried(_of_the_ledger(own.uuid))
-    if isinstance(known, Receipt) and _said(known, WHOLE) in says:  # accepted for every campaign
-        own.mark = max(own.mark, known.mark)
+    own, known = _own(session)
+    if isinstance(known, Receipt) and _said(_of_the_ledger(own.uuid), known) in says:
+        own.mark = max(own.mark, known.mark)  # accepted for every campaign
 
 
 @contextmanager
@@ -126,84 +131,112 @@ def deciding(ledger: Ledger) -> Iterator[Session]:
     with ledger.writing() as session:
         before = session.scalar(newest)
         yield session
-        own = session.exec(select(LedgerId)).one()
-        known = _tried(_of_the_ledger(own.uuid))
+        own, known = _own(session)
         behind = isinstance(known, Exception) or (known is not None and known.mark > own.mark)
         grows = session.scalar(newest) != before and not behind
         own.mark += grows
     if grows:
-        _write_of_the_ledger(ledger, own)
+        _write(ledger, own.uuid, own.mark, [_of_the_ledger(own.uuid)])
 
 
 def rewrite(ledger: Ledger, waits: Callable[[], None]) -> None:
     """Remove every trace of erased data from the ledger's files.
 
-    This moves the log into the file, which must not happen while somebody sends: `waits` is called
+    This moves the log into the file, which must not happen while somebody claims: `waits` is called
     before that is waited for. Raises LedgerUnusable.
     """
     with ExitStack() as stack:
         if not ledger.on_a_server:
-            sending = stack.enter_context(os.fdopen(lock_file(ledger.locks, SENDING)))
+            claiming = stack.enter_context(os.fdopen(lock_file(ledger.locks, CLAIMING)))
             try:
-                fcntl.flock(sending, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                fcntl.flock(claiming, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 waits()
-                fcntl.flock(sending, fcntl.LOCK_EX)
+                fcntl.flock(claiming, fcntl.LOCK_EX)
+            os.pwrite(claiming.fileno(), uuid4().bytes, 0)
         ledger.rewrite()
 
 
 class Mark:
-    """The mark of a campaign that this process sends: `grow` it before what it sends.
+    """The mark of a campaign that this process sends; close it when done.
 
-    `last` is what it was grown to. A ledger with a smaller one was restored since.
+    `last` is what it was grown to: a ledger with a smaller one was restored since. `claimed` counts
+    the steps that were claimed with it.
     """
 
     def __init__(self, ledger: Ledger, campaign_id: int, file: Path) -> None:
-        self.last = 0
+        self.last = self.claimed = 0
         self._ledger, self._campaign_id, self._file = ledger, campaign_id, file
-        # Shared by all who send from this ledger, so that nobody else's log is moved in between.
-        self._sending = None if ledger.on_a_server else lock_file(ledger.locks, SENDING)
+        self._left, self._until = 0, 0.0  # how many steps it stands for, and until when
+        self._lock = None if ledger.on_a_server else lock_file(ledger.locks, CLAIMING)
+        self._sign = b""  # of the log, when it last grew
 
-    def grow(self) -> int:
-        """Count the mark and write the receipts, on the disk.
+    @contextmanager
+    def claiming(self, steps: int) -> Iterator[None]:
+        """Claim so many steps with it, in one commit; it grows before, where that is due.
 
         Raises NoReceipt, LedgerUnusable, LedgerGone.
         """
-        if self._sending is not None:
-            with suppress(BlockingIOError):  # another campaign is being sent: the log stays
-                fcntl.flock(self._sending, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        try:
+            if self._left < steps or time.monotonic() > self._until:
+                self.grow()
+                self._left, self._until = max(STEPS, steps), time.monotonic() + SECONDS
+            elif self._lock is not None:
+                fcntl.flock(self._lock, fcntl.LOCK_SH)
+                if os.pread(self._lock, SIGN, 0) != self._sign:
+                    self._grow()
+            self._left -= steps
+            self.claimed += steps
+            yield
+        finally:
+            if self._lock is not None:
+                fcntl.flock(self._lock, fcntl.LOCK_UN)
+
+    def grow(self) -> int:
+        """Move the log into the file, unless somebody claims, then count the mark and write the
+        receipts, on the disk. The log stays in its place until `claiming` ends, or `close`.
+
+        Raises NoReceipt, LedgerUnusable, LedgerGone.
+        """
+        if self._lock is not None:
+            with suppress(BlockingIOError):
+                fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                os.pwrite(self._lock, uuid4().bytes, 0)
                 self._ledger.checkpoint()
-            fcntl.flock(self._sending, fcntl.LOCK_SH)
+            fcntl.flock(self._lock, fcntl.LOCK_SH)
+        self._grow()
+        return self.last
+
+    def _grow(self) -> None:
+        sign = os.pread(self._lock, SIGN, 0) if self._lock is not None else b""
         with self._ledger.writing() as session:
             campaign = session.get(Campaign, self._campaign_id)
             if campaign is None or campaign.mark < self.last:
                 raise LedgerGone(place=self._ledger.place)
-            own = session.exec(select(LedgerId)).one()
+            own, whole = _own(session)
             places = _places(campaign.key, campaign.service, self._file)
-            of_the_ledger = _of_the_ledger(own.uuid)
-            for path in (*places, of_the_ledger):
-                known = _tried(path)
+            of: list[tuple[Any, Any]] = [(own, whole), *((campaign, _tried(p)) for p in places)]
+            for row, known in of:
                 if isinstance(known, Receipt) and known.ledger == own.uuid:
-                    what = own if path == of_the_ledger else campaign
-                    what.mark = max(what.mark, known.mark)  # ahead, if this ledger is older
+                    row.mark = max(row.mark, known.mark)  # ahead, if this ledger is older
             campaign.mark += 1
             own.mark += 1
-            session.add_all((campaign, own))
-        receipt = Receipt(
-            service=campaign.service,
-            ledger=own.uuid,
-            mark=campaign.mark,
-            place=self._ledger.place,
-            written=now(),
-        )
-        self.last = campaign.mark
-        _write(receipt, campaign.key, places)
-        _write_of_the_ledger(self._ledger, own)
-        return campaign.mark
+        self.last, self._sign = campaign.mark, sign
+        failed = _write(self._ledger, own.uuid, campaign.mark, places, campaign.service)
+        if len(failed) == len(places):
+            beside, copy = places
+            raise NoReceipt(key=campaign.key, beside=beside, copy=copy, cause=failed[0].strerror)
+        _write(self._ledger, own.uuid, own.mark, [_of_the_ledger(own.uuid)])
 
     def close(self) -> None:
-        if self._sending is not None:
-            os.close(self._sending)
+        if self._lock is not None:
+            os.close(self._lock)
+
+
+def _own(session: Session) -> tuple[LedgerId, "Receipt | Exception | None"]:
+    """The ledger's own row, and what its receipt says."""
+    own = session.exec(select(LedgerId)).one()
+    return own, _tried(_of_the_ledger(own.uuid))
 
 
 def _places(key: str, service: str, file: Path) -> tuple[Path, Path]:
@@ -213,7 +246,7 @@ def _places(key: str, service: str, file: Path) -> tuple[Path, Path]:
 
 
 def _of_the_ledger(uuid: str) -> Path:
-    return _copies() / f"{uuid}.ledger"
+    return _copies() / f"{uuid}{OF_A_LEDGER}"
 
 
 def _copies() -> Path:
@@ -221,37 +254,27 @@ def _copies() -> Path:
 
 
 def _tried(path: Path) -> Receipt | Exception | None:
-    """What a receipt says, or why it cannot be read."""
-    try:
-        return _read(path)
-    except (OSError, ValueError) as error:
-        return error
-
-
-def _read(path: Path) -> Receipt | None:
-    """What a receipt says; None: there is none. Raises OSError or ValueError: it is unreadable."""
+    """What a receipt says, or why it cannot be read. None: there is none."""
     try:
         return Receipt.model_validate_json(path.read_bytes())
     except (FileNotFoundError, NotADirectoryError):
         return None
+    except (OSError, ValueError) as error:
+        return error
 
 
-def _write(receipt: Receipt, key: str, places: Sequence[Path]) -> None:
+def _write(
+    ledger: Ledger, uuid: str, mark: int, places: Sequence[Path], service: str = ""
+) -> list[OSError]:
+    """Write the same receipt to each place; returns why it could not be."""
+    receipt = Receipt(service=service, ledger=uuid, mark=mark, place=ledger.place, written=now())
     failed: list[OSError] = []
     for path in places:
         try:
             _replace(path, receipt.model_dump_json(indent=1).encode() + b"\n")
         except OSError as error:
             failed.append(error)
-    if len(failed) == len(places):
-        cause = failed[0].strerror
-        raise NoReceipt(key=key, beside=places[0], copy=places[-1], cause=cause)
-
-
-def _write_of_the_ledger(ledger: Ledger, own: LedgerId) -> None:
-    receipt = Receipt(service="", ledger=own.uuid, mark=own.mark, place=ledger.place, written=now())
-    with suppress(OSError):  # that of each campaign has its own
-        _replace(_of_the_ledger(own.uuid), receipt.model_dump_json(indent=1).encode() + b"\n")
+    return failed
 
 
 def _replace(path: Path, content: bytes) -> None:
@@ -274,20 +297,13 @@ def _replace(path: Path, content: bytes) -> None:
 
 
 def _against(
-    session: Session,
-    path: Path,
-    receipt: Receipt | Exception | None,
-    key: str,
-    service: str,
-    says: list[str],
+    session: Session, path: Path, receipt: Receipt | Exception | None, key: str, service: str
 ) -> CampaignError | None:
-    """What a receipt has against this ledger; adds what it says to `says`."""
+    """What a receipt has against this ledger."""
     here = place_of(session.get_bind().engine.url)
     if isinstance(receipt, Exception):
-        says.append(f"{path}: {receipt}")
         return OlderLedger(key=key, here=here, receipt=path, says="cannot be read")
-    whole = receipt is not None and path == _of_the_ledger(receipt.ledger)
-    says.append(_said(receipt, WHOLE if whole else "") if receipt else "")
+    whole = path.suffix == OF_A_LEDGER
     # Of two addresses elsewhere nobody can tell that they are not the same service.
     if receipt is None or (_is_here(service) and receipt.service != service and not whole):
         return None
@@ -301,7 +317,10 @@ def _against(
     return older if receipt.mark > mark else None
 
 
-def _said(receipt: Receipt, of: str) -> str:
+def _said(path: Path, receipt: Receipt | Exception | None) -> str:
+    if not isinstance(receipt, Receipt):
+        return f"{path}: {receipt}" if receipt else ""
+    of = "ledger " if path.suffix == OF_A_LEDGER else ""
     return f"{of}{receipt.ledger} {receipt.mark}"
 
 

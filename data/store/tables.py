@@ -14,13 +14,19 @@ from sqlalchemy import (
     JSON,
     BigInteger,
     Column,
+    ColumnElement,
     DateTime,
     Dialect,
     Enum,
     Index,
     Table,
+    TableValuedAlias,
     TypeDecorator,
     UniqueConstraint,
+    bindparam,
+    cast,
+    func,
+    select,
     text,
 )
 from sqlmodel import Field, SQLModel
@@ -80,6 +86,26 @@ def _json() -> Any:
     return Field(default=None, sa_column=Column(JSON(none_as_null=True), nullable=True))
 
 
+def of_some(name: str, *columns: str, where: str, unique: bool = False) -> Index:
+    """An index of the rows for which this is true: the others cost nobody anything."""
+    these = text(where)
+    return Index(name, *columns, unique=unique, sqlite_where=these, postgresql_where=these)
+
+
+def members(name: str) -> TableValuedAlias:
+    """The keys of a parameter, a dictionary; the statement is the same for any number of them."""
+    return func.json_each(bindparam(name, type_=JSON)).table_valued("key")
+
+
+def one_of(column: ColumnElement[Any], name: str) -> ColumnElement[bool]:
+    """Whether a column is among the keys of a parameter."""
+    return column.in_(select(cast(members(name).c.key, column.type)))
+
+
+IT_COUNTS = f"state IN ({', '.join(repr(each.value) for each in COUNTS)})"
+SENDS_MORE = "word IN ('again', 'sent', 'invite', 'undo', 'correct', 'lift')"
+
+
 class LedgerId(SQLModel, table=True):
     """Which ledger this is: one row. A receipt names it."""
 
@@ -100,6 +126,8 @@ class Campaign(SQLModel, table=True):
     digest: str
     spec: Any = _json()  # the definition's model
     mark: int = 0  # grows before each hundred claims; its receipts say how far
+    pilot_id: int | None = None  # the person; None: the definition names none, or was forgotten
+    paused_until: datetime | None = _time()  # the service asked for it (429)
     created_at: datetime = _time(nullable=False)
 
 
@@ -109,14 +137,8 @@ class Person(SQLModel, table=True):
     __table_args__ = (
         UniqueConstraint("campaign_id", "email_key"),
         Index("person_by_email_key", "email_key"),
-        Index("person_by_mailbox", "mailbox"),
-        Index(
-            "person_gone",
-            "campaign_id",
-            "name_key",
-            sqlite_where=text("listed = 0"),
-            postgresql_where=text("NOT listed"),
-        ),
+        Index("person_by_mailbox", "campaign_id", "mailbox"),
+        of_some("person_gone", "campaign_id", "name_key", where="NOT listed"),
     )
     id: int = _id()
     campaign_id: int = Field(foreign_key="campaign.id")
@@ -180,14 +202,8 @@ class Part(SQLModel, table=True):
     """What one request did for one step."""
 
     __table_args__ = (
-        Index(
-            "one_of_each",
-            "step_id",
-            "generation",
-            unique=True,
-            sqlite_where=text(f"state IN ({', '.join(repr(each.value) for each in COUNTS)})"),
-            postgresql_where=text(f"state IN ({', '.join(repr(each.value) for each in COUNTS)})"),
-        ),
+        of_some("one_of_each", "step_id", "generation", where=IT_COUNTS, unique=True),
+        of_some("part_by_mailbox", "mailbox", "problem", where="mailbox IS NOT NULL"),
         Index("part_by_step", "step_id"),
         Index("part_by_request", "request_id"),
     )
@@ -198,19 +214,26 @@ class Part(SQLModel, table=True):
     state: State = _word(State, State.SENDING)
     said_yes: bool = False  # the service did, too late to count
     service_id: int | None = _service_id()
+    mailbox: str | None = None  # of an invitation: to whom, and to which problem
+    problem: int | None = _service_id()
 
 
 class Decision(SQLModel, table=True):
     """What a person decided. Append-only: the newest word is what holds."""
 
-    __table_args__ = ({"sqlite_autoincrement": True},)
+    __table_args__ = (
+        Index("decision_by_word", "campaign_id", "word"),
+        of_some("decision_by_person", "person_id", "word", where="person_id IS NOT NULL"),
+        of_some("decision_sends_more", "campaign_id", where=SENDS_MORE),
+        {"sqlite_autoincrement": True},
+    )
     id: int = _id()
     at: datetime = _time(nullable=False)
     who: str
     why: str | None = None
     word: str
-    campaign_id: int | None = Field(default=None, index=True)
-    person_id: int | None = Field(default=None, index=True)
+    campaign_id: int | None = None
+    person_id: int | None = None
     part_id: int | None = None
     value: Any = _json()
 
@@ -233,14 +256,6 @@ class Forgotten(SQLModel, table=True):
     digest: str = Field(unique=True)
     mailbox_digest: str = Field(index=True)
     at: datetime = _time(nullable=False)
-
-
-class Pace(SQLModel, table=True):
-    """When requests may leave for a service again, whichever run sends them."""
-
-    service: str = Field(primary_key=True)
-    account: str = Field(primary_key=True)
-    paused_until: datetime | None = _time()
 
 
 class SeenFile(SQLModel, table=True):
@@ -273,7 +288,6 @@ PART = _table(Part)
 DECISION = _table(Decision)
 DO_NOT_CONTACT = _table(DoNotContact)
 FORGOTTEN = _table(Forgotten)
-PACE = _table(Pace)
 """The same as plain tables, for the statements that a run makes a thousand times a second."""
 
 # What SQLite may expect of a large ledger, so that it looks for a person by number or mailbox and
@@ -282,11 +296,16 @@ SIZES = """
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
     ('person', 'sqlite_autoindex_person_1', '100000 20000 1'),
     ('person', 'person_by_email_key', '100000 2'),
-    ('person', 'person_by_mailbox', '100000 2'),
+    ('person', 'person_by_mailbox', '100000 20000 1'),
+    ('person', 'person_gone', '1000 100 1'),
     ('step', 'sqlite_autoindex_step_1', '200000 40000 2 1'),
     ('step', 'step_by_state', '200000 40000 20000 5000'),
     ('step', 'step_by_service_id', '200000 2'),
     ('part', 'one_of_each', '200000 1 1'),
     ('part', 'part_by_step', '200000 1'),
-    ('part', 'part_by_request', '200000 2')
+    ('part', 'part_by_request', '200000 2'),
+    ('part', 'part_by_mailbox', '100000 2 1'),
+    ('decision', 'decision_by_word', '20000 4000 1000'),
+    ('decision', 'decision_by_person', '10000 2 1'),
+    ('decision', 'decision_sends_more', '10000 2000')
 """

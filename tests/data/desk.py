@@ -12,6 +12,8 @@ from config.settings import Settings
 from data.campaigns import people
 from data.campaigns.intake import NOTHING, take_in
 from data.eligibility.due import due, to_come
+from data.eligibility.evidence import of_people
+from data.eligibility.facts import facts_of
 from data.eligibility.holds import holds, kept_back
 from data.sending.claims import Claim, claim
 from data.sending.outcomes import Outcome, record
@@ -140,7 +142,8 @@ class Desk:
             ids = {self.id_of(each, key, session): each for each in who}
             campaign = people.find(session, key)
             found = holds(session, campaign, list(ids))
-            found |= kept_back(session, campaign, op, list(ids), **more)
+            facts = facts_of(session, campaign.id, more.get("per_second"))
+            found |= kept_back(session, facts, op, of_people(session, list(ids)), **more)
             return {ids[person]: str(hold.kind) for person, hold in found.items()}
 
     def state(self, who: str, key="backend") -> tuple[str, str]:

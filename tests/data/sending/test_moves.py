@@ -11,8 +11,7 @@ from sqlmodel import Session
 from data.decisions.decisions import By, move, note
 from data.decisions.doubts import leftovers
 from data.eligibility.holds import Hold, Kind
-from data.sending import pace
-from data.sending.outcomes import Outcome, refusals
+from data.sending.outcomes import Outcome, pause, refusals
 from data.sending.recovery import CUT_SHORT, recover
 from data.store.ledger import Ledger
 from data.store.states import COUNTS, NEEDS, OPEN, Op, State
@@ -89,14 +88,15 @@ def test_a_paused_campaign_answers_with_its_hold(session: Session) -> None:
 
 
 def test_a_pause_that_a_service_asked_for_holds_every_campaign_there(session: Session) -> None:
-    run, [add, *_] = prepared(session, Op.ADD)
-    until = pace.pause(session, add.campaign_id, 60)
-    assert pace.pause(session, add.campaign_id, 1) == until
+    other, [create] = prepared(session, Op.CREATE, key="same-service")
+    run, adds = prepared(session, Op.ADD)
+    add = adds[0]
+    until = pause(session, add.campaign_id, 60)
+    assert pause(session, add.campaign_id, 1) == until
     held = claim(session, run, Op.ADD, [add.id])
     assert isinstance(held, Hold)
     assert (held.kind, held.until) == (Kind.THROTTLED, until)
-    run, [create] = prepared(session, Op.CREATE, key="same-service")
-    assert claim(session, run, Op.CREATE, [create.id]) == held
+    assert claim(session, other, Op.CREATE, [create.id]) == held
     run, [create] = prepared(session, Op.CREATE, key="elsewhere")
     session.get_one(Campaign, create.campaign_id).service = "https://other.example"
     claimed(session, run, Op.CREATE, create.id)
@@ -221,14 +221,14 @@ def test_refusals_are_counted_until_somebody_says_again(session: Session) -> Non
     sent(S.WAITING, None)
     sent(S.WAITING, 429)
     sent(S.REFUSED, 404)
-    assert refusals(session, [step.id]) == (429, 404)
+    assert refusals(session, [step.id])[step.id] == (429, 404)
     decided(session, step.id, "again")
-    assert refusals(session, [step.id]) == ()
+    assert refusals(session, [step.id])[step.id] == ()
     sent(S.WAITING, 403)
-    assert refusals(session, [step.id]) == (403,)
+    assert refusals(session, [step.id])[step.id] == (403,)
     sent(S.UNSURE, 500)
     decided(session, step.id, "again")
-    assert refusals(session, [step.id]) == ()
+    assert refusals(session, [step.id])[step.id] == ()
 
 
 def test_a_split_add_blames_nobody_in_it(session: Session) -> None:
@@ -237,8 +237,8 @@ def test_a_split_add_blames_nobody_in_it(session: Session) -> None:
     for rows in (every, every[:1]):
         granted = claimed(session, run, Op.ADD, *rows)
         record(session, Outcome(granted.request, S.WAITING, evidence={"status": 400}))
-    assert refusals(session, every[1:]) == ()
-    assert refusals(session, every[:1]) == (400,)
+    assert not any(refusals(session, every[1:]).values())
+    assert refusals(session, every[:1]) == {every[0]: (400,)}
 
 
 def test_recovery_ends_what_dead_runs_left(session: Session) -> None:

@@ -15,7 +15,7 @@ from data.sending.runs import Running
 from data.store import receipts
 from data.store.ledger import Ledger
 from data.store.states import Op, State
-from data.store.tables import Campaign, Pace, Person, Request
+from data.store.tables import Campaign, Person, Request
 from sandbox import faults
 from tasks.sending.gate import How
 from tests.data.ledgers import Postgres
@@ -87,7 +87,7 @@ def test_who_was_still_connecting_when_a_pause_began_is_kept_back(
     assert at.run() is None
     assert at.emails() == dict.fromkeys(list(EVERYBODY)[:4], 1)
     with at.ledger.reading() as session:
-        until = session.exec(select(Pace.paused_until)).one()
+        until = session.exec(select(Campaign.paused_until)).one()
         invites = [r for r in session.exec(select(Request)) if r.op is Op.INVITE and r.status]
     assert until is not None
     assert all(r.claimed_at >= until for r in invites if r.status != 429)
