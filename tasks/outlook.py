@@ -9,9 +9,8 @@ from config.reading import Campaign as Read
 from data.campaigns.intake import Intake
 from data.campaigns.people import Row, invites_of, own_steps, rows
 from data.decisions.doubts import doubts
-from data.eligibility import still_approved
 from data.eligibility.due import to_come, turn
-from data.eligibility.holds import Hold, Kind, Scope, campaign_holds, holds
+from data.eligibility.holds import Hold, Kind, Scope, campaign_holds, code_now, holds
 from data.store.states import OPEN, Op
 from data.store.tables import Campaign
 
@@ -70,7 +69,7 @@ def outlook(session: Session, read: Read, intake: Intake) -> Plan:
     invite = len(to_come(session, campaign.id, Op.INVITE, held))
     own = own_steps(session, campaign.id)
     wanted = {op: bool(add or invite) and own[op].state in OPEN[op] for op in own}
-    code = still_approved.code_now(session, campaign.id, held)
+    code = code_now(session, campaign.id, held)
     found = campaign_holds(session, campaign, code=code)
     in_waves = bool(invites_of(campaign).waves) and not found
     next_wave = turn(session, campaign.id)[1] if in_waves else None

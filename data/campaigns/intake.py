@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from unicodedata import normalize
 
-from sqlalchemy import Row, bindparam, exists, func, insert, literal, select, update
+from sqlalchemy import Row, func, insert, select, text, update
 from sqlmodel import Session
 
 from config.definition import Candidate, Table
@@ -29,7 +29,7 @@ from data.campaigns.people import (
     signs,
 )
 from data.store.states import OPEN, Op, State
-from data.store.tables import CAMPAIGN, PERSON, STEP, Campaign, Decision, Step
+from data.store.tables import CAMPAIGN, PERSON, STEP, Campaign, Decision, Person, Step, one_of
 
 AT_ONCE = 5_000  # people in one statement: a large file takes little memory
 PILOT = {"first_name": "Pilot", "last_name": "Invitation", "source": "pilot"}
@@ -108,8 +108,8 @@ def take_in(session: Session, read: Read, settings: Settings, allowed: Allowed =
     add_people(session, campaign.id, new)
     pilot = known_person(session, campaign.id, email_key(read.definition.invites.pilot or ""))
     campaign.pilot_id = pilot.id if pilot else None
-    _mark(session, gone, listed=False)
-    _mark(session, back, listed=True)
+    if moved := [{"id": row.id, "listed": not row.listed} for row in (*gone, *back)]:
+        session.execute(update(Person), moved)
     _reword(session, campaign.id, before, listed)
     returned = tuple(row.email1 for row in back)
     return Intake(campaign.id, len(new), names, returned, len(forgotten), notes=notes)
@@ -121,13 +121,12 @@ def refuse_elsewhere(campaign: Campaign, settings: Settings) -> None:
     At another account the same ids mean other projects and other people. Settings without a
     service send nothing.
     """
-    after = settings.base_url
-    if after and campaign.service != after:
-        setting = "ASSESSMENT_BASE_URL"
-        raise Elsewhere(key=campaign.key, before=campaign.service, after=after, setting=setting)
+    key, before, after = campaign.key, campaign.service, settings.base_url
+    if after and before != after:
+        raise Elsewhere(key=key, before=before, after=after, setting="ASSESSMENT_BASE_URL")
     if after and campaign.account != settings.account:
         before, setting = f"one account at {after}", "ASSESSMENT_CLIENT_ID or ASSESSMENT_AUDIENCE"
-        raise Elsewhere(key=campaign.key, before=before, after="another one", setting=setting)
+        raise Elsewhere(key=key, before=before, after="another one", setting=setting)
 
 
 def add_people(session: Session, campaign_id: int, new: Mapping[str, Fields]) -> None:
@@ -148,16 +147,7 @@ def add_people(session: Session, campaign_id: int, new: Mapping[str, Fields]) ->
         ]
         session.execute(insert(PERSON), people)
     for op in (Op.ADD, Op.INVITE) if new else ():
-        values = literal(op, STEP.c.op.type), literal(State.WAITING, STEP.c.state.type), literal(1)
-        has = exists().where(STEP.c.person_id == PERSON.c.id, STEP.c.op == op)
-        lacking = (
-            select(PERSON.c.campaign_id, PERSON.c.id, *values)
-            .where(PERSON.c.campaign_id == campaign_id)
-            .where(~has.where(STEP.c.campaign_id == campaign_id))
-            .order_by(PERSON.c.id)
-        )
-        columns = ["campaign_id", "person_id", "op", "state", "generation"]
-        session.execute(insert(STEP).from_select(columns, lacking))
+        session.execute(_THEIR_STEPS, {"of": campaign_id, "op": op})
 
 
 def _everybody(read: Read) -> dict[str, Fields]:
@@ -273,35 +263,28 @@ def _plain(name: str | None) -> str | None:
     return name and " ".join(normalize("NFC", name).split()).casefold()
 
 
-def _mark(session: Session, people: Sequence[Row[Any]], *, listed: bool) -> None:
-    moved = update(PERSON).where(PERSON.c.id == bindparam("person")).values(listed=listed)
-    if people:
-        session.execute(moved, [{"person": row.id} for row in people])
-
-
 def _reword(
     session: Session, campaign_id: int, before: Mapping[str, Row[Any]], listed: Mapping[str, Fields]
 ) -> None:
     """Write what is sent now of people who were not added yet; a refused add waits again."""
     people = [
-        {
-            "person": row.id,
-            "now": fields,
-            "typed": fields["email1"],
-            "named": name_key(fields),
-        }
+        {"id": row.id, "fields": fields, "email1": fields["email1"], "name_key": name_key(fields)}
         for key, fields in listed.items()
         if (row := before.get(key)) is not None
         and row.state in (State.WAITING, State.REFUSED)
         and row.fields != fields
     ]
-    if not people:
-        return
-    this = PERSON.c.id == bindparam("person")
-    reworded: dict[str, Any] = {"fields": bindparam("now"), "email1": bindparam("typed")}
-    reworded["name_key"] = bindparam("named")
-    session.execute(update(PERSON).where(this).values(reworded), people)
-    refused = (STEP.c.campaign_id == campaign_id) & (STEP.c.state == State.REFUSED)
-    add = (STEP.c.person_id == bindparam("person")) & (STEP.c.op == Op.ADD)
-    waits = update(STEP).where(refused, add).values(state=State.WAITING, why=None)
-    session.execute(waits, people)
+    if people:
+        session.execute(update(Person), people)
+        refused = update(STEP).where(STEP.c.op == Op.ADD, STEP.c.state == State.REFUSED)
+        theirs = refused.where(STEP.c.campaign_id == campaign_id, one_of(STEP.c.person_id, "them"))
+        them = dict.fromkeys(each["id"] for each in people)
+        session.execute(theirs.values(state=State.WAITING, why=None), {"them": them})
+
+
+_THEIR_STEPS = text("""
+    INSERT INTO step (campaign_id, person_id, op, state, generation)
+    SELECT campaign_id, id, :op, 'waiting', 1 FROM person WHERE campaign_id = :of AND NOT EXISTS (
+        SELECT 1 FROM step WHERE campaign_id = :of AND person_id = person.id AND op = :op)
+    ORDER BY id
+""")

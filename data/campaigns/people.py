@@ -13,7 +13,6 @@ from sqlalchemy import ColumnElement, and_, bindparam, func, or_, select
 from sqlmodel import Session
 
 from config.definition import Invites
-from config.emails import mailbox
 from config.errors import CampaignError
 from data.store.states import Op, State
 from data.store.tables import CAMPAIGN, FORGOTTEN, PERSON, STEP, Campaign, LedgerId, Person, Step
@@ -129,19 +128,13 @@ def signs(session: Session, texts: Iterable[str]) -> dict[str, str]:
     return hashed(str(session.scalar(select(LEDGER_ID))), texts)
 
 
-def forgotten_among(session: Session, keys: Collection[str]) -> set[str]:
-    """Which of these email keys were forgotten; no file ever brings them back."""
-    gone = set(session.scalars(select(FORGOTTEN.c.digest)))
-    return {key for key, sign in signs(session, keys).items() if sign in gone} if gone else set()
-
-
-def forgotten_mailboxes(session: Session, keys: Collection[str]) -> set[str]:
-    """Which of these email keys have the mailbox of somebody who was forgotten."""
-    gone = set(session.scalars(select(FORGOTTEN.c.mailbox_digest)))
-    if not gone:
-        return set()
-    of = signs(session, {mailbox(key) for key in keys})
-    return {key for key in keys if of[mailbox(key)] in gone}
+def forgotten_among(
+    session: Session, texts: Collection[str], digest: Any = FORGOTTEN.c.digest
+) -> set[str]:
+    """Which of these email keys (or mailboxes, by `mailbox_digest`) were forgotten; no file ever
+    brings them back."""
+    gone = set(session.scalars(select(digest)))
+    return {text for text, sign in signs(session, texts).items() if sign in gone} if gone else set()
 
 
 @lru_cache(maxsize=256)

@@ -1,7 +1,7 @@
 """Approvals: a plan is shown with its code, and a person says yes or no to exactly that.
 
 The same word approves the pilot's email, once the pilot has it. What makes an approval void is in
-eligibility/still_approved.py.
+eligibility/holds.py.
 """
 
 from dataclasses import dataclass
@@ -12,8 +12,7 @@ from config.errors import CampaignError
 from data.campaigns.people import invites_of, own_steps
 from data.decisions.decisions import By, ReasonMissing, note
 from data.eligibility.facts import APPROVE, REJECT, SHOWN, facts_of
-from data.eligibility.holds import holds
-from data.eligibility.still_approved import code_now, is_still_approved
+from data.eligibility.holds import code_now, holds, is_still_approved
 from data.store.states import Op, State
 from data.store.tables import Campaign, Step
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import insert, select
+from sqlalchemy import select
 from sqlmodel import Session
 
 from config.emails import checked_address, email_key
@@ -21,7 +21,7 @@ from data.eligibility import do_not_contact
 from data.eligibility.facts import facts_of
 from data.eligibility.holds import Kind, holds
 from data.store.states import WORDS, Op, State, back_to
-from data.store.tables import DECISION, DO_NOT_CONTACT, PART, Campaign, Part, Person, Step, now
+from data.store.tables import DO_NOT_CONTACT, PART, Campaign, Decision, Part, Person, Step
 
 NOBODY = "is not a candidate of this campaign"
 UNDER_WAY = "is being added or invited right now; wait until the run ends"
@@ -184,9 +184,10 @@ def note(
     value: Any = None,
 ) -> None:
     """Write a decision into the journal."""
-    about = {"campaign_id": campaign_id, "person_id": person_id, "part_id": part_id}
-    decided = {"at": now(), "who": by.who, "why": by.why or None, "word": word, "value": value}
-    session.execute(insert(DECISION), [decided | about])
+    decision = Decision(who=by.who, why=by.why or None, word=word, campaign_id=campaign_id)
+    decision.person_id, decision.part_id, decision.value = person_id, part_id, value
+    session.add(decision)
+    session.flush()
 
 
 def move(session: Session, step: Step, name: str, value: int | None = None, why: str = "") -> bool:

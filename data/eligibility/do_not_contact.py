@@ -16,30 +16,27 @@ from config.errors import BadInput, Mistake, Place
 from config.sheets.cells import error_in, plain_address
 from config.sheets.files import read_file
 from config.sheets.table import table_of
-from data.campaigns.people import forgotten_mailboxes
-from data.store.tables import DO_NOT_CONTACT, PERSON, Person, now, one_of
+from data.campaigns.people import forgotten_among
+from data.store.tables import DO_NOT_CONTACT, FORGOTTEN, PERSON, Person, now, one_of
 
-ADDRESS, DOMAIN = "address", "domain"
 BY_FILE, BY_PERSON, LIFTED = "file", "person", "lifted"
 WANTED = "an address, or a domain such as @corp.org"
 LISTED = select(DO_NOT_CONTACT.c.email_key).where(DO_NOT_CONTACT.c.listed_by != LIFTED)
-Entry = tuple[str, str]
-"""What is compared, and whether it is an address or a domain."""
 
 
-def entry(typed: str) -> Entry:
-    """Read `ada@corp.org`, `@corp.org` or `*@corp.org`. Raises ValueError that says what was
-    wanted: another wildcard would block nobody.
+def entry(typed: str) -> str:
+    """Read `ada@corp.org`, `@corp.org` or `*@corp.org`, as a mailbox or a domain. Raises ValueError
+    that says what was wanted: another wildcard would block nobody.
     """
     text = typed.strip()
     if domain := re.fullmatch(r"\*?@((?:[^@\s*.,;]+\.)+[^@\s*.,;]+)", text):
-        return ascii_domain(domain[1]), DOMAIN
+        return ascii_domain(domain[1])
     if "*" in text:
         raise ValueError(f"{WANTED}; a * stands only before the @ of a whole domain")
-    return mailbox(checked_address(text)), ADDRESS
+    return mailbox(checked_address(text))
 
 
-def read_list(file: Path) -> list[Entry]:
+def read_list(file: Path) -> list[str]:
     """Read a table of any kind: its column of addresses, or without one every cell with an @.
 
     What follows a # in a row is a remark. Raises BadInput, also for a row without an entry and for
@@ -72,30 +69,26 @@ def read_list(file: Path) -> list[Entry]:
     return entries
 
 
-def follow(session: Session, entries: Iterable[Entry]) -> int:
+def follow(session: Session, entries: Collection[str]) -> int:
     """List what a file lists and nobody has lifted; returns how many are new.
 
     Whoever was forgotten is kept out anyway, and is not named again.
     """
-    listed = dict(entries)
-    gone = forgotten_mailboxes(session, listed)
-    return len(_put(session, {key: listed[key] for key in listed if key not in gone}, BY_FILE))
+    gone = forgotten_among(session, entries, FORGOTTEN.c.mailbox_digest)
+    return len(_put(session, {*entries} - gone, BY_FILE))
 
 
-def block(session: Session, entries: Iterable[Entry]) -> list[str]:
+def block(session: Session, entries: Collection[str]) -> list[str]:
     """List what a person typed, and hold again who was let through; returns what is new."""
-    listed = dict(entries)
     for person in session.scalars(select(Person).where(PERSON.c.let_through.is_not(None))):
-        if {person.mailbox, person.email_key.rpartition("@")[2]} & listed.keys():
+        if {person.mailbox, person.email_key.rpartition("@")[2]} & {*entries}:
             person.let_through = None
-    return _put(session, listed, BY_PERSON, over=[LIFTED])
+    return _put(session, entries, BY_PERSON, over=[LIFTED])
 
 
-def lift(session: Session, entries: Iterable[Entry]) -> list[str]:
+def lift(session: Session, entries: Iterable[str]) -> list[str]:
     """Take entries off the list, whoever put them there; returns those that stood on it."""
-    wanted = dict(entries)
-    stood = {key: wanted[key] for key in standing(session, wanted)}
-    return _put(session, stood, LIFTED, over=[BY_FILE, BY_PERSON])
+    return _put(session, standing(session, entries), LIFTED, over=[BY_FILE, BY_PERSON])
 
 
 def standing(session: Session, keys: Iterable[str]) -> set[str]:
@@ -104,16 +97,15 @@ def standing(session: Session, keys: Iterable[str]) -> set[str]:
 
 
 def _put(
-    session: Session, entries: dict[str, str], by: str, over: Collection[str] = ()
+    session: Session, entries: Collection[str], by: str, over: Collection[str] = ()
 ) -> list[str]:
     """Put entries on the list, or change those that are listed by one of `over`; returns these."""
     rows = session.execute(select(DO_NOT_CONTACT.c.email_key, DO_NOT_CONTACT.c.listed_by))
     there = {row.email_key: row.listed_by for row in rows}
-    new = [key for key in entries if key not in there]
-    moved = [key for key in entries if there.get(key) in over]
+    new = {*entries} - there.keys()
+    moved = [key for key in {*entries} if there.get(key) in over]
     if new:
-        listed = {"listed_by": by, "at": now()}
-        values = [{"email_key": key, "kind": entries[key]} | listed for key in new]
+        values = [{"email_key": key, "listed_by": by, "at": now()} for key in sorted(new)]
         session.execute(insert(DO_NOT_CONTACT), values)
     these = DO_NOT_CONTACT.c.email_key.in_(moved)
     session.execute(update(DO_NOT_CONTACT).where(these).values(listed_by=by))

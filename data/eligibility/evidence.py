@@ -31,14 +31,12 @@ Found = dict[tuple[str, str], list[Row[Any]]]
 `email1`, the `state` of their invitation, and the `campaign` that invited them."""
 
 
-def of_people(session: Session, people: Collection[int]) -> Sequence[Row[Any]]:
-    """These people, in order."""
-    return session.connection().execute(_THESE, {"people": dict.fromkeys(people)}).all()
-
-
-def of_everybody(session: Session, campaign_id: int) -> Sequence[Row[Any]]:
-    """Whoever is still to be added or invited, in order."""
-    return session.connection().execute(_ALL, {"campaign": campaign_id}).all()
+def of_people(
+    session: Session, people: Collection[int] | None, campaign_id: int = 0
+) -> Sequence[Row[Any]]:
+    """These people, or (None) whoever of a campaign is still to be added or invited, in order."""
+    of = {"campaign": campaign_id, "people": dict.fromkeys(people or ())}
+    return session.connection().execute(_ALL if people is None else _THESE, of).all()
 
 
 def against(session: Session, facts: Any, people: Sequence[Row[Any]] | None) -> Found:
@@ -62,7 +60,7 @@ _TO_COME = """
     WHERE p.campaign_id = :campaign AND p.listed
     AND (a.state = 'waiting' OR (a.state = 'done' AND i.state = 'waiting'))
 """
-_LISTED = "SELECT email_key FROM do_not_contact WHERE listed_by != 'lifted'"
+_LISTED = "FROM do_not_contact WHERE listed_by != 'lifted'"
 _CAME = "part.state NOT IN ('waiting', 'refused')"  # as far as anybody knows
 _TOUCHED = (
     f"(step.state = 'given up' OR EXISTS (SELECT 1 FROM part WHERE step_id = step.id AND {_CAME}))"
@@ -70,7 +68,7 @@ _TOUCHED = (
 _EVIDENCE = f"""
 SELECT '{LISTING}' AS kind, email_key AS what, CAST(NULL AS BIGINT) AS person, NULL AS email1,
     CAST(NULL AS VARCHAR(16)) AS state, NULL AS campaign
-FROM do_not_contact WHERE listed_by != 'lifted' AND (email_key IN {{words}})
+{_LISTED} AND (email_key IN {{words}})
 UNION ALL SELECT '{ERASED}', mailbox_digest, NULL, NULL, NULL, NULL
 FROM forgotten WHERE mailbox_digest IN {{signs}}
 UNION ALL SELECT '{PROBLEM}', part.mailbox, coalesce(became, person.id), NULL, NULL, campaign.key
@@ -86,7 +84,7 @@ UNION ALL SELECT '{NAME}', name_key, person.id, email1, step.state, NULL
 FROM person JOIN step
     ON step.campaign_id = person.campaign_id AND step.person_id = person.id AND op = 'invite'
 WHERE person.campaign_id = :campaign AND NOT listed AND name_key IN {{names}} AND became IS NULL
-    AND ({_TOUCHED} OR person.mailbox IN ({_LISTED}))
+    AND ({_TOUCHED} OR EXISTS (SELECT 1 {_LISTED} AND do_not_contact.email_key = person.mailbox))
 """
 _LISTS = ("words", "signs", "boxes", "names")
 _OF_THESE = (
@@ -96,7 +94,7 @@ _OF_THESE = (
 )
 _OF_ALL = text(
     _EVIDENCE.format(
-        words=f"(SELECT p.mailbox {_TO_COME}) OR kind = 'domain'",
+        words=f"(SELECT p.mailbox {_TO_COME}) OR email_key NOT LIKE '%@%'",
         signs="(SELECT mailbox_digest FROM forgotten)",
         boxes=f"(SELECT p.mailbox {_TO_COME})",
         names="(SELECT name_key FROM person WHERE campaign_id = :campaign AND name_key != '')",

@@ -1,6 +1,6 @@
 """What a campaign is asked before anything is sent of it: one row, in one statement.
 
-It is what the ledger says now. The rules that judge it are in holds.py and still_approved.py.
+It is what the ledger says now. The rules that judge it are in holds.py.
 """
 
 # ruff: noqa: S608 - every word of the statement is of this program
@@ -31,7 +31,7 @@ def facts_of(session: Session, campaign_id: int, per_second: float | None = None
 # `whose_project`: another campaign that has this one's. Unless a request of one of them made it,
 # several definitions may name one project, if they name one problem.
 _LAST_INVITED = """
-    SELECT claimed_at FROM request JOIN run ON run.id = run_id JOIN part ON request_id = request.id
+    SELECT claimed_at FROM request JOIN run ON run.id = +run_id JOIN part ON request_id = request.id
     WHERE op = 'invite' AND state != 'waiting' {} ORDER BY request.id DESC LIMIT 1
 """
 _NEWEST = "SELECT max(id) FROM decision WHERE campaign_id = c.id AND person_id {} AND word IN ({})"

@@ -5,34 +5,24 @@ or claimed is already there. `campaign_holds` says what keeps back all of a camp
 keeps back single people; only a run waits for the next wave (due.py).
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
+from hashlib import sha256
 from itertools import chain
 from typing import Any
 
-from sqlalchemy import Row
+from sqlalchemy import Row, select
 from sqlmodel import Session
 
 from config.errors import command
 from config.timetable import NEVER, may_send, next_by_rate, on_the_wall
 from data.campaigns.people import hashed, invites_of
-from data.eligibility.evidence import (
-    ERASED,
-    LISTING,
-    MAILBOX,
-    NAME,
-    PROBLEM,
-    Found,
-    against,
-    of_everybody,
-    of_people,
-)
+from data.eligibility import evidence
 from data.eligibility.facts import APPROVE, REJECT, facts_of
-from data.eligibility.still_approved import is_shown, is_still_approved
 from data.store.states import Op, State
-from data.store.tables import Campaign, now
+from data.store.tables import PERSON, STEP, Campaign, now
 
 LONGEST_PAUSE = timedelta(seconds=600)  # a later end comes from a clock that was set back
 
@@ -96,19 +86,15 @@ def holds(
     Without `people`: of everybody who is still to be added or invited.
     """
     asked = facts_of(session, campaign.id)
-    them = of_people(session, people) if people is not None else None
-    found = against(session, asked, them)
+    them = evidence.of_people(session, people) if people is not None else None
+    found = evidence.against(session, asked, them)
     if them is None:
-        them = of_everybody(session, campaign.id) if found else []
+        them = evidence.of_people(session, None, campaign.id) if found else []
     return _held(asked, them, found)
 
 
 def kept_back(
-    session: Session,
-    facts: Any,
-    op: Op,
-    people: Sequence[Row[Any]],
-    per_second: float | None = None,
+    session: Session, facts: Any, op: Op, people: Sequence[Row[Any]], per_second: float | None
 ) -> dict[int, Hold]:
     """Who of these people (0: the project itself) may not have this operation now, and why.
 
@@ -122,7 +108,7 @@ def kept_back(
         kept |= {row.id: hold for row in people if row.id not in kept and hold.keeps(op, row.id)}
     free = [row for row in people if row.id not in kept]
     if asked := [row for row in free if row.id]:
-        kept |= _held(facts, asked, against(session, facts, asked), claimed=op)
+        kept |= _held(facts, asked, evidence.against(session, facts, asked), claimed=op)
     next_turn = _rate(facts, at, per_second, taken=True)
     if op is Op.INVITE and next_turn is not None:
         kept |= dict.fromkeys([row.id for row in free if row.id not in kept][1:], next_turn)
@@ -130,18 +116,38 @@ def kept_back(
 
 
 def campaign_holds(
-    session: Session,
-    campaign: Campaign,
-    at: datetime | None = None,
-    per_second: float | None = None,
-    code: str = "",
+    session: Session, campaign: Campaign, at: datetime | None = None, code: str = ""
 ) -> list[Hold]:
     """What keeps back all of a campaign now, the strongest first.
 
     `code` is that of a whole plan, which alone knows whether somebody else is left out by now.
     """
-    asked = facts_of(session, campaign.id, per_second)
-    return list(_holds_of_all(asked, at or now(), per_second, code))
+    return list(_holds_of_all(facts_of(session, campaign.id), at or now(), None, code))
+
+
+def is_still_approved(facts: Any, code: str = "") -> bool:
+    """Whether the last answer was yes to the plan of this code; without one: to a plan since which
+    nothing that may be sent has changed. `facts` is the campaign's row of facts.py."""
+    return facts.answer == APPROVE and str(facts.answered).startswith(code or _basis(facts))
+
+
+def code_now(session: Session, campaign_id: int, held: Collection[int]) -> str:
+    """The code of what a run would do now that leaves out whoever is held, as people read it.
+
+    Its first part stands for everything that decides what may be sent: the file's bytes, service,
+    account, the resolved problem, and what people decided that sends more. A claim compares it in
+    its own transaction. The second stands for the people who are left out, whom only a whole plan
+    can know. What a run sends by itself changes neither.
+    """
+    withdrawn = select(STEP.c.person_id).where(
+        STEP.c.campaign_id == campaign_id, STEP.c.op == Op.INVITE, STEP.c.state == State.GIVEN_UP
+    )
+    everybody = select(PERSON.c.id, PERSON.c.email_key).where(
+        PERSON.c.campaign_id == campaign_id, PERSON.c.listed
+    )
+    out = {*held, *session.scalars(withdrawn)}
+    keys = [key for number, key in session.execute(everybody) if number in out] if out else ()
+    return _basis(facts_of(session, campaign_id)) + _digits(sorted(keys), 4)
 
 
 def _holds_of_all(
@@ -164,8 +170,8 @@ def _holds_of_all(
         why = f"project {facts.project} belongs to the campaign {facts.whose_project}"
         yield Hold(Kind.PROJECT, whole, why, type_this=command("history", facts.whose_project))
     if invites.approval is not None and not is_still_approved(facts, code):
-        again = is_shown(facts, code)
-        typed = command("approve", key) if again else command("run", facts.file)
+        is_shown = (code or str(facts.shown)).startswith(_basis(facts))
+        typed = command("approve", key) if is_shown else command("run", facts.file)
         yield Hold(Kind.APPROVAL, whole, "nobody has approved this plan", type_this=typed)
     when = may_send(invites, at)
     if when == NEVER:
@@ -221,11 +227,12 @@ def _rate(
 
 
 def _held(
-    facts: Any, people: Sequence[Row[Any]], found: Found, claimed: Op | None = None
+    facts: Any, people: Sequence[Row[Any]], found: evidence.Found, claimed: Op | None = None
 ) -> dict[int, Hold]:
     """The strongest reason against each of these, that was not lifted. With `claimed`, they are
     claimed for this in one commit."""
-    boxes = {row.mailbox for row in people} if any(kind == ERASED for kind, _ in found) else ()
+    erased = any(kind == evidence.ERASED for kind, _ in found)
+    boxes = {row.mailbox for row in people} if erased else ()
     signs = hashed(facts.uuid, boxes)
     held: dict[int, Hold] = {}
     invited: dict[str, str] = {}  # in this commit
@@ -243,29 +250,32 @@ def _held(
     return held
 
 
-def _against(row: Row[Any], found: Found, sign: str, *, pilot: bool) -> Iterator[tuple[Kind, str]]:
+def _against(
+    row: Row[Any], found: evidence.Found, sign: str, *, pilot: bool
+) -> Iterator[tuple[Kind, str]]:
     """Judge one person; the pilot is typed by whoever runs the campaign, in each of theirs."""
     if row.invited is State.GIVEN_UP:
         yield Kind.WITHDRAWN, row.withdrawn or "withdrawn"
     if not row.listed:
         yield Kind.GONE, "no longer in the file"
-    if (LISTING, row.mailbox) in found:
+    if (evidence.LISTING, row.mailbox) in found:
         yield Kind.DO_NOT_CONTACT, "on the do-not-contact list"
-    elif (LISTING, domain := row.email_key.rpartition("@")[2]) in found:
+    elif (evidence.LISTING, domain := row.email_key.rpartition("@")[2]) in found:
         yield Kind.DO_NOT_CONTACT, f"{domain} is on the do-not-contact list"
-    if (ERASED, sign) in found:
+    if (evidence.ERASED, sign) in found:
         yield Kind.FORGOTTEN, "has the mailbox of somebody who was forgotten"
     if pilot:
         return
-    for kind, what in ((PROBLEM, row.mailbox), (MAILBOX, row.mailbox), (NAME, row.name_key)):
+    theirs = {evidence.PROBLEM: row.mailbox, evidence.MAILBOX: row.mailbox}
+    for kind, what in (theirs | {evidence.NAME: row.name_key}).items():
         for other in found.get((kind, what), ()):
             if other.person == row.id:
                 continue
-            if kind == PROBLEM:
+            if kind == evidence.PROBLEM:
                 why = f"was invited to the same problem by the campaign {other.campaign}"
                 yield Kind.SAME_PROBLEM, why
             else:
-                gone = " and is not in the file any more" if kind == NAME else ""
+                gone = " and is not in the file any more" if kind == evidence.NAME else ""
                 why = f"has the {kind} of {other.email1}, {_was(other.state)}{gone}"
                 yield Kind.SECOND_ADDRESS, why
 
@@ -281,6 +291,18 @@ def _to_type(key: str, kind: Kind, email1: str) -> str | None:
     if kind is Kind.WITHDRAWN:
         return command("withdraw", key, email1, "--undo")
     return command("invite", key, email1, "--why", "TEXT")
+
+
+def _basis(facts: Any) -> str:
+    """The part of the plan's code that stands for what may be sent."""
+    project = (facts.spec or {}).get("project", {}).get("id")
+    decided = max(facts.decided or 0, facts.lifted or 0) or None
+    whole = (facts.key, facts.service, facts.account, facts.digest, project)
+    return _digits((*whole, facts.problem, decided), 12)
+
+
+def _digits(parts: Iterable[object], number: int) -> str:
+    return sha256("\n".join(map(str, parts)).encode()).hexdigest()[:number]
 
 
 _MAYBE = (State.SENDING, State.UNSURE, State.WAITING)

@@ -84,7 +84,7 @@ def claim(
             granted[place] = free
     tried = [r.step_id for rows in granted.values() for r in rows if r.part_id is not None]
     before = refusals(session, tried) if tried else {}
-    numbers = _write_down(session, run_id, op, facts.problem, list(granted.values()))
+    numbers = _write_down(session, run_id, op, facts, list(granted.values()))
     for number, (place, free) in zip(numbers, granted.items(), strict=True):
         most = max((before.get(row.step_id, ()) for row in free), key=len)
         answers[place] = Claim(number, op, tuple(map(_claimed, free)), most)
@@ -97,11 +97,7 @@ def _claimed(row: Row[Any]) -> ClaimedStep:
 
 
 def _write_down(
-    session: Session,
-    run_id: int,
-    op: Op,
-    problem: int | None,
-    granted: Sequence[Sequence[Row[Any]]],
+    session: Session, run_id: int, op: Op, facts: Any, granted: Sequence[Sequence[Row[Any]]]
 ) -> Sequence[int]:
     """A request for each, a part for each of its steps. Returns the requests' numbers."""
     if not granted:
@@ -113,7 +109,7 @@ def _write_down(
     parts = [
         {"request_id": number, "step_id": row.step_id, "generation": row.generation}
         | {"mailbox": row.mailbox if op is Op.INVITE else None}
-        | {"problem": problem if op is Op.INVITE else None}
+        | {"problem": facts.problem if op is Op.INVITE else None}
         for number, rows in zip(requests, granted, strict=True)
         for row in rows
     ]

@@ -26,7 +26,7 @@ from sqlalchemy.pool import NullPool
 
 from config.errors import CampaignError
 from data.store import postgres
-from data.store.ledger import Ledger, explained
+from data.store.ledger import Ledger, explained, identity
 from data.store.tables import now
 
 
@@ -99,13 +99,8 @@ def _in_folder(folder: Path, key: str) -> Iterator[Lease]:
     number = lock_file(folder, path.name)
 
     def check() -> None:
-        mine = os.fstat(number)
-        try:
-            there = os.stat(path)  # noqa: PTH116 - before each claim
-        except OSError:
-            raise LeaseLost(key=key, cause="its lock file was removed") from None
-        if (there.st_dev, there.st_ino) != (mine.st_dev, mine.st_ino):
-            raise LeaseLost(key=key, cause="its lock file was replaced")
+        if identity(path) != identity(number):
+            raise LeaseLost(key=key, cause="its lock file was removed or replaced")
 
     try:
         _lock(number, key)

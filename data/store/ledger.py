@@ -71,7 +71,7 @@ class Ledger:
         )
         # By whichever name it was opened, the same file has the same leases.
         self._path = None if self.on_a_server else os.path.realpath(str(self.url.database))
-        self._file = _identity(self._path)
+        self._file = identity(self._path)
         if self._path is not None:
             event.listen(engine, "do_connect", lambda *_: self.refuse_where_gone())
 
@@ -161,7 +161,7 @@ class Ledger:
 
     def gone(self) -> bool:
         """Whether its file was moved, replaced, deleted or overwritten since it was opened."""
-        return _identity(self._path) != self._file or not _is_database(self._path)
+        return identity(self._path) != self._file or not _is_database(self._path)
 
     def refuse_where_gone(self) -> None:
         """Raise LedgerGone if its file is gone: then nothing more may be sent."""
@@ -313,11 +313,10 @@ def _bring_up_to_date(engine: Engine, *, create: bool) -> None:
             connection.execute(text(f"CREATE TABLE {_VERSIONS} (version_num VARCHAR(32) NOT NULL)"))
             connection.execute(text(f"INSERT INTO {_VERSIONS} VALUES ('{newest}')"))  # noqa: S608
             connection.execute(insert(LedgerId).values(uuid=str(uuid4())))
-            if in_a_file:
-                connection.exec_driver_sql("ANALYZE")
-                connection.exec_driver_sql(SIZES)
         elif version != newest:
             _migrate(connection)
+        for statement in SIZES.split(";") if in_a_file else ():
+            connection.exec_driver_sql(statement)
     engine.dispose()  # new connections know the sizes
 
 
@@ -372,10 +371,10 @@ def _migrate(connection: Connection) -> None:
     command.upgrade(config, "head")
 
 
-def _identity(path: str | None) -> tuple[int, int] | None:
-    """Which file has this name; None: none has, or the ledger is on a server."""
+def identity(file: str | Path | int | None) -> tuple[int, int] | None:
+    """Which file has this name, or is open; None: none has, or the ledger is on a server."""
     try:
-        status = os.stat(path) if path is not None else None  # noqa: PTH116 - before each claim
+        status = os.stat(file) if file is not None else None  # noqa: PTH116 - before each claim
     except OSError:
         return None
     return (status.st_dev, status.st_ino) if status else None

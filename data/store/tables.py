@@ -10,42 +10,24 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import (
-    JSON,
-    BigInteger,
-    Column,
-    ColumnElement,
-    DateTime,
-    Dialect,
-    Enum,
-    Index,
-    Table,
-    TableValuedAlias,
-    TypeDecorator,
-    UniqueConstraint,
-    bindparam,
-    cast,
-    func,
-    select,
-    text,
-)
+import sqlalchemy as sa
 from sqlmodel import Field, SQLModel
 
 from data.store.states import COUNTS, Op, State
 
 
-class UtcTime(TypeDecorator[datetime]):
+class UtcTime(sa.TypeDecorator[datetime]):
     """An aware time, stored as UTC. A naive time is refused: it is no definite moment."""
 
-    impl = DateTime(timezone=True)
+    impl = sa.DateTime(timezone=True)
     cache_ok = True
 
-    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+    def process_bind_param(self, value: datetime | None, dialect: sa.Dialect) -> datetime | None:
         if value is not None and value.tzinfo is None:
             raise ValueError("a naive time cannot enter the ledger")
         return value.astimezone(UTC) if value is not None else None
 
-    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+    def process_result_value(self, value: datetime | None, dialect: sa.Dialect) -> datetime | None:
         if value is None:
             return None
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
@@ -62,12 +44,12 @@ def _id() -> Any:
 
 def _service_id() -> Any:
     """An id the service gave, which may need more than 32 bits."""
-    return Field(default=None, sa_type=BigInteger)
+    return Field(default=None, sa_type=sa.BigInteger)
 
 
 def _word(kind: type[StrEnum], default: StrEnum | None = None) -> Any:
     """An enum stored as its readable value, without a type of the database's own."""
-    column = Enum(
+    column = sa.Enum(
         kind,
         native_enum=False,
         create_constraint=False,
@@ -78,28 +60,28 @@ def _word(kind: type[StrEnum], default: StrEnum | None = None) -> Any:
 
 
 def _time(nullable: bool = True) -> Any:
-    column = Column(UtcTime, nullable=nullable, default=None if nullable else now)
+    column = sa.Column(UtcTime, nullable=nullable, default=None if nullable else now)
     return Field(default=None, sa_column=column)
 
 
 def _json() -> Any:
-    return Field(default=None, sa_column=Column(JSON(none_as_null=True), nullable=True))
+    return Field(default=None, sa_column=sa.Column(sa.JSON(none_as_null=True), nullable=True))
 
 
-def of_some(name: str, *columns: str, where: str, unique: bool = False) -> Index:
+def of_some(name: str, *columns: str, where: str, unique: bool = False) -> sa.Index:
     """An index of the rows for which this is true: the others cost nobody anything."""
-    these = text(where)
-    return Index(name, *columns, unique=unique, sqlite_where=these, postgresql_where=these)
+    these = sa.text(where)
+    return sa.Index(name, *columns, unique=unique, sqlite_where=these, postgresql_where=these)
 
 
-def members(name: str) -> TableValuedAlias:
+def members(name: str) -> sa.TableValuedAlias:
     """The keys of a parameter, a dictionary; the statement is the same for any number of them."""
-    return func.json_each(bindparam(name, type_=JSON)).table_valued("key")
+    return sa.func.json_each(sa.bindparam(name, type_=sa.JSON)).table_valued("key")
 
 
-def one_of(column: ColumnElement[Any], name: str) -> ColumnElement[bool]:
+def one_of(column: sa.ColumnElement[Any], name: str) -> sa.ColumnElement[bool]:
     """Whether a column is among the keys of a parameter."""
-    return column.in_(select(cast(members(name).c.key, column.type)))
+    return column.in_(sa.select(sa.cast(members(name).c.key, column.type)))
 
 
 IT_COUNTS = f"state IN ({', '.join(repr(each.value) for each in COUNTS)})"
@@ -135,9 +117,9 @@ class Person(SQLModel, table=True):
     """A candidate of one campaign."""
 
     __table_args__ = (
-        UniqueConstraint("campaign_id", "email_key"),
-        Index("person_by_email_key", "email_key"),
-        Index("person_by_mailbox", "campaign_id", "mailbox"),
+        sa.UniqueConstraint("campaign_id", "email_key"),
+        sa.Index("person_by_email_key", "email_key"),
+        sa.Index("person_by_mailbox", "campaign_id", "mailbox"),
         of_some("person_gone", "campaign_id", "name_key", where="NOT listed"),
     )
     id: int = _id()
@@ -156,9 +138,9 @@ class Step(SQLModel, table=True):
     """One thing to be done at the service, for a project (person 0) or a person."""
 
     __table_args__ = (
-        UniqueConstraint("campaign_id", "person_id", "op"),
-        Index("step_by_state", "campaign_id", "op", "state"),
-        Index("step_by_service_id", "service_id"),
+        sa.UniqueConstraint("campaign_id", "person_id", "op"),
+        sa.Index("step_by_state", "campaign_id", "op", "state"),
+        sa.Index("step_by_service_id", "service_id"),
     )
     id: int = _id()
     campaign_id: int = Field(foreign_key="campaign.id")
@@ -204,8 +186,8 @@ class Part(SQLModel, table=True):
     __table_args__ = (
         of_some("one_of_each", "step_id", "generation", where=IT_COUNTS, unique=True),
         of_some("part_by_mailbox", "mailbox", "problem", where="mailbox IS NOT NULL"),
-        Index("part_by_step", "step_id"),
-        Index("part_by_request", "request_id"),
+        sa.Index("part_by_step", "step_id"),
+        sa.Index("part_by_request", "request_id"),
     )
     id: int = _id()
     request_id: int = Field(foreign_key="request.id")
@@ -222,7 +204,7 @@ class Decision(SQLModel, table=True):
     """What a person decided. Append-only: the newest word is what holds."""
 
     __table_args__ = (
-        Index("decision_by_word", "campaign_id", "word"),
+        sa.Index("decision_by_word", "campaign_id", "word"),
         of_some("decision_by_person", "person_id", "word", where="person_id IS NOT NULL"),
         of_some("decision_sends_more", "campaign_id", where=SENDS_MORE),
         {"sqlite_autoincrement": True},
@@ -243,8 +225,7 @@ class DoNotContact(SQLModel, table=True):
 
     __tablename__ = "do_not_contact"
     id: int = _id()
-    email_key: str = Field(unique=True)  # an address, or a domain
-    kind: str  # address or domain
+    email_key: str = Field(unique=True)  # a mailbox, or a domain: without an @
     listed_by: str  # file or person
     at: datetime = _time(nullable=False)
 
@@ -275,24 +256,17 @@ class Notice(SQLModel, table=True):
     told: datetime | None = _time()
 
 
-def _table(model: type[SQLModel]) -> Table:
-    return SQLModel.metadata.tables[str(model.__tablename__)]
-
-
-CAMPAIGN = _table(Campaign)
-PERSON = _table(Person)
-STEP = _table(Step)
-RUN = _table(Run)
-REQUEST = _table(Request)
-PART = _table(Part)
-DECISION = _table(Decision)
-DO_NOT_CONTACT = _table(DoNotContact)
-FORGOTTEN = _table(Forgotten)
-"""The same as plain tables, for the statements that a run makes a thousand times a second."""
+# The same as plain tables, for statements of whole campaigns, and those that each claim makes.
+CAMPAIGN, PERSON, STEP, RUN, REQUEST, PART, DECISION, DO_NOT_CONTACT, FORGOTTEN = (
+    SQLModel.metadata.tables[str(model.__tablename__)]
+    for model in (Campaign, Person, Step, Run, Request, Part, Decision, DoNotContact, Forgotten)
+)
 
 # What SQLite may expect of a large ledger, so that it looks for a person by number or mailbox and
 # never reads a whole campaign for each claim: of each index its rows, and how many share a prefix.
 SIZES = """
+ANALYZE sqlite_schema;
+DELETE FROM sqlite_stat1;
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
     ('person', 'sqlite_autoindex_person_1', '100000 20000 1'),
     ('person', 'person_by_email_key', '100000 2'),

@@ -136,14 +136,14 @@ class Desk:
             held = holds(session, people.find(session, key))
             return [names[person] for person in to_come(session, campaign_id, op, held)]
 
-    def kept(self, *who: str, op=Op.INVITE, key="backend", **more) -> dict[str, str]:
+    def kept(self, *who: str, op=Op.INVITE, key="backend", per_second=None) -> dict[str, str]:
         """What keeps these people back, at a claim or in a plan: kinds by name or address."""
         with self.at(key) as (session, _):
             ids = {self.id_of(each, key, session): each for each in who}
             campaign = people.find(session, key)
             found = holds(session, campaign, list(ids))
-            facts = facts_of(session, campaign.id, more.get("per_second"))
-            found |= kept_back(session, facts, op, of_people(session, list(ids)), **more)
+            facts = facts_of(session, campaign.id, per_second)
+            found |= kept_back(session, facts, op, of_people(session, list(ids)), per_second)
             return {ids[person]: str(hold.kind) for person, hold in found.items()}
 
     def state(self, who: str, key="backend") -> tuple[str, str]:

@@ -7,9 +7,9 @@ from functools import partial
 import pytest
 
 from data.decisions.doubts import doubts
-from data.eligibility.still_approved import is_approved
+from data.eligibility.facts import facts_of
+from data.eligibility.holds import is_still_approved
 from data.store.states import Op, State
-from data.store.tables import Campaign
 from flows import forms
 from flows.forms import Answer, Word, approve_campaign, settle_campaign
 from tasks.plan import make_plan
@@ -58,7 +58,7 @@ def approve(desk: Desk):
 
 def approved(desk: Desk) -> bool:
     with desk.at() as (session, campaign_id):
-        return is_approved(session, session.get_one(Campaign, campaign_id))
+        return is_still_approved(facts_of(session, campaign_id))
 
 
 def test_a_plan_that_nothing_would_send_is_not_approved(desk: Desk, prefect: Prefect) -> None:

@@ -4,8 +4,7 @@ import pytest
 
 from data.decisions import approvals, doubts
 from data.decisions import decisions as d
-from data.eligibility import still_approved
-from data.eligibility.holds import campaign_holds, holds
+from data.eligibility.holds import campaign_holds, code_now, holds
 from data.store.states import Op, State
 from data.store.tables import Campaign
 from tests.data.desk import address
@@ -19,7 +18,7 @@ def shown(desk, *who, **more):
     desk.take_in(*who, **(ASKED | more))
     with desk.at() as (session, campaign_id):
         held = holds(session, session.get_one(Campaign, campaign_id))
-        code = still_approved.code_now(session, campaign_id, held)
+        code = code_now(session, campaign_id, held)
         approvals.show(session, campaign_id, code, "me")
         return code
 
@@ -28,7 +27,7 @@ def stands(desk):
     """Whether the plan as it is now is approved, and whether a claim may go on."""
     with desk.at() as (session, campaign_id):
         campaign = session.get_one(Campaign, campaign_id)
-        code = still_approved.code_now(session, campaign_id, holds(session, campaign))
+        code = code_now(session, campaign_id, holds(session, campaign))
         found = [str(hold.kind) for hold in campaign_holds(session, campaign, code=code)]
     return "approval" not in found, "approval" not in desk.kept("Ada", op=Op.ADD).values()
 
