@@ -284,7 +284,9 @@ def _reword(
 
 _THEIR_STEPS = text("""
     INSERT INTO step (campaign_id, person_id, op, state, generation)
-    SELECT campaign_id, id, :op, 'waiting', 1 FROM person WHERE campaign_id = :of AND NOT EXISTS (
-        SELECT 1 FROM step WHERE campaign_id = :of AND person_id = person.id AND op = :op)
+    SELECT campaign_id, id, CAST(:op AS VARCHAR), 'waiting', 1 FROM person
+    WHERE campaign_id = :of AND NOT EXISTS (
+        SELECT 1 FROM step
+        WHERE campaign_id = :of AND person_id = person.id AND op = CAST(:op AS VARCHAR))
     ORDER BY id
 """)

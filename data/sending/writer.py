@@ -1,7 +1,7 @@
 """The writer: one thread, in which outcomes and the next claims of a run share a commit.
 
 Each commit waits for the disk. So whatever was asked for while one was on its way goes into the
-next: outcomes first, then the claims.
+next: outcomes first, then the claims. An answer waits for others as long as the last commit took.
 """
 
 import asyncio
@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Sequence
 from concurrent.futures import Future
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Self
@@ -18,13 +18,14 @@ from typing import Any, Self
 from sqlmodel import Session
 
 from config.errors import CampaignError
-from data.sending.claims import Answer, claim
+from data.sending.claims import Answer, Claim, claim
 from data.sending.outcomes import Outcome, pause, record
 from data.store.lease import Lease
 from data.store.ledger import Ledger
 from data.store.receipts import Mark
 from data.store.states import Op
 
+LONGEST_WAIT = 0.01  # seconds for which an answer waits for others to share its commit
 PATIENCE = 30.0  # seconds for which an answer that cannot be written down is tried again
 
 
@@ -43,6 +44,7 @@ class Writer:
         self._ledger, self._campaign_id, self._run_id = ledger, campaign_id, run_id
         self._lease, self._mark = lease, mark
         self._per_second = per_second  # the most invitations
+        self._out: set[int] = set()  # requests that were claimed and have no outcome yet
         self._asked: queue.SimpleQueue[_Asked | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._work, name="ledger", daemon=True)
 
@@ -82,13 +84,20 @@ class Writer:
         return await asyncio.shield(asyncio.wrap_future(asked.answered))
 
     def _work(self) -> None:
-        more = True
+        more, took = True, 0.0
         while more:
-            batch = [self._asked.get()]
-            while not self._asked.empty():
-                batch.append(self._asked.get())
-            more = None not in batch
+            batch, ends = [self._asked.get()], time.monotonic() + took
+            with suppress(queue.Empty):
+                while None not in batch and (self._others_come(batch) or not self._asked.empty()):
+                    batch.append(self._asked.get(timeout=max(0.0, ends - time.monotonic())))
+            more, began = None not in batch, time.monotonic()
             self._commit([each for each in batch if each is not None])
+            took = min(time.monotonic() - began, LONGEST_WAIT)
+
+    def _others_come(self, batch: Sequence["_Asked | None"]) -> bool:
+        """Whether somebody brings an answer, and others are still to bring theirs."""
+        brought = {each.outcome.request for each in batch if each and each.outcome}
+        return bool(brought and self._out - brought)
 
     def _commit(self, asked: Sequence["_Asked"]) -> None:
         """Write all of it; where that fails, at least what was answered."""
@@ -99,6 +108,8 @@ class Writer:
             failed = error
             lost = self._what_came_alone([each for each in asked if each.tells])
         for each in asked:
+            self._out -= {each.outcome.request} if each.outcome else set()
+            self._out |= {each.answer.request} if isinstance(each.answer, Claim) else set()
             wrong = lost if each.op is None else failed
             if wrong is not None:
                 each.answered.set_exception(wrong)
