@@ -65,6 +65,8 @@ _CAME = "part.state NOT IN ('waiting', 'refused')"  # as far as anybody knows
 _TOUCHED = (
     f"(step.state = 'given up' OR EXISTS (SELECT 1 FROM part WHERE step_id = step.id AND {_CAME}))"
 )
+_INVITE = "step.campaign_id = person.campaign_id AND step.person_id = person.id AND op = 'invite'"
+# CROSS JOIN is the order for SQLite: it begins with the few people of a mailbox or a name.
 _EVIDENCE = f"""
 SELECT '{LISTING}' AS kind, email_key AS what, CAST(NULL AS BIGINT) AS person, NULL AS email1,
     CAST(NULL AS VARCHAR(16)) AS state, NULL AS campaign
@@ -77,13 +79,11 @@ FROM part JOIN step ON step.id = part.step_id JOIN person ON person.id = step.pe
 WHERE part.mailbox IN {{boxes}} AND part.problem = :problem AND {_CAME}
     AND campaign.service = :service AND campaign.id != :campaign
 UNION ALL SELECT '{MAILBOX}', person.mailbox, coalesce(became, person.id), email1, step.state, NULL
-FROM person JOIN step
-    ON step.campaign_id = person.campaign_id AND step.person_id = person.id AND op = 'invite'
-WHERE person.campaign_id = :campaign AND person.mailbox IN {{boxes}} AND {_TOUCHED}
+FROM person CROSS JOIN step WHERE {_INVITE}
+    AND person.campaign_id = :campaign AND person.mailbox IN {{boxes}} AND {_TOUCHED}
 UNION ALL SELECT '{NAME}', name_key, person.id, email1, step.state, NULL
-FROM person JOIN step
-    ON step.campaign_id = person.campaign_id AND step.person_id = person.id AND op = 'invite'
-WHERE person.campaign_id = :campaign AND NOT listed AND name_key IN {{names}} AND became IS NULL
+FROM person CROSS JOIN step WHERE {_INVITE}
+    AND person.campaign_id = :campaign AND NOT listed AND name_key IN {{names}} AND became IS NULL
     AND ({_TOUCHED} OR EXISTS (SELECT 1 {_LISTED} AND do_not_contact.email_key = person.mailbox))
 """
 _LISTS = ("words", "signs", "boxes", "names")

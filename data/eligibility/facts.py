@@ -31,12 +31,13 @@ def facts_of(session: Session, campaign_id: int, per_second: float | None = None
 # `whose_project`: another campaign that has this one's. Unless a request of one of them made it,
 # several definitions may name one project, if they name one problem.
 _LAST_INVITED = """
-    SELECT claimed_at FROM request JOIN run ON run.id = +run_id JOIN part ON request_id = request.id
-    WHERE op = 'invite' AND state != 'waiting' {} ORDER BY request.id DESC LIMIT 1
+    SELECT claimed_at FROM request CROSS JOIN run WHERE run.id = run_id AND op = 'invite' {}
+    AND EXISTS (SELECT 1 FROM part WHERE request_id = request.id AND state != 'waiting')
+    ORDER BY request.id DESC LIMIT 1
 """
 _NEWEST = "SELECT max(id) FROM decision WHERE campaign_id = c.id AND person_id {} AND word IN ({})"
 _FACTS = text(f"""
-SELECT c.*, ledger.uuid,
+SELECT c.*, (SELECT uuid FROM ledger) AS uuid,
     made.state AS creation, made.part_id AS made, made.service_id AS project,
     attached.state AS attachment, attached.service_id AS problem,
     paused.word AS paused, paused.at AS paused_at, shown.value AS shown,
@@ -58,7 +59,7 @@ SELECT c.*, ledger.uuid,
              AND state NOT IN ('waiting', 'refused')
              AND coalesce(service_id, 0) != coalesce(attached.service_id, 0)))
      ORDER BY other.id LIMIT 1) AS whose_project
-FROM campaign AS c CROSS JOIN ledger
+FROM campaign AS c
 JOIN step AS made ON made.campaign_id = c.id AND made.person_id = 0 AND made.op = 'create'
 JOIN step AS attached
     ON attached.campaign_id = c.id AND attached.person_id = 0 AND attached.op = 'attach'

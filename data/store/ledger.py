@@ -27,7 +27,7 @@ from sqlmodel import Session, SQLModel, select
 from config.errors import CampaignError
 from config.settings import settings
 from data.store import postgres
-from data.store.tables import SIZES, LedgerId
+from data.store.tables import LedgerId
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 
@@ -315,9 +315,6 @@ def _bring_up_to_date(engine: Engine, *, create: bool) -> None:
             connection.execute(insert(LedgerId).values(uuid=str(uuid4())))
         elif version != newest:
             _migrate(connection)
-        for statement in SIZES.split(";") if in_a_file else ():
-            connection.exec_driver_sql(statement)
-    engine.dispose()  # new connections know the sizes
 
 
 def _keep_a_log(connection: Any) -> None:

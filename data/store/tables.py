@@ -261,25 +261,3 @@ CAMPAIGN, PERSON, STEP, RUN, REQUEST, PART, DECISION, DO_NOT_CONTACT, FORGOTTEN 
     SQLModel.metadata.tables[str(model.__tablename__)]
     for model in (Campaign, Person, Step, Run, Request, Part, Decision, DoNotContact, Forgotten)
 )
-
-# What SQLite may expect of a large ledger, so that it looks for a person by number or mailbox and
-# never reads a whole campaign for each claim: of each index its rows, and how many share a prefix.
-SIZES = """
-ANALYZE sqlite_schema;
-DELETE FROM sqlite_stat1;
-INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
-    ('person', 'sqlite_autoindex_person_1', '100000 20000 1'),
-    ('person', 'person_by_email_key', '100000 2'),
-    ('person', 'person_by_mailbox', '100000 20000 1'),
-    ('person', 'person_gone', '1000 100 1'),
-    ('step', 'sqlite_autoindex_step_1', '200000 40000 2 1'),
-    ('step', 'step_by_state', '200000 40000 20000 5000'),
-    ('step', 'step_by_service_id', '200000 2'),
-    ('part', 'one_of_each', '200000 1 1'),
-    ('part', 'part_by_step', '200000 1'),
-    ('part', 'part_by_request', '200000 2'),
-    ('part', 'part_by_mailbox', '100000 2 1'),
-    ('decision', 'decision_by_word', '20000 4000 1000'),
-    ('decision', 'decision_by_person', '10000 2 1'),
-    ('decision', 'decision_sends_more', '10000 2000')
-"""
