@@ -134,16 +134,32 @@ def test_a_file_without_its_log_is_behind(desk: Desk, parts: int, others: int) -
         stack.callback(mark.close)
         stack.callback(other.close)
         for part in range(parts):
-            mark.grow()
-            with ledger.writing() as session:
+            with mark.claiming(1), ledger.writing() as session:
                 session.add(Notice(key=f"claim {part}", text=""))
             if others:
-                other.grow()
-            with ledger.writing() as session:
+                with other.claiming(receipts.STEPS), ledger.writing() as session:
+                    session.add(Notice(key=f"claim {part} of the other", text=""))
+            with mark.claiming(1), ledger.writing() as session:
                 session.add(Notice(key=f"claim {part} after", text=""))
+            shutil.rmtree(desk.folder / "home", ignore_errors=True)  # elsewhere
             alone = Path(shutil.copy(desk.db, desk.folder / f"alone-{part}.db"))
             with Ledger.open(f"sqlite:///{alone}") as copy, pytest.raises(OlderLedger):
                 receipts.check(copy, "backend", SERVICE, desk.file)
+
+
+def test_the_log_stays_small_while_two_campaigns_send(desk: Desk) -> None:
+    with desk.open() as ledger, ExitStack() as stack:
+        with ledger.writing() as session:
+            small.campaign(session, 1, key="frontend")
+        marks = [receipts.Mark(ledger, i, desk.file) for i in (1, 2)]
+        for each in marks:
+            stack.callback(each.close)
+        for number in range(60):
+            for each in marks:
+                with each.claiming(receipts.STEPS), ledger.writing() as session:
+                    session.add(Notice(key=f"{number} {id(each)}", text="x" * 30_000))
+        assert desk.db.stat().st_size > 2_000_000
+        assert desk.db.with_name("ledger.db-wal").stat().st_size < 1_000_000
 
 
 def _another_campaign(ledger: Ledger, file: Path) -> None:
