@@ -5,7 +5,7 @@ cannot take, and then nothing was changed. The journal never holds an address or
 only a typed reason may.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -112,9 +112,7 @@ def correct(session: Session, campaign_id: int, old: str, new: str, by: By) -> s
 
     Whoever has the old address gets nothing more; a run adds and invites the new one. Returns it.
     """
-    if objections := list(not_addresses([new])):
-        raise NotDecided(objections)
-    email1 = checked_address(new)
+    [email1] = parsed([new], checked_address)
     [(person, steps)] = _people(session, campaign_id, [old], _withdrawn)
     other = known_person(session, campaign_id, email_key(email1))
     if (why_not := _against_address(session, person, email1, other)) is not None:
@@ -140,14 +138,7 @@ def block(session: Session, typed: Sequence[str], by: By, *, lift: bool = False)
 
     Returns what was changed.
     """
-    entries, objections = [], []
-    for each in typed:
-        try:
-            entries.append(do_not_contact.entry(each))
-        except ValueError as error:
-            objections.append((each, f"is not {error}"))
-    if objections:
-        raise NotDecided(objections)
+    entries = parsed(typed, do_not_contact.entry)
     change = do_not_contact.lift if lift else do_not_contact.block
     changed = change(session, entries)
     listed = DO_NOT_CONTACT.c.email_key.in_(changed)
@@ -156,13 +147,17 @@ def block(session: Session, typed: Sequence[str], by: By, *, lift: bool = False)
     return changed
 
 
-def not_addresses(typed: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """An objection to each of these that is no address."""
+def parsed(typed: Iterable[str], parse: Callable[[str], str]) -> list[str]:
+    """What each of these is. Raises NotDecided for any that is not what is wanted."""
+    read, objections = [], []
     for each in typed:
         try:
-            checked_address(each)
+            read.append(parse(each))
         except ValueError as error:
-            yield each, f"is not {error}"
+            objections.append((each, f"is not {error}"))
+    if objections:
+        raise NotDecided(objections)
+    return read
 
 
 def pause(session: Session, campaign_id: int, by: By, *, resume: bool = False) -> bool:

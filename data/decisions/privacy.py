@@ -13,9 +13,9 @@ from typing import Any
 from sqlalchemy import delete, select, update
 from sqlmodel import Session
 
-from config.emails import email_key, mailbox
+from config.emails import checked_address, email_key, mailbox
 from data.campaigns.people import ERASED, forgotten_among, own_steps, signs
-from data.decisions.decisions import UNDER_WAY, By, NotDecided, not_addresses, note
+from data.decisions.decisions import UNDER_WAY, By, NotDecided, note, parsed
 from data.eligibility import do_not_contact
 from data.eligibility.holds import holds
 from data.store.states import Op, State
@@ -77,8 +77,7 @@ def shown(session: Session, emails: Sequence[str]) -> list[Known]:
     """
     keys = {email: email_key(email) for email in emails}
     known = {person.email_key for person in _people(session, list(keys.values()))}
-    if objections := list(not_addresses(email for email in keys if keys[email] not in known)):
-        raise NotDecided(objections)
+    parsed((email for email in keys if keys[email] not in known), checked_address)
     gone = forgotten_among(session, list(keys.values()))
     listed = do_not_contact.standing(session, list(map(mailbox, emails)))
     return [

@@ -106,7 +106,8 @@ class Writer:
             self._together(asked)
         except Exception as error:  # noqa: BLE001 - it is theirs who asked
             failed = error
-            lost = self._what_came_alone([each for each in asked if each.tells])
+            tell = [each for each in asked if each.outcome or each.pause is not None]
+            lost = self._what_came_alone(tell)
         for each in asked:
             self._out -= {each.outcome.request} if each.outcome else set()
             self._out |= {each.answer.request} if isinstance(each.answer, Claim) else set()
@@ -165,8 +166,3 @@ class _Asked:
     pause: float | None = None
     answer: Any = None
     answered: Future[Any] = field(default_factory=Future)
-
-    @property
-    def tells(self) -> bool:
-        """Whether it says what a service answered, which must not be lost."""
-        return self.outcome is not None or self.pause is not None

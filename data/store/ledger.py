@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from runpy import run_path
 from typing import Any, Self
 from urllib.parse import quote
 from uuid import uuid4
@@ -240,11 +241,9 @@ def _engine(address: URL, *, create: bool) -> Engine:
             # It holds names and addresses: only its owner may read it, from the first byte.
             os.close(os.open(path, os.O_CREAT | os.O_WRONLY | os.O_NOFOLLOW, 0o600))
         except OSError as error:
-            raise LedgerUnusable(
-                place=path,
-                cause=f"it cannot be written ({error.strerror})",
-                way_out="Make the folder writable, or name another in CAMPAIGN_DATABASE_URL.",
-            ) from None
+            cause = f"it cannot be written ({error.strerror})"
+            way_out = "Make the folder writable, or name another in CAMPAIGN_DATABASE_URL."
+            raise LedgerUnusable(place=path, cause=cause, way_out=way_out) from None
     _refuse_a_second_name(path)
     engine = create_engine(
         address, connect_args={"timeout": postgres.PATIENCE}, hide_parameters=True
@@ -292,7 +291,7 @@ def _begin(connection: Connection) -> None:
 def _bring_up_to_date(engine: Engine, *, create: bool) -> None:
     """Make the tables, or migrate older ones after a backup. Foreign ones stay as they are."""
     in_a_file = engine.dialect.name == "sqlite"
-    newest = max(file.name[:4] for file in (MIGRATIONS / "versions").glob("[0-9]*.py"))
+    newest = _migrations()[-1].name[:4]
     with engine.connect().execution_options(reading=True) as looking:
         version = _version(looking, newest)
     if version == newest:
@@ -314,7 +313,7 @@ def _bring_up_to_date(engine: Engine, *, create: bool) -> None:
             connection.execute(text(f"INSERT INTO {_VERSIONS} VALUES ('{newest}')"))  # noqa: S608
             connection.execute(insert(LedgerId).values(uuid=str(uuid4())))
         elif version != newest:
-            _migrate(connection)
+            _migrate(connection, version, newest)
 
 
 def _keep_a_log(connection: Any) -> None:
@@ -336,9 +335,9 @@ def _version(connection: Connection, newest: str) -> str | None:
     names = set(inspect(connection).get_table_names())
     if not names:
         return None
-    if not {_VERSIONS, LedgerId.__tablename__} <= names:
-        raise ForeignDatabase(place=place)
-    version = str(connection.scalar(text(f"SELECT version_num FROM {_VERSIONS}")))  # noqa: S608
+    ours = {_VERSIONS, LedgerId.__tablename__} <= names
+    read = text(f"SELECT version_num FROM {_VERSIONS}")  # noqa: S608
+    version = str(connection.scalar(read)) if ours else ""
     if not re.fullmatch("[0-9]{4}", version):
         raise ForeignDatabase(place=place)
     if version > newest:
@@ -358,14 +357,17 @@ def _back_up(file: Path, version: str) -> None:
     Path(begun).rename(kept)
 
 
-def _migrate(connection: Connection) -> None:
-    from alembic import command  # noqa: PLC0415 - only when tables change
-    from alembic.config import Config  # noqa: PLC0415
+def _migrate(connection: Connection, version: str, newest: str) -> None:
+    """Make of tables of this version the newest ones, in the transaction of this connection."""
+    for file in _migrations():
+        if file.name[:4] > version:
+            run_path(str(file))["upgrade"](connection)
+    connection.execute(text(f"UPDATE {_VERSIONS} SET version_num = '{newest}'"))  # noqa: S608
 
-    config = Config()
-    config.set_main_option("script_location", str(MIGRATIONS))
-    config.attributes["connection"] = connection
-    command.upgrade(config, "head")
+
+def _migrations() -> list[Path]:
+    """One file for each version since 1.0, with its number: it has a function `upgrade`."""
+    return sorted(MIGRATIONS.glob("[0-9]*.py"))
 
 
 def identity(file: str | Path | int | None) -> tuple[int, int] | None:

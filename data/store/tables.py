@@ -28,9 +28,7 @@ class UtcTime(sa.TypeDecorator[datetime]):
         return value.astimezone(UTC) if value is not None else None
 
     def process_result_value(self, value: datetime | None, dialect: sa.Dialect) -> datetime | None:
-        if value is None:
-            return None
-        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+        return value and value.replace(tzinfo=value.tzinfo or UTC).astimezone(UTC)
 
 
 def now() -> datetime:

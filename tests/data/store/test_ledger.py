@@ -189,11 +189,8 @@ def test_a_file_that_went_away_takes_what_was_answered_with_it(
 
 
 SECOND = """
-from alembic import op
-import sqlalchemy
-revision, down_revision = "0003", "0002"
-def upgrade():
-    op.add_column("notice", sqlalchemy.Column("extra", sqlalchemy.String))
+def upgrade(connection):
+    connection.exec_driver_sql("ALTER TABLE notice ADD COLUMN extra VARCHAR")
     {then}
 """
 
@@ -205,7 +202,7 @@ def later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], No
     def made(then: str) -> None:
         folder = tmp_path / "migrations"
         shutil.copytree(module.MIGRATIONS, folder)
-        (folder / "versions" / "0003_extra.py").write_text(SECOND.format(then=then))
+        (folder / "0003_extra.py").write_text(SECOND.format(then=then))
         monkeypatch.setattr(module, "MIGRATIONS", folder)
 
     return made

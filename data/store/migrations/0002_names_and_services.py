@@ -3,15 +3,11 @@
 from contextlib import suppress
 
 import sqlalchemy as sa
-from alembic import op
 
 from config.emails import email_key
 from config.settings import spelled
 from data.campaigns.people import name_key
 from data.store.tables import CAMPAIGN, DECISION, PART, PERSON
-
-revision = "0002"
-down_revision = "0001"
 
 CHANGES = """
 ALTER TABLE ledger ADD COLUMN mark INTEGER NOT NULL DEFAULT 0;
@@ -38,9 +34,8 @@ WHERE step_id IN (SELECT id FROM step WHERE op = 'invite')
 """
 
 
-def upgrade() -> None:
+def upgrade(connection: sa.Connection) -> None:
     """Add columns and indexes and fill them; spell the services of campaigns."""
-    connection = op.get_bind()
     for change in CHANGES.split(";"):
         connection.execute(sa.text(change))
     people = connection.execute(sa.select(PERSON.c.id, PERSON.c.fields)).all()
