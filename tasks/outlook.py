@@ -27,9 +27,9 @@ class HeldPerson:
 class Plan:
     """What a run would do now. `add` and `invite` count people, also who is added first.
 
-    `holds` stop the run until a person has decided; `waits` keep back invitations for a while, or
-    until the pilot's email is approved. `code` stands for exactly this plan. `unresolved` is the
-    title of a problem that is still to be found in the service's list.
+    `holds` stop the run until a person has decided; `waits` end by themselves, or keep back
+    invitations only, such as until the pilot's email is approved. `code` stands for exactly this
+    plan. `unresolved` is the title of a problem that is still to be found in the service's list.
     """
 
     key: str
@@ -73,7 +73,7 @@ def outlook(session: Session, read: Read, intake: Intake) -> Plan:
     found = campaign_holds(session, campaign, code=code)
     in_waves = bool(invites_of(campaign).waves) and not found
     next_wave = turn(session, campaign.id)[1] if in_waves else None
-    stops = [hold for hold in found if hold.scope is Scope.CAMPAIGN]
+    stops = [hold for hold in found if hold.scope is Scope.CAMPAIGN and hold.until is None]
     if not (add or invite):
         stops = [hold for hold in stops if hold.kind is not Kind.APPROVAL]
     problem, title = own[Op.ATTACH].service_id, read.definition.problem.title
@@ -90,7 +90,7 @@ def outlook(session: Session, read: Read, intake: Intake) -> Plan:
         invite=invite,
         unsure=len(doubts(session, campaign.id)),
         holds=stops,
-        waits=[hold for hold in (*found, next_wave) if hold and hold.scope is Scope.INVITES],
+        waits=[h for h in (*found, next_wave) if h and (h.until or h.scope is Scope.INVITES)],
         held=_held(session, campaign.id, held),
         intake=intake,
         project=_project(read, own[Op.CREATE].service_id),

@@ -7,6 +7,8 @@ from sqlmodel import select
 from config.errors import BadInput
 from data.campaigns.history import history
 from data.campaigns.intake import Allowed
+from data.eligibility.due import turn
+from data.sending.outcomes import pause
 from data.store.states import Op
 from data.store.tables import Campaign
 from tasks.plan import make_plan
@@ -62,6 +64,15 @@ def test_a_dry_plan_leaves_the_ledger_as_it_was(desk):
 def test_what_stops_a_run_and_what_only_waits(desk, invites, stops, waits):
     made = plan(desk, "Ada", invites=invites)
     assert (kinds(made.holds), kinds(made.waits)) == (stops, waits)
+
+
+def test_a_pause_that_a_service_asked_for_stops_no_run_and_is_said(desk):
+    plan(desk, "Ada")
+    desk.adds()
+    desk.call(pause, 60)
+    made, (steps, hold) = plan(desk, "Ada"), desk.call(turn)
+    assert (kinds(made.holds), kinds(made.waits)) == ([], ["throttled"])
+    assert (len(steps), hold) == (1, None)  # each claim waits for the end of the pause
 
 
 def test_a_plan_says_when_the_next_wave_begins(desk):

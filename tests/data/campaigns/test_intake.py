@@ -5,6 +5,7 @@ from contextlib import nullcontext
 import pytest
 
 from data.campaigns.intake import NOTHING, Allowed, KeyInUse
+from data.sending.outcomes import pause
 from data.store.states import Op, State
 from tests.data.desk import address, settings
 
@@ -80,3 +81,10 @@ def test_a_service_is_the_same_however_its_address_is_spelled(desk):
     desk.take_in("Ada")
     desk.settings = settings(base_url="https://SERVICE.invalid/")
     assert desk.take_in("Ada", "Ben").new == 1
+
+
+def test_a_campaign_that_begins_during_a_pause_of_its_service_waits_as_well(desk):
+    desk.take_in("Ada", key="first")
+    desk.call(pause, 60, key="first")
+    desk.take_in("Ben", key="second")
+    assert desk.kept("Ben", op=Op.ADD, key="second") == {"Ben": "throttled"}

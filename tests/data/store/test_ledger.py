@@ -6,7 +6,7 @@ import stat
 from collections import Counter
 from collections.abc import Callable
 from contextlib import closing
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -244,6 +244,24 @@ def test_a_ledger_of_1_0_is_one_of_this_version(tmp_path: Path) -> None:
             pass
     assert states == dict.fromkeys(State, 1) | {State.WAITING: 2, State.GIVEN_UP: 2}
     assert named == "ada of x"
+    sent = "SELECT DISTINCT op, mailbox IS NULL, problem FROM part JOIN step ON step.id = step_id"
+    assert {("invite", 0, 42), ("add", 1, None)} < {*sql(file, sent)}
+
+
+@pytest.mark.parametrize("service", ["https://service.invalid", "https://service.invalid:99999"])
+def test_a_ledger_of_1_0_keeps_its_pause_and_an_address_that_is_none(
+    tmp_path: Path, service: str
+) -> None:
+    file = tmp_path / "ledger.db"
+    with closing(sqlite3.connect(file)) as connection:
+        connection.executescript(OLD.read_text("utf-8"))
+    until, account = "2026-12-01 09:00:00.000000", sql(file, "SELECT account FROM campaign")[0][0]
+    pace = f"INSERT INTO pace VALUES ('{service}', '{account}', '{until}')"
+    sql(file, f"UPDATE campaign SET service = '{service}'", pace)
+    with Ledger.open(url(file)) as ledger, ledger.reading() as session:
+        campaign = find(session, "backend")
+        assert campaign.service == service
+        assert campaign.paused_until == datetime(2026, 12, 1, 9, tzinfo=UTC)
 
 
 @pytest.mark.parametrize("kind", ["hard link", "mount"])
