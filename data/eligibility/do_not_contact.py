@@ -60,7 +60,8 @@ def read_list(file: Path) -> list[str]:
                 entries.append(entry(plain_address(each)))
             except ValueError as error:
                 place = table.place(number, column)
-                mistakes.append(Mistake(place, found=each or None, wanted=str(error)))
+                if all(other.place != place for other in mistakes):
+                    mistakes.append(Mistake(place, found=each or None, wanted=str(error)))
     if not entries and not mistakes:
         message = "the do-not-contact list is empty; remove CAMPAIGN_DO_NOT_CONTACT to have none"
         mistakes.append(Mistake(Place(file), message))
