@@ -65,6 +65,9 @@ _CAME = "part.state NOT IN ('waiting', 'refused')"  # as far as anybody knows
 _TOUCHED = (
     f"(step.state = 'given up' OR EXISTS (SELECT 1 FROM part WHERE step_id = step.id AND {_CAME}))"
 )
+# What comes behind the @ of a mailbox, on either database.
+_DOMAIN = "replace({0}, rtrim({0}, replace({0}, '@', '')), '')".format("person.mailbox")
+_BLOCKED = f"EXISTS (SELECT 1 {_LISTED} AND email_key IN (person.mailbox, {_DOMAIN}))"
 _INVITE = "step.campaign_id = person.campaign_id AND step.person_id = person.id AND op = 'invite'"
 # CROSS JOIN is the order for SQLite: it begins with the few people of a mailbox or a name.
 _EVIDENCE = f"""
@@ -81,10 +84,10 @@ WHERE part.mailbox IN {{boxes}} AND part.problem = :problem AND {_CAME}
 UNION ALL SELECT '{MAILBOX}', person.mailbox, coalesce(became, person.id), email1, step.state, NULL
 FROM person CROSS JOIN step WHERE {_INVITE}
     AND person.campaign_id = :campaign AND person.mailbox IN {{boxes}} AND {_TOUCHED}
-UNION ALL SELECT '{NAME}', name_key, person.id, email1, step.state, NULL
+UNION ALL SELECT '{NAME}', name_key, person.id, email1, CASE WHEN {_TOUCHED} THEN step.state END, NULL
 FROM person CROSS JOIN step WHERE {_INVITE}
     AND person.campaign_id = :campaign AND NOT listed AND name_key IN {{names}} AND became IS NULL
-    AND ({_TOUCHED} OR EXISTS (SELECT 1 {_LISTED} AND do_not_contact.email_key = person.mailbox))
+    AND ({_TOUCHED} OR {_BLOCKED})
 """
 _LISTS = ("words", "signs", "boxes", "names")
 _OF_THESE = (

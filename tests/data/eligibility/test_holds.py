@@ -64,6 +64,7 @@ SECOND = "second address"
         ("unsure", [("Ada", "Of X", "ada@y.org")], SECOND),
         ("withdrawn", [("Ada", "Of X", "ada@y.org")], SECOND),
         ("blocked", [("Ada", "Of X", "ada@y.org")], SECOND),
+        ("their domain blocked", [("Ada", "Of X", "ada@y.org")], SECOND),
         ("lifted", [("Ada", "Of X", "ada@y.org")], None),
         ("waiting", [("Ada", "Of X", "ada@y.org")], None),
         ("refused", [("Ada", "Of X", "ada@y.org")], None),
@@ -85,9 +86,11 @@ def test_who_looks_like_somebody_invited_under_another_address(desk, happens, th
         desk.call(d.withdraw, [address("Ada")], ME)
     elif happens in ("blocked", "lifted"):
         desk.call(lambda s, _: d.block(s, [address("Ada")], ME))
+    elif happens == "their domain blocked":
+        desk.call(lambda s, _: d.block(s, ["@x.org"], ME))
     if happens == "lifted":
         desk.call(lambda s, _: d.block(s, [address("Ada")], ME, lift=True))
-    desk.take_in("Ben", *then, **ALL_GONE)
+    desk.take_in(*([] if happens == "their domain blocked" else ["Ben"]), *then, **ALL_GONE)
     new = then[-1][2]
     assert desk.kept(new) == ({new: held} if held else {})
     assert (new in desk.to_come(Op.ADD)) == (held is None)
