@@ -169,6 +169,8 @@ def _options(table: Table, where: dict[str, list[str]]) -> Iterator[str]:
         columns = {name: f"<header of {name}>" for name in missing}
         yield f"  columns: {json.dumps(columns)}    # it has {headers_shown(table.headers)}"
     blanks, marked = to_decide(table, where)
+    for each in marked:
+        yield f"  # {each}"
     if marked:
         yield "  hidden_rows: <skip or read>   # of rows that are hidden, coloured or like a test"
     if blanks:

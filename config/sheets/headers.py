@@ -113,7 +113,8 @@ def is_not_so(value: str) -> bool:
 
 def answer(value: str) -> str:
     """What a value answers, as "No, thanks": `yes`, `no` or `hold`, or `not_so`; else nothing."""
-    return _meant(value) or _meant(_ASIDE.split(value.strip())[0])
+    first = _ASIDE.split(value.strip())[0]  # of a name it may be an initial, as in J. Ortiz
+    return _meant(value) or (_meant(first) if len(first) > 1 else "")
 
 
 def _meant(value: str) -> str:

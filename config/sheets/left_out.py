@@ -61,13 +61,16 @@ def choose(table: Table, spec: "Spec") -> Choice | None:
     if len(table.mistakes) > before:
         return None
     _contradicted(table, spec.where, out)
-    marks: list[Finding] = []
+    marks, ignored = [], []
     for mark, them in marked_rows(table, [row for row, _ in table.rows if row not in out]).items():
         who = _listed(them, table)
         if spec.hidden_rows == "skip":
-            out |= dict.fromkeys(them, f"the row is {mark}")
+            out |= {
+                row: f"the row is {mark} {text and shown(text)}".strip()
+                for row, text in them.items()
+            }
         elif spec.hidden_rows == "read":
-            table.notes.append(f"{table.grid.whole}: {mark}, but will be invited: {who}")
+            ignored.append(f"the {mark} {who}")
         else:
             marks.append(Finding(f"{mark}: {who}", table.place(next(iter(them))), MARKS))
     rows = [row for row, _ in table.rows if row not in out]
@@ -77,16 +80,23 @@ def choose(table: Table, spec: "Spec") -> Choice | None:
     open_ = [each for each in (*found, *marks) if each not in decided]
     if open_:
         table.mistakes.append(_question(open_, spec))
-    ignored = [each.title + (f" ({each.told})" if each.told else "") for each in decided]
+    ignored += [each.title + (f" ({each.told})" if each.told else "") for each in decided]
+    others = {*range(len(table.headers))} - {*table.by_field.values()}
+    for title, at in ((table.headers[at], at) for at in sorted(others)):
+        if has_remarks(title) and compared(title) not in map(compared, known):
+            texts = {row: text for row in rows if (text := str(table.cells.at[row, at]))}
+            say = f"{table.grid.whole}: {title} says of {_listed(texts, table)}"
+            table.notes += [say] if texts else []
     return out, _apart(table, rows, known), ignored
 
 
-def to_decide(table: Table, where: Where) -> tuple[dict[str, str], bool]:
-    """A blank for each column that could decide whom of these `where` keeps; are rows marked?"""
+def to_decide(table: Table, where: Where) -> tuple[dict[str, str], list[str]]:
+    """A blank for each column that could decide whom of these `where` keeps, and marked rows."""
     out = _by_where(table, where)
     rows = [row for row, _ in table.rows if row not in out]
     blanks = {each.title: each.blank for each in deciding(table, rows, where) if each.title}
-    return blanks, bool(marked_rows(table, rows))
+    marked = marked_rows(table, rows).items()
+    return blanks, [f"{mark}: {_listed(them, table)}" for mark, them in marked]
 
 
 def values_of(table: Table, name: str) -> tuple[str, list[str]]:
@@ -192,7 +202,7 @@ def _tells(text: str, how: Literal["search", "fullmatch"] = "search") -> bool:
 
 
 def _answers(counts: Counts) -> dict[str, str]:
-    """What the values answer, if most of them answer yes or no at all."""
+    """What the values answer, if one is a no or a later in words, or most of them are answers."""
     filled = [value for value in counts if value]
     said = {value: answer(value) for value in filled[:FEW]}
     plainly = [value for value, means in said.items() if means in {"yes", "no", "hold"}]
@@ -200,6 +210,7 @@ def _answers(counts: Counts) -> dict[str, str]:
     people = sum(counts[value] for value in filled)
     # Ones and noughts among other numbers are numbers.
     worded = not all(map(str.isdecimal, plainly)) and 2 * known >= people
+    worded = worded or any(len(v) > 1 and said[v] in {"no", "hold"} for v in plainly)
     return said if plainly and (worded or known == people) else {}
 
 
@@ -222,13 +233,14 @@ def _contradicted(table: Table, where: Where, out: Mapping[int, str]) -> None:
         key = email_key(str(cells.at[row, address]))
         return [("name", compared(table.names[row]), *job), ("address", key, *job)]
 
-    gone = [row for row in out if any(says("out", str(cells.at[row, at])) for at in columns)]
+    gone = {row: at for row in out for at in columns if says("out", str(cells.at[row, at]))}
     kept = {it: row for row, _ in table.rows if gone and row not in out for it in known_as(row)}
-    for row in gone:
+    for row, at in gone.items():
         if other := next((kept[it] for it in known_as(row) if it in kept), None):
-            why = f"{table.names[row]} is left out here ({out[row]}), but kept in row {other}; "
-            why += "delete the row that holds no longer"
-            table.mistakes.append(Mistake(table.place(row, columns[0]), why, FIELD))
+            said = f"{table.headers[at]} {shown(cells.at[row, at])}"
+            why = f"{table.names[row]} has {said} here, but row {other} is kept; delete the row "
+            why += "that is no longer true"
+            table.mistakes.append(Mistake(table.place(row, at), why, FIELD))
 
 
 def has_remark_beside(value: str) -> bool:

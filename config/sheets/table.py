@@ -13,7 +13,6 @@ from config.sheets.files import Kind, Source
 from config.sheets.headers import (
     ABOVE_AT_MOST,
     fields_of,
-    has_remarks,
     header_among,
     is_header,
     is_nobody,
@@ -188,9 +187,10 @@ def _columns(
     mistakes = []
     for name, title in columns.items():
         if name not in all_of:
-            why = (
-                f"no column has the header {shown(title)}; the headers are {headers_shown(titles)}"
-            )
+            why = f"no column has the header {shown(title)}; they are {headers_shown(titles)}"
+            if spelling(title) in map(spelling, titles):
+                whole = f'split_name: true, columns: {{full_name: "{title}"}}'
+                why = f"{shown(title)} stands for another field as well; for whole names:  {whole}"
             mistakes.append(Mistake(grid.place(header), why, name, title))
     if any(map(is_address, titles)):
         mistakes.append(Mistake(grid.place(header), NO_HEADER))
@@ -272,12 +272,9 @@ def _torn(delimiter: str, cells: Sequence[str], width: int) -> str | None:
 
 
 def _unsent(grid: Grid, titles: Sequence[str], by_field: Mapping[str, int]) -> list[str]:
-    """Name the columns that are not sent, and say how to send remarks."""
+    """Name the columns that are not sent."""
     others = [title for at, title in enumerate(titles) if title and at not in by_field.values()]
-    remarks = [title for title in others if "notes" not in by_field and has_remarks(title)]
-    send = (f'to send {title}, write  columns: {{notes: "{title}"}}' for title in remarks)
-    notes = "; ".join([", ".join(others), *send])
-    return [f"{grid.whole}: columns that are not sent: {notes}"] if others else []
+    return [f"{grid.whole}: columns that are not sent: {', '.join(others)}"] if others else []
 
 
 # It begins with a letter, and has no sign of a setting, of code or of an address of the network.

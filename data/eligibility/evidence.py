@@ -68,6 +68,7 @@ _TOUCHED = (
 # What comes behind the @ of a mailbox, on either database.
 _DOMAIN = "replace({0}, rtrim({0}, replace({0}, '@', '')), '')".format("person.mailbox")
 _BLOCKED = f"EXISTS (SELECT 1 {_LISTED} AND email_key IN (person.mailbox, {_DOMAIN}))"
+_SO_FAR = f"CASE WHEN {_TOUCHED} THEN step.state END"
 _INVITE = "step.campaign_id = person.campaign_id AND step.person_id = person.id AND op = 'invite'"
 # CROSS JOIN is the order for SQLite: it begins with the few people of a mailbox or a name.
 _EVIDENCE = f"""
@@ -84,7 +85,7 @@ WHERE part.mailbox IN {{boxes}} AND part.problem = :problem AND {_CAME}
 UNION ALL SELECT '{MAILBOX}', person.mailbox, coalesce(became, person.id), email1, step.state, NULL
 FROM person CROSS JOIN step WHERE {_INVITE}
     AND person.campaign_id = :campaign AND person.mailbox IN {{boxes}} AND {_TOUCHED}
-UNION ALL SELECT '{NAME}', name_key, person.id, email1, CASE WHEN {_TOUCHED} THEN step.state END, NULL
+UNION ALL SELECT '{NAME}', name_key, person.id, email1, {_SO_FAR}, NULL
 FROM person CROSS JOIN step WHERE {_INVITE}
     AND person.campaign_id = :campaign AND NOT listed AND name_key IN {{names}} AND became IS NULL
     AND ({_TOUCHED} OR {_BLOCKED})

@@ -241,7 +241,10 @@ def test_a_workbook_keeps_what_is_read_of_an_export(tmp_path: Path) -> None:
     spec = Table(file="hiring.xlsx", sheet="candidates", hidden_rows="skip")
     people = read_people(spec, tmp_path)
     assert [each.key for each in people.listed] == ["ada@people.test", "mary@people.test"]
-    assert [*people.left_out] == ["the row is coloured differently", "the row is commented"]
+    assert [*people.left_out] == [
+        "the row is coloured differently",
+        'the row is commented "withdrew"',
+    ]
 
 
 def test_marked_rows_and_unknown_headers_are_left_to_a_person(tmp_path: Path) -> None:

@@ -187,7 +187,7 @@ def test_whoever_is_out_by_one_row_and_kept_by_another_is_a_question(
     )
     (first, last, *_), status = other.split(","), other.rpartition(",")[2]
     kept = 3 if first == "Grace" else 2
-    why = f'{first} {last} is left out here (Status is "{status}"), but kept in row {kept}; delete'
+    why = f'{first} {last} has Status "{status}" here, but row {kept} is kept; delete the row'
     assert any(why in each for each in said(people, tmp_path)) == asked
 
 
@@ -242,6 +242,7 @@ Comment: strong | please do NOT contact, she withdrew; Recruiter remarks: withdr
 Notes: rejected our first offer, ask again |; Bemerkungen: bereits eingeladen |
 Notes: already invited |; Job Name: Backend | Designer; jobReqId: 1 | 2; Stelle: Bäcker | Maler
 Role: Staff |; Ticket Type: A | B; Test sent on: 2026-11-02 |; Invited: no | no; Invited: yes | no
+Avis: Favorable | Défavorable | Favorable | En attente; Test date: 2026-10-21 |
 Progress: sent |; Mail: Invited | Paid; Attendance: Attending | Cancelled
 """
 NOTHING = """
@@ -252,6 +253,7 @@ Score: 71 | 64; Salary: 50k |; CV link: https://cv.test/1 | https://cv.test/2; G
 Size: S | M; Rating: 1.5 | 0.5; Status changed: 2026-11-01 | 2026-11-02
 Current job title: Cook | Nurse; Job posted on: May | June; Test sent on: |; Invited: - | n/a
 Recruiter: Bo | Jo; Number of applications: 0 | 0; Degree: BSc | MSc
+Recruiter: J. Ortiz | L. Park
 """
 
 

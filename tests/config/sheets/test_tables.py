@@ -123,7 +123,7 @@ MISTAKES: list[tuple[str | bytes, dict[str, Any], list[str]]] = [
         HEAD + ADA,
         {"columns": {"notes": "Remark"}},
         [
-            ':1, notes: no column has the header "Remark"; the headers are "First name", '
+            ':1, notes: no column has the header "Remark"; they are "First name", '
             '"Last name", "Email"'
         ],
     ),
@@ -278,7 +278,7 @@ FINE: list[tuple[str | bytes, dict[str, Any], list[str]]] = [
     (
         HEAD[:-1] + ",Notes,Salary\n" + ADA[:-1] + ",good,90\n",
         {},
-        ["columns that are not sent: Notes, Salary", 'write  columns: {notes: "Notes"}'],
+        ["columns that are not sent: Notes, Salary", 'Notes says of row 2 (Ada Lovelace) "good"'],
     ),
     ("Who,Last,Mail,Contact\nAda,Lovelace,x,ada@people.test\n", {"columns": {"first_name": "who",
      "last_name": "LAST", "email1": "Contact"}}, ["not sent: Mail"]),
