@@ -14,8 +14,8 @@ RUN := env -u PYTHONDONTWRITEBYTECODE $(BIN)
 
 setup: $(VENV)/.ready         ## .venv with the locked packages and the project
 
-demo: $(VENV)/.ready          ## the sample campaign, end to end, against the sandbox
-	@$(RUN)/campaign demo
+demo: $(VENV)/.ready          ## the sample campaign against the sandbox; CRASH=1: killed in the middle
+	@$(RUN)/campaign demo $(if $(CRASH),--crash)
 
 test: $(VENV)/.ready-tests    ## what every change needs, in three minutes: make test TESTS=tests/config
 	@$(RUN)/pytest -m "not slow" $(TESTS)

@@ -1,6 +1,5 @@
-"""The commands that stay, `up` and `sandbox`; and `demo`, a sample campaign at a sandbox."""
+"""The commands that stay: `up` and `sandbox`."""
 
-import os
 import sys
 from itertools import count
 from pathlib import Path
@@ -9,8 +8,6 @@ import typer
 
 from config.errors import BadInput, Place, quoted
 from flows.cli.panels import BEGIN, SEND
-
-SAMPLE = Path(__file__).resolve().parent / "sample.yaml"
 
 
 @SEND.command
@@ -71,40 +68,3 @@ def sandbox(
     options = ["--port", str(port), "--record", f"{place}/record.jsonl"]
     faults = [word for each in fault for word in ("--fault", each)]
     return main([*options, "--outbox", f"{place}/outbox", *faults])
-
-
-@BEGIN.command
-def demo() -> int:
-    """See it work: a sample campaign against a sandbox, twice. No real email is sent.
-
-    Example: campaign demo
-    """
-    import tempfile
-
-    from flows.cli.app import run as typed
-    from flows.server import prefect_server
-    from sandbox.server import Sandbox
-
-    with tempfile.TemporaryDirectory() as place, Sandbox(outbox=Path(place, "outbox")) as service:
-        own = {"CAMPAIGN_DATABASE_URL": f"sqlite:///{place}/ledger.db", "PREFECT_HOME": place}
-        os.environ.update(service.settings | own | {"XDG_DATA_HOME": place})
-        file = Path(place, "backend.yaml")
-        file.write_bytes(SAMPLE.read_bytes())
-        print(f"A sandbox of the assessment service answers at {service.url}.", flush=True)
-        with prefect_server() as ready:
-            print("Getting Prefect ready …", flush=True)
-            ready()
-            code = typed(["run", str(file), "--yes"])
-            first = len(service.entries())
-            print("\nThe outbox has one email for each:", flush=True)
-            for entry in service.entries():
-                if entry["op"] == "invite":
-                    print(f"  {entry['email']}")
-            print("\nEach one's link:", flush=True)
-            typed(["links", "backend-2026"])
-            print("\nThe same command again:", flush=True)
-            code = max(code, typed(["run", str(file), "--yes"]))
-        again = len(service.entries()) - first
-        print(f"\nThe first run made {first} requests, the second {again}.")
-        print("To write a campaign of your own: campaign new hiring.yaml")
-    return code

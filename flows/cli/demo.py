@@ -1,0 +1,174 @@
+"""The command `demo`: a sample campaign at a sandbox, twice; or killed in the middle."""
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import chain, product
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from config.errors import command
+from flows.cli.panels import BEGIN
+
+if TYPE_CHECKING:
+    from sandbox.record import Entry
+    from sandbox.server import Sandbox
+
+SAMPLE = Path(__file__).resolve().parent / "sample.yaml"
+KEY = "backend-2026"
+FIRST = ("Ada", "Barbara", "Donald", "Edsger", "Frances")
+LAST = ("Allen", "Dijkstra", "Hamilton", "Hopper", "Knuth", "Liskov", "Lovelace", "Turing")
+LOST = 5  # the invitation whose answer is lost, as the service counts them
+KILLED = range(16, 24)  # those that are in flight at kill -9: every second one has arrived
+PATIENCE = 300.0  # seconds for a run to come so far, on a machine as busy as it may be
+PROGRAM = (sys.executable, "-c", "from flows.cli.app import main; main()")
+
+
+@BEGIN.command
+def demo(
+    crash: bool = typer.Option(
+        False, "--crash", help="40 people: killed with -9 in the middle, settled, and counted."
+    ),
+) -> int:
+    """See it work: a sample campaign against a sandbox, twice. No real email is sent.
+
+    Example: campaign demo
+    """
+    with _sandbox() as (service, file):
+        return _crash(service, file) if crash else _twice(service, file)
+
+
+@contextmanager
+def _sandbox() -> Iterator[tuple["Sandbox", Path]]:
+    """A sandbox with a ledger and a Prefect of its own, and the sample campaign as a file."""
+    from flows.server import prefect_server
+    from sandbox.server import Sandbox
+
+    with tempfile.TemporaryDirectory() as place, Sandbox(outbox=Path(place, "outbox")) as service:
+        own = {"CAMPAIGN_DATABASE_URL": f"sqlite:///{place}/ledger.db", "PREFECT_HOME": place}
+        os.environ.update(service.settings | own | {"XDG_DATA_HOME": place})
+        file = Path(place, "backend.yaml")
+        file.write_bytes(SAMPLE.read_bytes())
+        print(f"A sandbox of the assessment service answers at {service.url}.", flush=True)
+        with prefect_server() as ready:
+            print("Getting Prefect ready …", flush=True)
+            ready()
+            yield service, file
+
+
+def _twice(service: "Sandbox", file: Path) -> int:
+    from flows.cli.app import run as typed
+
+    code = typed(["run", str(file), "--yes"])
+    first = len(service.entries())
+    print("\nThe outbox has one email for each:", flush=True)
+    for email in _outbox(service):
+        print(f"  {email}")
+    print("\nEach one's link:", flush=True)
+    typed(["links", KEY])
+    print("\nThe same command again:", flush=True)
+    code = max(code, typed(["run", str(file), "--yes"]))
+    again = len(service.entries()) - first
+    print(f"\nThe first run made {first} requests, the second {again}.")
+    print("To write a campaign of your own: campaign new hiring.yaml")
+    return code
+
+
+def _crash(service: "Sandbox", file: Path) -> int:
+    """Kill a run of 40 people, settle what nobody can know, and count what the service did."""
+    people, run = _of_40(file), ["run", str(file), "--yes"]
+    print("40 people. One answer gets lost on its way, and then comes a kill -9.", flush=True)
+    _killed(service, run)
+    _typed("The same command goes on, and repeats nothing that may have happened.", run)
+    _typed("What became of these, nobody can know.", ["settle", KEY])
+    there, doubtful = {*_outbox(service)}, _unsure()
+    words = (("--sent" if each in there else "--again", each) for each in doubtful)
+    why = ["--why", "Not in the outbox"]
+    arrived = (
+        f"Somebody looks into the outbox: {len(there.intersection(doubtful))} emails are there."
+    )
+    look = f"Somebody looks into the outbox: {arrived} of these emails are there."
+    _typed(look, ["settle", KEY, *why, *chain.from_iterable(words)])
+    _typed("The same command once more.", run)
+    said, exact = counted(people, _outbox(service))
+    print(f"\nThe service's own record: {said}.")
+    return 0 if exact else 1
+
+
+def counted(people: Sequence[str], emailed: Sequence[str]) -> tuple[str, bool]:
+    """Count the emails of these people, in words; and whether everybody got exactly one."""
+    times = Counter(emailed)
+    forgotten = len({*people} - times.keys())
+    twice = sum(number > 1 for number in times.values())
+    said = f"{len(people)} people, {len(emailed)} emails, {forgotten} forgotten, {twice} twice"
+    return said, sorted(people) == sorted(emailed)
+
+
+def _of_40(file: Path) -> list[str]:
+    """Put 40 people into the sample campaign; returns their addresses."""
+    head, _, _ = file.read_text("utf-8").partition("  - {")
+    names = [*product(FIRST, LAST)]
+    emails = [f"{first}.{last}@example.com".lower() for first, last in names]
+    rows = [
+        f"  - {{first_name: {first}, last_name: {last}, email1: {email}}}\n"
+        for (first, last), email in zip(names, emails, strict=True)
+    ]
+    file.write_text("".join([head, *rows]), "utf-8")
+    return emails
+
+
+def _killed(service: "Sandbox", run: Sequence[str]) -> None:
+    """Run it in a process of its own, and kill that while no invitation of KILLED is answered."""
+    from sandbox.faults import late, lost
+
+    unanswered = [replace(late(600, number), works=number % 2 == 0) for number in KILLED]
+    service.faults["invite"] = [lost(LOST), *unanswered]
+    print(f"\n$ {command(*run)}", flush=True)
+    at_a_time = {"CAMPAIGN_INVITES_IN_FLIGHT": str(len(KILLED))}
+    with tempfile.TemporaryFile() as said:
+        child = subprocess.Popen(  # noqa: S603 - our own program
+            [*PROGRAM, *run], stdout=said, stderr=said, env=os.environ | at_a_time
+        )
+        try:
+            service.wait_for(
+                lambda seen: sum(each["op"] == "invite" for each in seen) >= KILLED[-1], 120
+            )
+        finally:
+            child.kill()
+            child.wait()
+        said.seek(0)
+        print(said.read().decode(), end="")
+    print(f"*** kill -9, with {len(KILLED)} invitations in flight ***", flush=True)
+
+
+def _invitations(entries: Sequence["Entry"]) -> int:
+    return sum(entry["op"] == "invite" for entry in entries)
+
+
+def _typed(why: str, words: Sequence[str]) -> None:
+    from flows.cli.app import run as typed
+
+    print(f"\n{why}\n\n$ {command(*words)}", flush=True)
+    typed(words)
+
+
+def _outbox(service: "Sandbox") -> list[str]:
+    """Who got an email, in order; twice in here is twice in their mailbox."""
+    return [e["email"] for e in service.entries() if e["op"] == "invite" and e["worked"]]
+
+
+def _unsure() -> list[str]:
+    from config.settings import settings
+    from data.campaigns.people import find
+    from data.decisions.doubts import doubts
+    from data.store.ledger import Ledger
+
+    with Ledger.open(settings().database_url) as ledger, ledger.reading() as session:
+        return [doubt.email1 for doubt in doubts(session, find(session, KEY).id)]
