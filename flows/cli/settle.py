@@ -30,6 +30,9 @@ def settle(
     problem: str = typer.Option("", help="attached, or: again"),
     output: Path | None = typer.Option(None, "-o", "--output", help="Write a table to fill in."),
     filled_in: Path | None = typer.Option(None, "--from", help="Take the verdicts of that table."),
+    seen: Path | None = typer.Option(
+        None, "--seen", help="Take as sent what a list from the web application shows."
+    ),
     accept_ledger: bool = typer.Option(
         False, "--accept-ledger", help="Send from this ledger, although its receipt does not fit."
     ),
@@ -41,8 +44,10 @@ def settle(
 
     Example: campaign settle backend-2026 --sent ada@example.org
     """
+    from data.campaigns.people import own_steps
     from data.decisions.doubts import doubts
     from data.decisions.doubts import settle as decide
+    from data.store.states import Op
 
     if output is not None and output.suffix.lower() != ".csv":
         raise typer.BadParameter("the table to fill in is a .csv", param_hint="-o")
@@ -65,7 +70,12 @@ def settle(
         check_output(output, force=force)
     with deciding(key) as (session, campaign):
         open_ = doubts(session, campaign.id)
-    if open_ and not verdicts and not filled_in and not output and _on_a_terminal(as_json):
+        name = (campaign.spec or {}).get("project", {}).get("name")
+        its = (own_steps(session, campaign.id)[Op.CREATE].service_id, name)
+    if seen is not None:
+        verdicts += _seen(seen, open_, its)
+    from_a_file = filled_in is not None or seen is not None
+    if open_ and not verdicts and not from_a_file and not output and _on_a_terminal(as_json):
         verdicts, by = _asked(open_, by)
     with deciding(key) as (session, campaign):
         decide(session, campaign.id, verdicts, by)
@@ -93,6 +103,15 @@ def _accept_ledger(key: str, by: "By") -> int:
         "for all of them: withdraw, block and forget those people again."
     )
     return 0
+
+
+def _seen(file: Path, open_: Sequence["Doubt"], project: Sequence[object]) -> list["Verdict"]:
+    from tasks.seen import read_seen
+
+    found = read_seen(file, open_, project)
+    for why, emails in found.left.items():
+        words.aside(f"Stays unsure, {why}: {', '.join(emails)}")
+    return found.verdicts
 
 
 def _of_people(word: str, typed: Sequence[str]) -> list["Verdict"]:
@@ -216,4 +235,5 @@ def _verdicts_to_type(key: str, left: Sequence["Doubt"]) -> Iterator[str]:
         yield command("settle", key, "--sent", "EMAIL")
     if kinds & {Op.ADD, Op.INVITE}:
         yield command("settle", key, "--again", "EMAIL") + why
+        yield command("settle", key, "--seen", "LIST")
         yield command("settle", key, "-o", "doubts.csv")

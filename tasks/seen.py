@@ -1,0 +1,112 @@
+"""A list that a person exported from the web application, beside what is unsure."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from config.emails import email_key
+from config.errors import BadInput
+from config.sheets.cells import plain_address
+from config.sheets.files import read_file
+from config.sheets.headers import answer, says, worded
+from config.sheets.table import Table, headers_shown, table_of
+from data.decisions.doubts import Doubt, Verdict
+from data.store.states import OF_PROJECT, Op
+
+ABSENT = "not in the list"
+ELSEWHERE = "in the list with another project"
+NO_ID = "in the list without an id, or with several"
+NOT_SAID = "no column says that they were invited"
+INVITED = "invited already, says the list, though only an unsure add is known here"
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a list settles, and whom it does not settle: addresses by the reason."""
+
+    verdicts: list[Verdict]
+    left: dict[str, list[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    is_here: bool  # in the campaign's project, as far as a column says
+    number: str
+    is_invited: bool
+
+
+def read_seen(file: Path, doubts: Sequence[Doubt], project: Sequence[object]) -> Seen:
+    """Settle by a table of any kind what it shows to have happened, people matched by address.
+
+    `project` is what the list may call the campaign's project: its id, its name. Raises BadInput.
+    """
+    table = table_of(read_file(file))
+    if table.mistakes:
+        raise BadInput(table.mistakes)
+    if not _columns(table, _ID) and any(each.op is Op.ADD for each in doubts):
+        why = f"no column of candidates' ids; found {headers_shown(table.headers)}"
+        raise BadInput.at(table.grid.place(table.header), why)
+    rows: dict[str, list[_Row]] = {}
+    for key, row in _rows(table, {str(each).casefold() for each in project if each}):
+        rows.setdefault(key, []).append(row)
+    seen = Seen([], {})
+    for doubt in doubts:
+        if doubt.op not in OF_PROJECT:
+            found = _settled(doubt, rows.get(email_key(doubt.email1), []))
+            if isinstance(found, Verdict):
+                seen.verdicts.append(found)
+            else:
+                seen.left.setdefault(found, []).append(doubt.email1)
+    return seen
+
+
+def _settled(doubt: Doubt, rows: Sequence[_Row]) -> Verdict | str:
+    """The verdict on one doubt by the rows of the person, or why there is none."""
+    here = [row for row in rows if row.is_here]
+    if not here:
+        return ELSEWHERE if rows else ABSENT
+    if doubt.op is Op.INVITE:
+        told = all(row.is_invited for row in here)
+        return Verdict("sent", doubt.email1, Op.INVITE, None, doubt.part_id) if told else NOT_SAID
+    if any(row.is_invited for row in here):
+        return INVITED
+    number, *others = {row.number for row in here}
+    if others or not re.fullmatch(r"[0-9]{1,19}", number):
+        return NO_ID
+    return Verdict("sent", doubt.email1, Op.ADD, int(number), doubt.part_id)
+
+
+def _rows(table: Table, project: set[str]) -> Iterator[tuple[str, _Row]]:
+    ids, invited, of = (_columns(table, each) for each in (_ID, _INVITED, _PROJECT))
+    address = table.by_field["email1"]
+    for _, *cells in table.cells.itertuples(name=None):
+        told = [cells[at] for at in invited if cells[at]]
+        row = _Row(
+            all(cells[at].casefold() in project for at in of),
+            cells[ids[0]] if ids else "",
+            bool(told) and all(map(_says_so, told)),
+        )
+        yield email_key(plain_address(cells[address])), row
+
+
+def _columns(table: Table, header: re.Pattern[str]) -> list[int]:
+    """The columns with such a header; a candidate's id before one of something else."""
+    found = [at for at, title in enumerate(table.headers) if header.fullmatch(worded(title))]
+    return sorted(found, key=lambda at: "candidate" not in worded(table.headers[at]))
+
+
+def _says_so(cell: str) -> bool:
+    """Whether a cell answers yes, says Sent or Invited, counts emails, or is a date."""
+    if cell.isdecimal():
+        return int(cell) > 0
+    return answer(cell) == "yes" or says("sent", cell, "fullmatch") or bool(_DATE.match(cell))
+
+
+_ID = re.compile("(?:candidate )?id")
+_PROJECT = re.compile("(?:project|interview)(?: id| name)?")
+_INVITED = re.compile(
+    "(?:was )?(?:invited|emailed|sent|invitation(?: status)?|(?:invitation|invite|email)s? sent)"
+    "(?: at| on| date)?"
+)
+_DATE = re.compile(r"(?:19|20)\d\d-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./](?:19|20)?\d\d\b")
