@@ -156,6 +156,8 @@ class Settings(BaseSettings):
     says where longer."""
     notify_url: Annotated[SecretStr, AfterValidator(_notice)] | None = None
     """A webhook or mailbox that is told when a campaign needs a person; never shown."""
+    orders_token: SecretStr | None = Field(None, min_length=16)
+    """What `campaign orders` wants after Bearer, 16 characters or more; never shown."""
 
     @property
     def account(self) -> str:

@@ -1,6 +1,7 @@
-"""The commands that stay: `up` and `sandbox`."""
+"""The commands that stay: `up`, `orders` and `sandbox`."""
 
 import sys
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 
@@ -29,8 +30,7 @@ def up(
     from flows.prefect_home import login, prefect_home
     from flows.server import standing_server
 
-    if not folder.is_dir():
-        raise BadInput.at(Place(folder), "this is not a folder; name the folder of your campaigns")
+    _must_be_folder(folder)
     settings = service_settings()
     print("Starting Prefect …", flush=True)
     with standing_server(port) as server, Ledger.open(settings.database_url) as ledger:
@@ -41,6 +41,43 @@ def up(
         from flows.up import serve
 
         asyncio.run(serve(ledger, folder, server, lambda line: print(line, flush=True)))
+
+
+@SEND.command
+def orders(
+    folder: Path = typer.Argument(..., help="The folder of your campaigns."),
+    port: int = typer.Option(8090, min=1, max=65535, help="Where orders come in."),
+    host: str = typer.Option("127.0.0.1", help="Of which network; others than this machine's."),
+) -> None:
+    """Take people in by HTTP, as a hiring system or a script orders them. Stays until Ctrl-C.
+
+    Needs CAMPAIGN_ORDERS_TOKEN. `campaign up` sends what comes in.
+
+    Example: campaign orders campaigns
+    """
+    import socket
+
+    import uvicorn
+
+    from config.errors import BadSettings
+    from config.settings import settings
+    from data.store.ledger import Ledger
+    from flows.server import PortTaken
+    from tasks.orders.desk import Desk, application
+
+    _must_be_folder(folder)
+    token = settings().orders_token
+    if token is None:
+        raise BadSettings("CAMPAIGN_ORDERS_TOKEN: not set, wanted 16 characters or more.")
+    try:
+        listener = socket.create_server((host, port))
+    except OSError:
+        raise PortTaken(port=port, other=port % 65535 + 1) from None
+    with listener, Ledger.open(settings().database_url) as ledger, suppress(KeyboardInterrupt):
+        desk = application(Desk(folder, ledger, token.get_secret_value()))
+        config = uvicorn.Config(desk, log_config=None, access_log=False, limit_concurrency=100)
+        print(f"Orders: http://{host}:{port}/campaigns/KEY/candidates. Ctrl-C stops.", flush=True)
+        uvicorn.Server(config).run([listener])
 
 
 @BEGIN.command
@@ -68,3 +105,8 @@ def sandbox(
     options = ["--port", str(port), "--record", f"{place}/record.jsonl"]
     faults = [word for each in fault for word in ("--fault", each)]
     return main([*options, "--outbox", f"{place}/outbox", *faults])
+
+
+def _must_be_folder(folder: Path) -> None:
+    if not folder.is_dir():
+        raise BadInput.at(Place(folder), "this is not a folder; name the folder of your campaigns")

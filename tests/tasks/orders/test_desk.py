@@ -1,0 +1,282 @@
+"""The order desk: what is taken is taken once and kept, and no answer names anybody else."""
+
+import asyncio
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from config.errors import BadInput
+from config.reading import read_campaign
+from data.campaigns.intake import take_in
+from data.decisions.decisions import By, block
+from data.store.lease import lease
+from data.store.states import Op
+from tasks.orders.desk import LARGEST, RATE, Desk, application
+from tasks.orders.table import Refused
+from tests.data.desk import Desk as Ledgers
+
+TOKEN = b"0123456789abcdef"
+ADA = {"id": "app-1", "first_name": "Ada", "last_name": "Lovelace", "email1": "ada@x.org"}
+BEN = {"id": "app-2", "first_name": "Ben", "last_name": "Okri", "email1": "ben@x.org"}
+WHY = {"why": "She took another job"}
+PATH = "/campaigns/hiring/candidates"
+
+
+class Door:
+    """A folder with the definition `hiring`, and a client at its desk."""
+
+    def __init__(self, folder: Path, ledgers: Ledgers) -> None:
+        self.folder, self.ledgers = folder, ledgers
+        self.file, self.table = folder / "hiring.yaml", folder / "hiring.orders.csv"
+        self.write()
+        self.open()
+
+    def write(self, **more: Any) -> None:
+        people = {"file": self.table.name, "where": {"withdrawn": ""}}
+        whole = {"campaign": "hiring", "project": {"name": "X"}, "problem": 42}
+        self.file.write_text(json.dumps(whole | {"candidates": people} | more))
+        os.utime(self.file, (0, 0))  # long at rest
+
+    def open(self) -> None:
+        """As after a kill: nothing is known but what is on the disk."""
+        self.desk = Desk(self.folder, self.ledgers.ledger, TOKEN.decode())
+
+    def ask(
+        self, method: str, path: str, asked: Any = None, bearer: bytes = TOKEN
+    ) -> tuple[int, dict[str, Any]]:
+        """Ask the desk, and give the status and what it says."""
+        content = None if method == "GET" else json.dumps(asked)
+
+        async def asking() -> httpx.Response:
+            desk = httpx.ASGITransport(application(self.desk))
+            async with httpx.AsyncClient(transport=desk, base_url="http://desk") as client:
+                headers = {b"Authorization": b"Bearer " + bearer}
+                return await client.request(method, path, content=content, headers=headers)
+
+        answer = asyncio.run(asking())
+        return answer.status_code, answer.json()
+
+    def post(self, order: Any, path: str = PATH, **more: Any) -> tuple[int, dict[str, Any]]:
+        return self.ask("POST", path, order, **more)
+
+    def get(self, number: str = "app-1") -> dict[str, Any]:
+        return self.ask("GET", f"{PATH}/{number}")[1]
+
+    def delete(self, number: str = "app-1", why: Any = WHY) -> int:
+        return self.ask("DELETE", f"{PATH}/{number}", why)[0]
+
+    def people(self) -> list[str]:
+        """Whom the definition has by now."""
+        self.desk.put_into_tables(at_once=True)
+        try:
+            return [each.candidate.email1 for each in read_campaign(self.file).people]
+        except BadInput:
+            return []
+
+    def runs(self, *, sends: bool = True) -> None:
+        """A run takes the table in, and sends."""
+        self.people()
+        with self.ledgers.ledger.writing() as session:
+            take_in(session, read_campaign(self.file), self.ledgers.settings)
+        if sends:
+            self.ledgers.sends(key="hiring")
+
+
+@pytest.fixture
+def door(tmp_path: Path, desk: Ledgers) -> Door:
+    folder = tmp_path / "campaigns"
+    folder.mkdir()
+    return Door(folder, desk)
+
+
+def test_what_was_taken_is_kept_through_a_kill_and_taken_once(door: Door) -> None:
+    assert [door.post(ADA)[0] for _ in range(3)] == [202] * 3
+    door.open()
+    assert door.get()["invite"] == "waiting"
+    assert door.post(ADA) == (202, {"id": "app-1"})
+    assert door.post(ADA | {"source": "Referral"})[0] == 409
+    assert door.people() == ["ada@x.org"]
+    assert door.post(ADA)[0] == door.post(BEN)[0] == 202
+    assert door.people() == ["ada@x.org", "ben@x.org"]
+    assert door.post(ADA | {"first_name": "Eve"})[0] == 409
+
+
+def test_an_order_that_broke_off_was_not_taken_and_spoils_no_other(door: Door) -> None:
+    door.post(ADA)
+    with (door.folder / ".orders" / "hiring.new").open("a") as file:
+        file.write('\n{"id": "app-2", "first_na')
+    door.open()
+    assert door.get("app-2") == {"error": "there is no such order"}
+    assert door.post(BEN)[0] == 202
+    assert door.people() == ["ada@x.org", "ben@x.org"]
+
+
+def test_what_the_disk_did_not_confirm_is_not_taken(
+    door: Door, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(_: int) -> None:
+        raise OSError("the disk is full")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fsync", fails)
+        assert door.post(ADA) == (503, {"error": "the desk failed (OSError)"})
+    assert door.post(ADA)[0] == 202
+
+
+@pytest.mark.parametrize(
+    ("order", "status", "said"),
+    [
+        (BEN | {"email1": "ben@"}, 422, 'email1: found "ben@", wanted an email address'),
+        (BEN | {"last_name": None}, 422, "last_name: missing, wanted a last name"),
+        (BEN | {"last_name": 12}, 422, "last_name: found"),
+        (BEN | {"last_name": "Okri\nEvil,e@x.org"}, 422, "last_name: found"),
+        (BEN | {"stage_id": "two"}, 422, "stage_id: found"),
+        (BEN | {"source": ["a"]}, 422, "source: wanted a text"),
+        (BEN | {"withdrawn": "no"}, 422, "wanted a JSON object with some of id, first_name"),
+        (BEN | {"id": "a/b"}, 422, "id: wanted"),
+        (BEN | {"id": None}, 422, "id: wanted"),
+        ([BEN], 422, "wanted a JSON object"),
+        (BEN | {"email1": "ADA@x.org"}, 422, "an order with this address came before"),
+        (BEN | {"first_name": "ada", "last_name": "LOVELACE"}, 422, "somebody of this name"),
+        (BEN | {"notes": "x" * LARGEST}, 413, "16,384 bytes"),
+    ],
+)
+def test_what_the_definition_would_refuse(order: Any, status: int, said: str, door: Door) -> None:
+    door.post(ADA | {"email1": "ada@x.org"})
+    code, answer = door.post(order)
+    assert code == status
+    assert said in answer["error"]
+    assert "ada@x.org" not in str(answer)
+    assert not (door.folder / ".orders" / "hiring.orders.csv").exists()  # no trace of them
+    assert door.people() == ["ada@x.org"]
+
+
+def test_the_same_person_by_two_orders_is_one(door: Door) -> None:
+    assert door.post(ADA)[0] == door.post(ADA | {"id": "app-9"})[0] == 202
+    assert door.people() == ["ada@x.org"]
+
+
+def test_a_definition_that_does_not_read_its_orders(door: Door) -> None:
+    door.write(candidates={"file": "people.csv"})
+    assert door.post(ADA) == (
+        404,
+        {"error": "no definition here has  candidates: {file: hiring.orders.csv}"},
+    )
+    door.write(candidates={"file": door.table.name})
+    code, answer = door.post(ADA)
+    assert code == 422
+    assert 'where: {withdrawn: ""}' in answer["error"]
+    assert door.post(ADA, "/campaigns/other/candidates")[0] == 404
+    assert door.post(ADA, "/campaigns/%2e%2e/candidates")[0] == 404
+
+
+def test_who_may_come_in(door: Door) -> None:
+    for wrong in (b"", TOKEN[:-1], TOKEN + b"x", b"\xe4"):
+        assert door.post(ADA, bearer=wrong)[0] == 401
+    assert door.people() == []
+
+
+def test_how_often(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
+    at = time.monotonic() + 1000
+    monkeypatch.setattr(time, "monotonic", lambda: at)
+    bearer = f"Bearer {TOKEN.decode()}"
+    for _ in range(int(RATE)):
+        door.desk.admit(bearer)
+    with pytest.raises(Refused, match="ask again in a second"):
+        door.desk.admit(bearer)
+    at += 1
+    for _ in range(int(RATE)):
+        door.desk.admit(bearer)
+
+
+def test_orders_that_never_rest_leave_their_table_at_rest(door: Door) -> None:
+    door.post(ADA)
+    door.desk.put_into_tables()
+    seen = door.table.stat()
+    door.post(BEN)
+    door.desk.put_into_tables()
+    assert door.table.stat().st_ino == seen.st_ino
+    assert time.time() - seen.st_mtime > 1  # read at once: nobody waits for it to rest
+    os.utime(door.table, (0, 0))  # a while later
+    door.desk.put_into_tables()
+    assert "ben@x.org" in door.table.read_text()
+
+
+def test_what_a_person_takes_out_of_the_table_stays_out(door: Door) -> None:
+    door.post(ADA)
+    door.post(BEN)
+    door.people()
+    kept = [line for line in door.table.read_text().splitlines() if "ada" not in line]
+    door.table.write_text("\n".join(kept))
+    door.post(BEN | {"id": "app-3", "first_name": "Cyd", "email1": "cyd@x.org"})
+    assert door.people() == ["ben@x.org", "cyd@x.org"]
+
+
+def test_how_far_an_order_is(door: Door) -> None:
+    door.post(ADA)
+    waits = {"add": "waiting", "invite": "waiting", "candidate_id": None, "embed_url": None}
+    assert door.get() == {"id": "app-1", **waits, "why": None}
+    door.runs()
+    told = door.get()
+    assert (told["add"], told["invite"], told["why"]) == ("done", "done", None)
+    assert told["embed_url"].endswith(f"candidateId={told['candidate_id']}")
+
+
+def test_why_not_names_nobody_else(door: Door) -> None:
+    door.post(ADA | {"email1": "ada.love@gmail.com"})
+    door.post(BEN | {"email1": "adalove+jobs@gmail.com"})
+    door.runs()
+    assert door.get("app-2")["why"] == "held"
+    with door.ledgers.ledger.writing() as session:
+        block(session, ["@gmail.com"], By("me", "they asked"))
+    assert "@" not in json.dumps(door.get("app-2"))
+
+
+def test_an_order_is_withdrawn_before_any_run_and_stays_so(door: Door) -> None:
+    door.post(ADA)
+    door.post(BEN)
+    assert door.delete(why={}) == door.delete(why={"why": " "}) == door.delete(why=None) == 422
+    assert door.delete() == door.delete() == 200
+    assert door.get()["why"] == "withdrawn"
+    assert door.post(ADA)[0] == 202  # it came again, and changes nothing
+    assert door.people() == ["ben@x.org"]
+    assert door.delete("app-7") == 404
+
+
+def test_an_order_is_withdrawn_in_the_ledger_with_its_reason(door: Door) -> None:
+    door.post(ADA)
+    door.post(BEN)
+    door.runs(sends=False)
+    assert door.delete() == door.delete() == 200
+    assert door.get()["why"] == "withdrawn"
+    door.runs()
+    assert door.ledgers.state("ada@x.org", "hiring")[1] == "given up"
+    assert door.ledgers.state("ben@x.org", "hiring")[1] == "done"
+    with door.ledgers.at("hiring") as (session, _):
+        from sqlmodel import select
+
+        from data.store.tables import Decision
+
+        [decided] = session.exec(select(Decision)).all()
+        assert (decided.word, decided.who, decided.why) == (
+            "withdraw",
+            "the order desk",
+            "She took another job",
+        )
+
+
+def test_a_run_at_work_may_have_read_an_order_that_is_withdrawn(door: Door) -> None:
+    door.post(ADA)
+    door.post(BEN)
+    door.people()
+    with lease(door.ledgers.ledger, "hiring"):
+        assert door.delete() == 409
+        door.runs(sends=False)  # one that begins now reads it no more
+    assert door.delete() == 200
+    assert door.ledgers.due(Op.CREATE, key="hiring")
+    assert door.people() == ["ben@x.org"]
