@@ -9,9 +9,11 @@ import sys
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from math import inf
 from pathlib import Path
 from typing import Any
 
+from sqlmodel import col, func, select
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -27,6 +29,7 @@ from data.store.lease import is_free
 from data.store.ledger import Ledger
 from data.store.receipts import deciding
 from data.store.states import Op, State
+from data.store.tables import Campaign, Run
 from tasks.orders.table import COLUMNS, Orders, Refused, Row
 from tasks.status import status
 
@@ -89,9 +92,13 @@ class Desk:
         return self.show(key, number)
 
     def put_into_tables(self, *, at_once: bool = False) -> None:
+        last = select(func.max(col(Run.began))).join(Campaign)
         with self._alone():
-            for each in self._own.glob("*.new"):
-                Orders(self._folder, each.stem).put_into_table(at_once=at_once)
+            for key in [each.stem for each in self._own.glob("*.new")]:
+                with self._ledger.reading() as session:
+                    began = session.scalar(last.where(Campaign.key == key))
+                run = inf if at_once else began.timestamp() if began else 0
+                Orders(self._folder, key).put_into_table(run)
 
     @contextmanager
     def _alone(self) -> Iterator[None]:

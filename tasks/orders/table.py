@@ -1,8 +1,9 @@
 """The orders of a campaign: each taken once, and durable, in the table that its definition reads.
 
 What is taken is first a line of `.orders/KEY.new`, on the disk before anybody is told.
-KEY.orders.csv is replaced as a whole, and so seldom that whoever waits until a folder rests reads
-it however many orders come. Nothing is kept in memory: a person may change the table.
+KEY.orders.csv is replaced as a whole, once a run has read the last one: however many orders come,
+whoever waits until it rests reads it, and no run gives way to the next before it has sent. Nothing
+is kept in memory: a person may change the table.
 """
 
 import csv
@@ -21,7 +22,7 @@ from config.reading import read_campaign, who_reads
 
 SENT = tuple(Candidate.model_fields)
 COLUMNS = ("id", *SENT, "withdrawn")
-EVERY = 15.0  # seconds between two new tables
+LATEST = 60.0  # seconds after which a table is replaced that no run has read
 RESTS = 2.0  # seconds that a table is dated back, as it is never unfinished
 AGAIN = "email1: an order with this address came before, and says something else of this person"
 NAMESAKE = (
@@ -82,10 +83,14 @@ class Orders:
                 each["withdrawn"] = each["withdrawn"] or why
         self._replace(rows)
 
-    def put_into_table(self, *, at_once: bool = False) -> None:
-        """Put what is new into the table, if that is due."""
-        replaced = self._table.stat().st_mtime if self._table.exists() else 0
-        if self._new.stat().st_size and (at_once or time.time() - replaced >= EVERY):
+    def put_into_table(self, last_run: float) -> None:
+        """Put what is new into the table, if a run has begun since it was last replaced.
+
+        `last_run` is when the last one began, in seconds of the epoch.
+        """
+        replaced = self._table.stat().st_mtime + RESTS if self._table.exists() else 0
+        due = last_run > replaced or time.time() - replaced > LATEST
+        if due and self._new.stat().st_size:
             self._replace(self.all().values())
 
     def _check(self, order: Row, others: Iterable[Row]) -> None:
