@@ -97,12 +97,6 @@ class Orders:
         """Raise Refused with what the definition's reader would say of this order."""
         if (definition := who_reads(self._table)) is None:
             raise Refused(404, f"no definition here has  candidates: {{file: {self._table.name}}}")
-        for other in others:
-            same = email_key(other["email1"]) == email_key(order["email1"])
-            if same and not other["withdrawn"] and any(other[n] != order[n] for n in SENT):
-                raise Refused(422, AGAIN)
-            if not same and not other["withdrawn"] and _name(other) == _name(order):
-                raise Refused(422, NAMESAKE)
         copy = self._desk / definition.name
         _write(copy, definition.read_text("utf-8"))
         # Beside one that is withdrawn: the definition must leave that out.
@@ -110,10 +104,16 @@ class Orders:
         try:
             read_campaign(copy, self._key)
         except BadInput as error:
-            said = (f"{each.field}: {each.message}" for each in error.mistakes)
+            said = (": ".join(filter(None, (m.field, m.message))) for m in error.mistakes)
             raise Refused(422, "; ".join(said)) from None
         finally:
             self._draft.unlink()
+        for other in others:
+            same = email_key(other["email1"]) == email_key(order["email1"])
+            if same and not other["withdrawn"] and any(other[n] != order[n] for n in SENT):
+                raise Refused(422, AGAIN)
+            if not same and not other["withdrawn"] and _name(other) == _name(order):
+                raise Refused(422, NAMESAKE)
 
     def _replace(self, rows: Iterable[Row]) -> None:
         self._write_table(rows)

@@ -132,6 +132,7 @@ def test_what_the_disk_did_not_confirm_is_not_taken(
     ("order", "status", "said"),
     [
         (BEN | {"email1": "ben@"}, 422, 'email1: found "ben@", wanted an email address'),
+        (ADA | {"id": "app-2", "email1": "ada@"}, 422, 'email1: found "ada@"'),
         (BEN | {"last_name": None}, 422, "last_name: missing, wanted a last name"),
         (BEN | {"last_name": 12}, 422, "last_name: found"),
         (BEN | {"last_name": "Okri\nEvil,e@x.org"}, 422, "last_name: found"),
@@ -170,6 +171,7 @@ def test_a_definition_that_does_not_read_its_orders(door: Door) -> None:
     door.write(candidates={"file": door.table.name})
     code, answer = door.post(ADA)
     assert code == 422
+    assert answer["error"].startswith("Decide who is invited.")
     assert 'where: {withdrawn: ""}' in answer["error"]
     assert door.post(ADA, "/campaigns/other/candidates")[0] == 404
     assert door.post(ADA, "/campaigns/%2e%2e/candidates")[0] == 404
