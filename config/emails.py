@@ -29,12 +29,6 @@ def mailbox(typed: str) -> str:
     return f"{local}@{domain}"
 
 
-def masked(address: str) -> str:
-    """Show an address so that only who knows it recognises it: `a…@b…`."""
-    local, at, domain = address.strip().rpartition("@")
-    return f"{local[:1]}…{at}{domain[:1]}…"
-
-
 def checked_address(typed: str) -> str:
     """Return the address as typed (interface 4.7), trimmed. Raises ValueError: what was wanted."""
     address = typed.strip()

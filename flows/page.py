@@ -26,7 +26,6 @@ from prefect.events import emit_event
 from prefect.exceptions import ObjectNotFound
 from prefect.runtime import flow_run
 
-from config.emails import masked
 from config.errors import CampaignError, printable
 from config.settings import settings
 from data.campaigns.people import find
@@ -34,6 +33,7 @@ from data.decisions.doubts import Doubt, doubts
 from data.store.ledger import Ledger
 from flows.ending import End, Ending
 from flows.gently import happens_within
+from tasks.service.messages import masked
 from tasks.status import in_words, progress, status, waits_for_a_person
 
 BETWEEN = 2.0  # seconds between two looks at how far it is

@@ -65,10 +65,7 @@ def choose(table: Table, spec: "Spec") -> Choice | None:
     for mark, them in marked_rows(table, [row for row, _ in table.rows if row not in out]).items():
         who = _listed(them, table)
         if spec.hidden_rows == "skip":
-            out |= {
-                row: f"the row is {mark} {text and shown(text)}".strip()
-                for row, text in them.items()
-            }
+            out |= {row: f"the row is {mark} {text}".strip() for row, text in them.items()}
         elif spec.hidden_rows == "read":
             ignored.append(f"the {mark} {who}")
         else:
@@ -84,7 +81,7 @@ def choose(table: Table, spec: "Spec") -> Choice | None:
     others = {*range(len(table.headers))} - {*table.by_field.values()}
     for title, at in ((table.headers[at], at) for at in sorted(others)):
         if has_remarks(title) and compared(title) not in map(compared, known):
-            texts = {row: text for row in rows if (text := str(table.cells.at[row, at]))}
+            texts = {row: shown(text) for row in rows if (text := table.cells.at[row, at])}
             say = f"{table.grid.whole}: {title} says of {_listed(texts, table)}"
             table.notes += [say] if texts else []
     return out, _apart(table, rows, known), ignored
@@ -109,12 +106,12 @@ def values_of(table: Table, name: str) -> tuple[str, list[str]]:
 def marked_rows(table: Table, rows: Sequence[int]) -> dict[str, dict[int, str]]:
     """Find the rows that are marked, by the mark; a comment with what it says."""
     person, people = _person(table), table.frame.filter(PERSON).itertuples(name=None)
-    said = [(row, text) for (row, _), text in table.grid.comments.items()]
+    said = {row: shown(text) for (row, _), text in table.grid.comments.items()}
     marked = {
         "struck through": {row: "" for row, column in table.grid.struck if column in person},
         "hidden": dict.fromkeys(table.grid.hidden, ""),
         "coloured differently": dict.fromkeys(_coloured(table, sorted(person)), ""),
-        "commented": dict(said),
+        "commented": said,
         "like a test": {row: "" for row, *texts in people if is_test(texts)},
     }
     found: dict[str, dict[int, str]] = {}
@@ -155,7 +152,7 @@ def deciding(table: Table, rows: Sequence[int], decided: Collection[str]) -> Ite
             continue
         those = {*map(compared, says)}
         typed = zip(rows, cells.to_list(), strict=True)
-        texts = {row: "" if beside else text for row, text in typed if compared(text) in those}
+        texts = {row: shown(text) for row, text in typed if compared(text) in those}
         each = some([f"{plain(value)} {times:,}" for value, times in counts.items()], COUNTED)
         what = f"{title} has {each}"
         if beside or not title or has_remarks(title):
@@ -325,8 +322,7 @@ def _by_where(table: Table, where: Where) -> dict[int, str]:
 
 def _listed(them: Mapping[int, str], table: Table) -> str:
     """`row 3 (Grace Hopper)`: the first of some rows, with their names, and what stands there."""
-    said = {row: f" {shown(text)}" if text else "" for row, text in them.items()}
-    each = [f"{row} ({table.names[row]}){text}" for row, text in said.items()]
+    each = [f"{row} ({table.names[row]}) {text}".strip() for row, text in them.items()]
     return ("row " if len(each) == 1 else "rows ") + some(each, NAMED)
 
 

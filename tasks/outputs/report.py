@@ -9,12 +9,12 @@ from typing import Any
 
 from sqlmodel import Session, func, select
 
-from config.emails import masked
 from data.campaigns.history import Event
 from data.decisions.doubts import VERDICTS
 from data.store.states import State
 from data.store.tables import DECISION, PART, PERSON
 from tasks.outputs.exports import page
+from tasks.service.messages import masked
 from tasks.status import COUNTED, in_words, waits_for_a_person
 
 Name = Callable[[str], str]

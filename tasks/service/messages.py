@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterable
 from itertools import islice
 
-from config.emails import masked
 from tasks.service.answers import everything, is_page, parsed
 from tasks.service.exchange import Exchange
 
@@ -42,6 +41,12 @@ def words(seen: Exchange, secrets: Iterable[str] = ()) -> str | None:
     line = _SECRET.sub(lambda found: f"{found[1] or ''}{REMOVED}", line)
     line = _ADDRESS.sub(lambda found: masked(found[0]), line).replace('"', "'")
     return (line if len(line) <= LONGEST else line[: LONGEST - 1] + "…") or None
+
+
+def masked(address: str) -> str:
+    """Show an address so that only who knows it recognises it: `a…@b…`."""
+    local, at, domain = address.strip().rpartition("@")
+    return f"{local[:1]}…{at}{domain[:1]}…"
 
 
 LOOKED_AT = 65_536  # bytes of a body

@@ -16,7 +16,6 @@ from openpyxl.cell.text import InlineFont
 from openpyxl.chart import BarChart, Reference
 from openpyxl.worksheet.datavalidation import DataValidation
 
-from config.emails import masked
 from config.errors import BadInput
 from data.campaigns.history import Event
 from data.eligibility.holds import Hold, Kind, Scope
@@ -28,6 +27,7 @@ from tasks.outputs.links import COLUMNS, FORMATS, Link, embed_url, links_of, wri
 from tasks.outputs.ours import NotOurs, check_output, remember, written_by_us
 from tasks.outputs.report import Doubt, bar, moments, report_page
 from tasks.outputs.results import WrongCopy, write_results
+from tasks.service.messages import masked
 from tests.tasks.outputs.standing import standing, stands
 
 DONE, WAITING, REFUSED, UNSURE, GIVEN_UP = (
@@ -367,3 +367,7 @@ def test_a_report_with_names_says_who_they_are_and_an_account_is_no_name() -> No
     assert (
         "a person: sent" in page and "mara: sent" in page and "root" not in page.split("</head>")[1]
     )
+
+
+def test_a_masked_address_is_known_only_to_who_knows_it() -> None:
+    assert masked("ada@example.org") == "a…@e…"
