@@ -186,7 +186,7 @@ def retry_after(header: str | None, now: datetime | None = None) -> float:
     """
     text = (header or "").strip()
     try:
-        if not re.search(r"[^\d\s.,]", text, re.ASCII):
+        if not re.search(r"[^\d\s.,]|\d,\d{3}(?!\d)", text, re.ASCII):
             seconds = max(map(float, re.split(r"[,\s]+", text))) if text else 5.0
         else:
             when = parsedate_to_datetime(text if text.count(":") == 2 else "")
