@@ -17,7 +17,7 @@ setup: $(VENV)/.ready         ## .venv with the locked packages and the project
 demo: $(VENV)/.ready          ## the sample campaign against the sandbox; CRASH=1: killed in the middle
 	@$(RUN)/campaign demo $(if $(CRASH),--crash)
 
-test: $(VENV)/.ready-tests    ## what every change needs, in three minutes: make test TESTS=tests/config
+test: $(VENV)/.ready-tests    ## what every change needs, in a few minutes: make test TESTS=tests/config
 	@$(RUN)/pytest -m "not slow" $(TESTS)
 
 test-all: $(VENV)/.ready-tests  ## the rest: Prefect's server, PostgreSQL, a browser, thousands of histories

@@ -187,7 +187,7 @@ def _says(title: str, counts: Counts) -> Sequence[str]:
             return told or filled
     elif is_titled(title, "job") and 1 < len(counts) <= max(COUNTED, people // 2):
         return filled
-    alone = [value for value in filled[:FEW] if _tells(value, "fullmatch")]
+    alone = [value for value in filled if _tells(value, "fullmatch")]
     alone = alone or [*filter(has_remark_beside, filled)]
     answers = _answers(counts)
     return alone or [value for value in counts if answers and answers.get(value) != "yes"]

@@ -18,7 +18,6 @@ from config.errors import command
 from flows.cli.panels import BEGIN
 
 if TYPE_CHECKING:
-    from sandbox.record import Entry
     from sandbox.server import Sandbox
 
 SAMPLE = Path(__file__).resolve().parent / "sample.yaml"
@@ -91,9 +90,7 @@ def _crash(service: "Sandbox", file: Path) -> int:
     there, doubtful = {*_outbox(service)}, _unsure()
     words = (("--sent" if each in there else "--again", each) for each in doubtful)
     why = ["--why", "Not in the outbox"]
-    arrived = (
-        f"Somebody looks into the outbox: {len(there.intersection(doubtful))} emails are there."
-    )
+    arrived = len(there.intersection(doubtful))
     look = f"Somebody looks into the outbox: {arrived} of these emails are there."
     _typed(look, ["settle", KEY, *why, *chain.from_iterable(words)])
     _typed("The same command once more.", run)
@@ -138,7 +135,7 @@ def _killed(service: "Sandbox", run: Sequence[str]) -> None:
         )
         try:
             service.wait_for(
-                lambda seen: sum(each["op"] == "invite" for each in seen) >= KILLED[-1], 120
+                lambda seen: sum(each["op"] == "invite" for each in seen) >= KILLED[-1], PATIENCE
             )
         finally:
             child.kill()
@@ -146,10 +143,6 @@ def _killed(service: "Sandbox", run: Sequence[str]) -> None:
         said.seek(0)
         print(said.read().decode(), end="")
     print(f"*** kill -9, with {len(KILLED)} invitations in flight ***", flush=True)
-
-
-def _invitations(entries: Sequence["Entry"]) -> int:
-    return sum(entry["op"] == "invite" for entry in entries)
 
 
 def _typed(why: str, words: Sequence[str]) -> None:

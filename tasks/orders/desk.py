@@ -49,13 +49,13 @@ class Desk:
 
     def admit(self, authorization: str) -> None:
         """Let a request in. Raises Refused."""
+        if not hmac.compare_digest(authorization.encode("latin-1"), self._token):
+            raise Refused(401, "wanted  Authorization: Bearer  and the token of this desk")
         since, self._at = self._at, time.monotonic()
         self._left = min(RATE, self._left + (self._at - since) * RATE)
         if self._left < 1:
             raise Refused(429, f"at most {RATE:g} requests a second; ask again in a second")
         self._left -= 1
-        if not hmac.compare_digest(authorization.encode("latin-1"), self._token):
-            raise Refused(401, "wanted  Authorization: Bearer  and the token of this desk")
 
     def take(self, key: str, asked: Any) -> dict[str, Any]:
         order = _order(asked)
@@ -86,7 +86,7 @@ class Desk:
             order = self._find(key, number)
             if not self._withdrawn(key, order, why):
                 self._of(key).withdraw(order, why)  # no run that begins now reads it
-                nobody_sends = is_free(self._ledger, key)
+                nobody_sends = is_free(self._ledger, key.lower())
                 if not self._withdrawn(key, order, why) and not nobody_sends:
                     raise Refused(409, "a run at work may have read it; ask again in a minute")
         return self.show(key, number)

@@ -15,10 +15,11 @@ from contextlib import suppress
 from io import StringIO
 from pathlib import Path
 
-from config.definition import Candidate
+from config.definition import Candidate, Table
 from config.emails import email_key
 from config.errors import BadInput
 from config.reading import read_campaign, who_reads
+from config.sheets.left_out import compared
 
 SENT = tuple(Candidate.model_fields)
 COLUMNS = ("id", *SENT, "withdrawn")
@@ -102,12 +103,17 @@ class Orders:
         # Beside one that is withdrawn: the definition must leave that out.
         self._write_table([order, order | {"withdrawn": "for example"}])
         try:
-            read_campaign(copy, self._key)
+            read = read_campaign(copy, self._key)
         except BadInput as error:
             said = (": ".join(filter(None, (m.field, m.message))) for m in error.mistakes)
             raise Refused(422, "; ".join(said)) from None
         finally:
             self._draft.unlink()
+        spec = read.definition.candidates
+        if not isinstance(spec, Table) or "id" not in spec.ignore or "notes" not in spec.columns:
+            raise Refused(422, "the definition wants  columns: {notes: notes}, ignore: [id]")
+        if read.people[0].candidate.email1 != order["email1"].strip():
+            raise Refused(422, "email1: wanted an email address, and nothing beside it")
         for other in others:
             same = email_key(other["email1"]) == email_key(order["email1"])
             if same and not other["withdrawn"] and any(other[n] != order[n] for n in SENT):
@@ -131,7 +137,7 @@ class Orders:
 
 
 def _name(order: Row) -> str:
-    return f"{order['first_name']} {order['last_name']}".strip().casefold()
+    return compared(f"{order['first_name'].strip()} {order['last_name'].strip()}")
 
 
 def _write(file: Path, text: str) -> None:

@@ -25,7 +25,8 @@ def test_54_an_order_that_was_taken_is_sent_once_however_often_it_comes(
 ) -> None:
     service, port = sandbox(), free_port()
     table = campaign.folder / "hiring.orders.csv"
-    file = campaign.write(candidates={"file": table.name, "where": {"withdrawn": ""}})
+    people = {"file": table.name, "where": {"withdrawn": ""}, "ignore": ["id"]}
+    file = campaign.write(candidates=people | {"columns": {"notes": "notes"}})
 
     def desk() -> Running:
         words = ("orders", campaign.folder, "--port", port)

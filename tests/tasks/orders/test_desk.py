@@ -38,6 +38,7 @@ class Door:
 
     def write(self, **more: Any) -> None:
         people = {"file": self.table.name, "where": {"withdrawn": ""}}
+        people |= {"columns": {"notes": "notes"}, "ignore": ["id"]}
         whole = {"campaign": "hiring", "project": {"name": "X"}, "problem": 42}
         self.file.write_text(json.dumps(whole | {"candidates": people} | more))
         os.utime(self.file, (0, 0))  # long at rest
@@ -143,7 +144,8 @@ def test_what_the_disk_did_not_confirm_is_not_taken(
         (BEN | {"id": None}, 422, "id: wanted"),
         ([BEN], 422, "wanted a JSON object"),
         (BEN | {"email1": "ADA@x.org"}, 422, "an order with this address came before"),
-        (BEN | {"first_name": "ada", "last_name": "LOVELACE"}, 422, "somebody of this name"),
+        (BEN | {"first_name": "ada ", "last_name": "LOVELACE"}, 422, "somebody of this name"),
+        (BEN | {"email1": "Ben <ben@x.org>"}, 422, "email1: wanted an email address, and nothing"),
         (BEN | {"notes": "x" * LARGEST}, 413, "16,384 bytes"),
     ],
 )
@@ -173,6 +175,9 @@ def test_a_definition_that_does_not_read_its_orders(door: Door) -> None:
     assert code == 422
     assert answer["error"].startswith("Decide who is invited.")
     assert 'where: {withdrawn: ""}' in answer["error"]
+    people = {"file": door.table.name, "where": {"withdrawn": ""}}
+    door.write(candidates=people)
+    assert "ignore: [id]" in door.post(ADA)[1]["error"]
     assert door.post(ADA, "/campaigns/other/candidates")[0] == 404
     assert door.post(ADA, "/campaigns/%2e%2e/candidates")[0] == 404
 
