@@ -2,6 +2,7 @@
 
 import signal
 from collections import Counter
+from contextlib import suppress
 from dataclasses import replace
 
 import httpx
@@ -185,8 +186,11 @@ def test_5_a_stop_while_the_sheet_is_read_is_no_mistake_of_the_sheet(sandbox, ca
     its_process = psutil.Process(run.process.pid)
 
     def reads_again():  # as it sends; it has read the sheet before, to show the plan
-        below = " ".join(word for each in its_process.children(True) for word in each.cmdline())
-        return "dates " in run.shown() and "sheets.workbook" in below
+        below = []
+        for each in its_process.children(True):
+            with suppress(psutil.Error):  # it has ended since
+                below += each.cmdline()
+        return "dates " in run.shown() and "sheets.workbook" in " ".join(below)
 
     run.until(reads_again)
     run.type("\x03")
