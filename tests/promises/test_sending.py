@@ -161,7 +161,7 @@ def test_5_a_stop_lets_what_is_in_flight_get_its_answer_and_says_how_to_go_on(
     stop, said, sandbox, campaign
 ):
     service = sandbox(invite=late(0.5, times=ALWAYS))
-    file = campaign.write("cancelled", people=700)  # most of a minute, if nothing stops it
+    file = campaign.write("cancelled", people=400)  # half a minute of sending, if nothing stops it
     run = campaign.start("run", file, "--yes", terminal=True)
     run.until(lambda: service.arrived("invite", 12))
     stop(run, campaign)
