@@ -49,8 +49,8 @@ def settle(
     from data.decisions.doubts import settle as decide
     from data.store.states import Op
 
-    if output is not None and output.suffix.lower() != ".csv":
-        raise typer.BadParameter("the table to fill in is a .csv", param_hint="-o")
+    if output is not None:
+        _check_table(output, force=force)
     by = by_whom(why)
     if accept_ledger:
         return _accept_ledger(key, by)
@@ -64,10 +64,6 @@ def settle(
         from tasks.doubts import read_filled_in
 
         verdicts += read_filled_in(filled_in)
-    if output is not None:
-        from tasks.outputs.ours import check_output
-
-        check_output(output, force=force)
     with deciding(key) as (session, campaign):
         open_ = doubts(session, campaign.id)
         name = (campaign.spec or {}).get("project", {}).get("name")
@@ -87,6 +83,15 @@ def settle(
 
         write_file(output, as_csv(left), force=force)
     return _settled(key, file, len(verdicts), left, output, as_json=as_json)
+
+
+def _check_table(output: Path, *, force: bool) -> None:
+    """Raise BadParameter or NotOurs, before anything is decided, if it cannot be written."""
+    from tasks.outputs.ours import check_output
+
+    if output.suffix.lower() != ".csv":
+        raise typer.BadParameter("the table to fill in is a .csv", param_hint="-o")
+    check_output(output, force=force)
 
 
 def _accept_ledger(key: str, by: "By") -> int:
