@@ -292,6 +292,7 @@ def test_a_run_at_work_may_have_read_an_order_that_is_withdrawn(door: Door) -> N
     door.people()
     with lease(door.ledgers.ledger, "hiring"):
         assert door.delete() == 409
+        assert door.ask("DELETE", f"{PATH.replace('hiring', 'Hiring')}/app-1", WHY)[0] == 409
         door.runs(sends=False)  # one that begins now reads it no more
     assert door.delete() == 200
     assert door.ledgers.due(Op.CREATE, key="hiring")
