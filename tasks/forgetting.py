@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from config.errors import some
+from config.errors import command, some
 from data.decisions.privacy import Known
 from tasks.outputs.ours import written_by_us
 
@@ -51,6 +51,9 @@ def what_is_left(
             if held.candidate_id is not None:
                 project = f"project {held.project_id}"
                 yield f"  in the web application, {project}: remove candidate {held.candidate_id}"
+        for other in each.corrected:
+            forget = command("forget", other)
+            yield f"  it was corrected from or to {other}; if that is the same person:  {forget}"
     if removed:
         yield f"  deleted {some([*map(str, removed)])}; write them again without this person"
     for path in changed:

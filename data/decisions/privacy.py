@@ -57,10 +57,11 @@ class InCampaign:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """All that the ledger has of one address."""
+    """All that the ledger has of one address, and the others it was corrected from or to."""
 
     email: str
     campaigns: list[InCampaign]
+    corrected: list[str]
     blocked: bool
     forgotten: bool
 
@@ -84,6 +85,7 @@ def shown(session: Session, emails: Sequence[str]) -> list[Known]:
         Known(
             email,
             [_in_campaign(session, person) for person in _people(session, [key])],
+            _corrected(session, key),
             mailbox(email) in listed,
             key in gone,
         )
@@ -129,6 +131,13 @@ def forget(session: Session, emails: Sequence[str], by: By) -> list[Known]:
 
 def _people(session: Session, keys: Sequence[str]) -> list[Person]:
     return list(session.scalars(select(Person).where(PERSON.c.email_key.in_(keys))))
+
+
+def _corrected(session: Session, key: str) -> list[str]:
+    theirs, other = PERSON.alias(), PERSON.alias()
+    one = (other.c.became == theirs.c.id) | (other.c.id == theirs.c.became)
+    named = select(other.c.email1).join(theirs, one).where(theirs.c.email_key == key)
+    return sorted({*session.scalars(named)} - {""})
 
 
 def _in_campaign(session: Session, person: Person) -> InCampaign:

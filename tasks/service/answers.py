@@ -143,7 +143,7 @@ def everything(answer: Any) -> Iterator[tuple[str, Any]]:
     while left:
         key, value = left.pop()
         yield key, value
-        if isinstance(value, str) and value[:1] in ("{", "["):
+        if isinstance(value, str) and value[:1] + value[-1:] in ("{}", "[]"):
             left += [(key, parsed(value.encode()))]
         if isinstance(value, list):
             left += [(key, each) for each in reversed(value)]
@@ -159,8 +159,8 @@ OF_A_PERSON = frozenset(Candidate.model_fields)
 _SENT = {"sent", "delivered", "accepted", "invited"}
 _TELLING = {"status", "message", "messages", "msg", "detail", "details", "reason", "errmsg"}
 _OUTCOME = {
-    *("success", "successful", "succeeded", "completed", "ok", "result", "results", "outcome"),
-    *("state", "queued", "done", "processed", "acknowledged", "warning", "warnings"),
+    *("success", "successful", "succeeded", "ok", "result", "results", "outcome"),
+    *("state", "queued", "processed", "acknowledged", "warning", "warnings"),
     *_SENT,
     *_TELLING,
 }

@@ -153,6 +153,7 @@ NOT_NEEDED = [
     (DONE, {"message": ""}),
     (DONE, {"status": {"code": 200, "text": "OK"}, "not_before": "2026-12-01", "not_sent": []}),
     (DONE, {"code": 0, "msg": "ok", "errcode": 0, "errmsg": "ok"}),
+    (DONE, {"completed": False, "done": False}),  # so far of the candidate
     (DONE, {"code": 200, "country_code": "49", "body": '{"sent": 1}', "warnings": []}),
     (UNSURE, {"code": 500, "msg": "内部错误"}),
     (UNSURE, {"meta": {"code": 404}}),
@@ -160,7 +161,6 @@ NOT_NEEDED = [
     (UNSURE, {"errcode": 40001, "errmsg": "invalid credential"}),
     (UNSURE, {"warning": "Email not delivered"}),
     (UNSURE, {"status": "KO"}),
-    (UNSURE, {"done": False}),
     (UNSURE, None),  # the status came, the body was lost
     (UNSURE, {"result": "rejected"}),
     (UNSURE, {"message": "The invitation could not be sent"}),
