@@ -14,11 +14,14 @@ is recorded.
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from itertools import count
+from pathlib import Path
 
+from config.errors import CampaignError
 from config.settings import Settings
+from data.eligibility import do_not_contact
 from data.eligibility.due import due, turn
 from data.sending.runs import Running, running
 from data.store.lease import Lease
@@ -68,7 +71,8 @@ class Run:
         self._running, self._settings = at_work, settings
         project = at_work.own_step(Op.CREATE).service_id
         self._calls = Calls(service, at_work.campaign.spec, project)
-        self._sender = Sender(at_work, self._calls, stop)
+        self._listed_at: int | None = None
+        self._sender = Sender(at_work, self._calls, stop, self._follow_the_list)
         self.gate = self._sender.gate
 
     async def create(self) -> None:
@@ -111,6 +115,22 @@ class Run:
         """Have the service send its email to each of them (interface 4.6)."""
         at_once = self._settings.invites_in_flight
         await self._send(Op.INVITE, _cut(part.steps, 1), at_once)
+
+    def _follow_the_list(self) -> None:
+        """Hear what the file of CAMPAIGN_DO_NOT_CONTACT lists by now; end if it cannot be read."""
+        if (file := self._settings.do_not_contact) is None:
+            return
+        changed = None
+        with suppress(OSError):  # to read it says better what is wrong
+            changed = Path(file).stat().st_mtime_ns
+        if changed is None or changed != self._listed_at:
+            try:
+                entries = do_not_contact.read_list(file)
+                with self._running.ledger.writing() as session:
+                    do_not_contact.follow(session, entries)
+            except CampaignError as error:
+                self.gate.failed(error)
+            self._listed_at = changed
 
     async def _project_step(self, op: Op) -> None:
         await self._send(op, _cut(list(self._running.ask(due, op)), 1))

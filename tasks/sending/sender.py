@@ -7,7 +7,7 @@ claims again; of invitations, in one commit with the next claim.
 import asyncio
 import random
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
@@ -31,7 +31,11 @@ GRACE = 60.0  # seconds that answers still get when a run is cancelled
 class Sender:
     """Sends the requests of one run, past one gate."""
 
-    def __init__(self, running: Running, calls: Calls, stop: asyncio.Event) -> None:
+    def __init__(
+        self, running: Running, calls: Calls, stop: asyncio.Event, look: Callable[[], None]
+    ) -> None:
+        """`look`: what to see to before each claim; whatever is wrong there ends the gate."""
+        self._look = look
         self._running, self._calls, self._writer = running, calls, running.writer
         self.gate = Gate(running.campaign, stop, calls.service.problems)
         self._refused = Refused()
@@ -70,6 +74,7 @@ class Sender:
     async def _one_after_another(self, op: Op, orders: Orders) -> None:
         outcome: Outcome | None = None
         while True:
+            self._look()
             if outcome is not None and not (op is Op.INVITE and self.gate.is_open()):
                 await self._record(outcome)
                 outcome = None

@@ -6,6 +6,7 @@ import shutil
 import time
 from collections.abc import Callable
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -68,6 +69,30 @@ def test_one_doubt_may_end_a_run(desk: Make, faulty: dict[str, Any]) -> None:
     ending = at.run()
     assert (ending and ending.how) is How.STOPPED
     assert at.states(Op.INVITE) == {S.DONE: 1, S.UNSURE: 1, S.WAITING: 6}
+
+
+@pytest.mark.parametrize("what", ["cy@example.org\n@x.org", ""])
+def test_a_list_that_changes_while_a_run_sends_holds_at_once(
+    desk: Make, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, what: str
+) -> None:
+    """Whoever it lists by then; one that cannot be read lets nothing more leave."""
+    file = tmp_path / "never.txt"
+    file.write_text("@other.example")
+    at = desk({"invites_in_flight": 1, "do_not_contact": file})
+    at.campaign(4)
+    really, looks = Running.still_ours, count(1)
+
+    async def listing(running: Running) -> None:
+        if next(looks) == 4:  # after the project's two, those who are added
+            file.write_text(what)
+        await really(running)
+
+    monkeypatch.setattr(Running, "still_ours", listing)
+    ending = at.run()
+    names = [name for name in NAMES[:4] if name != "cy"] if what else NAMES[:1]
+    assert at.emails() == {f"{name}@example.org": 1 for name in names}
+    assert at.states(Op.INVITE)[S.DONE] == len(names) and at.states(Op.INVITE)[S.UNSURE] == 0
+    assert (ending is None) == bool(what)
 
 
 def test_who_was_still_connecting_when_a_pause_began_is_kept_back(
