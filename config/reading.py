@@ -23,8 +23,8 @@ class Campaign:
 
     `notes` are what a person should see before it is sent. `left_out` names whom the definition
     keeps out, by the reason; `apart` counts the others by the columns that tell them apart, of
-    which `ignored` decide nothing. `columns` names the header that each sent field comes from.
-    `digest` identifies the bytes of the definition and its table.
+    which `ignored` decide nothing; `remarks` quotes what nobody looked at. `columns` names the
+    header that each sent field comes from. `digest` identifies the bytes of both files.
     """
 
     file: Path
@@ -36,6 +36,7 @@ class Campaign:
     columns: dict[str, str]
     apart: dict[str, Mapping[str, int]] = field(default_factory=dict)
     ignored: list[str] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
 
 
 def read_campaign(file: Path, campaign: str | None = None) -> Campaign:
@@ -64,7 +65,7 @@ def _read(file: Path, campaign: str | None) -> Campaign:
             people.listed[at] = replace(each, candidate=staged)
     notes = [*people.notes, *_address_notes(people.listed)]
     digest = sha256(sha256(data).digest() + people.digest.encode()).hexdigest()
-    others = (people.left_out, people.columns, people.apart, people.ignored)
+    others = (people.left_out, people.columns, people.apart, people.ignored, people.remarks)
     return Campaign(file, definition, people.listed, notes, digest, *others)
 
 

@@ -27,6 +27,7 @@ class Grid:
 
     In a sheet the number is the row, in a text the line on which the row begins. Columns count
     from 0. `encoding` is what a definition said. `fills` holds numbers of what is in `palette`.
+    `elsewhere` holds the addresses on sheets named like Do not contact, each with that name.
     """
 
     file: Path
@@ -40,6 +41,7 @@ class Grid:
     fills: dict[tuple[int, int], int] = field(default_factory=dict)
     palette: dict[int, Any] = field(default_factory=dict)
     mistakes: list[Mistake] = field(default_factory=list)
+    elsewhere: dict[str, str] = field(default_factory=dict)
 
     @property
     def whole(self) -> Place:

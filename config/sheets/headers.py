@@ -12,6 +12,7 @@ of words: `*` stands for the rest of a word, so that `reject*` matches Rejected 
 - `sent`, `sent_column`: says in the same ways that somebody was sent or did something already
 - `yes`, `no`, `hold`: answers; `not_so`: what else under such a header means no
 - `job`, but not `not_job`: headers that say what somebody applied for
+- `harmless`: headers of what cannot decide, so that `new` does not ask about it
 - `total`, with `total_of` beside it, and `footer`: rows that are nobody
 - `title`: what stands before a name and is no part of it
 - `family_first`: family names that many people write first, and hardly ever first names;
@@ -100,10 +101,10 @@ def says(
     return bool(said) and not (listed(f"not_{kind}") and pattern(f"not_{kind}").search(words))
 
 
-def is_titled(title: str, kind: Literal["status", "job"]) -> bool:
-    """Whether the values under a header say how far a person got, or what they applied for."""
-    words = worded(title)
-    return bool(pattern(kind).search(words) and not pattern(f"not_{kind}").search(words))
+def is_titled(title: str, kind: Literal["status", "job", "harmless"]) -> bool:
+    """Whether a header names how far a person got, what they applied for, or what cannot matter."""
+    words, but = worded(title), listed(f"not_{kind}")
+    return bool(pattern(kind).search(words) and not (but and pattern(f"not_{kind}").search(words)))
 
 
 def is_not_so(value: str) -> bool:

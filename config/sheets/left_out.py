@@ -10,11 +10,11 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from config.emails import email_key
 from config.errors import BadInput, Mistake, Place, plain, shown, some
-from config.sheets.cells import error_in
+from config.sheets.cells import error_in, is_address
 from config.sheets.headers import answer, has_remarks, is_not_so, is_titled, says
 from config.sheets.names import is_test
 from config.sheets.table import PERSON, Table
@@ -32,7 +32,7 @@ DELETE = "Delete these rows, or remove the remark."
 HEADER = "Write a header, such as Remarks, above the column that has none, and check again."
 Where = Mapping[str, Sequence[str]]
 Counts = Mapping[str, int]  # how many rows have each value, the most frequent first
-Choice = tuple[dict[int, str], dict[str, Counts], list[str]]
+Choice = tuple[dict[int, str], dict[str, Counts], list[str], list[str]]
 
 
 class Finding(NamedTuple):
@@ -50,7 +50,8 @@ class Finding(NamedTuple):
 
 
 def choose(table: Table, spec: "Spec") -> Choice | None:
-    """Why rows are left out, the others counted by what tells them apart, and what is ignored.
+    """Why rows are left out, the others counted by what tells them apart, what decides nothing
+    although it could, and what is said of people under a header that nobody looked at.
 
     None if a column is wrong. What is wrong, or what nobody decided, becomes a mistake.
     """
@@ -77,21 +78,24 @@ def choose(table: Table, spec: "Spec") -> Choice | None:
     open_ = [each for each in (*found, *marks) if each not in decided]
     if open_:
         table.mistakes.append(_question(open_, spec))
-    ignored += [each.title + (f" ({each.told})" if each.told else "") for each in decided]
-    others = {*range(len(table.headers))} - {*table.by_field.values()}
-    for title, at in ((table.headers[at], at) for at in sorted(others)):
-        if has_remarks(title) and compared(title) not in map(compared, known):
+    ignored += [f"{each.title} ({each.told})" for each in decided if each.told]
+    if not spec.where:
+        ignored += [each.title for each in decided if not each.told]
+    looked_at = {*map(compared, known)} | ignore
+    remarks = []
+    for at in sorted({*range(len(table.headers))} - {*table.by_field.values()}):
+        if has_remarks(title := table.headers[at]) and compared(title) not in looked_at:
             texts = {row: shown(text) for row in rows if (text := table.cells.at[row, at])}
-            say = f"{table.grid.whole}: {title} says of {_listed(texts, table)}"
-            table.notes += [say] if texts else []
-    return out, _apart(table, rows, known), ignored
+            remarks += [f"{title} says of {_listed(texts, table)}"] if texts else []
+    return out, _apart(table, rows, known), ignored, remarks
 
 
 def to_decide(table: Table, where: Where) -> tuple[dict[str, str], list[str]]:
     """A blank for each column that could decide whom of these `where` keeps, and marked rows."""
     out = _by_where(table, where)
     rows = [row for row, _ in table.rows if row not in out]
-    blanks = {each.title: each.blank for each in deciding(table, rows, where) if each.title}
+    found = deciding(table, rows, where, unknown=True)
+    blanks = {each.title: each.blank for each in found if each.title}
     marked = marked_rows(table, rows).items()
     return blanks, [f"{mark}: {_listed(them, table)}" for mark, them in marked]
 
@@ -108,10 +112,16 @@ def marked_rows(table: Table, rows: Sequence[int]) -> dict[str, dict[int, str]]:
     person, people = _person(table), table.frame.filter(PERSON).itertuples(name=None)
     said = {row: shown(text) for (row, _), text in table.grid.comments.items()}
     marked = {
-        "struck through": {row: "" for row, column in table.grid.struck if column in person},
+        "struck through or red": {row: "" for row, column in table.grid.struck if column in person},
         "hidden": dict.fromkeys(table.grid.hidden, ""),
         "coloured differently": dict.fromkeys(_coloured(table, sorted(person)), ""),
         "commented": said,
+        "also on another sheet": {
+            row: shown(table.grid.elsewhere[key])
+            for row, cells in table.rows
+            for key in map(email_key, filter(is_address, cells))
+            if key in table.grid.elsewhere
+        },
         "like a test": {row: "" for row, *texts in people if is_test(texts)},
     }
     found: dict[str, dict[int, str]] = {}
@@ -135,8 +145,13 @@ def _coloured(table: Table, person: Sequence[int]) -> list[int]:
     return [row for row, fill in fills.items() if fill not in usual[: 1 + banded]]
 
 
-def deciding(table: Table, rows: Sequence[int], decided: Collection[str]) -> Iterator[Finding]:
-    """Find the columns that could decide who of these rows is invited, but for decided ones."""
+def deciding(
+    table: Table, rows: Sequence[int], decided: Collection[str], *, unknown: bool = False
+) -> Iterator[Finding]:
+    """Find the columns that could decide who of these rows is invited, but for decided ones.
+
+    With `unknown`, also those of which no word is known, if they tell people apart.
+    """
     named = {*map(compared, decided)}
     person = _person(table)
     sent = {*table.by_field.values()} - person
@@ -148,6 +163,8 @@ def deciding(table: Table, rows: Sequence[int], decided: Collection[str]) -> Ite
         counts = _counts(cells)
         beside = column in person
         says = [*filter(has_remark_beside, counts)] if beside else _says(title, counts)
+        if not (says or beside) and unknown and title and _tells_apart(title, counts):
+            says = [*counts]
         if not says:
             continue
         those = {*map(compared, says)}
@@ -178,24 +195,29 @@ def _says(title: str, counts: Counts) -> Sequence[str]:
         return [value for value in filled if answer(value) != "not_so"]
     if not title:
         return [] if all(map(_MEASURE.fullmatch, filled)) else filled
-    if has_remarks(title):
-        if told := [*filter(_tells, filled)]:
-            return told
-    elif is_titled(title, "status"):
+    if is_titled(title, "status"):
         told = [v for v in filled if says("out", v) or error_in(v) or answer(v) == "no"]
         if told or (len(counts) > 1 and not all(map(_MEASURE.fullmatch, filled))):
             return told or filled
     elif is_titled(title, "job") and 1 < len(counts) <= max(COUNTED, people // 2):
         return filled
-    alone = [value for value in filled if _tells(value, "fullmatch")]
-    alone = alone or [*filter(has_remark_beside, filled)]
     answers = _answers(counts)
-    return alone or [value for value in counts if answers and answers.get(value) != "yes"]
+    told = [value for value in filled if _tells(value)]
+    return told or [value for value in counts if answers and answers.get(value) != "yes"]
 
 
-def _tells(text: str, how: Literal["search", "fullmatch"] = "search") -> bool:
+def _tells_apart(title: str, counts: Counts) -> bool:
+    """Whether some have or share what others have not, under a header that may matter."""
+    people, texts = sum(counts.values()), not all(map(_MEASURE.fullmatch, filter(None, counts)))
+    apart = (texts and len(counts) < people) or 2 * counts.get("", 0) >= people
+    matters = has_remarks(title) or (apart and not is_titled(title, "harmless"))
+    return len(counts) > 1 and matters
+
+
+def _tells(text: str) -> bool:
     """Whether a text says that somebody is out, or was sent something already."""
-    return says("out", text, how) or says("sent", text, how)
+    alone = says("out", text, "fullmatch") or says("sent", text, "fullmatch")
+    return alone or says("out", text) or says("sent", text)
 
 
 def _answers(counts: Counts) -> dict[str, str]:
@@ -230,7 +252,10 @@ def _contradicted(table: Table, where: Where, out: Mapping[int, str]) -> None:
         key = email_key(str(cells.at[row, address]))
         return [("name", compared(table.names[row]), *job), ("address", key, *job)]
 
-    gone = {row: at for row in out for at in columns if says("out", str(cells.at[row, at]))}
+    def is_no(text: str) -> bool:
+        return says("out", text) or answer(text) == "no"
+
+    gone = {row: at for row in out for at in columns if is_no(str(cells.at[row, at]))}
     kept = {it: row for row, _ in table.rows if gone and row not in out for it in known_as(row)}
     for row, at in gone.items():
         if other := next((kept[it] for it in known_as(row) if it in kept), None):

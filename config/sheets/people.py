@@ -13,7 +13,7 @@ from config.emails import email_key
 from config.errors import BadInput, Mistake, Place, shown, some
 from config.sheets.cells import addresses_in, error_in, plain_address
 from config.sheets.files import read_file
-from config.sheets.left_out import Counts, choose, compared, line
+from config.sheets.left_out import Counts, choose, compared
 from config.sheets.names import FULL_NAME, split_name
 from config.sheets.table import Table, no_column, table_of
 
@@ -28,7 +28,7 @@ NAMES = ("first_name", "last_name")
 class People:
     """What a table says: its people, every mistake, and what a person should see.
 
-    `left_out`, `apart`, `ignored` and `columns` are those of a campaign (reading.py).
+    `left_out`, `apart`, `ignored`, `remarks` and `columns` are those of a campaign (reading.py).
     """
 
     listed: list[models.Listed] = field(default_factory=list)
@@ -37,6 +37,7 @@ class People:
     left_out: dict[str, list[str]] = field(default_factory=dict)
     apart: dict[str, Counts] = field(default_factory=dict)
     ignored: list[str] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
     columns: dict[str, str] = field(default_factory=dict)
     digest: str = ""
 
@@ -59,7 +60,7 @@ def read_people(spec: models.Table, base: Path) -> People:
     table.mistakes += missing
     if missing or (chosen := choose(table, spec)) is None:
         return people
-    out, people.apart, people.ignored = chosen
+    out, people.apart, people.ignored, people.remarks = chosen
     everybody = [row for row, _ in table.rows if row not in out]
     people.listed = _folded(table, everybody, first=spec.several == "first")
     compare(people.listed, people)
@@ -152,19 +153,12 @@ def _differing(table: Table, frame: "pd.DataFrame", again: "pd.Series[int]") -> 
     alike = [(table.place(row), table.place(again[row])) for row in again.index[~apart.any(axis=1)]]
     each = [f"{_row(later)} is the same person as {_row(first)}" for later, first in alike]
     table.notes += [f"{table.grid.whole}: {some(each)}; each is read once"] if each else []
-    shared = table.cells.apply(lambda cells: cells.map(cells.value_counts()))  # by how many rows
     for row in apart.index[apart.any(axis=1)].to_list():
         first, differ = int(again[row]), [*frame.columns[apart.loc[row]]]
         one, two = frame.loc[[first, row], "email1"]
         do = f", or write {shown(one)} as they log in"  # the login must equal it (interface 4.7)
         if "email1" not in differ:
-            cells, others = table.cells.loc[first], table.cells.loc[row]
-            at = [at for at, title in enumerate(table.headers) if title and cells[at] != others[at]]
-            # What many have in common, such as a stage, leaves out the fewest others.
-            best = max(at, key=lambda at: (cells[at] != "", shared.at[first, at]))
-            chosen = line({table.headers[best]: [str(cells[best])]})
-            is_usual = 2 * shared.at[first, best] >= len(table.cells)
-            do = f", or choose by a column, as in  {chosen}" if is_usual else ""
+            do = ", or choose by a column (where)"
         why = (
             f"found {shown(two)}, the person at {_row(table.place(first))} with another "
             f"{', '.join(differ)}; delete one of the two rows{do}"

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from config.definition import COLUMNS
+from config.emails import email_key
 from config.errors import BadInput, Mistake, Place, shown, some
 from config.sheets.cells import MOST_ROWS, Grid, Row, is_address, is_person
 from config.sheets.files import Kind, Source
@@ -16,6 +17,7 @@ from config.sheets.headers import (
     header_among,
     is_header,
     is_nobody,
+    says,
     spelling,
 )
 from config.sheets.text import read_text
@@ -98,7 +100,11 @@ def table_of(
     Raises BadInput if it is none at all, or has no such sheet. What else is wrong is in `mistakes`.
     """
     columns = columns or {}
-    grid, notes = _chosen(source, grids_of(source, columns), sheet, columns)
+    grid, notes = _chosen(source, grids := grids_of(source, columns), sheet, columns)
+    for other in (each for each in grids if each is not grid):
+        if title := other.sheet if says("out", other.sheet or "", title=True) else "":
+            texts = (text for _, cells in other.rows for text in cells if is_address(text))
+            grid.elsewhere |= dict.fromkeys(map(email_key, texts), title)
     top = grid.rows[:ABOVE_AT_MOST]
     if not top:
         why = "the table is empty, wanted a header row and candidates"

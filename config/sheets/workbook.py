@@ -36,6 +36,7 @@ HARD = (  # cells over several rows, and what is hidden or struck
 )
 OURS = "campaign"  # who wrote the comments of a marked copy
 WHITE = (("rgb", "FFFFFFFF"), ("rgb", "00FFFFFF"), ("theme", 0), ("indexed", 9))
+RED = re.compile("..[B-F].[0-3].[0-3].")  # as programs call it, of any strength
 MERGED = re.compile(rb'<(?:\w+:)?mergeCell [^<>]*?\bref="([^"]+)"')
 FAR_AWAY = "this cell is far away from any table; delete it, or its column"
 
@@ -162,13 +163,14 @@ def _is_seen(fill: Any) -> bool:
 
 
 def _is_struck(cell: Any) -> bool:
-    """Whether a cell's text, or a part of it, is struck through."""
+    """Whether a cell's text, or a part of it, is struck through, or red."""
     parts = cell.value if isinstance(cell.value, list) else ()
     fonts = [
         cell.font if cell.has_style else None,
         *(getattr(part, "font", None) for part in parts),
     ]
-    return any(font and font.strike for font in fonts)
+    colors = [str(font.color.rgb) for font in fonts if font and font.color]
+    return any(font and font.strike for font in fonts) or any(map(RED.fullmatch, colors))
 
 
 def _pages(data: bytes) -> list[Grid]:

@@ -101,6 +101,8 @@ def who(campaign: "Campaign") -> Iterator[tuple[str, str]]:
         everybody = f"All {number:,} are" if number > 1 else "The only person is"
         verb = "says" if len(campaign.ignored) == 1 else "say"
         yield "ATTENTION", f"{everybody} invited, whatever {columns} {verb}."
+    for said in campaign.remarks:
+        yield "ATTENTION", f"Nobody looked at this: {said}"
 
 
 def left_out(campaign: "Campaign") -> Iterator[tuple[str, str]]:

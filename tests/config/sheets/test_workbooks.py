@@ -108,7 +108,7 @@ def filtered(sheet: Any) -> None:
         (
             lambda sheet: sheet.__setitem__("C3", CellRichText(STRUCK, "bob@people.test")),
             [
-                "C3: Decide who is invited. struck through: row 3…",
+                "C3: Decide who is invited. struck through or red: row 3…",
                 'C3, email1: found "old@people.test bob@people.test", wanted an email address…',
             ],
         ),
@@ -121,7 +121,10 @@ def filtered(sheet: Any) -> None:
             ],
         ),
         (filtered, ["C3: Decide who is invited. hidden: row 3…"]),
-        (lambda sheet: struck(sheet, "A3"), ["C3: Decide who is invited. struck through: row 3…"]),
+        (
+            lambda sheet: struck(sheet, "A3"),
+            ["C3: Decide who is invited. struck through or red: row 3…"],
+        ),
         (lambda sheet: struck(sheet, "D3"), []),
         (
             lambda sheet: [sheet.__setitem__(*each) for each in (("E1", "Rejected"), ("E3", "x"))],
