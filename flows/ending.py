@@ -88,8 +88,12 @@ class Ending:
         """What the form approve is to be given, where an approval is waited for."""
         return self.fingerprint if self.fingerprint in self.sentence else "pilot"
 
+    @property
+    def first_line(self) -> str:
+        return f"{self.kind}: {self.sentence}"
+
     def __str__(self) -> str:
-        lines = [f"{self.kind}: {self.sentence}", self.next_step]
+        lines = [self.first_line, self.next_step]
         return printable("\n".join(line for line in lines if line))
 
     @classmethod

@@ -138,8 +138,7 @@ def test_no_log_at_any_level_has_the_address(address, ledger, hook, monkeypatch,
     assert [word for word in ("/hook", "a-secret", "the-team") if word in caplog.text] == []
 
 
-def test_whoever_comes_while_another_tells_gives_up_in_the_end(ledger, hook, monkeypatch) -> None:
-    monkeypatch.setattr(tell, "PATIENCE", 0.0)
+def test_whoever_comes_while_another_tells_leaves_it_to_them(ledger, hook) -> None:
     ends("a")
     with lease(ledger, tell.TELLING):
         assert not told(ledger)
