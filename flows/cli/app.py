@@ -43,7 +43,7 @@ def main() -> None:
 def run(words: Sequence[str]) -> int:
     """Run one command. Whatever a person can cause ends in a sentence and an exit code."""
     try:
-        code = program()(list(words), prog_name="campaign", standalone_mode=False)
+        code = program(words)(list(words), prog_name="campaign", standalone_mode=False)
     except CampaignError as error:
         return say(error, words)
     except (KeyboardInterrupt, typer.Abort):
@@ -61,12 +61,15 @@ def run(words: Sequence[str]) -> int:
     return code if isinstance(code, int) else 0
 
 
-def program() -> typer.Typer:
-    """All commands by name, with their options and their help."""
+def program(words: Sequence[str] | None = None) -> typer.Typer:
+    """All commands by name, with their help; of what was typed, if anything, with its options."""
+    typed = None
+    if words is not None and "_CAMPAIGN_COMPLETE" not in os.environ:  # else a shell asks
+        typed = next((word for word in words if not word.startswith("-")), "")
     # Plain help: with rich it would take twice as long, and draw its boxes into files as well.
     app = typer.Typer(cls=InPanels, no_args_is_help=True, rich_markup_mode=None)
     app.callback()(campaign)
-    for panel in panels():
+    for panel in panels(typed):
         for name, function in panel.commands.items():
             app.command(name)(function)
     return app
@@ -84,7 +87,7 @@ class InPanels(TyperGroup):
             return super().invoke(ctx)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        for panel in panels():
+        for panel in panels(""):
             with formatter.section(panel.title):
                 named = sorted(panel.commands)
                 formatter.write_dl([(n, self.commands[n].get_short_help_str(80)) for n in named])

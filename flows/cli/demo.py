@@ -10,15 +10,19 @@ from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain, product
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
 
 from config.errors import command
+from config.settings import settings
+from data.campaigns.people import find
+from data.decisions.doubts import doubts
+from data.store.ledger import Ledger
+from flows.cli.app import run as typed
 from flows.cli.panels import BEGIN
-
-if TYPE_CHECKING:
-    from sandbox.server import Sandbox
+from flows.server import prefect_server
+from sandbox.faults import late, lost
+from sandbox.server import Sandbox
 
 SAMPLE = Path(__file__).resolve().parent / "sample.yaml"
 KEY = "backend-2026"
@@ -45,11 +49,8 @@ def demo(
 
 
 @contextmanager
-def _sandbox() -> Iterator[tuple["Sandbox", Path]]:
+def _sandbox() -> Iterator[tuple[Sandbox, Path]]:
     """A sandbox with a ledger and a Prefect of its own, and the sample campaign as a file."""
-    from flows.server import prefect_server
-    from sandbox.server import Sandbox
-
     with tempfile.TemporaryDirectory() as place, Sandbox(outbox=Path(place, "outbox")) as service:
         own = {"CAMPAIGN_DATABASE_URL": f"sqlite:///{place}/ledger.db", "PREFECT_HOME": place}
         os.environ.update(service.settings | own | {"XDG_DATA_HOME": place})
@@ -62,9 +63,7 @@ def _sandbox() -> Iterator[tuple["Sandbox", Path]]:
             yield service, file
 
 
-def _twice(service: "Sandbox", file: Path) -> int:
-    from flows.cli.app import run as typed
-
+def _twice(service: Sandbox, file: Path) -> int:
     code = typed(["run", str(file), "--yes"])
     first = len(service.entries())
     print("\nThe outbox has one email for each:", flush=True)
@@ -80,7 +79,7 @@ def _twice(service: "Sandbox", file: Path) -> int:
     return code
 
 
-def _crash(service: "Sandbox", file: Path) -> int:
+def _crash(service: Sandbox, file: Path) -> int:
     """Kill a run of 40 people, settle what nobody can know, and count what the service did."""
     people, run = _of_40(file), ["run", str(file), "--yes"]
     print("40 people. One answer gets lost on its way, and then comes a kill -9.", flush=True)
@@ -121,10 +120,8 @@ def _of_40(file: Path) -> list[str]:
     return emails
 
 
-def _killed(service: "Sandbox", run: Sequence[str]) -> None:
+def _killed(service: Sandbox, run: Sequence[str]) -> None:
     """Run it in a process of its own, and kill that while no invitation of KILLED is answered."""
-    from sandbox.faults import late, lost
-
     unanswered = [replace(late(600, number), works=number % 2 == 0) for number in KILLED]
     service.faults["invite"] = [lost(LOST), *unanswered]
     print(f"\n$ {command(*run)}", flush=True)
@@ -146,22 +143,15 @@ def _killed(service: "Sandbox", run: Sequence[str]) -> None:
 
 
 def _typed(why: str, words: Sequence[str]) -> None:
-    from flows.cli.app import run as typed
-
     print(f"\n{why}\n\n$ {command(*words)}", flush=True)
     typed(words)
 
 
-def _outbox(service: "Sandbox") -> list[str]:
+def _outbox(service: Sandbox) -> list[str]:
     """Who got an email, in order; twice in here is twice in their mailbox."""
     return [e["email"] for e in service.entries() if e["op"] == "invite" and e["worked"]]
 
 
 def _unsure() -> list[str]:
-    from config.settings import settings
-    from data.campaigns.people import find
-    from data.decisions.doubts import doubts
-    from data.store.ledger import Ledger
-
     with Ledger.open(settings().database_url) as ledger, ledger.reading() as session:
         return [doubt.email1 for doubt in doubts(session, find(session, KEY).id)]

@@ -5,16 +5,28 @@ import sys
 from codecs import BOM_UTF8
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
 
-from config.errors import printable
+from config.definition import Table
+from config.errors import CampaignError, printable
+from config.reading import encoding_of, read_campaign
+from data.campaigns.history import history
+from data.campaigns.people import find, invites_of, own_steps, rows
+from data.decisions.doubts import doubts
+from data.eligibility.holds import holds
+from data.store.ledger import Ledger
+from data.store.states import Op
+from data.store.tables import now
 from flows.cli import words
 from flows.cli.panels import LOOK
-
-if TYPE_CHECKING:
-    from tasks.outputs.links import Link
+from tasks.outputs.each_result import results_of
+from tasks.outputs.embed_pages import write_pages
+from tasks.outputs.exports import write_file
+from tasks.outputs.links import Link, links_of, written
+from tasks.outputs.report import Doubt, own, report_page, settled
+from tasks.outputs.results import write_results
+from tasks.status import status
 
 
 class Format(StrEnum):
@@ -62,13 +74,6 @@ def links(
 
 
 def _write_links(key: str, form: Format, output: Path | None, *, force: bool) -> None:
-    from data.campaigns.people import find, own_steps, rows
-    from data.store.ledger import Ledger
-    from data.store.states import Op
-    from tasks.outputs.embed_pages import write_pages
-    from tasks.outputs.exports import write_file
-    from tasks.outputs.links import links_of, written
-
     with Ledger.open(create=False) as ledger:
         with ledger.reading() as session:
             campaign = find(session, key)
@@ -93,7 +98,7 @@ def _write_links(key: str, form: Format, output: Path | None, *, force: bool) ->
     words.aside(f"{output}: {words.counted(len(found), 'candidate')}{_without(found)}.")
 
 
-def _without(found: list["Link"]) -> str:
+def _without(found: list[Link]) -> str:
     without = sum(link.embed_url is None for link in found)
     return f", {without:,} without a link yet" if without else ""
 
@@ -101,14 +106,6 @@ def _without(found: list["Link"]) -> str:
 def _into_a_copy(
     key: str, into: Path, output: Path, sheet: str | None, *, force: bool, quiet: bool
 ) -> None:
-    from config.reading import encoding_of
-    from data.campaigns.people import find, invites_of, own_steps, rows
-    from data.eligibility.holds import holds
-    from data.store.ledger import Ledger
-    from data.store.states import Op
-    from tasks.outputs.each_result import results_of
-    from tasks.outputs.results import write_results
-
     with Ledger.open(create=False) as ledger, ledger.reading() as session:
         campaign = find(session, key)
         project = own_steps(session, campaign.id)[Op.CREATE].service_id
@@ -133,10 +130,6 @@ def _into_a_copy(
 
 def _columns(file: Path) -> dict[str, str]:
     """Which headers hold which field, as the campaign's definition says, if it is still there."""
-    from config.definition import Table
-    from config.errors import CampaignError
-    from config.reading import read_campaign
-
     try:
         candidates = read_campaign(file).definition.candidates
     except CampaignError:
@@ -156,15 +149,6 @@ def report(
 
     Example: campaign report backend-2026 -o report.html
     """
-    from data.campaigns.history import history
-    from data.campaigns.people import find
-    from data.decisions.doubts import doubts
-    from data.store.ledger import Ledger
-    from data.store.tables import now
-    from tasks.outputs.exports import write_file
-    from tasks.outputs.report import Doubt, own, report_page, settled
-    from tasks.status import status
-
     with Ledger.open(create=False) as ledger, ledger.reading() as session:
         campaign = find(session, key)
         events = history(session, campaign.id)
