@@ -24,19 +24,19 @@ from flows.runs import run_now
 from flows.tell import note, tell_waiting
 
 EVERY = 5.0  # seconds between two looks
-LONGEST = 300.0  # seconds between two tries to tell a notice
+TELLS_AGAIN = 60.0  # seconds until a notice that nobody took is told again
 LOOKS = (deploy_forms, tidy, say_again)
 Stats = dict[Path, tuple[int, int, int]]
 
 
 async def keep(ledger: Ledger, folder: Path, say: Callable[[str], None]) -> None:
     """Look after runs, the folder and notices, until cancelled."""
-    runs, watched, notices = Runs(ledger), Watched(folder, ledger, say), Notices(ledger)
-    complaint = ""
+    runs, watched = Runs(ledger), Watched(folder, ledger, say)
+    complaint, tells_at = "", 0.0
     async with get_client() as client:  # one for all looks: each new one writes a CSRF token
         while True:
             stumbled = ""
-            for look in (*LOOKS, runs.go_on, watched.run_what_is_new, notices.tell):
+            for look in (*LOOKS, runs.go_on, watched.run_what_is_new):
                 try:
                     await look(client)
                 except Exception as error:  # noqa: BLE001 - whatever it is, the next look comes
@@ -45,23 +45,9 @@ async def keep(ledger: Ledger, folder: Path, say: Callable[[str], None]) -> None
             if stumbled != complaint:
                 say(f"Trying again: {stumbled}" if stumbled else "Everything answers again.")
                 complaint = stumbled
+            if time.monotonic() >= tells_at and not await tell_waiting(ledger):
+                tells_at = time.monotonic() + TELLS_AGAIN
             await asyncio.sleep(EVERY)
-
-
-class Notices:
-    """Notices that were not told yet, with growing waits while their address takes none."""
-
-    def __init__(self, ledger: Ledger) -> None:
-        self._ledger = ledger
-        self._wait = self._next = 0.0
-
-    async def tell(self, client: PrefectClient) -> None:
-        del client
-        if time.monotonic() < self._next:
-            return
-        all_went_out = await tell_waiting(self._ledger)
-        self._wait = 0.0 if all_went_out else min(max(EVERY, 2 * self._wait), LONGEST)
-        self._next = time.monotonic() + self._wait
 
 
 class Watched:

@@ -110,14 +110,11 @@ def counted(people: Sequence[str], emailed: Sequence[str]) -> tuple[str, bool]:
 def _of_40(file: Path) -> list[str]:
     """Put 40 people into the sample campaign; returns their addresses."""
     head, _, _ = file.read_text("utf-8").partition("  - {")
-    names = [*product(FIRST, LAST)]
-    emails = [f"{first}.{last}@example.com".lower() for first, last in names]
-    rows = [
-        f"  - {{first_name: {first}, last_name: {last}, email1: {email}}}\n"
-        for (first, last), email in zip(names, emails, strict=True)
-    ]
-    file.write_text("".join([head, *rows]), "utf-8")
-    return emails
+    names = {f"{first}.{last}@example.com": (first, last) for first, last in product(FIRST, LAST)}
+    for email, (first, last) in names.items():
+        head += f"  - {{first_name: {first}, last_name: {last}, email1: {email}}}\n"
+    file.write_text(head, "utf-8")
+    return [*names]
 
 
 def _killed(service: Sandbox, run: Sequence[str]) -> None:
@@ -126,19 +123,14 @@ def _killed(service: Sandbox, run: Sequence[str]) -> None:
     service.faults["invite"] = [lost(LOST), *unanswered]
     print(f"\n$ {command(*run)}", flush=True)
     at_a_time = {"CAMPAIGN_INVITES_IN_FLIGHT": str(len(KILLED))}
-    with tempfile.TemporaryFile() as said:
-        child = subprocess.Popen(  # noqa: S603 - our own program
-            [*PROGRAM, *run], stdout=said, stderr=said, env=os.environ | at_a_time
+    child = subprocess.Popen([*PROGRAM, *run], env=os.environ | at_a_time)  # noqa: S603 - our own
+    try:
+        service.wait_for(
+            lambda seen: sum(each["op"] == "invite" for each in seen) >= KILLED[-1], PATIENCE
         )
-        try:
-            service.wait_for(
-                lambda seen: sum(each["op"] == "invite" for each in seen) >= KILLED[-1], PATIENCE
-            )
-        finally:
-            child.kill()
-            child.wait()
-        said.seek(0)
-        print(said.read().decode(), end="")
+    finally:
+        child.kill()
+        child.wait()
     print(f"*** kill -9, with {len(KILLED)} invitations in flight ***", flush=True)
 
 

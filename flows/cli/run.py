@@ -5,8 +5,9 @@ import getpass
 import json
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import typer
 
 from config.errors import BadInput, command
 from config.reading import Campaign
-from config.settings import Settings, service_settings
+from config.settings import service_settings
 from data.campaigns.intake import Allowed
 from data.campaigns.people import known
 from data.store.ledger import Ledger
@@ -57,13 +58,14 @@ def run(
         campaigns, wrong = _read(files)
         rehearsed(campaigns, as_json=as_json)
         return 2 if wrong else 0
-
     settings = service_settings()
     allowed = Allowed(getpass.getuser(), accept_removed, keep_project)
     campaigns, wrong = _read(files)
     with prefect_server() as ready, Ledger.open(settings.database_url) as ledger:
         shown = words.in_short if yes and campaigns[1:] else words.planned
-        plans = [_planned(each, ledger, settings, allowed, shown) for each in campaigns]
+        plans = [make_plan(each, ledger, settings, allowed=allowed, dry=True) for each in campaigns]
+        for line in chain.from_iterable(map(shown, plans, campaigns)):
+            words.aside(line)
         del campaigns  # a large one takes much memory, and its flow reads it again
         asks = any(plan.sends for plan in plans) and not yes
         if asks and not words.agreed("Send this?"):
@@ -73,7 +75,10 @@ def run(
             words.aside("Getting Prefect ready …")  # which takes seconds
         ready()
         endings = [_sent(plan, ledger, allowed) for plan in plans]
-        asyncio.run(_recorded())
+        from flows.runs import everything_recorded
+        from flows.steps import started_task_runs
+
+        asyncio.run(everything_recorded(started_task_runs))
         if as_json:
             print(json.dumps(_statuses(ledger, plans), ensure_ascii=False, indent=2))
     codes = [ending.kind.exit_code for ending in endings] + [2] * wrong
@@ -88,19 +93,6 @@ def _read(places: list[Path]) -> tuple[list[Campaign], bool]:
     for mistake in mistakes:
         words.aside(str(mistake))
     return good, bool(mistakes)
-
-
-def _planned(
-    read: Campaign,
-    ledger: Ledger,
-    settings: Settings,
-    allowed: Allowed,
-    shown: Callable[[Plan, Campaign], Iterator[str]],
-) -> Plan:
-    plan = make_plan(read, ledger, settings, allowed=allowed, dry=True)
-    for line in shown(plan, read):
-        words.aside(line)
-    return plan
 
 
 def _sent(plan: Plan, ledger: Ledger, allowed: Allowed) -> Ending:
@@ -135,13 +127,6 @@ async def _flow(plan: Plan, allowed: Allowed) -> str | None:
             return None
         raise
     return state.message
-
-
-async def _recorded() -> None:
-    from flows.runs import everything_recorded
-    from flows.steps import started_task_runs
-
-    await everything_recorded(started_task_runs)
 
 
 def _statuses(ledger: Ledger, plans: Sequence[Plan]) -> list[dict[str, Any]]:

@@ -77,7 +77,7 @@ def settle(
         left = doubts(session, campaign.id)
         file, key = campaign.file, campaign.key
     if output is not None:
-        _write_table(output, left, force=force)
+        write_file(output, as_csv(left), force=force)
     return _settled(key, file, len(verdicts), left, output, as_json=as_json)
 
 
@@ -86,10 +86,6 @@ def _check_table(output: Path, *, force: bool) -> None:
     if output.suffix.lower() != ".csv":
         raise typer.BadParameter("the table to fill in is a .csv", param_hint="-o")
     check_output(output, force=force)
-
-
-def _write_table(output: Path, left: Sequence[Doubt], *, force: bool) -> None:
-    write_file(output, as_csv(left), force=force)
 
 
 def _accept_ledger(key: str, by: By) -> int:
