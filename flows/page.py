@@ -35,12 +35,6 @@ from tasks.status import in_words, status, waits_for_a_person
 
 PATIENCE = 10.0  # seconds that Prefect's server may take for a page
 SHOWN = 50  # people in one table
-TAGS = {  # of the runs that need a person
-    End.ATTENTION: "needs attention",
-    End.APPROVAL: "approve",
-    End.BAD_INPUT: "bad input",
-    End.STOPPED: "stopped",
-}
 
 
 def artifact_key(campaign: str) -> str:
@@ -211,9 +205,8 @@ async def announce(ending: Ending, counts: Mapping[str, int], run: FlowRun | Non
             payload={"campaign": ending.key, "kind": ending.kind, "counts": dict(counts)},
         )
         number, tags = (run.id, run.tags) if run else (flow_run.id, flow_run.tags)
-        wanted = [tag for tag in tags if tag not in TAGS.values()]
-        if ending.kind in TAGS:
-            wanted.append(TAGS[ending.kind])
+        wanted = [tag for tag in tags if tag not in {kind.tag for kind in End}]
+        wanted += [ending.kind.tag] if ending.kind.needs_a_person else []
         if number and wanted != tags:
             async with get_client() as client:
                 await asyncio.wait_for(client.update_flow_run(number, tags=wanted), PATIENCE)
