@@ -11,22 +11,16 @@ import typer
 from config.definition import Table
 from config.errors import CampaignError, printable
 from config.reading import encoding_of, read_campaign
-from data.campaigns.history import history
-from data.campaigns.people import find, invites_of, own_steps, rows
-from data.decisions.doubts import doubts
-from data.eligibility.holds import holds
+from data.campaigns.people import find
 from data.store.ledger import Ledger
-from data.store.states import Op
-from data.store.tables import now
 from flows.cli import words
 from flows.cli.panels import LOOK
-from tasks.outputs.each_result import results_of
+from tasks.outputs.each_result import results_of_campaign
 from tasks.outputs.embed_pages import write_pages
 from tasks.outputs.exports import write_file
-from tasks.outputs.links import Link, links_of, written
-from tasks.outputs.report import Doubt, own, report_page, settled
+from tasks.outputs.links import Link, links_of_campaign, title_of, written
+from tasks.outputs.report import report_of
 from tasks.outputs.results import write_results
-from tasks.status import status
 
 
 class Format(StrEnum):
@@ -77,9 +71,11 @@ def _write_links(key: str, form: Format, output: Path | None, *, force: bool) ->
     with Ledger.open(create=False) as ledger:
         with ledger.reading() as session:
             campaign = find(session, key)
-            project = own_steps(session, campaign.id)[Op.CREATE].service_id
-            found = links_of(rows(session, campaign.id), campaign.app_url, project)
-            title, key = _title(campaign.spec, campaign.key), campaign.key
+            found, title, key = (
+                links_of_campaign(session, campaign),
+                title_of(campaign),
+                campaign.key,
+            )
         secret = ledger.uuid()
     if output is None:
         if form is Format.XLSX and sys.stdout.isatty():
@@ -108,11 +104,7 @@ def _into_a_copy(
 ) -> None:
     with Ledger.open(create=False) as ledger, ledger.reading() as session:
         campaign = find(session, key)
-        project = own_steps(session, campaign.id)[Op.CREATE].service_id
-        people, send = rows(session, campaign.id), invites_of(campaign).send
-        held = holds(session, campaign)
-        results = results_of(people, held, campaign.app_url, project, send=send)
-        file = Path(campaign.file)
+        results, file = results_of_campaign(session, campaign), Path(campaign.file)
     columns, encoding = _columns(file), encoding_of(into, file.parent)
     copied = write_results(
         into, output, results, sheet=sheet, columns=columns, encoding=encoding, force=force
@@ -151,22 +143,6 @@ def report(
     """
     with Ledger.open(create=False) as ledger, ledger.reading() as session:
         campaign = find(session, key)
-        events = history(session, campaign.id)
-        is_open = {each.email1: True for each in doubts(session, campaign.id)}
-        stories = [
-            Doubt(email or "the project", is_open.get(email, False), theirs)
-            for email in dict.fromkeys([*is_open, *settled(session, campaign.id)])
-            if (theirs := history(session, campaign.id, email) if email else own(events))
-        ]
-        stands = status(session, campaign.key)
-        title = _title(campaign.spec, campaign.key)
-    page = report_page(stands, title, doubts=stories, events=events, at=now(), names=names)
+        page = report_of(session, campaign, names=names)
     write_file(output, page, force=force)
     words.aside(f"{output} shows how {campaign.key} stands; it opens without a network.")
-
-
-def _title(spec: dict[str, object] | None, key: str) -> str:
-    """What candidates read as the name of the assessment."""
-    project = (spec or {}).get("project")
-    name = project.get("name") if isinstance(project, dict) else None
-    return str(name or key)

@@ -1,16 +1,15 @@
 """The commands before anything is sent: `new` and `check`. Neither makes a request."""
 
 import json
-import os
 import sys
 from pathlib import Path
 
 import typer
 
 from config.definition import Definition
-from config.errors import BadInput, Bug, Mistake, Place, command, counted, in_order
-from config.folder import find
-from config.reading import YAML, Campaign, read_campaign
+from config.errors import Mistake, command, counted
+from config.folder import read_all
+from config.reading import YAML, Campaign
 from flows.cli import words
 from flows.cli.panels import BEGIN, SEND
 from flows.starter import write_each, write_starter
@@ -88,43 +87,6 @@ def new(
     path = path or (export.with_suffix(".yaml") if export else Path("hiring.yaml"))
     write_starter(path, export, sheet, encoding, force=force)
     print(f"Fill in what stands between < and > in {path}.\n{words.then('check', path)}")
-
-
-def read_all(places: list[Path]) -> tuple[list[Campaign], list[Mistake]]:
-    """Read the definitions among files and folders: those that are right, and every mistake."""
-    files, mistakes = _campaigns_in(places)
-    good: list[Campaign] = []
-    first: dict[str, Path] = {}
-    for file in files:
-        try:
-            read = read_campaign(file)
-        except BadInput as error:
-            mistakes += error.mistakes
-        except Bug as error:
-            mistakes.append(Mistake(Place(file), str(error)))
-        else:
-            key = read.definition.campaign
-            if first.setdefault(key, file) is file:
-                good.append(read)
-            else:
-                why = f"{key} is in {first[key]} as well; each needs its own key"
-                mistakes.append(Mistake(Place(file), why))
-    return good, in_order(mistakes)
-
-
-def _campaigns_in(places: list[Path]) -> tuple[list[Path], list[Mistake]]:
-    """The definitions among files and folders, each once, and what is wrong with others."""
-    files: dict[str, Path] = {}
-    mistakes: list[Mistake] = []
-    for place in places:
-        # Path.is_dir raises where a folder above it cannot be read.
-        found = find(place) if os.path.isdir(place) else None  # noqa: PTH112
-        mistakes += found.mistakes if found else []
-        for file in found.files if found else [place]:
-            files.setdefault(os.path.realpath(file), file)
-        if found and not found.files and not found.mistakes:
-            mistakes.append(Mistake(Place(place), "there is no campaign in this folder"))
-    return list(files.values()), mistakes
 
 
 def _show(good: list[Campaign], mistakes: list[Mistake]) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 import typer
 
 from config.errors import BadInput, command
+from config.folder import read_all
 from config.reading import Campaign
 from config.settings import service_settings
 from data.campaigns.intake import Allowed
@@ -21,7 +22,6 @@ from data.campaigns.people import known
 from data.store.ledger import Ledger
 from flows.cli import words
 from flows.cli.panels import SEND
-from flows.cli.prepare import read_all
 from flows.ending import End, Ending
 from flows.server import is_away, prefect_server
 from tasks.outlook import Plan

@@ -8,8 +8,11 @@ from io import BytesIO, StringIO
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from data.campaigns.people import Row
-from data.store.states import State
+from sqlmodel import Session
+
+from data.campaigns.people import Row, own_steps, rows
+from data.store.states import Op, State
+from data.store.tables import Campaign
 from tasks.outputs.exports import guarded, page, put
 
 FORMATS = ("csv", "json", "xlsx", "html")
@@ -30,6 +33,17 @@ class Link(NamedTuple):
     embed_url: str | None
     invite: str
     fields: Mapping[str, Any] = MappingProxyType({})
+
+
+def links_of_campaign(session: Session, campaign: Campaign) -> list[Link]:
+    """One link for each person of a campaign."""
+    project = own_steps(session, campaign.id)[Op.CREATE].service_id
+    return links_of(rows(session, campaign.id), campaign.app_url, project)
+
+
+def title_of(campaign: Campaign) -> str:
+    """What candidates read as the name of the assessment."""
+    return str((campaign.spec or {}).get("project", {}).get("name") or campaign.key)
 
 
 def links_of(people: Iterable[Row], app_url: str, project_id: int | None) -> list[Link]:

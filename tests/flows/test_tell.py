@@ -67,13 +67,6 @@ def told(ledger: Ledger) -> bool:
     return asyncio.run(tell_waiting(ledger))
 
 
-@pytest.mark.parametrize(("end", "number"), [(each, each.needs_a_person) for each in End], ids=str)
-def test_what_goes_on_by_itself_is_not_told(end, number, ledger, hook) -> None:
-    ends("a", end)
-    assert told(ledger)
-    assert len(hook.told) == number
-
-
 @pytest.mark.parametrize(
     ("well", "typed"), [(End.DONE, False), (End.DONE, True), (End.NOT_YET, False)]
 )
