@@ -10,6 +10,7 @@ from config.settings import service_settings
 from flows.cli import words
 from flows.cli.panels import BEGIN
 from flows.prefect_home import import_prefect
+from flows.server import is_away
 from tasks.doctor import Finding, examine
 from tasks.service.client import Service
 from tasks.service.problems import Problem, matching
@@ -69,14 +70,11 @@ def doctor(
 async def _prefect() -> Finding:
     installed = version("prefect")
     import_prefect()
-    from prefect.client.orchestration import get_client
     from prefect.settings import PREFECT_API_URL
 
     if not (address := PREFECT_API_URL.value()):
         return Finding("Prefect", True, f"{installed}; campaign starts a server when it needs one")
-    async with get_client() as client:
-        failed = await client.api_healthcheck()
-    if failed is None:
-        return Finding("Prefect", True, f"{installed}; the server at {address} answers")
-    why = f"the server at {address} does not answer ({type(failed).__name__})"
-    return Finding("Prefect", False, why, "Start it, or unset PREFECT_API_URL.")
+    if await is_away():
+        why = f"the server at {address} does not answer"
+        return Finding("Prefect", False, why, "Start it, or unset PREFECT_API_URL.")
+    return Finding("Prefect", True, f"{installed}; the server at {address} answers")
