@@ -34,7 +34,7 @@ from config import definition as written
 from config.timetable import span
 from flows.campaign import run_campaign
 from flows.forms import approve_campaign, settle_campaign
-from flows.page import page_of
+from flows.page import artifact_key
 from flows.runs import CAMPAIGN, deployment_named
 
 POOL = "campaigns"
@@ -76,6 +76,7 @@ async def make_pool(client: PrefectClient) -> bool:
 
 async def deploy(client: PrefectClient, file: Path, campaign: written.Definition) -> None:
     """Make or renew the deployment of a campaign, with the schedule that it carries."""
+    page = f"/artifacts/key/{artifact_key(campaign.campaign)}"
     await _deploy(
         client,
         run_campaign,
@@ -83,7 +84,7 @@ async def deploy(client: PrefectClient, file: Path, campaign: written.Definition
         campaign.schedule,
         parameters={"file": str(file), "campaign": campaign.campaign},
         tags=[f"campaign:{campaign.campaign}"],
-        description=f"[The page of {campaign.campaign}]({page_of(campaign.campaign)})",
+        description=f"[The page of {campaign.campaign}]({page})",
         concurrency_limit=ALONE,
     )
 

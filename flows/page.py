@@ -45,11 +45,6 @@ def artifact_key(campaign: str) -> str:
     return f"campaign-{plain}"
 
 
-def page_of(campaign: str) -> str:
-    """Where a campaign's page is, below Prefect's address."""
-    return f"/artifacts/key/{artifact_key(campaign)}"
-
-
 def campaign_page(
     status: Mapping[str, Any],
     doubts: Sequence[Doubt],
@@ -173,10 +168,13 @@ async def _publish(stands: Mapping[str, Any], open_: Sequence[Doubt], ending: En
         newest = await client.read_latest_artifacts(
             artifact_filter=ArtifactCollectionFilter.model_validate({"key": {"any_": [key]}})
         )
-    if not newest or newest[0].data != page:
-        await acreate_markdown_artifact(page, key=key, description=text(ending.first_line))
-    # Prefect shows an address in a log as a link.
-    get_run_logger().info("Its campaign's page: %s%s", PREFECT_UI_URL.value(), page_of(ending.key))
+    if newest and newest[0].data == page:
+        number = newest[0].latest_id
+    else:
+        says = text(ending.first_line)
+        number = await acreate_markdown_artifact(page, key=key, description=says)
+    address = f"{PREFECT_UI_URL.value()}/artifacts/artifact/{number}"
+    get_run_logger().info("Its campaign's page: %s", address)  # which Prefect shows as a link
 
 
 async def _forms(client: PrefectClient, ending: Ending) -> dict[str, str]:

@@ -108,9 +108,10 @@ def campaign(version_: bool = VERSION) -> None:
 
 def say(error: CampaignError, words: Sequence[str]) -> int:
     """Say what stopped the command of these words, and what to type next, on standard error."""
-    if isinstance(error, BadInput):
-        for mistake in error.mistakes:
-            print(mistake, file=sys.stderr)
+    for mistake in error.mistakes if isinstance(error, BadInput) else ():
+        print(mistake, file=sys.stderr)
+    for who, why in getattr(error, "objections", ()):  # whom a decision does not fit
+        print(who.strip() or '""', f"{why}.", file=sys.stderr)
     print(error, file=sys.stderr)
     for wrote in error.service_words:
         print(f'The service wrote: "{wrote}"', file=sys.stderr)

@@ -1,22 +1,17 @@
 """The commands with which a person decides about people, plans, and whole campaigns."""
 
 import getpass
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import typer
-from sqlmodel import Session
 
 from config.emails import email_key
 from config.errors import CampaignError
 from config.settings import settings
-from data.campaigns.people import find, rows
+from data.campaigns.people import rows
 from data.decisions import approvals, decisions, privacy
-from data.decisions.decisions import By, NotDecided
-from data.sending.recovery import recover_all
-from data.store import receipts
+from data.decisions.decisions import By
+from data.decisions.transaction import deciding, writing
 from data.store.ledger import Ledger
 from data.store.receipts import rewrite
 from data.store.states import State
@@ -178,26 +173,6 @@ def forget(
 
 def by_whom(why: str) -> By:
     return By(getpass.getuser(), why.strip())
-
-
-@contextmanager
-def writing(*, create: bool) -> Iterator[Session]:
-    """One transaction; says whom a decision does not fit before the error ends the command."""
-    with Ledger.open(create=create) as ledger:
-        recover_all(ledger)
-        try:
-            with receipts.deciding(ledger) as session:
-                yield session
-        except NotDecided as error:
-            for who, why in error.objections:
-                print(who.strip() or '""', f"{why}.", file=sys.stderr)
-            raise
-
-
-@contextmanager
-def deciding(key: str) -> Iterator[tuple[Session, Campaign]]:
-    with writing(create=False) as session:
-        yield session, find(session, key)
 
 
 def _clean_up(known: list[privacy.Known]) -> None:

@@ -14,10 +14,8 @@ from pathlib import Path
 import typer
 
 from config.errors import command
-from config.settings import settings
-from data.campaigns.people import find
 from data.decisions.doubts import doubts
-from data.store.ledger import Ledger
+from data.decisions.transaction import deciding
 from flows.cli.app import run as typed
 from flows.cli.panels import BEGIN
 from flows.server import prefect_server
@@ -145,5 +143,5 @@ def _outbox(service: Sandbox) -> list[str]:
 
 
 def _unsure() -> list[str]:
-    with Ledger.open(settings().database_url) as ledger, ledger.reading() as session:
-        return [doubt.email1 for doubt in doubts(session, find(session, KEY).id)]
+    with deciding(KEY) as (session, campaign):
+        return [doubt.email1 for doubt in doubts(session, campaign.id)]

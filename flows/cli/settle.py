@@ -13,10 +13,11 @@ from data.campaigns.people import own_steps
 from data.decisions.decisions import By, ReasonMissing
 from data.decisions.doubts import NEEDS_ID, Doubt, Verdict, doubts
 from data.decisions.doubts import settle as decide
+from data.decisions.transaction import deciding, writing
 from data.store.receipts import accept
 from data.store.states import Op
 from flows.cli import words
-from flows.cli.decide import KEY, WHY, by_whom, deciding, writing
+from flows.cli.decide import KEY, WHY, by_whom
 from flows.cli.panels import CAMPAIGN
 from tasks.doubts import as_csv, described, how_far, read_filled_in
 from tasks.outputs.exports import write_file

@@ -258,7 +258,7 @@ class Test_under_up:
         up.until(lambda: up.deployments()["idle"]["paused"])
         logs = {"logs": {"flow_run_id": {"any_": [run["id"]]}}}
         said = " ".join(line["message"] for line in up.ask("POST", "logs/filter", logs))
-        assert f"{up.url}/artifacts/key/campaign-wanted" in said  # which its page shows as a link
+        assert f"{up.url}/artifacts/artifact/" in said  # which its page shows as a link
         (event,) = up.until(lambda: up.events("wanted"))
         assert event["payload"]["counts"]["candidates"] == 3
         assert "dalbertine" not in str(event)
