@@ -11,14 +11,15 @@ import typer
 from config.definition import Table
 from config.errors import CampaignError, printable
 from config.reading import encoding_of, read_campaign
-from data.campaigns.people import find
+from data.campaigns.people import find, own_steps, rows
 from data.store.ledger import Ledger
+from data.store.states import Op
 from flows.cli import words
 from flows.cli.panels import LOOK
 from tasks.outputs.each_result import results_of_campaign
 from tasks.outputs.embed_pages import write_pages
 from tasks.outputs.exports import write_file
-from tasks.outputs.links import Link, links_of_campaign, title_of, written
+from tasks.outputs.links import Link, links_of, title_of, written
 from tasks.outputs.report import report_of
 from tasks.outputs.results import write_results
 
@@ -71,11 +72,9 @@ def _write_links(key: str, form: Format, output: Path | None, *, force: bool) ->
     with Ledger.open(create=False) as ledger:
         with ledger.reading() as session:
             campaign = find(session, key)
-            found, title, key = (
-                links_of_campaign(session, campaign),
-                title_of(campaign),
-                campaign.key,
-            )
+            project = own_steps(session, campaign.id)[Op.CREATE].service_id
+            found = links_of(rows(session, campaign.id), campaign.app_url, project)
+            title, key = title_of(campaign), campaign.key
         secret = ledger.uuid()
     if output is None:
         if form is Format.XLSX and sys.stdout.isatty():

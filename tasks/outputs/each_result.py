@@ -27,8 +27,7 @@ def results_of_campaign(session: Session, campaign: Campaign) -> dict[str, Resul
     """The result of each person of a campaign."""
     project = own_steps(session, campaign.id)[Op.CREATE].service_id
     people, held = rows(session, campaign.id), holds(session, campaign)
-    send = invites_of(campaign).send
-    return results_of(people, held, campaign.app_url, project, send=send)
+    return results_of(people, held, campaign.app_url, project, send=invites_of(campaign).send)
 
 
 def results_of(

@@ -8,10 +8,8 @@ from io import BytesIO, StringIO
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from sqlmodel import Session
-
-from data.campaigns.people import Row, own_steps, rows
-from data.store.states import Op, State
+from data.campaigns.people import Row
+from data.store.states import State
 from data.store.tables import Campaign
 from tasks.outputs.exports import guarded, page, put
 
@@ -33,12 +31,6 @@ class Link(NamedTuple):
     embed_url: str | None
     invite: str
     fields: Mapping[str, Any] = MappingProxyType({})
-
-
-def links_of_campaign(session: Session, campaign: Campaign) -> list[Link]:
-    """One link for each person of a campaign."""
-    project = own_steps(session, campaign.id)[Op.CREATE].service_id
-    return links_of(rows(session, campaign.id), campaign.app_url, project)
 
 
 def title_of(campaign: Campaign) -> str:
