@@ -1,13 +1,14 @@
 """What in a folder is a campaign, and what is only beside one."""
 
+import os
 import re
 import zipfile
 from dataclasses import dataclass, field
 from html import unescape
 from pathlib import Path
 
-from config.errors import BadInput, Mistake, Place
-from config.reading import YAML, table_of
+from config.errors import BadInput, Bug, Mistake, Place, in_order
+from config.reading import YAML, Campaign, read_campaign, table_of
 from config.sheets.files import read_file
 from config.sheets.workbook import DAMAGED
 from config.yaml_file import read_yaml
@@ -58,6 +59,43 @@ def find(folder: Path) -> Folder:
             why = f"this file cannot be read ({type(error).__name__}); save it anew, or remove it"
             found.mistakes.append(Mistake(Place(file), why))
     return found
+
+
+def read_all(places: list[Path]) -> tuple[list[Campaign], list[Mistake]]:
+    """Read the definitions among files and folders: those that are right, and every mistake."""
+    files, mistakes = _files_in(places)
+    good: list[Campaign] = []
+    first: dict[str, Path] = {}
+    for file in files:
+        try:
+            read = read_campaign(file)
+        except BadInput as error:
+            mistakes += error.mistakes
+        except Bug as error:
+            mistakes.append(Mistake(Place(file), str(error)))
+        else:
+            key = read.definition.campaign
+            if first.setdefault(key, file) is file:
+                good.append(read)
+            else:
+                why = f"{key} is in {first[key]} as well; each needs its own key"
+                mistakes.append(Mistake(Place(file), why))
+    return good, in_order(mistakes)
+
+
+def _files_in(places: list[Path]) -> tuple[list[Path], list[Mistake]]:
+    """The definitions among files and folders, each once, and what is wrong with others."""
+    files: dict[str, Path] = {}
+    mistakes: list[Mistake] = []
+    for place in places:
+        # Path.is_dir raises where a folder above it cannot be read.
+        found = find(place) if os.path.isdir(place) else None  # noqa: PTH112
+        mistakes += found.mistakes if found else []
+        for file in found.files if found else [place]:
+            files.setdefault(os.path.realpath(file), file)
+        if found and not found.files and not found.mistakes:
+            mistakes.append(Mistake(Place(place), "there is no campaign in this folder"))
+    return list(files.values()), mistakes
 
 
 def _is_definition(file: Path, keys: dict[str, Path]) -> bool:

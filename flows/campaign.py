@@ -22,7 +22,7 @@ from data.store.lease import AtWork, Lease, lease
 from data.store.ledger import Ledger
 from flows.ending import End, Ending, broken_off, ended
 from flows.gently import go_on_later, happens_within, stopping_gently
-from flows.page import publish_page, showing_progress
+from flows.page import publish_page
 from flows.runs import CAMPAIGN, begin_another, is_scheduled, is_typed, named
 from flows.steps import add_batch, attach_problem, create_project, invite_part, preflight, scrubbed
 from flows.tell import note_situation, tell
@@ -99,10 +99,7 @@ async def send(
             if not by_title:
                 await preflight(plan.key, ledger, settings)
             try:
-                async with (
-                    showing_progress(plan.key, ledger),
-                    sending(ledger, held, plan.campaign_id, settings, stop) as run,
-                ):
+                async with sending(ledger, held, plan.campaign_id, settings, stop) as run:
                     await create_project(run)
                     await attach_problem(run)
                     for batch in run.to_add():

@@ -41,8 +41,8 @@ POOL = "campaigns"
 SLUG = "definition"  # of the schedule that a definition says; a person may add others
 # A worker that is killed would break the pipe that its runs print into, and so the runs.
 JOB = {"stream_output": False}
-# One run of a campaign at a time; `Runs` of the keeper has those begin that nobody may lose.
-ALONE = ConcurrencyLimitConfig(limit=1, collision_strategy=ConcurrencyLimitStrategy.CANCEL_NEW)
+# One run of a campaign at a time; another one waits for it.
+ALONE = ConcurrencyLimitConfig(limit=1, collision_strategy=ConcurrencyLimitStrategy.ENQUEUE)
 RENEWED = (
     *("entrypoint", "parameters", "tags", "job_variables", "description", "version"),
     "concurrency_options",
@@ -76,7 +76,7 @@ async def make_pool(client: PrefectClient) -> bool:
 
 async def deploy(client: PrefectClient, file: Path, campaign: written.Definition) -> None:
     """Make or renew the deployment of a campaign, with the schedule that it carries."""
-    page = f"/artifacts/key/{artifact_key('campaign', campaign.campaign)}"
+    page = f"/artifacts/key/{artifact_key(campaign.campaign)}"
     await _deploy(
         client,
         run_campaign,

@@ -26,20 +26,23 @@ if TYPE_CHECKING:
 
 
 class End(StrEnum):
-    """The kinds of ending; the words begin the sentence that Prefect shows."""
+    """The kinds of ending: the words that begin the sentence in Prefect, and the exit code."""
 
-    DONE = "done"
-    NOT_YET = "not yet"  # something waits for its time, and goes on by itself
-    ELSEWHERE = "at work elsewhere"  # another process sends this campaign
-    ATTENTION = "needs attention"  # a person has to look
-    APPROVAL = "waiting for approval"
-    STOPPED = "stopped"  # by a rule; the same command goes on
-    INTERRUPTED = "interrupted"  # a person or the system stopped it
-    BAD_INPUT = "bad input"
+    exit_code: int
 
-    @property
-    def exit_code(self) -> int:
-        return _EXIT_CODES[self]
+    DONE = "done", 0
+    NOT_YET = "not yet", 0  # something waits for its time, and goes on by itself
+    ELSEWHERE = "at work elsewhere", 1  # another process sends this campaign
+    ATTENTION = "needs attention", 3  # a person has to look
+    APPROVAL = "waiting for approval", 3
+    STOPPED = "stopped", 1  # by a rule; the same command goes on
+    INTERRUPTED = "interrupted", 130  # a person or the system stopped it
+    BAD_INPUT = "bad input", 2
+
+    def __new__(cls, words: str, exit_code: int) -> "End":
+        kind = str.__new__(cls, words)
+        kind._value_, kind.exit_code = words, exit_code
+        return kind
 
     @classmethod
     def of(cls, error: CampaignError) -> "End":
@@ -51,18 +54,13 @@ class End(StrEnum):
         """Whether somebody is told of it, where nobody has typed the run."""
         return self in (End.ATTENTION, End.APPROVAL, End.STOPPED, End.BAD_INPUT)
 
+    @property
+    def tag(self) -> str:
+        """What Prefect's list of runs shows, where somebody is needed."""
+        return "approve" if self is End.APPROVAL else self.value
+
 
 NO_WORD = "Prefect kept no word of its end: a cancel came late, or its server is gone."
-_EXIT_CODES = {
-    End.DONE: 0,
-    End.NOT_YET: 0,
-    End.ELSEWHERE: 1,
-    End.STOPPED: 1,
-    End.BAD_INPUT: 2,
-    End.ATTENTION: 3,
-    End.APPROVAL: 3,
-    End.INTERRUPTED: 130,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,19 +86,24 @@ class Ending:
         """What the form approve is to be given, where an approval is waited for."""
         return self.fingerprint if self.fingerprint in self.sentence else "pilot"
 
+    @property
+    def first_line(self) -> str:
+        return f"{self.kind}: {self.sentence}"
+
     def __str__(self) -> str:
-        lines = [f"{self.kind}: {self.sentence}", self.next_step]
+        lines = [self.first_line, self.next_step]
         return printable("\n".join(line for line in lines if line))
 
     @classmethod
     def read(cls, key: str, message: str | None) -> "Ending":
         """The ending that a state's sentence tells of."""
-        kind, _, rest = (message or "").partition(": ")
-        if kind not in set(End):
+        begins, _, rest = (message or "").partition(": ")
+        kind = next((each for each in End if each == begins), None)
+        if kind is None:
             sentence = message or NO_WORD
             return cls(key, End.STOPPED, sentence, command("status", key))
         sentence, _, next_step = rest.partition("\n")
-        return cls(key, End(kind), sentence, next_step or None)
+        return cls(key, kind, sentence, next_step or None)
 
     def state(self) -> "State[Any]":
         """Only what is done, or needs nobody, reads as success."""

@@ -20,14 +20,10 @@ from pydantic import Field
 from sqlmodel import Session
 
 from config.errors import CampaignError, command
-from config.settings import settings
-from data.campaigns.people import find
 from data.decisions.approvals import approve
 from data.decisions.decisions import By, NotDecided
 from data.decisions.doubts import Verdict, doubts, settle
-from data.sending.recovery import recover_all
-from data.store.ledger import Ledger
-from data.store.receipts import deciding
+from data.decisions.transaction import deciding
 from data.store.tables import Campaign
 from flows.ending import End, Ending
 from flows.page import announce, publish_page
@@ -133,18 +129,12 @@ async def _decided(
     """
     try:
         await _take_out_who_and_why()
-        with (
-            scrubbed(),
-            Ledger.open(settings().database_url, create=False) as ledger,
-        ):
-            recover_all(ledger)
-            with deciding(ledger) as session:
-                campaign = find(session, key)
-                ending = Ending(key, End.DONE, f"{decide(session, campaign)}.")
-                if run and not await _begin_run(key, Path(campaign.file)):
-                    paused = f"{ending.sentence} Its deployment is paused, so nothing is sent."
-                    then = command("run", campaign.file)
-                    ending = replace(ending, sentence=paused, next_step=then)
+        with scrubbed(), deciding(key) as (session, campaign):
+            ending = Ending(key, End.DONE, f"{decide(session, campaign)}.")
+            if run and not await _begin_run(key, Path(campaign.file)):
+                paused = f"{ending.sentence} Its deployment is paused, so nothing is sent."
+                then = command("run", campaign.file)
+                ending = replace(ending, sentence=paused, next_step=then)
     except CampaignError as error:
         then = error.then.replace("--why TEXT", "").strip()  # a form has a field for it
         ending = Ending(key, End.of(error), str(error), then)

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 PATIENCE = 60.0  # seconds that runs may take to end, longer than a request may wait for its answer
 LOOKS = 2.0  # seconds between two looks at whether somebody ended the run in Prefect
+# Seconds that such a look may take: to a busy server, Prefect's client waits for a minute or more.
+ANSWERS_WITHIN = 8.0
 STOP_WITH_PARENT = "--stop-with-parent"
 PR_SET_PDEATHSIG = 1  # of prctl(2)
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
@@ -79,7 +81,8 @@ async def _ended_in_prefect(stop: asyncio.Event) -> None:
         with suppress(Exception):  # a server that is away ends nothing
             async with get_client() as client:
                 while not await happens_within(LOOKS, stop):
-                    if await _after_this(client, "") is not None:
+                    looked = asyncio.wait_for(_after_this(client, ""), ANSWERS_WITHIN)
+                    if await looked is not None:
                         stop.set()
         await happens_within(LOOKS, stop)
 

@@ -6,25 +6,23 @@ Prefect keeps what it shows, so a person is a masked address, and a typed reason
 import asyncio
 import json
 import re
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from hashlib import sha256
 from html import escape
 from types import MappingProxyType
 from typing import Any
 from urllib.parse import quote
 
-from prefect.artifacts import (
-    acreate_markdown_artifact,
-    acreate_progress_artifact,
-    aupdate_progress_artifact,
-)
+from prefect.artifacts import acreate_markdown_artifact
 from prefect.client.orchestration import PrefectClient, get_client
 from prefect.client.schemas.filters import ArtifactCollectionFilter
 from prefect.client.schemas.objects import FlowRun
 from prefect.events import emit_event
 from prefect.exceptions import ObjectNotFound
+from prefect.logging import get_run_logger
 from prefect.runtime import flow_run
+from prefect.settings import PREFECT_UI_URL
 
 from config.errors import CampaignError, printable
 from config.settings import settings
@@ -32,52 +30,38 @@ from data.campaigns.people import find
 from data.decisions.doubts import Doubt, doubts
 from data.store.ledger import Ledger
 from flows.ending import End, Ending
-from flows.gently import happens_within
 from tasks.service.messages import masked
-from tasks.status import in_words, progress, status, waits_for_a_person
+from tasks.status import in_words, status, waits_for_a_person
 
-BETWEEN = 2.0  # seconds between two looks at how far it is
 PATIENCE = 10.0  # seconds that Prefect's server may take for a page
 SHOWN = 50  # people in one table
-BAR = 30  # blocks of a whole bar
-TAGS = {  # of the runs that need a person
-    End.ATTENTION: "needs attention",
-    End.APPROVAL: "approve",
-    End.BAD_INPUT: "bad input",
-    End.STOPPED: "stopped",
-}
 
 
-def artifact_key(kind: str, campaign: str) -> str:
-    """The key of an artifact: lower-case letters, digits and dashes, as Prefect wants it."""
+def artifact_key(campaign: str) -> str:
+    """The key of its page: lower-case letters, digits and dashes, as Prefect wants it."""
     plain = re.sub(r"[^a-z0-9-]", "-", campaign)
     if plain != campaign:  # two keys stay different
         plain += "-" + sha256(campaign.encode()).hexdigest()[:6]
-    return f"{kind}-{plain}"
+    return f"campaign-{plain}"
 
 
 def campaign_page(
     status: Mapping[str, Any],
     doubts: Sequence[Doubt],
-    ending: str,
+    ending: Ending,
     forms: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
     """The page that a person opens in the morning: how far, who needs them, what to do.
 
-    `status` is the object of `campaign status KEY --json`; `ending` tells how the last run ended,
-    and in its second line what to type. `forms` says where the forms are, by name.
+    `status` is the object of `campaign status KEY --json`; `ending` tells how the last run ended.
+    `forms` says where the forms are, by name.
     """
-    counts, key = status["counts"], status["campaign"]
-    everybody = counts["candidates"]
-    sentence, _, next_step = ending.partition("\n")
     parts = [
-        f"# {text(key)}",
-        text(sentence),
-        *_next_step(sentence, next_step, forms),
-        f"`{_bar(counts['added'], everybody)}` {counts['added']:,} of {everybody:,} added",
-        f"`{_bar(counts['invited'], everybody)}` {counts['invited']:,} of {everybody:,} invited",
+        f"# {text(ending.key)}",
+        text(ending.first_line),
+        *_next_step(ending, forms),
         _table(("", "now"), _counts(status)),
-        *_doubtful(key, doubts, forms),
+        *_doubtful(ending.key, doubts, forms),
         *_others(status),
     ]
     return "\n\n".join(parts) + "\n"
@@ -95,8 +79,9 @@ def code(written: str) -> str:
     return f"{fence} {written} {fence}" if "`" in written else f"`{written}`"
 
 
-def _next_step(sentence: str, next_step: str, forms: Mapping[str, str]) -> Iterable[str]:
-    if sentence.startswith(End.APPROVAL):
+def _next_step(ending: Ending, forms: Mapping[str, str]) -> Iterable[str]:
+    next_step = ending.next_step or ""
+    if ending.kind is End.APPROVAL:
         yield (
             f"To answer, fill in the form {_form('approve', forms)}; the code of the plan is in "
             f"the sentence above, or `pilot` for the pilot's email. Or type {code(next_step)}."
@@ -155,39 +140,10 @@ def _more(number: int) -> Iterable[str]:
         yield f"and {number - SHOWN:,} more"
 
 
-def _bar(done: int, of: int) -> str:
-    full = BAR * done // of if of else BAR
-    return "█" * full + "░" * (BAR - full)
-
-
 def _table(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
     heads = list(columns)
     lines = [heads, ["---"] * len(heads), *([text(str(cell)) for cell in row] for row in rows)]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
-@asynccontextmanager
-async def showing_progress(key: str, ledger: Ledger) -> AsyncIterator[None]:
-    """Keep a progress artifact of Prefect up to date meanwhile, as far as its server is there."""
-    over = asyncio.Event()
-    showing = asyncio.create_task(_show_progress(key, ledger, over))
-    try:
-        yield
-    finally:
-        over.set()
-        await asyncio.wait([showing], timeout=PATIENCE)  # for how it stands at the end
-        showing.cancel()
-
-
-async def _show_progress(key: str, ledger: Ledger, over: asyncio.Event) -> None:
-    with suppress(Exception):  # a page that is behind stops no campaign
-        bar = await acreate_progress_artifact(0.0, key=artifact_key("progress", key))
-        while not over.is_set():
-            await happens_within(BETWEEN, over)
-            steps = (await asyncio.to_thread(progress, ledger, key)).values()
-            done, of = (sum(each) for each in zip(*steps, strict=True))
-            with suppress(Exception):
-                await aupdate_progress_artifact(bar, 100 * done / of if of else 100.0)
 
 
 async def publish_page(ending: Ending) -> None:
@@ -206,15 +162,19 @@ async def publish_page(ending: Ending) -> None:
 
 
 async def _publish(stands: Mapping[str, Any], open_: Sequence[Doubt], ending: Ending) -> None:
-    key = artifact_key("campaign", ending.key)
+    key = artifact_key(ending.key)
     async with get_client() as client:
-        page = campaign_page(stands, open_, str(ending), await _forms(client, ending))
+        page = campaign_page(stands, open_, ending, await _forms(client, ending))
         newest = await client.read_latest_artifacts(
             artifact_filter=ArtifactCollectionFilter.model_validate({"key": {"any_": [key]}})
         )
-    if not newest or newest[0].data != page:
-        first_line = str(ending).partition("\n")[0]
-        await acreate_markdown_artifact(page, key=key, description=text(first_line))
+    if newest and newest[0].data == page:
+        number = newest[0].latest_id
+    else:
+        says = text(ending.first_line)
+        number = await acreate_markdown_artifact(page, key=key, description=says)
+    address = f"{PREFECT_UI_URL.value()}/artifacts/artifact/{number}"
+    get_run_logger().info("Its campaign's page: %s", address)  # which Prefect shows as a link
 
 
 async def _forms(client: PrefectClient, ending: Ending) -> dict[str, str]:
@@ -243,9 +203,8 @@ async def announce(ending: Ending, counts: Mapping[str, int], run: FlowRun | Non
             payload={"campaign": ending.key, "kind": ending.kind, "counts": dict(counts)},
         )
         number, tags = (run.id, run.tags) if run else (flow_run.id, flow_run.tags)
-        wanted = [tag for tag in tags if tag not in TAGS.values()]
-        if ending.kind in TAGS:
-            wanted.append(TAGS[ending.kind])
+        wanted = [tag for tag in tags if tag not in {kind.tag for kind in End}]
+        wanted += [ending.kind.tag] if ending.kind.needs_a_person else []
         if number and wanted != tags:
             async with get_client() as client:
                 await asyncio.wait_for(client.update_flow_run(number, tags=wanted), PATIENCE)

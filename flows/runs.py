@@ -21,7 +21,6 @@ from prefect.states import Scheduled
 
 CAMPAIGN = "campaign"  # the flow
 SCHEDULED = "auto-scheduled"  # Prefect's tag of what a schedule began
-ASKED_FOR = "asked for"  # our tag of what somebody or something waits for: never left out
 PAGE = 200  # as many answers a question to Prefect gets
 RECORDS_WITHIN = 30.0  # seconds that Prefect's server may take to write down what it was told
 
@@ -31,14 +30,14 @@ async def run_now(client: PrefectClient, file: Path, key: str | None, once: str)
 
     Not where a person paused the campaign's deployment in Prefect.
     """
-    named = await deployment_named(client, f"{CAMPAIGN}/{key}") if key else None
-    deployment = named or await client.read_deployment_by_name(f"{CAMPAIGN}/any")
+    own = await deployment_named(client, f"{CAMPAIGN}/{key}") if key else None
+    deployment = own or await client.read_deployment_by_name(f"{CAMPAIGN}/any")
     if deployment.paused:
         return False
     await client.create_flow_run_from_deployment(
         deployment.id,
         parameters={"file": str(file), "campaign": key},
-        tags=[ASKED_FOR, *([f"campaign:{key}"] if key else [])],
+        tags=[f"campaign:{key}"] if key else [],
         idempotency_key=f"{file} {once}",
     )
     return True
@@ -79,7 +78,6 @@ async def begin_another(moment: datetime) -> None:
                     cast(UUID, _deployment()),
                     parameters={"file": str(asked["file"]), "campaign": asked.get("campaign")},
                     state=Scheduled(scheduled_time=moment),
-                    tags=[ASKED_FOR],
                     idempotency_key=once,
                 )
                 if planned.state is None or planned.state.is_scheduled():

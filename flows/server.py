@@ -3,16 +3,18 @@
 The first that there is: the server that PREFECT_API_URL names; the one that `campaign up` keeps on
 this machine; a child of this process. Prefect reads its settings at import: use it before that.
 A server of ours asks for a login and takes no page of another origin: an open one would execute
-what strangers send it. The child is prefect_child.py.
+what strangers send it. `python -m flows.server SOCKET KIND` is the child.
 """
 
 import asyncio
 import fcntl
 import os
 import select
+import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -23,6 +25,7 @@ from flows.prefect_home import import_prefect, login, prefect_home, prepare, pri
 
 HOST = "127.0.0.1"
 STARTS_WITHIN = 600.0  # seconds; a fresh home took 24 s on a quiet machine
+ENDS_WITHIN = 5.0
 TRIES = 10  # to be the only `campaign up`; half a second in all
 
 
@@ -61,7 +64,7 @@ class Server:
         origins = f"{self.address},{self.address.replace(HOST, 'localhost')}"
         with open(path, "ab", opener=private) as log:
             self._process = subprocess.Popen(  # noqa: S603 - our own module
-                [sys.executable, "-m", "flows.prefect_child", str(number), self._kind],
+                [sys.executable, "-m", "flows.server", str(number), self._kind],
                 stdin=subprocess.PIPE,  # closes when this process is gone
                 stdout=subprocess.PIPE,
                 stderr=log,
@@ -179,3 +182,39 @@ def _see_it_answer() -> None:
 
 def _use(address: str) -> None:
     os.environ |= {"PREFECT_API_URL": f"{address}/api", "PREFECT_API_AUTH_STRING": login()}
+
+
+def main(socket_number: int, kind: str) -> None:
+    """Prefect's server: serve at a socket of the parent's, until the parent ends it or is gone."""
+    # Whoever stops everything at once (systemd) must not end it before the runs that tell it how
+    # they ended: its parent ends it, by closing its standard input.
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    listener = socket.socket(fileno=socket_number)
+
+    from prefect.server.api.server import create_app  # noqa: PLC0415
+    from starlette.middleware.trustedhost import TrustedHostMiddleware  # noqa: PLC0415
+    from uvicorn import Config  # noqa: PLC0415
+    from uvicorn import Server as Serving  # noqa: PLC0415
+
+    app = create_app(ephemeral=kind == "ephemeral")
+    # A page elsewhere may lead its own name to this machine: only these names are answered.
+    server = Serving(Config(TrustedHostMiddleware(app, [HOST, "localhost"]), log_level="error"))
+    # In a thread it heeds no signal; as a daemon it ends with this process, whatever happens here.
+    serving = threading.Thread(target=server.run, args=([listener],), daemon=True)
+    with open(prefect_home() / "tables.lock", "a", opener=private) as alone:
+        fcntl.flock(alone, fcntl.LOCK_EX)  # two that make the tables of a fresh home break off
+        serving.start()
+        while not server.started and serving.is_alive():
+            time.sleep(0.02)
+    if server.started:
+        with suppress(BrokenPipeError):  # nobody waited for it
+            os.write(sys.stdout.fileno(), b"!")
+        os.read(sys.stdin.fileno(), 1)  # answers when nobody is left who could write
+    server.should_exit = True
+    serving.join(ENDS_WITHIN)
+    os._exit(0)  # some of Prefect's services go on for ever
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), sys.argv[2])

@@ -6,9 +6,6 @@ never by the run that met it. What could not be told yet is told by the keeper (
 
 import asyncio
 import logging
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from prefect import Flow
@@ -75,6 +72,8 @@ async def tell_waiting(ledger: Ledger) -> bool:
     try:
         await asyncio.to_thread(_tell_waiting, ledger)
         return True
+    except AtWork:  # another process tells it
+        return False
     except Exception as error:  # noqa: BLE001 - addresses fail in ways of their own
         # Its class alone: what it says may hold the address, which is a secret.
         get_logger("campaign").warning("No notice could be sent yet (%s).", type(error).__name__)
@@ -85,35 +84,22 @@ def _tell_waiting(ledger: Ledger) -> None:
     url = settings().notify_url
     if url is None or not _waiting(ledger):
         return
-    failed: Exception | None = None
-    with _only_teller(ledger):
-        for notice in _waiting(ledger):
+    failed: dict[str, Exception] = {}
+    with lease(ledger, TELLING):
+        # What others write down meanwhile is told as well: they do not wait.
+        while left := [each for each in _waiting(ledger) if each.key not in failed]:
+            notice = left[0]
             try:
                 asyncio.run(asyncio.wait_for(_send(url, notice.text), PATIENCE))
             except TimeoutError:  # the others would wait as long
                 raise
             except Exception as error:  # noqa: BLE001 - it may take the others
-                failed = error
+                failed[notice.key] = error
                 continue
             with ledger.writing() as session:
                 session.merge(Notice(key=notice.key, text=notice.text, told=now()))
-    if failed is not None:
-        raise failed
-
-
-@contextmanager
-def _only_teller(ledger: Ledger) -> Iterator[None]:
-    """One process tells at a time, so that nothing is told twice. Raises AtWork."""
-    ends = time.monotonic() + PATIENCE
-    while True:
-        try:
-            with lease(ledger, TELLING):
-                yield
-                return
-        except AtWork:
-            if time.monotonic() > ends:
-                raise
-            time.sleep(0.2)
+    if failed:
+        raise next(iter(failed.values()))
 
 
 def _waiting(ledger: Ledger) -> list[Notice]:

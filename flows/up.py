@@ -13,8 +13,9 @@ from prefect.client.orchestration import get_client
 from data.store.ledger import Ledger
 from flows.deployments import POOL, make_pool
 from flows.gently import STOP_WITH_PARENT, happens_within, stop_on_signal
-from flows.keeper import OUR_WORKERS, keep
+from flows.keeper import keep
 from flows.prefect_home import prefect_home, private
+from flows.recovery import OUR_WORKERS
 from flows.server import Server
 
 AT_ONCE = 4  # runs; forty late ones at once were 23 processes and 2.5 GB

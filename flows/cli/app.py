@@ -8,17 +8,19 @@ import gc
 import os
 import signal
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from importlib.metadata import version
 from typing import Any
 
 import typer
 from typer.core import TyperGroup
+from typer.main import get_command
 
 from config.errors import BadInput, Bug, CampaignError, quoted
 from flows.cli.panels import panels
 from flows.cli.words import harmless
+
+COMPLETES = "_CAMPAIGN_COMPLETE"
 
 
 class Interrupted(CampaignError):
@@ -35,6 +37,8 @@ def main() -> None:
     gc.set_threshold(20_000)
     os.umask(0o077)  # whatever we write is for its owner alone, but for candidates' pages
     sys.stdout, sys.stderr = harmless(sys.stdout), harmless(sys.stderr)
+    if COMPLETES in os.environ:  # a shell asks for names and options
+        program()(prog_name="campaign")
     code = run(sys.argv[1:])
     gc.freeze()
     sys.exit(code)
@@ -43,9 +47,13 @@ def main() -> None:
 def run(words: Sequence[str]) -> int:
     """Run one command. Whatever a person can cause ends in a sentence and an exit code."""
     try:
-        code = program()(list(words), prog_name="campaign", standalone_mode=False)
+        commands = get_command(program(words))
+        with commands.make_context("campaign", list(words)) as context:
+            code = commands.invoke(context)
     except CampaignError as error:
         return say(error, words)
+    except typer.Exit as end:  # after the help
+        return end.exit_code
     except (KeyboardInterrupt, typer.Abort):
         print(file=sys.stderr)  # after what the terminal showed: ^C
         return say(Interrupted(), words)
@@ -61,41 +69,26 @@ def run(words: Sequence[str]) -> int:
     return code if isinstance(code, int) else 0
 
 
-def program() -> typer.Typer:
-    """All commands by name, with their options and their help."""
+def program(words: Sequence[str] | None = None) -> typer.Typer:
+    """All commands by name, with their help; of what was typed, if anything, with its options."""
+    typed = None if words is None else next((each for each in words if each[:1] != "-"), "")
     # Plain help: with rich it would take twice as long, and draw its boxes into files as well.
     app = typer.Typer(cls=InPanels, no_args_is_help=True, rich_markup_mode=None)
     app.callback()(campaign)
-    for panel in panels():
+    for panel in panels(typed):
         for name, function in panel.commands.items():
             app.command(name)(function)
     return app
 
 
 class InPanels(TyperGroup):
-    """Lists the commands by their panels, and lets none end by Ctrl-C without a word."""
-
-    def make_context(self, *typed: Any, **more: Any) -> Any:
-        with _aborting():
-            return super().make_context(*typed, **more)
-
-    def invoke(self, ctx: Any) -> Any:
-        with _aborting():
-            return super().invoke(ctx)
+    """Lists the commands by their panels."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        for panel in panels():
+        for panel in panels(""):
             with formatter.section(panel.title):
                 named = sorted(panel.commands)
                 formatter.write_dl([(n, self.commands[n].get_short_help_str(80)) for n in named])
-
-
-@contextmanager
-def _aborting() -> Iterator[None]:
-    try:
-        yield
-    except KeyboardInterrupt as error:  # typer would end with 130, and without a word
-        raise typer.Abort from error
 
 
 def _version(asked: bool) -> None:
@@ -115,9 +108,10 @@ def campaign(version_: bool = VERSION) -> None:
 
 def say(error: CampaignError, words: Sequence[str]) -> int:
     """Say what stopped the command of these words, and what to type next, on standard error."""
-    if isinstance(error, BadInput):
-        for mistake in error.mistakes:
-            print(mistake, file=sys.stderr)
+    for mistake in error.mistakes if isinstance(error, BadInput) else ():
+        print(mistake, file=sys.stderr)
+    for who, why in getattr(error, "objections", ()):  # whom a decision does not fit
+        print(who.strip() or '""', f"{why}.", file=sys.stderr)
     print(error, file=sys.stderr)
     for wrote in error.service_words:
         print(f'The service wrote: "{wrote}"', file=sys.stderr)

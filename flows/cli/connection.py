@@ -1,15 +1,19 @@
 """The commands that ask what a campaign will find: `problems` at the service, `doctor` at all."""
 
+import asyncio
 import json
-from typing import TYPE_CHECKING
+from importlib.metadata import version
 
 import typer
 
+from config.settings import service_settings
 from flows.cli import words
 from flows.cli.panels import BEGIN
-
-if TYPE_CHECKING:
-    from tasks.doctor import Finding
+from flows.prefect_home import import_prefect
+from flows.server import is_away
+from tasks.doctor import Finding, examine
+from tasks.service.client import Service
+from tasks.service.problems import Problem, matching
 
 
 @BEGIN.command
@@ -21,11 +25,6 @@ def problems(
 
     Example: campaign problems two sum
     """
-    import asyncio
-
-    from config.settings import service_settings
-    from tasks.service.client import Service
-    from tasks.service.problems import Problem, matching
 
     async def listed() -> list[Problem]:
         async with Service(service_settings()) as service:
@@ -56,10 +55,6 @@ def doctor(
 
     Example: campaign doctor
     """
-    import asyncio
-
-    from tasks.doctor import examine
-
     found = [*asyncio.run(examine(ask_the_service=not offline)), asyncio.run(_prefect())]
     if as_json:
         checks = [{"name": f.name, "ok": f.well, "says": f.says, "then": f.then} for f in found]
@@ -72,22 +67,14 @@ def doctor(
     return 0 if all(f.well for f in found) else 1
 
 
-async def _prefect() -> "Finding":
-    from importlib.metadata import version
-
-    from flows.prefect_home import import_prefect
-    from tasks.doctor import Finding
-
+async def _prefect() -> Finding:
     installed = version("prefect")
     import_prefect()
-    from prefect.client.orchestration import get_client
     from prefect.settings import PREFECT_API_URL
 
     if not (address := PREFECT_API_URL.value()):
         return Finding("Prefect", True, f"{installed}; campaign starts a server when it needs one")
-    async with get_client() as client:
-        failed = await client.api_healthcheck()
-    if failed is None:
-        return Finding("Prefect", True, f"{installed}; the server at {address} answers")
-    why = f"the server at {address} does not answer ({type(failed).__name__})"
-    return Finding("Prefect", False, why, "Start it, or unset PREFECT_API_URL.")
+    if await is_away():
+        why = f"the server at {address} does not answer"
+        return Finding("Prefect", False, why, "Start it, or unset PREFECT_API_URL.")
+    return Finding("Prefect", True, f"{installed}; the server at {address} answers")

@@ -1,24 +1,24 @@
 """The commands with which a person decides about people, plans, and whole campaigns."""
 
 import getpass
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
 
+from config.emails import email_key
 from config.errors import CampaignError
+from config.settings import settings
+from data.campaigns.people import rows
+from data.decisions import approvals, decisions, privacy
+from data.decisions.decisions import By
+from data.decisions.transaction import deciding, writing
+from data.store.ledger import Ledger
+from data.store.receipts import rewrite
+from data.store.states import State
+from data.store.tables import Campaign
 from flows.cli import words
 from flows.cli.panels import CAMPAIGN, PEOPLE
-
-if TYPE_CHECKING:
-    from sqlmodel import Session
-
-    from data.decisions.decisions import By
-    from data.decisions.privacy import Known
-    from data.store.tables import Campaign
+from tasks.forgetting import remove_outputs, what_is_left
 
 KEY = typer.Argument(..., help="The campaign.")
 EMAILS = typer.Argument(..., help="Addresses.")
@@ -40,13 +40,11 @@ def invite(
 
     Example: campaign invite backend-2026 ada@example.org --why "The email went to spam"
     """
-    from data.decisions.decisions import invite as decide
-
     by = by_whom(why)
     if not yes:
         _ask_before_a_second_email(key, emails)
     with deciding(key) as (session, campaign):
-        done = decide(session, campaign.id, emails, by)
+        done = decisions.invite(session, campaign.id, emails, by)
         for email1, what in done.items():
             print(f"{email1} {what}.")
         _then_run(campaign)
@@ -63,10 +61,8 @@ def correct(
 
     Example: campaign correct backend-2026 ada@exmaple.org ada@example.org
     """
-    from data.decisions.decisions import correct as decide
-
     with deciding(key) as (session, campaign):
-        email1 = decide(session, campaign.id, old, new, by_whom(why))
+        email1 = decisions.correct(session, campaign.id, old, new, by_whom(why))
         print(f"{old} gets nothing more; the next run adds and invites {email1}.")
         print(f"Put {email1} into your file as well.")
         _then_run(campaign)
@@ -83,8 +79,6 @@ def withdraw(
 
     Example: campaign withdraw backend-2026 ada@example.org --why "She took another job"
     """
-    from data.decisions import decisions
-
     with deciding(key) as (session, campaign):
         decide = decisions.undo if undo else decisions.withdraw
         for email1 in decide(session, campaign.id, emails, by_whom(why)):
@@ -105,10 +99,8 @@ def block(
 
     Example: campaign block ada@example.org @corp.org --why "They asked for it"
     """
-    from data.decisions.decisions import block as decide
-
     with writing(create=True) as session:
-        changed = decide(session, entries, by_whom(why), lift=lift)
+        changed = decisions.block(session, entries, by_whom(why), lift=lift)
     for entry in changed:
         print(f"{entry} is {'off' if lift else 'on'} the do-not-contact list.")
     if not changed:
@@ -125,10 +117,8 @@ def approve(
 
     Example: campaign approve backend-2026
     """
-    from data.decisions.approvals import approve as decide
-
     with deciding(key) as (session, campaign):
-        answered = decide(session, campaign.id, by_whom(why), reject=reject)
+        answered = approvals.approve(session, campaign.id, by_whom(why), reject=reject)
         what = f"Plan {answered.code}" if answered.code else "The pilot's email"
         already = "" if answered.new else " already"
         print(f"{what} of {campaign.key} is{already} {'rejected' if reject else 'approved'}.")
@@ -165,8 +155,6 @@ def forget(
 
     Example: campaign forget ada@example.org --show
     """
-    from data.decisions import privacy
-
     with writing(create=not show) as session:
         held = privacy.shown(session, emails)
     if show:
@@ -183,46 +171,12 @@ def forget(
     return 0
 
 
-def by_whom(why: str) -> "By":
-    from data.decisions.decisions import By
-
+def by_whom(why: str) -> By:
     return By(getpass.getuser(), why.strip())
 
 
-@contextmanager
-def writing(*, create: bool) -> Iterator["Session"]:
-    """One transaction; says whom a decision does not fit before the error ends the command."""
-    from data.decisions.decisions import NotDecided
-    from data.sending.recovery import recover_all
-    from data.store import receipts
-    from data.store.ledger import Ledger
-
-    with Ledger.open(create=create) as ledger:
-        recover_all(ledger)
-        try:
-            with receipts.deciding(ledger) as session:
-                yield session
-        except NotDecided as error:
-            for who, why in error.objections:
-                print(who.strip() or '""', f"{why}.", file=sys.stderr)
-            raise
-
-
-@contextmanager
-def deciding(key: str) -> Iterator[tuple["Session", "Campaign"]]:
-    from data.campaigns.people import find
-
-    with writing(create=False) as session:
-        yield session, find(session, key)
-
-
-def _clean_up(known: list["Known"]) -> None:
+def _clean_up(known: list[privacy.Known]) -> None:
     """Take the person out of files, and say what is left for a person to remove."""
-    from config.settings import settings
-    from data.store.ledger import Ledger
-    from data.store.receipts import rewrite
-    from tasks.forgetting import remove_outputs, what_is_left
-
     removed, changed = remove_outputs(settings().output_dir, known)
     waits = "Waiting for a run that sends from this ledger, to remove the last traces. Do not stop."
     with Ledger.open() as ledger:
@@ -235,7 +189,7 @@ def _clean_up(known: list["Known"]) -> None:
         print(f"  remove the address from {settings().do_not_contact} if it is there")
 
 
-def _tell_what_is_held(known: "Known") -> None:
+def _tell_what_is_held(known: privacy.Known) -> None:
     print(f"{known.email}:")
     for held in known.campaigns:
         print(f"  {held.campaign} ({held.file}): add {held.add}, invite {held.invite}")
@@ -253,10 +207,6 @@ def _tell_what_is_held(known: "Known") -> None:
 
 
 def _ask_before_a_second_email(key: str, emails: list[str]) -> None:
-    from config.emails import email_key
-    from data.campaigns.people import rows
-    from data.store.states import State
-
     with deciding(key) as (session, campaign):
         them = rows(session, campaign.id)
     wanted = set(map(email_key, emails))
@@ -266,15 +216,13 @@ def _ask_before_a_second_email(key: str, emails: list[str]) -> None:
         raise NotAgreed
 
 
-def _then_run(campaign: "Campaign") -> None:
+def _then_run(campaign: Campaign) -> None:
     print(words.then("run", campaign.file))
 
 
 def _pause(key: str, why: str, *, resume: bool) -> None:
-    from data.decisions.decisions import pause as decide
-
     with deciding(key) as (session, campaign):
-        new = decide(session, campaign.id, by_whom(why), resume=resume)
+        new = decisions.pause(session, campaign.id, by_whom(why), resume=resume)
         state = "not paused" if resume else "paused"
         print(f"{campaign.key} is {'' if new else 'already '}{state}.")
         print(words.then("run", campaign.file) if resume else words.then("resume", campaign.key))

@@ -10,15 +10,17 @@ from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain, product
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
 
 from config.errors import command
+from data.decisions.doubts import doubts
+from data.decisions.transaction import deciding
+from flows.cli.app import run as typed
 from flows.cli.panels import BEGIN
-
-if TYPE_CHECKING:
-    from sandbox.server import Sandbox
+from flows.server import prefect_server
+from sandbox.faults import late, lost
+from sandbox.server import Sandbox
 
 SAMPLE = Path(__file__).resolve().parent / "sample.yaml"
 KEY = "backend-2026"
@@ -45,11 +47,8 @@ def demo(
 
 
 @contextmanager
-def _sandbox() -> Iterator[tuple["Sandbox", Path]]:
+def _sandbox() -> Iterator[tuple[Sandbox, Path]]:
     """A sandbox with a ledger and a Prefect of its own, and the sample campaign as a file."""
-    from flows.server import prefect_server
-    from sandbox.server import Sandbox
-
     with tempfile.TemporaryDirectory() as place, Sandbox(outbox=Path(place, "outbox")) as service:
         own = {"CAMPAIGN_DATABASE_URL": f"sqlite:///{place}/ledger.db", "PREFECT_HOME": place}
         os.environ.update(service.settings | own | {"XDG_DATA_HOME": place})
@@ -62,9 +61,7 @@ def _sandbox() -> Iterator[tuple["Sandbox", Path]]:
             yield service, file
 
 
-def _twice(service: "Sandbox", file: Path) -> int:
-    from flows.cli.app import run as typed
-
+def _twice(service: Sandbox, file: Path) -> int:
     code = typed(["run", str(file), "--yes"])
     first = len(service.entries())
     print("\nThe outbox has one email for each:", flush=True)
@@ -80,7 +77,7 @@ def _twice(service: "Sandbox", file: Path) -> int:
     return code
 
 
-def _crash(service: "Sandbox", file: Path) -> int:
+def _crash(service: Sandbox, file: Path) -> int:
     """Kill a run of 40 people, settle what nobody can know, and count what the service did."""
     people, run = _of_40(file), ["run", str(file), "--yes"]
     print("40 people. One answer gets lost on its way, and then comes a kill -9.", flush=True)
@@ -111,57 +108,40 @@ def counted(people: Sequence[str], emailed: Sequence[str]) -> tuple[str, bool]:
 def _of_40(file: Path) -> list[str]:
     """Put 40 people into the sample campaign; returns their addresses."""
     head, _, _ = file.read_text("utf-8").partition("  - {")
-    names = [*product(FIRST, LAST)]
-    emails = [f"{first}.{last}@example.com".lower() for first, last in names]
-    rows = [
-        f"  - {{first_name: {first}, last_name: {last}, email1: {email}}}\n"
-        for (first, last), email in zip(names, emails, strict=True)
-    ]
-    file.write_text("".join([head, *rows]), "utf-8")
-    return emails
+    names = {f"{first}.{last}@example.com": (first, last) for first, last in product(FIRST, LAST)}
+    for email, (first, last) in names.items():
+        head += f"  - {{first_name: {first}, last_name: {last}, email1: {email}}}\n"
+    file.write_text(head, "utf-8")
+    return [*names]
 
 
-def _killed(service: "Sandbox", run: Sequence[str]) -> None:
+def _killed(service: Sandbox, run: Sequence[str]) -> None:
     """Run it in a process of its own, and kill that while no invitation of KILLED is answered."""
-    from sandbox.faults import late, lost
-
     unanswered = [replace(late(600, number), works=number % 2 == 0) for number in KILLED]
     service.faults["invite"] = [lost(LOST), *unanswered]
     print(f"\n$ {command(*run)}", flush=True)
     at_a_time = {"CAMPAIGN_INVITES_IN_FLIGHT": str(len(KILLED))}
-    with tempfile.TemporaryFile() as said:
-        child = subprocess.Popen(  # noqa: S603 - our own program
-            [*PROGRAM, *run], stdout=said, stderr=said, env=os.environ | at_a_time
+    child = subprocess.Popen([*PROGRAM, *run], env=os.environ | at_a_time)  # noqa: S603 - our own
+    try:
+        service.wait_for(
+            lambda seen: sum(each["op"] == "invite" for each in seen) >= KILLED[-1], PATIENCE
         )
-        try:
-            service.wait_for(
-                lambda seen: sum(each["op"] == "invite" for each in seen) >= KILLED[-1], PATIENCE
-            )
-        finally:
-            child.kill()
-            child.wait()
-        said.seek(0)
-        print(said.read().decode(), end="")
+    finally:
+        child.kill()
+        child.wait()
     print(f"*** kill -9, with {len(KILLED)} invitations in flight ***", flush=True)
 
 
 def _typed(why: str, words: Sequence[str]) -> None:
-    from flows.cli.app import run as typed
-
     print(f"\n{why}\n\n$ {command(*words)}", flush=True)
     typed(words)
 
 
-def _outbox(service: "Sandbox") -> list[str]:
+def _outbox(service: Sandbox) -> list[str]:
     """Who got an email, in order; twice in here is twice in their mailbox."""
     return [e["email"] for e in service.entries() if e["op"] == "invite" and e["worked"]]
 
 
 def _unsure() -> list[str]:
-    from config.settings import settings
-    from data.campaigns.people import find
-    from data.decisions.doubts import doubts
-    from data.store.ledger import Ledger
-
-    with Ledger.open(settings().database_url) as ledger, ledger.reading() as session:
-        return [doubt.email1 for doubt in doubts(session, find(session, KEY).id)]
+    with deciding(KEY) as (session, campaign):
+        return [doubt.email1 for doubt in doubts(session, campaign.id)]

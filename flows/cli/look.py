@@ -1,20 +1,28 @@
 """The commands that look: `plan`, `status` and `history`. None makes a request."""
 
+import getpass
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 
 from config.errors import command
+from config.reading import Campaign as Read
+from config.reading import read_campaign
+from config.settings import settings
+from data.campaigns.history import Event
+from data.campaigns.history import history as events_of
+from data.campaigns.intake import Allowed
+from data.campaigns.people import find
+from data.store.ledger import Ledger
 from flows.cli import words
 from flows.cli.panels import LOOK, SEND
-
-if TYPE_CHECKING:
-    from config.reading import Campaign as Read
-    from data.campaigns.history import Event
-    from tasks.outlook import Plan
+from tasks.outlook import Plan
+from tasks.plan import make_plan
+from tasks.status import in_words, keys, left_over, needs
+from tasks.status import status as stands
 
 COUNTED_APART = ("candidates", "added")
 SHOWN = 20  # people in a status for people; --json has all
@@ -29,14 +37,6 @@ def plan(
 
     Example: campaign plan backend-2026.yaml
     """
-    import getpass
-
-    from config.reading import read_campaign
-    from config.settings import settings
-    from data.campaigns.intake import Allowed
-    from data.store.ledger import Ledger
-    from tasks.plan import make_plan
-
     read, here = read_campaign(file), settings()
     # What a person is to approve has to be in the ledger; nothing else of a plan is kept.
     kept = read.definition.invites.approval is not None and bool(here.base_url)
@@ -59,11 +59,6 @@ def status(
 
     Example: campaign status backend-2026
     """
-    from data.campaigns.people import find
-    from data.store.ledger import Ledger
-    from tasks.status import keys, left_over, needs
-    from tasks.status import status as stands
-
     with Ledger.open(create=False) as ledger, ledger.reading() as session:
         asked = [key] if key else keys(session)
         found = [stands(session, each) for each in asked]
@@ -98,10 +93,6 @@ def history(
 
     Example: campaign history backend-2026 ada@example.org
     """
-    from data.campaigns.history import history as events_of
-    from data.campaigns.people import find
-    from data.store.ledger import Ledger
-
     with Ledger.open(create=False) as ledger, ledger.reading() as session:
         campaign = find(session, key)
         events = events_of(session, campaign.id, email)
@@ -112,8 +103,6 @@ def history(
 
 
 def _where_it_stands(found: dict[str, Any]) -> Iterator[str]:
-    from tasks.status import in_words
-
     counts = found["counts"]
     said = [words.counted(counts["candidates"], "candidate")] if counts["candidates"] else []
     others = ((word, number) for word, number in counts.items() if word not in COUNTED_APART)
@@ -126,7 +115,7 @@ def _where_it_stands(found: dict[str, Any]) -> Iterator[str]:
         yield f"  project {found['project']}, problem {found['problem']}"
 
 
-def _line(event: "Event") -> str:
+def _line(event: Event) -> str:
     at = f"{event.at.astimezone():%Y-%m-%d %H:%M:%S}"
     about = f" {event.about}" if event.about else ""
     words_ = f': "{event.words}"' if event.words else ""
@@ -136,7 +125,7 @@ def _line(event: "Event") -> str:
     return f"{at}  {event.word}{about}: {event.came}{status}{words_}"
 
 
-def _more(made: "Plan", read: "Read") -> Iterator[str]:
+def _more(made: Plan, read: Read) -> Iterator[str]:
     """Who is gone or back, what is unsure, and the code to approve."""
     intake = made.intake
     for people, what in (
@@ -161,7 +150,7 @@ def _more(made: "Plan", read: "Read") -> Iterator[str]:
         yield words.then("run", read.file)
 
 
-def _as_json(made: "Plan") -> dict[str, Any]:
+def _as_json(made: Plan) -> dict[str, Any]:
     def hold(each: Any) -> dict[str, Any]:
         until = each.until.isoformat() if each.until else None
         return {"kind": each.kind, "why": each.why, "until": until, "type": each.type_this}

@@ -5,16 +5,23 @@ import sys
 from codecs import BOM_UTF8
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
 
-from config.errors import printable
+from config.definition import Table
+from config.errors import CampaignError, printable
+from config.reading import encoding_of, read_campaign
+from data.campaigns.people import find, own_steps, rows
+from data.store.ledger import Ledger
+from data.store.states import Op
 from flows.cli import words
 from flows.cli.panels import LOOK
-
-if TYPE_CHECKING:
-    from tasks.outputs.links import Link
+from tasks.outputs.each_result import results_of_campaign
+from tasks.outputs.embed_pages import write_pages
+from tasks.outputs.exports import write_file
+from tasks.outputs.links import Link, links_of, title_of, written
+from tasks.outputs.report import report_of
+from tasks.outputs.results import write_results
 
 
 class Format(StrEnum):
@@ -62,19 +69,12 @@ def links(
 
 
 def _write_links(key: str, form: Format, output: Path | None, *, force: bool) -> None:
-    from data.campaigns.people import find, own_steps, rows
-    from data.store.ledger import Ledger
-    from data.store.states import Op
-    from tasks.outputs.embed_pages import write_pages
-    from tasks.outputs.exports import write_file
-    from tasks.outputs.links import links_of, written
-
     with Ledger.open(create=False) as ledger:
         with ledger.reading() as session:
             campaign = find(session, key)
             project = own_steps(session, campaign.id)[Op.CREATE].service_id
             found = links_of(rows(session, campaign.id), campaign.app_url, project)
-            title, key = _title(campaign.spec, campaign.key), campaign.key
+            title, key = title_of(campaign), campaign.key
         secret = ledger.uuid()
     if output is None:
         if form is Format.XLSX and sys.stdout.isatty():
@@ -93,7 +93,7 @@ def _write_links(key: str, form: Format, output: Path | None, *, force: bool) ->
     words.aside(f"{output}: {words.counted(len(found), 'candidate')}{_without(found)}.")
 
 
-def _without(found: list["Link"]) -> str:
+def _without(found: list[Link]) -> str:
     without = sum(link.embed_url is None for link in found)
     return f", {without:,} without a link yet" if without else ""
 
@@ -101,21 +101,9 @@ def _without(found: list["Link"]) -> str:
 def _into_a_copy(
     key: str, into: Path, output: Path, sheet: str | None, *, force: bool, quiet: bool
 ) -> None:
-    from config.reading import encoding_of
-    from data.campaigns.people import find, invites_of, own_steps, rows
-    from data.eligibility.holds import holds
-    from data.store.ledger import Ledger
-    from data.store.states import Op
-    from tasks.outputs.each_result import results_of
-    from tasks.outputs.results import write_results
-
     with Ledger.open(create=False) as ledger, ledger.reading() as session:
         campaign = find(session, key)
-        project = own_steps(session, campaign.id)[Op.CREATE].service_id
-        people, send = rows(session, campaign.id), invites_of(campaign).send
-        held = holds(session, campaign)
-        results = results_of(people, held, campaign.app_url, project, send=send)
-        file = Path(campaign.file)
+        results, file = results_of_campaign(session, campaign), Path(campaign.file)
     columns, encoding = _columns(file), encoding_of(into, file.parent)
     copied = write_results(
         into, output, results, sheet=sheet, columns=columns, encoding=encoding, force=force
@@ -133,10 +121,6 @@ def _into_a_copy(
 
 def _columns(file: Path) -> dict[str, str]:
     """Which headers hold which field, as the campaign's definition says, if it is still there."""
-    from config.definition import Table
-    from config.errors import CampaignError
-    from config.reading import read_campaign
-
     try:
         candidates = read_campaign(file).definition.candidates
     except CampaignError:
@@ -156,33 +140,8 @@ def report(
 
     Example: campaign report backend-2026 -o report.html
     """
-    from data.campaigns.history import history
-    from data.campaigns.people import find
-    from data.decisions.doubts import doubts
-    from data.store.ledger import Ledger
-    from data.store.tables import now
-    from tasks.outputs.exports import write_file
-    from tasks.outputs.report import Doubt, own, report_page, settled
-    from tasks.status import status
-
     with Ledger.open(create=False) as ledger, ledger.reading() as session:
         campaign = find(session, key)
-        events = history(session, campaign.id)
-        is_open = {each.email1: True for each in doubts(session, campaign.id)}
-        stories = [
-            Doubt(email or "the project", is_open.get(email, False), theirs)
-            for email in dict.fromkeys([*is_open, *settled(session, campaign.id)])
-            if (theirs := history(session, campaign.id, email) if email else own(events))
-        ]
-        stands = status(session, campaign.key)
-        title = _title(campaign.spec, campaign.key)
-    page = report_page(stands, title, doubts=stories, events=events, at=now(), names=names)
+        page = report_of(session, campaign, names=names)
     write_file(output, page, force=force)
     words.aside(f"{output} shows how {campaign.key} stands; it opens without a network.")
-
-
-def _title(spec: dict[str, object] | None, key: str) -> str:
-    """What candidates read as the name of the assessment."""
-    project = (spec or {}).get("project")
-    name = project.get("name") if isinstance(project, dict) else None
-    return str(name or key)

@@ -3,17 +3,17 @@
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
 
-from config.errors import command, counted
+from config.definition import Definition
+from config.errors import Mistake, command, counted
+from config.folder import read_all
+from config.reading import YAML, Campaign
 from flows.cli import words
 from flows.cli.panels import BEGIN, SEND
-
-if TYPE_CHECKING:
-    from config.errors import Mistake
-    from config.reading import Campaign
+from flows.starter import write_each, write_starter
+from tasks.outputs.marking import NothingToMark, write_marked
 
 
 @SEND.command
@@ -29,8 +29,6 @@ def check(
 
     Example: campaign check hiring.yaml
     """
-    from config.reading import YAML
-
     good, mistakes = read_all(files)
     if as_json:
         problems = [mistake.as_json() for mistake in mistakes]
@@ -74,11 +72,8 @@ def new(
     Example: campaign new hiring.yaml --from export.csv
     """
     if schema:
-        from config.definition import Definition
-
         print(json.dumps(Definition.model_json_schema(), indent=2))
         return
-    from flows.starter import write_each, write_starter
 
     if each:
         if not (export and path):
@@ -94,52 +89,7 @@ def new(
     print(f"Fill in what stands between < and > in {path}.\n{words.then('check', path)}")
 
 
-def read_all(places: list[Path]) -> tuple[list["Campaign"], list["Mistake"]]:
-    """Read the definitions among files and folders: those that are right, and every mistake."""
-    from config.errors import BadInput, Bug, Mistake, Place, in_order
-    from config.reading import read_campaign
-
-    files, mistakes = _campaigns_in(places)
-    good: list[Campaign] = []
-    first: dict[str, Path] = {}
-    for file in files:
-        try:
-            read = read_campaign(file)
-        except BadInput as error:
-            mistakes += error.mistakes
-        except Bug as error:
-            mistakes.append(Mistake(Place(file), str(error)))
-        else:
-            key = read.definition.campaign
-            if first.setdefault(key, file) is file:
-                good.append(read)
-            else:
-                why = f"{key} is in {first[key]} as well; each needs its own key"
-                mistakes.append(Mistake(Place(file), why))
-    return good, in_order(mistakes)
-
-
-def _campaigns_in(places: list[Path]) -> tuple[list[Path], list["Mistake"]]:
-    """The definitions among files and folders, each once, and what is wrong with others."""
-    import os
-
-    from config.errors import Mistake, Place
-    from config.folder import find
-
-    files: dict[str, Path] = {}
-    mistakes: list[Mistake] = []
-    for place in places:
-        # Path.is_dir raises where a folder above it cannot be read.
-        found = find(place) if os.path.isdir(place) else None  # noqa: PTH112
-        mistakes += found.mistakes if found else []
-        for file in found.files if found else [place]:
-            files.setdefault(os.path.realpath(file), file)
-        if found and not found.files and not found.mistakes:
-            mistakes.append(Mistake(Place(place), "there is no campaign in this folder"))
-    return list(files.values()), mistakes
-
-
-def _show(good: list["Campaign"], mistakes: list["Mistake"]) -> None:
+def _show(good: list[Campaign], mistakes: list[Mistake]) -> None:
     for campaign in good:
         print(f"{campaign.file}: OK")
         for heading, said in words.described(campaign):
@@ -152,11 +102,9 @@ def _show(good: list["Campaign"], mistakes: list["Mistake"]) -> None:
 
 
 def _mark(
-    copy: Path, mistakes: list["Mistake"], folders: list[Path], force: bool, *, quiet: bool
+    copy: Path, mistakes: list[Mistake], folders: list[Path], force: bool, *, quiet: bool
 ) -> None:
     """Write the copy of the one table that has mistakes in its cells."""
-    from tasks.outputs.marking import NothingToMark, write_marked
-
     try:
         done = write_marked(copy, mistakes, *folders, force=force)
     except NothingToMark as nothing:  # the check ends as it would without a copy

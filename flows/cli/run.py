@@ -1,29 +1,32 @@
 """The command that sends: `run` shows the plan, asks, and runs the flow."""
 
+import asyncio
 import getpass
 import json
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 
-from config.errors import command
+from config.errors import BadInput, command
+from config.folder import read_all
+from config.reading import Campaign
+from config.settings import service_settings
+from data.campaigns.intake import Allowed
+from data.campaigns.people import known
+from data.store.ledger import Ledger
 from flows.cli import words
 from flows.cli.panels import SEND
-
-if TYPE_CHECKING:
-    from prefect.client.schemas.objects import State
-
-    from config.reading import Campaign
-    from config.settings import Settings
-    from data.campaigns.intake import Allowed
-    from data.store.ledger import Ledger
-    from flows.ending import Ending
-    from tasks.outlook import Plan
+from flows.ending import End, Ending
+from flows.server import is_away, prefect_server
+from tasks.outlook import Plan
+from tasks.plan import make_plan
+from tasks.status import needs, progress, status
 
 SECONDS = 0.5  # between two looks at how far a run is
 BARS = {"add": "adding", "invite": "inviting"}
@@ -55,19 +58,14 @@ def run(
         campaigns, wrong = _read(files)
         rehearsed(campaigns, as_json=as_json)
         return 2 if wrong else 0
-    import asyncio
-
-    from config.settings import service_settings
-    from data.campaigns.intake import Allowed
-    from data.store.ledger import Ledger
-    from flows.server import prefect_server
-
     settings = service_settings()
     allowed = Allowed(getpass.getuser(), accept_removed, keep_project)
     campaigns, wrong = _read(files)
     with prefect_server() as ready, Ledger.open(settings.database_url) as ledger:
         shown = words.in_short if yes and campaigns[1:] else words.planned
-        plans = [_planned(each, ledger, settings, allowed, shown) for each in campaigns]
+        plans = [make_plan(each, ledger, settings, allowed=allowed, dry=True) for each in campaigns]
+        for line in chain.from_iterable(map(shown, plans, campaigns)):
+            words.aside(line)
         del campaigns  # a large one takes much memory, and its flow reads it again
         asks = any(plan.sends for plan in plans) and not yes
         if asks and not words.agreed("Send this?"):
@@ -77,18 +75,18 @@ def run(
             words.aside("Getting Prefect ready …")  # which takes seconds
         ready()
         endings = [_sent(plan, ledger, allowed) for plan in plans]
-        asyncio.run(_recorded())
+        from flows.runs import everything_recorded
+        from flows.steps import started_task_runs
+
+        asyncio.run(everything_recorded(started_task_runs))
         if as_json:
             print(json.dumps(_statuses(ledger, plans), ensure_ascii=False, indent=2))
     codes = [ending.kind.exit_code for ending in endings] + [2] * wrong
     return min(codes, key=WORST_FIRST.index, default=0)
 
 
-def _read(places: list[Path]) -> tuple[list["Campaign"], bool]:
+def _read(places: list[Path]) -> tuple[list[Campaign], bool]:
     """Read all campaigns. A bad file that was typed stops everything, one of a folder itself."""
-    from config.errors import BadInput
-    from flows.cli.prepare import read_all
-
     good, mistakes = read_all(places)
     if mistakes and not (good and all(place.is_dir() for place in places)):
         raise BadInput(mistakes)
@@ -97,29 +95,8 @@ def _read(places: list[Path]) -> tuple[list["Campaign"], bool]:
     return good, bool(mistakes)
 
 
-def _planned(
-    read: "Campaign",
-    ledger: "Ledger",
-    settings: "Settings",
-    allowed: "Allowed",
-    shown: Callable[["Plan", "Campaign"], Iterator[str]],
-) -> "Plan":
-    from tasks.plan import make_plan
-
-    plan = make_plan(read, ledger, settings, allowed=allowed, dry=True)
-    for line in shown(plan, read):
-        words.aside(line)
-    return plan
-
-
-def _sent(plan: "Plan", ledger: "Ledger", allowed: "Allowed") -> "Ending":
+def _sent(plan: Plan, ledger: Ledger, allowed: Allowed) -> Ending:
     """Run the flow of one campaign, and say how it ended and who needs a person."""
-    import asyncio
-
-    from data.campaigns.people import known
-    from flows.ending import End, Ending
-    from tasks.status import needs
-
     with _progress(plan.key, ledger):
         message = asyncio.run(_flow(plan, allowed))
     ending = Ending.read(plan.key, message)
@@ -138,14 +115,13 @@ def _sent(plan: "Plan", ledger: "Ledger", allowed: "Allowed") -> "Ending":
     return ending
 
 
-async def _flow(plan: "Plan", allowed: "Allowed") -> str | None:
+async def _flow(plan: Plan, allowed: Allowed) -> str | None:
     """Run the flow, and answer its last word. None: Prefect's server has gone, and it with it."""
     from flows.campaign import run_campaign
-    from flows.server import is_away
 
     asked = (plan.file, plan.key, plan.digest, allowed.removed, allowed.project)
     try:
-        state: State[Any] = await run_campaign(*asked, return_state=True)
+        state = await run_campaign(*asked, return_state=True)
     except Exception:
         if await is_away():
             return None
@@ -153,31 +129,19 @@ async def _flow(plan: "Plan", allowed: "Allowed") -> str | None:
     return state.message
 
 
-async def _recorded() -> None:
-    from flows.runs import everything_recorded
-    from flows.steps import started_task_runs
-
-    await everything_recorded(started_task_runs)
-
-
-def _statuses(ledger: "Ledger", plans: Sequence["Plan"]) -> list[dict[str, Any]]:
-    from data.campaigns.people import known
-    from tasks.status import status
-
+def _statuses(ledger: Ledger, plans: Sequence[Plan]) -> list[dict[str, Any]]:
     with ledger.reading() as session:
         return [status(session, plan.key) for plan in plans if known(session, plan.key)]
 
 
 @contextmanager
-def _progress(key: str, ledger: "Ledger") -> Iterator[None]:
+def _progress(key: str, ledger: Ledger) -> Iterator[None]:
     """Bars on a terminal, one for adding and one for inviting, as the ledger has them."""
     if not sys.stderr.isatty():
         yield
         return
     from rich.console import Console
     from rich.progress import Progress
-
-    from tasks.status import progress
 
     over = threading.Event()
     # The bar writes what moves the cursor; what is printed meanwhile goes above it, escaped.

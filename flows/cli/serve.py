@@ -1,14 +1,23 @@
 """The commands that stay: `up`, `orders` and `sandbox`."""
 
+import asyncio
+import socket
 import sys
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
 
 import typer
+import uvicorn
 
-from config.errors import BadInput, Place, quoted
+from config.errors import BadInput, BadSettings, Place, quoted
+from config.settings import service_settings, settings
+from data.store.ledger import Ledger
 from flows.cli.panels import BEGIN, SEND
+from flows.prefect_home import login, prefect_home
+from flows.server import PortTaken, standing_server
+from sandbox.__main__ import main
+from tasks.orders.desk import Desk, application
 
 
 @SEND.command
@@ -23,13 +32,6 @@ def up(
 
     Example: campaign up campaigns
     """
-    import asyncio
-
-    from config.settings import service_settings
-    from data.store.ledger import Ledger
-    from flows.prefect_home import login, prefect_home
-    from flows.server import standing_server
-
     _must_be_folder(folder)
     settings = service_settings()
     print("Starting Prefect …", flush=True)
@@ -55,16 +57,6 @@ def orders(
 
     Example: campaign orders campaigns
     """
-    import socket
-
-    import uvicorn
-
-    from config.errors import BadSettings
-    from config.settings import settings
-    from data.store.ledger import Ledger
-    from flows.server import PortTaken
-    from tasks.orders.desk import Desk, application
-
     _must_be_folder(folder)
     token = settings().orders_token
     if token is None:
@@ -93,9 +85,6 @@ def sandbox(
 
     Example: campaign sandbox --fault invite=lost:3
     """
-    from config.settings import settings
-    from sandbox.__main__ import main
-
     folder = settings().output_dir / "sandbox"
     new = (folder / f"free-{number}" for number in count(1))
     place = folder / str(port) if port else next(each for each in new if not each.exists())

@@ -3,19 +3,26 @@
 import json
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
 
 from config.errors import command
+from data.campaigns.people import own_steps
+from data.decisions.decisions import By, ReasonMissing
+from data.decisions.doubts import NEEDS_ID, Doubt, Verdict, doubts
+from data.decisions.doubts import settle as decide
+from data.decisions.transaction import deciding, writing
+from data.store.receipts import accept
+from data.store.states import Op
 from flows.cli import words
-from flows.cli.decide import KEY, WHY, by_whom, deciding, writing
+from flows.cli.decide import KEY, WHY, by_whom
 from flows.cli.panels import CAMPAIGN
-
-if TYPE_CHECKING:
-    from data.decisions.decisions import By
-    from data.decisions.doubts import Doubt, Verdict
+from tasks.doubts import as_csv, described, how_far, read_filled_in
+from tasks.outputs.exports import write_file
+from tasks.outputs.ours import check_output
+from tasks.seen import read_seen
 
 
 @CAMPAIGN.command
@@ -44,11 +51,6 @@ def settle(
 
     Example: campaign settle backend-2026 --sent ada@example.org
     """
-    from data.campaigns.people import own_steps
-    from data.decisions.doubts import doubts
-    from data.decisions.doubts import settle as decide
-    from data.store.states import Op
-
     if output is not None:
         _check_table(output, force=force)
     by = by_whom(why)
@@ -61,8 +63,6 @@ def settle(
         *_of_the_project(project, problem),
     ]
     if filled_in is not None:
-        from tasks.doubts import read_filled_in
-
         verdicts += read_filled_in(filled_in)
     with deciding(key) as (session, campaign):
         open_ = doubts(session, campaign.id)
@@ -78,30 +78,18 @@ def settle(
         left = doubts(session, campaign.id)
         file, key = campaign.file, campaign.key
     if output is not None:
-        _write_table(output, left, force=force)
+        write_file(output, as_csv(left), force=force)
     return _settled(key, file, len(verdicts), left, output, as_json=as_json)
 
 
 def _check_table(output: Path, *, force: bool) -> None:
     """Raise BadParameter or NotOurs, before anything is decided, if it cannot be written."""
-    from tasks.outputs.ours import check_output
-
     if output.suffix.lower() != ".csv":
         raise typer.BadParameter("the table to fill in is a .csv", param_hint="-o")
     check_output(output, force=force)
 
 
-def _write_table(output: Path, left: Sequence["Doubt"], *, force: bool) -> None:
-    from tasks.doubts import as_csv
-    from tasks.outputs.exports import write_file
-
-    write_file(output, as_csv(left), force=force)
-
-
-def _accept_ledger(key: str, by: "By") -> int:
-    from data.decisions.decisions import ReasonMissing
-    from data.store.receipts import accept
-
+def _accept_ledger(key: str, by: By) -> int:
     if not by.why:
         raise ReasonMissing
     with writing(create=True) as session:
@@ -114,18 +102,14 @@ def _accept_ledger(key: str, by: "By") -> int:
     return 0
 
 
-def _seen(file: Path, open_: Sequence["Doubt"], project: Sequence[object]) -> list["Verdict"]:
-    from tasks.seen import read_seen
-
+def _seen(file: Path, open_: Sequence[Doubt], project: Sequence[object]) -> list[Verdict]:
     found = read_seen(file, open_, project)
     for why, emails in found.left.items():
         words.aside(f"Stays unsure, {why}: {', '.join(emails)}")
     return found.verdicts
 
 
-def _of_people(word: str, typed: Sequence[str]) -> list["Verdict"]:
-    from data.decisions.doubts import Verdict
-
+def _of_people(word: str, typed: Sequence[str]) -> list[Verdict]:
     verdicts = []
     for each in typed:
         email, is_, number = each.rpartition("=")
@@ -136,10 +120,7 @@ def _of_people(word: str, typed: Sequence[str]) -> list["Verdict"]:
     return verdicts
 
 
-def _of_the_project(project: str, problem: str) -> list["Verdict"]:
-    from data.decisions.doubts import Verdict
-    from data.store.states import Op
-
+def _of_the_project(project: str, problem: str) -> list[Verdict]:
     verdicts = []
     if project:
         if project != "again" and not project.isdecimal():
@@ -157,13 +138,8 @@ def _on_a_terminal(as_json: bool) -> bool:
     return not as_json and sys.stdin.isatty() and sys.stdout.isatty()
 
 
-def _asked(open_: Sequence["Doubt"], by: "By") -> tuple[list["Verdict"], "By"]:
+def _asked(open_: Sequence[Doubt], by: By) -> tuple[list[Verdict], By]:
     """Ask about one doubt after another; Enter leaves one as it is."""
-    from dataclasses import replace
-
-    from data.decisions.doubts import NEEDS_ID, Verdict
-    from tasks.doubts import described
-
     verdicts: list[Verdict] = []
     for number, doubt in enumerate(open_, start=1):
         print(f"{number} of {len(open_)}: {described(doubt)}")
@@ -185,14 +161,12 @@ def _settled(
     key: str,
     file: str,
     decided: int,
-    left: Sequence["Doubt"],
+    left: Sequence[Doubt],
     output: Path | None,
     *,
     as_json: bool,
 ) -> int:
     """Say what was settled and what is not; exit code 3 while something is unsure."""
-    from tasks.doubts import described, how_far
-
     if as_json:
         unsure = [
             {
@@ -227,9 +201,7 @@ def _settled(
     return 3
 
 
-def _verdicts_to_type(key: str, left: Sequence["Doubt"]) -> Iterator[str]:
-    from data.store.states import Op
-
+def _verdicts_to_type(key: str, left: Sequence[Doubt]) -> Iterator[str]:
     kinds = {each.op for each in left}
     why = ' --why "TEXT"'
     if Op.CREATE in kinds:

@@ -3,9 +3,13 @@
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from sqlmodel import Session
+
 from config.emails import email_key
-from data.campaigns.people import Row
-from data.eligibility.holds import Hold
+from data.campaigns.people import Row, invites_of, own_steps, rows
+from data.eligibility.holds import Hold, holds
+from data.store.states import Op
+from data.store.tables import Campaign
 from tasks.outputs.links import embed_url
 from tasks.status import stands
 
@@ -17,6 +21,13 @@ class Result(NamedTuple):
     embed_url: str | None
     status: str
     why: str | None
+
+
+def results_of_campaign(session: Session, campaign: Campaign) -> dict[str, Result]:
+    """The result of each person of a campaign."""
+    project = own_steps(session, campaign.id)[Op.CREATE].service_id
+    people, held = rows(session, campaign.id), holds(session, campaign)
+    return results_of(people, held, campaign.app_url, project, send=invites_of(campaign).send)
 
 
 def results_of(

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from data.campaigns.people import Row
 from data.store.states import State
+from data.store.tables import Campaign
 from tasks.outputs.exports import guarded, page, put
 
 FORMATS = ("csv", "json", "xlsx", "html")
@@ -30,6 +31,11 @@ class Link(NamedTuple):
     embed_url: str | None
     invite: str
     fields: Mapping[str, Any] = MappingProxyType({})
+
+
+def title_of(campaign: Campaign) -> str:
+    """What candidates read as the name of the assessment."""
+    return str((campaign.spec or {}).get("project", {}).get("name") or campaign.key)
 
 
 def links_of(people: Iterable[Row], app_url: str, project_id: int | None) -> list[Link]:

@@ -9,13 +9,14 @@ from typing import Any
 
 from sqlmodel import Session, func, select
 
-from data.campaigns.history import Event
-from data.decisions.doubts import VERDICTS
+from data.campaigns.history import Event, history
+from data.decisions.doubts import VERDICTS, doubts
 from data.store.states import State
-from data.store.tables import DECISION, PART, PERSON
+from data.store.tables import DECISION, PART, PERSON, Campaign, now
 from tasks.outputs.exports import page
+from tasks.outputs.links import title_of
 from tasks.service.messages import masked
-from tasks.status import COUNTED, in_words, waits_for_a_person
+from tasks.status import COUNTED, in_words, status, waits_for_a_person
 
 Name = Callable[[str], str]
 """How an address is shown: as it is, or masked."""
@@ -37,6 +38,19 @@ class Doubt:
     whom: str
     open: bool
     events: Sequence[Event]
+
+
+def report_of(session: Session, campaign: Campaign, *, names: bool = False) -> bytes:
+    """The page of a campaign as it stands now, with the story of each doubt."""
+    events = history(session, campaign.id)
+    is_open = {each.email1: True for each in doubts(session, campaign.id)}
+    stories = [
+        Doubt(email or "the project", is_open.get(email, False), theirs)
+        for email in dict.fromkeys([*is_open, *settled(session, campaign.id)])
+        if (theirs := history(session, campaign.id, email) if email else own(events))
+    ]
+    stands, title = status(session, campaign.key), title_of(campaign)
+    return report_page(stands, title, doubts=stories, events=events, at=now(), names=names)
 
 
 def report_page(

@@ -13,7 +13,7 @@ import pytest
 from prefect.client.orchestration import PrefectClient, get_client
 from prefect.client.schemas.actions import WorkPoolUpdate
 from prefect.client.schemas.schedules import CronSchedule
-from prefect.states import Cancelled, Cancelling, Completed, Crashed, Pending, Running, Scheduled
+from prefect.states import Cancelling, Completed, Crashed, Pending, Running, Scheduled
 from prefect.testing.utilities import prefect_test_harness
 from sqlmodel import select
 
@@ -21,9 +21,10 @@ from config.reading import read_campaign
 from data.store.lease import lease
 from data.store.states import Op
 from data.store.tables import Notice, Request, Run, now
-from flows import keeper
+from flows import recovery
 from flows.deployments import POOL, deploy, deploy_forms, make_pool
-from flows.keeper import GOES_ON, GONE, NEVER_BEGAN, TRIES, Runs, Watched, plan, say_again
+from flows.keeper import Watched
+from flows.recovery import GOES_ON, GONE, NEVER_BEGAN, Runs, tidy
 from flows.runs import SCHEDULED, run_now
 from tests.flows.conftest import write
 
@@ -151,7 +152,7 @@ async def state_of(client, run) -> str:
 async def test_a_run_goes_on_or_is_cancelled_once_nobody_holds_its_lease(
     client, ledger, monkeypatch, state, after
 ) -> None:
-    monkeypatch.setattr(keeper, "QUIET", 0.0)
+    monkeypatch.setattr(recovery, "QUIET", 0.0)
     # It waited for its time for two months, and is the same run.
     run, runs = await begun(client, Running(), days_ago=60), Runs(ledger)
     await client.set_flow_run_state(run.id, state, force=True)
@@ -198,15 +199,15 @@ async def test_a_run_of_this_machine_is_dead_when_its_process_is_gone_and_not_be
     client, ledger, process, state, monkeypatch
 ) -> None:
     run = await begun(client, state)
-    worker = keeper.OUR_WORKERS + "1"
+    worker = recovery.OUR_WORKERS + "1"
     await client.update_flow_run_labels(run.id, {"prefect.worker.name": worker})
-    monkeypatch.setattr(keeper, "QUIET", -1.0)
+    monkeypatch.setattr(recovery, "QUIET", -1.0)
     lives = process(run=run.id) if state.is_running() else process(worker=worker)
     await looks(client, ledger)
     assert await state_of(client, run) == state.name
     lives.kill()
     lives.wait()
-    monkeypatch.setattr(keeper, "QUIET", 1e9)  # nothing has to be waited for
+    monkeypatch.setattr(recovery, "QUIET", 1e9)  # nothing has to be waited for
     await looks(client, ledger)
     assert await state_of(client, run) == "AwaitingRetry"
 
@@ -214,7 +215,7 @@ async def test_a_run_of_this_machine_is_dead_when_its_process_is_gone_and_not_be
 async def test_a_run_that_has_not_begun_belongs_to_its_worker_elsewhere(
     client, ledger, monkeypatch
 ) -> None:
-    monkeypatch.setattr(keeper, "QUIET", 0.0)
+    monkeypatch.setattr(recovery, "QUIET", 0.0)
     lives, gone = await begun(client, Pending()), await begun(client, Pending())
     await client.update_flow_run_labels(lives.id, {"prefect.worker.name": "theirs"})
     await client.update_flow_run_labels(gone.id, {"prefect.worker.name": "gone"})
@@ -229,7 +230,7 @@ async def test_how_long_a_run_is_quiet_is_counted_from_when_it_began(
 ) -> None:
     run, runs = await begun(client, Pending()), Runs(ledger)
     clock = SimpleNamespace(monotonic=partial(next, iter(range(0, 1000, 40))))
-    monkeypatch.setattr(keeper, "time", clock)
+    monkeypatch.setattr(recovery, "time", clock)
     await runs.go_on(client)
     await client.set_flow_run_state(run.id, Running(), force=True)
     await runs.go_on(client)  # 40 s later, and quiet from now on
@@ -258,7 +259,7 @@ async def test_a_run_that_could_never_begin_is_told_once_and_is_not_begun_again(
 async def test_how_often_a_run_died_is_counted_since_it_last_sent_something(
     client, ledger, desk, monkeypatch
 ) -> None:
-    monkeypatch.setattr(keeper, "TRIES", 1)
+    monkeypatch.setattr(recovery, "TRIES", 2)
     desk.take_in("Ada", key="dead")
     run, runs = await begun(client, Running()), Runs(ledger)
 
@@ -267,37 +268,25 @@ async def test_how_often_a_run_died_is_counted_since_it_last_sent_something(
         await runs.go_on(client)
         return (await client.read_flow_run(run.id)).state.message
 
-    assert await crashes() == GOES_ON
+    assert [await crashes(), await crashes()] == [GOES_ON] * 2
     with desk.at("dead") as (session, campaign_id):
         sent = Run(campaign_id=campaign_id, host="any", pid=1, began=now())
         session.add(sent)
         session.flush()
         session.add(Request(run_id=sent.id, op=Op.INVITE, claimed_at=now()))
-    assert await crashes() == GOES_ON
-    assert await crashes() == GONE
-
-
-async def test_a_run_that_crashes_goes_on_six_times_and_is_gone_then(client, ledger) -> None:
-    run, runs = await begun(client, Running()), Runs(ledger)
-    for _ in range(TRIES):
-        await client.set_flow_run_state(run.id, Crashed(message="killed"), force=True)
-        await runs.go_on(client)
-        assert (await client.read_flow_run(run.id)).state.message == GOES_ON
-    await client.set_flow_run_state(run.id, Crashed(message="killed"), force=True)
-    for _ in range(3):
-        await runs.go_on(client)
-    last = (await client.read_flow_run(run.id)).state
-    assert (last.name, last.message) == ("Crashed", GONE)
+    assert [await crashes(), await crashes()] == [GOES_ON] * 2
+    assert await crashes() == GONE + "campaign run dead.yaml"
+    assert await state_of(client, run) == "Failed"
     with ledger.reading() as session:
         (notice,) = session.exec(select(Notice)).all()
-    assert "gone" in notice.text
+    assert "died again and again" in notice.text
 
 
 @pytest.mark.parametrize(("recent", "state"), [(30, "AwaitingRetry"), (0, "Crashed")])
 async def test_a_run_that_crashed_goes_on_for_a_month(
     client, ledger, recent: int, state: str, monkeypatch
 ) -> None:
-    monkeypatch.setattr(keeper, "RECENT", timedelta(days=recent))
+    monkeypatch.setattr(recovery, "RECENT", timedelta(days=recent))
     run = await begun(client, Crashed(message="killed"), days_ago=60)
     await Runs(ledger).go_on(client)
     assert await state_of(client, run) == state
@@ -306,32 +295,31 @@ async def test_a_run_that_crashed_goes_on_for_a_month(
 # -- one run of a campaign at a time ------------------------------------------------------------
 
 
-async def test_what_was_asked_for_while_a_run_was_at_work_begins_after_it(
-    client, ledger, folder
-) -> None:
+async def test_what_was_asked_for_while_a_run_was_at_work_begins_after_it(client, folder) -> None:
+    """Once, however often it was asked for."""
     file = write(folder, "alone")
     await deploy(client, file, read_campaign(file).definition)
-    for once in ("at work", "asked", "asked again"):
-        await run_now(client, file, "alone", once)
     there = await client.read_deployment_by_name("campaign/alone")
-    scheduled = await client.create_flow_run_from_deployment(there.id, tags=[SCHEDULED])
 
-    async def states() -> list[str]:
-        found = await client.read_flow_runs()
-        return sorted(run.state.name for run in found if run.deployment_id == there.id)
+    async def asked_for(once: str):
+        before = {run.id for run in await client.read_flow_runs()}
+        await run_now(client, file, "alone", once)
+        (run,) = [run for run in await client.read_flow_runs() if run.id not in before]
+        await client.set_flow_run_state(run.id, Pending())  # as a worker does, or tries to
+        return run
 
+    at_work, waits, _ = [await asked_for(once) for once in ("first", "then", "again")]
+    await client.set_flow_run_state(at_work.id, Running())
+    await client.create_flow_run_from_deployment(there.id, tags=[SCHEDULED])
+    await tidy(client)
     found = [run for run in await client.read_flow_runs() if run.deployment_id == there.id]
-    at_work, *others = (run.id for run in found if run.id != scheduled.id)
-    for run in (at_work, *others, scheduled.id):
-        await client.set_flow_run_state(run, Pending())
-    await client.set_flow_run_state(at_work, Running())
-    with lease(ledger, "alone"):
-        await looks(client, ledger)
-    assert await states() == ["Cancelled", "Cancelled", "Cancelled", "Running"]
-    await client.set_flow_run_state(at_work, Completed())
-    await looks(client, ledger)
-    assert await states() == ["AwaitingRetry", "Cancelled", "Cancelled", "Completed"]
-    assert await state_of(client, scheduled) == "Cancelled"
+    states = {run.id: run.state.name for run in found}
+    assert states.pop(at_work.id) == "Running"
+    assert states.pop(waits.id) == "AwaitingConcurrencySlot"
+    assert [*states.values()] == ["Cancelled", "Cancelled"]
+    await client.set_flow_run_state(at_work.id, Completed())
+    await client.set_flow_run_state(waits.id, Pending())
+    assert await state_of(client, waits) == "Pending"
 
 
 async def test_of_missed_runs_the_first_begins_so_that_it_keeps_its_place(client, folder) -> None:
@@ -341,8 +329,10 @@ async def test_of_missed_runs_the_first_begins_so_that_it_keeps_its_place(client
         at = Scheduled(scheduled_time=datetime.now(UTC) - timedelta(minutes=minutes))
         made = client.create_flow_run_from_deployment(there.id, state=at, tags=[SCHEDULED])
         runs[minutes] = await made
-    runs["by a person"] = await client.create_flow_run_from_deployment(there.id)
-    await plan(client)
+    runs["another"] = await client.create_flow_run_from_deployment(
+        there.id, parameters={"digest": ""}
+    )
+    await tidy(client)
     states = {which: await state_of(client, run) for which, run in runs.items()}
     assert {which for which, state in states.items() if state == "Cancelled"} == {1, 2}
 
@@ -351,17 +341,8 @@ async def test_a_run_to_come_has_its_name(client, folder) -> None:
     there = await deployed(client, folder, "to-come")
     at = Scheduled(scheduled_time=datetime(2040, 5, 4, 7, 30, tzinfo=UTC))
     run = await client.create_flow_run_from_deployment(there.id, state=at)
-    await plan(client)
+    await tidy(client)
     assert (await client.read_flow_run(run.id)).name == "to-come 2040-05-04 07:30"
-
-
-async def test_what_remains_of_a_cancelled_run_is_our_sentence(client) -> None:
-    run = await begun(client, Cancelled(message="interrupted: 4 of 9 invited."))
-    theirs = Cancelled(message="Flow run was cancelled successfully.")
-    await client.set_flow_run_state(run.id, theirs, force=True)
-    await say_again(client)
-    last = (await client.read_flow_run(run.id)).state
-    assert (last.name, last.message) == ("Cancelled", "interrupted: 4 of 9 invited.")
 
 
 # -- the folder --------------------------------------------------------------------------------

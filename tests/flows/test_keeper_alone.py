@@ -17,7 +17,7 @@ from sqlmodel import select
 from config.definition import Definition
 from config.errors import command
 from data.store.tables import Notice
-from flows import keeper
+from flows import keeper, recovery
 from flows.keeper import Watched, keep
 from tests.flows.conftest import write
 
@@ -70,7 +70,7 @@ def prefect(monkeypatch: pytest.MonkeyPatch) -> Prefect:
 
     monkeypatch.setattr(keeper, "get_client", client)
     monkeypatch.setattr(keeper, "EVERY", 0.0)
-    monkeypatch.setattr(keeper, "QUIET", 0.0)
+    monkeypatch.setattr(recovery, "QUIET", 0.0)
     monkeypatch.setattr(keeper, "LOOKS", ())
     for name in ("deploy", "run_now", "unschedule"):
         monkeypatch.setattr(keeper, name, getattr(server, name))

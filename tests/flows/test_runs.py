@@ -10,10 +10,10 @@ import pytest
 from prefect.client import orchestration
 from prefect.exceptions import Abort
 from prefect.runtime import flow_run
-from prefect.states import Completed, Scheduled
+from prefect.states import Cancelling, Completed, Scheduled
 
-from flows import runs
-from flows.gently import go_on_later
+from flows import gently, runs
+from flows.gently import go_on_later, stopping_gently
 from flows.runs import begin_another, everything_recorded
 
 PAGE = 200  # as many answers a question to Prefect gets
@@ -28,11 +28,18 @@ class Prefect:
         self.asked: list[dict] = []
         self.counted: set[str] = set()
         self.over: set[str] = set()  # what was planned before, and is over
+        self.looks = 0  # at the run, which is being cancelled; the first has no answer
 
     async def create_flow_run_from_deployment(self, number: object, **asked) -> SimpleNamespace:
         self.asked.append(asked)
         is_over = asked["idempotency_key"] in self.over
         return SimpleNamespace(id="planned", state=Completed() if is_over else Scheduled())
+
+    async def read_flow_run(self, number: object) -> SimpleNamespace:
+        self.looks += 1
+        if self.looks == 1:
+            await asyncio.Event().wait()
+        return SimpleNamespace(deployment_id=None, state=Cancelling())
 
     async def read_task_runs(self, task_run_filter) -> list[SimpleNamespace]:
         found = task_run_filter.id.any_[:PAGE]
@@ -85,6 +92,21 @@ def test_without_an_answer_a_run_stays_under_way_for_the_keeper_to_take_up(
     prefect.is_away = True
     with pytest.raises(Abort):  # which sets no state
         asyncio.run(goes_on())
+
+
+def test_a_cancel_is_heard_although_an_answer_of_a_busy_server_never_comes(
+    prefect: Prefect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gently, "LOOKS", 0.0)
+    monkeypatch.setattr(gently, "ANSWERS_WITHIN", 0.1)
+    monkeypatch.setattr(flow_run, "id", "this", raising=False)
+
+    async def run() -> None:
+        async with stopping_gently() as stop:
+            await stop.wait()
+
+    asyncio.run(run())
+    assert prefect.looks == 2
 
 
 def test_every_task_run_is_seen_to_arrive_however_many_there_are(prefect: Prefect) -> None:

@@ -67,13 +67,6 @@ def told(ledger: Ledger) -> bool:
     return asyncio.run(tell_waiting(ledger))
 
 
-@pytest.mark.parametrize(("end", "number"), [(each, each.needs_a_person) for each in End], ids=str)
-def test_what_goes_on_by_itself_is_not_told(end, number, ledger, hook) -> None:
-    ends("a", end)
-    assert told(ledger)
-    assert len(hook.told) == number
-
-
 @pytest.mark.parametrize(
     ("well", "typed"), [(End.DONE, False), (End.DONE, True), (End.NOT_YET, False)]
 )
@@ -138,8 +131,7 @@ def test_no_log_at_any_level_has_the_address(address, ledger, hook, monkeypatch,
     assert [word for word in ("/hook", "a-secret", "the-team") if word in caplog.text] == []
 
 
-def test_whoever_comes_while_another_tells_gives_up_in_the_end(ledger, hook, monkeypatch) -> None:
-    monkeypatch.setattr(tell, "PATIENCE", 0.0)
+def test_whoever_comes_while_another_tells_leaves_it_to_them(ledger, hook) -> None:
     ends("a")
     with lease(ledger, tell.TELLING):
         assert not told(ledger)

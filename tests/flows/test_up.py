@@ -64,7 +64,7 @@ def test_stopped_by_systemd_the_same_run_goes_on(campaign: Campaign, sandbox) ->
 
 @pytest.mark.parametrize(
     "part",
-    [("-m", "prefect", "worker", "start"), ("-m", "flows.prefect_child")],
+    [("-m", "prefect", "worker", "start"), ("-m", "flows.server")],
     ids=["worker", "server"],
 )
 def test_a_part_that_is_killed_alone_is_started_again_and_its_run_never_stops(

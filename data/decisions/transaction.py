@@ -1,0 +1,28 @@
+"""Where decisions are taken: in one transaction, once what a dead run was sending is unsure."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from sqlmodel import Session
+
+from data.campaigns.people import find
+from data.sending.recovery import recover_all
+from data.store import receipts
+from data.store.ledger import Ledger
+from data.store.tables import Campaign
+
+
+@contextmanager
+def writing(*, create: bool = False) -> Iterator[Session]:
+    """Decide about anybody. Raises NoLedger unless it may `create` one."""
+    with Ledger.open(create=create) as ledger:
+        recover_all(ledger)
+        with receipts.deciding(ledger) as session:
+            yield session
+
+
+@contextmanager
+def deciding(key: str) -> Iterator[tuple[Session, Campaign]]:
+    """Decide about the campaign with this key. Raises NoSuchCampaign."""
+    with writing() as session:
+        yield session, find(session, key)

@@ -1,0 +1,203 @@
+"""Runs of campaigns in Prefect, as `campaign up` looks after them every few seconds.
+
+A run whose process is gone begins again, as the same run; of several that wait and would do the
+same, the first does it; a run to come has its name.
+"""
+
+import asyncio
+import logging
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import psutil
+from prefect.client.orchestration import PrefectClient
+from prefect.client.schemas.filters import FlowFilter, FlowRunFilter, LogFilter
+from prefect.client.schemas.objects import FlowRun, State, WorkerStatus
+from prefect.client.schemas.sorting import FlowRunSort
+from prefect.states import AwaitingRetry, Cancelled
+from sqlmodel import func, select
+
+from config.errors import CampaignError, command
+from config.reading import key_of
+from data.store.lease import is_free
+from data.store.ledger import Ledger
+from data.store.tables import Campaign, Request, Run
+from flows.deployments import POOL
+from flows.ending import End, Ending
+from flows.page import announce
+from flows.runs import CAMPAIGN, PAGE, named
+from flows.tell import note_situation
+
+QUIET = 45.0  # seconds without lease or worker in which a run on another machine is dead
+TRIES = 6  # times that the same run begins again without having sent anything
+OUR_WORKERS = f"{socket.gethostname()} "  # how the names of this machine's begin
+RECENT = timedelta(days=30)  # runs that crashed earlier are left alone
+A_WHILE = timedelta(minutes=5)
+OVERWRITTEN = "Flow run was cancelled successfully."  # by Prefect's worker
+MISSED = "missed: another run of the same campaign does its work."
+CANCELLED = f"{End.INTERRUPTED}: it was cancelled while nothing of it was at work."
+GOES_ON = "Its process was gone; it goes on."
+NEVER_BEGAN = (
+    f"{End.BAD_INPUT}: it could not begin: its parameters are wrong, or its deployment names a "
+    "module that is not there.\nThe log of the run says which. Correct it, and start a new run."
+)
+GONE = f"{End.STOPPED}: its process died again and again. What it sent is recorded.\n"
+
+
+class Runs:
+    """Runs of campaigns whose process is gone begin again, as the same run."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._gone_since: dict[tuple[object, object], float] = {}  # by run and its state
+
+    async def go_on(self, client: PrefectClient) -> None:
+        """Have each run that is dead begin again, or say why it does not."""
+        since, self._gone_since = self._gone_since, {}  # a server that is away hears of no run
+        here, looked = await asyncio.to_thread(_here), time.monotonic()
+        at_work = await _read(client, "PENDING", "RUNNING", "CANCELLING")
+        # A run that waits for its time is the same one for weeks: when it first began says nothing.
+        crashed = await _read(client, "CRASHED", within=RECENT)
+        failed: list[Exception] = []
+        for run in (*at_work, *crashed):
+            with stops_no_other(run.name, failed):
+                if run.state is None:
+                    continue
+                if run.state.is_crashed():  # its worker saw it
+                    await self._end(client, run, await _never_began(client, run))
+                elif not await self._is_at_work(client, run, here):
+                    which = run.id, run.state.id
+                    first = self._gone_since[which] = since.get(which, looked)
+                    if looked - first > (0.0 if _is_ours(run) else QUIET):
+                        await self._end(client, run)
+        if failed:
+            raise failed[0]
+
+    async def _end(self, client: PrefectClient, run: FlowRun, why: str | None = None) -> None:
+        """Have a dead run begin again, unless that is of no use: `why`, or it died too often."""
+        state: State[Any] = AwaitingRetry(message=GOES_ON)
+        if run.state is not None and run.state.is_cancelling():  # nobody is left who could end it
+            state = Cancelled(message=CANCELLED)
+        elif why := why or await self._gives_up(client, run):
+            ending = Ending.read(_key_of(run) or run.name, why)
+            state = ending.state()
+            note_situation(ending)
+            await announce(ending, {}, run)
+        await client.set_flow_run_state(run.id, state, force=True)
+
+    async def _gives_up(self, client: PrefectClient, run: FlowRun) -> str | None:
+        """What is said of a run that began again too often since its campaign last sent."""
+        sent = select(func.max(Request.claimed_at)).join(Run).join(Campaign)
+        with self._ledger.reading() as session:
+            last = session.exec(sent.where(Campaign.key == _key_of(run))).one()
+        states = await client.read_flow_run_states(run.id)
+        began = [state.timestamp for state in states if state.message == GOES_ON]
+        too_often = sum(last is None or at > last for at in began) >= TRIES
+        return GONE + command("run", run.parameters.get("file")) if too_often else None
+
+    async def _is_at_work(self, client: PrefectClient, run: FlowRun, here: set[str]) -> bool:
+        """Whether its process lives, or its worker if it has not begun: seen, or as far as told."""
+        waits, worker = run.state is not None and run.state.is_pending(), _worker_of(run)
+        if str(run.id) in here or (waits and worker in here):
+            return True
+        if _is_ours(run):
+            return False
+        if waits:
+            workers = await client.read_workers_for_work_pool(POOL)
+            return worker in {w.name for w in workers if w.status is WorkerStatus.ONLINE}
+        key = _key_of(run)
+        return key is not None and not is_free(self._ledger, key)
+
+
+async def tidy(client: PrefectClient) -> None:
+    """Name the runs to come, and of those that wait to do the same leave the first.
+
+    It does all of it, and Prefect's queue has it next: so no campaign starves.
+    """
+    at, first = datetime.now(UTC), dict[tuple[object, ...], FlowRun]()
+    for run in await _read(client, "SCHEDULED"):
+        if run.name != (name := named(run.parameters, run.expected_start_time)):
+            await client.update_flow_run(run.id, name=name)
+        same, due = (run.deployment_id, str(run.parameters)), run.expected_start_time or at
+        if due <= at and first.setdefault(same, run) is not run:
+            await client.set_flow_run_state(run.id, Cancelled(message=MISSED), force=True)
+
+
+async def say_again(client: PrefectClient) -> None:
+    """Say how a cancelled run ended: Prefect's worker writes over it."""
+    for run in await _read(client, "CANCELLED", within=A_WHILE):
+        if run.state is not None and run.state.message == OVERWRITTEN:
+            for state in await client.read_flow_run_states(run.id):
+                if (state.message or "").startswith(End.INTERRUPTED):
+                    ours: State[Any] = Cancelled(message=state.message)
+                    await client.set_flow_run_state(run.id, ours, force=True)
+
+
+@contextmanager
+def stops_no_other(name: str, failed: list[Exception]) -> Iterator[None]:
+    """Keep what goes wrong with one for when the others had their turn."""
+    try:
+        yield
+    except Exception as error:  # noqa: BLE001 - whatever it is
+        error.add_note(name)
+        failed.append(error)
+
+
+def _here() -> set[str]:
+    """The runs whose processes live on this machine, and the names of its workers."""
+    found: set[str] = set()
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):  # it has just ended, or is another user's
+            found |= {process.environ().get("PREFECT__FLOW_RUN_ID", ""), *process.cmdline()}
+    return found - {""}
+
+
+def _worker_of(run: FlowRun) -> str:
+    return str(run.labels.get("prefect.worker.name", ""))
+
+
+def _is_ours(run: FlowRun) -> bool:
+    """Whether the worker of a `campaign up` on this machine has it."""
+    return _worker_of(run).startswith(OUR_WORKERS)
+
+
+def _key_of(run: FlowRun) -> str | None:
+    try:
+        key: str = run.parameters.get("campaign") or key_of(Path(run.parameters["file"]))
+    except (CampaignError, KeyError):
+        return None
+    return key
+
+
+async def _never_began(client: PrefectClient, run: FlowRun) -> str | None:
+    """What is wrong with a run that ended before it began, if Prefect's engine knows it."""
+    if run.run_count:
+        return None
+    said = {"flow_run_id": {"any_": [run.id]}, "level": {"ge_": logging.ERROR}}
+    return NEVER_BEGAN if await client.read_logs(LogFilter.model_validate(said)) else None
+
+
+async def _read(
+    client: PrefectClient, *states: str, within: timedelta | None = None
+) -> list[FlowRun]:
+    """Runs of campaigns that nobody typed, the first that are due first; `within`: since then."""
+    wanted: dict[str, Any] = {"state": {"type": {"any_": states}}}
+    wanted["deployment_id"] = {"is_null_": False}
+    if within is not None:
+        wanted["end_time"] = {"after_": datetime.now(UTC) - within}
+    found: list[FlowRun] = []
+    while True:
+        page = await client.read_flow_runs(
+            flow_filter=FlowFilter.model_validate({"name": {"any_": [CAMPAIGN]}}),
+            flow_run_filter=FlowRunFilter.model_validate(wanted),
+            sort=FlowRunSort.EXPECTED_START_TIME_ASC,
+            offset=len(found),
+        )
+        found += page
+        if len(page) < PAGE:
+            return found
