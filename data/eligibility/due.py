@@ -1,6 +1,6 @@
 """Who is still to be added or invited: the only answer, for plan, run, status and pages."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from datetime import datetime, timedelta
 from functools import cache
 from typing import Any
@@ -34,10 +34,10 @@ def due(session: Session, campaign_id: int, op: Op) -> dict[int, int]:
     return {step: person for step, person in waiting if person not in held}
 
 
-def to_come(session: Session, campaign_id: int, op: Op, held: Collection[int]) -> list[int]:
+def to_come(session: Session, campaign_id: int, op: Op, held: Collection[int]) -> Iterator[int]:
     """Who is due for this and not `held`, now or once they are added: what a plan announces."""
     waiting = _waiting(session, campaign_id, op, ready=False)
-    return [person for _, person in waiting if person not in held]
+    return (person for _, person in waiting if person not in held)
 
 
 def turn(
@@ -72,7 +72,7 @@ def turn(
 def _anybody(session: Session, campaign_id: int) -> bool:
     """A project is made, and its problem attached, only if somebody is to be added to it."""
     held = holds(session, session.get_one(Campaign, campaign_id))
-    return any(to_come(session, campaign_id, op, held) for op in (Op.ADD, Op.INVITE))
+    return any(any(to_come(session, campaign_id, op, held)) for op in (Op.ADD, Op.INVITE))
 
 
 def _waiting(session: Session, campaign_id: int, op: Op, *, ready: bool) -> Iterable[Row[Any]]:

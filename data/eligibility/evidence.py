@@ -97,11 +97,13 @@ _OF_THESE = (
     .columns(state=STEP.c.state.type)
 )
 _OF_ALL = text(
-    _EVIDENCE.format(
-        words=f"(SELECT p.mailbox {_TO_COME}) OR email_key NOT LIKE '%@%'",
+    f"WITH waiting AS MATERIALIZED (SELECT p.mailbox AS box {_TO_COME})"
+    + _EVIDENCE.format(
+        words="(SELECT box FROM waiting) OR email_key NOT LIKE '%@%'",
         signs="(SELECT mailbox_digest FROM forgotten)",
-        boxes=f"(SELECT p.mailbox {_TO_COME})",
-        names="(SELECT name_key FROM person WHERE campaign_id = :campaign AND name_key != '')",
+        boxes="(SELECT box FROM waiting)",
+        names="(SELECT name_key FROM person WHERE campaign_id = :campaign AND NOT listed "
+        "AND name_key != '')",
     )
 ).columns(state=STEP.c.state.type)
 _about = select(*ABOUT).join(*WHOSE).order_by(PERSON.c.id)

@@ -60,14 +60,16 @@ def status(
     Example: campaign status backend-2026
     """
     from data.campaigns.people import find
+    from data.eligibility.holds import holds
     from data.store.ledger import Ledger
-    from tasks.status import keys, left_over, needs
-    from tasks.status import status as stands
+    from tasks.status import keys, left_over, needs, summary
+    from tasks.status import status as whole
 
     with Ledger.open(create=False) as ledger, ledger.reading() as session:
         asked = [key] if key else keys(session)
-        found = [stands(session, each) for each in asked]
-        needed = [list(needs(session, each)) for each in asked]
+        held = {each: holds(session, find(session, each)) for each in asked}
+        found = [(whole if as_json else summary)(session, each, held[each]) for each in asked]
+        needed = [list(needs(session, each, held[each])) for each in asked]
         besides = [list(left_over(session, each)) for each in asked]
         files = [find(session, each).file for each in asked]
     if as_json:
