@@ -13,7 +13,7 @@ from sqlalchemy import ColumnElement, Select, and_, bindparam, func, or_, select
 from sqlmodel import Session, col
 
 from config.definition import Invites
-from config.errors import CampaignError
+from config.errors import NotAsTyped
 from data.store.states import Op, State
 from data.store.tables import (
     FORGOTTEN,
@@ -35,12 +35,10 @@ NAMES = tuple(
 )
 
 
-class NoSuchCampaign(CampaignError):
+class NoSuchCampaign(NotAsTyped):
     """The ledger has no campaign {key}.{near}
 
     campaign status"""
-
-    exit_code = 2
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from sqlalchemy import select
 from sqlmodel import Session
 
 from config.emails import checked_address, email_key
-from config.errors import CampaignError
+from config.errors import NotAsTyped
 from data.campaigns.intake import add_people
 from data.campaigns.people import forgotten_among, known_person, own_steps
 from data.eligibility import do_not_contact
@@ -47,13 +47,11 @@ class Invited(StrEnum):
     AFTER_ALL = "is invited by the next run"
 
 
-class NotDecided(CampaignError):
+class NotDecided(NotAsTyped):
     """Nothing was changed, because of what stands above ({count}).
 
     Names and addresses are in `objections` only, so that this text may go anywhere.
     """
-
-    exit_code = 2
 
     def __init__(self, objections: Sequence[tuple[str, str]]) -> None:
         self.objections = list(objections)
@@ -61,12 +59,10 @@ class NotDecided(CampaignError):
         self.then = ""
 
 
-class ReasonMissing(CampaignError):
+class ReasonMissing(NotAsTyped):
     """Say why, for whoever reads the history later. Nothing was changed.
 
     --why TEXT"""
-
-    exit_code = 2
 
 
 def withdraw(session: Session, campaign_id: int, emails: Sequence[str], by: By) -> list[str]:
