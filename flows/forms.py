@@ -25,7 +25,7 @@ from data.campaigns.people import find
 from data.decisions.approvals import approve
 from data.decisions.decisions import By, NotDecided
 from data.decisions.doubts import Verdict, doubts, settle
-from data.sending.recovery import recover_all
+from data.sending.runs import recover_all
 from data.store.ledger import Ledger
 from data.store.receipts import deciding
 from data.store.tables import Campaign

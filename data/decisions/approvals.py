@@ -11,7 +11,7 @@ from sqlmodel import Session
 from config.errors import NotAsTyped
 from data.campaigns.people import invites_of, own_steps
 from data.decisions.decisions import By, ReasonMissing, note
-from data.eligibility.facts import APPROVE, REJECT, SHOWN, facts_of
+from data.eligibility.evidence import APPROVE, REJECT, SHOWN, facts_of
 from data.eligibility.holds import code_now, holds, is_still_approved
 from data.store.states import Op, State
 from data.store.tables import Campaign, Step

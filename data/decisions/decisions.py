@@ -18,7 +18,7 @@ from config.errors import NotAsTyped
 from data.campaigns.intake import add_people
 from data.campaigns.people import forgotten_among, known_person, own_steps
 from data.eligibility import do_not_contact
-from data.eligibility.facts import facts_of
+from data.eligibility.evidence import facts_of
 from data.eligibility.holds import Kind, holds
 from data.store.states import WORDS, Op, State, back_to
 from data.store.tables import DO_NOT_CONTACT, PART, Campaign, Decision, Part, Person, Step

@@ -2,10 +2,9 @@
 
 from collections.abc import Collection, Iterable, Iterator
 from datetime import datetime, timedelta
-from functools import cache
 from typing import Any
 
-from sqlalchemy import Row, Select, bindparam, func, select
+from sqlalchemy import Row, func, select
 from sqlmodel import Session
 
 from config.timetable import on_the_wall, span, wave
@@ -79,23 +78,17 @@ def _waiting(session: Session, campaign_id: int, op: Op, *, ready: bool) -> Iter
     """People whose step is open. `ready`: what it needs is done, so it can be claimed now."""
     if op is Op.INVITE and not invites_of(session.get_one(Campaign, campaign_id)).send:
         return ()
-    return session.execute(_open(op, ready), {"campaign": campaign_id})
-
-
-@cache
-def _open(op: Op, ready: bool) -> Select[Any]:
     waiting = (
         select(STEP.c.id, STEP.c.person_id)
         .join(PERSON, steps_of(STEP, op))
-        .where(STEP.c.campaign_id == bindparam("campaign"), PERSON.c.listed)
-        .where(STEP.c.state.in_(OPEN[op]))
+        .where(STEP.c.campaign_id == campaign_id, PERSON.c.listed, STEP.c.state.in_(OPEN[op]))
         .order_by(STEP.c.id)
     )
-    if op is not Op.INVITE:
-        return waiting
-    add = STEP.alias()
-    added = (State.DONE,) if ready else (State.DONE, State.SENDING, *OPEN[Op.ADD])
-    return waiting.join(add, steps_of(add, Op.ADD)).where(add.c.state.in_(added))
+    if op is Op.INVITE:
+        add = STEP.alias()
+        added = (State.DONE,) if ready else (State.DONE, State.SENDING, *OPEN[Op.ADD])
+        waiting = waiting.join(add, steps_of(add, Op.ADD)).where(add.c.state.in_(added))
+    return session.execute(waiting)
 
 
 def _so_far(session: Session, campaign_id: int, pilot: int) -> tuple[int, datetime | None]:

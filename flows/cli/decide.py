@@ -193,7 +193,7 @@ def by_whom(why: str) -> "By":
 def writing(*, create: bool) -> Iterator["Session"]:
     """One transaction; says whom a decision does not fit before the error ends the command."""
     from data.decisions.decisions import NotDecided
-    from data.sending.recovery import recover_all
+    from data.sending.runs import recover_all
     from data.store import receipts
     from data.store.ledger import Ledger
 
