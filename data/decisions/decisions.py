@@ -15,6 +15,7 @@ from sqlmodel import Session
 
 from config.emails import checked_address, email_key
 from config.errors import NotAsTyped
+from config.sheets.entries import entry
 from data.campaigns.intake import add_people
 from data.campaigns.people import forgotten_among, known_person, own_steps
 from data.eligibility import do_not_contact
@@ -134,7 +135,7 @@ def block(session: Session, typed: Sequence[str], by: By, *, lift: bool = False)
 
     Returns what was changed.
     """
-    entries = parsed(typed, do_not_contact.entry)
+    entries = parsed(typed, entry)
     change = do_not_contact.lift if lift else do_not_contact.block
     changed = change(session, entries)
     listed = DO_NOT_CONTACT.c.email_key.in_(changed)

@@ -16,14 +16,14 @@ from sqlalchemy import select, update
 from sqlmodel import Session
 
 from config.errors import CampaignError
-from data.campaigns.people import known, own_steps
+from data.campaigns.people import known
 from data.sending.outcomes import Outcome, record
 from data.sending.writer import Writer
 from data.store import receipts
 from data.store.lease import AtWork, Lease, lease
 from data.store.ledger import Ledger
-from data.store.states import Op, State
-from data.store.tables import CAMPAIGN, PART, REQUEST, RUN, Campaign, Run, Step, now
+from data.store.states import State
+from data.store.tables import CAMPAIGN, PART, REQUEST, RUN, Campaign, Run, now
 
 T = TypeVar("T")
 DIED = "died"  # the ending of a run that could not write its own
@@ -74,10 +74,6 @@ class Running:
         """What the ledger says of the campaign now, such as who is `due`."""
         with self.ledger.reading() as session:
             return question(session, self.campaign.id, *of)
-
-    def own_step(self, op: Op) -> Step:
-        """A step of the project itself."""
-        return self.ask(own_steps)[op]
 
     async def still_ours(self) -> None:
         """The last look before a request leaves. Raises LeaseLost."""

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from itertools import count
 
 from config.settings import Settings
+from data.campaigns.people import own_steps
 from data.eligibility.due import due, turn
 from data.sending.runs import Running, running
 from data.store.lease import Lease
@@ -66,7 +67,7 @@ class Run:
         self, at_work: Running, service: Service, settings: Settings, stop: asyncio.Event
     ) -> None:
         self._running, self._settings = at_work, settings
-        project = at_work.own_step(Op.CREATE).service_id
+        project = at_work.ask(own_steps)[Op.CREATE].service_id
         self._calls = Calls(service, at_work.campaign.spec, project)
         self._sender = Sender(at_work, self._calls, stop)
         self.gate = self._sender.gate
@@ -74,7 +75,7 @@ class Run:
     async def create(self) -> None:
         """Create the project, unless the service has it (interface 4.3)."""
         await self._project_step(Op.CREATE)
-        self._calls.project = self._running.own_step(Op.CREATE).service_id
+        self._calls.project = self._running.ask(own_steps)[Op.CREATE].service_id
 
     async def attach(self) -> None:
         """Add the problem to the project, unless that is done (interface 4.4)."""
@@ -114,7 +115,7 @@ class Run:
 
     async def _project_step(self, op: Op) -> None:
         await self._send(op, _cut(list(self._running.ask(due, op)), 1))
-        step = self._running.own_step(op)
+        step = self._running.ask(own_steps)[op]
         if step.state is not State.DONE:
             self.gate.project_stays(step)
         self.gate.raise_its_ending()
