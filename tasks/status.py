@@ -172,6 +172,12 @@ def needs(session: Session, key: str, held: Held | None = None) -> Iterator[Need
             yield Need("refused", f"{row.email1}: the service said no ({row.why})", typed)
 
 
+def waits(session: Session, key: str) -> list[str]:
+    """Why nothing is sent of a campaign for now; each ends by itself."""
+    found = campaign_holds(session, find(session, key))
+    return [hold.why for hold in found if hold.until is not None]
+
+
 def left_over(session: Session, key: str) -> Iterator[Need]:
     """What a person may want to remove at the service. It keeps nobody from anything."""
     for op, number in leftovers(session, find(session, key).id):

@@ -62,7 +62,7 @@ def status(
     from data.campaigns.people import find
     from data.eligibility.holds import holds
     from data.store.ledger import Ledger
-    from tasks.status import keys, left_over, needs, summary
+    from tasks.status import keys, left_over, needs, summary, waits
     from tasks.status import status as whole
 
     with Ledger.open(create=False) as ledger, ledger.reading() as session:
@@ -71,12 +71,12 @@ def status(
         found = [(whole if as_json else summary)(session, each, held[each]) for each in asked]
         needed = [list(needs(session, each, held[each])) for each in asked]
         besides = [list(left_over(session, each)) for each in asked]
-        files = [find(session, each).file for each in asked]
+        also = [(find(session, each).file, waits(session, each)) for each in asked]
     if as_json:
         print(json.dumps(found[0] if key else found, ensure_ascii=False, indent=2))
         return 3 if any(needed) else 0
-    for each, theirs, left, file in zip(found, needed, besides, files, strict=True):
-        for line in _where_it_stands(each):
+    for each, theirs, left, (file, until) in zip(found, needed, besides, also, strict=True):
+        for line in (*_where_it_stands(each), *(f"  waits: {why}" for why in until)):
             print(line)
         if each["counts"]["waiting"] and {need.kind for need in theirs} <= {"held"}:
             print(f"      {command('run', file)}")
