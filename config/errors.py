@@ -167,10 +167,14 @@ class CampaignError(Exception):
         super().__init__(" ".join(template.split()).format_map(fields))
 
 
-class BadInput(CampaignError):
-    """{files}: {count}. Nothing was sent."""
+class NotAsTyped(CampaignError):
+    """What was typed cannot be done. Nothing was changed."""
 
     exit_code = 2
+
+
+class BadInput(NotAsTyped):
+    """{files}: {count}. Nothing was sent."""
 
     def __init__(self, mistakes: Iterable[Mistake]) -> None:
         self.mistakes: Sequence[Mistake] = in_order(mistakes)
@@ -195,10 +199,8 @@ class Bug(CampaignError):
         super().__init__(kind=type(error).__name__, where=where, so=so)
 
 
-class BadSettings(CampaignError):
+class BadSettings(NotAsTyped):
     """{problem} Nothing was sent."""
-
-    exit_code = 2
 
     def __init__(self, problem: str) -> None:
         super().__init__(problem=problem)

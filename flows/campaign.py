@@ -16,7 +16,7 @@ from config.errors import CampaignError
 from config.reading import key_of, read_campaign
 from config.settings import service_settings
 from data.campaigns.intake import Allowed
-from data.sending.recovery import recover
+from data.sending.runs import recover
 from data.store import receipts
 from data.store.lease import AtWork, Lease, lease
 from data.store.ledger import Ledger

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 from config.errors import BadInput, CampaignError, command, printable
 from data.campaigns.people import find, invites_of
 from data.decisions.doubts import doubts
-from data.eligibility.holds import Hold, Kind
+from data.eligibility.holds import Hold, Kind, holds
 from data.store.lease import AtWork
 from data.store.ledger import Ledger
 from tasks.outlook import Plan
 from tasks.sending.gate import EndedEarly, How
-from tasks.status import Need, needs, so_far, status
+from tasks.status import Need, needs, so_far, summary
 
 if TYPE_CHECKING:
     from prefect.client.schemas.objects import State
@@ -120,8 +120,9 @@ def ended(ledger: Ledger, plan: Plan, early: EndedEarly | None = None) -> Ending
     """How a run of this plan ended: `early` by a rule, a hold or a person, else after all of it."""
     with ledger.reading() as session:
         campaign = find(session, plan.key)
-        found = status(session, plan.key)
-        needed = list(needs(session, plan.key))
+        held = holds(session, campaign)
+        found = summary(session, plan.key, held)
+        needed = list(needs(session, plan.key, held))
         unsure = [str(doubt.part_id) for doubt in doubts(session, campaign.id)]
         far = so_far(found, "invited" if invites_of(campaign).send else "added")
     if early is not None and early.how is not How.HELD:

@@ -19,7 +19,7 @@ from prefect.runtime import flow_run
 from pydantic import Field
 from sqlmodel import Session
 
-from config.errors import CampaignError, command
+from config.errors import CampaignError, NotAsTyped, command
 from data.decisions.approvals import approve
 from data.decisions.decisions import By, NotDecided
 from data.decisions.doubts import Verdict, doubts, settle
@@ -50,10 +50,8 @@ class Word(StrEnum):
     WITHDRAW = "withdraw"  # whatever happened, nothing more is sent to this person
 
 
-class NotSettled(CampaignError):
+class NotSettled(NotAsTyped):
     """{key}: number {number} {why}. Nothing was changed. Its page shows what is unsure."""
-
-    exit_code = 2
 
 
 class NotBegun(CampaignError):

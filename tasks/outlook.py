@@ -65,8 +65,7 @@ def outlook(session: Session, read: Read, intake: Intake) -> Plan:
     """Read the plan off the ledger; nothing is written."""
     campaign = session.get_one(Campaign, intake.campaign_id)
     held = holds(session, campaign)
-    add = len(to_come(session, campaign.id, Op.ADD, held))
-    invite = len(to_come(session, campaign.id, Op.INVITE, held))
+    add, invite = (len([*to_come(session, campaign.id, op, held)]) for op in (Op.ADD, Op.INVITE))
     own = own_steps(session, campaign.id)
     wanted = {op: bool(add or invite) and own[op].state in OPEN[op] for op in own}
     code = code_now(session, campaign.id, held)
@@ -102,7 +101,7 @@ def outlook(session: Session, read: Read, intake: Intake) -> Plan:
 def _held(session: Session, campaign_id: int, held: dict[int, Hold]) -> list[HeldPerson]:
     if not held:
         return []
-    by_id: dict[int, Row] = {row.person_id: row for row in rows(session, campaign_id)}
+    by_id: dict[int, Row] = {row.person_id: row for row in rows(session, campaign_id, held)}
     return [HeldPerson(by_id[it].email1, hold) for it, hold in held.items() if it in by_id]
 
 

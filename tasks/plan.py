@@ -5,6 +5,7 @@ from sqlmodel import Session
 from config.errors import BadInput, Place, command
 from config.reading import Campaign as Read
 from config.settings import Settings
+from config.sheets.entries import read_entries
 from data.campaigns.intake import NOTHING, Allowed, Intake, take_in
 from data.decisions import approvals
 from data.eligibility import do_not_contact
@@ -34,7 +35,7 @@ def make_plan(
     """
     if digest not in (None, read.digest):
         raise Rewritten.at(Place(read.file), "this file has changed since it was shown")
-    listed = do_not_contact.read_list(settings.do_not_contact) if settings.do_not_contact else []
+    listed = read_entries(settings.do_not_contact) if settings.do_not_contact else []
     with ledger.writing() as session:
         do_not_contact.follow(session, listed)
         intake = take_in(session, read, settings, allowed)

@@ -1,5 +1,6 @@
 """Where a campaign stands, as one object for programs, and who needs a person, in words."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 from sqlmodel import Session, col, func, select
 
 from config.errors import command
-from data.campaigns.people import Row, find, invites_of, known, own_steps, rows
+from data.campaigns.people import Row, alike, find, invites_of, known, own_steps, rows
 from data.decisions.doubts import doubts, leftovers
 from data.eligibility.due import to_come
 from data.eligibility.holds import Hold, campaign_holds, holds
@@ -15,6 +16,8 @@ from data.store.ledger import Ledger
 from data.store.states import Op, State
 from data.store.tables import STEP, Campaign
 from tasks.outputs.links import embed_url, word_of
+
+Held = Mapping[int, Hold]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,39 +34,52 @@ def keys(session: Session) -> list[str]:
     return list(session.scalars(select(Campaign.key).order_by(col(Campaign.id).desc())))
 
 
-def status(session: Session, key: str) -> dict[str, Any]:
-    """The object that `campaign status KEY --json` prints."""
+def status(session: Session, key: str, held: Held | None = None) -> dict[str, Any]:
+    """The object that `campaign status KEY --json` prints.
+
+    `held` is what the campaign's `holds` say, where they were asked already.
+    """
     campaign = find(session, key)
-    own = own_steps(session, campaign.id)
-    held = holds(session, campaign)
+    held = holds(session, campaign) if held is None else held
+    found, send = summary(session, key, held), invites_of(campaign).send
     everybody = rows(session, campaign.id)
-    project = own[Op.CREATE].service_id
-    send = invites_of(campaign).send
-    where = [stands(row, held, send=send) for row in everybody]
-    words = [word for word, _ in where]
-    counts = {"candidates": len(everybody), "added": sum(r.add is State.DONE for r in everybody)}
-    counts |= {word: words.count(word) for word in COUNTED if word != GONE or word in words}
+    where = (stands(row, held, send=send) for row in everybody)
+    found["candidates"] = [
+        row.fields  # what is sent of them
+        | {
+            "email1": row.email1,
+            "candidate_id": row.candidate_id,
+            "add": word_of(row.add),
+            "invite": word_of(row.invite),
+            "embed_url": embed_url(campaign.app_url, found["project_id"], row.candidate_id),
+            "why": why,
+            "stands": word,
+        }
+        for row, (word, why) in zip(everybody, where, strict=True)
+    ]
+    return found
+
+
+def summary(session: Session, key: str, held: Held) -> dict[str, Any]:
+    """The same without its candidates: they are counted by the ledger, however many they are."""
+    campaign = find(session, key)
+    own, send = own_steps(session, campaign.id), invites_of(campaign).send
+    words: Counter[str] = Counter()
+    everybody = added = 0
+    for kind in alike(session, campaign.id, held):
+        words[_stands(kind, held=kind.held, send=send)] += kind.number
+        everybody += kind.number
+        added += kind.number if kind.add is State.DONE else 0
+    counts = {"candidates": everybody, "added": added}
+    counts |= {word: words[word] for word in COUNTED if word != GONE or word in words}
     return {
         "campaign": campaign.key,
         "service": campaign.service,
-        "project_id": project,
+        "project_id": own[Op.CREATE].service_id,
         "problem_id": own[Op.ATTACH].service_id,
         "project": str(own[Op.CREATE].state),
         "problem": str(own[Op.ATTACH].state),
         "counts": counts,
-        "candidates": [
-            row.fields  # what is sent of them
-            | {
-                "email1": row.email1,
-                "candidate_id": row.candidate_id,
-                "add": word_of(row.add),
-                "invite": word_of(row.invite),
-                "embed_url": embed_url(campaign.app_url, project, row.candidate_id),
-                "why": why,
-                "stands": word,
-            }
-            for row, (word, why) in zip(everybody, where, strict=True)
-        ],
     }
 
 
@@ -82,23 +98,29 @@ def progress(ledger: Ledger, key: str) -> dict[Op, tuple[int, int]]:
     return {op: (n, n + sum(counts.get((op, each), 0) for each in left)) for op, n in done.items()}
 
 
-def stands(row: Row, held: Mapping[int, Hold], *, send: bool) -> tuple[str, str | None]:
+def stands(row: Row, held: Held, *, send: bool) -> tuple[str, str | None]:
     """Where one person stands: a word of COUNTED, or `added` if nobody is invited; and why.
 
     It is the only answer: a run's sentence, status, the report, and Prefect's page count by it.
     """
     hold = held.get(row.person_id)
-    why = row.why or (hold.why if hold else None)
+    word = _stands(row, held=hold is not None, send=send)
+    if word == GONE:
+        return word, "no longer in the file"
+    return word, row.why or (hold.why if hold and word != "added" else None)
+
+
+def _stands(row: Any, *, held: bool, send: bool) -> str:
     for state, word in _WORDS.items():
         if state in (row.add, row.invite) and (row.listed or state is not State.REFUSED):
-            return word, why
+            return word
     if row.invite is State.DONE:
-        return "invited", why
+        return "invited"
     if row.add is State.DONE and not send:
-        return "added", row.why
+        return "added"
     if not row.listed:
-        return GONE, "no longer in the file"
-    return "held" if hold else "waiting", why
+        return GONE
+    return "held" if held else "waiting"
 
 
 def waits_for_a_person(candidate: Mapping[str, Any]) -> bool:
@@ -111,9 +133,10 @@ def so_far(status: Mapping[str, Any], what: str) -> str:
 
     `what` is done to its people: invited, or added.
     """
-    done = sum(each["stands"] == what for each in status["candidates"])
-    apart = {word: n for word in APART if (n := status["counts"].get(word))}
-    whole = status["counts"]["candidates"]
+    counts, whole = status["counts"], status["counts"]["candidates"]
+    apart = {word: n for word in APART if (n := counts.get(word))}
+    others = (n for word, n in counts.items() if word in COUNTED and word != what)
+    done = whole - sum(others)  # nobody stands at two words
     of = "" if apart and done + sum(apart.values()) == whole else f" of {whole:,}"
     return ", ".join((f"{done:,}{of} {what}", *(f"{n:,} {in_words(w)}" for w, n in apart.items())))
 
@@ -123,15 +146,15 @@ def in_words(word: str) -> str:
     return "gone from your file" if word == GONE else word
 
 
-def needs(session: Session, key: str) -> Iterator[Need]:
+def needs(session: Session, key: str, held: Held | None = None) -> Iterator[Need]:
     """What of a campaign waits for a person, the most urgent first. Names people."""
     campaign = find(session, key)
     unsure = len(doubts(session, campaign.id))
     if unsure:
         many = "request has an unknown result" if unsure == 1 else "requests have unknown results"
         yield Need("unsure", f"{unsure:,} {many}", command("settle", key))
-    held = holds(session, campaign)
-    if any(to_come(session, campaign.id, op, held) for op in (Op.ADD, Op.INVITE)):
+    held = holds(session, campaign) if held is None else held
+    if any(any(to_come(session, campaign.id, op, held)) for op in (Op.ADD, Op.INVITE)):
         for hold in campaign_holds(session, campaign):
             if hold.type_this is not None or (hold.until is None and not hold.except_person):
                 yield Need(str(hold.kind), hold.why, hold.type_this)
@@ -139,7 +162,7 @@ def needs(session: Session, key: str) -> Iterator[Need]:
         if step.state is State.REFUSED:
             what = "the project" if op is Op.CREATE else "its problem"
             yield Need("refused", f"the service refused {what}: {step.why}", None)
-    by_id = {row.person_id: row for row in rows(session, campaign.id)}
+    by_id = {row.person_id: row for row in rows(session, campaign.id, held)}
     for person, hold in held.items():
         if person in by_id:
             yield Need("held", f"{by_id[person].email1} {hold.why}", hold.type_this)
@@ -147,6 +170,12 @@ def needs(session: Session, key: str) -> Iterator[Need]:
         if State.REFUSED in (row.add, row.invite) and row.listed:
             typed = command("invite", key, row.email1, "--why", "TEXT")
             yield Need("refused", f"{row.email1}: the service said no ({row.why})", typed)
+
+
+def waits(session: Session, key: str) -> list[str]:
+    """Why nothing is sent of a campaign for now; each ends by itself."""
+    found = campaign_holds(session, find(session, key))
+    return [hold.why for hold in found if hold.until is not None]
 
 
 def left_over(session: Session, key: str) -> Iterator[Need]:

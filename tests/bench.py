@@ -9,6 +9,7 @@ import asyncio
 import csv
 import json
 import os
+import resource
 import statistics
 import subprocess
 import sys
@@ -92,6 +93,12 @@ async def _bare(folder: Path, settings: dict[str, str], step: Any = lambda f: f)
         with _timed() as figures:
             await asyncio.gather(*(lane() for _ in range(IN_FLIGHT)))
     return figures
+
+
+async def _loop(folder: Path, settings: dict[str, str]) -> Figures:
+    """All of it by the bare loop, from the start of its process."""
+    await _bare(folder, settings)
+    return {}
 
 
 async def _prefect(folder: Path, settings: dict[str, str]) -> Figures:
@@ -191,6 +198,9 @@ def measured(child: str, people: int, latency: float = 0.0) -> Figures:
     from sandbox.faults import ALWAYS, late
     from sandbox.server import Sandbox
 
+    if child == "whole":
+        run, empty = measured("run", people, latency), measured("flow", people)
+        return {name: run[name] - empty[name] for name in run}
     faults = {"invite": late(latency, times=ALWAYS)} if latency else {}
     with tempfile.TemporaryDirectory() as name, Sandbox(**faults) as service:
         folder = Path(name)
@@ -202,10 +212,13 @@ def measured(child: str, people: int, latency: float = 0.0) -> Figures:
         (folder / "bench.yaml").write_text(what + candidates)
         settings = service.settings | {"CAMPAIGN_DATABASE_URL": f"sqlite:///{folder}/ledger.db"}
         command = [sys.executable, "-m", "tests.bench", "--child", child, name]
-        began = time.perf_counter()
+        began, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
         told = subprocess.run(command, env=os.environ | settings, capture_output=True, check=True)
         found: Figures = json.loads(told.stdout.splitlines()[-1])
-    found.setdefault("wall", time.perf_counter() - began)
+    if not found:
+        spent = resource.getrusage(resource.RUSAGE_CHILDREN)
+        cpu = spent.ru_utime + spent.ru_stime - before.ru_utime - before.ru_stime
+        found = {"wall": time.perf_counter() - began, "cpu": cpu}
     return {name: n if name == "peak" else n * 1000 / people for name, n in found.items()}
 
 
@@ -224,6 +237,11 @@ def ratio(title: str, ours: tuple[Any, ...], theirs: tuple[Any, ...]) -> None:
 ROWS: dict[str, tuple[str, tuple[Any, ...], tuple[Any, ...]]] = {
     "send-20": ("5,000 at 20 ms, beside a bare loop", ("ours", 5_000, 0.02), ("bare", 5_000, 0.02)),
     "send-0": ("5,000 at 0 ms, beside a bare loop", ("ours", 5_000), ("bare", 5_000)),
+    "whole": (
+        "a run of 3,000 less an empty flow, by a loop",
+        ("whole", 3_000, 0.02),
+        ("loop", 3_000, 0.02),
+    ),
     "grow": ("one of 100,000, beside one of 1,000", ("ours", 100_000), ("ours", 1_000)),
     "plan": ("a plan of 100,000, beside reading", ("plan", 100_000), ("read", 100_000)),
     "csv": ("reading 100,000, beside pandas", ("read", 100_000), ("pandas", 100_000)),

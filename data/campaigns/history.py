@@ -10,19 +10,17 @@ from sqlalchemy import and_, or_, select
 from sqlmodel import Session
 
 from config.emails import email_key
-from config.errors import CampaignError
+from config.errors import NotAsTyped
 from data.campaigns.people import known_person
 from data.store.receipts import ACCEPT
 from data.store.states import Op, State
 from data.store.tables import DECISION, DO_NOT_CONTACT, PART, PERSON, REQUEST, RUN, STEP, Campaign
 
 
-class NotInCampaign(CampaignError):
+class NotInCampaign(NotAsTyped):
     """{key} has nobody of this address, and had nobody.
 
     campaign status {key}"""
-
-    exit_code = 2
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,13 +9,23 @@ from json import dumps
 from typing import Any
 from unicodedata import normalize
 
-from sqlalchemy import ColumnElement, and_, bindparam, func, or_, select
-from sqlmodel import Session
+from sqlalchemy import ColumnElement, Select, and_, bindparam, func, or_, select, union_all
+from sqlmodel import Session, col
 
 from config.definition import Invites
-from config.errors import CampaignError
+from config.errors import NotAsTyped
 from data.store.states import Op, State
-from data.store.tables import CAMPAIGN, FORGOTTEN, PERSON, STEP, Campaign, LedgerId, Person, Step
+from data.store.tables import (
+    FORGOTTEN,
+    PERSON,
+    STEP,
+    Campaign,
+    LedgerId,
+    Person,
+    Step,
+    keys,
+    one_of,
+)
 
 ERASED = "forgotten:"  # before the hash that stands for the email key of somebody forgotten
 LEDGER_ID = LedgerId.metadata.tables["ledger"].c.uuid
@@ -25,12 +35,10 @@ NAMES = tuple(
 )
 
 
-class NoSuchCampaign(CampaignError):
+class NoSuchCampaign(NotAsTyped):
     """The ledger has no campaign {key}.{near}
 
     campaign status"""
-
-    exit_code = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +66,14 @@ def find(session: Session, key: str) -> Campaign:
     """The campaign of this key. Raises NoSuchCampaign with the nearest key."""
     found = known(session, key)
     if found is None:
-        close = get_close_matches(key, session.scalars(select(CAMPAIGN.c.key)).all(), n=1)
+        close = get_close_matches(key, session.scalars(select(col(Campaign.key))).all(), n=1)
         raise NoSuchCampaign(key=key, near=f" Did you mean {close[0]}?" if close else "")
     return found
 
 
 def known(session: Session, key: str) -> Campaign | None:
     """The campaign of this key; None: the ledger has none."""
-    return session.scalar(select(Campaign).where(CAMPAIGN.c.key == key.strip().lower()))
+    return session.scalar(select(Campaign).where(col(Campaign.key) == key.strip().lower()))
 
 
 def known_person(session: Session, campaign_id: int, key: str) -> Person | None:
@@ -74,23 +82,42 @@ def known_person(session: Session, campaign_id: int, key: str) -> Person | None:
     return session.scalar(them)
 
 
-def rows(session: Session, campaign_id: int) -> list[Row]:
-    """Everybody who is in the file, or to whom something happened, in the order of the file."""
-    add, invite = STEP.alias(), STEP.alias()
-    them = (
-        select(PERSON.c.id, PERSON.c.email_key, PERSON.c.email1, *NAMES)
-        .add_columns(add.c.service_id, add.c.state, invite.c.state)
-        .add_columns(func.coalesce(invite.c.why, add.c.why), PERSON.c.fields, PERSON.c.listed)
-        .join(add, steps_of(add, Op.ADD))
-        .join(invite, steps_of(invite, Op.INVITE))
+def rows(session: Session, campaign_id: int, held: Collection[int] | None = None) -> list[Row]:
+    """Everybody who is in the file, or to whom something happened, in the order of the file.
+
+    With `held`: of them, these people and whoever was refused.
+    """
+    columns = (PERSON.c.id, PERSON.c.email_key, PERSON.c.email1, *NAMES, _add.c.service_id)
+    states = (_add.c.state, _invite.c.state, func.coalesce(_invite.c.why, _add.c.why))
+    them = _everybody(campaign_id, *columns, *states, PERSON.c.fields, PERSON.c.listed)
+    if held is not None:
+        refused = (STEP.c.campaign_id == campaign_id) & (STEP.c.state == State.REFUSED)
+        theirs = select(STEP.c.person_id).where(refused, STEP.c.op.in_((Op.ADD, Op.INVITE)))
+        them = them.where(PERSON.c.id.in_(union_all(theirs, keys("held", PERSON.c.id.type))))
+    found = session.execute(them.order_by(PERSON.c.id), {"held": dict.fromkeys(held or ())})
+    return [Row(*row) for row in found]
+
+
+def alike(session: Session, campaign_id: int, held: Collection[int]) -> Iterable[Any]:
+    """The people of `rows`, counted: the `number` of those with the same states `add` and `invite`
+    who are `listed`, or not, and `held`, or not."""
+    states = (_add.c.state.label("add"), _invite.c.state.label("invite"))
+    kinds = (*states, PERSON.c.listed, one_of(PERSON.c.id, "held").label("held"))
+    counted = _everybody(campaign_id, func.count().label("number"), *kinds).group_by(*kinds)
+    return session.execute(counted, {"held": dict.fromkeys(held)})
+
+
+def _everybody(campaign_id: int, *columns: Any) -> Select[Any]:
+    return (
+        select(*columns)
+        .join(_add, steps_of(_add, Op.ADD))
+        .join(_invite, steps_of(_invite, Op.INVITE))
         .where(
             PERSON.c.campaign_id == campaign_id,
-            PERSON.c.email_key.not_like(f"{ERASED}%"),
-            or_(PERSON.c.listed, add.c.part_id.is_not(None)),
+            PERSON.c.email1 != "",  # or forgotten
+            or_(PERSON.c.listed, _add.c.part_id.is_not(None)),
         )
-        .order_by(PERSON.c.id)
     )
-    return [Row(*row) for row in session.execute(them)]
 
 
 def steps_of(step: Any, op: Op) -> ColumnElement[bool]:
@@ -142,6 +169,7 @@ def _invites(spec: str) -> Invites:
     return Invites.model_validate_json(spec)
 
 
+_add, _invite = STEP.alias(), STEP.alias()
 _OWN = select(Step).where(
     STEP.c.campaign_id == bindparam("of"), STEP.c.person_id == bindparam("who")
 )

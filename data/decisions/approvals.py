@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from sqlmodel import Session
 
-from config.errors import CampaignError
+from config.errors import NotAsTyped
 from data.campaigns.people import invites_of, own_steps
 from data.decisions.decisions import By, ReasonMissing, note
-from data.eligibility.facts import APPROVE, REJECT, SHOWN, facts_of
+from data.eligibility.evidence import APPROVE, REJECT, SHOWN, facts_of
 from data.eligibility.holds import code_now, holds, is_still_approved
 from data.store.states import Op, State
 from data.store.tables import Campaign, Step
@@ -19,21 +19,17 @@ from data.store.tables import Campaign, Step
 PILOT = "pilot"  # in the place of a plan's code
 
 
-class NothingToApprove(CampaignError):
+class NothingToApprove(NotAsTyped):
     """{key}: nothing waits for an approval{why}. Nothing was changed.
 
     campaign status {key}"""
 
-    exit_code = 2
 
-
-class PlanChanged(CampaignError):
+class PlanChanged(NotAsTyped):
     """The plan of {key} has changed since it was shown, so it was neither approved nor rejected.
     Run it again to see the plan as it is now.
 
     campaign run {file}"""
-
-    exit_code = 2
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,11 +14,12 @@ from sqlalchemy import select
 from sqlmodel import Session
 
 from config.emails import checked_address, email_key
-from config.errors import CampaignError
+from config.errors import NotAsTyped
+from config.sheets.entries import entry
 from data.campaigns.intake import add_people
 from data.campaigns.people import forgotten_among, known_person, own_steps
 from data.eligibility import do_not_contact
-from data.eligibility.facts import facts_of
+from data.eligibility.evidence import facts_of
 from data.eligibility.holds import Kind, holds
 from data.store.states import WORDS, Op, State, back_to
 from data.store.tables import DO_NOT_CONTACT, PART, Campaign, Decision, Part, Person, Step
@@ -47,13 +48,11 @@ class Invited(StrEnum):
     AFTER_ALL = "is invited by the next run"
 
 
-class NotDecided(CampaignError):
+class NotDecided(NotAsTyped):
     """Nothing was changed, because of what stands above ({count}).
 
     Names and addresses are in `objections` only, so that this text may go anywhere.
     """
-
-    exit_code = 2
 
     def __init__(self, objections: Sequence[tuple[str, str]]) -> None:
         self.objections = list(objections)
@@ -61,12 +60,10 @@ class NotDecided(CampaignError):
         self.then = ""
 
 
-class ReasonMissing(CampaignError):
+class ReasonMissing(NotAsTyped):
     """Say why, for whoever reads the history later. Nothing was changed.
 
     --why TEXT"""
-
-    exit_code = 2
 
 
 def withdraw(session: Session, campaign_id: int, emails: Sequence[str], by: By) -> list[str]:
@@ -138,7 +135,7 @@ def block(session: Session, typed: Sequence[str], by: By, *, lift: bool = False)
 
     Returns what was changed.
     """
-    entries = parsed(typed, do_not_contact.entry)
+    entries = parsed(typed, entry)
     change = do_not_contact.lift if lift else do_not_contact.block
     changed = change(session, entries)
     listed = DO_NOT_CONTACT.c.email_key.in_(changed)

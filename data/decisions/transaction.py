@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from sqlmodel import Session
 
 from data.campaigns.people import find
-from data.sending.recovery import recover_all
+from data.sending.runs import recover_all
 from data.store import receipts
 from data.store.ledger import Ledger
 from data.store.tables import Campaign

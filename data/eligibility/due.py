@@ -1,11 +1,10 @@
 """Who is still to be added or invited: the only answer, for plan, run, status and pages."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from datetime import datetime, timedelta
-from functools import cache
 from typing import Any
 
-from sqlalchemy import Row, Select, bindparam, func, select
+from sqlalchemy import Row, func, select
 from sqlmodel import Session
 
 from config.timetable import on_the_wall, span, wave
@@ -34,10 +33,10 @@ def due(session: Session, campaign_id: int, op: Op) -> dict[int, int]:
     return {step: person for step, person in waiting if person not in held}
 
 
-def to_come(session: Session, campaign_id: int, op: Op, held: Collection[int]) -> list[int]:
+def to_come(session: Session, campaign_id: int, op: Op, held: Collection[int]) -> Iterator[int]:
     """Who is due for this and not `held`, now or once they are added: what a plan announces."""
     waiting = _waiting(session, campaign_id, op, ready=False)
-    return [person for _, person in waiting if person not in held]
+    return (person for _, person in waiting if person not in held)
 
 
 def turn(
@@ -72,30 +71,24 @@ def turn(
 def _anybody(session: Session, campaign_id: int) -> bool:
     """A project is made, and its problem attached, only if somebody is to be added to it."""
     held = holds(session, session.get_one(Campaign, campaign_id))
-    return any(to_come(session, campaign_id, op, held) for op in (Op.ADD, Op.INVITE))
+    return any(any(to_come(session, campaign_id, op, held)) for op in (Op.ADD, Op.INVITE))
 
 
 def _waiting(session: Session, campaign_id: int, op: Op, *, ready: bool) -> Iterable[Row[Any]]:
     """People whose step is open. `ready`: what it needs is done, so it can be claimed now."""
     if op is Op.INVITE and not invites_of(session.get_one(Campaign, campaign_id)).send:
         return ()
-    return session.execute(_open(op, ready), {"campaign": campaign_id})
-
-
-@cache
-def _open(op: Op, ready: bool) -> Select[Any]:
     waiting = (
         select(STEP.c.id, STEP.c.person_id)
         .join(PERSON, steps_of(STEP, op))
-        .where(STEP.c.campaign_id == bindparam("campaign"), PERSON.c.listed)
-        .where(STEP.c.state.in_(OPEN[op]))
+        .where(STEP.c.campaign_id == campaign_id, PERSON.c.listed, STEP.c.state.in_(OPEN[op]))
         .order_by(STEP.c.id)
     )
-    if op is not Op.INVITE:
-        return waiting
-    add = STEP.alias()
-    added = (State.DONE,) if ready else (State.DONE, State.SENDING, *OPEN[Op.ADD])
-    return waiting.join(add, steps_of(add, Op.ADD)).where(add.c.state.in_(added))
+    if op is Op.INVITE:
+        add = STEP.alias()
+        added = (State.DONE,) if ready else (State.DONE, State.SENDING, *OPEN[Op.ADD])
+        waiting = waiting.join(add, steps_of(add, Op.ADD)).where(add.c.state.in_(added))
+    return session.execute(waiting)
 
 
 def _so_far(session: Session, campaign_id: int, pilot: int) -> tuple[int, datetime | None]:

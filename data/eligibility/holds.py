@@ -20,7 +20,7 @@ from config.errors import command
 from config.timetable import NEVER, may_send, next_by_rate, on_the_wall
 from data.campaigns.people import hashed, invites_of
 from data.eligibility import evidence
-from data.eligibility.facts import APPROVE, REJECT, facts_of
+from data.eligibility.evidence import APPROVE, REJECT, facts_of
 from data.store.states import Op, State
 from data.store.tables import PERSON, STEP, Campaign, now
 
@@ -98,9 +98,8 @@ def kept_back(
 ) -> dict[int, Hold]:
     """Who of these people (0: the project itself) may not have this operation now, and why.
 
-    `facts` is the campaign's row of facts.py; `people` are rows of evidence.py, or with the `id` 0
-    of the project. Invitations at a rate, the campaign's `per_hour` or the ledger's `per_second`,
-    are let through one at a time.
+    `facts` and `people` are rows of evidence.py, or with the `id` 0 of the project. Invitations at
+    a rate, the campaign's `per_hour` or the ledger's `per_second`, are let through one at a time.
     """
     at = now()
     kept: dict[int, Hold] = {}
@@ -127,7 +126,7 @@ def campaign_holds(
 
 def is_still_approved(facts: Any, code: str = "") -> bool:
     """Whether the last answer was yes to the plan of this code; without one: to a plan since which
-    nothing that may be sent has changed. `facts` is the campaign's row of facts.py."""
+    nothing that may be sent has changed. `facts` is the campaign's row of evidence.py."""
     return facts.answer == APPROVE and str(facts.answered).startswith(code or _basis(facts))
 
 

@@ -1,14 +1,13 @@
 """Claims: what is about to be sent is written down, durably, before its first byte leaves."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import Row, Select, bindparam, func, insert, select, update
+from sqlalchemy import Row, Select, bindparam, func, insert, literal, select, update
 from sqlmodel import Session
 
-from data.eligibility.evidence import ABOUT, WHOSE
-from data.eligibility.facts import facts_of
+from data.eligibility.evidence import ABOUT, WHOSE, facts_of
 from data.eligibility.holds import Hold, Scope, kept_back
 from data.sending.outcomes import refusals
 from data.store.ledger import LedgerGone, place_of
@@ -17,32 +16,17 @@ from data.store.tables import PART, PERSON, REQUEST, STEP, members, now, one_of
 
 
 @dataclass(frozen=True, slots=True)
-class ClaimedStep:
-    """One step that a request is for.
-
-    `key` and `fields` are a person's to add: their email key, and what is sent of them.
-    `service_id` is whom the call is about: the problem to attach, the candidate to invite.
-    """
-
-    step_id: int
-    person_id: int
-    generation: int
-    part_id: int | None  # the one before
-    service_id: int | None
-    key: str = ""
-    fields: Any = None
-
-
-@dataclass(frozen=True, slots=True)
 class Claim:
-    """A request that may leave now, and the steps that it is for.
+    """A request that may leave now, and the steps that it is for, as rows of `_FREE`.
 
-    `refused` are the statuses that said no to the same before (see `refusals`).
+    `service_id` of a step is whom the call is about: the problem to attach, the candidate to
+    invite; `fields` is what is sent of a person. `refused` are the statuses that said no to the
+    same before (see `refusals`).
     """
 
     request: int
     op: Op
-    steps: tuple[ClaimedStep, ...]
+    steps: Sequence[Row[Any]] = field(repr=False)
     refused: tuple[int, ...] = ()
 
 
@@ -87,13 +71,8 @@ def claim(
     numbers = _write_down(session, run_id, op, facts, list(granted.values()))
     for number, (place, free) in zip(numbers, granted.items(), strict=True):
         most = max((before.get(row.step_id, ()) for row in free), key=len)
-        answers[place] = Claim(number, op, tuple(map(_claimed, free)), most)
+        answers[place] = Claim(number, op, free, most)
     return answers
-
-
-def _claimed(row: Row[Any]) -> ClaimedStep:
-    of_whom = (row.email_key, row.fields) if row.id else ()
-    return ClaimedStep(row.step_id, row.id, row.generation, row.part_id, row.service_id, *of_whom)
 
 
 def _write_down(
@@ -120,10 +99,10 @@ def _write_down(
 
 def _free(op: Op) -> Select[Any]:
     """Of some steps of a campaign, those that are open and have what they need, with whom they are
-    of (evidence.py); `service_id` is whom the call is about."""
+    of (evidence.py)."""
     needed = STEP.alias("needed")
     whom = needed.c.service_id if op is Op.INVITE else STEP.c.service_id
-    columns = (STEP.c.generation, STEP.c.part_id, whom.label("service_id"))
+    columns = (STEP.c.person_id, STEP.c.generation, STEP.c.part_id, whom.label("service_id"))
     free: Select[Any] = select(STEP.c.id.label("step_id"), *columns).where(
         one_of(STEP.c.id, "steps"),
         STEP.c.campaign_id == bindparam("of"),
@@ -131,7 +110,7 @@ def _free(op: Op) -> Select[Any]:
         STEP.c.state.in_(OPEN[op]),
     )
     if op in OF_PROJECT:
-        free = free.add_columns(STEP.c.person_id.label("id"))
+        free = free.add_columns(STEP.c.person_id.label("id"), literal("").label("email_key"))
     else:
         free = free.join(PERSON, PERSON.c.id == STEP.c.person_id).join(*WHOSE)
         free = free.add_columns(*ABOUT, PERSON.c.fields)

@@ -1,4 +1,7 @@
-"""Runs: one process at work on one campaign, with everything that it writes down with."""
+"""Runs: one process at work on one campaign, with everything that it writes down with.
+
+What dead ones left behind is unsure once it is recovered.
+"""
 
 import asyncio
 import os
@@ -9,23 +12,27 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sqlalchemy import update
+from sqlalchemy import select, update
+from sqlmodel import Session
 
 from config.errors import CampaignError
-from data.campaigns.people import own_steps
+from data.campaigns.people import known
+from data.sending.outcomes import Outcome, record
 from data.sending.writer import Writer
 from data.store import receipts
-from data.store.lease import Lease
+from data.store.lease import AtWork, Lease, lease
 from data.store.ledger import Ledger
-from data.store.states import Op
-from data.store.tables import RUN, Campaign, Run, Step, now
+from data.store.states import State
+from data.store.tables import CAMPAIGN, PART, REQUEST, RUN, Campaign, Run, now
 
 T = TypeVar("T")
+DIED = "died"  # the ending of a run that could not write its own
+CUT_SHORT = "The run ended before an answer came."
 
 
 @contextmanager
 def running(
-    ledger: Ledger, lease: Lease, campaign_id: int, per_second: float | None = None
+    ledger: Ledger, held: Lease, campaign_id: int, per_second: float | None = None
 ) -> Iterator["Running"]:
     """Begin a run, after `recover`. Raises where receipts do not fit.
 
@@ -38,8 +45,8 @@ def running(
         run = Run(campaign_id=campaign_id, host=socket.gethostname(), pid=os.getpid())
         session.add(run)
     mark = receipts.Mark(ledger, campaign_id, Path(campaign.file))
-    writer = Writer(ledger, campaign_id, run.id, lease, mark, per_second)
-    at_work = Running(ledger, lease, campaign, writer)
+    writer = Writer(ledger, campaign_id, run.id, held, mark, per_second)
+    at_work = Running(ledger, held, campaign, writer)
     try:
         with at_work.writer:
             yield at_work
@@ -68,13 +75,41 @@ class Running:
         with self.ledger.reading() as session:
             return question(session, self.campaign.id, *of)
 
-    def own_step(self, op: Op) -> Step:
-        """A step of the project itself."""
-        return self.ask(own_steps)[op]
-
     async def still_ours(self) -> None:
         """The last look before a request leaves. Raises LeaseLost."""
         if self.ledger.on_a_server:
             await asyncio.to_thread(self.lease.check)
         else:
             self.lease.check()
+
+
+def recover_all(ledger: Ledger) -> None:
+    """Recover each campaign whose run is gone, so that a person can decide about it at once."""
+    begun = select(CAMPAIGN.c.key).join(RUN, RUN.c.campaign_id == CAMPAIGN.c.id)
+    with ledger.reading() as session:
+        keys = session.scalars(begun.where(RUN.c.ended.is_(None)).distinct()).all()
+    for key in keys:
+        with suppress(AtWork), lease(ledger, key), ledger.writing() as session:
+            recover(session, key)
+
+
+def recover(session: Session, key: str) -> int:
+    """Make unsure what dead runs of a campaign were sending; the ledger may not know it yet.
+
+    Whoever holds the campaign's lease and sends nothing yet may call it: whatever is still being
+    sent is then nobody's. Returns how many requests that were.
+    """
+    campaign = known(session, key)
+    if campaign is None:
+        return 0
+    open_runs = (RUN.c.campaign_id == campaign.id) & RUN.c.ended.is_(None)
+    session.execute(update(RUN).where(open_runs).values(ended=now(), ending=DIED))
+    cut_short = session.scalars(
+        select(REQUEST.c.id)
+        .distinct()
+        .join(RUN, RUN.c.id == REQUEST.c.run_id)
+        .join(PART, PART.c.request_id == REQUEST.c.id)
+        .where(RUN.c.campaign_id == campaign.id, PART.c.state == State.SENDING)
+    ).all()
+    record(session, [Outcome(number, State.UNSURE, why=CUT_SHORT) for number in cut_short])
+    return len(cut_short)

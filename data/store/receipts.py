@@ -23,7 +23,7 @@ from platformdirs import user_data_path
 from pydantic import AwareDatetime, BaseModel, ConfigDict, NonNegativeInt
 from sqlmodel import Session, col, func, select
 
-from config.errors import CampaignError
+from config.errors import CampaignError, NotAsTyped
 from config.settings import is_loopback
 from data.store.lease import file_name, lock_file
 from data.store.ledger import Ledger, LedgerGone, place_of
@@ -60,12 +60,10 @@ class OlderLedger(CampaignError):
     exit_code = 3
 
 
-class NothingToAccept(CampaignError):
+class NothingToAccept(NotAsTyped):
     """No receipt of {key} has stopped this ledger. Nothing was changed.
 
     campaign status"""
-
-    exit_code = 2
 
 
 class NoReceipt(CampaignError):

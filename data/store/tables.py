@@ -77,9 +77,14 @@ def members(name: str) -> sa.TableValuedAlias:
     return sa.func.json_each(sa.bindparam(name, type_=sa.JSON)).table_valued("key")
 
 
+def keys(name: str, kind: sa.types.TypeEngine[Any]) -> sa.Select[Any]:
+    """The same as values of this type."""
+    return sa.select(sa.cast(members(name).c.key, kind))
+
+
 def one_of(column: sa.ColumnElement[Any], name: str) -> sa.ColumnElement[bool]:
     """Whether a column is among the keys of a parameter."""
-    return column.in_(sa.select(sa.cast(members(name).c.key, column.type)))
+    return column.in_(keys(name, column.type))
 
 
 IT_COUNTS = f"state IN ({', '.join(repr(each.value) for each in COUNTS)})"

@@ -16,13 +16,14 @@ from data.campaigns.history import Event
 from data.campaigns.history import history as events_of
 from data.campaigns.intake import Allowed
 from data.campaigns.people import find
+from data.eligibility.holds import holds
 from data.store.ledger import Ledger
 from flows.cli import words
 from flows.cli.panels import LOOK, SEND
 from tasks.outlook import Plan
 from tasks.plan import make_plan
-from tasks.status import in_words, keys, left_over, needs
-from tasks.status import status as stands
+from tasks.status import in_words, keys, left_over, needs, summary, waits
+from tasks.status import status as whole
 
 COUNTED_APART = ("candidates", "added")
 SHOWN = 20  # people in a status for people; --json has all
@@ -61,15 +62,16 @@ def status(
     """
     with Ledger.open(create=False) as ledger, ledger.reading() as session:
         asked = [key] if key else keys(session)
-        found = [stands(session, each) for each in asked]
-        needed = [list(needs(session, each)) for each in asked]
+        held = {each: holds(session, find(session, each)) for each in asked}
+        found = [(whole if as_json else summary)(session, each, held[each]) for each in asked]
+        needed = [list(needs(session, each, held[each])) for each in asked]
         besides = [list(left_over(session, each)) for each in asked]
-        files = [find(session, each).file for each in asked]
+        also = [(find(session, each).file, waits(session, each)) for each in asked]
     if as_json:
         print(json.dumps(found[0] if key else found, ensure_ascii=False, indent=2))
         return 3 if any(needed) else 0
-    for each, theirs, left, file in zip(found, needed, besides, files, strict=True):
-        for line in _where_it_stands(each):
+    for each, theirs, left, (file, until) in zip(found, needed, besides, also, strict=True):
+        for line in (*_where_it_stands(each), *(f"  waits: {why}" for why in until)):
             print(line)
         if each["counts"]["waiting"] and {need.kind for need in theirs} <= {"held"}:
             print(f"      {command('run', file)}")

@@ -24,7 +24,7 @@ from config.definition import KEY
 from config.emails import email_key
 from data.campaigns.people import known, known_person, own_steps
 from data.decisions.decisions import By, NotDecided, withdraw
-from data.sending.recovery import recover_all
+from data.sending.runs import recover_all
 from data.store.lease import is_free
 from data.store.ledger import Ledger
 from data.store.receipts import deciding

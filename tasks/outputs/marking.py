@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from config.errors import BadInput, CampaignError, Mistake
+from config.errors import BadInput, CampaignError, Mistake, NotAsTyped
 from config.folder import COPY
 from config.reading import YAML, encoding_of
 from config.sheets.cells import letters
@@ -26,16 +26,12 @@ class NothingToMark(CampaignError):
     """No copy was written: no mistake is in a cell of a table."""
 
 
-class OneTable(CampaignError):
+class OneTable(NotAsTyped):
     """No copy was written: {files} have mistakes. Mark one at a time."""
 
-    exit_code = 2
 
-
-class WrongEnding(CampaignError):
+class WrongEnding(NotAsTyped):
     """{file}: a marked copy is a workbook, so its name ends in {ending}."""
-
-    exit_code = 2
 
 
 def write_marked(

@@ -12,17 +12,15 @@ from pathlib import Path
 
 from platformdirs import user_data_path
 
-from config.errors import CampaignError
+from config.errors import NotAsTyped
 
 
-class NotOurs(CampaignError):
+class NotOurs(NotAsTyped):
     """{file} exists already, and is no output of campaign, or was changed since. It was not
     changed.
 
     Choose another name, or add --force to replace it.
     """
-
-    exit_code = 2
 
 
 def check_output(file: Path, *, force: bool = False) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from config.emails import email_key
-from config.errors import CampaignError
+from config.errors import NotAsTyped
 from config.folder import COPY
 from config.sheets.cells import addresses_in
 from config.sheets.files import Kind, Source, read_file
@@ -23,13 +23,11 @@ from tasks.outputs.exports import guarded, put, write_file
 from tasks.outputs.ours import check_output
 
 
-class WrongCopy(CampaignError):
+class WrongCopy(NotAsTyped):
     """The results of {sheet} cannot be written into {copy}: {why}. Nothing was written.
 
     Name another file with -o.
     """
-
-    exit_code = 2
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,7 +63,7 @@ def _rows(claim: Claim) -> list[dict[str, Any]]:
 
 
 def _outcome(claim: Claim, seen: Exchange, judged: Verdict, wrote: str | None) -> Outcome:
-    steps = {step.key or PROJECT: step.step_id for step in claim.steps}
+    steps = {step.email_key or PROJECT: step.step_id for step in claim.steps}
     clear = judged.state is State.DONE and judged.why is None
     error = f"({seen.error})" if seen.error else None
     evidence = {

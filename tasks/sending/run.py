@@ -21,6 +21,8 @@ from pathlib import Path
 
 from config.errors import CampaignError
 from config.settings import Settings
+from config.sheets.entries import read_entries
+from data.campaigns.people import own_steps
 from data.eligibility import do_not_contact
 from data.eligibility.due import due, turn
 from data.sending.runs import Running, running
@@ -69,7 +71,7 @@ class Run:
         self, at_work: Running, service: Service, settings: Settings, stop: asyncio.Event
     ) -> None:
         self._running, self._settings = at_work, settings
-        project = at_work.own_step(Op.CREATE).service_id
+        project = at_work.ask(own_steps)[Op.CREATE].service_id
         self._calls = Calls(service, at_work.campaign.spec, project)
         self._listed_at: int | None = None
         self._sender = Sender(at_work, self._calls, stop, self._follow_the_list)
@@ -78,7 +80,7 @@ class Run:
     async def create(self) -> None:
         """Create the project, unless the service has it (interface 4.3)."""
         await self._project_step(Op.CREATE)
-        self._calls.project = self._running.own_step(Op.CREATE).service_id
+        self._calls.project = self._running.ask(own_steps)[Op.CREATE].service_id
 
     async def attach(self) -> None:
         """Add the problem to the project, unless that is done (interface 4.4)."""
@@ -125,7 +127,7 @@ class Run:
             changed = Path(file).stat().st_mtime_ns
         if changed is None or changed != self._listed_at:
             try:
-                entries = do_not_contact.read_list(file)
+                entries = read_entries(file)
                 with self._running.ledger.writing() as session:
                     do_not_contact.follow(session, entries)
             except CampaignError as error:
@@ -134,7 +136,7 @@ class Run:
 
     async def _project_step(self, op: Op) -> None:
         await self._send(op, _cut(list(self._running.ask(due, op)), 1))
-        step = self._running.own_step(op)
+        step = self._running.ask(own_steps)[op]
         if step.state is not State.DONE:
             self.gate.project_stays(step)
         self.gate.raise_its_ending()

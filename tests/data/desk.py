@@ -12,8 +12,7 @@ from config.settings import Settings
 from data.campaigns import people
 from data.campaigns.intake import NOTHING, take_in
 from data.eligibility.due import due, to_come
-from data.eligibility.evidence import of_people
-from data.eligibility.facts import facts_of
+from data.eligibility.evidence import facts_of, of_people
 from data.eligibility.holds import holds, kept_back
 from data.sending.claims import Claim, claim
 from data.sending.outcomes import Outcome, record

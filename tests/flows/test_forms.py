@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 
 from data.decisions.doubts import doubts
-from data.eligibility.facts import facts_of
+from data.eligibility.evidence import facts_of
 from data.eligibility.holds import is_still_approved
 from data.store.states import Op, State
 from flows import forms

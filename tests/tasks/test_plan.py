@@ -12,6 +12,7 @@ from data.sending.outcomes import pause
 from data.store.states import Op
 from data.store.tables import Campaign
 from tasks.plan import make_plan
+from tasks.status import waits
 
 
 def plan(desk, *who, dry=False, **more):
@@ -73,6 +74,8 @@ def test_a_pause_that_a_service_asked_for_stops_no_run_and_is_said(desk):
     made, (steps, hold) = plan(desk, "Ada"), desk.call(turn)
     assert (kinds(made.holds), kinds(made.waits)) == ([], ["throttled"])
     assert (len(steps), hold) == (1, None)  # each claim waits for the end of the pause
+    with desk.ledger.reading() as session:
+        assert waits(session, "backend") == ["the service asked for a pause"]
 
 
 def test_a_plan_says_when_the_next_wave_begins(desk):

@@ -95,10 +95,11 @@ def test_somebody_whom_the_ledger_never_knew_is_kept_out_as_well(desk):
 
 
 def test_a_do_not_contact_file_does_not_name_them_again(desk):
+    from config.sheets.entries import entry
     from data.eligibility import do_not_contact
 
     forgets(desk, address("Ada"))
-    listed = [do_not_contact.entry("ada+x@x.org"), do_not_contact.entry("ben@x.org")]
+    listed = [entry("ada+x@x.org"), entry("ben@x.org")]
     with desk.ledger.writing() as session:
         assert do_not_contact.follow(session, listed) == 1
     assert "ada@" not in everything(desk)

@@ -5,9 +5,9 @@ from datetime import timedelta
 import pytest
 from sqlmodel import update
 
+from config.sheets.entries import entry
 from data.campaigns.intake import Allowed
 from data.decisions import decisions as d
-from data.eligibility import do_not_contact
 from data.eligibility.due import due
 from data.sending.claims import claim
 from data.store.states import Op, State
@@ -49,7 +49,7 @@ def test_the_do_not_contact_list_holds_addresses_and_domains(desk, entry, held):
 @pytest.mark.parametrize("typed", ["*.x.org", "ada*@x.org", "*@*.org", "@x", "ada", "*"])
 def test_another_wildcard_is_a_mistake(typed):
     with pytest.raises(ValueError, match="address"):
-        do_not_contact.entry(typed)
+        entry(typed)
 
 
 SECOND = "second address"

@@ -12,7 +12,7 @@ from data.decisions.decisions import By, move, note
 from data.decisions.doubts import leftovers
 from data.eligibility.holds import Hold, Kind
 from data.sending.outcomes import Outcome, pause, refusals
-from data.sending.recovery import CUT_SHORT, recover
+from data.sending.runs import CUT_SHORT, recover
 from data.store.ledger import Ledger
 from data.store.states import COUNTS, NEEDS, OPEN, Op, State
 from data.store.tables import PERSON, STEP, Campaign, Decision, Request, Run, Step

@@ -5,6 +5,7 @@ from urllib.parse import quote
 import pytest
 
 from data.store.ledger import Ledger
+from tests.data.desk import Desk
 from tests.data.ledgers import empty, new_url, postgres
 
 __all__ = ["empty", "new_url", "postgres"]
@@ -25,3 +26,12 @@ def test_its_transactions_are_ours_whatever_the_server_or_the_address_says(new_u
         show = session.connection().exec_driver_sql
         found = [show(f"SHOW {each}").scalar() for each in SHOWN]
     assert found == ["read committed", "30s", "on", "5MB"]
+
+
+def test_it_plans_by_the_people_that_were_taken_in(new_url: str) -> None:
+    with Ledger.open(new_url) as ledger:
+        Desk(ledger).take_in("Ada", "Ben")
+        with ledger.reading() as session:
+            asked = "SELECT reltuples FROM pg_class WHERE relname IN ('person', 'step')"
+            counted = session.connection().exec_driver_sql(asked).scalars().all()
+    assert sorted(counted) == [2, 6]

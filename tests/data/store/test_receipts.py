@@ -12,9 +12,11 @@ import pytest
 
 from config.errors import CampaignError
 from data.decisions.decisions import By, block
+from data.sending.claims import claim
 from data.store import receipts
 from data.store.ledger import Ledger, LedgerGone
 from data.store.receipts import AnotherLedger, NothingToAccept, OlderLedger
+from data.store.states import Op
 from data.store.tables import Campaign, Notice
 from tests.data.sending import small
 
@@ -233,6 +235,8 @@ def test_a_run_knows_a_ledger_that_was_put_back_beneath_it(desk: Desk) -> None:
             mark.grow()
             copy.backup(live)
         before = desk.file.with_name("backend.receipt").read_bytes()
+        with ledger.reading() as session, pytest.raises(LedgerGone):
+            claim(session, 1, 1, Op.INVITE, [[1]], mark=mark.last)
         with pytest.raises(LedgerGone):
             mark.grow()
         mark.close()

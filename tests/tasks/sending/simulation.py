@@ -21,7 +21,7 @@ from config.errors import CampaignError
 from config.settings import Settings
 from data.decisions import decisions, doubts
 from data.decisions.decisions import By
-from data.sending.recovery import recover
+from data.sending.runs import recover
 from data.sending.writer import Writer
 from data.store import tables
 from data.store.lease import AtWork, lease

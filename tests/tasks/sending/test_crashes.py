@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from sqlmodel import select
 
-from data.sending.recovery import recover
+from data.sending.runs import recover
 from data.store.states import Op, State
 from data.store.tables import Request, Step
 from sandbox import faults
