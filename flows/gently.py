@@ -1,7 +1,7 @@
 """To stop without harm: what is in flight gets its answer, and a worker's run goes on by itself.
 
-`python -m flows.gently COMMAND…` runs Prefect's own worker in the same way: `prefect worker` ends
-its runs with SIGKILL when it is told to stop, which leaves what was in flight unsure.
+`python -P -m flows.gently COMMAND…` runs Prefect's own worker in the same way: `prefect worker`
+ends its runs with SIGKILL when it is told to stop, which leaves what was in flight unsure.
 """
 
 import asyncio

@@ -33,8 +33,8 @@ def settle(
     ),
     again: list[str] = typer.Option([], help="It did not arrive: the next run sends it again."),
     withdraw_: list[str] = typer.Option([], "--withdraw", help="Send this person nothing more."),
-    project: str = typer.Option("", help="The id of the project that was created, or: again"),
-    problem: str = typer.Option("", help="attached, or: again"),
+    project: str | None = typer.Option(None, help="The id of the project created, or: again"),
+    problem: str | None = typer.Option(None, help="attached, or: again"),
     output: Path | None = typer.Option(None, "-o", "--output", help="Write a table to fill in."),
     filled_in: Path | None = typer.Option(None, "--from", help="Take the verdicts of that table."),
     seen: Path | None = typer.Option(
@@ -120,16 +120,16 @@ def _of_people(word: str, typed: Sequence[str]) -> list[Verdict]:
     return verdicts
 
 
-def _of_the_project(project: str, problem: str) -> list[Verdict]:
+def _of_the_project(project: str | None, problem: str | None) -> list[Verdict]:
     verdicts = []
-    if project:
+    if project is not None:
         if project != "again" and not project.isdecimal():
-            raise typer.BadParameter("give its id, or: again", param_hint="--project")
+            raise typer.BadParameter("this is no id; give it, or: again", param_hint="--project")
         number = int(project) if project.isdecimal() else None
         verdicts.append(Verdict("sent" if number else "again", "", Op.CREATE, number))
-    if problem:
+    if problem is not None:
         if problem not in ("attached", "again"):
-            raise typer.BadParameter("say attached, or: again", param_hint="--problem")
+            raise typer.BadParameter("this is no answer; say attached, or: again", param_hint="--problem")
         verdicts.append(Verdict("again" if problem == "again" else "sent", "", Op.ATTACH))
     return verdicts
 

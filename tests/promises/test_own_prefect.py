@@ -102,7 +102,7 @@ class Machines:
 
     def worker(self, name: str) -> "subprocess.Popen[bytes]":
         words = ("prefect", "worker", "start", "--pool", "campaigns", "--limit", "1")
-        return self.begin(name, sys.executable, "-m", "flows.gently", *words)
+        return self.begin(name, sys.executable, "-P", "-m", "flows.gently", *words)
 
     def ask(self, path: str, body: dict[str, Any]) -> Any:
         answer = httpx.post(f"{self.address}/api/{path}", json=body, timeout=60)

@@ -38,6 +38,8 @@ def test_a_second_email_and_forgetting_are_asked_for(
         "settle backend --sent '' --why x",
         "settle backend --sent =7 --why x",
         "settle backend --withdraw ' ' --why x",
+        "settle backend --project ''",
+        "settle backend --problem ''",
         "forget '' --yes",
         "forget the --yes",
         "forget ada@x.org ' ' --yes",
