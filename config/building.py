@@ -19,6 +19,7 @@ from config.errors import Mistake, Place
 from config.timetable import NEVER, instant, may_send, no_one_moment
 
 Location = tuple[int | str, ...]
+PLACES = ((True, False, False, False), (False, True, False, False), (False, False, True, True))
 MOMENTS = ("project.starttime", "project.endtime", "invites.not_before", "invites.not_after")
 # Stands for a part that is wrong, so that the others can be compared.
 RIGHT: dict[str, Any] = {"campaign": "x", "project": {"name": "x", "timezone": "UTC"}, "problem": 1}
@@ -88,8 +89,12 @@ def rules(definition: Definition, now: datetime) -> Iterator[tuple[bool, str, st
     yield not (project.id or project.name), "project.name", name
     one = "wanted exactly one of id and title"
     yield bool(problem.id) == bool(problem.title), "problem.title", one
-    for name in {*people.columns} - {*COLUMNS} if isinstance(people, Table) else ():
-        yield True, f"candidates.columns.{name}", unknown(name, "candidates.table.columns")
+    if isinstance(people, Table):
+        place = (bool(people.file), bool(people.url), bool(people.query), bool(people.database))
+        wanted = "wanted one of file and url, or query with database"
+        yield place not in PLACES, "candidates.file", wanted
+        for name in {*people.columns} - {*COLUMNS}:
+            yield True, f"candidates.columns.{name}", unknown(name, "candidates.table.columns")
     begin, end = project.starttime, project.endtime
     late = "wanted a time after starttime"
     yield bool(begin and end and begin >= end), "project.endtime", late

@@ -18,6 +18,7 @@ from pydantic import (
     Discriminator,
     Field,
     PositiveInt,
+    SecretStr,
     StringConstraints,
     Tag,
     ValidationInfo,
@@ -173,10 +174,16 @@ class Problem(Fields):
 
 
 class Table(Fields):
-    """A file with the people in it."""
+    """A table with the people in it: a file, or what an address or a query answers."""
 
-    file: Line
+    file: Line | None = None
     """The name of the file with the people, such as people.csv, beside the definition."""
+    url: SecretStr | None = None
+    """Instead of file: the https address of a .csv or .xlsx."""
+    query: Line | None = None
+    """Instead of file: the name of a file with one SELECT, such as people.sql."""
+    database: Annotated[str, StringConstraints(pattern="^[A-Z][A-Z0-9_]*$")] | None = None
+    """Where query runs, such as PEOPLE: the address in CAMPAIGN_DATABASE_PEOPLE."""
     sheet: Line | None = None
     """The name of its sheet, if several have people."""
     encoding: Line | None = None
@@ -220,6 +227,8 @@ class Invites(Fields):
     """Sizes of the waves in which invitations go out, such as [5, 50, rest]."""
     between: Span | None = None
     """The time from one wave to the next, such as 2 days."""
+    not_within: Span | None = None
+    """How long somebody is left alone after any campaign invited them, such as 6 months."""
 
 
 class Guard(Fields):

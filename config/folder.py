@@ -3,17 +3,19 @@
 import os
 import re
 import zipfile
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from html import unescape
 from pathlib import Path
 
 from config.errors import BadInput, Bug, Mistake, Place, in_order
-from config.reading import YAML, Campaign, read_campaign, table_of
+from config.reading import YAML, Campaign, table_of
 from config.sheets.files import read_file
 from config.sheets.workbook import DAMAGED
 from config.yaml_file import read_yaml
 
 WORKBOOKS = (".xlsx", ".xlsm")
+ORDERS = ".orders.csv"  # how the names of tables end that the order desk writes
 KINDS = (*YAML, *WORKBOOKS)
 # In docProps/core.xml of a copy of somebody's workbook, before the name of the original.
 COPY = "campaign-copy-5b1f0c9e7a64 "
@@ -61,14 +63,16 @@ def find(folder: Path) -> Folder:
     return found
 
 
-def read_all(places: list[Path]) -> tuple[list[Campaign], list[Mistake]]:
+def read_all(
+    places: list[Path], read_one: Callable[[Path], Campaign]
+) -> tuple[list[Campaign], list[Mistake]]:
     """Read the definitions among files and folders: those that are right, and every mistake."""
     files, mistakes = _files_in(places)
     good: list[Campaign] = []
     first: dict[str, Path] = {}
     for file in files:
         try:
-            read = read_campaign(file)
+            read = read_one(file)
         except BadInput as error:
             mistakes += error.mistakes
         except Bug as error:

@@ -39,30 +39,33 @@ class Campaign:
     remarks: list[str] = field(default_factory=list)
 
 
-def read_campaign(file: Path, campaign: str | None = None) -> Campaign:
-    """Read a definition, of this key if any, and its people. Raises BadInput: every mistake."""
+def read_campaign(file: Path, campaign: str | None = None, at: Path | None = None) -> Campaign:
+    """Read a definition, of this key if any, and its people. Raises BadInput: every mistake.
+
+    Whoever is behind an address or a query is nobody here, unless they were brought `at` a file.
+    """
     try:
-        return _read(file, campaign)
+        return _read(file, campaign, at)
     except CampaignError:
         raise
     except Exception as error:  # one file that nobody foresaw stops no other campaign
         raise Bug(error, f"Reading {file} failed. Nothing was sent.") from error
 
 
-def _read(file: Path, campaign: str | None) -> Campaign:
+def _read(file: Path, campaign: str | None, at: Path | None) -> Campaign:
     data, written = _written(file)
     definition, mistakes = build(written, datetime.now(UTC))
     if campaign and not mistakes and definition.campaign != campaign:
         message = f"this is the campaign {definition.campaign}, not {campaign}"
         mistakes.append(Mistake(written.place(("campaign",)), message, "campaign"))
-    people = _people(written, definition.candidates)
+    people = _people(written, definition.candidates, at)
     if mistakes := [*mistakes, *people.mistakes]:
         raise BadInput(mistakes)
     stage = {"stage_id": definition.stage_id}  # of everybody without one of their own
-    for at, each in enumerate(people.listed):  # in place: people of a large file fill the memory
+    for row, each in enumerate(people.listed):  # in place: people of a large file fill the memory
         if each.candidate.stage_id is None:
             staged = each.candidate.model_copy(update=stage)
-            people.listed[at] = replace(each, candidate=staged)
+            people.listed[row] = replace(each, candidate=staged)
     notes = [*people.notes, *_address_notes(people.listed)]
     digest = sha256(sha256(data).digest() + people.digest.encode()).hexdigest()
     others = (people.left_out, people.columns, people.apart, people.ignored, people.remarks)
@@ -130,9 +133,10 @@ def _named(definition: Path, field: str) -> str | None:
     return named if isinstance(named, str) else None
 
 
-def _people(written: Written, candidates: list[Candidate] | Table) -> People:
+def _people(written: Written, candidates: list[Candidate] | Table, at: Path | None) -> People:
     if isinstance(candidates, Table):
-        return read_people(candidates, written.whole.file.parent)
+        table = candidates.model_copy(update={"file": str(at)}) if at else candidates
+        return read_people(table, written.whole.file.parent) if table.file else People()
     places = (written.place(("candidates", at)) for at in range(len(candidates)))
     pairs = zip(candidates, places, strict=True)
     people = People([Listed(each, email_key(each.email1), place) for each, place in pairs])

@@ -79,7 +79,7 @@ def _under_home(typed: Path) -> Path:
     raise ValueError("a path, such as data/my.db")
 
 
-def _database(typed: str) -> str:
+def database_address(typed: str) -> str:
     path = re.fullmatch(r"sqlite:///(?!:|file:)([^?]+)", typed.strip())
     if path:
         return f"sqlite:///{_under_home(Path(path[1]))}"
@@ -132,7 +132,7 @@ class Settings(BaseSettings):
     """From the operator; never shown."""
     audience: str = ""
     """From the operator."""
-    database_url: Annotated[str, AfterValidator(_database)] = Field(
+    database_url: Annotated[str, AfterValidator(database_address)] = Field(
         "sqlite:///data/campaigns.db", repr=False, validate_default=True
     )
     """Where the ledger is; it may hold a password."""
@@ -156,6 +156,8 @@ class Settings(BaseSettings):
     says where longer."""
     notify_url: Annotated[SecretStr, AfterValidator(_notice)] | None = None
     """A webhook or mailbox that is told when a campaign needs a person; never shown."""
+    fetch_authorization: SecretStr | None = None
+    """The header Authorization for people behind an address, such as Bearer TOKEN; never shown."""
     orders_token: SecretStr | None = Field(None, min_length=16)
     """What `campaign orders` wants after Bearer, 16 characters or more; never shown."""
 

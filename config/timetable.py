@@ -114,11 +114,12 @@ def timezone(typed: str) -> str:
 
 
 def span(typed: str) -> timedelta:
-    """Read `2 days`, `36 hours` or `90 minutes`: from a minute to ten years."""
-    written = re.fullmatch(r"([0-9]{1,5}) *(minute|hour|day|week)s?", typed.strip(), re.I)
+    """Read `6 months` (of 31 days), `2 days`, `36 hours` or `90 minutes`."""
+    written = re.fullmatch(r"([0-9]{1,4}) *(minute|hour|day|week|month)s?", typed.strip(), re.I)
     if not written or not int(written[1]):
         raise ValueError("a span of time, such as 2 days, 36 hours or 90 minutes")
-    return timedelta(**{f"{written[2].lower()}s": int(written[1])})
+    number, unit = int(written[1]), written[2].lower()
+    return timedelta(days=31 * number) if unit == "month" else timedelta(**{f"{unit}s": number})
 
 
 def hours(typed: str) -> tuple[frozenset[int], time, time]:

@@ -13,7 +13,7 @@ from prefect.client.schemas.objects import State
 from prefect.runtime import flow_run
 
 from config.errors import CampaignError
-from config.reading import key_of, read_campaign
+from config.reading import key_of
 from config.settings import service_settings
 from data.campaigns.intake import Allowed
 from data.sending.runs import recover
@@ -29,6 +29,7 @@ from flows.tell import note_situation, tell
 from tasks.plan import make_plan, refreshed
 from tasks.sending.gate import EndedEarly
 from tasks.sending.run import sending
+from tasks.sources.reading import read_campaign
 
 LOOKS_AGAIN = 1.0  # seconds, while another process is at work on the campaign
 
@@ -88,7 +89,7 @@ async def send(
             receipts.check(ledger, key, settings.base_url, file)
             with ledger.writing() as session:
                 recover(session, key)  # what a dead run was sending is unsure from here on
-            read = await asyncio.to_thread(read_campaign, file, campaign or key)
+            read = await asyncio.to_thread(read_campaign, file, campaign or key, kept=bool(digest))
             plan = make_plan(read, ledger, settings, digest=digest, allowed=allowed)
             by_title = plan.unresolved and not plan.nothing_due
             if by_title:

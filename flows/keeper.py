@@ -14,7 +14,7 @@ from pathlib import Path
 from prefect.client.orchestration import PrefectClient, get_client
 
 from config.errors import BadInput, Mistake, command
-from config.folder import KINDS, find
+from config.folder import KINDS, ORDERS, find
 from config.reading import key_of, read_campaign, table_of
 from data.store.ledger import Ledger
 from data.store.tables import SeenFile, now
@@ -65,7 +65,9 @@ class Watched:
         What goes wrong with one file is raised once the others are run.
         """
         before, self._seen = self._seen, await asyncio.to_thread(self._stats)
-        if self._seen == self._read or self._seen != before:  # nothing new, or still being written
+        moved = [file.name for file, _ in before.items() ^ self._seen.items()]
+        # A table of orders is replaced as a whole: whoever waited until it rests might wait long.
+        if self._seen == self._read or not all(name.endswith(ORDERS) for name in moved):
             return
         found = await asyncio.to_thread(find, self._folder)
         keys: dict[Path, str | None] = dict.fromkeys(self._seen)

@@ -135,15 +135,19 @@ def standing_server(port: int) -> Iterator[Server | None]:
     with open(prefect_home() / "up", "a+", opener=private) as address_file:
         _only_one(address_file)
         address_file.truncate(0)
-        try:
-            listener = socket.create_server((HOST, port))
-        except OSError:
-            raise PortTaken(port=port, other=port % 65535 + 1) from None
-        with listener, Server(listener, "up") as server:
+        with listening(HOST, port) as listener, Server(listener, "up") as server:
             import_prefect()
             server.wait()
             print(server.address, end="", file=address_file, flush=True)
             yield server
+
+
+def listening(host: str, port: int) -> socket.socket:
+    """Take a port. Raises PortTaken."""
+    try:
+        return socket.create_server((host, port))
+    except OSError:
+        raise PortTaken(port=port, other=port % 65535 + 1) from None
 
 
 def _only_one(address_file: TextIO) -> None:

@@ -7,9 +7,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from starlette.exceptions import HTTPException
+
+from config.emails import email_key
 from config.errors import command, some
+from config.folder import ORDERS
+from config.settings import settings
 from data.decisions.privacy import Known
+from tasks.orders.desk import COLUMNS, alone, change
 from tasks.outputs.ours import written_by_us
+from tasks.sources.bringing import folder_of
 
 KINDS = (".csv", ".json", ".xlsx", ".xlsm", ".html")  # of outputs
 LARGEST = 200_000_000  # bytes of one output; a larger file is not ours
@@ -21,14 +28,16 @@ def remove_outputs(folder: Path, known: Sequence[Known]) -> tuple[list[Path], li
     Returns these files, which can be written again without them, and others that may have been ours
     and name them.
     """
+    _empty_orders(known)
     signs = [sign for each in known for sign in _signs(each)]
+    fetched = folder_of(settings())
     read = {held.table or held.file for each in known for held in each.campaigns}
     removed: list[Path] = []
     changed: list[Path] = []
-    for file in sorted(set(_outputs(folder, known))) if signs else ():
+    for file in sorted({*_outputs(folder, known), *fetched.glob("*")}) if signs else ():
         if file.is_symlink() or not file.is_file() or str(file) in read or not _names(file, signs):
             continue
-        if written_by_us(file):
+        if file.parent == fetched or written_by_us(file):
             file.unlink()
             removed.append(file)
         elif file.suffix.lower() in KINDS:
@@ -47,7 +56,8 @@ def what_is_left(
         named = ", ".join(held.campaign for held in each.campaigns) or "no campaign"
         yield f"{each.email} is forgotten ({named})."
         for held in each.campaigns:
-            yield f"  remove the row from {held.table or held.file}"
+            if not (held.table or "").endswith(ORDERS):
+                yield f"  remove the row from {held.table or held.file}"
             if held.candidate_id is not None:
                 project = f"project {held.project_id}"
                 yield f"  in the web application, {project}: remove candidate {held.candidate_id}"
@@ -61,6 +71,16 @@ def what_is_left(
     for path in backups:
         yield f"  delete the older copy of the ledger {path}"
     yield "  links, pages and exports that you kept elsewhere or sent are yours to remove"
+
+
+def _empty_orders(known: Sequence[Known]) -> None:
+    """Leave of their orders nothing but the ids, which do not come again."""
+    emptied = dict.fromkeys(COLUMNS[1:], "") | {"withdrawn": "forgotten"}
+    keys = [email_key(held.email1) for each in known for held in each.campaigns]
+    for folder in {Path(held.file).parent for each in known for held in each.campaigns}:
+        for table in folder.glob(f"*{ORDERS}"):
+            with suppress(HTTPException), alone(table) as rows:
+                change(table, rows, keys, **emptied)
 
 
 def _outputs(folder: Path, known: Sequence[Known]) -> Iterator[Path]:

@@ -46,7 +46,7 @@ def read_people(spec: models.Table, base: Path) -> People:
     """Read the people of a table whose definition is in `base`. Mistakes are never raised."""
     split = spec.split_name or FULL_NAME in spec.columns
     try:
-        source = read_file(base / spec.file, spec.encoding or "")
+        source = read_file(base / (spec.file or ""), spec.encoding or "")
         table = table_of(source, spec.sheet, spec.columns)
     except BadInput as error:
         return People(mistakes=[*error.mistakes])

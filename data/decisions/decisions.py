@@ -86,8 +86,11 @@ def undo(session: Session, campaign_id: int, emails: Sequence[str], by: By) -> l
     return [person.email1 for person, _ in people]
 
 
-def invite(session: Session, campaign_id: int, emails: Sequence[str], by: By) -> dict[str, Invited]:
-    """Invite these people once more, or although they are held. Returns what each decision was."""
+def invite(
+    session: Session, campaign_id: int, emails: Sequence[str], by: By, *, through: bool = True
+) -> dict[str, Invited]:
+    """Invite these people once more, or (`through`) although they are held. Returns what each
+    decision was."""
     if not by.why.strip():
         raise ReasonMissing
     people = _people(session, campaign_id, emails, _against_inviting)
@@ -98,8 +101,8 @@ def invite(session: Session, campaign_id: int, emails: Sequence[str], by: By) ->
             move(session, steps[Op.ADD], "again")
         move(session, steps[Op.ADD], "undo")
         move(session, steps[Op.INVITE], "invite")
-        through = _let_through(session, person)
-        note(session, "invite", by, campaign_id, person.id, steps[Op.INVITE].part_id, through)
+        lifted = _let_through(session, person) if through else []
+        note(session, "invite", by, campaign_id, person.id, steps[Op.INVITE].part_id, lifted)
         done[person.email1] = Invited.AGAIN if emailed else Invited.AFTER_ALL
     return done
 

@@ -143,11 +143,13 @@ def _corrected(session: Session, key: str) -> list[str]:
 def _in_campaign(session: Session, person: Person) -> InCampaign:
     campaign = session.get_one(Campaign, person.campaign_id)
     steps = own_steps(session, campaign.id, person.id)
-    named = ((campaign.spec or {}).get("candidates") or {}).get("file")
+    people = (campaign.spec or {}).get("candidates")  # None: they stand in the definition itself
+    named = people and people.get("file")
+    elsewhere = f"what {campaign.file} reads by its url or query" if people else None
     return InCampaign(
         campaign=campaign.key,
         file=campaign.file,
-        table=str(Path(campaign.file).parent / named) if named else None,
+        table=str(Path(campaign.file).parent / named) if named else elsewhere,
         email1=person.email1,
         fields=person.fields,
         add=steps[Op.ADD].state,

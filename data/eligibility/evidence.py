@@ -13,12 +13,14 @@ from typing import Any
 from sqlalchemy import JSON, Row, bindparam, select, text
 from sqlmodel import Session
 
+from config.timetable import span
 from data.campaigns.people import hashed, invites_of, steps_of
 from data.store.states import Op
-from data.store.tables import PERSON, SENDS_MORE, STEP, UtcTime, one_of
+from data.store.tables import PERSON, SENDS_MORE, STEP, UtcTime, now, one_of
 
 APPROVE, REJECT, SHOWN = "approve", "reject", "shown"
 LISTING, ERASED, PROBLEM, MAILBOX, NAME = "listing", "erased", "problem", "mailbox", "name"
+RECENT = "recent"
 _whose = STEP.alias("whose")
 ABOUT = (
     *(PERSON.c[each] for each in ("id", "email_key", "mailbox", "email1", "name_key")),
@@ -29,7 +31,7 @@ ABOUT = (
 WHOSE = (_whose, steps_of(_whose, Op.INVITE))
 Found = dict[tuple[str, str], list[Row[Any]]]
 """By its kind, and what it concerns: rows with `person`, whom it is about (not against), their
-`email1`, the `state` of their invitation, and the `campaign` that invited them."""
+`email1`, the `state` of their invitation, and the `campaign` that invited them, and when (`at`)."""
 
 
 def facts_of(session: Session, campaign_id: int, per_second: float | None = None) -> Any:
@@ -63,6 +65,11 @@ def against(session: Session, facts: Any, people: Sequence[Row[Any]] | None) -> 
     found: Found = defaultdict(list)
     for row in session.connection().execute(_OF_ALL if people is None else _OF_THESE, of):
         found[row.kind, row.what].append(row)
+    if not_within := invites_of(facts).not_within:
+        of["since"] = now() - span(not_within)
+        lately = _OF_ALL_LATELY if people is None else _OF_THESE_LATELY
+        for row in session.connection().execute(lately, of):
+            found[RECENT, row.what].append(row)
     return found
 
 
@@ -154,9 +161,20 @@ FROM person CROSS JOIN step WHERE {_INVITE}
     AND person.campaign_id = :campaign AND NOT listed AND name_key IN {{names}} AND became IS NULL
     AND ({_TOUCHED} OR {_BLOCKED})
 """
+# When other campaigns invited somebody, the last time first.
+_LATELY = f"""
+SELECT part.mailbox AS what, coalesce(became, person.id) AS person, campaign.key AS campaign,
+    request.claimed_at AS at
+FROM part JOIN request ON request.id = part.request_id JOIN step ON step.id = part.step_id
+    JOIN person ON person.id = step.person_id JOIN campaign ON campaign.id = step.campaign_id
+WHERE part.mailbox IN {{boxes}} AND {_CAME}
+    AND campaign.id != :campaign AND request.claimed_at > :since
+ORDER BY request.id DESC
+"""
 _LISTS = ("words", "signs", "boxes", "names")
+_AMONG = "(SELECT key FROM json_each(:{}))"
 _OF_THESE = (
-    text(_EVIDENCE.format(**{name: f"(SELECT key FROM json_each(:{name}))" for name in _LISTS}))
+    text(_EVIDENCE.format(**{name: _AMONG.format(name) for name in _LISTS}))
     .bindparams(*(bindparam(name, type_=JSON) for name in _LISTS))
     .columns(state=STEP.c.state.type)
 )
@@ -170,6 +188,17 @@ _OF_ALL = text(
         "AND name_key != '')",
     )
 ).columns(state=STEP.c.state.type)
+_since = bindparam("since", type_=UtcTime())
+_OF_ALL_LATELY = (
+    text(_LATELY.format(boxes=f"(SELECT p.mailbox {_TO_COME})"))
+    .bindparams(_since)
+    .columns(at=UtcTime())
+)
+_OF_THESE_LATELY = (
+    text(_LATELY.format(boxes=_AMONG.format("boxes")))
+    .bindparams(_since, bindparam("boxes", type_=JSON))
+    .columns(at=UtcTime())
+)
 _about = select(*ABOUT).join(*WHOSE).order_by(PERSON.c.id)
 _THESE = _about.where(one_of(PERSON.c.id, "people"))
 _ALL = _about.where(PERSON.c.id.in_(text(f"SELECT p.id {_TO_COME}")))

@@ -45,6 +45,7 @@ class Kind(StrEnum):
     DO_NOT_CONTACT = "do not contact"
     FORGOTTEN = "forgotten"  # has the mailbox of somebody who was erased
     SAME_PROBLEM = "same problem"  # another campaign invited them to it
+    RECENT = "recent"  # another campaign invited them within invites.not_within
     SECOND_ADDRESS = "second address"  # looks like somebody invited, withdrawn or blocked
 
 
@@ -265,6 +266,9 @@ def _against(
         yield Kind.FORGOTTEN, "has the mailbox of somebody who was forgotten"
     if pilot:
         return
+    for last in found.get((evidence.RECENT, row.mailbox), ())[:1]:
+        why = f"was invited by the campaign {last.campaign} on {last.at:%Y-%m-%d} (not_within)"
+        yield Kind.RECENT, why
     theirs = {evidence.PROBLEM: row.mailbox, evidence.MAILBOX: row.mailbox}
     for kind, what in (theirs | {evidence.NAME: row.name_key}).items():
         for other in found.get((kind, what), ()):

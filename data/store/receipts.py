@@ -269,13 +269,13 @@ def _write(
     failed: list[OSError] = []
     for path in places:
         try:
-            _replace(path, receipt.model_dump_json(indent=1).encode() + b"\n")
+            replace(path, receipt.model_dump_json(indent=1).encode() + b"\n")
         except OSError as error:
             failed.append(error)
     return failed
 
 
-def _replace(path: Path, content: bytes) -> None:
+def replace(path: Path, content: bytes) -> None:
     """Write a file whole and to the disk, for its owner alone."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     number, begun = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")

@@ -19,6 +19,7 @@ from data.store.tables import Campaign
 from flows.cli import words
 from flows.cli.panels import CAMPAIGN, PEOPLE
 from tasks.forgetting import remove_outputs, what_is_left
+from tasks.reminders import whom
 
 KEY = typer.Argument(..., help="The campaign.")
 EMAILS = typer.Argument(..., help="Addresses.")
@@ -32,19 +33,29 @@ class NotAgreed(CampaignError):
 @PEOPLE.command
 def invite(
     key: str = KEY,
-    emails: list[str] = EMAILS,
+    emails: list[str] = typer.Argument([], help="Addresses."),
+    everyone: bool = typer.Option(False, "--everyone", help="Remind whoever was invited."),
+    listed: Path | None = typer.Option(None, "--from", help="Remind only people of this list."),
+    finished: Path | None = typer.Option(None, "--except", help="Remind nobody of this list."),
     yes: bool = typer.Option(False, "--yes", help="Do not ask before a second email."),
     why: str = WHY,
 ) -> None:
     """Invite somebody once more, or although they are held. Needs --why.
 
+    With --everyone or --from, people get one more email as a reminder; nobody held is let through.
+
     Example: campaign invite backend-2026 ada@example.org --why "The email went to spam"
     """
+    reminds = everyone or listed is not None
+    if bool(emails) == reminds or (finished and not reminds):
+        raise typer.BadParameter("name people, or type --everyone or --from LIST")
     by = by_whom(why)
-    if not yes:
+    if reminds:
+        emails = _reminded(key, listed, finished, ask=not yes)
+    elif not yes:
         _ask_before_a_second_email(key, emails)
     with deciding(key) as (session, campaign):
-        done = decisions.invite(session, campaign.id, emails, by)
+        done = decisions.invite(session, campaign.id, emails, by, through=not reminds)
         for email1, what in done.items():
             print(f"{email1} {what}.")
         _then_run(campaign)
@@ -214,6 +225,16 @@ def _ask_before_a_second_email(key: str, emails: list[str]) -> None:
     question = f"Have the service send a second email to {', '.join(invited)}?"
     if invited and not words.agreed(question):
         raise NotAgreed
+
+
+def _reminded(key: str, listed: Path | None, finished: Path | None, *, ask: bool) -> list[str]:
+    with deciding(key) as (session, campaign):
+        found = whom(session, campaign, listed, finished)
+    for line in found.notes:
+        words.aside(line)
+    if ask and not words.confirmed("Have the service send it?"):
+        raise NotAgreed
+    return found.emails
 
 
 def _then_run(campaign: Campaign) -> None:

@@ -10,7 +10,6 @@ import typer
 
 from config.errors import command
 from config.reading import Campaign as Read
-from config.reading import read_campaign
 from config.settings import settings
 from data.campaigns.history import Event
 from data.campaigns.history import history as events_of
@@ -22,6 +21,7 @@ from flows.cli import words
 from flows.cli.panels import LOOK, SEND
 from tasks.outlook import Plan
 from tasks.plan import make_plan
+from tasks.sources.reading import read_campaign
 from tasks.status import in_words, keys, left_over, needs, summary, waits
 from tasks.status import status as whole
 

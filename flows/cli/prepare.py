@@ -14,6 +14,7 @@ from flows.cli import words
 from flows.cli.panels import BEGIN, SEND
 from flows.starter import write_each, write_starter
 from tasks.outputs.marking import NothingToMark, write_marked
+from tasks.sources.reading import read_campaign
 
 
 @SEND.command
@@ -29,7 +30,7 @@ def check(
 
     Example: campaign check hiring.yaml
     """
-    good, mistakes = read_all(files)
+    good, mistakes = read_all(files, read_campaign)
     if as_json:
         problems = [mistake.as_json() for mistake in mistakes]
         print(json.dumps({"ok": not mistakes, "problems": problems}, ensure_ascii=False, indent=2))

@@ -26,6 +26,7 @@ from flows.ending import End, Ending
 from flows.server import is_away, prefect_server
 from tasks.outlook import Plan
 from tasks.plan import make_plan
+from tasks.sources.reading import read_campaign
 from tasks.status import needs, progress, status
 
 SECONDS = 0.5  # between two looks at how far a run is
@@ -87,7 +88,7 @@ def run(
 
 def _read(places: list[Path]) -> tuple[list[Campaign], bool]:
     """Read all campaigns. A bad file that was typed stops everything, one of a folder itself."""
-    good, mistakes = read_all(places)
+    good, mistakes = read_all(places, read_campaign)
     if mistakes and not (good and all(place.is_dir() for place in places)):
         raise BadInput(mistakes)
     for mistake in mistakes:

@@ -1,7 +1,6 @@
 """The commands that stay: `up`, `orders` and `sandbox`."""
 
 import asyncio
-import socket
 import sys
 from contextlib import suppress
 from itertools import count
@@ -15,7 +14,7 @@ from config.settings import service_settings, settings
 from data.store.ledger import Ledger
 from flows.cli.panels import BEGIN, SEND
 from flows.prefect_home import login, prefect_home
-from flows.server import PortTaken, standing_server
+from flows.server import listening, standing_server
 from sandbox.__main__ import main
 from tasks.orders.desk import Desk, application
 
@@ -61,15 +60,11 @@ def orders(
     token = settings().orders_token
     if token is None:
         raise BadSettings("CAMPAIGN_ORDERS_TOKEN: not set, wanted 16 characters or more.")
-    try:
-        listener = socket.create_server((host, port))
-    except OSError:
-        raise PortTaken(port=port, other=port % 65535 + 1) from None
-    with listener, Ledger.open(settings().database_url) as ledger, suppress(KeyboardInterrupt):
+    with listening(host, port) as taken, Ledger.open() as ledger, suppress(KeyboardInterrupt):
         desk = application(Desk(folder, ledger, token.get_secret_value()))
         config = uvicorn.Config(desk, log_config=None, access_log=False, limit_concurrency=100)
         print(f"Orders: http://{host}:{port}/campaigns/KEY/candidates. Ctrl-C stops.", flush=True)
-        uvicorn.Server(config).run([listener])
+        uvicorn.Server(config).run([taken])
 
 
 @BEGIN.command

@@ -51,7 +51,7 @@ def write_marked(
         raise OneTable(files=" and ".join(map(str, files)))
     source = read_file(files[0], encoding_of(files[0], *folders))
     is_workbook = source.kind is Kind.WORKBOOK
-    ending = source.file.suffix.lower() if is_workbook else ".xlsx"
+    ending = (source.file.suffix.lower() if is_workbook else "") or ".xlsx"
     if copy.suffix.lower() != ending:
         raise WrongEnding(file=copy, ending=ending)
     book, spots = (_own if is_workbook else _anew)(source, in_cells)

@@ -64,16 +64,10 @@ class Wire:
     """
 
     def __init__(self, ca_file: Path | None = None) -> None:
-        try:
-            trusted = httpx.create_ssl_context()
-            if ca_file is not None:
-                trusted.load_verify_locations(ca_file)
-        except OSError as error:
-            why = f"CAMPAIGN_CA_FILE cannot be read as certificates ({type(error).__name__})."
-            raise BadSettings(why) from None
+        certificates = trusted(ca_file)
         try:
             self._client = httpx.AsyncClient(
-                verify=trusted,
+                verify=certificates,
                 limits=httpx.Limits(max_connections=None, max_keepalive_connections=0),
                 mounts={"http://": None},  # settings allow it to this machine only
             )
@@ -96,6 +90,18 @@ class Wire:
             if seen.error is None:
                 seen.error, seen.fatal = _reason(error, seen.phase)
         return seen
+
+
+def trusted(ca_file: Path | None) -> ssl.SSLContext:
+    """The usual certificates, and those of a file. Raises BadSettings."""
+    try:
+        context = httpx.create_ssl_context()
+        if ca_file is not None:
+            context.load_verify_locations(ca_file)
+    except OSError as error:
+        why = f"CAMPAIGN_CA_FILE cannot be read as certificates ({type(error).__name__})."
+        raise BadSettings(why) from None
+    return context
 
 
 async def _read(seen: Exchange, answer: httpx.Response) -> None:

@@ -432,19 +432,22 @@ async def test_a_definition_that_is_gone_has_no_schedule_and_one_that_is_back_ha
     assert await schedules() == after | {"gone": [True]}
 
 
-async def test_a_table_elsewhere_that_a_definition_reads_is_watched_too(
-    client, folder, ledger
+@pytest.mark.parametrize(("name", "looks"), [("../export.csv", 4), ("ordered.orders.csv", 1)])
+async def test_a_table_that_a_definition_reads_is_watched_too(
+    client, folder, ledger, name, looks
 ) -> None:
-    table = folder.parent / "export.csv"
+    """Wherever it is; one of orders is run though it changes at each look."""
+    table = folder / name
     rows = ["first_name,last_name,email1", "Ada,Of X,ada@x.test"]
     table.write_text("\n".join(rows))
-    write(folder, "tabled", candidates={"file": "../export.csv"})
+    write(folder, key := Path(name).name.partition(".")[0], candidates={"file": name})
     watched = Watched(folder, ledger, print)
-    for _ in range(4):
-        await watched.run_what_is_new(client)
-    table.write_text("\n".join([*rows, "Ben,Of X,ben@x.test"]))
-    for _ in range(4):
-        await watched.run_what_is_new(client)
-    there = await client.read_deployment_by_name("campaign/tabled")
+    for number in range(3):
+        for _ in range(looks + 3 * (number == 0)):
+            await watched.run_what_is_new(client)
+        rows.append(f"Ben{number},Of X,ben{number}@x.test")
+        table.write_text("\n".join(rows))
+        os.utime(table, (number, number))
+    there = await client.read_deployment_by_name(f"campaign/{key}")
     runs = await client.read_flow_runs()
-    assert sum(run.deployment_id == there.id for run in runs) == 2
+    assert sum(run.deployment_id == there.id for run in runs) == 3

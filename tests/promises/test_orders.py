@@ -1,7 +1,9 @@
-"""Promise 54: an order that was taken is durable, and is sent once however often it comes."""
+"""Promises 54 and 55: people as they are ordered, and behind an address."""
 
 import socket
+import threading
 from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import httpx
 import pytest
@@ -57,3 +59,62 @@ def test_54_an_order_that_was_taken_is_sent_once_however_often_it_comes(
     assert campaign("run", file, "--yes").code == 0
     assert sorted(service.invited()) == sorted(PEOPLE)
     assert "person" not in running.kill().said.lower()
+
+
+class Sheet(BaseHTTPRequestHandler):
+    """A shared sheet: its export, for whoever has the link."""
+
+    rows, kind = "first_name,last_name,email1\n", "text/csv"
+
+    def do_GET(self) -> None:
+        knows = (
+            self.path.endswith("?key=s3cret") and self.headers["Authorization"] == "Basic s3cret"
+        )
+        self.send_response(200 if knows else 403)
+        self.send_header("Content-Type", self.kind)
+        self.send_header("Content-Length", str(len(self.rows)))
+        self.end_headers()
+        self.wfile.write(self.rows.encode())
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+def test_55_what_stands_behind_an_address_is_read_whole_and_its_secrets_are_shown_nowhere(
+    sandbox: Callable[..., Service], campaign: Campaign
+) -> None:
+    service, said = sandbox(), ""
+    with ThreadingHTTPServer(("127.0.0.1", 0), Sheet) as sheet:
+        threading.Thread(target=sheet.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{sheet.server_port}/export?key=s3cret"
+        file = campaign.write(candidates={"url": url, "file": None})
+
+        def does(*words: object) -> int:
+            nonlocal said
+            done = campaign(*words, CAMPAIGN_FETCH_AUTHORIZATION="Basic s3cret")
+            said += done.said
+            return done.code
+
+        for number in range(3):
+            Sheet.rows += f"Ann{number},Lee{number},ann{number}@example.org\n"
+            assert does("run", file, "--yes") == 0, said
+            assert service.invited() == [f"ann{each}@example.org" for each in range(number + 1)]
+        assert does("check", file, "--json") == does("plan", file, "--json") == 0
+        [kept] = campaign.ledger.parent.glob("*.fetched/*")
+        assert kept.stat().st_mode & 0o777 == 0o600
+        Sheet.kind = "text/html"
+        before = service.changes()
+        assert does("run", file, "--yes") == does("check", file) == 2
+        assert service.changes() == before
+        assert not kept.exists()
+        Sheet.kind = "text/csv"
+        assert does("check", file) == does("forget", "ann0@example.org", "--yes") == 0
+        assert not kept.exists()
+        sheet.shutdown()
+    assert "127.0.0.1 answered with a page (text/html)" in said
+    assert f"remove the row from what {file} reads by its url" in said
+    places = [campaign.ledger.parent, campaign.home, campaign.outputs]
+    files = [each for place in places for each in place.rglob("*") if each.is_file()]
+    assert files
+    assert "s3cret" not in said
+    assert not any(b"s3cret" in each.read_bytes() for each in files)

@@ -6,9 +6,11 @@ import pytest
 from sqlmodel import update
 
 from config.sheets.entries import entry
+from data.campaigns import people
 from data.campaigns.intake import Allowed
 from data.decisions import decisions as d
 from data.eligibility.due import due
+from data.eligibility.holds import holds
 from data.sending.claims import claim
 from data.store.states import Op, State
 from data.store.tables import REQUEST, now
@@ -166,6 +168,9 @@ def test_an_edit_that_is_taken_back_is_a_question(desk):
         (State.REFUSED, {}, None),
         (State.WAITING, {}, None),
         (State.DONE, {"problem": 43}, None),
+        (State.DONE, {"problem": 43, "invites": {"not_within": "2 weeks"}}, "recent"),
+        (State.UNSURE, {"problem": 43, "invites": {"not_within": "2 weeks"}}, "recent"),
+        (State.REFUSED, {"problem": 43, "invites": {"not_within": "2 weeks"}}, None),
     ],
 )
 def test_whom_another_campaign_invited_to_the_same_problem(desk, state, other, held):
@@ -174,6 +179,23 @@ def test_whom_another_campaign_invited_to_the_same_problem(desk, state, other, h
     desk.does(Op.INVITE, "Ada", key="first", state=state)
     desk.take_in(("A", "Da", "ada+x@x.org"), "Ben", key="second", **other)
     assert desk.kept("ada+x@x.org", "Ben", key="second") == ({"ada+x@x.org": held} if held else {})
+
+
+@pytest.mark.parametrize(("days", "held"), [(30, True), (32, False)])
+def test_nobody_is_invited_again_within_the_time_that_a_definition_names(desk, days, held):
+    desk.take_in("Ada", "Ben", key="first")
+    desk.sends("Ada", key="first")
+    then = now() - timedelta(days=days)
+    desk.call(lambda s, _: s.execute(update(REQUEST).values(claimed_at=then)), key="first")
+    desk.take_in("Ada", "Ben", problem=43, invites={"not_within": "1 month"})
+    with desk.at("backend") as (session, _):
+        found = [hold.why for hold in holds(session, people.find(session, "backend")).values()]
+    why = f"was invited by the campaign first on {then:%Y-%m-%d} (not_within)"
+    assert found == [why] * held
+    if held:
+        desk.call(d.invite, [address("Ada")], ME)
+        desk.adds()
+    assert desk.kept("Ada") == {}
 
 
 def test_the_pilot_may_be_the_same_person_in_every_campaign(desk):

@@ -1,13 +1,15 @@
 """Decisions as they are typed: what cannot be taken back is asked for first."""
 
+import os
 import shlex
 import sys
+from pathlib import Path
 
 import pytest
 from sqlalchemy import text
 from sqlmodel import SQLModel, select
 
-from data.decisions.decisions import By, withdraw
+from data.decisions.decisions import By, block, withdraw
 from data.store.states import Op, State
 from data.store.tables import Decision
 from flows.cli import app, words
@@ -72,6 +74,53 @@ def test_what_is_no_address_decides_nothing(
     assert app.run(shlex.split(typed)) == 2
     assert everything() == before
     assert " is no" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("typed", "reminded", "said"),
+    [
+        ("--everyone --except finished.csv", ["Ben", "Eve"], "one more email: 2"),
+        ("--from finished.csv", ["Ada"], "nobody can know who has finished"),
+        ("--everyone --from finished.csv --except finished.csv", [], "one more email: 0"),
+    ],
+)
+def test_a_reminder_is_one_more_email_to_whoever_was_invited_and_is_in_no_list(
+    typed: str,
+    reminded: list[str],
+    said: str,
+    desk: Desk,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The pilot gets none: their email would have to be approved again."""
+    finished = "Candidate,Email\nAda L,ADA@x.org\nZoe P,zoe@x.org\n"
+    (tmp_path / "finished.csv").write_text(finished)
+    os.utime(tmp_path / "finished.csv", (0, 0))
+    monkeypatch.chdir(tmp_path)
+    for invites in ({}, {"pilot": "me@x.org"}):
+        desk.take_in("Ada", "Ben", "Cyd", "Eve", invites=invites)
+        desk.sends()
+    desk.call(withdraw, ["cyd@x.org"], By("me", "the wrong day"))
+    command = ["invite", "backend", *typed.split(), "--why", "reminder"]
+    assert app.run(command) == 1
+    assert app.run([*command, "--yes"]) == app.run([*command, "--yes"]) == 0
+    seen = capsys.readouterr().err
+    assert 'finished.csv:3: "zoe@x.org" is nobody of this campaign' in seen
+    assert said.lower() in seen.lower()
+    waiting = [each for each in ("Ada", "Ben", "Eve") if desk.state(each)[1] == "waiting"]
+    assert waiting == reminded
+    with desk.at() as (session, _):
+        decided = session.exec(select(Decision).where(Decision.word == "invite")).all()
+        assert [each.value for each in decided] == [[]] * len(reminded)
+
+
+def test_nobody_held_is_reminded(desk: Desk) -> None:
+    desk.take_in("Ada", "Ben")
+    desk.sends()
+    desk.call(lambda session, _: block(session, ["ada@x.org"], By("me", "asked")))
+    assert app.run(["invite", "backend", "--everyone", "--why", "reminder", "--yes"]) == 0
+    assert [desk.state(each)[1] for each in ("Ada", "Ben")] == ["done", "waiting"]
 
 
 def test_nothing_is_forgotten_where_nobody_can_be_asked(

@@ -1,0 +1,73 @@
+"""Who gets one more email on purpose: whoever was invited, without those whom a person excepts."""
+
+from collections import Counter
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sqlmodel import Session
+
+from config.emails import email_key
+from config.errors import BadInput, shown
+from config.sheets.cells import plain_address
+from config.sheets.files import read_file
+from config.sheets.table import table_of
+from data.campaigns.people import rows
+from data.eligibility.holds import holds
+from data.store.states import State
+from data.store.tables import Campaign
+
+UNKNOWN = (
+    "Nobody can know who has finished: whoever has gets this email too, without --except LIST."
+)
+
+
+@dataclass
+class Reminded:
+    """Whom it is for, and what a person should see before it is decided."""
+
+    emails: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def whom(
+    session: Session, campaign: Campaign, listed: Path | None, finished: Path | None
+) -> Reminded:
+    """Whom to remind, of a list or of everybody. Raises BadInput for a list that cannot be read."""
+    everybody = rows(session, campaign.id)
+    invited = [row.person_id for row in everybody if row.invite is State.DONE]
+    held = holds(session, campaign, invited)
+    found, keys = Reminded(), {row.email_key for row in everybody}
+    only = {*_addresses(listed, keys, found.notes)} if listed else keys
+    done = {*_addresses(finished, keys, found.notes)} if finished else set()
+    others: Counter[str] = Counter()
+    for row in everybody:
+        why_not = {
+            "not invited yet, or not any more": row.invite is not State.DONE,
+            "the pilot": row.person_id == campaign.pilot_id,
+            f"in {finished}": row.email_key in done,
+            f"not in {listed}": row.email_key not in only,
+            "held": row.person_id in held,
+        }
+        if first := next((why for why, holds_ in why_not.items() if holds_), None):
+            others[first] += 1
+        else:
+            found.emails.append(row.email1)
+    found.notes += [f"Left out: {number:,} {why}" for why, number in others.items()]
+    found.notes += [UNKNOWN] if finished is None else []
+    found.notes.append(f"People who get one more email: {len(found.emails):,}")
+    return found
+
+
+def _addresses(file: Path, known: Collection[str], notes: list[str]) -> Iterator[str]:
+    """The email keys in a table of any kind; rows with nobody of these are named."""
+    table = table_of(read_file(file))
+    if table.mistakes:
+        raise BadInput(table.mistakes)
+    column = table.by_field["email1"]
+    for row, *cells in table.cells.itertuples(name=None):
+        key = email_key(plain_address(cells[column]))
+        yield key
+        if key not in known:
+            where = table.place(row, "email1")
+            notes.append(f"{where}: {shown(cells[column])} is nobody of this campaign")

@@ -1,0 +1,47 @@
+"""People behind an address or a query, in a file for whoever owns the ledger."""
+
+import os
+import time
+from pathlib import Path
+
+from sqlalchemy import make_url
+
+from config.definition import Table
+from config.errors import BadInput, Place
+from config.settings import Settings, home, settings
+from data.store.receipts import replace
+from tasks.sources.address import Unread, fetched
+from tasks.sources.query import answered
+
+
+def brought(key: str, spec: Table, file: Path, *, kept: bool) -> Path:
+    """Bring the people of a campaign into a file, or (`kept`) name it as it is. Raises BadInput."""
+    here = settings()
+    place = folder_of(here) / key
+    try:
+        if not kept:
+            place.unlink(missing_ok=True)  # what was brought before never stands for it
+            replace(place, _table(spec, file, here))
+            at = time.time() - 2  # at rest: it is never unfinished
+            os.utime(place, (at, at))
+    except OSError as error:
+        raise BadInput.at(Place(place), f"this file cannot be written: {error.strerror}") from None
+    return place
+
+
+def folder_of(here: Settings) -> Path:
+    """Where what was brought is kept: beside the ledger, or in our home for one on a server."""
+    ledger = make_url(here.database_url)
+    path = Path(ledger.database or "") if ledger.drivername == "sqlite" else home() / "data/server"
+    return path.with_name(f"{path.name}.fetched")
+
+
+def _table(spec: Table, file: Path, here: Settings) -> bytes:
+    """The table behind an address, or a query's answer. Raises BadInput with one sentence."""
+    try:
+        if spec.url is not None:
+            return fetched(spec.url.get_secret_value(), here)
+        return answered(file.parent / (spec.query or ""), spec.database or "")
+    except Unread as why:
+        field = "candidates.url" if spec.url else "candidates.query"
+        raise BadInput.at(Place(file), str(why), field=field) from None
