@@ -2,6 +2,7 @@
 
 import html
 import json
+import re
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -91,17 +92,19 @@ def _outputs(folder: Path, known: Sequence[Known]) -> Iterator[Path]:
             yield from beside.glob(pattern)
 
 
-def _signs(known: Known) -> Iterator[tuple[bytes, ...]]:
-    """What gives somebody away in a file: an address, or both names."""
+def _signs(known: Known) -> Iterator[re.Pattern[str]]:
+    """What gives somebody away in a file: an address, or both names side by side."""
+    addresses = [held.email1 for held in known.campaigns] + [known.email.strip()]
+    yield re.compile("|".join(re.escape(each.casefold()) for each in addresses))
     for held in known.campaigns:
-        yield (held.email1.casefold().encode(),)
-        first, last = (str(held.fields.get(n, "")) for n in ("first_name", "last_name"))
-        if first and last:
-            yield first.casefold().encode(), last.casefold().encode()
-    yield (known.email.strip().casefold().encode(),)
+        names = [str(held.fields.get(n, "")).casefold() for n in ("first_name", "last_name")]
+        if all(names):
+            one, two = map(re.escape, names)
+            beside = r"\W{1,9}(?:last_name|first_name)?\W{0,9}"
+            yield re.compile(rf"\b{one}{beside}{two}\b|\b{two}{beside}{one}\b")
 
 
-def _names(file: Path, signs: Sequence[tuple[bytes, ...]]) -> bool:
+def _names(file: Path, signs: Sequence[re.Pattern[str]]) -> bool:
     if file.stat().st_size > LARGEST:
         return False
     content = file.read_bytes()
@@ -110,9 +113,9 @@ def _names(file: Path, signs: Sequence[tuple[bytes, ...]]) -> bool:
         if sum(each.file_size for each in members) <= LARGEST:
             content = b"".join(map(archive.read, members))
     text = content.decode("utf-8", "replace")
-    shown = html.unescape(text)
+    seen = f"{text} {re.sub('<[^<>]*>', ' ', html.unescape(text))}"
     if file.suffix == ".json":
         with suppress(ValueError):  # somebody has changed it by hand
-            shown += json.dumps(json.loads(text), ensure_ascii=False)
-    seen = shown.casefold().encode()
-    return any(all(part in seen for part in sign) for sign in signs)
+            seen += json.dumps(json.loads(text), ensure_ascii=False)
+    seen = seen.casefold()
+    return any(sign.search(seen) for sign in signs)

@@ -104,7 +104,7 @@ class Desk:
         with alone(table := self._table(key), number) as rows:
             email = next(email_key(row["email1"]) for row in rows if row["id"] == number)
             if not self._withdrawn(key, email, by):
-                change(table, rows, [email], withdrawn=by.why)  # no run that begins now reads it
+                change(table, rows, [email], withdrawn="yes")  # no run that begins now reads it
                 at_work = not is_free(self._ledger, key.lower())
                 if not self._withdrawn(key, email, by) and at_work:
                     raise Refused(409, "a run at work may have read it; ask again in a minute")
