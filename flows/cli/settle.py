@@ -129,7 +129,9 @@ def _of_the_project(project: str | None, problem: str | None) -> list[Verdict]:
         verdicts.append(Verdict("sent" if number else "again", "", Op.CREATE, number))
     if problem is not None:
         if problem not in ("attached", "again"):
-            raise typer.BadParameter("this is no answer; say attached, or: again", param_hint="--problem")
+            raise typer.BadParameter(
+                "it is no answer; say attached, or: again", param_hint="--problem"
+            )
         verdicts.append(Verdict("again" if problem == "again" else "sent", "", Op.ATTACH))
     return verdicts
 
