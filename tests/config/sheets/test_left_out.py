@@ -6,7 +6,10 @@ from pathlib import Path
 import pytest
 from ruamel.yaml import YAML
 
+from config.sheets.files import read_file
 from config.sheets.headers import is_not_so, is_titled, says
+from config.sheets.left_out import to_decide
+from config.sheets.table import table_of
 from tests.config.sheets.conftest import Read, said, sent, short
 
 # Headers of columns: whoever has a value there is out.
@@ -299,3 +302,24 @@ def test_the_others_are_counted_by_what_tells_them_apart(read: Read) -> None:
     }
     nothing = read("\n".join([header, *rows]), ignore=["Veteran", "Stage"])
     assert nothing.ignored == ["Stage", "Veteran"]  # where nothing decides, it is said
+
+
+def test_new_asks_about_what_tells_people_apart_in_any_words(tmp_path: Path) -> None:
+    """Of numbers and dates only what few have; never about what a header calls harmless."""
+    file = tmp_path / "people.csv"
+    rows = ["A,Rome,4,,,Ac,ka", "A,Rome,5,2026-11-02,sai muualta töitä,Ad,la", "B,Oslo,6,,,Ae,ma"]
+    rows = [f"A{at},Lovelace,a{at}@people.test,{row}" for at, row in zip("cde", rows, strict=True)]
+    file.write_text("\n".join(["First name,Last name,Email,Kat.,City,Score,Lepo,?,Nick,Ä", *rows]))
+    blanks, _ = to_decide(table_of(read_file(file)), {})
+    assert blanks == {
+        "Kat.": "<keep which? A 2, B 1>",
+        "Lepo": "<keep which? empty 2, '2026-11-02' 1>",
+        "?": "<keep which? empty 2, sai muualta töitä 1>",
+    }
+
+
+def test_a_remark_that_nobody_looked_at_is_quoted(read: Read) -> None:
+    """Unless words in it say that somebody is out: then it is a question."""
+    table = "First name,Last name,Email,Notes\nAda,Lovelace,ada@people.test,likes tea\n"
+    assert read(table).remarks == ['Notes says of row 2 (Ada Lovelace) "likes tea"']
+    assert read(table, ignore="Notes").remarks == []

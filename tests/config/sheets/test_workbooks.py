@@ -181,10 +181,18 @@ def with_red_among_bands(sheet: Any) -> None:
         (lambda sheet: noted(sheet, "H3", "hired elsewhere"), "commented: row 3 (Ac Byron)"),
         (lambda sheet: noted(sheet, "C3", "call her Ace"), 'commented: row 3 (Ac Byron) "call'),
         (lambda sheet: noted(sheet, "C3", "rejected", "campaign"), None),  # of a marked copy
+        (
+            lambda sheet: setattr(sheet["A3"], "font", Font(color="FFC9211E")),
+            "struck through or red: row 3 (Ac Byron).",
+        ),
+        (
+            lambda sheet: sheet.parent.create_sheet("Do not contact").append(["A3@People.test"]),
+            'also on another sheet: row 3 (Ac Byron) "Do not contact".',
+        ),
     ],
 )
 def test_a_row_may_be_marked(read: Read, change: Callable[[Any], None], out: str | None) -> None:
-    """By a colour that few have, or by a comment; `hidden_rows` decides."""
+    """By a colour, a comment, or another sheet; `hidden_rows` decides."""
     rows = [[f"A{chr(96 + n)}", "Byron", f"a{n}@people.test", "Web"] for n in range(2, 9)]
     data = saved(HEAD, *rows, change=change)
     questions = [each.message for each in read(data, "people.xlsx").mistakes]
