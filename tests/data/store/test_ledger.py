@@ -29,7 +29,7 @@ from data.store.ledger import (
 from data.store.states import State
 from data.store.tables import Notice, Person, SeenFile
 
-OLD = Path(__file__).parents[1] / "ledger-1.0.sql"
+OLD = Path(__file__).parents[1] / "ledger-1.0.db"
 
 
 def url(file: Path) -> str:
@@ -229,9 +229,7 @@ def test_a_migration_that_fails_changes_nothing(file: Path, later: Callable[[str
 
 def test_a_ledger_of_1_0_is_one_of_this_version(tmp_path: Path) -> None:
     """It has people in every state, and its service in another spelling."""
-    file = tmp_path / "ledger.db"
-    with closing(sqlite3.connect(file)) as connection:
-        connection.executescript(OLD.read_text("utf-8"))
+    file = Path(shutil.copy(OLD, tmp_path / "ledger.db"))
     tables = "SELECT tbl_name, name FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL"
     with Ledger.open(url(file)) as old, Ledger.open(url(tmp_path / "new.db")) as new:
         assert {*sql(file, tables)} == {*sql(tmp_path / "new.db", tables)}
@@ -252,9 +250,7 @@ def test_a_ledger_of_1_0_is_one_of_this_version(tmp_path: Path) -> None:
 def test_a_ledger_of_1_0_keeps_its_pause_and_an_address_that_is_none(
     tmp_path: Path, service: str
 ) -> None:
-    file = tmp_path / "ledger.db"
-    with closing(sqlite3.connect(file)) as connection:
-        connection.executescript(OLD.read_text("utf-8"))
+    file = Path(shutil.copy(OLD, tmp_path / "ledger.db"))
     until, account = "2026-12-01 09:00:00.000000", sql(file, "SELECT account FROM campaign")[0][0]
     pace = f"INSERT INTO pace VALUES ('{service}', '{account}', '{until}')"
     sql(file, f"UPDATE campaign SET service = '{service}'", pace)
