@@ -17,7 +17,7 @@ HEX = r"\x{:02x}".format
 HARMLESS = "\n\t\u200c\u200d\u00a0\u202f\u3000"  # joiners and blanks that names are written with
 _KINDS: dict[type, str] = {dict: "a mapping", list: "a list"}
 _BLANK = re.compile("<[^<>@]*>")
-_MIXED = re.compile(r"[,;\"]|\d$")
+_MIXED = re.compile(r"[,;:\"]|\d$")
 
 
 @dataclass(frozen=True, slots=True)

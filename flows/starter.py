@@ -11,6 +11,7 @@ from typing import Any
 from unicodedata import normalize
 
 from config.building import FIELDS
+from config.emails import email_key
 from config.errors import BadInput, Place, command, shown, some
 from config.reading import YAML, who_reads
 from config.sheets.cells import Grid
@@ -204,7 +205,13 @@ def _workbook(fields: dict[str, Any], table: Table | None) -> Any:
         people.row_dimensions[number].hidden = number in grid.hidden
     for row, column in grid.struck:
         people.cell(row, column + 1).font = Font(strike=True)
-    for (row, column), text in grid.comments.items():
+    elsewhere = {
+        (row, 0): f"also on the sheet {grid.elsewhere[key]}"
+        for row, texts in grid.rows
+        for key in map(email_key, texts)
+        if key in grid.elsewhere
+    }
+    for (row, column), text in (elsewhere | grid.comments).items():
         people.cell(row, column + 1).comment = Comment(text, "")
     for (row, column), fill in grid.fills.items():
         people.cell(row, column + 1).fill = grid.palette[fill]
@@ -233,6 +240,8 @@ def _write(sheet: Any, row: int, cells: Iterable[str]) -> None:
 
 def _help(name: str) -> str:
     """What a field is, from the line below it in the model."""
+    if name.startswith("where."):
+        return "The values to keep, with semicolons between; a lone ; keeps the empty cells."
     of_table = f"candidates.table.{name}"
     names = (name, of_table, of_table.rpartition(".")[0])
     return next((FIELDS[each] for each in names if each in FIELDS), "")

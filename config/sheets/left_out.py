@@ -207,11 +207,13 @@ def _says(title: str, counts: Counts) -> Sequence[str]:
 
 
 def _tells_apart(title: str, counts: Counts) -> bool:
-    """Whether some have or share what others have not, under a header that may matter."""
+    """Whether some have or share what others have not, under a header that may matter, or few have
+    something in brackets or behind a dash."""
     people, texts = sum(counts.values()), not all(map(_MEASURE.fullmatch, filter(None, counts)))
     apart = (texts and len(counts) < people) or 2 * counts.get("", 0) >= people
-    matters = has_remarks(title) or (apart and not is_titled(title, "harmless"))
-    return len(counts) > 1 and matters
+    odd = sum(counts[value] for value in counts if _DASH.search(value) or _BRACKETS.search(value))
+    says = has_remarks(title) or 0 < 4 * odd <= people
+    return len(counts) > 1 and (says or (apart and not is_titled(title, "harmless")))
 
 
 def _tells(text: str) -> bool:

@@ -38,6 +38,7 @@ HEADING = (
     "only {0} stands in this row; below it: {1}. Delete the rows of whoever it says is out, or say "
     "it beside each of them in a column; then delete this row. If it is a person, complete it"
 )
+LEGEND = "only {0} stands in this row; delete it, or complete it if it is a person"
 FOOTERS = "not people, but totals or footers"
 RENAME = 'columns: {email1: "…"}, or rename the header of that column to Email'
 SWALLOWED = "a cell of this row holds whole rows; remove the stray quote, or the line breaks in it"
@@ -259,7 +260,8 @@ def _sift(table: Table, above: Sequence[Row], columns: Mapping[str, str]) -> Non
     for at, heading in headings:
         until = next((each for each, _ in headings if each > at), float("inf"))
         below = [name for row, name in table.names.items() if at < row < until]
-        found.append((grid.place(at), HEADING.format(heading, some(below) or "nobody")))
+        what = HEADING if below else LEGEND
+        found.append((grid.place(at), what.format(heading, some(below))))
     table.mistakes += [Mistake(*each) for each in found]
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 NAMED = 3
 VALUES = 6  # of a column, in one line
+NAMES = 12  # of people in a plan
 
 
 def harmless(stream: TextIO) -> TextIO:
@@ -82,20 +83,31 @@ def described(campaign: "Campaign") -> Iterator[tuple[str, str]]:
     project = definition.project
     yield "project", f"{project.name or f'project {project.id}'}, {what}"
     yield "dates", dates(project)
-    yield "people", counted(len(campaign.people), "candidate")
+    yield "people", f"{counted(len(campaign.people), 'candidate')}: {names(campaign)}"
     yield from who(campaign)
     yield "sent", "; ".join(sent(campaign)) or "nothing"
     yield from invitations(definition)
     yield from left_out(campaign)
     for note in campaign.notes:
         yield "note", note
+    yield from attention(campaign)
+
+
+def names(campaign: "Campaign") -> str:
+    """The first people of a campaign, by name."""
+    them = (each.candidate for each in campaign.people)
+    return some([f"{each.first_name} {each.last_name}" for each in them], NAMES)
 
 
 def who(campaign: "Campaign") -> Iterator[tuple[str, str]]:
-    """Who it is that gets an email, by the columns that tell them apart, and what was ignored."""
+    """Who it is that gets an email, by the columns that tell them apart."""
     for column, counts in campaign.apart.items():
         each = [f"{plain(value)} {people:,}" for value, people in counts.items()]
         yield "who", f"{column}: {some(each, VALUES)}"
+
+
+def attention(campaign: "Campaign") -> Iterator[tuple[str, str]]:
+    """What could decide and does not, and what nobody looked at: a person reads it last."""
     if campaign.ignored:
         number, columns = len(campaign.people), some(campaign.ignored, VALUES)
         everybody = f"All {number:,} are" if number > 1 else "The only person is"
@@ -118,6 +130,7 @@ def planned(plan: "Plan", campaign: "Campaign") -> Iterator[str]:
     yield f"  dates     {dates(campaign.definition.project)}"
     yield f"  add       {counted(plan.add, 'candidate')}"
     yield f"  invite    {counted(plan.invite, 'email')}"
+    yield f"  people    {names(campaign)}"
     more = (*who(campaign), *invitations(campaign.definition), *left_out(campaign))
     for heading, said in more:
         yield f"  {heading:<9} {said}"
@@ -129,6 +142,7 @@ def planned(plan: "Plan", campaign: "Campaign") -> Iterator[str]:
         yield f"  waits     {hold.why}"
         if hold.type_this:
             yield f"            {hold.type_this}"
+    yield from (f"  {heading} {said}" for heading, said in attention(campaign))
 
 
 def in_short(plan: "Plan", campaign: "Campaign") -> Iterator[str]:

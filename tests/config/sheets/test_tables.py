@@ -185,7 +185,7 @@ MISTAKES: list[tuple[str | bytes, dict[str, Any], list[str]]] = [
         {},
         [':3: only "Please delete these" stands…'],
     ),
-    (HEAD + ADA + "Eve,,\n", {}, [':3: only "Eve" stands in this row; below it: nobody. Delete…']),
+    (HEAD + ADA + "Eve,,\n", {}, [':3: only "Eve" stands in this row; delete it, …']),
     (HEAD + ADA + "\nMore of them,,\n" + HEAD + BOB, {}, [f":5: {rules.SECOND}"]),
     (
         HEAD[:-1] + ',Remark\nA,B,a@x.test,"see\nBob,B,bob@x.test,ok\nCid,C,cid@x.test,mail"\n',
