@@ -16,10 +16,9 @@ from pydantic_core import ErrorDetails
 from config import definition as models
 from config.definition import COLUMNS, Definition, Schedule, Table
 from config.errors import Mistake, Place
-from config.timetable import NEVER, instant, may_send, no_one_moment
+from config.timetable import NEVER, instant, may_send
 
 Location = tuple[int | str, ...]
-MOMENTS = ("project.starttime", "project.endtime", "invites.not_before", "invites.not_after")
 # Stands for a part that is wrong, so that the others can be compared.
 RIGHT: dict[str, Any] = {"campaign": "x", "project": {"name": "x", "timezone": "UTC"}, "problem": 1}
 RIGHT |= {"candidates": [], "stage_id": 1, "invites": {}, "guard": {}, "schedule": None}
@@ -96,10 +95,6 @@ def rules(definition: Definition, now: datetime) -> Iterator[tuple[bool, str, st
     begin, end = invites.not_before, invites.not_after
     late = "wanted a time after not_before"
     yield bool(begin and end and begin >= end), "invites.not_after", late
-    for part, name in (each.split(".") for each in MOMENTS):
-        fields = getattr(definition, part)
-        why = no_one_moment(getattr(fields, name), fields.timezone)
-        yield bool(why), f"{part}.{name}", why
     # This program, not the service, decides whether it is time.
     zone = "needs a timezone: the project's, or  timezone: Europe/Paris  beside it"
     for name in ("not_before", "not_after", "hours", "holidays"):

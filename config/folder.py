@@ -17,7 +17,6 @@ WORKBOOKS = (".xlsx", ".xlsm")
 KINDS = (*YAML, *WORKBOOKS)
 # In docProps/core.xml of a copy of somebody's workbook, before the name of the original.
 COPY = "campaign-copy-5b1f0c9e7a64 "
-OF_1_0 = "campaign output"
 HIDDEN = (".", "~", "#")  # how locks, drafts and unfinished copies of other programs begin
 
 
@@ -30,13 +29,15 @@ class Folder:
 
 
 def find(folder: Path) -> Folder:
-    """Find the campaigns of a folder; folders within it are not read.
+    """Find the campaigns of a folder, but for folders within it; any other file is one itself.
 
     A YAML file is one if it has a field `campaign` or `candidates`, a workbook if it has a sheet
     `campaign`, is no copy of ours, and is read by no definition here. A file that cannot be read
     is a mistake of its own.
     """
     found = Folder()
+    if not os.path.isdir(folder):  # noqa: PTH112 - Path.is_dir raises in one that cannot be read
+        return Folder([folder])
     try:
         named = (each for each in folder.iterdir() if not each.name.startswith(HIDDEN))
         files = sorted(each for each in named if each.suffix.lower() in KINDS and not each.is_dir())
@@ -63,39 +64,29 @@ def find(folder: Path) -> Folder:
 
 def read_all(places: list[Path]) -> tuple[list[Campaign], list[Mistake]]:
     """Read the definitions among files and folders: those that are right, and every mistake."""
-    files, mistakes = _files_in(places)
     good: list[Campaign] = []
-    first: dict[str, Path] = {}
-    for file in files:
-        try:
-            read = read_campaign(file)
-        except BadInput as error:
-            mistakes += error.mistakes
-        except Bug as error:
-            mistakes.append(Mistake(Place(file), str(error)))
-        else:
-            key = read.definition.campaign
-            if first.setdefault(key, file) is file:
-                good.append(read)
-            else:
-                why = f"{key} is in {first[key]} as well; each needs its own key"
-                mistakes.append(Mistake(Place(file), why))
-    return good, in_order(mistakes)
-
-
-def _files_in(places: list[Path]) -> tuple[list[Path], list[Mistake]]:
-    """The definitions among files and folders, each once, and what is wrong with others."""
-    files: dict[str, Path] = {}
     mistakes: list[Mistake] = []
+    first: dict[str, Path] = {}
     for place in places:
-        # Path.is_dir raises where a folder above it cannot be read.
-        found = find(place) if os.path.isdir(place) else None  # noqa: PTH112
-        mistakes += found.mistakes if found else []
-        for file in found.files if found else [place]:
-            files.setdefault(os.path.realpath(file), file)
-        if found and not found.files and not found.mistakes:
+        found = find(place)
+        mistakes += found.mistakes
+        if found == Folder():
             mistakes.append(Mistake(Place(place), "there is no campaign in this folder"))
-    return list(files.values()), mistakes
+        for file in found.files:
+            try:
+                read = read_campaign(file)
+            except BadInput as error:
+                mistakes += error.mistakes
+            except Bug as error:
+                mistakes.append(Mistake(Place(file), str(error)))
+            else:
+                key = read.definition.campaign
+                if first.setdefault(key, file) is file:
+                    good.append(read)
+                else:
+                    why = f"{key} is in {first[key]} as well; each needs its own key"
+                    mistakes.append(Mistake(Place(file), why))
+    return good, in_order(mistakes)
 
 
 def _is_definition(file: Path, keys: dict[str, Path]) -> bool:
@@ -120,7 +111,7 @@ def _is_campaign(workbook: Path) -> bool:
         read_file(workbook)  # says better what it is, if it cannot be read at all
         raise BadInput.at(Place(workbook), DAMAGED) from None
     sheets, core = parts.values()
-    of = re.search(rf"<(?:\w+:)?category>(?:{COPY}|{OF_1_0})([^<]*)</", core)
+    of = re.search(rf"<(?:\w+:)?category>{COPY}([^<]*)</", core)
     is_copy = of is not None and unescape(of[1]) != workbook.name
     has_sheet = re.search(r'<(?:\w+:)?sheet [^<>]*\bname="\s*campaign\s*"', sheets, re.I)
     return has_sheet is not None and not is_copy

@@ -1,7 +1,7 @@
 """From a file to a campaign with its people, or to every mistake in both."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
@@ -17,26 +17,12 @@ from config.yaml_file import read_yaml
 YAML = (".yaml", ".yml")
 
 
-@dataclass(frozen=True, slots=True)
-class Campaign:
-    """A campaign as it was read.
-
-    `notes` are what a person should see before it is sent. `left_out` names whom the definition
-    keeps out, by the reason; `apart` counts the others by the columns that tell them apart, of
-    which `ignored` decide nothing; `remarks` quotes what nobody looked at. `columns` names the
-    header that each sent field comes from. `digest` identifies the bytes of both files.
-    """
+@dataclass(kw_only=True)
+class Campaign(People):
+    """A campaign as it was read; its digest identifies the bytes of both files."""
 
     file: Path
     definition: Definition
-    people: list[Listed] = field(repr=False)
-    notes: list[str]
-    digest: str
-    left_out: dict[str, list[str]] = field(repr=False)
-    columns: dict[str, str]
-    apart: dict[str, Mapping[str, int]] = field(default_factory=dict)
-    ignored: list[str] = field(default_factory=list)
-    remarks: list[str] = field(default_factory=list)
 
 
 def read_campaign(file: Path, campaign: str | None = None) -> Campaign:
@@ -63,10 +49,9 @@ def _read(file: Path, campaign: str | None) -> Campaign:
         if each.candidate.stage_id is None:
             staged = each.candidate.model_copy(update=stage)
             people.listed[at] = replace(each, candidate=staged)
-    notes = [*people.notes, *_address_notes(people.listed)]
-    digest = sha256(sha256(data).digest() + people.digest.encode()).hexdigest()
-    others = (people.left_out, people.columns, people.apart, people.ignored, people.remarks)
-    return Campaign(file, definition, people.listed, notes, digest, *others)
+    people.notes += _address_notes(people.listed)
+    people.digest = sha256(sha256(data).digest() + people.digest.encode()).hexdigest()
+    return Campaign(file=file, definition=definition, **vars(people))
 
 
 def key_of(file: Path) -> str:
@@ -135,7 +120,7 @@ def _people(written: Written, candidates: list[Candidate] | Table) -> People:
         return read_people(candidates, written.whole.file.parent)
     places = (written.place(("candidates", at)) for at in range(len(candidates)))
     pairs = zip(candidates, places, strict=True)
-    people = People([Listed(each, email_key(each.email1), place) for each, place in pairs])
+    people = People(listed=[Listed(each, email_key(each.email1), place) for each, place in pairs])
     compare(people.listed, people)
     return people
 

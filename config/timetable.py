@@ -68,17 +68,6 @@ def instant(wall: datetime, zone: ZoneInfo) -> datetime:
     return wall.replace(tzinfo=zone).astimezone(UTC)
 
 
-def no_one_moment(wall: datetime | None, zone: str | None) -> str:
-    """Why the clocks of a zone show this time never or twice, and what to write; else ""."""
-    if wall is None or zone is None:
-        return ""
-    one, two = (wall.replace(tzinfo=ZoneInfo(zone), fold=fold).utcoffset() for fold in (0, 1))
-    if one is None or two is None or one == two:
-        return ""
-    shows, then = ("skip" if one < two else "show twice"), wall + abs(two - one)
-    return f"clocks {shows} {wall:%Y-%m-%d %H:%M} in {zone}; write {then:%Y-%m-%d %H:%M} instead"
-
-
 def as_sent(wall: datetime | None) -> str:
     """Write a time as the service wants it: `Dec 1, 2026 9:00 am` (interface 2), in any locale."""
     if wall is None:

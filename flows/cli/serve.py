@@ -60,7 +60,7 @@ def orders(
     _must_be_folder(folder)
     token = settings().orders_token
     if token is None:
-        raise BadSettings("CAMPAIGN_ORDERS_TOKEN: not set, wanted 16 characters or more.")
+        raise BadSettings(problem="CAMPAIGN_ORDERS_TOKEN: not set, wanted 16 characters or more.")
     try:
         listener = socket.create_server((host, port))
     except OSError:

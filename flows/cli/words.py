@@ -82,7 +82,7 @@ def described(campaign: "Campaign") -> Iterator[tuple[str, str]]:
     project = definition.project
     yield "project", f"{project.name or f'project {project.id}'}, {what}"
     yield "dates", dates(project)
-    yield "people", counted(len(campaign.people), "candidate")
+    yield "people", counted(len(campaign.listed), "candidate")
     yield from who(campaign)
     yield "sent", "; ".join(sent(campaign)) or "nothing"
     yield from invitations(definition)
@@ -97,7 +97,7 @@ def who(campaign: "Campaign") -> Iterator[tuple[str, str]]:
         each = [f"{plain(value)} {people:,}" for value, people in counts.items()]
         yield "who", f"{column}: {some(each, VALUES)}"
     if campaign.ignored:
-        number, columns = len(campaign.people), some(campaign.ignored, VALUES)
+        number, columns = len(campaign.listed), some(campaign.ignored, VALUES)
         everybody = f"All {number:,} are" if number > 1 else "The only person is"
         verb = "says" if len(campaign.ignored) == 1 else "say"
         yield "ATTENTION", f"{everybody} invited, whatever {columns} {verb}."
@@ -147,7 +147,7 @@ def sent(campaign: "Campaign") -> Iterator[str]:
     from config.definition import Candidate
 
     for field in Candidate.model_fields:
-        values = (getattr(each.candidate, field) for each in campaign.people)
+        values = (getattr(each.candidate, field) for each in campaign.listed)
         first = next((value for value in values if value not in {"", None}), None)
         if first is not None:
             column = campaign.columns.get(field, field)

@@ -112,7 +112,7 @@ class Orders:
         spec = read.definition.candidates
         if not isinstance(spec, Table) or "id" not in spec.ignore or "notes" not in spec.columns:
             raise Refused(422, "the definition wants  columns: {notes: notes}, ignore: [id]")
-        if read.people[0].candidate.email1 != order["email1"].strip():
+        if read.listed[0].candidate.email1 != order["email1"].strip():
             raise Refused(422, "email1: wanted an email address, and nothing beside it")
         for other in others:
             same = email_key(other["email1"]) == email_key(order["email1"])
