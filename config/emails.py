@@ -45,12 +45,8 @@ def checked_address(typed: str) -> str:
 @lru_cache(maxsize=65536)
 def likely_meant(domain: str) -> str | None:
     """The domain that was probably meant: a common one that differs by one typo."""
-    name, _, ending = domain.rpartition(".")
-    right = f"{name}.{ENDINGS.get(ending, ending)}"
-    if domain in PROVIDERS:
-        return None
-    near = get_close_matches(right, PROVIDERS, n=1, cutoff=0.88)
-    return next(iter(near), right if right != domain else None)
+    near = get_close_matches(domain, PROVIDERS, n=1, cutoff=0.88)
+    return near[0] if near and near[0] != domain else None
 
 
 def _folded(text: str) -> str:
@@ -119,4 +115,3 @@ PROVIDERS = (
     *("icloud.com", "protonmail.com", "orange.fr", "wanadoo.fr", "t-online.de", "libero.it"),
     *("ymail.com", "mail.com", "email.com"),
 )
-ENDINGS = {"con": "com", "cmo": "com", "comm": "com", "vom": "com", "nett": "net", "ogr": "org"}

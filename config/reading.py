@@ -1,10 +1,12 @@
 """From a file to a campaign with its people, or to every mistake in both."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 from config.building import Written, build
 from config.definition import Candidate, Definition, Listed, Table
@@ -84,35 +86,38 @@ def who_reads(table: Path, *folders: Path, sheet: str | None = None) -> Path | N
     for folder in filter(Path.is_dir, dict.fromkeys((table.parent, *folders))):
         for each in sorted(folder.iterdir()):
             if table_of(each) == table.resolve():
-                names = filter(None, (_named(each, "sheet"), sheet))
-                if len({name.strip().casefold() for name in names}) < 2:
+                names = filter(None, (_said_of_table(each).get("sheet"), sheet))
+                if len({str(name).strip().casefold() for name in names}) < 2:
                     return each
     return None
 
 
 def encoding_of(table: Path, *folders: Path) -> str | None:
     """The encoding that the definition names which reads a table, as `who_reads` finds it."""
-    return _named(reader, "encoding") if (reader := who_reads(table, *folders)) else None
+    reader = who_reads(table, *folders)
+    return _said_of_table(reader).get("encoding") if reader else None
 
 
 def table_of(definition: Path) -> Path | None:
     """The table that a definition names; None if it lists its people, or cannot be read."""
-    named = _named(definition, "file")
+    named = _said_of_table(definition).get("file")
     try:
         return (definition.parent / named).resolve() if named else None
-    except (OSError, ValueError, RuntimeError):  # no name of a file, or links in a circle
+    except (
+        OSError,
+        TypeError,
+        ValueError,
+        RuntimeError,
+    ):  # no name of a file, or links in a circle
         return None
 
 
-def _named(definition: Path, field: str) -> str | None:
-    try:
-        is_one = definition.suffix.lower() in YAML and definition.is_file()  # a pipe has no end
-        data = definition.read_bytes() if is_one else b""
-        people = read_yaml(data, definition).fields.get("candidates")
-    except (BadInput, OSError):
-        return None
-    named = people.get(field) if isinstance(people, dict) else None
-    return named if isinstance(named, str) else None
+def _said_of_table(definition: Path) -> dict[str, Any]:
+    with suppress(BadInput, OSError):
+        if definition.suffix.lower() in YAML and definition.is_file():  # a pipe has no end
+            people = read_yaml(definition.read_bytes(), definition).fields.get("candidates")
+            return people if isinstance(people, dict) else {}
+    return {}
 
 
 def _people(written: Written, candidates: list[Candidate] | Table) -> People:

@@ -118,7 +118,9 @@ def table_of(
     table = Table(grid, source.digest, titles, header, by_field, rows, mistakes, notes)
     if "email1" in by_field:
         _sift(table, grid.rows[:at], columns)
-    table.notes += _unsent(grid, titles, by_field)
+    unsent = [title for at, title in enumerate(titles) if title and at not in by_field.values()]
+    if unsent:
+        table.notes.append(f"{grid.whole}: columns that are not sent: {', '.join(unsent)}")
     return table
 
 
@@ -275,12 +277,6 @@ def _torn(delimiter: str, cells: Sequence[str], width: int) -> str | None:
         if any(len(line) in lengths and any(map(is_address, line)) for line in lines):
             return SWALLOWED
     return None
-
-
-def _unsent(grid: Grid, titles: Sequence[str], by_field: Mapping[str, int]) -> list[str]:
-    """Name the columns that are not sent."""
-    others = [title for at, title in enumerate(titles) if title and at not in by_field.values()]
-    return [f"{grid.whole}: columns that are not sent: {', '.join(others)}"] if others else []
 
 
 # It begins with a letter, and has no sign of a setting, of code or of an address of the network.

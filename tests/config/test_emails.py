@@ -69,8 +69,7 @@ def test_what_is_no_address_is_told_in_words(typed: str, wanted: str) -> None:
     ("domain", "meant"),
     [
         *(("gmial.com", "gmail.com"), ("gmai.com", "gmail.com"), ("gmaill.com", "gmail.com")),
-        *(("gmail.con", "gmail.com"), ("gmial.con", "gmail.com"), ("outlok.com", "outlook.com")),
-        *(("example.con", "example.com"), ("example.nett", "example.net")),
+        *(("gmail.con", "gmail.com"), ("outlok.com", "outlook.com")),
         *(("mail.com", None), ("ymail.com", None), ("me.com", None), ("gmx.de", None)),
     ],
 )
