@@ -27,8 +27,8 @@ MODELS = (models.Project, models.Problem, models.Invites, models.Guard, Schedule
 PARTS: dict[str, type[BaseModel]] = {"": Definition}
 PARTS |= {"candidates.list.": models.Candidate, "candidates.table.": Table}
 PARTS |= {f"{each.__name__.lower()}.": each for each in MODELS}
-HEADERS = {name: f"The header of the column for {name}." for name in COLUMNS}
-FIELDS = {f"candidates.table.columns.{name}": text for name, text in HEADERS.items()} | {
+FIELDS = {f"candidates.table.columns.{each}": f"The header for {each}." for each in COLUMNS}
+FIELDS |= {
     part + name: info.description or ""
     for part, model in PARTS.items()
     for name, info in model.model_fields.items()

@@ -13,8 +13,7 @@ from config.sheets.files import read_file
 from config.sheets.workbook import DAMAGED
 from config.yaml_file import read_yaml
 
-WORKBOOKS = (".xlsx", ".xlsm")
-KINDS = (*YAML, *WORKBOOKS)
+KINDS = (*YAML, ".xlsx", ".xlsm")
 # In docProps/core.xml of a copy of somebody's workbook, before the name of the original.
 COPY = "campaign-copy-5b1f0c9e7a64 "
 HIDDEN = (".", "~", "#")  # how locks, drafts and unfinished copies of other programs begin
@@ -45,20 +44,17 @@ def find(folder: Path) -> Folder:
         why = f"this folder cannot be read: {error.strerror}"
         return Folder(mistakes=[Mistake(Place(folder), why)])
     tables = {*map(table_of, files)}
-    keys: dict[str, Path] = {}
     for file in files:
         try:
             if not file.is_file():
                 read_file(file)  # says what it is: a pipe, a device, a link to nothing
             elif file.suffix.lower() in YAML:
-                found.files.extend([file] if _is_definition(file, keys) else [])
+                fields = read_yaml(read_file(file).data, file).fields
+                found.files.extend([file] if {"campaign", "candidates"} & fields.keys() else [])
             elif file.resolve() not in tables and _is_campaign(file):
                 found.files.append(file)
         except BadInput as error:
             found.mistakes.extend(error.mistakes)
-        except Exception as error:  # noqa: BLE001 - it stops no other file
-            why = f"this file cannot be read ({type(error).__name__}); save it anew, or remove it"
-            found.mistakes.append(Mistake(Place(file), why))
     return found
 
 
@@ -87,16 +83,6 @@ def read_all(places: list[Path]) -> tuple[list[Campaign], list[Mistake]]:
                     why = f"{key} is in {first[key]} as well; each needs its own key"
                     mistakes.append(Mistake(Place(file), why))
     return good, in_order(mistakes)
-
-
-def _is_definition(file: Path, keys: dict[str, Path]) -> bool:
-    """Whether a YAML file is a campaign. Raises BadInput, also if its key is in another one."""
-    written = read_yaml(read_file(file).data, file)
-    key = str(written.fields.get("campaign", "")).lower()
-    if key and (first := keys.setdefault(key, file)) is not file:
-        message = f"the campaign {key} is in {first.name} as well; give each a key of its own"
-        raise BadInput.at(written.place(("campaign",)), message, field="campaign")
-    return bool({"campaign", "candidates"} & written.fields.keys())
 
 
 def _is_campaign(workbook: Path) -> bool:

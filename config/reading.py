@@ -1,6 +1,5 @@
 """From a file to a campaign with its people, or to every mistake in both."""
 
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -10,8 +9,8 @@ from typing import Any
 
 from config.building import Written, build
 from config.definition import Candidate, Definition, Listed, Table
-from config.emails import email_key, likely_meant
-from config.errors import BadInput, Bug, CampaignError, Mistake, Place, command, some
+from config.emails import email_key
+from config.errors import BadInput, Bug, CampaignError, Mistake, Place, command
 from config.sheets.files import Kind, read_file
 from config.sheets.people import People, compare, read_people
 from config.yaml_file import read_yaml
@@ -51,7 +50,6 @@ def _read(file: Path, campaign: str | None) -> Campaign:
         if each.candidate.stage_id is None:
             staged = each.candidate.model_copy(update=stage)
             people.listed[at] = replace(each, candidate=staged)
-    people.notes += _address_notes(people.listed)
     people.digest = sha256(sha256(data).digest() + people.digest.encode()).hexdigest()
     return Campaign(file=file, definition=definition, **vars(people))
 
@@ -128,14 +126,3 @@ def _people(written: Written, candidates: list[Candidate] | Table) -> People:
     people = People(listed=[Listed(each, email_key(each.email1), place) for each, place in pairs])
     compare(people.listed, people)
     return people
-
-
-def _address_notes(listed: Sequence[Listed]) -> list[str]:
-    """Name domains that are probably a slip, with the first addresses there."""
-    them: dict[str, list[str]] = {}
-    for each in listed:
-        domain = each.key.rpartition("@")[2]
-        if meant := likely_meant(domain):
-            note = f"{domain} may be a typo for {meant}"
-            them.setdefault(note, []).append(f"{each.candidate.email1} ({each.place})")
-    return [f"{some(which)}: {note}" for note, which in them.items()]

@@ -72,8 +72,7 @@ def _database(typed: str) -> str:
     if path:
         return f"sqlite:///{_under_home(Path(path[1]))}"
     server = r"postgresql(\+psycopg)?://([^/?#]*@)?(\[[^]]*\]|[^:/?#@]*)(:\d{1,5})?([/?][^@#]*)?"
-    found = re.fullmatch(server, typed.strip())
-    if not found or not 0 < int((found[4] or ":5432")[1:]) < 65536:
+    if not re.fullmatch(server, typed.strip()):
         raise ValueError("postgresql://…, or a file as in sqlite:///data/my.db")
     return typed.strip()
 

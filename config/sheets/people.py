@@ -63,9 +63,7 @@ def read_people(spec: models.Table, base: Path) -> People:
     people.listed = _folded(table, choose(table, spec, people), first=spec.several == "first")
     compare(people.listed, people)
     if not people.listed and not people.mistakes:
-        why = "found no candidates, wanted at least one row below the header"
-        out = sum(map(len, people.left_out.values()))
-        why += f"; rows left out: {out:,}" if out else ""
+        why = "found no candidates, wanted at least one row below the header that is not left out"
         people.mistakes.append(Mistake(table.grid.whole, why, "candidates"))
     return people
 

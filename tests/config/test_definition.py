@@ -101,7 +101,6 @@ a: &x 1\nb: *x  =>  5:4: anchors (&) are not supported;…
 \tb: 1  =>  5:1: this line is indented with a tab; use spaces
 notes: a: b  =>  5:9: put quotes around text that contains a colon
 notes: "a  =>  5:8: a quote is opened and never closed
----\na: 1  =>  5:1: there is a second document after ---;…
 """
 
 
