@@ -25,20 +25,14 @@ MOMENTS = ("project.starttime", "project.endtime", "invites.not_before", "invite
 RIGHT: dict[str, Any] = {"campaign": "x", "project": {"name": "x", "timezone": "UTC"}, "problem": 1}
 RIGHT |= {"candidates": [], "stage_id": 1, "invites": {}, "guard": {}, "schedule": None}
 
-PARTS: tuple[tuple[str, type[BaseModel]], ...] = (
-    ("", Definition),
-    ("project.", models.Project),
-    ("problem.", models.Problem),
-    ("candidates.list.", models.Candidate),
-    ("candidates.table.", Table),
-    ("invites.", models.Invites),
-    ("guard.", models.Guard),
-    ("schedule.", models.Schedule),
-)
-HEADERS = {name: f"The header of the column for {name}." for name in COLUMNS}
-FIELDS = {f"candidates.table.columns.{name}": text for name, text in HEADERS.items()} | {
+MODELS = (models.Project, models.Problem, models.Invites, models.Guard, Schedule)
+PARTS: dict[str, type[BaseModel]] = {"": Definition}
+PARTS |= {"candidates.list.": models.Candidate, "candidates.table.": Table}
+PARTS |= {f"{each.__name__.lower()}.": each for each in MODELS}
+FIELDS = {f"candidates.table.columns.{each}": f"The header for {each}." for each in COLUMNS}
+FIELDS |= {
     part + name: info.description or ""
-    for part, model in PARTS
+    for part, model in PARTS.items()
     for name, info in model.model_fields.items()
 }
 """Every field of a definition, as pydantic locates it, with what it is."""

@@ -201,6 +201,3 @@ class Bug(CampaignError):
 
 class BadSettings(NotAsTyped):
     """{problem} Nothing was sent."""
-
-    def __init__(self, problem: str) -> None:
-        super().__init__(problem=problem)

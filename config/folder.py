@@ -14,12 +14,10 @@ from config.sheets.files import read_file
 from config.sheets.workbook import DAMAGED
 from config.yaml_file import read_yaml
 
-WORKBOOKS = (".xlsx", ".xlsm")
 ORDERS = ".orders.csv"  # how the names of tables end that the order desk writes
-KINDS = (*YAML, *WORKBOOKS)
+KINDS = (*YAML, ".xlsx", ".xlsm")
 # In docProps/core.xml of a copy of somebody's workbook, before the name of the original.
 COPY = "campaign-copy-5b1f0c9e7a64 "
-OF_1_0 = "campaign output"
 HIDDEN = (".", "~", "#")  # how locks, drafts and unfinished copies of other programs begin
 
 
@@ -32,13 +30,15 @@ class Folder:
 
 
 def find(folder: Path) -> Folder:
-    """Find the campaigns of a folder; folders within it are not read.
+    """Find the campaigns of a folder, but for folders within it; any other file is one itself.
 
     A YAML file is one if it has a field `campaign` or `candidates`, a workbook if it has a sheet
     `campaign`, is no copy of ours, and is read by no definition here. A file that cannot be read
     is a mistake of its own.
     """
     found = Folder()
+    if not os.path.isdir(folder):  # noqa: PTH112 - Path.is_dir raises in one that cannot be read
+        return Folder([folder])
     try:
         named = (each for each in folder.iterdir() if not each.name.startswith(HIDDEN))
         files = sorted(each for each in named if each.suffix.lower() in KINDS and not each.is_dir())
@@ -46,13 +46,13 @@ def find(folder: Path) -> Folder:
         why = f"this folder cannot be read: {error.strerror}"
         return Folder(mistakes=[Mistake(Place(folder), why)])
     tables = {*map(table_of, files)}
-    keys: dict[str, Path] = {}
     for file in files:
         try:
             if not file.is_file():
                 read_file(file)  # says what it is: a pipe, a device, a link to nothing
             elif file.suffix.lower() in YAML:
-                found.files.extend([file] if _is_definition(file, keys) else [])
+                fields = read_yaml(read_file(file).data, file).fields
+                found.files.extend([file] if {"campaign", "candidates"} & fields.keys() else [])
             elif file.resolve() not in tables and _is_campaign(file):
                 found.files.append(file)
         except BadInput as error:
@@ -67,49 +67,29 @@ def read_all(
     places: list[Path], read_one: Callable[[Path], Campaign]
 ) -> tuple[list[Campaign], list[Mistake]]:
     """Read the definitions among files and folders: those that are right, and every mistake."""
-    files, mistakes = _files_in(places)
     good: list[Campaign] = []
-    first: dict[str, Path] = {}
-    for file in files:
-        try:
-            read = read_one(file)
-        except BadInput as error:
-            mistakes += error.mistakes
-        except Bug as error:
-            mistakes.append(Mistake(Place(file), str(error)))
-        else:
-            key = read.definition.campaign
-            if first.setdefault(key, file) is file:
-                good.append(read)
-            else:
-                why = f"{key} is in {first[key]} as well; each needs its own key"
-                mistakes.append(Mistake(Place(file), why))
-    return good, in_order(mistakes)
-
-
-def _files_in(places: list[Path]) -> tuple[list[Path], list[Mistake]]:
-    """The definitions among files and folders, each once, and what is wrong with others."""
-    files: dict[str, Path] = {}
     mistakes: list[Mistake] = []
+    first: dict[str, Path] = {}
     for place in places:
-        # Path.is_dir raises where a folder above it cannot be read.
-        found = find(place) if os.path.isdir(place) else None  # noqa: PTH112
-        mistakes += found.mistakes if found else []
-        for file in found.files if found else [place]:
-            files.setdefault(os.path.realpath(file), file)
-        if found and not found.files and not found.mistakes:
+        found = find(place)
+        mistakes += found.mistakes
+        if found == Folder():
             mistakes.append(Mistake(Place(place), "there is no campaign in this folder"))
-    return list(files.values()), mistakes
-
-
-def _is_definition(file: Path, keys: dict[str, Path]) -> bool:
-    """Whether a YAML file is a campaign. Raises BadInput, also if its key is in another one."""
-    written = read_yaml(read_file(file).data, file)
-    key = str(written.fields.get("campaign", "")).lower()
-    if key and (first := keys.setdefault(key, file)) is not file:
-        message = f"the campaign {key} is in {first.name} as well; give each a key of its own"
-        raise BadInput.at(written.place(("campaign",)), message, field="campaign")
-    return bool({"campaign", "candidates"} & written.fields.keys())
+        for file in found.files:
+            try:
+                read = read_one(file)
+            except BadInput as error:
+                mistakes += error.mistakes
+            except Bug as error:
+                mistakes.append(Mistake(Place(file), str(error)))
+            else:
+                key = read.definition.campaign
+                if first.setdefault(key, file) is file:
+                    good.append(read)
+                else:
+                    why = f"{key} is in {first[key]} as well; each needs its own key"
+                    mistakes.append(Mistake(Place(file), why))
+    return good, in_order(mistakes)
 
 
 def _is_campaign(workbook: Path) -> bool:
@@ -124,7 +104,7 @@ def _is_campaign(workbook: Path) -> bool:
         read_file(workbook)  # says better what it is, if it cannot be read at all
         raise BadInput.at(Place(workbook), DAMAGED) from None
     sheets, core = parts.values()
-    of = re.search(rf"<(?:\w+:)?category>(?:{COPY}|{OF_1_0})([^<]*)</", core)
+    of = re.search(rf"<(?:\w+:)?category>{COPY}([^<]*)</", core)
     is_copy = of is not None and unescape(of[1]) != workbook.name
     has_sheet = re.search(r'<(?:\w+:)?sheet [^<>]*\bname="\s*campaign\s*"', sheets, re.I)
     return has_sheet is not None and not is_copy

@@ -1,15 +1,16 @@
 """From a file to a campaign with its people, or to every mistake in both."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 from config.building import Written, build
 from config.definition import Candidate, Definition, Listed, Table
-from config.emails import email_key, likely_meant
-from config.errors import BadInput, Bug, CampaignError, Mistake, Place, command, some
+from config.emails import email_key
+from config.errors import BadInput, Bug, CampaignError, Mistake, Place, command
 from config.sheets.files import Kind, read_file
 from config.sheets.people import People, compare, read_people
 from config.yaml_file import read_yaml
@@ -17,26 +18,12 @@ from config.yaml_file import read_yaml
 YAML = (".yaml", ".yml")
 
 
-@dataclass(frozen=True, slots=True)
-class Campaign:
-    """A campaign as it was read.
-
-    `notes` are what a person should see before it is sent. `left_out` names whom the definition
-    keeps out, by the reason; `apart` counts the others by the columns that tell them apart, of
-    which `ignored` decide nothing; `remarks` quotes what nobody looked at. `columns` names the
-    header that each sent field comes from. `digest` identifies the bytes of both files.
-    """
+@dataclass(kw_only=True)
+class Campaign(People):
+    """A campaign as it was read; its digest identifies the bytes of both files."""
 
     file: Path
     definition: Definition
-    people: list[Listed] = field(repr=False)
-    notes: list[str]
-    digest: str
-    left_out: dict[str, list[str]] = field(repr=False)
-    columns: dict[str, str]
-    apart: dict[str, Mapping[str, int]] = field(default_factory=dict)
-    ignored: list[str] = field(default_factory=list)
-    remarks: list[str] = field(default_factory=list)
 
 
 def read_campaign(file: Path, campaign: str | None = None, at: Path | None = None) -> Campaign:
@@ -66,10 +53,8 @@ def _read(file: Path, campaign: str | None, at: Path | None) -> Campaign:
         if each.candidate.stage_id is None:
             staged = each.candidate.model_copy(update=stage)
             people.listed[row] = replace(each, candidate=staged)
-    notes = [*people.notes, *_address_notes(people.listed)]
-    digest = sha256(sha256(data).digest() + people.digest.encode()).hexdigest()
-    others = (people.left_out, people.columns, people.apart, people.ignored, people.remarks)
-    return Campaign(file, definition, people.listed, notes, digest, *others)
+    people.digest = sha256(sha256(data).digest() + people.digest.encode()).hexdigest()
+    return Campaign(file=file, definition=definition, **vars(people))
 
 
 def key_of(file: Path) -> str:
@@ -102,35 +87,38 @@ def who_reads(table: Path, *folders: Path, sheet: str | None = None) -> Path | N
     for folder in filter(Path.is_dir, dict.fromkeys((table.parent, *folders))):
         for each in sorted(folder.iterdir()):
             if table_of(each) == table.resolve():
-                names = filter(None, (_named(each, "sheet"), sheet))
-                if len({name.strip().casefold() for name in names}) < 2:
+                names = filter(None, (_said_of_table(each).get("sheet"), sheet))
+                if len({str(name).strip().casefold() for name in names}) < 2:
                     return each
     return None
 
 
 def encoding_of(table: Path, *folders: Path) -> str | None:
     """The encoding that the definition names which reads a table, as `who_reads` finds it."""
-    return _named(reader, "encoding") if (reader := who_reads(table, *folders)) else None
+    reader = who_reads(table, *folders)
+    return _said_of_table(reader).get("encoding") if reader else None
 
 
 def table_of(definition: Path) -> Path | None:
     """The table that a definition names; None if it lists its people, or cannot be read."""
-    named = _named(definition, "file")
+    named = _said_of_table(definition).get("file")
     try:
         return (definition.parent / named).resolve() if named else None
-    except (OSError, ValueError, RuntimeError):  # no name of a file, or links in a circle
+    except (
+        OSError,
+        TypeError,
+        ValueError,
+        RuntimeError,
+    ):  # no name of a file, or links in a circle
         return None
 
 
-def _named(definition: Path, field: str) -> str | None:
-    try:
-        is_one = definition.suffix.lower() in YAML and definition.is_file()  # a pipe has no end
-        data = definition.read_bytes() if is_one else b""
-        people = read_yaml(data, definition).fields.get("candidates")
-    except (BadInput, OSError):
-        return None
-    named = people.get(field) if isinstance(people, dict) else None
-    return named if isinstance(named, str) else None
+def _said_of_table(definition: Path) -> dict[str, Any]:
+    with suppress(BadInput, OSError):
+        if definition.suffix.lower() in YAML and definition.is_file():  # a pipe has no end
+            people = read_yaml(definition.read_bytes(), definition).fields.get("candidates")
+            return people if isinstance(people, dict) else {}
+    return {}
 
 
 def _people(written: Written, candidates: list[Candidate] | Table, at: Path | None) -> People:
@@ -139,17 +127,6 @@ def _people(written: Written, candidates: list[Candidate] | Table, at: Path | No
         return read_people(table, written.whole.file.parent) if table.file else People()
     places = (written.place(("candidates", at)) for at in range(len(candidates)))
     pairs = zip(candidates, places, strict=True)
-    people = People([Listed(each, email_key(each.email1), place) for each, place in pairs])
+    people = People(listed=[Listed(each, email_key(each.email1), place) for each, place in pairs])
     compare(people.listed, people)
     return people
-
-
-def _address_notes(listed: Sequence[Listed]) -> list[str]:
-    """Name domains that are probably a slip, with the first addresses there."""
-    them: dict[str, list[str]] = {}
-    for each in listed:
-        domain = each.key.rpartition("@")[2]
-        if meant := likely_meant(domain):
-            note = f"{domain} may be a typo for {meant}"
-            them.setdefault(note, []).append(f"{each.candidate.email1} ({each.place})")
-    return [f"{some(which)}: {note}" for note, which in them.items()]

@@ -7,21 +7,18 @@ from datetime import timedelta
 from hashlib import sha256
 from ipaddress import ip_address
 from pathlib import Path
-from posixpath import normpath
 from typing import Annotated
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import urlsplit
 
 from platformdirs import user_data_path
-from pydantic import AfterValidator, Field, SecretStr, ValidationError
+from pydantic import AfterValidator, AnyUrl, Field, SecretStr, ValidationError
 from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from config.emails import ascii_domain
 from config.errors import BadSettings, quoted
 
 # They belong together: half of each source could send one service's secret to another's address.
 SIX = ("auth_url", "base_url", "app_url", "client_id", "client_secret", "audience")
-USUAL_PORT = {"http": 80, "https": 443}
 
 
 def home() -> Path:
@@ -40,28 +37,19 @@ def variable(name: str) -> str:
 
 
 def _service_url(typed: str) -> str:
-    url, wanted = typed.strip(), "an address such as https://api.example.com"
-    try:
+    url = typed.strip()
+    with suppress(ValueError):  # an address that is none
         parts = urlsplit(spelled(url))
-    except ValueError:
-        raise ValueError(f"{wanted}, with a port from 1 to 65535 if any") from None
-    secure = parts.scheme == "https" or (parts.scheme == "http" and is_loopback(parts.hostname))
-    if not secure or not parts.hostname or re.search(r"[\s?#@]", url):
-        raise ValueError(f"{wanted}, without a password or query")
-    return parts.geturl()
+        secure = parts.scheme == "https" or (parts.scheme == "http" and is_loopback(parts.hostname))
+        if secure and not re.search(r"[\s?#@]", url):
+            return parts.geturl()
+    raise ValueError("an address such as https://api.example.com, without a password or query")
 
 
 def spelled(url: str) -> str:
-    """Spell a service's address in the one way that is compared (RFC 3986). Raises ValueError."""
-    parts = urlsplit(url)
-    host = ascii_domain((parts.hostname or "").rstrip("."))
-    with suppress(ValueError):
-        host = str(ip_address("127.0.0.1" if host == "localhost" else host))
-    port = "" if parts.port in (None, USUAL_PORT.get(parts.scheme)) else f":{parts.port}"
-    steps = normpath(f"/{unquote(parts.path).lstrip('/')}")
-    path = quote(steps, safe="/!$&'()*+,;=:@~").rstrip("/")
-    where = f"[{host}]" if ":" in host else host
-    return f"{parts.scheme}://{where}{port}{path}"
+    """Spell a service's address in the one way that is compared (WHATWG). Raises ValueError."""
+    local = re.sub("(?<=://)localhost(?=[:/])", "127.0.0.1", str(AnyUrl(url)))
+    return re.sub(r"(?<![:/])\.?/+", "/", local).rstrip("/")  # a host's last dot, doubled slashes
 
 
 def is_loopback(host: str | None) -> bool:
@@ -84,8 +72,7 @@ def database_address(typed: str) -> str:
     if path:
         return f"sqlite:///{_under_home(Path(path[1]))}"
     server = r"postgresql(\+psycopg)?://([^/?#]*@)?(\[[^]]*\]|[^:/?#@]*)(:\d{1,5})?([/?][^@#]*)?"
-    found = re.fullmatch(server, typed.strip())
-    if not found or not 0 < int((found[4] or ":5432")[1:]) < 65536:
+    if not re.fullmatch(server, typed.strip()):
         raise ValueError("postgresql://…, or a file as in sqlite:///data/my.db")
     return typed.strip()
 
@@ -171,21 +158,23 @@ def settings() -> Settings:
     """Read the settings; the six of the service may be missing. Raises BadSettings."""
     file = home() / ".env"
     if os.name == "posix" and file.is_file() and file.stat().st_mode & 0o077:
-        refusal = BadSettings(f"{file} holds secrets, and others on this machine can read it.")
+        refusal = BadSettings(
+            problem=f"{file} holds secrets, and others on this machine can read it."
+        )
         refusal.then = f"Type: chmod 600 {quoted(file)}"
         raise refusal
     try:
         alone, read = (Settings(_env_file=each) for each in (None, file))
     except (OSError, UnicodeError):
-        raise BadSettings(f"{file} cannot be read as text in UTF-8.") from None
+        raise BadSettings(problem=f"{file} cannot be read as text in UTF-8.") from None
     except ValidationError as error:
         listed = "; ".join(dict.fromkeys(map(_in_our_words, error.errors())))
-        raise BadSettings(f"Settings to fix: {listed}.") from None
+        raise BadSettings(problem=f"Settings to fix: {listed}.") from None
     here, there = (each.model_fields_set & {*SIX} for each in (alone, read))
     if here and there != here:
         names = ", ".join(variable(name) for name in SIX if name not in here)
         why = f"{names}: not in the environment, where others of these six are, but in {file}."
-        raise BadSettings(f"{why} All six must come from one place.")
+        raise BadSettings(problem=f"{why} All six must come from one place.")
     return read
 
 
@@ -201,5 +190,5 @@ def service_settings() -> Settings:
     read = settings()
     if missing := [variable(name) for name in SIX if name not in read.model_fields_set]:
         where = f"the environment or in {home() / '.env'}"
-        raise BadSettings(f"{', '.join(missing)}: not set. Set all six in {where}.")
+        raise BadSettings(problem=f"{', '.join(missing)}: not set. Set all six in {where}.")
     return read

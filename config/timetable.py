@@ -106,10 +106,8 @@ def moment(typed: object) -> datetime:
 @cache
 def timezone(typed: str) -> str:
     """Read the IANA name of a zone."""
-    zones = {zone.casefold(): zone for zone in available_timezones()}
-    spelt = typed.strip().replace(" ", "_").casefold()
-    if spelt in zones:
-        return zones[spelt]
+    if (spelt := typed.strip()) in available_timezones():
+        return spelt
     raise ValueError("a timezone such as Europe/Paris")
 
 

@@ -75,8 +75,8 @@ def _invented(read: Campaign, file: Path) -> Campaign:
         }
     )
     people = []
-    for number, each in enumerate(read.people, 1):
+    for number, each in enumerate(read.listed, 1):
         email = f"candidate{number}@rehearsal.invalid"
         candidate = each.candidate.model_copy(update={"email1": email})
         people.append(replace(each, candidate=candidate, key=email))
-    return replace(read, definition=definition, people=people, file=file)
+    return replace(read, definition=definition, listed=people, file=file)

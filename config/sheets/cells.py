@@ -18,7 +18,7 @@ UNCALCULATED = "#UNCALCULATED!"  # stands in a cell that has no value to be trus
 
 
 class Unfit(Exception):
-    """A file, or one cell, cannot be read: why, and its sheet and name if it is a cell."""
+    """A file cannot be read, and why."""
 
 
 @dataclass

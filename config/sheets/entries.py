@@ -36,12 +36,11 @@ def read_entries(file: Path) -> list[str]:
     for number, row in table.grid.rows:
         cells = row if column is None else row[column : column + 1]
         whole = "\n".join(cells)
+        is_header = column is not None or not re.search(r"[@.]", whole)
         text = whole if any(map(error_in, cells)) else whole.partition("#")[0]
         typed = [each for each in text.splitlines() if "@" in each] or [text]
         typed = [each.strip(" \n,;") for each in typed]
-        is_header = number == table.header and not re.search(r"[@.]", text)
-        above = column is not None and number <= table.header
-        if is_header or above or (whole.strip() and not typed[0]):
+        if (is_header and number <= table.header) or (whole.strip() and not typed[0]):
             continue
         for each in typed:
             try:

@@ -101,8 +101,10 @@ def says(
     return bool(said) and not (listed(f"not_{kind}") and pattern(f"not_{kind}").search(words))
 
 
-def is_titled(title: str, kind: Literal["status", "job", "harmless"]) -> bool:
-    """Whether a header names how far a person got, what they applied for, or what cannot matter."""
+def is_titled(title: str, kind: Literal["status", "job", "harmless", "remarks"]) -> bool:
+    """Whether a header names how far a person got, a job, what cannot matter, or remarks, which may
+    be private.
+    """
     words, but = worded(title), listed(f"not_{kind}")
     return bool(pattern(kind).search(words) and not (but and pattern(f"not_{kind}").search(words)))
 
@@ -121,11 +123,6 @@ def answer(value: str) -> str:
 def _meant(value: str) -> str:
     word = unicodedata.normalize("NFKC", value.strip().casefold())
     return next((kind for kind in ("yes", "no", "hold", "not_so") if word in listed(kind)), "")
-
-
-def has_remarks(title: str) -> bool:
-    """Whether a header names remarks, which may be private."""
-    return bool(pattern("remarks").search(worded(title)))
 
 
 def is_nobody(cells: Iterable[str]) -> bool:
@@ -168,7 +165,7 @@ def _lines() -> list[Line]:
 @cache
 def _words() -> list[tuple[str, str, frozenset[str]]]:
     """The spellings that mean a field, with that field, and beside which others they do."""
-    own: list[Line] = [(name, [name], []) for name in COLUMNS if not has_remarks(name)]
+    own: list[Line] = [(name, [name], []) for name in COLUMNS if not is_titled(name, "remarks")]
     return [
         (spelling(word), kind, frozenset(map(spelling, beside)))
         for kind, words, beside in (*own, *_lines())

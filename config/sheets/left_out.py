@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from config.emails import email_key
 from config.errors import BadInput, Mistake, Place, plain, shown, some
 from config.sheets.cells import error_in, is_address
-from config.sheets.headers import answer, has_remarks, is_not_so, is_titled, says
+from config.sheets.headers import answer, is_not_so, is_titled, says
 from config.sheets.names import is_test
 from config.sheets.table import PERSON, Table
 
 if TYPE_CHECKING:
     from config.definition import Table as Spec
+    from config.sheets.people import People
 
 NAMED, COUNTED = 5, 10
 FEW = 20  # of a column that no header explains, only the most frequent values are looked at
@@ -32,7 +33,6 @@ DELETE = "Delete these rows, or remove the remark."
 HEADER = "Write a header, such as Remarks, above the column that has none, and check again."
 Where = Mapping[str, Sequence[str]]
 Counts = Mapping[str, int]  # how many rows have each value, the most frequent first
-Choice = tuple[dict[int, str], dict[str, Counts], list[str], list[str]]
 
 
 class Finding(NamedTuple):
@@ -49,51 +49,52 @@ class Finding(NamedTuple):
     told: str = ""
 
 
-def choose(table: Table, spec: "Spec") -> Choice | None:
-    """Why rows are left out, the others counted by what tells them apart, what decides nothing
-    although it could, and what is said of people under a header that nobody looked at.
+def choose(table: Table, spec: "Spec", people: "People") -> list[int]:
+    """The rows that a definition keeps; what a person should see of that goes to `people`.
 
-    None if a column is wrong. What is wrong, or what nobody decided, becomes a mistake.
+    What is wrong, or what nobody decided, becomes a mistake; no row is kept by a wrong column.
     """
     before = len(table.mistakes)
     for name in spec.ignore:
         _column(table, name, IGNORE)
     out = _by_where(table, spec.where)
     if len(table.mistakes) > before:
-        return None
+        return []
     _contradicted(table, spec.where, out)
-    marks, ignored = [], []
-    for mark, them in marked_rows(table, [row for row, _ in table.rows if row not in out]).items():
+    marks = []
+    for mark, them in marked_rows(table, _rest(table, out)).items():
         who = _listed(them, table)
         if spec.hidden_rows == "skip":
             out |= {row: f"the row is {mark} {text}".strip() for row, text in them.items()}
         elif spec.hidden_rows == "read":
-            ignored.append(f"the {mark} {who}")
+            people.ignored.append(f"the {mark} {who}")
         else:
             marks.append(Finding(f"{mark}: {who}", table.place(next(iter(them))), MARKS))
-    rows = [row for row, _ in table.rows if row not in out]
+    for row, why in out.items():
+        people.left_out.setdefault(why, []).append(table.names[row])
+    rows = _rest(table, out)
     found = [*deciding(table, rows, spec.where)]
     ignore, known = {*map(compared, spec.ignore)}, [*spec.where, *(each.title for each in found)]
     decided = [each for each in found if each.title and compared(each.title) in ignore]
     open_ = [each for each in (*found, *marks) if each not in decided]
     if open_:
         table.mistakes.append(_question(open_, spec))
-    ignored += [f"{each.title} ({each.told})" for each in decided if each.told]
+    people.ignored += [f"{each.title} ({each.told})" for each in decided if each.told]
     if not spec.where:
-        ignored += [each.title for each in decided if not each.told]
+        people.ignored += [each.title for each in decided if not each.told]
+    people.apart = _apart(table, rows, known)
     looked_at = {*map(compared, known)} | ignore
-    remarks = []
     for at in sorted({*range(len(table.headers))} - {*table.by_field.values()}):
-        if has_remarks(title := table.headers[at]) and compared(title) not in looked_at:
+        title = table.headers[at]
+        if is_titled(title, "remarks") and compared(title) not in looked_at:
             texts = {row: shown(text) for row in rows if (text := table.cells.at[row, at])}
-            remarks += [f"{title} says of {_listed(texts, table)}"] if texts else []
-    return out, _apart(table, rows, known), ignored, remarks
+            people.remarks += [f"{title} says of {_listed(texts, table)}"] if texts else []
+    return rows
 
 
 def to_decide(table: Table, where: Where) -> tuple[dict[str, str], list[str]]:
     """A blank for each column that could decide whom of these `where` keeps, and marked rows."""
-    out = _by_where(table, where)
-    rows = [row for row, _ in table.rows if row not in out]
+    rows = _rest(table, _by_where(table, where))
     found = deciding(table, rows, where, unknown=True)
     blanks = {each.title: each.blank for each in found if each.title}
     marked = marked_rows(table, rows).items()
@@ -129,6 +130,10 @@ def marked_rows(table: Table, rows: Sequence[int]) -> dict[str, dict[int, str]]:
         if mark := next((mark for mark, them in marked.items() if row in them), None):
             found.setdefault(mark, {})[row] = marked[mark][row]
     return found
+
+
+def _rest(table: Table, out: Collection[int]) -> list[int]:
+    return [row for row, _ in table.rows if row not in out]
 
 
 def _person(table: Table) -> set[int]:
@@ -172,7 +177,7 @@ def deciding(
         texts = {row: shown(text) for row, text in typed if compared(text) in those}
         each = some([f"{plain(value)} {times:,}" for value, times in counts.items()], COUNTED)
         what = f"{title} has {each}"
-        if beside or not title or has_remarks(title):
+        if beside or not title or is_titled(title, "remarks"):
             where = title or "A column without a header"
             what = f"{where} has a remark in {_listed(texts, table)}"
         if beside or not title:
@@ -212,7 +217,7 @@ def _tells_apart(title: str, counts: Counts) -> bool:
     people, texts = sum(counts.values()), not all(map(_MEASURE.fullmatch, filter(None, counts)))
     apart = (texts and len(counts) < people) or 2 * counts.get("", 0) >= people
     odd = sum(counts[value] for value in counts if _DASH.search(value) or _BRACKETS.search(value))
-    says = has_remarks(title) or 0 < 4 * odd <= people
+    says = is_titled(title, "remarks") or 0 < 4 * odd <= people
     return len(counts) > 1 and (says or (apart and not is_titled(title, "harmless")))
 
 
@@ -250,20 +255,16 @@ def _contradicted(table: Table, where: Where, out: Mapping[int, str]) -> None:
     jobs = [at for at, title in enumerate(table.headers) if is_titled(title, "job")]
 
     def known_as(row: int) -> list[tuple[str, ...]]:
+        each = (table.names[row], email_key(str(cells.at[row, address])))
         job = [compared(str(cells.at[row, at])) for at in jobs]
-        key = email_key(str(cells.at[row, address]))
-        return [("name", compared(table.names[row]), *job), ("address", key, *job)]
+        return [(compared(name), *job) for name in each]
 
-    def is_no(text: str) -> bool:
-        return says("out", text) or answer(text) == "no"
-
-    gone = {row: at for row in out for at in columns if is_no(str(cells.at[row, at]))}
-    kept = {it: row for row, _ in table.rows if gone and row not in out for it in known_as(row)}
-    for row, at in gone.items():
-        if other := next((kept[it] for it in known_as(row) if it in kept), None):
-            said = f"{table.headers[at]} {shown(cells.at[row, at])}"
-            why = f"{table.names[row]} has {said} here, but row {other} is kept; delete the row "
-            why += "that is no longer true"
+    kept = {it: row for row in _rest(table, out) for it in known_as(row)}
+    for row, at in ((row, at) for row in out for at in columns):
+        is_no = says("out", text := str(cells.at[row, at])) or answer(text) == "no"
+        if is_no and (other := next((kept[it] for it in known_as(row) if it in kept), None)):
+            why = f"{table.names[row]} has {table.headers[at]} {shown(text)} here, but row {other}"
+            why += " is kept; delete the row that is no longer true"
             table.mistakes.append(Mistake(table.place(row, at), why, FIELD))
 
 

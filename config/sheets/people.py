@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
@@ -17,24 +16,24 @@ from config.sheets.left_out import Counts, choose, compared
 from config.sheets.names import FULL_NAME, split_name
 from config.sheets.table import Table, no_column, table_of
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 SENT = tuple(models.Candidate.model_fields)
 NAMES = ("first_name", "last_name")
 
 
-@dataclass
+@dataclass(kw_only=True)
 class People:
-    """What a table says: its people, every mistake, and what a person should see.
+    """The people that a file lists, every mistake, and what a person should see before it is sent.
 
-    `left_out`, `apart`, `ignored`, `remarks` and `columns` are those of a campaign (reading.py).
+    `left_out` names whom the definition keeps out, by the reason; `apart` counts the others by the
+    columns that tell them apart, of which `ignored` decide nothing; `remarks` quotes what nobody
+    looked at. `columns` names the header that each sent field comes from. `digest` identifies the
+    bytes.
     """
 
-    listed: list[models.Listed] = field(default_factory=list)
+    listed: list[models.Listed] = field(default_factory=list, repr=False)
     mistakes: list[Mistake] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    left_out: dict[str, list[str]] = field(default_factory=dict)
+    left_out: dict[str, list[str]] = field(default_factory=dict, repr=False)
     apart: dict[str, Counts] = field(default_factory=dict)
     ignored: list[str] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
@@ -53,22 +52,18 @@ def read_people(spec: models.Table, base: Path) -> People:
     held = {*table.by_field, *(NAMES if split and FULL_NAME in table.by_field else ())}
     from_headers = {name: table.headers[table.column_of(name)] for name in SENT if name in held}
     # What is wrong, or worth a word, goes into the lists of the table.
-    people = People([], table.mistakes, table.notes, columns=from_headers, digest=table.digest)
+    people = People(mistakes=table.mistakes, notes=table.notes, columns=from_headers)
+    people.digest = table.digest
     if "email1" not in table.by_field:
         return people
     missing = [*_missing_columns(table, split, spec.columns)]
     table.mistakes += missing
-    if missing or (chosen := choose(table, spec)) is None:
+    if missing:
         return people
-    out, people.apart, people.ignored, people.remarks = chosen
-    everybody = [row for row, _ in table.rows if row not in out]
-    people.listed = _folded(table, everybody, first=spec.several == "first")
+    people.listed = _folded(table, choose(table, spec, people), first=spec.several == "first")
     compare(people.listed, people)
-    for row, why in out.items():
-        people.left_out.setdefault(why, []).append(table.names[row])
     if not people.listed and not people.mistakes:
-        why = "found no candidates, wanted at least one row below the header"
-        why += f"; rows left out: {len(out):,}" if out else ""
+        why = "found no candidates, wanted at least one row below the header that is not left out"
         people.mistakes.append(Mistake(table.grid.whole, why, "candidates"))
     return people
 
@@ -128,42 +123,33 @@ def _read(table: Table, row: int, texts: dict[str, str], first: bool) -> models.
     return candidate
 
 
-def _folded(table: Table, everybody: list[int], *, first: bool) -> list[models.Listed]:
+def _folded(table: Table, rows: list[int], *, first: bool) -> list[models.Listed]:
     """Make one person of the rows of one address; rows that differ are a mistake."""
-    import pandas as pd  # noqa: PLC0415
-
-    texts: list[dict[Any, str]] = table.frame.loc[everybody].to_dict("records")
-    read = {}
-    for at, row in enumerate(everybody):
-        texts[at] = {name: text for name, text in texts[at].items() if text}
-        read[row] = _read(table, row, texts[at], first)
-    frame = pd.DataFrame(texts, everybody, [*SENT], dtype=object).fillna("")
-    del texts  # of a large table they take as much memory as its people
-    keys = frame["email1"][frame["email1"] != ""].map(email_key)
-    earliest = keys.index.to_series().groupby(keys).transform("min")
-    table.mistakes += _differing(table, frame, earliest[earliest != earliest.index])
-    once = keys.drop_duplicates()
-    rows = zip(once.index.to_list(), once, strict=True)
-    return [models.Listed(one, key, table.place(row)) for row, key in rows if (one := read[row])]
-
-
-def _differing(table: Table, frame: "pd.DataFrame", again: "pd.Series[int]") -> Iterator[Mistake]:
-    """Say how later rows of a person differ in what is sent, and how to choose; name the others."""
-    apart = frame.loc[again.index] != frame.loc[again].set_axis(again.index)
-    alike = [(table.place(row), table.place(again[row])) for row in again.index[~apart.any(axis=1)]]
-    each = [f"{_row(later)} is the same person as {_row(first)}" for later, first in alike]
-    table.notes += [f"{table.grid.whole}: {some(each)}; each is read once"] if each else []
-    for row in apart.index[apart.any(axis=1)].to_list():
-        first, differ = int(again[row]), [*frame.columns[apart.loc[row]]]
-        one, two = frame.loc[[first, row], "email1"]
-        do = f", or write {shown(one)} as they log in"  # the login must equal it (interface 4.7)
-        if "email1" not in differ:
+    listed: list[models.Listed] = []
+    alike: list[str] = []
+    earliest: dict[str, tuple[Place, dict[str, str]]] = {}
+    for row, *cells in table.frame.loc[rows].itertuples(name=None):
+        texts = {name: text for name, text in zip(table.by_field, cells, strict=True) if text}
+        candidate = _read(table, row, texts, first)
+        if "email1" not in texts:
+            continue
+        here, key = table.place(row), email_key(texts["email1"])
+        there, before = earliest.setdefault(key, (here, texts))
+        if before is texts:
+            listed += [models.Listed(candidate, key, here)] if candidate else []
+        elif differ := [name for name in SENT if texts.get(name) != before.get(name)]:
             do = ", or choose by a column (where)"
-        why = (
-            f"found {shown(two)}, the person at {_row(table.place(first))} with another "
-            f"{', '.join(differ)}; delete one of the two rows{do}"
-        )
-        yield Mistake(table.place(row), why, "email1", two)
+            if "email1" in differ:  # the login must equal it (interface 4.7)
+                do = f", or write {shown(before['email1'])} as they log in"
+            why = (
+                f"found {shown(texts['email1'])}, the person at {_row(there)} with another "
+                f"{', '.join(differ)}; delete one of the two rows{do}"
+            )
+            table.mistakes.append(Mistake(here, why, "email1", texts["email1"]))
+        else:
+            alike.append(f"{_row(here)} is the same person as {_row(there)}")
+    table.notes += [f"{table.grid.whole}: {some(alike)}; each is read once"] if alike else []
+    return listed
 
 
 def compare(listed: list[models.Listed], people: People) -> None:

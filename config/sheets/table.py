@@ -35,10 +35,9 @@ SECOND = "a second table begins here, which is not read; put all people below on
 BESIDE = "an address stands here under no header; name its column, or move it below the others"
 ELSEWHERE = "addresses outside the table that is read, where nobody is invited"
 HEADING = (
-    "only {0} stands in this row; below it: {1}. Delete the rows of whoever it says is out, or say "
-    "it beside each of them in a column; then delete this row. If it is a person, complete it"
+    "only {} stands in this row. If it is a legend, delete it; if it says who below it is out, "
+    "delete their rows, or say it beside each of them; if it is a person, complete it"
 )
-LEGEND = "only {0} stands in this row; delete it, or complete it if it is a person"
 FOOTERS = "not people, but totals or footers"
 RENAME = 'columns: {email1: "…"}, or rename the header of that column to Email'
 SWALLOWED = "a cell of this row holds whole rows; remove the stray quote, or the line breaks in it"
@@ -119,7 +118,9 @@ def table_of(
     table = Table(grid, source.digest, titles, header, by_field, rows, mistakes, notes)
     if "email1" in by_field:
         _sift(table, grid.rows[:at], columns)
-    table.notes += _unsent(grid, titles, by_field)
+    unsent = [title for at, title in enumerate(titles) if title and at not in by_field.values()]
+    if unsent:
+        table.notes.append(f"{grid.whole}: columns that are not sent: {', '.join(unsent)}")
     return table
 
 
@@ -228,24 +229,19 @@ def _sift(table: Table, above: Sequence[Row], columns: Mapping[str, str]) -> Non
     people: list[Row] = []
     nobody: list[str] = []
     beside: list[Place] = []
-    headings: list[tuple[int, str]] = []
     for row, cells in table.rows:
         place, filled = grid.place(row), {at: c.strip() for at, c in enumerate(cells) if c.strip()}
         first, addresses = next(iter(filled.values())), [*filter(is_address, filled.values())]
         is_known = not known.isdisjoint(filled)
         if not any("@" in cell for cell in cells) and is_header(fields_of(cells, columns)):
             found.append((place, SECOND))
-            # What stands above the second header may be its title.
-            while people and not is_person(people[-1][1], person):
-                people.pop()
-            headings = [each for each in headings if people and each[0] < people[-1][0]]
             break
         if grid.delimiter and (torn := _torn(grid.delimiter, cells, width)):
             found.append((place, torn))
         elif not addresses and is_nobody(cells):
             nobody.append(f"{place} {shown(first)}")
         elif len(filled) == 1 and "@" not in first:
-            headings.append((row, shown(first)))
+            found.append((place, HEADING.format(shown(first))))
         else:
             others = [at for at in filled if at >= width or not table.headers[at]]
             beside += [grid.place(row, at) for at in others if is_address(filled[at])]
@@ -257,11 +253,6 @@ def _sift(table: Table, above: Sequence[Row], columns: Mapping[str, str]) -> Non
     if len(people) > MOST_ROWS:
         people, found = [], [(grid.whole, f"there are more than {MOST_ROWS:,} rows; split them up")]
     table.rows = people
-    for at, heading in headings:
-        until = next((each for each, _ in headings if each > at), float("inf"))
-        below = [name for row, name in table.names.items() if at < row < until]
-        what = HEADING if below else LEGEND
-        found.append((grid.place(at), what.format(heading, some(below))))
     table.mistakes += [Mistake(*each) for each in found]
 
 
@@ -277,12 +268,6 @@ def _torn(delimiter: str, cells: Sequence[str], width: int) -> str | None:
         if any(len(line) in lengths and any(map(is_address, line)) for line in lines):
             return SWALLOWED
     return None
-
-
-def _unsent(grid: Grid, titles: Sequence[str], by_field: Mapping[str, int]) -> list[str]:
-    """Name the columns that are not sent."""
-    others = [title for at, title in enumerate(titles) if title and at not in by_field.values()]
-    return [f"{grid.whole}: columns that are not sent: {', '.join(others)}"] if others else []
 
 
 # It begins with a letter, and has no sign of a setting, of code or of an address of the network.

@@ -93,27 +93,26 @@ def _as(encoding: str, data: bytes) -> str:
 def _readings(data: bytes) -> list[tuple[str, str]]:
     """Some words as likely encodings read them, each with its encoding; fewest signs come first.
 
-    Encodings that read all words alike are one. The words are those by which the others differ.
+    Encodings that read all words alike are one. The words are those that are read in most ways.
     """
     # In all these encodings what stands between words is ASCII, and never a part of a letter.
     found = (each[0] for each in _WORD.finditer(data))
     words = (each for each in found if not each.isascii() and len(each) < LONGEST)
     sample = b"\n".join(dict.fromkeys(itertools.islice(words, MOST_WORDS)))
-    read: dict[str, list[str]] = {}
+    read: dict[str, str] = {}
     for name in LIKELY:
         letters = {*(text := _as(name, sample))} - {"\n"}
         says = any(each.isalpha() and not each.isascii() for each in letters)
         if says and not any(category(each) in {"Cc", "Cn", "Co", "Cs"} for each in letters):
-            read[name] = text.split("\n")
-    chosen: list[tuple[str, ...]] = []
-    for word in zip(*read.values(), strict=False):
-        tells = len({*zip(*chosen, word, strict=True)}) > len({*zip(*chosen, strict=True)})
-        chosen += [word] if tells or len(chosen) < WORDS else []
-    readings: dict[str, str] = {}
-    for name, said in zip(read, zip(*chosen, strict=True), strict=True):
-        readings.setdefault(" ".join(said), name)
-    signs = {said: sum(not (c.isascii() or c.isalpha()) for c in said) for said in readings}
-    return [(said, readings[said]) for said in sorted(signs, key=signs.__getitem__)[:MOST_SHOWN]]
+            read.setdefault(text, name)
+    each_word = [*zip(*(text.split("\n") for text in read), strict=False)]
+    telling = sorted(each_word, key=lambda word: len({*word}), reverse=True)[:WORDS]
+    said = map(" ".join, zip(*filter(telling.__contains__, each_word), strict=True))
+
+    def signs(reading: tuple[str, str]) -> int:
+        return sum(not (c.isascii() or c.isalpha()) for c in reading[0])
+
+    return sorted(zip(said, read.values(), strict=True), key=signs)[:MOST_SHOWN]
 
 
 _ODD = "[\0\x80-\x9f\ud800-\udfff]"  # in no text that is read as it was written

@@ -38,7 +38,6 @@ OURS = "campaign"  # who wrote the comments of a marked copy
 WHITE = (("rgb", "FFFFFFFF"), ("rgb", "00FFFFFF"), ("theme", 0), ("indexed", 9))
 RED = re.compile("..[B-F].[0-3].[0-3].")  # as programs call it, of any strength
 MERGED = re.compile(rb'<(?:\w+:)?mergeCell [^<>]*?\bref="([^"]+)"')
-FAR_AWAY = "this cell is far away from any table; delete it, or its column"
 
 
 def read_grids(source: Source) -> list[Grid]:
@@ -62,8 +61,7 @@ def read_grids(source: Source) -> list[Grid]:
         if done.returncode == 0:
             answer = pickle.loads(done.stdout)  # noqa: S301 - from our own program
     if isinstance(answer, Unfit):
-        why, sheet, cell = (*answer.args, None, None)[:3]
-        raise BadInput.at(Place(source.file, sheet=sheet, cell=cell), why)
+        raise BadInput.at(Place(source.file), str(answer))
     for grid in answer:
         grid.file, grid.encoding = source.file, source.encoding
     return answer
@@ -114,7 +112,7 @@ def _sheets(data: bytes) -> Iterator[Grid]:
                 text = UNCALCULATED
             if text.strip():
                 if column > MOST_COLUMNS:
-                    raise Unfit(FAR_AWAY, sheet.title, cell.coordinate)
+                    raise Unfit(TOO_LARGE)
                 rows[number][column - 1] = text
                 grid.struck |= {at} if _is_struck(cell) else set()
         grid.hidden = {n for n, row in sheet.row_dimensions.items() if row.hidden or row.ht == 0}

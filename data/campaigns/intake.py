@@ -152,7 +152,7 @@ def add_people(session: Session, campaign_id: int, new: Mapping[str, Fields]) ->
 def _everybody(read: Read) -> dict[str, Fields]:
     """What is sent of each person, by email key; the pilot included."""
     stage, pilot = read.definition.stage_id, read.definition.invites.pilot
-    people: dict[str, Fields] = {each.key: each.candidate.model_dump() for each in read.people}
+    people: dict[str, Fields] = {each.key: each.candidate.model_dump() for each in read.listed}
     if pilot is not None:
         person = Candidate.model_validate(PILOT | {"email1": pilot, "stage_id": stage})
         people.setdefault(email_key(pilot), person.model_dump())

@@ -59,7 +59,7 @@ def orders(
     _must_be_folder(folder)
     token = settings().orders_token
     if token is None:
-        raise BadSettings("CAMPAIGN_ORDERS_TOKEN: not set, wanted 16 characters or more.")
+        raise BadSettings(problem="CAMPAIGN_ORDERS_TOKEN: not set, wanted 16 characters or more.")
     with listening(host, port) as taken, Ledger.open() as ledger, suppress(KeyboardInterrupt):
         desk = application(Desk(folder, ledger, token.get_secret_value()))
         config = uvicorn.Config(desk, log_config=None, access_log=False, limit_concurrency=100)

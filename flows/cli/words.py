@@ -83,7 +83,7 @@ def described(campaign: "Campaign") -> Iterator[tuple[str, str]]:
     project = definition.project
     yield "project", f"{project.name or f'project {project.id}'}, {what}"
     yield "dates", dates(project)
-    yield "people", f"{counted(len(campaign.people), 'candidate')}: {names(campaign)}"
+    yield "people", f"{counted(len(campaign.listed), 'candidate')}: {names(campaign)}"
     yield from who(campaign)
     yield "sent", "; ".join(sent(campaign)) or "nothing"
     yield from invitations(definition)
@@ -95,7 +95,7 @@ def described(campaign: "Campaign") -> Iterator[tuple[str, str]]:
 
 def names(campaign: "Campaign") -> str:
     """The first people of a campaign, by name."""
-    them = (each.candidate for each in campaign.people)
+    them = (each.candidate for each in campaign.listed)
     return some([f"{each.first_name} {each.last_name}" for each in them], NAMES)
 
 
@@ -109,7 +109,7 @@ def who(campaign: "Campaign") -> Iterator[tuple[str, str]]:
 def attention(campaign: "Campaign") -> Iterator[tuple[str, str]]:
     """What could decide and does not, and what nobody looked at: a person reads it last."""
     if campaign.ignored:
-        number, columns = len(campaign.people), some(campaign.ignored, VALUES)
+        number, columns = len(campaign.listed), some(campaign.ignored, VALUES)
         everybody = f"All {number:,} are" if number > 1 else "The only person is"
         verb = "says" if len(campaign.ignored) == 1 else "say"
         yield "ATTENTION", f"{everybody} invited, whatever {columns} {verb}."
@@ -161,7 +161,7 @@ def sent(campaign: "Campaign") -> Iterator[str]:
     from config.definition import Candidate
 
     for field in Candidate.model_fields:
-        values = (getattr(each.candidate, field) for each in campaign.people)
+        values = (getattr(each.candidate, field) for each in campaign.listed)
         first = next((value for value in values if value not in {"", None}), None)
         if first is not None:
             column = campaign.columns.get(field, field)

@@ -191,7 +191,7 @@ def _check(table: Path, order: Row, others: Sequence[Row]) -> None:
     spec = vars(read.definition.candidates)
     if "id" not in spec["ignore"] or "notes" not in spec["columns"]:
         raise Refused(422, "the definition wants  columns: {notes: notes}, ignore: [id]")
-    if read.people[0].candidate.email1 != order["email1"].strip():
+    if read.listed[0].candidate.email1 != order["email1"].strip():
         raise Refused(422, "email1: wanted an email address, and nothing beside it")
     for other in others:
         alike = _who(other) & _who(order)

@@ -73,7 +73,7 @@ class Wire:
             )
         except (ValueError, ImportError, httpx.InvalidURL):
             why = "HTTPS_PROXY or ALL_PROXY cannot be used: it must be an http or https address."
-            raise BadSettings(why) from None
+            raise BadSettings(problem=why) from None
 
     async def close(self) -> None:
         """Close what is open."""
@@ -100,7 +100,7 @@ def trusted(ca_file: Path | None) -> ssl.SSLContext:
             context.load_verify_locations(ca_file)
     except OSError as error:
         why = f"CAMPAIGN_CA_FILE cannot be read as certificates ({type(error).__name__})."
-        raise BadSettings(why) from None
+        raise BadSettings(problem=why) from None
     return context
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from config.emails import checked_address, email_key, likely_meant, mailbox
+from config.emails import checked_address, email_key, mailbox
 
 CORPUS = Path(__file__).parents[1] / "data" / "addresses.jsonl"
 CASES = [json.loads(line) for line in CORPUS.read_text("utf-8").splitlines()]
@@ -16,7 +16,7 @@ CASES = [json.loads(line) for line in CORPUS.read_text("utf-8").splitlines()]
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: ascii(case["typed"])[:40])
 def test_the_corpus_of_addresses(case: dict[str, Any]) -> None:
-    """What was typed, its key, what is sent, whether a person should look at it, its mailbox."""
+    """What was typed, its key, what is sent, its mailbox."""
     assert email_key(case["typed"]) == case["key"]
     assert mailbox(case["typed"]) == case.get("mailbox", mailbox(case["typed"]))
     if case["sent"] is None:
@@ -24,8 +24,6 @@ def test_the_corpus_of_addresses(case: dict[str, Any]) -> None:
             checked_address(case["typed"])
     else:
         assert checked_address(case["typed"]) == case["sent"]
-        domain = case["key"].rpartition("@")[2]
-        assert bool(likely_meant(domain)) == case.get("doubtful", False)
 
 
 @pytest.mark.parametrize(
@@ -54,8 +52,8 @@ def test_the_corpus_of_addresses(case: dict[str, Any]) -> None:
             "alone; [privat] looks like a remark: delete this row if the person is out, els…",
         ),
         ("“ana@b.org”", "without quotes around it"),
-        ("an\u200ba@b.org", "without the invisible ZERO WIDTH SPACE"),
         ("a" * 65 + "@b.org", "of at most 254 characters, 64 before the @"),
+        ("an\u200ba@b.org", "without the invisible ZERO WIDTH SPACE"),
     ],
 )
 def test_what_is_no_address_is_told_in_words(typed: str, wanted: str) -> None:
@@ -63,20 +61,6 @@ def test_what_is_no_address_is_told_in_words(typed: str, wanted: str) -> None:
     with pytest.raises(ValueError, match="an email address") as refused:
         checked_address(typed)
     assert str(refused.value).startswith(f"an email address {wanted.rstrip('…')}")
-
-
-@pytest.mark.parametrize(
-    ("domain", "meant"),
-    [
-        *(("gmial.com", "gmail.com"), ("gmai.com", "gmail.com"), ("gmaill.com", "gmail.com")),
-        *(("gmail.con", "gmail.com"), ("gmial.con", "gmail.com"), ("outlok.com", "outlook.com")),
-        *(("example.con", "example.com"), ("example.nett", "example.net")),
-        *(("mail.com", None), ("ymail.com", None), ("me.com", None), ("gmx.de", None)),
-    ],
-)
-def test_a_slip_of_the_fingers(domain: str, meant: str | None) -> None:
-    """One letter too many, too few, another, or two swapped; a provider of its own is none."""
-    assert likely_meant(domain) == meant
 
 
 @pytest.mark.parametrize("odd", ["", "@", "no at", "a@-ü-.example", "a@" + "ü" * 400, "\ud800@ü"])

@@ -60,7 +60,8 @@ class Desk:
         model = Definition.model_validate({"campaign": key} | whole)
         said = repr((model.model_dump(), [each.candidate.model_dump() for each in them]))
         digest = digest or sha256(said.encode()).hexdigest()
-        return Campaign(Path(f"{key}.yaml"), model, them, [], digest, [], {})
+        file = Path(f"{key}.yaml")
+        return Campaign(file=file, definition=model, listed=them, digest=digest)
 
     def take_in(self, *who, allowed=NOTHING, **more):
         """Take a file in and commit, as a run does."""

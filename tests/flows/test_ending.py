@@ -144,7 +144,7 @@ BEHIND = OlderLedger(receipt="r", says="cannot be read", here="l", key="backend"
     ("error", "end", "then"),
     [
         (BadInput.at(Place(FILE, 3), "no"), End.BAD_INPUT, "campaign check backend.yaml"),
-        (BadSettings("A setting lacks."), End.BAD_INPUT, "campaign doctor"),
+        (BadSettings(problem="A setting lacks."), End.BAD_INPUT, "campaign doctor"),
         (AtWork("backend", "box", 7, None), End.ELSEWHERE, None),
         (AtWork("backend", "box", 7, None), End.INTERRUPTED, GO_ON),  # told to stop as it waited
         (BEHIND, End.ATTENTION, "campaign settle backend --accept-ledger --why TEXT"),

@@ -82,7 +82,7 @@ def test_nobody_is_chosen_until_a_person_does(tmp_path: Path, export: Path, name
     fill_in(file, {**FILLED, **chosen, '[["No", ""]]': '["No", ""]'})
     campaign = read_campaign(file)
     assert campaign.definition.campaign == "hiring-zurich"
-    assert [each.key for each in campaign.people] == IN
+    assert [each.key for each in campaign.listed] == IN
 
 
 HURRIED = {
@@ -115,7 +115,7 @@ def test_a_column_that_decides_nothing_moves_to_ignore(tmp_path: Path, export: P
     write_starter(file, export)
     fill_in(file, {**FILLED, STAGE: "", DISQUALIFIED: "", IGNORE: "disqualified; Stage"})
     campaign = read_campaign(file)
-    assert (len(campaign.people), campaign.ignored) == (4, ["Stage", "Disqualified"])
+    assert (len(campaign.listed), campaign.ignored) == (4, ["Stage", "Disqualified"])
     assert campaign.apart["Stage"] == {"Test": 3, "Offer": 1}
 
 
@@ -136,7 +136,7 @@ def test_a_definition_for_each_value_of_a_column(tmp_path: Path) -> None:
     for file in files:
         fill_in(file, FILLED)
         campaign = read_campaign(file)
-        people[campaign.definition.campaign] = [each.key[:2] for each in campaign.people]
+        people[campaign.definition.campaign] = [each.key[:2] for each in campaign.listed]
     assert people == {"c": ["a0", "a1"], "c-2": ["a2"], "no-job-name": ["a3"], "data-paris": ["a4"]}
     with pytest.raises(CampaignError, match="exists already"):
         write_each(folder, export, "Job Name")

@@ -134,7 +134,7 @@ MISTAKES: list[tuple[str | bytes, dict[str, Any], list[str]]] = [
         {},
         [f':1, {name}: no column for {name}; found "Wer", "Nn", "Wo". If…' for name in ("email1",)],
     ),
-    (HEAD, {}, [", candidates: found no candidates, wanted at least one row below the header"]),
+    (HEAD, {}, [", candidates: found no candidates, wanted at least one row below the header…"]),
     (HEAD + ADA, {"sheet": "x"}, [", sheet: this is a text without sheets; leave out sheet"]),
     # Rows of one person, and people of one name.
     (
@@ -173,20 +173,19 @@ MISTAKES: list[tuple[str | bytes, dict[str, Any], list[str]]] = [
         "Email,First name,Last name\nada@x.test,A,B\n\nSecond batch\n"
         "First name,Last name,Email,Source\nC,D,c@x.test,web\n",
         {},
-        [f":5: {rules.SECOND}"],
+        [':4: only "Second batch" stands…', f":5: {rules.SECOND}"],
     ),
     (
         HEAD + ADA + "Rejected,,\n" + BOB,
         {},
-        [':3: only "Rejected" stands in this row; below it: Bob Byron. D…'],
+        [':3: only "Rejected" stands in this row. Delete the rows below it of…'],
     ),
     (
         HEAD[:-1] + ",Note\n" + ADA + ",,,Please delete these\n" + BOB,
         {},
         [':3: only "Please delete these" stands…'],
     ),
-    (HEAD + ADA + "Eve,,\n", {}, [':3: only "Eve" stands in this row; delete it, …']),
-    (HEAD + ADA + "\nMore of them,,\n" + HEAD + BOB, {}, [f":5: {rules.SECOND}"]),
+    (HEAD + ADA + "Eve,,\n", {}, [':3: only "Eve" stands in this row. If it is a leg…']),
     (
         HEAD[:-1] + ',Remark\nA,B,a@x.test,"see\nBob,B,bob@x.test,ok\nCid,C,cid@x.test,mail"\n',
         {},

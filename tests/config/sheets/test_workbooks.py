@@ -135,7 +135,6 @@ def filtered(sheet: Any) -> None:
                 "    If it decides nothing:  ignore: [Rejected]"
             ],
         ),
-        (lambda sheet: sheet.__setitem__("AMA9", "x"), ["AMA9: this cell is far away from any t…"]),
     ],
 )
 def test_what_is_odd_about_a_cell_is_a_mistake_there(

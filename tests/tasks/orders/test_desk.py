@@ -77,7 +77,7 @@ class Door:
     def people(self) -> list[str]:
         """Whom the definition has by now."""
         try:
-            return [each.candidate.email1 for each in read_campaign(self.file).people]
+            return [each.candidate.email1 for each in read_campaign(self.file).listed]
         except BadInput:
             return []
 

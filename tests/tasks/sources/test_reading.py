@@ -150,9 +150,9 @@ def test_an_address_is_read_like_a_file_and_never_by_what_it_was_before(
     monkeypatch.setattr(bringing, "fetched", fetched)
     place.write(url=url)
     read = read_campaign(place.file)
-    assert [each.key for each in read.people] == ["ada@x.org"]
+    assert [each.key for each in read.listed] == ["ada@x.org"]
     again = read_campaign(place.file, kept=True)
-    assert (again.digest, len(again.people)) == (read.digest, 1)
+    assert (again.digest, len(again.listed)) == (read.digest, 1)
     assert place.kept.stat().st_mode & 0o777 == 0o600
     assert f"{place.kept}:2, email1" in place.wrong()
     assert place.wrong() == f"{place.file}, candidates.url: x.org broke off"
