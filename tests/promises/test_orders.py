@@ -1,24 +1,16 @@
 """Promises 54 and 55: people as they are ordered, and behind an address."""
 
-import socket
-import threading
 from collections.abc import Callable
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import httpx
 import pytest
 
-from tests.promises.support.commands import Campaign, Running, person
+from tests.promises.support.commands import Campaign, Running, free_port, person
 from tests.promises.support.service import Service
+from tests.promises.support.web import Quiet, serving
 
 TOKEN = "0123456789abcdef"
 PEOPLE = [f"person{number}@example.org" for number in range(12)]
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port: int = taken.getsockname()[1]
-        return port
 
 
 @pytest.mark.timeout(600)
@@ -61,7 +53,7 @@ def test_54_an_order_that_was_taken_is_sent_once_however_often_it_comes(
     assert "person" not in running.kill().said.lower()
 
 
-class Sheet(BaseHTTPRequestHandler):
+class Sheet(Quiet):
     """A shared sheet: its export, for whoever has the link."""
 
     rows, kind = "first_name,last_name,email1\n", "text/csv"
@@ -70,23 +62,15 @@ class Sheet(BaseHTTPRequestHandler):
         knows = (
             self.path.endswith("?key=s3cret") and self.headers["Authorization"] == "Basic s3cret"
         )
-        self.send_response(200 if knows else 403)
-        self.send_header("Content-Type", self.kind)
-        self.send_header("Content-Length", str(len(self.rows)))
-        self.end_headers()
-        self.wfile.write(self.rows.encode())
-
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        self.answer(self.rows.encode(), 200 if knows else 403, self.kind)
 
 
 def test_55_what_stands_behind_an_address_is_read_whole_and_its_secrets_are_shown_nowhere(
     sandbox: Callable[..., Service], campaign: Campaign
 ) -> None:
     service, said = sandbox(), ""
-    with ThreadingHTTPServer(("127.0.0.1", 0), Sheet) as sheet:
-        threading.Thread(target=sheet.serve_forever, daemon=True).start()
-        url = f"http://127.0.0.1:{sheet.server_port}/export?key=s3cret"
+    with serving(Sheet) as port:
+        url = f"http://127.0.0.1:{port}/export?key=s3cret"
         file = campaign.write(candidates={"url": url, "file": None})
 
         def does(*words: object) -> int:
@@ -110,7 +94,6 @@ def test_55_what_stands_behind_an_address_is_read_whole_and_its_secrets_are_show
         Sheet.kind = "text/csv"
         assert does("check", file) == does("forget", "ann0@example.org", "--yes") == 0
         assert not kept.exists()
-        sheet.shutdown()
     assert "127.0.0.1 answered with a page (text/html)" in said
     assert f"remove the row from what {file} reads by its url" in said
     places = [campaign.ledger.parent, campaign.home, campaign.outputs]

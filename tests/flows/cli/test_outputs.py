@@ -115,14 +115,6 @@ def test_results_go_into_ones_own_sheet_in_its_own_encoding(
     assert "Save it as UTF-8" in capsys.readouterr().err
 
 
-@pytest.mark.usefixtures("hiring")
-def test_a_report_is_a_page(tmp_path: Path) -> None:
-    assert app.run(["report", "hiring", "-o", "report.html"]) == 0
-    page = (tmp_path / "report.html").read_text()
-    assert "Hiring" in page
-    assert "ada@x.org" not in page
-
-
 def test_a_report_tells_whatever_was_settled_but_of_who_is_forgotten(
     desk: Desk, tmp_path: Path
 ) -> None:
