@@ -2,8 +2,6 @@
 
 import asyncio
 import logging
-import subprocess
-import sys
 from collections.abc import Iterator
 
 import pytest
@@ -110,23 +108,3 @@ def test_whoever_comes_while_another_tells_leaves_it_to_them(ledger, hook) -> No
     with lease(ledger, tell.TELLING):
         assert not told(ledger)
     assert hook.told == []
-
-
-FIFTY = """
-import asyncio, sys
-from data.store.ledger import Ledger
-from flows.ending import End, Ending
-from flows.tell import note_situation, tell_waiting
-with Ledger.open() as ledger:
-    for number in range(10):
-        key = f"campaign{sys.argv[1]}x{number}"
-        note_situation(Ending(key, End.STOPPED, "stopped", None, None, "one"))
-        asyncio.run(tell_waiting(ledger))
-"""
-
-
-def test_fifty_endings_of_five_processes_at_once_give_fifty_messages(ledger, hook) -> None:
-    running = [subprocess.Popen([sys.executable, "-c", FIFTY, str(n)]) for n in range(5)]
-    assert [each.wait() for each in running] == [0] * 5
-    assert told(ledger)
-    assert len(hook.told) == len({*hook.told}) == 50

@@ -1,10 +1,12 @@
-"""Promises 54 and 55: people as they are ordered, and behind an address."""
+"""Promises 50, 54 and 55: people in any encoding, as they are ordered, and behind an address."""
 
+import re
 from collections.abc import Callable
 
 import httpx
 import pytest
 
+from tests.promises.support import corpora
 from tests.promises.support.commands import Campaign, Running, free_port, person
 from tests.promises.support.service import Service
 from tests.promises.support.web import Quiet, serving
@@ -101,3 +103,23 @@ def test_55_what_stands_behind_an_address_is_read_whole_and_its_secrets_are_show
     assert files
     assert "s3cret" not in said
     assert not any(b"s3cret" in each.read_bytes() for each in files)
+
+
+def test_50_an_encoding_is_never_guessed(
+    campaign: Campaign, sandbox: Callable[..., Service]
+) -> None:
+    """The question shows its words as each encoding would read them; one of them is written."""
+    service = sandbox()
+    rows = "first_name,last_name,email1\nŁukasz,Żółć,lukasz@people.test\n"
+    (campaign.folder / "people.csv").write_bytes(rows.encode("cp1250"))
+    definition = corpora.write(campaign, "hiring", candidates={"file": "people.csv"})
+    [question] = campaign("check", definition, "--json").json()["problems"]
+    shown = dict(re.findall(r'([\w-]+) ("[^"]*")', question["message"]))
+    assert shown["windows-1250"] == '"Łukasz Żółć"'
+    assert len({*shown.values()}) == len(shown) > 1
+    assert campaign("run", definition, "--yes").code == 2
+    assert service.changes() == []
+    people = {"file": "people.csv", "encoding": "windows-1250"}
+    corpora.write(campaign, "hiring", candidates=people)
+    assert campaign("run", definition, "--yes").code == 0
+    assert [row["last_name"] for row in corpora.sent(service)["hiring"]] == ["Żółć"]

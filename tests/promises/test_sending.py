@@ -284,26 +284,6 @@ def test_8_an_answer_is_judged_by_what_it_proves(step, answers, sandbox, campaig
     assert set(asked.values()) == {1}
 
 
-@pytest.mark.parametrize(
-    ("answer", "code", "project"),
-    [
-        (faults.missing(), 3, "unsure"),
-        (status(422), 1, "refused"),
-    ],
-    ids=["no id", "422"],
-)
-def test_8_a_project_whose_answer_proves_nothing_is_not_created_again(
-    answer, code, project, sandbox, campaign
-):
-    service = sandbox(create=answer)
-    file = campaign.write()
-    assert campaign("run", file, "--yes").code == code
-    assert [each["op"] for each in service.changes()] == ["create"]
-    assert campaign.status()["project"] == project
-    campaign("run", file, "--yes")
-    assert len(service.entries("create")) == (2 if project == "refused" else 1)
-
-
 def test_8_a_refusal_is_believed_twice_over_all_runs_and_then_unsure(sandbox, campaign):
     service = sandbox(invite=faults.refuse_all(403))
     file = campaign.write(people=1)

@@ -3,7 +3,6 @@
 import csv
 import functools
 import http.server
-import json
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,7 +15,7 @@ from playwright.sync_api import Browser, Page, expect
 from sandbox.faults import ALWAYS, lost, status
 from tests.promises.support.commands import PRINTED, WHO, Answer, Campaign
 from tests.promises.support.service import Service
-from tests.promises.support.web import Quiet, serving
+from tests.promises.support.web import serving
 from tests.sandbox.test_embedded import browser
 
 __all__ = ["browser"]
@@ -275,9 +274,9 @@ def test_40_history_tells_every_request_and_decision(campaign: Campaign, sandbox
 def host(campaign: Campaign) -> Iterator[str]:
     """A web server of one's own, at another origin than the service: localhost, not 127.0.0.1."""
 
-    class Files(Quiet, http.server.SimpleHTTPRequestHandler): ...
-
-    handler = functools.partial(Files, directory=str(campaign.folder))
+    handler = functools.partial(
+        http.server.SimpleHTTPRequestHandler, directory=str(campaign.folder)
+    )
     with serving(handler) as port:
         yield f"http://localhost:{port}"
 
@@ -304,7 +303,7 @@ def test_41_the_embedded_page_works_in_a_browser(
     campaign.write(people=["ada@people.test"])
     done(campaign("run", "hiring.yaml", "--yes"))
     done(campaign("links", "hiring", "--format", "html", "-o", "pages"))
-    (link,) = json.loads(done(campaign("links", "hiring", "--format", "json")).out)
+    (link,) = done(campaign("links", "hiring", "--json")).json()
     (path,) = [p for p in (campaign.folder / "pages").rglob("*.html") if "<iframe" in p.read_text()]
     with browser.new_context() as context:
         page = context.new_page()
