@@ -16,18 +16,22 @@ from flows.cli import app, words
 from tests.data.desk import Desk
 
 AGAIN = ["invite", "backend", "ada@x.org", "--why", "It went to spam"]
+FORGET = ["forget", "ada@x.org"]
 
 
-@pytest.mark.parametrize("typed", [AGAIN, ["forget", "ada@x.org"]], ids=lambda typed: typed[0])
-@pytest.mark.parametrize("agreed", [True, False, None], ids=["yes", "no", "nobody to ask"])
+@pytest.mark.parametrize(
+    ("typed", "agreed"),
+    [(AGAIN, True), (AGAIN, False), (FORGET, True), (FORGET, False), (FORGET, None)],
+)
 def test_a_second_email_and_forgetting_are_asked_for(
     typed: list[str], agreed: bool | None, desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Where nobody can be asked, nobody is forgotten."""
     desk.take_in("Ada")
     desk.sends()
     for stream in (sys.stdin, sys.stderr):
         monkeypatch.setattr(stream, "isatty", lambda: agreed is not None)
-    monkeypatch.setattr(words.typer, "confirm", lambda *_, **__: agreed)
+    monkeypatch.setattr(words.typer, "confirm", lambda *_, **__: agreed is not False)
     assert app.run(typed) == (0 if agreed else 1)
     with desk.at() as (session, _):
         assert len(session.exec(select(Decision)).all()) == bool(agreed)
