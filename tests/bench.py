@@ -58,8 +58,8 @@ async def _ours(folder: Path, settings: dict[str, str]) -> Figures:
     return figures | {"peak": _peak() - empty}
 
 
-async def _bare(folder: Path, settings: dict[str, str], step: Any = lambda f: f) -> Figures:
-    """The same requests by an httpx loop that remembers nothing; `step` wraps an invitation."""
+async def _bare(folder: Path, settings: dict[str, str]) -> Figures:
+    """The same requests by an httpx loop that remembers nothing."""
     from config.definition import Candidate
 
     url = settings["ASSESSMENT_BASE_URL"]
@@ -81,14 +81,10 @@ async def _bare(folder: Path, settings: dict[str, str], step: Any = lambda f: f)
             )
             ids += [each["candidate_id"] for each in added.json()]
 
-        @step
-        async def invite(candidate: int) -> None:
-            path = f"/api/projects/{project}/candidates/{candidate}/invite"
-            (await client.post(path)).raise_for_status()
-
         async def lane() -> None:
             while ids:
-                await invite(ids.pop())
+                path = f"/api/projects/{project}/candidates/{ids.pop()}/invite"
+                (await client.post(path)).raise_for_status()
 
         with _timed() as figures:
             await asyncio.gather(*(lane() for _ in range(IN_FLIGHT)))
@@ -99,31 +95,6 @@ async def _loop(folder: Path, settings: dict[str, str]) -> Figures:
     """All of it by the bare loop, from the start of its process."""
     await _bare(folder, settings)
     return {}
-
-
-async def _prefect(folder: Path, settings: dict[str, str]) -> Figures:
-    """The same with a Prefect task for each invitation."""
-    from prefect import flow, task
-
-    @flow(persist_result=False)
-    async def everybody() -> Figures:
-        return await _bare(folder, settings, task(persist_result=False))
-
-    return await everybody()
-
-
-async def _dbos(folder: Path, settings: dict[str, str]) -> Figures:
-    """The same with a DBOS step for each invitation; where `pip install dbos` was typed."""
-    from dbos import DBOS
-
-    DBOS(config={"name": "bench", "system_database_url": f"sqlite:///{folder}/dbos.sqlite"})
-
-    @DBOS.workflow()
-    async def everybody() -> Figures:
-        return await _bare(folder, settings, DBOS.step())
-
-    DBOS.launch()
-    return await everybody()
 
 
 def _run(folder: Path, settings: dict[str, str]) -> Figures:
@@ -247,8 +218,6 @@ ROWS: dict[str, tuple[str, tuple[Any, ...], tuple[Any, ...]]] = {
     "csv": ("reading 100,000, beside pandas", ("read", 100_000), ("pandas", 100_000)),
     # With PREFECT_API_URL both speak to that server; without, each starts its own in PREFECT_HOME.
     "run": ("a run of ten, beside an empty flow", ("run", 10), ("flow", 10)),
-    "prefect": ("500, beside a Prefect task each", ("ours", 500), ("prefect", 500)),
-    "dbos": ("500, beside a DBOS step each", ("ours", 500), ("dbos", 500)),
 }
 
 

@@ -4,7 +4,6 @@ What was sent is not of interest here: `send` only says how it ended.
 """
 
 import asyncio
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -24,23 +23,17 @@ FILE = Path("backend.yaml")
 LATER = datetime(2040, 1, 1, tzinfo=UTC)
 
 
-@dataclass
-class Prefect:
-    """What a server was asked to begin: this run again, or another one."""
-
-    began: list[tuple[str, datetime | None]] = field(default_factory=list)
-
-
 @pytest.fixture
-def prefect(monkeypatch: pytest.MonkeyPatch) -> Prefect:
-    server = Prefect()
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, datetime | None]]:
+    """What a server was asked to begin: this run again, or another one."""
+    asked: list[tuple[str, datetime | None]] = []
 
     async def go_on_later(message: str) -> None:
-        server.began.append(("this", None))
+        asked.append(("this", None))
         raise Abort(message)
 
     async def begin_another(moment: datetime | None) -> None:
-        server.began.append(("another", moment))
+        asked.append(("another", moment))
 
     async def no_page(ending: Ending) -> None: ...
 
@@ -48,7 +41,7 @@ def prefect(monkeypatch: pytest.MonkeyPatch) -> Prefect:
         monkeypatch.setattr(campaign, stub.__name__, stub)
     monkeypatch.setattr(campaign, "is_typed", lambda: False)
     monkeypatch.setattr(campaign, "publish_page", no_page)
-    return server
+    return asked
 
 
 def state_after(ending: Ending, monkeypatch: pytest.MonkeyPatch) -> str:
@@ -76,17 +69,17 @@ def state_after(ending: Ending, monkeypatch: pytest.MonkeyPatch) -> str:
     ],
 )
 def test_whoever_waits_for_their_time_goes_on_by_itself(
-    end, until, state, began, notices, ledger, prefect, monkeypatch
+    end, until, state, began, notices, ledger, asked, monkeypatch
 ) -> None:
     ending = Ending("backend", end, "1 of 3 invited.", until=until)
     assert state_after(ending, monkeypatch) == state
-    assert prefect.began == began
+    assert asked == began
     with ledger.reading() as session:
         assert len(session.exec(select(Notice)).all()) == notices
 
 
 def test_a_run_that_prefect_breaks_off_gets_its_answers_all_the_same(
-    ledger, prefect, monkeypatch
+    ledger, asked, monkeypatch
 ) -> None:
     """As it does with a run that cannot renew its place among the runs of its campaign."""
 
@@ -107,7 +100,7 @@ def test_a_run_that_prefect_breaks_off_gets_its_answers_all_the_same(
 
 
 def test_without_a_ledger_the_state_still_says_how_a_run_ended(
-    prefect, tmp_path, monkeypatch
+    asked, tmp_path, monkeypatch
 ) -> None:
     (tmp_path / "broken.db").write_text("this is no database, and never was one")
     monkeypatch.setenv("CAMPAIGN_DATABASE_URL", f"sqlite:///{tmp_path / 'broken.db'}")

@@ -20,17 +20,3 @@ def test_prefect_yaml_says_what_up_deploys() -> None:
         assert (pool["name"], pool["job_variables"]) == (deployments.POOL, deployments.JOB)
     assert said == deployments.FOR_EVERYBODY
     assert written["pull"] == []  # a folder of whoever deployed is nowhere else
-
-
-def test_its_example_of_a_schedule_is_as_up_deploys_one() -> None:
-    _, _, example = WRITTEN.read_text().partition("without `campaign up`:\n#\n")
-    lines = [line.removeprefix("# ") for line in example.splitlines()]
-    (said,) = YAML(typ="safe").load("\n".join(lines).replace("*campaigns", "{}"))
-    alone = deployments.ALONE
-    assert said["concurrency_limit"] == {
-        "limit": alone.limit,
-        "collision_strategy": alone.collision_strategy.value,
-    }
-    assert [each["slug"] for each in said["schedules"]] == [deployments.SLUG]
-    assert said["tags"] == [f"campaign:{said['name']}"]
-    assert {*said["parameters"]} == {"file", "campaign"}

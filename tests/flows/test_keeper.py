@@ -337,14 +337,6 @@ async def test_of_missed_runs_the_first_begins_so_that_it_keeps_its_place(client
     assert {which for which, state in states.items() if state == "Cancelled"} == {1, 2}
 
 
-async def test_a_run_to_come_has_its_name(client, folder) -> None:
-    there = await deployed(client, folder, "to-come")
-    at = Scheduled(scheduled_time=datetime(2040, 5, 4, 7, 30, tzinfo=UTC))
-    run = await client.create_flow_run_from_deployment(there.id, state=at)
-    await tidy(client)
-    assert (await client.read_flow_run(run.id)).name == "to-come 2040-05-04 07:30"
-
-
 # -- the folder --------------------------------------------------------------------------------
 
 

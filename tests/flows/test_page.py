@@ -30,18 +30,6 @@ def test_it_shows_how_far_who_is_unsure_and_what_to_type() -> None:
     assert re.search(r"(?m)^\| 17 \| invite \| .* \| 2026-05-04 09:30 \| no answer \|$", page)
 
 
-def test_a_form_is_one_click_away_and_an_approval_names_its_code() -> None:
-    says = "0 of 4 invited. Nobody has approved this plan. Plan 0123456789abcdef: 4 to add."
-    ending = Ending("x", End.APPROVAL, says, "campaign approve x")
-    forms = {name: f"/deployments/deployment/{name}/run" for name in ("approve", "settle")}
-    page = campaign_page(standing(unsure=1), [doubt(17)], ending, forms)
-    for name, address in forms.items():
-        assert f"[{name}]({address})" in page
-    assert "0123456789abcdef" in page
-    assert "`campaign approve x`" in page
-    assert "**approve**" in campaign_page(standing(), [], ending)  # without a deployment
-
-
 def test_a_person_is_a_masked_address_and_reasons_stay_in_the_ledger() -> None:
     them = [
         stands("ben.hacker@example.org", "refused", "the service said no (Ben is not known)"),

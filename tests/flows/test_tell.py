@@ -1,12 +1,7 @@
 """A person is told once of each situation that needs one, and it is not lost meanwhile."""
 
 import asyncio
-import http.server
-import json
 import logging
-import subprocess
-import sys
-import threading
 from collections.abc import Iterator
 
 import pytest
@@ -18,37 +13,14 @@ from data.store.tables import Notice
 from flows import tell
 from flows.ending import End, Ending
 from flows.tell import note_situation, tell_waiting
-
-
-class Hook:
-    """An address that takes notices: `told`, but answers `refuses` with 503."""
-
-    def __init__(self) -> None:
-        self.told: list[str] = []
-        self.refuses = ""
+from tests.promises.support.web import Hook, telling
 
 
 @pytest.fixture
 def hook(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hook]:
-    there = Hook()
-
-    class Answers(http.server.BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            text = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["text"]
-            refused = there.refuses and there.refuses in text
-            if not refused:
-                there.told.append(text)
-            self.send_response(503 if refused else 200)
-            self.send_header("Content-Length", "0")
-            self.end_headers()
-
-        def log_message(self, *_: object) -> None: ...
-
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answers) as server:
-        threading.Thread(target=server.serve_forever).start()
-        monkeypatch.setenv("CAMPAIGN_NOTIFY_URL", f"http://127.0.0.1:{server.server_port}/hook")
+    with telling() as there:
+        monkeypatch.setenv("CAMPAIGN_NOTIFY_URL", there.url)
         yield there
-        server.shutdown()
 
 
 def ends(key: str, end=End.ATTENTION, situation: str = "one", *, typed: bool = False) -> None:
@@ -98,7 +70,7 @@ def test_a_notice_is_told_again_and_again_until_it_was_taken(ledger, hook) -> No
     assert not told(ledger)
     assert "campaign settle b" in hook.told[0]
     assert [text[0] for text in hook.told] == ["b"]  # one that is refused keeps no other back
-    hook.refuses = ""
+    hook.refuses = None
     assert told(ledger)
     assert told(ledger)
     assert [text[0] for text in hook.told] == ["b", "a"]
@@ -136,23 +108,3 @@ def test_whoever_comes_while_another_tells_leaves_it_to_them(ledger, hook) -> No
     with lease(ledger, tell.TELLING):
         assert not told(ledger)
     assert hook.told == []
-
-
-FIFTY = """
-import asyncio, sys
-from data.store.ledger import Ledger
-from flows.ending import End, Ending
-from flows.tell import note_situation, tell_waiting
-with Ledger.open() as ledger:
-    for number in range(10):
-        key = f"campaign{sys.argv[1]}x{number}"
-        note_situation(Ending(key, End.STOPPED, "stopped", None, None, "one"))
-        asyncio.run(tell_waiting(ledger))
-"""
-
-
-def test_fifty_endings_of_five_processes_at_once_give_fifty_messages(ledger, hook) -> None:
-    running = [subprocess.Popen([sys.executable, "-c", FIFTY, str(n)]) for n in range(5)]
-    assert [each.wait() for each in running] == [0] * 5
-    assert told(ledger)
-    assert len(hook.told) == len({*hook.told}) == 50

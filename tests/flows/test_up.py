@@ -29,8 +29,18 @@ def part_of(up: Up, *words: str) -> psutil.Process:
     return found
 
 
-def stopped(campaign: Campaign, service, stop: Callable[[Up], None]) -> dict:
-    """Stop it in the middle: nothing is unsure. Answers the run that was at work."""
+@pytest.mark.parametrize(
+    "stop",
+    [
+        lambda up: up.running.send(signal.SIGINT),  # its whole group
+        lambda up: up.running.process.terminate(),  # it alone
+    ],
+    ids=["Ctrl-C", "systemd"],
+)
+def test_told_to_stop_it_leaves_nothing_unsure_and_the_same_run_goes_on(
+    stop: Callable[[Up], None], campaign: Campaign, sandbox
+) -> None:
+    service = sandbox(invite=late(0.5, times=ALWAYS))
     with Up(campaign) as up:
         under_way(up, service)
         (run,) = up.runs("hiring")
@@ -39,17 +49,6 @@ def stopped(campaign: Campaign, service, stop: Callable[[Up], None]) -> dict:
     counts = campaign.status()["counts"]
     assert (counts["unsure"], counts["sending"]) == (0, 0)
     assert 0 < counts["invited"] == len(service.invited()) < PEOPLE
-    return run
-
-
-def test_told_to_stop_it_leaves_nothing_unsure(campaign: Campaign, sandbox) -> None:
-    service = sandbox(invite=late(0.5, times=ALWAYS))
-    stopped(campaign, service, lambda up: up.running.send(signal.SIGINT))  # its whole group
-
-
-def test_stopped_by_systemd_the_same_run_goes_on(campaign: Campaign, sandbox) -> None:
-    service = sandbox(invite=late(0.5, times=ALWAYS))
-    run = stopped(campaign, service, lambda up: up.running.process.terminate())  # it alone
     service.faults["invite"] = None
     with Up(campaign) as up:
         up.ended("hiring")
@@ -96,37 +95,19 @@ def test_it_prints_its_login_at_a_terminal_alone_and_what_it_put_right(
     assert "The job template of the work pool campaigns was changed." in again.shown()
 
 
-def test_a_cancel_in_prefect_lets_what_is_in_flight_end_and_stays(
-    campaign: Campaign, sandbox
-) -> None:
-    service = sandbox(invite=late(0.5, times=ALWAYS))
-    with Up(campaign) as up:
-        under_way(up, service)
-        (run,) = up.runs("hiring")
-        state = {"state": {"type": "CANCELLING"}, "force": True}
-        up.ask("POST", f"flow_runs/{run['id']}/set_state", state)
-        up.until(lambda: (up.ended("hiring")["state"]["message"] or "").startswith("interrupted:"))
-        assert not {"unsure", "sending"} & {*campaign.states().values()}
-        service.faults["invite"] = None
-        up.put("other", people=["eve@people.test"], problem=43)
-        up.ended("other")  # meanwhile the keeper has looked again and again
-        (run,) = up.runs("hiring")
-        assert run["state_type"] == "CANCELLED"
-        assert run["state"]["message"].startswith("interrupted:")
-    assert len(service.invited()) < PEOPLE + 1
-
-
+CANCELLED = {"state": {"type": "CANCELLING"}, "force": True}
 FORCED = {"state": {"type": "FAILED", "name": "Failed"}, "force": True}
 
 
 @pytest.mark.parametrize(
     ("method", "path", "body"),
     [
+        ("POST", "flow_runs/{run}/set_state", CANCELLED),
         ("DELETE", "flow_runs/{run}", None),
         ("DELETE", "deployments/{deployment}", None),
         ("POST", "flow_runs/{run}/set_state", FORCED),
     ],
-    ids=["deleted", "its deployment deleted", "forced"],
+    ids=["cancelled", "deleted", "its deployment deleted", "forced"],
 )
 def test_whatever_ends_a_run_in_prefect_ends_its_sending_as_gently(
     method: str, path: str, body: dict | None, campaign: Campaign, sandbox
@@ -140,7 +121,11 @@ def test_whatever_ends_a_run_in_prefect_ends_its_sending_as_gently(
         service.faults["invite"] = None
         up.put("other", people=["eve@people.test"], problem=43)
         up.ended("other")  # meanwhile the keeper has looked again and again
-        assert not {run["state_type"] for run in up.runs("hiring")} & {"COMPLETED", "SCHEDULED"}
+        left = up.runs("hiring")
+        assert not {run["state_type"] for run in left} & {"COMPLETED", "SCHEDULED"}
+        if body is CANCELLED:
+            assert [run["state_type"] for run in left] == ["CANCELLED"]
+            assert left[0]["state"]["message"].startswith("interrupted:")
     assert "unsure" not in campaign.states().values()
     assert len(service.invited()) < PEOPLE + 1
 

@@ -87,17 +87,6 @@ def test_17_a_decision_about_the_old_address_holds_the_new_one_while_a_run_is_at
     assert sorted(service.invited()) == addresses(8)
 
 
-def test_17_whoever_is_blocked_while_a_run_is_at_work_gets_nothing_from_it(sandbox, campaign):
-    service = sandbox(invite=late(1, at=2))
-    file = campaign.write(people=9)
-    run = campaign.start("run", file, "--yes", **ONE_BY_ONE)
-    block = ("block", "person7@example.org", "--why", "He asked for it")
-    while_frozen(run, service, lambda: campaign(*block))
-    assert run.end().code in (0, 3)
-    others = [each for each in addresses(9) if each != "person7@example.org"]
-    assert sorted(service.invited()) == others
-
-
 def test_18_too_many_people_gone_stop_the_run_and_whoever_is_gone_is_never_invited(
     sandbox, campaign
 ):

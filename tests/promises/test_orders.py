@@ -1,24 +1,18 @@
-"""Promises 54 and 55: people as they are ordered, and behind an address."""
+"""Promises 50, 54 and 55: people in any encoding, as they are ordered, and behind an address."""
 
-import socket
-import threading
+import re
 from collections.abc import Callable
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import httpx
 import pytest
 
-from tests.promises.support.commands import Campaign, Running, person
+from tests.promises.support import corpora
+from tests.promises.support.commands import Campaign, Running, free_port, person
 from tests.promises.support.service import Service
+from tests.promises.support.web import Quiet, serving
 
 TOKEN = "0123456789abcdef"
 PEOPLE = [f"person{number}@example.org" for number in range(12)]
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port: int = taken.getsockname()[1]
-        return port
 
 
 @pytest.mark.timeout(600)
@@ -61,7 +55,7 @@ def test_54_an_order_that_was_taken_is_sent_once_however_often_it_comes(
     assert "person" not in running.kill().said.lower()
 
 
-class Sheet(BaseHTTPRequestHandler):
+class Sheet(Quiet):
     """A shared sheet: its export, for whoever has the link."""
 
     rows, kind = "first_name,last_name,email1\n", "text/csv"
@@ -70,23 +64,15 @@ class Sheet(BaseHTTPRequestHandler):
         knows = (
             self.path.endswith("?key=s3cret") and self.headers["Authorization"] == "Basic s3cret"
         )
-        self.send_response(200 if knows else 403)
-        self.send_header("Content-Type", self.kind)
-        self.send_header("Content-Length", str(len(self.rows)))
-        self.end_headers()
-        self.wfile.write(self.rows.encode())
-
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        self.answer(self.rows.encode(), 200 if knows else 403, self.kind)
 
 
 def test_55_what_stands_behind_an_address_is_read_whole_and_its_secrets_are_shown_nowhere(
     sandbox: Callable[..., Service], campaign: Campaign
 ) -> None:
     service, said = sandbox(), ""
-    with ThreadingHTTPServer(("127.0.0.1", 0), Sheet) as sheet:
-        threading.Thread(target=sheet.serve_forever, daemon=True).start()
-        url = f"http://127.0.0.1:{sheet.server_port}/export?key=s3cret"
+    with serving(Sheet) as port:
+        url = f"http://127.0.0.1:{port}/export?key=s3cret"
         file = campaign.write(candidates={"url": url, "file": None})
 
         def does(*words: object) -> int:
@@ -110,7 +96,6 @@ def test_55_what_stands_behind_an_address_is_read_whole_and_its_secrets_are_show
         Sheet.kind = "text/csv"
         assert does("check", file) == does("forget", "ann0@example.org", "--yes") == 0
         assert not kept.exists()
-        sheet.shutdown()
     assert "127.0.0.1 answered with a page (text/html)" in said
     assert f"remove the row from what {file} reads by its url" in said
     places = [campaign.ledger.parent, campaign.home, campaign.outputs]
@@ -118,3 +103,23 @@ def test_55_what_stands_behind_an_address_is_read_whole_and_its_secrets_are_show
     assert files
     assert "s3cret" not in said
     assert not any(b"s3cret" in each.read_bytes() for each in files)
+
+
+def test_50_an_encoding_is_never_guessed(
+    campaign: Campaign, sandbox: Callable[..., Service]
+) -> None:
+    """The question shows its words as each encoding would read them; one of them is written."""
+    service = sandbox()
+    rows = "first_name,last_name,email1\nŁukasz,Żółć,lukasz@people.test\n"
+    (campaign.folder / "people.csv").write_bytes(rows.encode("cp1250"))
+    definition = corpora.write(campaign, "hiring", candidates={"file": "people.csv"})
+    [question] = campaign("check", definition, "--json").json()["problems"]
+    shown = dict(re.findall(r'([\w-]+) ("[^"]*")', question["message"]))
+    assert shown["windows-1250"] == '"Łukasz Żółć"'
+    assert len({*shown.values()}) == len(shown) > 1
+    assert campaign("run", definition, "--yes").code == 2
+    assert service.changes() == []
+    people = {"file": "people.csv", "encoding": "windows-1250"}
+    corpora.write(campaign, "hiring", candidates=people)
+    assert campaign("run", definition, "--yes").code == 0
+    assert [row["last_name"] for row in corpora.sent(service)["hiring"]] == ["Żółć"]

@@ -3,7 +3,6 @@
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -17,7 +16,8 @@ import psutil
 import pytest
 
 from sandbox.faults import ALWAYS, late
-from tests.promises.support.commands import BINARY, Campaign, wait_for
+from tests.promises.support.commands import BINARY, Campaign, free_port, kill, wait_for
+from tests.promises.support.prefect import until_it_answers
 from tests.promises.support.service import Service
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
@@ -31,7 +31,7 @@ def database() -> Iterator[str]:
     """The address of PostgreSQL as Debian has it, with what Prefect's server needs of contrib."""
     where = next(Path("/usr/lib/postgresql").glob("*/bin"), None)
     assert where, "this needs PostgreSQL, with contrib"
-    folder, port = Path(tempfile.mkdtemp(prefix="postgres-")), _free_port()
+    folder, port = Path(tempfile.mkdtemp(prefix="postgres-")), free_port()
     user = []
     if os.geteuid() == 0:  # whom it refuses
         shutil.chown(folder, "postgres")
@@ -57,7 +57,7 @@ class Machines:
     """Prefect's server, and workers, each with a home and a folder of its own."""
 
     def __init__(self, campaign: Campaign, database: str) -> None:
-        self.campaign, self.address = campaign, f"http://127.0.0.1:{_free_port()}"
+        self.campaign, self.address = campaign, f"http://127.0.0.1:{free_port()}"
         self.started: list[subprocess.Popen[bytes]] = []
         campaign.environment |= {
             "CAMPAIGN_DATABASE_URL": f"postgresql:{database}/ledger",
@@ -68,17 +68,11 @@ class Machines:
         where = {"PREFECT_SERVER_DATABASE_CONNECTION_URL": f"postgresql+asyncpg:{database}/prefect"}
         port = self.address.rpartition(":")[2]
         self.begin("server", "prefect", "server", "start", "--no-ui", "--port", port, **where)
-        wait_for(self._answers, seconds=300)
+        until_it_answers(f"{self.address}/api")
         pool = ("work-pool", "create", "campaigns", "--type", "process")
         for words in (pool, ("--no-prompt", "deploy", "--all")):
             made = self.begin("deploys", "prefect", *words, folder=CHECKOUT)
             assert made.wait() == 0, " ".join(words)
-
-    def _answers(self) -> bool:
-        try:
-            return httpx.get(f"{self.address}/api/health", timeout=5).is_success
-        except httpx.TransportError:
-            return False
 
     def begin(
         self, name: str, *words: str, folder: Path | None = None, **settings: str
@@ -119,7 +113,7 @@ class Machines:
 
     def close(self) -> None:
         for each in self.started:
-            _kill(each)
+            kill(each)
 
 
 @pytest.fixture
@@ -141,7 +135,7 @@ def test_58_two_workers_stopped_killed_and_lost_invite_everybody_once(
     first.terminate()  # gently: its run goes on with the next worker
     first.wait(120)
     assert [state for key in KEYS for state in campaign.states(key).values()].count("unsure") == 0
-    _kill(second)  # as a machine is lost: its run stays Running, whose lease is free
+    kill(second)  # as a machine is lost: its run stays Running, whose lease is free
     service.faults["invite"] = None
     up = campaign.start("up", campaign.home)
     wait_for(lambda: machines.states() in FINAL, up, seconds=240)
@@ -161,19 +155,3 @@ def _works(command: list[object]) -> bool:
 
 def _invited(service: Service, key: str) -> int:
     return sum(address.startswith(key) for address in service.invited())
-
-
-def _kill(process: "subprocess.Popen[bytes]") -> None:
-    """kill -9 of it and of all that it has started."""
-    if process.poll() is None:
-        top = psutil.Process(process.pid)
-        for each in (*top.children(recursive=True), top):
-            with suppress(psutil.NoSuchProcess):
-                each.kill()
-        process.wait()
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        port: int = listening.getsockname()[1]
-        return port

@@ -3,22 +3,22 @@
 import csv
 import functools
 import http.server
-import json
 import re
-import shutil
-import signal
-import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import openpyxl
 import pytest
 from openpyxl.worksheet.worksheet import Worksheet
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
 from sandbox.faults import ALWAYS, lost, status
 from tests.promises.support.commands import PRINTED, WHO, Answer, Campaign
 from tests.promises.support.service import Service
+from tests.promises.support.web import serving
+from tests.sandbox.test_embedded import browser
+
+__all__ = ["browser"]
 
 Sandbox = Callable[..., Service]
 # People whose names are formulas, scripts and markup; each address has a row of its own.
@@ -182,21 +182,6 @@ def test_38_every_ending_says_what_to_type_and_that_works(
     assert sorted(service.invited()) == sorted(service.added())
 
 
-def test_38_ctrl_c_ends_with_130_and_says_how_to_go_on(
-    campaign: Campaign, sandbox: Sandbox
-) -> None:
-    """What is safe is said, nothing is left unsure, and the printed command does the rest."""
-    service = sandbox()
-    campaign.write(people=120)
-    running = campaign.start("run", "hiring.yaml", "--yes")
-    running.until(lambda: service.arrived("invite", 3)).send(signal.SIGINT)
-    stopped = running.end()
-    assert stopped.code == 130, stopped.said
-    assert set(campaign.states().values()) <= {"done", "waiting"}
-    done(campaign.follow(stopped, "run"))
-    assert len(service.invited()) == len(set(service.invited())) == 120
-
-
 # -- 39, 40: what is kept ----------------------------------------------------------------------
 
 
@@ -285,27 +270,15 @@ def test_40_history_tells_every_request_and_decision(campaign: Campaign, sandbox
 # -- 41: the page that candidates see ----------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    path = shutil.which("chromium") or pytest.fail("this test needs Chromium")
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield opened
-        opened.close()
-
-
 @pytest.fixture
 def host(campaign: Campaign) -> Iterator[str]:
     """A web server of one's own, at another origin than the service: localhost, not 127.0.0.1."""
 
-    class Quiet(http.server.SimpleHTTPRequestHandler):
-        def log_message(self, *_: object) -> None: ...
-
-    handler = functools.partial(Quiet, directory=str(campaign.folder))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever).start()
-        yield f"http://localhost:{server.server_port}"
-        server.shutdown()
+    handler = functools.partial(
+        http.server.SimpleHTTPRequestHandler, directory=str(campaign.folder)
+    )
+    with serving(handler) as port:
+        yield f"http://localhost:{port}"
 
 
 PERMISSIONS = {"fullscreen", "clipboard-read", "clipboard-write", "keyboard-map"}
@@ -330,7 +303,7 @@ def test_41_the_embedded_page_works_in_a_browser(
     campaign.write(people=["ada@people.test"])
     done(campaign("run", "hiring.yaml", "--yes"))
     done(campaign("links", "hiring", "--format", "html", "-o", "pages"))
-    (link,) = json.loads(done(campaign("links", "hiring", "--format", "json")).out)
+    (link,) = done(campaign("links", "hiring", "--json")).json()
     (path,) = [p for p in (campaign.folder / "pages").rglob("*.html") if "<iframe" in p.read_text()]
     with browser.new_context() as context:
         page = context.new_page()

@@ -99,15 +99,3 @@ def test_a_solution_is_written_in_both_editors(page: Page, client: Client) -> No
     assert handed_in == written | {"submit": True}
     frame.get_by_role("button", name="Full screen").click()
     page.frames[1].wait_for_function("document.fullscreenElement !== null")
-
-
-def test_a_page_that_is_opened_from_a_folder_shows_the_frame(
-    browser: Browser, client: Client, tmp_path: Path
-) -> None:
-    source = f"{client.sandbox.url}/embedded/welcome?projectId=101&candidateId=5001"
-    file = tmp_path / "index.html"
-    file.write_text(f'<!doctype html><iframe src="{source}"></iframe>')
-    with browser.new_context() as context:
-        page = context.new_page()
-        page.goto(file.as_uri())
-        page.frame_locator("iframe").get_by_role("heading").first.wait_for()

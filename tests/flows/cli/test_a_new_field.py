@@ -2,14 +2,16 @@
 
 import json
 import os
-import shlex
+import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.promises.conftest import campaign, prefect_server, prefect_url
+from tests.promises.support.commands import Campaign
+
+__all__ = ["campaign", "prefect_server", "prefect_url"]
 ROOT = Path(__file__).parents[3]
 CHANGES = (  # the service learns it as well
     ("config/definition.py", '    source: Text = ""\n', '    shoe_size: Text = ""\n'),
@@ -18,50 +20,26 @@ CHANGES = (  # the service learns it as well
 
 
 @pytest.mark.slow
-def test_a_new_field_arrives_everywhere(tmp_path: Path) -> None:
+def test_a_new_field_arrives_everywhere(campaign: Campaign, tmp_path: Path) -> None:
     for name in ("config", "sandbox"):
-        shutil.copytree(ROOT / name, tmp_path / name)
+        shutil.copytree(ROOT / name, tmp_path / "changed" / name)
     for file, before, line in CHANGES:
-        path = tmp_path / file
+        path = tmp_path / "changed" / file
         path.write_text(path.read_text("utf-8").replace(before, line + before, 1), "utf-8")
+    campaign.environment["PYTHONPATH"] = os.pathsep.join((str(tmp_path / "changed"), str(ROOT)))
+    serves = campaign.start("sandbox", "--port", 0).until_shown("AUDIENCE=")
+    settings = re.findall(r"(?m)^export (ASSESSMENT_\w+)=(\S+)$", serves.shown())
+    campaign.environment |= dict(settings)
     people = "First name,Last name,Email,Shoe size\nAda,Byron,ada@example.org,EU 38\n"
-    (tmp_path / "people.csv").write_text(people)
-    definition = "campaign: field\nproject: {name: X, timezone: UTC}\nproblem: 42\n"
-    (tmp_path / "field.yaml").write_text(definition + "candidates: {file: people.csv}\n")
-    record = tmp_path / "record.jsonl"
-    environment = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
-    environment |= {
-        "HOME": str(tmp_path),
-        "PYTHONPATH": os.pathsep.join((str(tmp_path), str(ROOT))),
-        "CAMPAIGN_DATABASE_URL": f"sqlite:///{tmp_path}/ledger.db",
-    }
-
-    def campaign(words: str) -> str:
-        started = [str(Path(sys.executable).with_name("campaign")), *words.split()]
-        ended = subprocess.run(
-            started, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
-        )
-        assert ended.returncode == 0, ended.stderr
-        return ended.stdout
-
-    served = [sys.executable, "-m", "sandbox", "--port", "0", "--record", str(record)]
-    with subprocess.Popen(
-        served, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, text=True
-    ) as service:
-        try:
-            assert service.stdout is not None
-            service.stdout.readline()
-            for _ in range(6):
-                _, setting = shlex.split(service.stdout.readline())
-                environment |= dict([setting.split("=", 1)])
-            assert "Shoe size as shoe_size" in campaign("check field.yaml")
-            campaign("run field.yaml --yes")
-        finally:
-            service.terminate()
+    (campaign.folder / "people.csv").write_text(people)
+    campaign.write(candidates={"file": "people.csv"})
+    assert "Shoe size as shoe_size" in campaign("check", "hiring.yaml").out
+    assert campaign("run", "hiring.yaml", "--yes").code == 0
+    [record] = campaign.outputs.rglob("record.jsonl")
     added = [e for e in map(json.loads, record.read_text().splitlines()) if e["op"] == "add"]
     assert [row["shoe_size"] for row in added[0]["body"]] == ["EU 38"]
-    assert json.loads(campaign("status field --json"))["candidates"][0]["shoe_size"] == "EU 38"
-    assert json.loads(campaign("links field --format json"))[0]["shoe_size"] == "EU 38"
-    assert "shoe_size: EU 38" in campaign("forget ada@example.org --show")
-    campaign("forget ada@example.org --yes")
-    assert b"EU 38" not in (tmp_path / "ledger.db").read_bytes()
+    assert campaign.status()["candidates"][0]["shoe_size"] == "EU 38"
+    assert campaign("links", "hiring", "--format", "json").json()[0]["shoe_size"] == "EU 38"
+    assert "shoe_size: EU 38" in campaign("forget", "ada@example.org", "--show").out
+    assert campaign("forget", "ada@example.org", "--yes").code == 0
+    assert b"EU 38" not in campaign.ledger.read_bytes()

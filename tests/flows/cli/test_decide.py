@@ -16,21 +16,25 @@ from flows.cli import app, words
 from tests.data.desk import Desk
 
 AGAIN = ["invite", "backend", "ada@x.org", "--why", "It went to spam"]
+FORGET = ["forget", "ada@x.org"]
 
 
-@pytest.mark.parametrize("typed", [AGAIN, ["forget", "ada@x.org"]], ids=lambda typed: typed[0])
-@pytest.mark.parametrize("agreed", [True, False])
+@pytest.mark.parametrize(
+    ("typed", "agreed"),
+    [(AGAIN, True), (AGAIN, False), (FORGET, True), (FORGET, False), (FORGET, None)],
+)
 def test_a_second_email_and_forgetting_are_asked_for(
-    typed: list[str], agreed: bool, desk: Desk, monkeypatch: pytest.MonkeyPatch
+    typed: list[str], agreed: bool | None, desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Where nobody can be asked, nobody is forgotten."""
     desk.take_in("Ada")
     desk.sends()
     for stream in (sys.stdin, sys.stderr):
-        monkeypatch.setattr(stream, "isatty", lambda: True)
-    monkeypatch.setattr(words.typer, "confirm", lambda *_, **__: agreed)
+        monkeypatch.setattr(stream, "isatty", lambda: agreed is not None)
+    monkeypatch.setattr(words.typer, "confirm", lambda *_, **__: agreed is not False)
     assert app.run(typed) == (0 if agreed else 1)
     with desk.at() as (session, _):
-        assert len(session.exec(select(Decision)).all()) == agreed
+        assert len(session.exec(select(Decision)).all()) == bool(agreed)
 
 
 @pytest.mark.parametrize(
@@ -121,16 +125,6 @@ def test_nobody_held_is_reminded(desk: Desk) -> None:
     desk.call(lambda session, _: block(session, ["ada@x.org"], By("me", "asked")))
     assert app.run(["invite", "backend", "--everyone", "--why", "reminder", "--yes"]) == 0
     assert [desk.state(each)[1] for each in ("Ada", "Ben")] == ["done", "waiting"]
-
-
-def test_nothing_is_forgotten_where_nobody_can_be_asked(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    desk.take_in("Ada")
-    monkeypatch.setattr(sys.stdin, "isatty", lambda: False)
-    assert app.run(["forget", "ada@x.org"]) == 1
-    assert "add --yes" in capsys.readouterr().err
-    assert desk.state("Ada") == ("waiting", "waiting")
 
 
 def test_the_question_says_who_is_nowhere(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -59,20 +59,6 @@ def test_a_printed_link_has_nothing_that_a_terminal_obeys(
         assert json.loads(printed)[0]["last_name"] == "A\u200fB"
 
 
-@pytest.mark.usefixtures("hiring")
-def test_links_are_printed_or_written(sandbox: Sandbox, capsys: pytest.CaptureFixture[str]) -> None:
-    url = f"{sandbox.url}/embedded/welcome?projectId=101&candidateId=5001"
-    for words in (["--json"], ["--format", "json"]):
-        assert app.run(["links", "hiring", *words]) == 0
-        printed = json.loads(capsys.readouterr().out)
-        assert [each["embed_url"] for each in printed] == [url, None]
-    assert app.run(["links", "hiring"]) == 0
-    assert capsys.readouterr().out.startswith("first_name,last_name,email1,")
-    for name in ("links.csv", "links.json", "links.xlsx"):
-        assert app.run(["links", "hiring", "-o", name]) == 0
-        assert "2 candidates, 1 without a link yet" in capsys.readouterr().err
-
-
 MISTYPED = [
     ["links", "hiring", "--format", "csv", "-o", "links.xlsx"],
     ["links", "hiring", "--format", "pdf"],
@@ -113,14 +99,6 @@ def test_results_go_into_ones_own_sheet_in_its_own_encoding(
     assert "Łucja" in (tmp_path / "copy.csv").read_text("utf-8")
     assert app.run(["links", "hiring", "--into", "other.csv", "-o", "another.csv"]) == 2
     assert "Save it as UTF-8" in capsys.readouterr().err
-
-
-@pytest.mark.usefixtures("hiring")
-def test_a_report_is_a_page(tmp_path: Path) -> None:
-    assert app.run(["report", "hiring", "-o", "report.html"]) == 0
-    page = (tmp_path / "report.html").read_text()
-    assert "Hiring" in page
-    assert "ada@x.org" not in page
 
 
 def test_a_report_tells_whatever_was_settled_but_of_who_is_forgotten(

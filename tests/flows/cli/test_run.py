@@ -2,7 +2,6 @@
 
 import sqlite3
 from base64 import encodebytes
-from contextlib import suppress
 from pathlib import Path
 from pickle import HIGHEST_PROTOCOL, dumps
 
@@ -15,15 +14,6 @@ from tests.promises.conftest import campaign, prefect_server, prefect_url, sandb
 from tests.promises.support.commands import Campaign
 
 __all__ = ["campaign", "prefect_server", "prefect_url", "sandbox"]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _ready(prefect_server) -> None:
-    """A fresh server makes its tables first, on a busy machine for minutes."""
-    for _ in range(5):
-        with suppress(AssertionError):
-            prefect_server.ready()
-            return
 
 
 def test_nobody_is_asked_about_a_run_that_sends_nothing(sandbox, campaign: Campaign) -> None:

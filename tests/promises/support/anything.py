@@ -1,12 +1,10 @@
-"""Files of any content: none of them is a table of people, but for two."""
+"""Files of any content: none of them is a table of people, but for one."""
 
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
 import openpyxl
-
-from tests.promises.support import corpora
 
 HEAD, ADA = "first_name,last_name,email1", "Ada,Lovelace,ada@people.test"
 
@@ -51,7 +49,4 @@ ANYTHING: dict[str, Callable[[Path], object]] = {
     "deep.xls": lambda path: path.write_text("<table><tr><td>" * 5000 + "a@people.test"),
     "far.xlsx": _far,
     "bomb.xlsx": _bomb,
-    "blank-lines.csv": lambda path: path.write_bytes(
-        (corpora.DATA / "sheets" / "blank-line-in-cell.csv").read_bytes()
-    ),
 }

@@ -17,6 +17,7 @@ import pty
 import re
 import shlex
 import signal
+import socket
 import subprocess
 import sys
 import termios
@@ -25,6 +26,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self, TypeVar
+
+import psutil
 
 T = TypeVar("T")
 BINARY = os.environ.get("CAMPAIGN") or str(Path(sys.executable).with_name("campaign"))
@@ -52,6 +55,22 @@ def wait_for(
             raise AssertionError(f"the command has ended: {running.end()}")  # type: ignore[union-attr]
         assert time.monotonic() < ends, f"waited in vain; {running and running.shown()}"
         time.sleep(0.01)
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port: int = listening.getsockname()[1]
+        return port
+
+
+def kill(process: "subprocess.Popen[bytes]") -> None:
+    """kill -9 of it and of all that it has started, at once."""
+    if process.poll() is None:
+        top = psutil.Process(process.pid)
+        for each in (top, *top.children(recursive=True)):
+            with contextlib.suppress(psutil.NoSuchProcess):  # one may end with another
+                each.kill()
+        process.wait()
 
 
 @dataclass(frozen=True)

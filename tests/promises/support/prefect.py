@@ -6,7 +6,6 @@ the last of them has left, however they left: a keeper reads a pipe that all of 
 
 import fcntl
 import os
-import socket
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from pathlib import Path
 
 import httpx
 
-from tests.promises.support.commands import wait_for
+from tests.promises.support.commands import free_port, wait_for
 
 KEEPER = """\
 import subprocess, sys
@@ -35,14 +34,20 @@ class Server:
 
     def ready(self) -> "Server":
         """Wait until it answers."""
-        wait_for(self._answers, seconds=300)  # however busy the machine
+        until_it_answers(self.url)
         return self
 
-    def _answers(self) -> bool:
+
+def until_it_answers(url: str) -> None:
+    """Wait for a server of Prefect's, however busy the machine."""
+
+    def answers() -> bool:
         try:
-            return httpx.get(f"{self.url}/health", timeout=5).is_success
+            return httpx.get(f"{url}/health", timeout=5).is_success
         except httpx.TransportError:
             return False
+
+    wait_for(answers, seconds=300)
 
 
 def begin(folder: Path) -> Server:
@@ -53,7 +58,7 @@ def begin(folder: Path) -> Server:
     with (home / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not pipe.exists():
-            port_file.write_text(str(_free_port()))
+            port_file.write_text(str(free_port()))
             os.mkfifo(pipe)
             _start(home, pipe, port_file.read_text())
         os.open(pipe, os.O_WRONLY)  # held until this process ends
@@ -77,9 +82,3 @@ def _start(home: Path, pipe: Path, port: str) -> None:
             stderr=output,
             start_new_session=True,
         ).returncode = 0  # its end is not waited for here
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        port: int = listening.getsockname()[1]
-        return port

@@ -7,7 +7,6 @@ with Up(campaign) as up:
 """
 
 import re
-import socket
 import sqlite3
 import time
 import uuid
@@ -17,9 +16,8 @@ from pathlib import Path
 from typing import Any, Self, TypeVar
 
 import httpx
-import psutil
 
-from tests.promises.support.commands import Campaign, Running
+from tests.promises.support.commands import Campaign, Running, free_port, kill
 
 LOGIN = re.compile(r"Their login is in (.+)")
 OVER = {"COMPLETED", "FAILED", "CANCELLED", "PAUSED"}  # what has crashed goes on
@@ -37,7 +35,7 @@ class Up:
         self._settings = settings
 
     def __enter__(self) -> Self:
-        self.port = _free_port()
+        self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         words = ("up", self.folder, "--port", self.port)
         self.running: Running = self.campaign.start(*words, **self._settings)
@@ -73,12 +71,7 @@ class Up:
 
     def kill(self) -> None:
         """kill -9 of everything that it has started, at once."""
-        with suppress(psutil.NoSuchProcess):
-            top = psutil.Process(self.running.process.pid)
-            for process in [top, *top.children(recursive=True)]:
-                with suppress(psutil.NoSuchProcess):  # the system ends a worker with its wrapper
-                    process.kill()
-        self.running.process.wait()
+        kill(self.running.process)
 
     def ask(self, method: str, path: str, body: Any = None) -> Any:
         """Ask the server, with its login and its token against foreign pages."""
@@ -145,12 +138,6 @@ class Up:
                 n for (n,) in database.execute("SELECT name FROM sqlite_master WHERE type='table'")
             ]
             return {name: database.execute(f'SELECT * FROM "{name}"').fetchall() for name in names}
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        port: int = listening.getsockname()[1]
-        return port
 
 
 def _has_flows(path: Path) -> bool:
