@@ -67,7 +67,7 @@ def test_links_are_printed_or_written(sandbox: Sandbox, capsys: pytest.CaptureFi
         printed = json.loads(capsys.readouterr().out)
         assert [each["embed_url"] for each in printed] == [url, None]
     assert app.run(["links", "hiring"]) == 0
-    assert capsys.readouterr().out.startswith("first_name,last_name,email1,")
+    assert capsys.readouterr().out.startswith('"first_name","last_name","email1",')
     for name in ("links.csv", "links.json", "links.xlsx"):
         assert app.run(["links", "hiring", "-o", name]) == 0
         assert "2 candidates, 1 without a link yet" in capsys.readouterr().err
@@ -164,7 +164,8 @@ FAULTS = [
     ({"ASSESSMENT_BASE_URL": ""}, "settings"),
     ({"ASSESSMENT_BASE_URL": "http://127.0.0.1:1"}, "service"),
     ({"ASSESSMENT_AUTH_URL": "ftp://x"}, "settings"),
-    ({"CAMPAIGN_CA_FILE": "/nowhere/ca.pem"}, "CAMPAIGN_CA_FILE"),
+    ({"CAMPAIGN_CA_FILE": "/nowhere/ca.pem"}, "service"),
+    ({"CAMPAIGN_DO_NOT_CONTACT": "/nowhere/list.csv"}, "CAMPAIGN_DO_NOT_CONTACT"),
     ({"CAMPAIGN_OUTPUT_DIR": "/proc/out"}, "outputs"),
     ({"CAMPAIGN_DATABASE_URL": f"sqlite:///{Path(sys.executable)}"}, "ledger"),
 ]
