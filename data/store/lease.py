@@ -45,10 +45,6 @@ class LeaseLost(CampaignError):
     that came is recorded. Run the same command again."""
 
 
-class NoLocks(CampaignError):
-    """The lock {path} cannot be written ({cause}). Nothing was sent. Make the folder writable."""
-
-
 @dataclass(frozen=True, slots=True)
 class Lease:
     """The right to send one campaign, held by this process."""
@@ -57,7 +53,7 @@ class Lease:
 
 
 def lease(ledger: Ledger, key: str) -> AbstractContextManager[Lease]:
-    """Take the lease of a campaign and hold it. Raises AtWork, NoLocks, LedgerUnusable."""
+    """Take the lease of a campaign and hold it. Raises AtWork, LedgerUnusable."""
     return _on_server(ledger, key) if ledger.on_a_server else _in_folder(ledger.locks, key)
 
 
@@ -85,12 +81,10 @@ def file_name(key: str) -> str:
 
 
 def lock_file(folder: Path, name: str) -> int:
-    """Open a file to lock, and make it where it is missing. Raises NoLocks."""
-    try:
+    """Open a file to lock, and make it where it is missing. Raises LedgerUnusable."""
+    with explained(str(folder / name), OSError):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         return os.open(folder / name, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
-    except OSError as error:
-        raise NoLocks(path=folder / name, cause=error.strerror) from None
 
 
 @contextmanager
