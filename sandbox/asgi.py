@@ -4,7 +4,6 @@ import asyncio
 import json
 from dataclasses import replace
 from typing import Any
-from urllib.parse import parse_qsl
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -74,7 +73,7 @@ class Service:
         if fault and fault.ids_from:
             self._state.ids_from(fault.ids_from)
         done = self._api.answer(call) if fault is None or fault.works else Answer(0)
-        answer = _otherwise(fault, done, scope) if fault else done
+        answer = _otherwise(fault, done) if fault else done
         lost = fault is not None and fault.ending == "lost"
         self._record.write(_entry(call, done, None if lost else answer.status, fault))
         half = fault is not None and fault.ending == "half"
@@ -114,28 +113,17 @@ def _entry(call: Call, done: Answer, status: int | None, fault: Fault | None) ->
     }
 
 
-def _otherwise(fault: Fault, right: Answer, scope: Scope) -> Answer:
+def _otherwise(fault: Fault, right: Answer) -> Answer:
     """The answer that a fault gives instead of the right one."""
     if fault.status is not None:
         return Answer(fault.status, fault.body, fault.headers)
     if right.status >= 400:
         return right
-    if fault.page_size and isinstance(right.body, list):
-        return _part(fault.page_size, right, scope)
     if fault.change and isinstance(right.body, dict):
         return replace(right, body=next(iter(fault.change([right.body])), {}))
     if fault.change:
         return replace(right, body=fault.change(right.body))
     return right
-
-
-def _part(size: int, right: Answer, scope: Scope) -> Answer:
-    """A part of a list, which names the next part in a Link header (RFC 8288)."""
-    asked = dict(parse_qsl(scope["query_string"].decode("latin-1"))).get("page", "")[:9]
-    number = int(asked) if asked.isdecimal() and int(asked) else 1
-    rows, end = right.body[(number - 1) * size : number * size], number * size
-    more = {"link": f'<{scope["path"]}?page={number + 1}>; rel="next"'}
-    return replace(right, body=rows, headers=more if end < len(right.body) else {})
 
 
 async def _whole(receive: Receive) -> bytes | None:

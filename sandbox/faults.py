@@ -39,7 +39,6 @@ class Fault:
     email: str | None = None
     above: int | None = None
     ids_from: int = 0
-    page_size: int | None = None
 
 
 def status(
@@ -116,7 +115,6 @@ lowered = partial(_dialect, "lowered", change=_lower)
 extra = partial(_dialect, "extra", change=lambda rows: [r | {"links": {"self": 0}} for r in rows])
 as_text = partial(_dialect, "as_text", change=partial(_ids, str))
 above_2_53 = partial(_dialect, "above_2_53", ids_from=2**53 + 1)
-pages = partial(_dialect, "pages", page_size=2)
 
 # The right answer, with a mistake in it.
 missing = partial(Fault, "missing", change=partial(_ids, lambda _: None))

@@ -11,7 +11,7 @@ OPERATIONS = ("token", "problems", "create", "attach", "add", "invite")
 KINDS = (
     *("status", "throttled", "late", "at_most", "bad_row", "refuse_all"),
     *("lost", "dropped", "half", "garbage", "html", "redirect", "says_no"),
-    *("shuffled", "lowered", "extra", "as_text", "above_2_53", "pages"),
+    *("shuffled", "lowered", "extra", "as_text", "above_2_53"),
     *("missing", "left_out", "doubled", "shared", "earlier", "strangers"),
 )
 Setting = Fault | Sequence[Fault] | None

@@ -4,12 +4,12 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 
 from sqlmodel import Session, col, func, select
 
 from config.errors import CampaignError
 from config.settings import Settings, service_settings, settings
+from config.sheets.entries import read_entries
 from data.store.ledger import Ledger, NoLedger
 from data.store.tables import Campaign, Decision, Person, Run, now
 from tasks.service.client import Service
@@ -58,20 +58,12 @@ def _files(read: Settings) -> Iterator[Finding]:
     except OSError as error:
         why = f"{read.output_dir} cannot be written: {error.strerror}"
         yield Finding("outputs", False, why, "Name another folder in CAMPAIGN_OUTPUT_DIR.")
-    named = {"CAMPAIGN_CA_FILE": read.ca_file, "CAMPAIGN_DO_NOT_CONTACT": read.do_not_contact}
-    for variable, file in named.items():
-        if file is not None:
-            yield _readable(variable, file)
-
-
-def _readable(variable: str, file: Path) -> Finding:
-    try:
-        with file.open("rb") as content:
-            content.read(1)
-    except OSError as error:
-        why = f"{file} cannot be read: {error.strerror}"
-        return Finding(variable, False, why, f"Fix the file, or the path in {variable}.")
-    return Finding(variable, True, f"{file} can be read")
+    if (listed := read.do_not_contact) is not None:
+        try:
+            says = f"{listed} has entries: {len(read_entries(listed)):,}"
+            yield Finding("CAMPAIGN_DO_NOT_CONTACT", True, says)
+        except CampaignError as error:
+            yield Finding.of("CAMPAIGN_DO_NOT_CONTACT", error)
 
 
 def _ledger(read: Settings) -> Iterator[Finding]:

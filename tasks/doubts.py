@@ -1,8 +1,6 @@
 """What is unsure as a table to fill in, and in words: how far it got and what the service wrote."""
 
-import csv
-from collections.abc import Callable, Iterable
-from io import StringIO
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +9,7 @@ from config.sheets.files import read_file
 from config.sheets.table import table_of
 from data.decisions.doubts import VERDICTS, Doubt, Verdict
 from data.store.states import Op
-from tasks.outputs.exports import guarded
+from tasks.outputs.exports import as_csv
 from tasks.service.exchange import Phase
 
 COLUMNS = (
@@ -41,17 +39,14 @@ def described(doubt: Doubt) -> str:
     return f"{STEPS[doubt.op]}{whom}: {how_far(doubt)}{said} (sent {_when(doubt)})"
 
 
-def as_csv(doubts: Iterable[Doubt]) -> bytes:
+def to_fill_in(doubts: Iterable[Doubt]) -> bytes:
     """A table with a column for the verdict; `number` ties each row to the request."""
-    text = StringIO(newline="")
-    rows = csv.writer(text, lineterminator="\n")
-    rows.writerow(COLUMNS)
+    rows: list[Sequence[object]] = [COLUMNS]
     for each in doubts:
         who = (each.email1, each.first_name, each.last_name)
-        seen = (_when(each), how_far(each), each.answer or "", ", ".join(each.words))
-        row = (each.part_id, str(each.op), *who, *seen, "", "")
-        rows.writerow([guarded(cell) for cell in row])
-    return ("\ufeff" + text.getvalue()).encode()
+        seen = (_when(each), how_far(each), each.answer, ", ".join(each.words))
+        rows.append((each.part_id, str(each.op), *who, *seen, "", ""))
+    return as_csv(rows)
 
 
 def read_filled_in(file: Path) -> list[Verdict]:

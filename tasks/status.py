@@ -3,9 +3,10 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
-from sqlmodel import Session, col, func, select
+from sqlmodel import Session, col, select
 
 from config.errors import command
 from data.campaigns.people import Row, alike, find, invites_of, known, own_steps, rows
@@ -14,8 +15,8 @@ from data.eligibility.due import to_come
 from data.eligibility.holds import Hold, campaign_holds, holds
 from data.store.ledger import Ledger
 from data.store.states import Op, State
-from data.store.tables import STEP, Campaign
-from tasks.outputs.links import embed_url, word_of
+from data.store.tables import Campaign
+from tasks.outputs.links import embed_url
 
 Held = Mapping[int, Hold]
 
@@ -49,8 +50,8 @@ def status(session: Session, key: str, held: Held | None = None) -> dict[str, An
         | {
             "email1": row.email1,
             "candidate_id": row.candidate_id,
-            "add": word_of(row.add),
-            "invite": word_of(row.invite),
+            "add": _word_of(row.add),
+            "invite": _word_of(row.invite),
             "embed_url": embed_url(campaign.app_url, found["project_id"], row.candidate_id),
             "why": why,
             "stands": word,
@@ -58,6 +59,10 @@ def status(session: Session, key: str, held: Held | None = None) -> dict[str, An
         for row, (word, why) in zip(everybody, where, strict=True)
     ]
     return found
+
+
+def _word_of(state: State) -> str:
+    return "withdrawn" if state is State.GIVEN_UP else str(state)
 
 
 def summary(session: Session, key: str, held: Held) -> dict[str, Any]:
@@ -85,17 +90,16 @@ def summary(session: Session, key: str, held: Held) -> dict[str, Any]:
 
 def progress(ledger: Ledger, key: str) -> dict[Op, tuple[int, int]]:
     """How many people are added and invited, each of how many. Nothing before a run has begun."""
-    states = select(STEP.c.op, STEP.c.state, func.count()).group_by(STEP.c.op, STEP.c.state)
     with ledger.reading() as session:
         campaign = known(session, key)
         if campaign is None:
             return {}
-        theirs = states.where(STEP.c.campaign_id == campaign.id, STEP.c.person_id != 0)
-        counts = {(op, state): n for op, state, n in session.execute(theirs)}
+        kinds = list(alike(session, campaign.id, ()))
         ops = (Op.ADD, Op.INVITE) if invites_of(campaign).send else (Op.ADD,)
-    left = (State.WAITING, State.SENDING, State.UNSURE, State.REFUSED)
-    done = {op: counts.get((op, State.DONE), 0) for op in ops}
-    return {op: (n, n + sum(counts.get((op, each), 0) for each in left)) for op, n in done.items()}
+    left: dict[Op, Counter[State]] = {op: Counter() for op in ops}
+    for kind, op in product(kinds, ops):
+        left[op][kind.add if op is Op.ADD else kind.invite] += kind.number
+    return {op: (n[State.DONE], n.total() - n[State.GIVEN_UP]) for op, n in left.items()}
 
 
 def stands(row: Row, held: Held, *, send: bool) -> tuple[str, str | None]:

@@ -52,8 +52,6 @@ class Row:
     person_id: int
     email_key: str
     email1: str
-    first_name: str
-    last_name: str
     candidate_id: int | None
     add: State
     invite: State
@@ -87,7 +85,7 @@ def rows(session: Session, campaign_id: int, held: Collection[int] | None = None
 
     With `held`: of them, these people and whoever was refused.
     """
-    columns = (PERSON.c.id, PERSON.c.email_key, PERSON.c.email1, *NAMES, _add.c.service_id)
+    columns = (PERSON.c.id, PERSON.c.email_key, PERSON.c.email1, _add.c.service_id)
     states = (_add.c.state, _invite.c.state, func.coalesce(_invite.c.why, _add.c.why))
     them = _everybody(campaign_id, *columns, *states, PERSON.c.fields, PERSON.c.listed)
     if held is not None:

@@ -13,7 +13,6 @@ from data.campaigns.people import forgotten_among
 from data.store.tables import DO_NOT_CONTACT, FORGOTTEN, PERSON, Person, now, one_of
 
 BY_FILE, BY_PERSON, LIFTED = "file", "person", "lifted"
-LISTED = select(DO_NOT_CONTACT.c.email_key).where(DO_NOT_CONTACT.c.listed_by != LIFTED)
 
 
 def follow(session: Session, entries: Collection[str]) -> int:
@@ -59,4 +58,6 @@ def _put(
     return sorted([*new, *moved])
 
 
-_STANDING = LISTED.where(one_of(DO_NOT_CONTACT.c.email_key, "keys"))
+_STANDING = select(DO_NOT_CONTACT.c.email_key).where(
+    DO_NOT_CONTACT.c.listed_by != LIFTED, one_of(DO_NOT_CONTACT.c.email_key, "keys")
+)

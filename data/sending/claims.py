@@ -12,7 +12,7 @@ from data.eligibility.holds import Hold, Scope, kept_back
 from data.sending.outcomes import refusals
 from data.store.ledger import LedgerGone, place_of
 from data.store.states import NEEDS, OF_PROJECT, OPEN, Op, State
-from data.store.tables import PART, PERSON, REQUEST, STEP, members, now, one_of
+from data.store.tables import PART, PERSON, REQUEST, STEP, now, one_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +82,9 @@ def _write_down(
     if not granted:
         return ()
     connection = session.connection()
-    of = {"run": run_id, "op": op, "at": now(), "each": dict.fromkeys(range(len(granted)))}
     # The rows are all alike, so it does not matter which of them has which number.
-    requests = sorted(connection.scalars(_REQUESTS, of))
+    rows = [{"run_id": run_id, "op": op, "claimed_at": now()}] * len(granted)
+    requests = sorted(connection.scalars(insert(REQUEST).returning(REQUEST.c.id), rows))
     parts = [
         {"request_id": number, "step_id": row.step_id, "generation": row.generation}
         | {"mailbox": row.mailbox if op is Op.INVITE else None}
@@ -125,19 +125,6 @@ def _free(op: Op) -> Select[Any]:
 
 
 _FREE = {op: _free(op) for op in Op}
-_REQUESTS = (
-    insert(REQUEST)
-    .from_select(
-        ["run_id", "op", "claimed_at"],
-        select(
-            bindparam("run", type_=REQUEST.c.run_id.type),
-            bindparam("op", type_=REQUEST.c.op.type),
-            bindparam("at", type_=REQUEST.c.claimed_at.type),
-        ).select_from(members("each")),
-        include_defaults=False,
-    )
-    .returning(REQUEST.c.id)
-)
 _newest = select(func.max(PART.c.id)).where(PART.c.step_id == STEP.c.id).scalar_subquery()
 _TAKEN = (
     update(STEP)

@@ -1,16 +1,13 @@
-"""Runs: one process at work on one campaign, with everything that it writes down with.
+"""Runs: one process at work on one campaign, begun and ended.
 
 What dead ones left behind is unsure once it is recovered.
 """
 
-import asyncio
 import os
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
 
 from sqlalchemy import select, update
 from sqlmodel import Session
@@ -18,14 +15,13 @@ from sqlmodel import Session
 from config.errors import CampaignError
 from data.campaigns.people import known
 from data.sending.outcomes import Outcome, record
-from data.sending.writer import Writer
+from data.sending.writer import Running
 from data.store import receipts
 from data.store.lease import AtWork, Lease, lease
 from data.store.ledger import Ledger
 from data.store.states import State
 from data.store.tables import CAMPAIGN, PART, REQUEST, RUN, Campaign, Run, now
 
-T = TypeVar("T")
 DIED = "died"  # the ending of a run that could not write its own
 CUT_SHORT = "The run ended before an answer came."
 
@@ -33,7 +29,7 @@ CUT_SHORT = "The run ended before an answer came."
 @contextmanager
 def running(
     ledger: Ledger, held: Lease, campaign_id: int, per_second: float | None = None
-) -> Iterator["Running"]:
+) -> Iterator[Running]:
     """Begin a run, after `recover`. Raises where receipts do not fit.
 
     `per_second`: the most invitations of all runs of the ledger.
@@ -45,10 +41,9 @@ def running(
         run = Run(campaign_id=campaign_id, host=socket.gethostname(), pid=os.getpid())
         session.add(run)
     mark = receipts.Mark(ledger, campaign_id, Path(campaign.file))
-    writer = Writer(ledger, campaign_id, run.id, held, mark, per_second)
-    at_work = Running(ledger, held, campaign, writer)
+    at_work = Running(ledger, held, campaign, run.id, mark, per_second)
     try:
-        with at_work.writer:
+        with at_work:
             yield at_work
     finally:
         with suppress(CampaignError):
@@ -58,29 +53,6 @@ def running(
         with suppress(CampaignError), ledger.writing() as session:
             ended = {"ended": now(), "ending": at_work.ending}
             session.execute(update(RUN).where(RUN.c.id == run.id).values(ended))
-
-
-@dataclass(eq=False)
-class Running:
-    """A run of a campaign. `ending` is how it ends, as the ledger keeps it."""
-
-    ledger: Ledger
-    lease: Lease
-    campaign: Campaign
-    writer: Writer
-    ending: str = "failed"
-
-    def ask(self, question: Callable[..., T], *of: Any) -> T:
-        """What the ledger says of the campaign now, such as who is `due`."""
-        with self.ledger.reading() as session:
-            return question(session, self.campaign.id, *of)
-
-    async def still_ours(self) -> None:
-        """The last look before a request leaves. Raises LeaseLost."""
-        if self.ledger.on_a_server:
-            await asyncio.to_thread(self.lease.check)
-        else:
-            self.lease.check()
 
 
 def recover_all(ledger: Ledger) -> None:

@@ -1,4 +1,4 @@
-"""The writer: one thread, in which outcomes and the next claims of a run share a commit.
+"""A run at work on its campaign: one thread, in which outcomes and the next claims share a commit.
 
 Each commit waits for the disk. So whatever was asked for while one was on its way goes into the
 next: outcomes first, then the claims. An answer waits for others as long as the last commit took.
@@ -8,12 +8,12 @@ import asyncio
 import queue
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from sqlmodel import Session
 
@@ -24,25 +24,30 @@ from data.store.lease import Lease
 from data.store.ledger import Ledger
 from data.store.receipts import Mark
 from data.store.states import Op
+from data.store.tables import Campaign
 
+T = TypeVar("T")
 LONGEST_WAIT = 0.01  # seconds for which an answer waits for others to share its commit
 PATIENCE = 30.0  # seconds for which an answer that cannot be written down is tried again
 
 
-class Writer:
-    """Claims and outcomes of one run. Use it as a context manager: it ends when all is written."""
+class Running:
+    """One run: what it claims, and what came of it. A context manager: it ends when all is written.
+
+    `ending` is how it ends, as the ledger keeps it.
+    """
 
     def __init__(
         self,
         ledger: Ledger,
-        campaign_id: int,
-        run_id: int,
         lease: Lease,
+        campaign: Campaign,
+        run_id: int,
         mark: Mark,
         per_second: float | None,
     ) -> None:
-        self._ledger, self._campaign_id, self._run_id = ledger, campaign_id, run_id
-        self._lease, self._mark = lease, mark
+        self.ledger, self.campaign, self.ending = ledger, campaign, "failed"
+        self._lease, self._run_id, self._mark = lease, run_id, mark
         self._per_second = per_second  # the most invitations
         self._out: set[int] = set()  # requests that were claimed and have no outcome yet
         self._asked: queue.SimpleQueue[_Asked | None] = queue.SimpleQueue()
@@ -55,6 +60,18 @@ class Writer:
     def __exit__(self, *_: object) -> None:
         self._asked.put(None)
         self._thread.join()
+
+    def ask(self, question: Callable[..., T], *of: Any) -> T:
+        """What the ledger says of the campaign now, such as who is `due`."""
+        with self.ledger.reading() as session:
+            return question(session, self.campaign.id, *of)
+
+    async def still_ours(self) -> None:
+        """The last look before a request leaves. Raises LeaseLost."""
+        if self.ledger.on_a_server:
+            await asyncio.to_thread(self._lease.check)
+        else:
+            self._lease.check()
 
     async def claim(
         self, op: Op, step_ids: Sequence[int], outcome: Outcome | None = None
@@ -125,12 +142,12 @@ class Writer:
         with ExitStack() as stack:
             if claims:
                 self._lease.check()
-                self._ledger.refuse_where_gone()
+                self.ledger.refuse_where_gone()
                 stack.enter_context(self._mark.claiming(sum(len(each.steps) for each in asked)))
-            session = stack.enter_context(self._ledger.recording())
+            session = stack.enter_context(self.ledger.recording())
             self._record(session, asked)
             for op, who in claims.items():
-                run, requests = (self._campaign_id, self._run_id), [each.steps for each in who]
+                run, requests = (self.campaign.id, self._run_id), [each.steps for each in who]
                 granted = claim(session, *run, op, requests, self._per_second, self._mark.last)
                 for each, answer in zip(who, granted, strict=True):
                     each.answer = answer
@@ -140,7 +157,7 @@ class Writer:
         ends = time.monotonic() + PATIENCE
         while asked:
             try:
-                with self._ledger.recording() as session:
+                with self.ledger.recording() as session:
                     self._record(session, asked)
             except Exception as error:  # noqa: BLE001 - as above
                 if not isinstance(error, CampaignError) or time.monotonic() > ends:
@@ -155,7 +172,7 @@ class Writer:
         for each in asked:
             each.answer = shared
             if each.pause is not None:
-                each.answer = pause(session, self._campaign_id, each.pause)
+                each.answer = pause(session, self.campaign.id, each.pause)
 
 
 @dataclass(eq=False)

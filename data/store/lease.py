@@ -6,7 +6,6 @@ own; if that session is lost, so is the lease, and nothing more is sent.
 """
 
 import fcntl
-import json
 import os
 import socket
 import threading
@@ -17,7 +16,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 from sqlalchemy import text
@@ -45,10 +43,6 @@ class LeaseLost(CampaignError):
     that came is recorded. Run the same command again."""
 
 
-class NoLocks(CampaignError):
-    """The lock {path} cannot be written ({cause}). Nothing was sent. Make the folder writable."""
-
-
 @dataclass(frozen=True, slots=True)
 class Lease:
     """The right to send one campaign, held by this process."""
@@ -57,7 +51,7 @@ class Lease:
 
 
 def lease(ledger: Ledger, key: str) -> AbstractContextManager[Lease]:
-    """Take the lease of a campaign and hold it. Raises AtWork, NoLocks, LedgerUnusable."""
+    """Take the lease of a campaign and hold it. Raises AtWork, LedgerUnusable."""
     return _on_server(ledger, key) if ledger.on_a_server else _in_folder(ledger.locks, key)
 
 
@@ -85,12 +79,10 @@ def file_name(key: str) -> str:
 
 
 def lock_file(folder: Path, name: str) -> int:
-    """Open a file to lock, and make it where it is missing. Raises NoLocks."""
-    try:
+    """Open a file to lock, and make it where it is missing. Raises LedgerUnusable."""
+    with explained(str(folder / name), OSError):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         return os.open(folder / name, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
-    except OSError as error:
-        raise NoLocks(path=folder / name, cause=error.strerror) from None
 
 
 @contextmanager
@@ -105,9 +97,9 @@ def _in_folder(folder: Path, key: str) -> Iterator[Lease]:
     try:
         _lock(number, key)
         check()
-        here = {"host": socket.gethostname(), "pid": os.getpid(), "since": now().isoformat()}
         os.ftruncate(number, 0)
-        os.pwrite(number, json.dumps(here).encode(), 0)
+        here = f"{socket.gethostname()} {os.getpid()} {now().isoformat()}"
+        os.pwrite(number, here.encode(), 0)
         yield Lease(check)
     finally:
         os.close(number)  # frees the lock
@@ -119,19 +111,18 @@ def _lock(number: int, key: str) -> None:
             fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             if last:
-                raise _at_work(key, os.pread(number, 1000, 0)) from None
+                raise _at_work(key, os.pread(number, 1000, 0).decode("utf-8", "replace")) from None
             time.sleep(0.02)
         else:
             return
 
 
-def _at_work(key: str, written: bytes) -> AtWork:
+def _at_work(key: str, written: str) -> AtWork:
     try:
-        who: dict[str, Any] = json.loads(written)
-        since = datetime.fromisoformat(who["since"])
-        return AtWork(key, str(who["host"]), int(who["pid"]), since)
-    except (ValueError, KeyError, TypeError):  # it has only just begun
-        return AtWork(key, "this machine", 0, None)
+        host, pid, since = written.split()
+        return AtWork(key, host, int(pid), datetime.fromisoformat(since))
+    except ValueError:  # it has only just begun
+        return AtWork(key, "some machine", 0, None)
 
 
 @contextmanager
@@ -155,17 +146,13 @@ def _on_server(ledger: Ledger, key: str) -> Iterator[Lease]:
     try:
         with explained(ledger.place):
             if not connection.scalar(_TAKE, _numbers(key)):
-                raise _at_work_there(key, connection.execute(_WHO, _numbers(key)).first())
+                who = connection.execute(_WHO, _numbers(key)).first() or ()
+                raise _at_work(key, " ".join(who))
         yield Lease(check)
     finally:
         connection.invalidate()  # ends the session, and with it the lock
         connection.close()
         engine.dispose()
-
-
-def _at_work_there(key: str, who: Any) -> AtWork:
-    host, _, pid = (who.application_name if who else "another machine 0").rpartition(" ")
-    return AtWork(key, host, int(pid) if pid.isdigit() else 0, who.backend_start if who else None)
 
 
 def _numbers(key: str) -> dict[str, int]:
@@ -175,8 +162,8 @@ def _numbers(key: str) -> dict[str, int]:
 
 _TAKE = text("SELECT pg_try_advisory_lock(:high, :low)")
 _WHO = text(
-    "SELECT application_name, backend_start FROM pg_locks JOIN pg_stat_activity USING (pid) "
-    "WHERE locktype = 'advisory' AND granted AND objsubid = 2 AND classid = :high "
-    "AND objid = :low AND database = (SELECT oid FROM pg_database "
-    "WHERE datname = current_database())"
+    "SELECT application_name, to_json(backend_start) #>> '{}' "
+    "FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE locktype = 'advisory' AND granted "
+    "AND objsubid = 2 AND classid = :high AND objid = :low "
+    "AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
 )

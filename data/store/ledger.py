@@ -81,14 +81,14 @@ class Ledger:
         """Open and migrate. Raises LedgerUnusable, NewerLedger, ForeignDatabase, NoLedger."""
         with explained("in CAMPAIGN_DATABASE_URL"):
             address = make_url(url or settings().database_url)
-        engine = _engine(address, create=create)
-        try:
-            with explained(place_of(address)):
+        with explained(place_of(address), ImportError, OSError):
+            engine = _engine(address, create=create)
+            try:
                 _bring_up_to_date(engine, create=create)
                 return cls(engine)
-        except BaseException:
-            engine.dispose()
-            raise
+            except BaseException:
+                engine.dispose()
+                raise
 
     def close(self) -> None:
         """Close every connection. A file that was moved is left whole: its log stayed behind."""
@@ -178,13 +178,14 @@ def place_of(address: URL) -> str:
 
 
 @contextmanager
-def explained(place: str) -> Iterator[None]:
+def explained(place: str, *also: type[Exception]) -> Iterator[None]:
     """Say in one sentence what a database could not do; never the values, which name people."""
+    theirs: tuple[type[Exception], ...] = (ArgumentError, DBAPIError, sqlite3.Error, *also)
     try:
         yield
     except IntegrityError:
         raise  # a rule of the schema held against a mistake of ours
-    except (ArgumentError, DBAPIError, sqlite3.Error) as error:
+    except theirs as error:
         words = _words(error)
         known = (each[1:] for each in _CAUSES if re.search(each[0], words, re.IGNORECASE))
         cause, way_out = next(known, (words, "Fix that, then run again."))
@@ -203,7 +204,7 @@ _CAUSES = (
     ),
     ("full|no space", "the disk is full", "Free some space, then run again."),
     (
-        "readonly|read-only|unable to open|permission denied",
+        "readonly|read-only|unable to open|permission denied|not a directory|file exists",
         "it cannot be written",
         "Make it writable, the file and its folder, or the database, then run again.",
     ),
@@ -213,6 +214,11 @@ _CAUSES = (
         f"If it is not the ledger, name the ledger in CAMPAIGN_DATABASE_URL. Else: {_RESTORE}",
     ),
     ("malformed|corrupt", "it is damaged", _RESTORE),
+    (
+        "no module named 'psycopg",
+        "that needs the package psycopg",
+        'Type  pip install "psycopg[binary]"  or leave out CAMPAIGN_DATABASE_URL.',
+    ),
     ("disk i/o", "the disk does not answer", "Check the disk, then run again."),
     (
         "could not parse",
@@ -222,7 +228,7 @@ _CAUSES = (
 )
 
 
-def _words(error: ArgumentError | DBAPIError | sqlite3.Error) -> str:
+def _words(error: Exception) -> str:
     """The first line of what a database said, without the values concerned."""
     cause = error.orig if isinstance(error, DBAPIError) else error
     sentence = getattr(getattr(cause, "diag", None), "message_primary", None)
@@ -236,14 +242,9 @@ def _engine(address: URL, *, create: bool) -> Engine:
     if not path.exists():
         if not create:
             raise NoLedger(place=path)
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            # It holds names and addresses: only its owner may read it, from the first byte.
-            os.close(os.open(path, os.O_CREAT | os.O_WRONLY | os.O_NOFOLLOW, 0o600))
-        except OSError as error:
-            cause = f"it cannot be written ({error.strerror})"
-            way_out = "Make the folder writable, or name another in CAMPAIGN_DATABASE_URL."
-            raise LedgerUnusable(place=path, cause=cause, way_out=way_out) from None
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        # It holds names and addresses: only its owner may read it, from the first byte.
+        os.close(os.open(path, os.O_CREAT | os.O_WRONLY | os.O_NOFOLLOW, 0o600))
     _refuse_a_second_name(path)
     engine = create_engine(
         address, connect_args={"timeout": postgres.PATIENCE}, hide_parameters=True

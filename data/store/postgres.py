@@ -9,8 +9,6 @@ from typing import Any
 from sqlalchemy import Connection, Engine, create_engine, text
 from sqlalchemy.engine import URL
 
-from config.errors import CampaignError
-
 PATIENCE = 30  # seconds to wait for another process's commit
 
 _ALIVE = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3}  # seconds, tries
@@ -33,31 +31,20 @@ _SERVER = {
 _ALONE = 1_000_000_007  # the advisory lock of whoever writes
 
 
-class NoDriver(CampaignError):
-    """The ledger {place} needs the package psycopg, which is not installed. Nothing was sent.
-    Install this program with it, or leave out CAMPAIGN_DATABASE_URL to keep the ledger in a file.
-
-    pip install "psycopg[binary]" """
-
-
 def engine(address: URL, **more: Any) -> Engine:
-    """Prepare to connect; `more` is for SQLAlchemy's own function. Raises NoDriver."""
+    """Prepare to connect; `more` is for SQLAlchemy's own function."""
     given = dict(address.query)
     # What the address asks of a session stands first: our own rules overrule it.
     ours = (f"-c {name}={value}" for name, value in _SERVER.items())
     options = " ".join([str(given.pop("options", "")), *ours]).strip()
-    try:
-        return create_engine(
-            address.set(drivername="postgresql+psycopg"),
-            connect_args=_CLIENT | given | {"options": options},
-            isolation_level="READ COMMITTED",  # of writers, who are alone: see `alone`
-            hide_parameters=True,
-            pool_pre_ping=True,
-            **more,
-        )
-    except ImportError:
-        place = address.set(query={}).render_as_string(hide_password=True)
-        raise NoDriver(place=place) from None
+    return create_engine(
+        address.set(drivername="postgresql+psycopg"),
+        connect_args=_CLIENT | given | {"options": options},
+        isolation_level="READ COMMITTED",  # of writers, who are alone: see `alone`
+        hide_parameters=True,
+        pool_pre_ping=True,
+        **more,
+    )
 
 
 def alone(connection: Connection) -> None:

@@ -72,14 +72,11 @@ def of_some(name: str, *columns: str, where: str, unique: bool = False) -> sa.In
     return sa.Index(name, *columns, unique=unique, sqlite_where=these, postgresql_where=these)
 
 
-def members(name: str) -> sa.TableValuedAlias:
-    """The keys of a parameter, a dictionary; the statement is the same for any number of them."""
-    return sa.func.json_each(sa.bindparam(name, type_=sa.JSON)).table_valued("key")
-
-
 def keys(name: str, kind: sa.types.TypeEngine[Any]) -> sa.Select[Any]:
-    """The same as values of this type."""
-    return sa.select(sa.cast(members(name).c.key, kind))
+    """The keys of a parameter, a dictionary, as values of this type; the statement is the same for
+    any number of them."""
+    members = sa.func.json_each(sa.bindparam(name, type_=sa.JSON)).table_valued("key")
+    return sa.select(sa.cast(members.c.key, kind))
 
 
 def one_of(column: sa.ColumnElement[Any], name: str) -> sa.ColumnElement[bool]:

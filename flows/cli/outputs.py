@@ -11,17 +11,16 @@ import typer
 from config.definition import Table
 from config.errors import CampaignError, printable
 from config.reading import encoding_of, read_campaign
-from data.campaigns.people import find, own_steps, rows
+from data.campaigns.people import find
 from data.store.ledger import Ledger
-from data.store.states import Op
 from flows.cli import words
 from flows.cli.panels import LOOK
-from tasks.outputs.each_result import results_of_campaign
 from tasks.outputs.embed_pages import write_pages
 from tasks.outputs.exports import write_file
-from tasks.outputs.links import Link, links_of, title_of, written
+from tasks.outputs.links import title_of, written
 from tasks.outputs.report import report_of
-from tasks.outputs.results import write_results
+from tasks.outputs.results import results_of, write_results
+from tasks.status import status
 
 
 class Format(StrEnum):
@@ -72,8 +71,7 @@ def _write_links(key: str, form: Format, output: Path | None, *, force: bool) ->
     with Ledger.open(create=False) as ledger:
         with ledger.reading() as session:
             campaign = find(session, key)
-            project = own_steps(session, campaign.id)[Op.CREATE].service_id
-            found = links_of(rows(session, campaign.id), campaign.app_url, project)
+            found = status(session, key)["candidates"]
             title, key = title_of(campaign), campaign.key
         secret = ledger.uuid()
     if output is None:
@@ -90,12 +88,9 @@ def _write_links(key: str, form: Format, output: Path | None, *, force: bool) ->
         words.aside(f"Put only {index.parent / 'pages'} on a web server.")
     else:
         write_file(output, written(form, found, title), force=force)
-    words.aside(f"{output}: {words.counted(len(found), 'candidate')}{_without(found)}.")
-
-
-def _without(found: list[Link]) -> str:
-    without = sum(link.embed_url is None for link in found)
-    return f", {without:,} without a link yet" if without else ""
+    without = sum(each["embed_url"] is None for each in found)
+    yet = f", {without:,} without a link yet" if without else ""
+    words.aside(f"{output}: {words.counted(len(found), 'candidate')}{yet}.")
 
 
 def _into_a_copy(
@@ -103,7 +98,7 @@ def _into_a_copy(
 ) -> None:
     with Ledger.open(create=False) as ledger, ledger.reading() as session:
         campaign = find(session, key)
-        results, file = results_of_campaign(session, campaign), Path(campaign.file)
+        results, file = results_of(status(session, key)["candidates"]), Path(campaign.file)
     columns, encoding = _columns(file), encoding_of(into, file.parent)
     copied = write_results(
         into, output, results, sheet=sheet, columns=columns, encoding=encoding, force=force
@@ -116,7 +111,7 @@ def _into_a_copy(
     if copied.absent:
         words.aside(f"{words.counted(copied.absent, 'candidate')} of {key} in no row of {into}.")
     if copied.lost:
-        words.aside(f"The copy does not have: {'; '.join(copied.lost)}. {into} is unchanged.")
+        words.aside(f"The copy may lack {copied.lost}. {into} is unchanged.")
 
 
 def _columns(file: Path) -> dict[str, str]:

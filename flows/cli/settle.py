@@ -19,7 +19,7 @@ from data.store.states import Op
 from flows.cli import words
 from flows.cli.decide import KEY, WHY, by_whom
 from flows.cli.panels import CAMPAIGN
-from tasks.doubts import as_csv, described, how_far, read_filled_in
+from tasks.doubts import described, how_far, read_filled_in, to_fill_in
 from tasks.outputs.exports import write_file
 from tasks.outputs.ours import check_output
 from tasks.seen import read_seen
@@ -78,7 +78,7 @@ def settle(
         left = doubts(session, campaign.id)
         file, key = campaign.file, campaign.key
     if output is not None:
-        write_file(output, as_csv(left), force=force)
+        write_file(output, to_fill_in(left), force=force)
     return _settled(key, file, len(verdicts), left, output, as_json=as_json)
 
 

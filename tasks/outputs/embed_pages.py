@@ -12,14 +12,14 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from tasks.outputs.exports import PUBLIC, page, write_file
-from tasks.outputs.links import Link, written
+from tasks.outputs.links import Person, written
 from tasks.outputs.ours import check_output
 
 FOLDER = "pages"  # beside the index: what may be put on a web server
 
 
 def write_pages(
-    folder: Path, links: Sequence[Link], title: str, key: str, secret: str, *, force: bool = False
+    folder: Path, people: Sequence[Person], title: str, key: str, secret: str, force: bool = False
 ) -> Path:
     """Write `pages/NAME.html` for each candidate with a link, and `index.html`; returns the index.
 
@@ -28,14 +28,16 @@ def write_pages(
     """
     check_output(index := folder / "index.html", force=force)
     pages: dict[int, str] = {}
-    for link in links:
-        if link.candidate_id is None or link.embed_url is None:
+    for each in people:
+        if (url := each["embed_url"]) is None:
             continue
-        name = page_name(secret, key, link.candidate_id)
-        content = embed_page(title, link.embed_url, link.email1)
+        name = page_name(secret, key, each["candidate_id"])
+        # From an https page a frame can only go to https; `http:` covers both.
+        frames = f"{urlsplit(url).scheme}:"
+        content = page("embed.html", title=title, url=url, email1=each["email1"], frames=frames)
         write_file(folder / FOLDER / name, content, force=force, mode=PUBLIC)
-        pages[link.candidate_id] = f"{FOLDER}/{name}"
-    write_file(index, written("html", links, title, pages), force=force)
+        pages[each["candidate_id"]] = f"{FOLDER}/{name}"
+    write_file(index, written("html", people, title, pages), force=force)
     with suppress(OSError):  # there are no pages
         (folder / FOLDER).chmod(0o755)  # as PUBLIC: a web server is another user
     return index
@@ -45,10 +47,3 @@ def page_name(secret: str, key: str, candidate_id: int) -> str:
     """The file name of a candidate's page."""
     text = f"{key}/{candidate_id}".encode()
     return blake2b(text, key=secret.encode()[:64], digest_size=16).hexdigest() + ".html"
-
-
-def embed_page(title: str, url: str, email1: str) -> bytes:
-    """Write the page of one embed URL; `title` is the assessment's name, as candidates see it."""
-    # From an https page a frame can only go to https; `http:` covers both.
-    frames = f"{urlsplit(url).scheme}:"
-    return page("embed.html", title=title, url=url, email1=email1, frames=frames)

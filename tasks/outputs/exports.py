@@ -4,11 +4,16 @@ Every text in them was written by somebody else, so nothing in it may become a f
 script.
 """
 
+import csv
 import os
+import re
 import tempfile
 from base64 import b64encode
+from codecs import BOM_UTF8
+from collections.abc import Iterable, Sequence
 from functools import cache
 from hashlib import sha256
+from io import BytesIO, StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -58,13 +63,39 @@ def replace_file(path: Path, content: bytes, mode: int = OWN) -> None:
         raise CannotWrite(path=path, why=error.strerror or "unknown cause") from None
 
 
-def guarded(cell: object) -> object:
-    """Keep a spreadsheet from calculating a text of a CSV when somebody opens it."""
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(CALCULATES) else cell
+def as_csv(rows: Iterable[Sequence[object]], delimiter: str = ",") -> bytes:
+    """Write UTF-8 of which spreadsheets and our own reader see the same, and calculate nothing.
+
+    Every text is quoted: a spreadsheet may split at semicolons. It begins with a byte-order mark,
+    without which Excel does not recognise UTF-8.
+    """
+    text = StringIO(newline="")
+    writer = csv.writer(
+        text, delimiter=delimiter, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n"
+    )
+    writer.writerows(["" if cell is None else _guarded(cell) for cell in row] for row in rows)
+    return BOM_UTF8 + text.getvalue().encode("utf-8", "replace")
 
 
-def put(cell: Any, value: object) -> None:
-    """Set a cell of an openpyxl workbook: a text stays one, a long number keeps its digits."""
+def as_xlsx(rows: Iterable[Sequence[object]], links: int) -> bytes:
+    """Write a workbook with one sheet. `links` is the column, from 0, that has addresses."""
+    from openpyxl import Workbook  # noqa: PLC0415 - most commands write no workbook
+
+    book = Workbook()
+    book.active.sheet_format.defaultColWidth = 20
+    for number, row in enumerate(rows, start=1):
+        for column, value in enumerate(row):
+            put(book.active.cell(number, column + 1), value, link=column == links)
+    content = BytesIO()
+    book.save(content)
+    return content.getvalue()
+
+
+def put(cell: Any, value: object, *, link: bool = False) -> None:
+    """Set a cell of an openpyxl workbook: a text stays one, a long number keeps its digits.
+
+    `link`: an address in it leads there.
+    """
     if isinstance(value, int) and abs(value) >= LONG_NUMBER:
         value = str(value)
     if isinstance(value, str):
@@ -72,6 +103,8 @@ def put(cell: Any, value: object) -> None:
     cell.value = value
     if isinstance(value, str):
         cell.data_type = "s"
+    is_link = link and str(value).startswith("http") and cell.row <= MOST_LINKS
+    cell.hyperlink = value if is_link else None
 
 
 def page(template: str, **shown: Any) -> bytes:
@@ -99,6 +132,12 @@ def _pages() -> "Environment":
     return pages
 
 
+def _guarded(cell: object) -> object:
+    """Keep a spreadsheet from calculating a text of a CSV when somebody opens it."""
+    calculates = isinstance(cell, str) and cell.startswith(CALCULATES)
+    return f"'{cell}" if calculates and not NUMBER.fullmatch(str(cell)) else cell
+
+
 def _visible(value: object, keep: str = "") -> object:
     """Show what cannot be seen: a control character, or one that turns the direction of a text."""
     if not isinstance(value, str) or hasattr(value, "__html__") or value.isprintable():
@@ -111,4 +150,7 @@ def _visible(value: object, keep: str = "") -> object:
 
 # What spreadsheets take for a formula, the full-width signs included.
 CALCULATES = (*"=+-@\t\r\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+# What begins like that and calculates nothing: a number, a telephone number, a dash.
+NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)?|\+\d[\d ]*|[+-]+")
+MOST_LINKS = 65_000  # Excel opens no sheet with more than 65,530 links
 LONG_NUMBER = 10**15  # a spreadsheet keeps fifteen digits of a number

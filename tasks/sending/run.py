@@ -25,7 +25,8 @@ from config.sheets.entries import read_entries
 from data.campaigns.people import own_steps
 from data.eligibility import do_not_contact
 from data.eligibility.due import due, turn
-from data.sending.runs import Running, running
+from data.sending.runs import running
+from data.sending.writer import Running
 from data.store.lease import Lease
 from data.store.ledger import Ledger
 from data.store.states import Op, State

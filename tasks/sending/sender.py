@@ -14,7 +14,7 @@ from dataclasses import replace
 from config.errors import CampaignError
 from data.sending.claims import Answer, Claim
 from data.sending.outcomes import SHARED_ID, Outcome
-from data.sending.runs import Running
+from data.sending.writer import Running
 from data.store.states import Op, State
 from tasks.sending.calls import Calls, Made
 from tasks.sending.gate import Gate, How
@@ -36,7 +36,7 @@ class Sender:
     ) -> None:
         """`look`: what to see to before each claim; whatever is wrong there ends the gate."""
         self._look = look
-        self._running, self._calls, self._writer = running, calls, running.writer
+        self._running, self._calls = running, calls
         self.gate = Gate(running.campaign, stop, calls.service.problems)
         self._refused = Refused()
 
@@ -96,7 +96,7 @@ class Sender:
 
     async def _claim(self, op: Op, steps: Steps, outcome: Outcome | None) -> Answer:
         try:
-            return await self._writer.claim(op, steps, outcome)
+            return await self._running.claim(op, steps, outcome)
         except CampaignError as error:
             self.gate.failed(error)
             return None
@@ -126,7 +126,7 @@ class Sender:
 
     async def _pause(self, seconds: float) -> None:
         try:
-            self.gate.pause(await self._writer.pause(seconds))
+            self.gate.pause(await self._running.pause(seconds))
         except CampaignError as error:
             self.gate.failed(error)
 
@@ -173,7 +173,7 @@ class Sender:
 
     async def _record(self, outcome: Outcome) -> None:
         try:
-            if await self._writer.record(outcome):
+            if await self._running.record(outcome):
                 self.gate.end(How.UNSURE, SHARED_ID)
         except CampaignError as error:
             self.gate.failed(error)

@@ -1,12 +1,10 @@
-"""The service's problems: pages of the list, and the one that a title means (interface 4.2)."""
+"""The service's problems, and the one that a title means (interface 4.2)."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 from unicodedata import normalize
-from urllib.parse import urljoin, urlsplit
 
 from config.errors import CampaignError
 from tasks.service.answers import parsed, read_id
@@ -42,34 +40,20 @@ class Problem:
     record: Mapping[str, Any]
 
 
-def read_page(
-    address: str, body: bytes | None, link: str = ""
-) -> tuple[list[Problem], str | None] | None:
-    """Read one answer and the address of the next, if any; None if it holds no array.
+def read_problems(body: bytes | None) -> list[Problem] | None:
+    """Read the list; None if it is no array.
 
     The array alone shows that token and API work: an entry without an id or a title is left out.
-    The interface shows no paging, but a Link header, or an object with `next` beside the only
-    array in it, says clearly enough where a list goes on. Only on the same server: the token goes
-    along.
     """
     answer = parsed(body)
-    found = LINK.search(link)
-    target: object = found[1] if found else None
-    if isinstance(answer, dict) and "next" in answer:
-        target = answer["next"]
-        arrays = [each for each in answer.values() if isinstance(each, list)]
-        answer = arrays[0] if len(arrays) == 1 else None
     if not isinstance(answer, list):
         return None
-    problems = [
+    return [
         Problem(number, entry["title"], entry)
         for entry in answer
         if isinstance(entry, dict) and isinstance(entry.get("title"), str)
         if (number := read_id(entry.get("id"))) is not None
     ]
-    following = urljoin(address, target) if isinstance(target, str) and target else None
-    same = following is not None and urlsplit(following)[:2] == urlsplit(address)[:2]
-    return problems, following if same else None
 
 
 def problem_titled(title: str, problems: Sequence[Problem]) -> Problem:
@@ -102,6 +86,3 @@ def matching(words: Sequence[str], problems: Sequence[Problem]) -> list[Problem]
 
 def _plain(text: str) -> str:
     return " ".join(normalize("NFC", text).casefold().split())
-
-
-LINK = re.compile(r'<([^<>]*)>[^,<]*;\s*rel\s*=\s*"?next\b', re.IGNORECASE)

@@ -206,7 +206,7 @@ def _tls_reason(error: BaseException) -> str | None:
     while cause is not None and not isinstance(cause, ssl.SSLError):
         cause = cause.__cause__ or cause.__context__
     if isinstance(cause, ssl.SSLCertVerificationError):
-        return f"the service's certificate {CERTIFICATES.get(cause.verify_code, NOT_TRUSTED)}"
+        return f"the service's certificate is not trusted: {cause.verify_message}{OF_A_COMPANY}"
     return "TLS could not be agreed with the service" if cause else None
 
 
@@ -220,13 +220,4 @@ HEADERS = {
 TIMEOUTS = {"connect": 10.0, "read": None, "write": None, "pool": None}
 TLS_SECONDS = 0.002  # what has arrived is read in less
 LARGEST = 8 * 2**20
-# By OpenSSL's numbers for what is wrong with a certificate (X509_V_ERR_...).
-CERTIFICATES = {
-    9: "is not valid yet; check this machine's clock",
-    10: "has expired",
-    62: "is for another host",
-    64: "is for another host",
-}
-NOT_TRUSTED = (
-    "is signed by no authority that this machine trusts; name your company's in CAMPAIGN_CA_FILE"
-)
+OF_A_COMPANY = " (a company's own authority is named in CAMPAIGN_CA_FILE)"

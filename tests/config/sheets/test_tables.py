@@ -178,7 +178,7 @@ MISTAKES: list[tuple[str | bytes, dict[str, Any], list[str]]] = [
     (
         HEAD + ADA + "Rejected,,\n" + BOB,
         {},
-        [':3: only "Rejected" stands in this row. Delete the rows below it of…'],
+        [':3: only "Rejected" stands in this row. If it is a legend, …'],
     ),
     (
         HEAD[:-1] + ",Note\n" + ADA + ",,,Please delete these\n" + BOB,

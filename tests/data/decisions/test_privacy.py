@@ -49,7 +49,7 @@ def test_nothing_of_the_person_is_left_and_everything_of_the_others(desk):
     assert not {"ada", "5001"} & {*re.findall(r"\w+", left)}  # in a hash any letters may stand
     for key in ("first", "second"):
         people = desk.call(rows, key=key)
-        assert [(row.email1, row.first_name) for row in people] == [("ben@x.org", "Ben")]
+        assert [(row.email1, row.fields["first_name"]) for row in people] == [("ben@x.org", "Ben")]
         assert desk.call(history, key=key)
     [after] = desk.call(lambda s, _: shown(s, ["ada@x.org"]), key="first")
     assert (after.campaigns, after.blocked, after.forgotten) == ([], False, True)

@@ -9,8 +9,8 @@ from playwright.sync_api import Browser
 from data.campaigns.history import Event
 from tasks.outputs.embed_pages import write_pages
 from tasks.outputs.exports import write_file
-from tasks.outputs.links import Link, embed_url
-from tasks.outputs.report import Doubt, report_page
+from tasks.outputs.links import embed_url
+from tasks.outputs.report import report_page
 from tests.sandbox.test_embedded import browser
 from tests.tasks.outputs.standing import standing, stands
 
@@ -27,19 +27,16 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A report and the pages of a campaign with long words in it."""
     folder = tmp_path_factory.mktemp("pages")
     url = embed_url("https://app.invalid", 101, 5001)
-    links = [
-        Link("Ada", WORD, LONG, 5001, url, "done"),
-        Link("<script>alert(1)</script>", "=1+1", "bob@x.org", None, None, "waiting"),
-    ]
-    write_pages(folder, links, f"Backend {WORD}", "key", "secret")
+    ada = {"first_name": "Ada", "last_name": WORD, "candidate_id": 5001, "embed_url": url}
+    bob = {"first_name": "<script>alert(1)</script>", "last_name": "=1+1", "embed_url": None}
+    people = [stands(LONG, "done") | ada, stands("bob@x.org", "waiting") | bob]
+    write_pages(folder, people, f"Backend {WORD}", "key", "secret")
     lost = Event(AT, "invite", LONG, "unsure", words=WORD * 4, status=502)
     person = stands(LONG, "unsure", WORD * 2)
     counts = {"candidates": 900, "added": 900, "invited": 600, "unsure": 1, "refused": 2}
     status = standing(person, service=f"https://{'api' * 30}.test", **counts, waiting=297)
-    doubts = [Doubt(LONG, True, [lost]), Doubt("the project", False, [lost])]
-    page = report_page(
-        status, f"Backend {WORD}", doubts=doubts, events=[lost] * 3, at=AT, names=True
-    )
+    stories = [(LONG, True, [lost]), ("the project", False, [lost])]
+    page = report_page(status, f"Backend {WORD}", stories, [lost] * 3, AT, names=True)
     write_file(folder / "report.html", page)
     (candidate,) = (folder / "pages").iterdir()
     candidate.rename(folder / "candidate.html")
@@ -89,7 +86,7 @@ def test_the_picture_of_a_report_is_drawn(browser: Browser, folder: Path) -> Non
         drawn = page.locator("svg rect.invited, svg rect.waiting").evaluate_all(
             "them => them.map(each => [getComputedStyle(each).fill, each.width.baseVal.value])"
         )
-        assert [width for _, width in drawn] == [658, 330]
+        assert [width for _, width in drawn] == [330, 658]
         assert {brightness(fill) < 600 for fill, _ in drawn} == {True}
 
 

@@ -22,7 +22,7 @@ from config.settings import Settings
 from data.decisions import decisions, doubts
 from data.decisions.decisions import By
 from data.sending.runs import recover
-from data.sending.writer import Writer
+from data.sending.writer import Running
 from data.store import tables
 from data.store.lease import AtWork, lease
 from data.store.ledger import Ledger
@@ -74,8 +74,8 @@ class _Selector(selectors.DefaultSelector):  # type: ignore[misc, valid-type]
         return []
 
 
-class BusyWriter(Writer):
-    """A writer for whose thread the loop waits."""
+class BusyRun(Running):
+    """A run for whose thread the loop waits."""
 
     async def _ask(self, asked: Any) -> Any:
         loop: Any = asyncio.get_running_loop()

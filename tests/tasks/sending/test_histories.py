@@ -16,7 +16,7 @@ from data.store.tables import LedgerId
 from tasks.sending import run as module
 from tasks.status import status
 from tests.data.sending import oracle
-from tests.tasks.sending.simulation import BusyWriter, History, Loop, in_virtual_time
+from tests.tasks.sending.simulation import BusyRun, History, Loop, in_virtual_time
 
 EACH = 10  # seeds a test
 
@@ -52,7 +52,7 @@ def all_live(seeds: Iterable[int], new_url: str, folder: Path) -> list[str]:
 @pytest.fixture
 def simulated(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))  # and back again at the end
-    monkeypatch.setattr(runs, "Writer", BusyWriter)
+    monkeypatch.setattr(runs, "Running", BusyRun)
     # Whoever comes second waits a moment in earnest; nobody here would be quicker.
     monkeypatch.setattr(lease, "time", SimpleNamespace(sleep=lambda _: None))
     monkeypatch.setattr(module, "Service", module.Service)  # each history puts its own there

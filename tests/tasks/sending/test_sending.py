@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from sqlmodel import select
 
-from data.sending.runs import Running
+from data.sending.writer import Running
 from data.store import receipts
 from data.store.ledger import Ledger
 from data.store.states import Op, State

@@ -147,7 +147,6 @@ LISTS = [
     (faults.throttled(retry_after=0), None, 2),
     (dropped(), None, 2),
     (status(401), None, 2),
-    (faults.pages(), None, 3),
     (status(503, times=ALWAYS), Unreachable, 5),
     (status(401, times=ALWAYS), CredentialsRefused, 2),
     (status(403, times=ALWAYS), NotTheService, 1),
@@ -174,8 +173,8 @@ def test_the_problem_list_is_asked_for_until_it_answers(
         assert [each["op"] for each in sandbox.entries()].count("problems") == asked
 
 
-def test_pages_lead_to_no_other_server() -> None:
-    body = {"problems": [{"id": "7", "title": "Queue"}, {"id": None}, 3], "next": "//x.invalid/p"}
+def test_a_problem_has_an_id_and_a_title() -> None:
+    body = [{"id": "7", "title": "Queue"}, {"id": None, "title": "Stack"}, {"id": 8}, 3]
     with Sandbox(problems=status(200, body=body)) as sandbox:
         problems = use(sandbox, Service.problems)
         assert [(each.id, each.title) for each in problems] == [(7, "Queue")]

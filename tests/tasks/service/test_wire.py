@@ -199,10 +199,10 @@ def test_without_a_connection_nothing_is_sent(url: str, fatal: bool) -> None:
 
 CERTIFICATES = [
     # the server's certificate (None: it speaks no TLS), whether its authority is known -> why not
-    ({}, False, "no authority that this machine trusts"),
+    ({}, False, "unable to get local issuer certificate (a company's own authority"),
     ({"days": (-9, -2)}, True, "has expired"),
-    ({"days": (2, 9)}, True, "not valid yet"),
-    ({"host": "127.0.0.2"}, True, "another host"),
+    ({"days": (2, 9)}, True, "not yet valid"),
+    ({"host": "127.0.0.2"}, True, "IP address mismatch"),
     (None, True, "TLS could not be agreed with the service"),
 ]
 

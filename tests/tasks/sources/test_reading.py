@@ -80,7 +80,7 @@ def server(postgres: Postgres, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def told(place: Place) -> list[dict[str, Any]]:
-    people = read_campaign(place.file).people
+    people = read_campaign(place.file).listed
     return [each.candidate.model_dump(include={"email1", "notes"}) for each in people]
 
 
@@ -157,7 +157,7 @@ def test_an_address_is_read_like_a_file_and_never_by_what_it_was_before(
     assert f"{place.kept}:2, email1" in place.wrong()
     assert place.wrong() == f"{place.file}, candidates.url: x.org broke off"
     assert not place.kept.exists()
-    assert reading.read_campaign(place.file).people == []
+    assert reading.read_campaign(place.file).listed == []
     spec = read.definition.model_dump(mode="json")
     assert "s3cret" not in f"{read!r}{read.definition}{json.dumps(spec)}"
     assert Definition.model_validate(spec).campaign == "hiring"
