@@ -3,13 +3,12 @@
 import os
 import re
 import zipfile
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from html import unescape
 from pathlib import Path
 
-from config.errors import BadInput, Bug, Mistake, Place, in_order
-from config.reading import YAML, Campaign, table_of
+from config.errors import BadInput, Mistake, Place
+from config.reading import YAML, table_of
 from config.sheets.files import read_file
 from config.sheets.workbook import DAMAGED
 from config.yaml_file import read_yaml
@@ -61,35 +60,6 @@ def find(folder: Path) -> Folder:
             why = f"this file cannot be read ({type(error).__name__}); save it anew, or remove it"
             found.mistakes.append(Mistake(Place(file), why))
     return found
-
-
-def read_all(
-    places: list[Path], read_one: Callable[[Path], Campaign]
-) -> tuple[list[Campaign], list[Mistake]]:
-    """Read the definitions among files and folders: those that are right, and every mistake."""
-    good: list[Campaign] = []
-    mistakes: list[Mistake] = []
-    first: dict[str, Path] = {}
-    for place in places:
-        found = find(place)
-        mistakes += found.mistakes
-        if found == Folder():
-            mistakes.append(Mistake(Place(place), "there is no campaign in this folder"))
-        for file in found.files:
-            try:
-                read = read_one(file)
-            except BadInput as error:
-                mistakes += error.mistakes
-            except Bug as error:
-                mistakes.append(Mistake(Place(file), str(error)))
-            else:
-                key = read.definition.campaign
-                if first.setdefault(key, file) is file:
-                    good.append(read)
-                else:
-                    why = f"{key} is in {first[key]} as well; each needs its own key"
-                    mistakes.append(Mistake(Place(file), why))
-    return good, in_order(mistakes)
 
 
 def _is_campaign(workbook: Path) -> bool:

@@ -7,8 +7,8 @@ from pathlib import Path
 import typer
 
 from config.definition import Definition
-from config.errors import Mistake, command, counted
-from config.folder import read_all
+from config.errors import BadInput, Bug, Mistake, Place, command, counted, in_order
+from config.folder import Folder, find
 from config.reading import YAML, Campaign
 from flows.cli import words
 from flows.cli.panels import BEGIN, SEND
@@ -30,7 +30,7 @@ def check(
 
     Example: campaign check hiring.yaml
     """
-    good, mistakes = read_all(files, read_campaign)
+    good, mistakes = read_all(files)
     if as_json:
         problems = [mistake.as_json() for mistake in mistakes]
         print(json.dumps({"ok": not mistakes, "problems": problems}, ensure_ascii=False, indent=2))
@@ -88,6 +88,33 @@ def new(
     path = path or (export.with_suffix(".yaml") if export else Path("hiring.yaml"))
     write_starter(path, export, sheet, encoding, force=force)
     print(f"Fill in what stands between < and > in {path}.\n{words.then('check', path)}")
+
+
+def read_all(places: list[Path]) -> tuple[list[Campaign], list[Mistake]]:
+    """Read the definitions among files and folders: those that are right, and every mistake."""
+    good: list[Campaign] = []
+    mistakes: list[Mistake] = []
+    first: dict[str, Path] = {}
+    for place in places:
+        found = find(place)
+        mistakes += found.mistakes
+        if found == Folder():
+            mistakes.append(Mistake(Place(place), "there is no campaign in this folder"))
+        for file in found.files:
+            try:
+                read = read_campaign(file)
+            except BadInput as error:
+                mistakes += error.mistakes
+            except Bug as error:
+                mistakes.append(Mistake(Place(file), str(error)))
+            else:
+                key = read.definition.campaign
+                if first.setdefault(key, file) is file:
+                    good.append(read)
+                else:
+                    why = f"{key} is in {first[key]} as well; each needs its own key"
+                    mistakes.append(Mistake(Place(file), why))
+    return good, in_order(mistakes)
 
 
 def _show(good: list[Campaign], mistakes: list[Mistake]) -> None:

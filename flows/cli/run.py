@@ -14,7 +14,6 @@ from typing import Any
 import typer
 
 from config.errors import BadInput, command
-from config.folder import read_all
 from config.reading import Campaign
 from config.settings import service_settings
 from data.campaigns.intake import Allowed
@@ -22,11 +21,11 @@ from data.campaigns.people import known
 from data.store.ledger import Ledger
 from flows.cli import words
 from flows.cli.panels import SEND
+from flows.cli.prepare import read_all
 from flows.ending import End, Ending
 from flows.server import is_away, prefect_server
 from tasks.outlook import Plan
 from tasks.plan import make_plan
-from tasks.sources.reading import read_campaign
 from tasks.status import needs, progress, status
 
 SECONDS = 0.5  # between two looks at how far a run is
@@ -88,7 +87,7 @@ def run(
 
 def _read(places: list[Path]) -> tuple[list[Campaign], bool]:
     """Read all campaigns. A bad file that was typed stops everything, one of a folder itself."""
-    good, mistakes = read_all(places, read_campaign)
+    good, mistakes = read_all(places)
     if mistakes and not (good and all(place.is_dir() for place in places)):
         raise BadInput(mistakes)
     for mistake in mistakes:
