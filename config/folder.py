@@ -45,13 +45,19 @@ def find(folder: Path) -> Folder:
         why = f"this folder cannot be read: {error.strerror}"
         return Folder(mistakes=[Mistake(Place(folder), why)])
     tables = {*map(table_of, files)}
+    keys: dict[str, Path] = {}
     for file in files:
         try:
             if not file.is_file():
                 read_file(file)  # says what it is: a pipe, a device, a link to nothing
             elif file.suffix.lower() in YAML:
-                fields = read_yaml(read_file(file).data, file).fields
-                found.files.extend([file] if {"campaign", "candidates"} & fields.keys() else [])
+                written = read_yaml(read_file(file).data, file)
+                key = str(written.fields.get("campaign", "")).lower()
+                if key and (first := keys.setdefault(key, file)) is not file:
+                    why = f"the campaign {key} is in {first.name} as well; give each its own key"
+                    raise BadInput.at(written.place(("campaign",)), why, field="campaign")
+                if {"campaign", "candidates"} & written.fields.keys():
+                    found.files.append(file)
             elif file.resolve() not in tables and _is_campaign(file):
                 found.files.append(file)
         except BadInput as error:
