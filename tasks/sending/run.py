@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
-from config.errors import CampaignError
+from config.errors import Bug, CampaignError
 from config.settings import Settings
 from config.sheets.entries import read_entries
 from data.campaigns.people import own_steps
@@ -133,6 +133,8 @@ class Run:
                     do_not_contact.follow(session, entries)
             except CampaignError as error:
                 self.gate.failed(error)
+            except Exception as error:  # noqa: BLE001 - the answer that is in hand is recorded
+                self.gate.failed(Bug(error, "Nothing more is sent."))
             self._listed_at = changed
 
     async def _project_step(self, op: Op) -> None:
