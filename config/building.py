@@ -130,7 +130,8 @@ def _without(fields: dict[str, Any], errors: Sequence[ErrorDetails]) -> Definiti
                 where = table["where"].items() if steps else ()
                 where = {name: values for name, values in where if name != steps[0]}
                 ignore = table.get("ignore", [])
-                ignore = [*([ignore] if isinstance(ignore, str) else ignore), *steps[:1]]
+                ignore = [ignore] if isinstance(ignore, str) else [*ignore]
+                ignore += filter(str.isprintable, steps[:1])
                 rest["candidates"] = table | {"where": where, "ignore": ignore}
             case ["candidates", "table", ("ignore" | "hidden_rows") as choice, *_] if table:
                 rest["candidates"] = table | {choice: "read" if choice == "hidden_rows" else []}

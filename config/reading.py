@@ -104,13 +104,8 @@ def table_of(definition: Path) -> Path | None:
     named = _said_of_table(definition).get("file")
     try:
         return (definition.parent / named).resolve() if named else None
-    except (
-        OSError,
-        TypeError,
-        ValueError,
-        RuntimeError,
-    ):  # no name of a file, or links in a circle
-        return None
+    except (OSError, TypeError, ValueError, RuntimeError):
+        return None  # no name of a file, or links in a circle
 
 
 def _said_of_table(definition: Path) -> dict[str, Any]:

@@ -106,8 +106,10 @@ def moment(typed: object) -> datetime:
 @cache
 def timezone(typed: str) -> str:
     """Read the IANA name of a zone."""
-    if (spelt := typed.strip()) in available_timezones():
-        return spelt
+    zones = {zone.casefold(): zone for zone in available_timezones()}
+    spelt = typed.strip().replace(" ", "_").casefold()
+    if spelt in zones:
+        return zones[spelt]
     raise ValueError("a timezone such as Europe/Paris")
 
 

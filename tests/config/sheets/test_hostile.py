@@ -250,6 +250,7 @@ BAD: dict[str, Make] = {
     **{f"text{at}.yaml": text.encode() for at, text in enumerate(NO_YAML)},
     "tags.xlsx": repacked(zipfile.ZIP_DEFLATED, workbook=b"<sheet " * 2**17),
     "category.xlsx": repacked(zipfile.ZIP_BZIP2, core=b"<category " * 2**17),
+    "file-odd.yaml": table('x.csv, where: {"a\\x9b": "b\\u202e"}'),
     "long.yaml": b"#" * (yaml_file.LARGEST + 1),
     "not\udcffutf8.yaml": b"",
 }
