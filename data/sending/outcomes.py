@@ -42,12 +42,12 @@ def record(session: Session, outcomes: Sequence[Outcome]) -> list[int]:
     """
     if not outcomes:
         return []
-    ended = _NOTHING | {"ended_at": now()}
-    session.connection().execute(
+    connection, ended = session.connection(), _NOTHING | {"ended_at": now()}
+    connection.execute(
         _ENDED, [ended | dict(each.evidence) | {"number": each.request} for each in outcomes]
     )
     by_request = {each.request: each for each in outcomes}
-    rows = session.connection().execute(_PARTS, {"requests": dict.fromkeys(by_request)}).all()
+    rows = connection.execute(_PARTS, {"requests": dict.fromkeys(by_request)}).all()
     given = {row.step_id: by_request[row.request_id].ids.get(row.step_id) for row in rows}
     strange = shared(session, {step: number for step, number in given.items() if number})
     moves: list[_Move] = []
@@ -69,8 +69,8 @@ def record(session: Session, outcomes: Sequence[Outcome]) -> list[int]:
         elif to is State.DONE and row.state is not State.DONE:
             moves += _late_yes(session, row, number)
     if moves:
-        session.connection().execute(_MOVE_PART, moves)
-        session.connection().execute(_MOVE_STEP, moves)
+        connection.execute(_MOVE_PART, moves)
+        connection.execute(_MOVE_STEP, moves)
     return sorted(strange)
 
 

@@ -72,7 +72,7 @@ class Ledger:
         )
         # By whichever name it was opened, the same file has the same leases.
         self._path = None if self.on_a_server else os.path.realpath(str(self.url.database))
-        self._file = identity(self._path)
+        self._file, self._sound_at = identity(self._path), 0
         if self._path is not None:
             event.listen(engine, "do_connect", lambda *_: self.refuse_where_gone())
 
@@ -162,7 +162,16 @@ class Ledger:
 
     def gone(self) -> bool:
         """Whether its file was moved, replaced, deleted or overwritten since it was opened."""
-        return identity(self._path) != self._file or not _is_database(self._path)
+        if self._path is None:
+            return False
+        with suppress(OSError):
+            status = os.stat(self._path)  # noqa: PTH116 - before each claim
+            same = (status.st_dev, status.st_ino) == self._file
+            # Whatever writes to it changes that time: a checkpoint, or a copy over it.
+            if same and (status.st_ctime_ns == self._sound_at or _is_database(self._path)):
+                self._sound_at = status.st_ctime_ns
+                return False
+        return True
 
     def refuse_where_gone(self) -> None:
         """Raise LedgerGone if its file is gone: then nothing more may be sent."""
@@ -380,14 +389,12 @@ def identity(file: str | Path | int | None) -> tuple[int, int] | None:
     return (status.st_dev, status.st_ino) if status else None
 
 
-def _is_database(path: str | None) -> bool:
+def _is_database(path: str) -> bool:
     """Whether a ledger still reads as one: an open connection goes on from what it remembers.
 
     Only SQLite itself may open the file: to close it otherwise would free the locks of its
     connections in this process.
     """
-    if path is None:
-        return True
     with closing(sqlite3.connect(f"file:{quote(path)}?mode=ro", uri=True)) as looking:
         try:
             looking.execute("PRAGMA schema_version").fetchone()
