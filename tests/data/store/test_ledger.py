@@ -188,6 +188,14 @@ def test_a_file_that_went_away_takes_what_was_answered_with_it(
         assert rows(ledger) == ["answered", "before", "claimed"]
 
 
+def test_a_file_that_was_overwritten_sends_nothing_more(file: Path) -> None:
+    with Ledger.open(url(file)) as ledger:
+        assert rows(ledger) == ["before"]
+        file.write_bytes(b"a text of the same name" * 9_999)
+        with pytest.raises(LedgerGone), ledger.writing():
+            pass
+
+
 SECOND = """
 def upgrade(connection):
     connection.exec_driver_sql("ALTER TABLE notice ADD COLUMN extra VARCHAR")
