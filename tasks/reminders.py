@@ -11,6 +11,7 @@ from config.emails import email_key
 from config.errors import BadInput, shown
 from config.sheets.cells import plain_address
 from config.sheets.files import read_file
+from config.sheets.left_out import marked_rows
 from config.sheets.table import table_of
 from data.campaigns.people import rows
 from data.eligibility.holds import holds
@@ -20,6 +21,7 @@ from data.store.tables import Campaign
 UNKNOWN = (
     "Nobody can know who has finished: whoever has gets this email too, without --except LIST."
 )
+MARKED = "this row is {}, so nobody can know whether it is meant; delete it, or unmark it"
 
 
 @dataclass
@@ -64,6 +66,8 @@ def _addresses(file: Path, known: Collection[str], notes: list[str]) -> Iterator
     table = table_of(read_file(file))
     if table.mistakes:
         raise BadInput(table.mistakes)
+    for mark, them in marked_rows(table, [row for row, _ in table.rows]).items():
+        raise BadInput.at(table.place(min(them)), MARKED.format(mark))
     column = table.by_field["email1"]
     for row, *cells in table.cells.itertuples(name=None):
         key = email_key(plain_address(cells[column]))

@@ -1,13 +1,14 @@
 """The entries of a do-not-contact list, as people write them: addresses and whole domains."""
 
 import re
+from contextlib import suppress
 from pathlib import Path
 
 from config.emails import ascii_domain, checked_address, mailbox
 from config.errors import BadInput, Mistake, Place
 from config.sheets.cells import error_in, plain_address
 from config.sheets.files import read_file
-from config.sheets.table import table_of
+from config.sheets.table import grids_of, table_of
 
 WANTED = "an address, or a domain such as @corp.org"
 
@@ -27,10 +28,10 @@ def entry(typed: str) -> str:
 def read_entries(file: Path) -> list[str]:
     """Read a table of any kind: its column of addresses, or without one every cell with an @.
 
-    What follows a # in a row is a remark. Raises BadInput, also for a row without an entry and for
-    an empty list: one that lost its lines must not look like one that allows everybody.
+    Other cells and sheets count where they hold nothing but an entry; # begins a remark. Raises
+    BadInput, also for a row or a list without entries: one that lost them allows everybody.
     """
-    table = table_of(read_file(file))
+    table = table_of(source := read_file(file))
     column = table.by_field.get("email1")
     entries, mistakes = [], [*(table.grid if column is None else table).mistakes]
     for number, row in table.grid.rows:
@@ -38,8 +39,8 @@ def read_entries(file: Path) -> list[str]:
         whole = "\n".join(cells)
         is_header = column is not None or not re.search(r"[@.]", whole)
         text = whole if any(map(error_in, cells)) else whole.partition("#")[0]
-        typed = [each for each in text.splitlines() if "@" in each] or [text]
-        typed = [each.strip(" \n,;") for each in typed]
+        typed = [each.strip(" ,;") for each in text.splitlines() if "@" in each]
+        typed = typed or [text.strip(" \n,;")]
         if (is_header and number <= table.header) or (whole.strip() and not typed[0]):
             continue
         for each in typed:
@@ -49,9 +50,11 @@ def read_entries(file: Path) -> list[str]:
                 place = table.place(number, column)
                 if all(other.place != place for other in mistakes):
                     mistakes.append(Mistake(place, found=each or None, wanted=str(error)))
-    if not entries and not mistakes:
-        message = "the do-not-contact list is empty; remove CAMPAIGN_DO_NOT_CONTACT to have none"
-        mistakes.append(Mistake(Place(file), message))
+    for cell in (cell for grid in grids_of(source) for _, row in grid.rows for cell in row):
+        with suppress(ValueError):
+            entries.append(entry(plain_address(cell)))
     if mistakes:
         raise BadInput(mistakes)
+    if not entries:
+        raise BadInput.at(Place(file), "it is empty; unset CAMPAIGN_DO_NOT_CONTACT to have none")
     return entries

@@ -259,7 +259,7 @@ def _contradicted(table: Table, where: Where, out: Mapping[int, str]) -> None:
         job = [compared(str(cells.at[row, at])) for at in jobs]
         return [(compared(name), *job) for name in each]
 
-    kept = {it: row for row in _rest(table, out) for it in known_as(row)}
+    kept = {it: row for row in _rest(table, out) for it in known_as(row)} if out else {}
     for row, at in ((row, at) for row in out for at in columns):
         is_no = says("out", text := str(cells.at[row, at])) or answer(text) == "no"
         if is_no and (other := next((kept[it] for it in known_as(row) if it in kept), None)):

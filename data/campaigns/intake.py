@@ -265,13 +265,14 @@ def _plain(name: str | None) -> str | None:
 def _reword(
     session: Session, campaign_id: int, before: Mapping[str, Row[Any]], listed: Mapping[str, Fields]
 ) -> None:
-    """Write what is sent now of people who were not added yet; a refused add waits again."""
+    """Write everybody's name as it is now, and what is sent of people who are not added; a refused
+    add waits again."""
+    added = (State.SENDING, State.DONE)
     people = [
-        {"id": row.id, "fields": fields, "email1": fields["email1"], "name_key": name_key(fields)}
+        {"id": row.id, "name_key": name_key(fields)}
+        | ({"fields": fields, "email1": fields["email1"]} if row.state not in added else {})
         for key, fields in listed.items()
-        if (row := before.get(key)) is not None
-        and row.state in (State.WAITING, State.REFUSED)
-        and row.fields != fields
+        if (row := before.get(key)) is not None and row.fields != fields
     ]
     if people:
         session.execute(update(Person), people)

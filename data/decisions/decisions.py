@@ -125,6 +125,7 @@ def correct(session: Session, campaign_id: int, old: str, new: str, by: By) -> s
     elif other is None:
         key = email_key(email1)
         add_people(session, campaign_id, {key: {**person.fields, "email1": email1}})
+        session.get_one(Campaign, campaign_id).digest = ""  # the file may say more of them by now
         other = known_person(session, campaign_id, key)
     if other is None:
         raise LookupError("a person was added and is not there")

@@ -170,8 +170,9 @@ def _holds_of_all(
         why = f"project {facts.project} belongs to the campaign {facts.whose_project}"
         yield Hold(Kind.PROJECT, whole, why, type_this=command("history", facts.whose_project))
     if invites.approval is not None and not is_still_approved(facts, code):
-        is_shown = (code or str(facts.shown)).startswith(_basis(facts))
-        typed = command("approve", key) if is_shown else command("run", facts.file)
+        plan = code or str(facts.shown)  # as whoever reads this has seen it
+        is_shown = plan.startswith(_basis(facts))
+        typed = command(*(("approve", key, "--plan", plan) if is_shown else ("run", facts.file)))
         yield Hold(Kind.APPROVAL, whole, "nobody has approved this plan", type_this=typed)
     when = may_send(invites, at)
     if when == NEVER:

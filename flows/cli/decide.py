@@ -122,6 +122,7 @@ def block(
 def approve(
     key: str = KEY,
     reject: bool = typer.Option(False, "--reject", help="Say no."),
+    plan: str | None = typer.Option(None, help="Only the plan of this code, as it was shown."),
     why: str = WHY,
 ) -> None:
     """Approve the plan that was shown, or the pilot's email. Anything that changes it voids it.
@@ -129,7 +130,7 @@ def approve(
     Example: campaign approve backend-2026
     """
     with deciding(key) as (session, campaign):
-        answered = approvals.approve(session, campaign.id, by_whom(why), reject=reject)
+        answered = approvals.approve(session, campaign.id, by_whom(why), reject=reject, only=plan)
         what = f"Plan {answered.code}" if answered.code else "The pilot's email"
         already = "" if answered.new else " already"
         print(f"{what} of {campaign.key} is{already} {'rejected' if reject else 'approved'}.")

@@ -75,7 +75,7 @@ def test_a_plan_waits_for_its_approval_under_its_code(desk) -> None:
     ending = ended(desk.ledger, made)
     assert (ending.kind, ending.fingerprint) == (End.APPROVAL, made.code)
     assert f"Plan {made.code}: 2 to add, 2 to invite." in ending.sentence
-    assert ending.next_step == "campaign approve backend"
+    assert ending.next_step == f"campaign approve backend --plan {made.code}"
 
 
 def test_a_pause_needs_a_person_unless_nothing_is_left_to_send(desk) -> None:

@@ -5,6 +5,8 @@ from contextlib import nullcontext
 import pytest
 
 from data.campaigns.intake import NOTHING, Allowed, KeyInUse
+from data.decisions.decisions import By
+from data.decisions.doubts import Verdict, settle
 from data.sending.outcomes import pause
 from data.store.states import Op, State
 from tests.data.desk import address, settings
@@ -43,15 +45,26 @@ def test_new_and_gone(desk, before, after, new, gone, back):
     assert desk.take_in(*before).back == tuple(map(address, gone))
 
 
-def test_changed_fields_follow_until_somebody_is_added(desk):
+@pytest.mark.parametrize("state", [State.REFUSED, State.UNSURE])
+def test_changed_fields_follow_until_somebody_is_added(desk, state):
     desk.take_in(ADA, "Ben")
     desk.does(Op.CREATE)
     desk.does(Op.ATTACH)
-    desk.does(Op.ADD, "Ada", state=State.REFUSED, why="no")
+    desk.does(Op.ADD, "Ada", state=state, why="no")
     desk.does(Op.ADD, "Ben")
     desk.take_in(ADA | {"notes": "new"}, {**ADA, "email1": "ben@x.org", "notes": "late"})
+    if state is State.UNSURE:
+        desk.call(settle, [Verdict("again", "ada@x.org")], By("me", "not in the list"))
     [again] = desk.claims(Op.ADD).steps
     assert again.fields["notes"] == "new"
+
+
+def test_whoever_was_invited_is_known_by_the_name_that_the_file_has_now(desk):
+    desk.take_in(ADA | {"last_name": "Off X"})
+    desk.sends()
+    desk.take_in(ADA)
+    desk.take_in(ADA | {"email1": "ada@new.org"}, allowed=Allowed("me", removed=True))
+    assert desk.kept("ada@new.org") == {"ada@new.org": "second address"}
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from openpyxl import Workbook
 from sqlalchemy import text
 from sqlmodel import SQLModel, select
 
@@ -117,6 +118,22 @@ def test_a_reminder_is_one_more_email_to_whoever_was_invited_and_is_in_no_list(
     with desk.at() as (session, _):
         decided = session.exec(select(Decision).where(Decision.word == "invite")).all()
         assert [each.value for each in decided] == [[]] * len(reminded)
+
+
+def test_a_list_with_hidden_rows_reminds_nobody(
+    desk: Desk, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    desk.take_in("Ada", "Ben")
+    desk.sends()
+    book = Workbook()
+    for row in (("Email", "Status"), ("ada@x.org", "finished"), ("ben@x.org", "open")):
+        book.active.append(row)
+    book.active.row_dimensions[2].hidden = True
+    book.save(tmp_path / "open.xlsx")
+    os.utime(tmp_path / "open.xlsx", (0, 0))
+    typed = ["invite", "backend", "--from", str(tmp_path / "open.xlsx"), "--why", "reminder"]
+    assert app.run([*typed, "--yes"]) == 2
+    assert "this row is hidden" in capsys.readouterr().err
 
 
 def test_nobody_held_is_reminded(desk: Desk) -> None:
