@@ -45,19 +45,17 @@ def find(folder: Path) -> Folder:
         why = f"this folder cannot be read: {error.strerror}"
         return Folder(mistakes=[Mistake(Place(folder), why)])
     tables = {*map(table_of, files)}
-    keys: dict[str, Path] = {}
+    keys: dict[str, list[Place]] = {}
     for file in files:
         try:
             if not file.is_file():
                 read_file(file)  # says what it is: a pipe, a device, a link to nothing
             elif file.suffix.lower() in YAML:
                 written = read_yaml(read_file(file).data, file)
-                key = str(written.fields.get("campaign", "")).lower()
-                if key and (first := keys.setdefault(key, file)) is not file:
-                    why = f"the campaign {key} is in {first.name} as well; give each its own key"
-                    raise BadInput.at(written.place(("campaign",)), why, field="campaign")
                 if {"campaign", "candidates"} & written.fields.keys():
                     found.files.append(file)
+                    key = str(written.fields.get("campaign", file)).strip().lower()
+                    keys.setdefault(key, []).append(written.place(("campaign",)))
             elif file.resolve() not in tables and _is_campaign(file):
                 found.files.append(file)
         except BadInput as error:
@@ -65,6 +63,13 @@ def find(folder: Path) -> Folder:
         except Exception as error:  # noqa: BLE001 - it stops no other file
             why = f"this file cannot be read ({type(error).__name__}); save it anew, or remove it"
             found.mistakes.append(Mistake(Place(file), why))
+    # Which of them is the copy, nobody can know: none is sent.
+    for key, places in keys.items():
+        for place in places if places[1:] else ():
+            found.files.remove(place.file)
+            others = ", ".join(each.file.name for each in places if each is not place)
+            why = f"the campaign {key} is in {others} as well; keep one, or give each its own key"
+            found.mistakes.append(Mistake(place, why, "campaign"))
     return found
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import typer
 
 from config.definition import Definition
-from config.errors import BadInput, Bug, Mistake, Place, command, counted, in_order
+from config.errors import BadInput, Bug, Mistake, Place, command, counted, in_order, some
 from config.folder import Folder, find
 from config.reading import YAML, Campaign
 from flows.cli import words
@@ -92,9 +92,8 @@ def new(
 
 def read_all(places: list[Path]) -> tuple[list[Campaign], list[Mistake]]:
     """Read the definitions among files and folders: those that are right, and every mistake."""
-    good: list[Campaign] = []
+    by_key: dict[str, list[Campaign]] = {}
     mistakes: list[Mistake] = []
-    first: dict[str, Path] = {}
     for place in places:
         found = find(place)
         mistakes += found.mistakes
@@ -108,13 +107,13 @@ def read_all(places: list[Path]) -> tuple[list[Campaign], list[Mistake]]:
             except Bug as error:
                 mistakes.append(Mistake(Place(file), str(error)))
             else:
-                key = read.definition.campaign
-                if first.setdefault(key, file) is file:
-                    good.append(read)
-                else:
-                    why = f"{key} is in {first[key]} as well; each needs its own key"
-                    mistakes.append(Mistake(Place(file), why))
-    return good, in_order(mistakes)
+                by_key.setdefault(read.definition.campaign, []).append(read)
+    for key, them in by_key.items():
+        for each in them if them[1:] else ():
+            others = some([str(other.file) for other in them if other is not each])
+            why = f"the campaign {key} is in {others} as well; keep one, or give each its own key"
+            mistakes.append(Mistake(Place(each.file), why))
+    return [them[0] for them in by_key.values() if not them[1:]], in_order(mistakes)
 
 
 def _show(good: list[Campaign], mistakes: list[Mistake]) -> None:

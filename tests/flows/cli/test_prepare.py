@@ -36,8 +36,11 @@ def test_a_folder_is_checked_file_by_file(capsys: pytest.CaptureFixture[str]) ->
     assert "hiring.yaml: OK" in shown.out
     assert "empty: there is no campaign in this folder" in shown.err
     Path("again.yaml").write_text(Path("hiring.yaml").read_text())
-    assert app.run(["check", "hiring.yaml", "again.yaml"]) == 2
-    assert "hiring is in hiring.yaml as well" in capsys.readouterr().err
+    for places in (["hiring.yaml", "again.yaml"], ["."]):
+        assert app.run(["check", *places]) == 2
+        shown = capsys.readouterr()
+        assert "hiring is in hiring.yaml as well" in shown.err
+        assert "OK" not in shown.out
 
 
 def test_mistakes_are_marked_in_a_copy_of_a_text(capsys: pytest.CaptureFixture[str]) -> None:
