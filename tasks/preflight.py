@@ -2,10 +2,13 @@
 
 from config.settings import Settings
 from data.campaigns.people import find, own_steps
+from data.sending.outcomes import pause
 from data.store.ledger import Ledger
 from data.store.states import OPEN, Op
+from tasks.service.auth import Unreachable
 from tasks.service.client import Service
 from tasks.service.problems import problem_titled
+from tasks.service.verdict import retry_after
 
 
 async def preflight(key: str, ledger: Ledger, settings: Settings) -> None:
@@ -15,8 +18,14 @@ async def preflight(key: str, ledger: Ledger, settings: Settings) -> None:
     approved: another one voids the approval. Raises Unreachable, CredentialsRefused, NotTheService,
     NoSuchProblem, SeveralProblems.
     """
-    async with Service(settings) as service:
-        problems = await service.problems()
+    try:
+        async with Service(settings) as service:
+            problems = await service.problems()
+    except Unreachable as error:
+        if asked := error.fields.get("pause"):  # which later runs keep to as well
+            with ledger.writing() as session:
+                pause(session, find(session, key).id, retry_after(asked))
+        raise
     with ledger.reading() as session:
         campaign = find(session, key)
         attach = own_steps(session, campaign.id)[Op.ATTACH]

@@ -81,7 +81,7 @@ def known_person(session: Session, campaign_id: int, key: str) -> Person | None:
 
 
 def rows(session: Session, campaign_id: int, held: Collection[int] | None = None) -> list[Row]:
-    """Everybody who is in the file, or to whom something happened, in the order of the file.
+    """Everybody who is or was in the file, but for addresses corrected in time, in its order.
 
     With `held`: of them, these people and whoever was refused.
     """
@@ -113,7 +113,7 @@ def _everybody(campaign_id: int, *columns: Any) -> Select[Any]:
         .where(
             PERSON.c.campaign_id == campaign_id,
             PERSON.c.email1 != "",  # or forgotten
-            or_(PERSON.c.listed, _add.c.part_id.is_not(None)),
+            or_(PERSON.c.listed, PERSON.c.became.is_(None), _add.c.part_id.is_not(None)),
         )
     )
 

@@ -113,7 +113,7 @@ def correct(session: Session, campaign_id: int, old: str, new: str, by: By) -> s
     Whoever has the old address gets nothing more; a run adds and invites the new one. Returns it.
     """
     [email1] = parsed([new], checked_address)
-    [(person, steps)] = _people(session, campaign_id, [old], _withdrawn)
+    [(person, steps)] = _people(session, campaign_id, [old], _against_correcting)
     other = known_person(session, campaign_id, email_key(email1))
     if (why_not := _against_address(session, person, email1, other)) is not None:
         raise NotDecided([(new, why_not)])
@@ -260,6 +260,15 @@ def _withdrawn(_: Session, __: Person, steps: Steps) -> str | None:
 
 def _not_withdrawn(_: Session, __: Person, steps: Steps) -> str | None:
     return "is not withdrawn" if steps[Op.INVITE].state is not State.GIVEN_UP else None
+
+
+def _against_correcting(session: Session, person: Person, steps: Steps) -> str | None:
+    """Who is held would be free of it under another address."""
+    campaign = session.get_one(Campaign, person.campaign_id)
+    hold = holds(session, campaign, [person.id]).get(person.id)
+    if hold is None or hold.kind in (Kind.GONE, Kind.WITHDRAWN):
+        return _withdrawn(session, person, steps)
+    return f"is held: {hold.why}; only whoever is let through first (`invite`) can be corrected"
 
 
 def _against_inviting(session: Session, person: Person, steps: Steps) -> str | None:

@@ -82,7 +82,8 @@ async def tried(ask: Ask, variable: str) -> Exchange:
                     raise _NoAnswer(seen)
     except _NoAnswer as last:
         seen = last.args[0]
-        raise Unreachable(variable=variable, why=seen.error or f"status {seen.status}") from None
+        why, pause = seen.error or f"status {seen.status}", seen.headers.get("retry-after")
+        raise Unreachable(variable=variable, why=why, pause=pause) from None
     return seen
 
 

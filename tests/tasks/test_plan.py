@@ -1,17 +1,24 @@
 """What a run would do, against the ledger, without a request."""
 
+import asyncio
+
 import pytest
 from openpyxl import Workbook
 from sqlmodel import select
 
 from config.errors import BadInput
+from config.settings import Settings
 from data.campaigns.history import history
 from data.campaigns.intake import Allowed
 from data.eligibility.due import turn
 from data.sending.outcomes import pause
 from data.store.states import Op
 from data.store.tables import Campaign
+from sandbox.faults import throttled
+from sandbox.server import Sandbox
 from tasks.plan import make_plan
+from tasks.preflight import preflight
+from tasks.service.auth import Unreachable
 from tasks.status import waits
 
 
@@ -74,6 +81,13 @@ def test_a_pause_that_a_service_asked_for_stops_no_run_and_is_said(desk):
     made, (steps, hold) = plan(desk, "Ada"), desk.call(turn)
     assert (kinds(made.holds), kinds(made.waits)) == ([], ["throttled"])
     assert (len(steps), hold) == (1, None)  # each claim waits for the end of the pause
+
+
+def test_a_pause_that_is_asked_for_before_anything_is_sent_is_kept_by_later_runs(desk):
+    plan(desk, "Ada")
+    with Sandbox(problems=throttled(30)) as service, pytest.raises(Unreachable):
+        own = Settings.model_validate(service.settings)
+        asyncio.run(preflight("backend", desk.ledger, own))
     with desk.ledger.reading() as session:
         assert waits(session, "backend") == ["the service asked for a pause"]
 

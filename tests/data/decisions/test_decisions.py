@@ -136,6 +136,13 @@ def test_a_row_whose_address_was_edited_is_let_through_by_a_correction(desk):
     assert desk.to_come(Op.ADD) == ["ada@y.org"]
 
 
+def test_whoever_is_held_is_not_free_under_another_address(desk):
+    desk.take_in("Ada", "Ben")
+    desk.call(lambda session, _: d.block(session, [address("Ada")], ME))
+    why_not = refusal(desk, d.correct, address("Ada"), "ada@y.org")
+    assert why_not.startswith("is held: on the do-not-contact list")
+
+
 def test_a_correction_by_mistake_is_corrected_back(desk):
     desk.take_in("Ada", "Ben")
     stand(desk, "done, done")
