@@ -138,17 +138,11 @@ def ended(ledger: Ledger, plan: Plan, early: EndedEarly | None = None) -> Ending
     return Ending(plan.key, End.DONE, f"{far}.")
 
 
-def broken_off(
-    key: str, file: Path, error: CampaignError, *, asked_to_stop: bool = False
-) -> Ending:
-    """What stopped a run before or beside its requests; `asked_to_stop`: while it waited for
-    another process."""
+def broken_off(key: str, file: Path, error: CampaignError) -> Ending:
+    """What stopped a run before or beside its requests."""
     sentence = str(error)
-    if asked_to_stop and isinstance(error, AtWork):
-        sentence = "it was stopped before it sent anything."
-        return Ending(key, End.INTERRUPTED, sentence, command("run", file))
     if isinstance(error, AtWork):
-        return Ending(key, End.ELSEWHERE, sentence)
+        return Ending(key, End.ELSEWHERE, sentence, command("run", file))
     kind = End.of(error)
     met = [_without_amounts(sentence)]
     next_step = command("run", file) if kind is End.STOPPED else command("doctor")

@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from anyio import CancelScope
@@ -87,8 +88,8 @@ async def _ended_in_prefect(stop: asyncio.Event) -> None:
         await happens_within(LOOKS, stop)
 
 
-async def go_on_later(message: str) -> NoReturn:
-    """End here, and have the same run begin again with the next worker.
+async def go_on_later(message: str, at: datetime) -> NoReturn:
+    """End here, and have the same run begin again with the next worker, at this time or later.
 
     Only for a run that a worker began; what a person did with it meanwhile stays so. Without an
     answer from Prefect it stays as if its process had died: so it begins again, too.
@@ -100,7 +101,8 @@ async def go_on_later(message: str) -> NoReturn:
 
     with suppress(Exception):
         async with get_client() as client:
-            after = await _after_this(client, message) or AwaitingRetry(message=message)
+            again: State[Any] = AwaitingRetry(message=message, scheduled_time=at)
+            after = await _after_this(client, message) or again
             if after.message == message:
                 await client.set_flow_run_state(flow_run.id, after, force=True)
     logging.getLogger("prefect.flow_runs").disabled = True  # that it is Running is no error

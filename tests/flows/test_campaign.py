@@ -28,7 +28,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, datetime | None]]:
     """What a server was asked to begin: this run again, or another one."""
     asked: list[tuple[str, datetime | None]] = []
 
-    async def go_on_later(message: str) -> None:
+    async def go_on_later(message: str, at: datetime) -> None:
         asked.append(("this", None))
         raise Abort(message)
 
@@ -62,6 +62,7 @@ def state_after(ending: Ending, monkeypatch: pytest.MonkeyPatch) -> str:
     [
         (End.NOT_YET, LATER, "Completed", [("another", LATER)], 0),
         (End.INTERRUPTED, None, "set by itself", [("this", None)], 0),
+        (End.ELSEWHERE, None, "set by itself", [("this", None)], 0),
         # Somebody is needed for some: that is to be seen, and the others are not forgotten.
         (End.ATTENTION, LATER, "Failed", [("another", LATER)], 1),
         (End.ATTENTION, None, "Failed", [], 1),

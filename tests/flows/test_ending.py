@@ -145,15 +145,14 @@ BEHIND = OlderLedger(receipt="r", says="cannot be read", here="l", key="backend"
     [
         (BadInput.at(Place(FILE, 3), "no"), End.BAD_INPUT, "campaign check backend.yaml"),
         (BadSettings(problem="A setting lacks."), End.BAD_INPUT, "campaign doctor"),
-        (AtWork("backend", "box", 7, None), End.ELSEWHERE, None),
-        (AtWork("backend", "box", 7, None), End.INTERRUPTED, GO_ON),  # told to stop as it waited
+        (AtWork("backend", "box", 7, None), End.ELSEWHERE, GO_ON),
         (BEHIND, End.ATTENTION, "campaign settle backend --accept-ledger --why TEXT"),
         (Unreachable(variable="ASSESSMENT_BASE_URL", why="refused"), End.STOPPED, GO_ON),
     ],
     ids=lambda each: type(each).__name__ if isinstance(each, CampaignError) else None,
 )
 def test_what_broke_a_run_off_decides(error, end, then) -> None:
-    ending = broken_off("backend", FILE, error, asked_to_stop=end is End.INTERRUPTED)
+    ending = broken_off("backend", FILE, error)
     assert (ending.kind, ending.next_step) == (end, then)
 
 

@@ -25,7 +25,7 @@ from flows import recovery
 from flows.deployments import POOL, deploy, deploy_forms, make_pool
 from flows.keeper import Watched
 from flows.recovery import GOES_ON, GONE, NEVER_BEGAN, Runs, tidy
-from flows.runs import SCHEDULED, run_now
+from flows.runs import run_now
 from tests.flows.conftest import write
 
 pytestmark = [
@@ -310,7 +310,7 @@ async def test_what_was_asked_for_while_a_run_was_at_work_begins_after_it(client
 
     at_work, waits, _ = [await asked_for(once) for once in ("first", "then", "again")]
     await client.set_flow_run_state(at_work.id, Running())
-    await client.create_flow_run_from_deployment(there.id, tags=[SCHEDULED])
+    await client.create_flow_run_from_deployment(there.id)
     await tidy(client)
     found = [run for run in await client.read_flow_runs() if run.deployment_id == there.id]
     states = {run.id: run.state.name for run in found}
@@ -327,7 +327,7 @@ async def test_of_missed_runs_the_first_begins_so_that_it_keeps_its_place(client
     runs = {}
     for minutes in (3, 1, 2, -9):
         at = Scheduled(scheduled_time=datetime.now(UTC) - timedelta(minutes=minutes))
-        made = client.create_flow_run_from_deployment(there.id, state=at, tags=[SCHEDULED])
+        made = client.create_flow_run_from_deployment(there.id, state=at)
         runs[minutes] = await made
     runs["another"] = await client.create_flow_run_from_deployment(
         there.id, parameters={"digest": ""}
