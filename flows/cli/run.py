@@ -4,7 +4,6 @@ import asyncio
 import getpass
 import json
 import sys
-import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr
 from itertools import chain
@@ -28,7 +27,6 @@ from tasks.outlook import Plan
 from tasks.plan import make_plan
 from tasks.status import needs, progress, status
 
-SECONDS = 0.5  # between two looks at how far a run is
 BARS = {"add": "adding", "invite": "inviting"}
 WORST_FIRST = (130, 2, 1, 3, 0)
 
@@ -141,29 +139,23 @@ def _progress(key: str, ledger: Ledger) -> Iterator[None]:
         yield
         return
     from rich.console import Console
-    from rich.progress import Progress
+    from rich.live import Live
+    from rich.progress_bar import ProgressBar
+    from rich.table import Table
 
-    over = threading.Event()
-    # The bar writes what moves the cursor; what is printed meanwhile goes above it, escaped.
+    def bars() -> Table:
+        grid = Table.grid(padding=(0, 1))
+        for op, (done, total) in progress(ledger, key).items():
+            bar = ProgressBar(total, done, width=40)
+            grid.add_row(f"{key}: {BARS[op]}", bar, f"{done:,} of {total:,}")
+        if not grid.rows:
+            grid.add_row(f"{key}: starting")
+        return grid
+
+    # The bars write what moves the cursor; what is printed meanwhile goes above them, escaped.
     console = Console(file=sys.__stderr__)
     with (
-        Progress(console=console, transient=True, redirect_stdout=False) as bar,
+        Live(get_renderable=bars, console=console, transient=True, redirect_stdout=False),
         redirect_stderr(words.harmless(sys.stderr)),
     ):
-        begins, tasks = bar.add_task(f"{key}: starting", total=None), {}
-
-        def look() -> None:
-            while not over.wait(SECONDS):
-                for op, (done, total) in progress(ledger, key).items():
-                    if op not in tasks:
-                        tasks[op] = bar.add_task(f"{key}: {BARS[op]}", total=None)
-                        bar.update(begins, visible=False)
-                    bar.update(tasks[op], completed=done, total=total)
-
-        looking = threading.Thread(target=look)
-        looking.start()
-        try:
-            yield
-        finally:
-            over.set()
-            looking.join()
+        yield
