@@ -39,7 +39,6 @@ OUR_WORKERS = f"{socket.gethostname()} "  # how the names of this machine's begi
 RECENT = timedelta(days=30)  # runs that crashed earlier are left alone
 A_WHILE = timedelta(minutes=5)
 OVERWRITTEN = "Flow run was cancelled successfully."  # by Prefect's worker
-MISSED = "missed: another run of the same campaign does its work."
 CANCELLED = f"{End.INTERRUPTED}: it was cancelled while nothing of it was at work."
 GOES_ON = "Its process was gone; it goes on."
 NEVER_BEGAN = (
@@ -73,14 +72,18 @@ class Runs:
                 elif not await self._is_at_work(client, run, here):
                     which = run.id, run.state.id
                     first = self._gone_since[which] = since.get(which, looked)
-                    if looked - first > (0.0 if _is_ours(run) else QUIET):
+                    # A worker names itself a while after its run became Pending.
+                    gone = _is_ours(run) and not run.state.is_pending()
+                    if looked - first > (0.0 if gone else QUIET):
                         await self._end(client, run)
         if failed:
             raise failed[0]
 
     async def _end(self, client: PrefectClient, run: FlowRun, why: str | None = None) -> None:
         """Have a dead run begin again, unless that is of no use: `why`, or it died too often."""
-        state: State[Any] = AwaitingRetry(message=GOES_ON)
+        # Before whatever was due later.
+        first = run.expected_start_time
+        state: State[Any] = AwaitingRetry(message=GOES_ON, scheduled_time=first)
         if run.state is not None and run.state.is_cancelling():  # nobody is left who could end it
             state = Cancelled(message=CANCELLED)
         elif why := why or await self._gives_up(client, run):
@@ -115,7 +118,7 @@ class Runs:
 
 
 async def tidy(client: PrefectClient) -> None:
-    """Name the runs to come, and of those that wait to do the same leave the first.
+    """Name the runs to come, and of those that wait to do the same keep the first alone.
 
     It does all of it, and Prefect's queue has it next: so no campaign starves.
     """
@@ -125,7 +128,7 @@ async def tidy(client: PrefectClient) -> None:
             await client.update_flow_run(run.id, name=name)
         same, due = (run.deployment_id, str(run.parameters)), run.expected_start_time or at
         if due <= at and first.setdefault(same, run) is not run:
-            await client.set_flow_run_state(run.id, Cancelled(message=MISSED), force=True)
+            await client.delete_flow_run(run.id)  # Prefect's own schedule makes it no more
 
 
 async def say_again(client: PrefectClient) -> None:
