@@ -16,13 +16,14 @@ from config.errors import CampaignError
 from config.reading import key_of
 from config.settings import service_settings
 from data.campaigns.intake import Allowed
+from data.eligibility.holds import Kind
 from data.sending.runs import recover
 from data.store import receipts
 from data.store.lease import lease
 from data.store.ledger import Ledger
 from data.store.tables import now
 from flows.ending import End, Ending, broken_off, ended
-from flows.gently import go_on_later, stopping_gently
+from flows.gently import begin_again, go_on_later, stopping_gently
 from flows.page import publish_page
 from flows.runs import CAMPAIGN, begin_another, is_typed, named
 from flows.steps import add_batch, attach_problem, create_project, invite_part, preflight, scrubbed
@@ -39,7 +40,7 @@ A_WHILE = timedelta(minutes=1)  # until a run looks again whether another proces
     name=CAMPAIGN,
     flow_run_name=lambda: named(flow_run.parameters, flow_run.scheduled_start_time),
     on_failure=[tell],
-    on_crashed=[tell],
+    on_crashed=[begin_again, tell],
 )
 async def run_campaign(
     file: Path,
@@ -112,5 +113,7 @@ async def send(
                         await invite_part(run, part)
                     run.gate.raise_its_ending()
             except EndedEarly as early:
+                if early.hold is not None and early.hold.kind is Kind.APPROVAL:  # void by now
+                    return ended(ledger, refreshed(plan, read, ledger, allowed.who))
                 return ended(ledger, plan, early)
             return ended(ledger, plan)

@@ -12,22 +12,25 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager, suppress
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NoReturn
 
+import psutil
 from anyio import CancelScope
 
 if TYPE_CHECKING:
-    import psutil
+    from prefect import Flow
     from prefect.client.orchestration import PrefectClient
-    from prefect.client.schemas.objects import State
+    from prefect.client.schemas.objects import FlowRun, State
 
 PATIENCE = 60.0  # seconds that runs may take to end, longer than a request may wait for its answer
 LOOKS = 2.0  # seconds between two looks at whether somebody ended the run in Prefect
 # Seconds that such a look may take: to a busy server, Prefect's client waits for a minute or more.
 ANSWERS_WITHIN = 8.0
+BY_SIGNAL = "Execution was "  # begins Prefect's message of a run that a signal ended
+STOPPED = "interrupted: it was stopped as it began or ended. What it sent is recorded."
 STOP_WITH_PARENT = "--stop-with-parent"
 PR_SET_PDEATHSIG = 1  # of prctl(2)
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
@@ -109,6 +112,16 @@ async def go_on_later(message: str, at: datetime) -> NoReturn:
     raise Abort(message)
 
 
+async def begin_again(flow: "Flow[..., Any]", flow_run: "FlowRun", state: "State[Any]") -> None:
+    """A hook: a signal outside of `stop_on_signal`, as a run begins or ends, ends it as gently."""
+    from prefect.exceptions import Abort  # noqa: PLC0415
+
+    del flow
+    if flow_run.deployment_id is not None and (state.message or "").startswith(BY_SIGNAL):
+        with suppress(Abort):
+            await go_on_later(STOPPED, flow_run.expected_start_time or datetime.now(UTC))
+
+
 async def _after_this(client: "PrefectClient", message: str) -> "State[Any] | None":
     """What a person has made of this run in Prefect, or of its deployment; None: it is to go on."""
     from prefect.exceptions import ObjectNotFound  # noqa: PLC0415
@@ -122,15 +135,13 @@ async def _after_this(client: "PrefectClient", message: str) -> "State[Any] | No
             await client.read_deployment(run.deployment_id)
     except ObjectNotFound:
         return cancelled
-    if run.state is None or run.state.is_running():
+    if run.state is None or run.state.is_running() or run.state.is_crashed():
         return None
     return cancelled if run.state.is_cancelling() or run.state.is_cancelled() else run.state
 
 
 def main(words: list[str]) -> int:
     """Run a worker; told to stop, halt it, tell its runs, await them, and then let it end."""
-    import psutil  # noqa: PLC0415
-
     heard: list[int] = []  # signals
     for number in STOP_SIGNALS:
         signal.signal(number, lambda number, _: heard.append(number))
@@ -147,11 +158,7 @@ def main(words: list[str]) -> int:
     if worker.poll() is None:
         process = psutil.Process(worker.pid)
         process.suspend()  # it begins no other run
-        for run in _runs_of(process):
-            run.terminate()
-        ends = time.monotonic() + PATIENCE
-        while _runs_of(process) and time.monotonic() < ends:
-            time.sleep(0.1)
+        end_runs(process.children(recursive=True))
         process.terminate()
         process.resume()
     return worker.wait()
@@ -173,21 +180,27 @@ def _ends_with_this_process() -> Callable[[], None]:
     return ask
 
 
-def _runs_of(worker: "psutil.Process") -> "list[psutil.Process]":
-    """The processes of its flow runs that are still alive."""
-    import psutil  # noqa: PLC0415
+def end_runs(processes: Iterable[psutil.Process], **of: str) -> None:
+    """Tell the flow runs among these processes to stop, and wait for them.
 
-    found = []
-    for process in worker.children(recursive=True):
-        try:
-            if (
-                process.status() != psutil.STATUS_ZOMBIE
-                and "PREFECT__FLOW_RUN_ID" in process.environ()
-            ):
-                found.append(process)
-        except psutil.Error:  # it has just ended
-            continue
-    return found
+    `of` is what their environment has besides.
+    """
+    runs = []
+    for process in processes:
+        with suppress(psutil.Error):  # it has just ended, or is another user's
+            its = process.environ()
+            if "PREFECT__FLOW_RUN_ID" in its and of.items() <= its.items():
+                process.terminate()
+                runs.append(process)
+    ends = time.monotonic() + PATIENCE
+    while any(map(_lives, runs)) and time.monotonic() < ends:
+        time.sleep(0.1)
+
+
+def _lives(process: psutil.Process) -> bool:
+    with suppress(psutil.Error):
+        return bool(process.status() != psutil.STATUS_ZOMBIE)
+    return False
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 from prefect.artifacts import acreate_markdown_artifact
 from prefect.client.orchestration import PrefectClient, get_client
-from prefect.client.schemas.filters import ArtifactCollectionFilter
+from prefect.client.schemas.filters import ArtifactCollectionFilter, FlowRunFilter
 from prefect.client.schemas.objects import FlowRun
 from prefect.events import emit_event
 from prefect.exceptions import ObjectNotFound
@@ -35,6 +35,7 @@ from tasks.status import in_words, status, waits_for_a_person
 
 PATIENCE = 10.0  # seconds that Prefect's server may take for a page
 SHOWN = 50  # people in one table
+TAGS = [kind.tag for kind in End]
 
 
 def artifact_key(campaign: str) -> str:
@@ -203,8 +204,14 @@ async def announce(ending: Ending, counts: Mapping[str, int], run: FlowRun | Non
             payload={"campaign": ending.key, "kind": ending.kind, "counts": dict(counts)},
         )
         number, tags = (run.id, run.tags) if run else (flow_run.id, flow_run.tags)
-        wanted = [tag for tag in tags if tag not in {kind.tag for kind in End}]
+        wanted = [tag for tag in tags if tag not in TAGS]
         wanted += [ending.kind.tag] if ending.kind.needs_a_person else []
-        if number and wanted != tags:
-            async with get_client() as client:
-                await asyncio.wait_for(client.update_flow_run(number, tags=wanted), PATIENCE)
+        async with get_client() as client, asyncio.timeout(PATIENCE):
+            if number and wanted != tags:
+                await client.update_flow_run(number, tags=wanted)
+            if ending.kind in (End.DONE, End.NOT_YET):  # nobody is needed for earlier ones either
+                those = {"tags": {"all_": [f"campaign:{ending.key}"], "any_": TAGS}}
+                solved = FlowRunFilter.model_validate(those)
+                for each in await client.read_flow_runs(flow_run_filter=solved):
+                    left = [tag for tag in each.tags if tag not in TAGS]
+                    await client.update_flow_run(each.id, tags=left)

@@ -18,6 +18,7 @@ from data.campaigns.history import history as events_of
 from data.campaigns.intake import Allowed
 from data.campaigns.people import find
 from data.eligibility.holds import holds
+from data.sending.runs import recover_all
 from data.store.ledger import Ledger
 from data.store.tables import Campaign
 from flows.cli import words
@@ -66,15 +67,17 @@ def status(
     found: list[dict[str, Any]] = []
     said: list[str] = []
     code = 0
-    with Ledger.open(create=False) as ledger, ledger.reading() as session:
-        for each in [key] if key else keys(session):
-            campaign = find(session, each)
-            held = holds(session, campaign)
-            needed = list(needs(session, each, held))
-            code = 3 if needed else code
-            found.append((whole if as_json else summary)(session, each, held))
-            if not as_json:
-                said += _where_it_stands(session, campaign, found[-1], needed)
+    with Ledger.open(create=False) as ledger:
+        recover_all(ledger)  # nobody is being sent anything by a run that was killed
+        with ledger.reading() as session:
+            for each in [key] if key else keys(session):
+                campaign = find(session, each)
+                held = holds(session, campaign)
+                needed = list(needs(session, each, held))
+                code = 3 if needed else code
+                found.append((whole if as_json else summary)(session, each, held))
+                if not as_json:
+                    said += _where_it_stands(session, campaign, found[-1], needed)
     if as_json:
         print(json.dumps(found[0] if key else found, ensure_ascii=False, indent=2))
     else:

@@ -6,7 +6,10 @@ import subprocess
 import sys
 import textwrap
 
+import psutil
 import pytest
+
+from flows.gently import end_runs
 
 RUN = """
     import signal, sys, time
@@ -39,6 +42,20 @@ def test_a_worker_lets_its_runs_end_before_it_does(number: signal.Signals) -> No
         assert wrapped.stdout and wrapped.stdout.readline() == "begun\n"
         os.kill(wrapped.pid, number)
         assert wrapped.stdout.read() == "ended gently\n"
+
+
+def test_runs_of_a_killed_worker_end_gently_and_those_of_another_installation_go_on() -> None:
+    """So no more are at work than the worker that comes next may have."""
+    command, runs = [sys.executable, "-c", textwrap.dedent(RUN)], []
+    for home in ("ours", "theirs"):
+        of = os.environ | {"PREFECT__FLOW_RUN_ID": "1", "PREFECT_HOME": home}
+        runs.append(subprocess.Popen(command, env=of, stdout=subprocess.PIPE, text=True))
+        assert runs[-1].stdout.readline() == "begun\n"
+    _, theirs = runs
+    end_runs(psutil.Process().children(), PREFECT_HOME="ours")
+    assert theirs.poll() is None
+    theirs.kill()
+    assert [run.communicate()[0] for run in runs] == ["ended gently\n", ""]
 
 
 def test_a_worker_ends_when_its_wrapper_is_killed() -> None:

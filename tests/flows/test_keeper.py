@@ -1,5 +1,6 @@
 """The keeper and its deployments, at a Prefect server: dead runs, a folder, and what is off."""
 
+import asyncio
 import os
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import pytest
 from prefect.client.orchestration import PrefectClient, get_client
 from prefect.client.schemas.actions import WorkPoolUpdate
 from prefect.client.schemas.schedules import CronSchedule
+from prefect.flow_engine import run_flow_async
 from prefect.states import Cancelling, Completed, Crashed, Pending, Running, Scheduled
 from prefect.testing.utilities import prefect_test_harness
 from sqlmodel import select
@@ -21,9 +23,13 @@ from config.reading import read_campaign
 from data.store.lease import lease
 from data.store.states import Op
 from data.store.tables import Notice, Request, Run, now
-from flows import recovery
+from flows import campaign, recovery
+from flows.campaign import run_campaign
 from flows.deployments import POOL, deploy, deploy_forms, make_pool
+from flows.ending import End, Ending
+from flows.gently import STOPPED
 from flows.keeper import Watched
+from flows.page import announce
 from flows.recovery import GOES_ON, GONE, NEVER_BEGAN, Runs, tidy
 from flows.runs import run_now
 from tests.flows.conftest import write
@@ -297,6 +303,35 @@ async def test_a_run_that_crashed_goes_on_for_a_month(
     run = await begun(client, Crashed(message="killed"), days_ago=60)
     await Runs(ledger).go_on(client)
     assert await state_of(client, run) == state
+
+
+async def test_a_signal_that_no_run_was_listening_for_lets_it_go_on(
+    client, ledger, monkeypatch
+) -> None:
+    async def signalled(*_: object) -> None:
+        raise asyncio.CancelledError  # what Prefect makes of it
+
+    monkeypatch.setattr(campaign, "send", signalled)
+    run = await begun(client, Pending())
+    monkeypatch.setenv("PREFECT__FLOW_RUN_ID", str(run.id))  # as its worker does
+    asked = {"file": Path("dead.yaml"), "campaign": "dead"}
+    engine = run_flow_async(
+        run_campaign, flow_run=await client.read_flow_run(run.id), parameters=asked
+    )
+    await asyncio.gather(asyncio.ensure_future(engine), return_exceptions=True)
+    state = (await client.read_flow_run(run.id)).state
+    assert (state.name, state.message) == ("AwaitingRetry", STOPPED)
+
+
+async def test_what_was_solved_is_no_tag_in_the_list_any_more(client) -> None:
+    runs = [await begun(client, Completed()) for _ in range(3)]
+    for run, key in zip(runs, ("dead", "dead", "other"), strict=True):
+        await client.update_flow_run(run.id, tags=[f"campaign:{key}"])
+        wanted = Ending(key, End.ATTENTION, "1 unsure.")
+        await announce(wanted, {}, await client.read_flow_run(run.id))
+    await announce(Ending("dead", End.DONE, "all."), {}, await client.read_flow_run(runs[1].id))
+    tags = [(await client.read_flow_run(run.id)).tags for run in runs]
+    assert tags == [["campaign:dead"]] * 2 + [["campaign:other", "needs attention"]]
 
 
 # -- one run of a campaign at a time ------------------------------------------------------------
