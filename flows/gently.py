@@ -5,14 +5,13 @@ ends its runs with SIGKILL when it is told to stop, which leaves what was in fli
 """
 
 import asyncio
-import ctypes
 import logging
 import os
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -32,7 +31,6 @@ ANSWERS_WITHIN = 8.0
 BY_SIGNAL = "Execution was "  # begins Prefect's message of a run that a signal ended
 STOPPED = "interrupted: it was stopped as it began or ended. What it sent is recorded."
 STOP_WITH_PARENT = "--stop-with-parent"
-PR_SET_PDEATHSIG = 1  # of prctl(2)
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
@@ -148,11 +146,7 @@ def main(words: list[str]) -> int:
     # With --stop-with-parent it also stops when whoever started it is gone, however that ended.
     parent = os.getppid() if words[0] == STOP_WITH_PARENT else None
     command = words[1:] if words[0] == STOP_WITH_PARENT else words
-    worker = subprocess.Popen(  # noqa: S603 - Prefect's own
-        command,
-        start_new_session=True,
-        preexec_fn=_ends_with_this_process(),  # noqa: PLW1509 - two calls of the system
-    )
+    worker = subprocess.Popen(command, start_new_session=True)  # noqa: S603 - Prefect's own
     while worker.poll() is None and not heard and parent in (None, os.getppid()):
         time.sleep(0.1)
     if worker.poll() is None:
@@ -164,34 +158,23 @@ def main(words: list[str]) -> int:
     return worker.wait()
 
 
-def _ends_with_this_process() -> Callable[[], None]:
-    """What a worker does before it begins, so that the system kills it once this one was killed.
-
-    It would begin runs that nobody stops gently. Its runs go on.
-    """
-    this, prctl = os.getpid(), getattr(ctypes.CDLL(None), "prctl", None)  # of Linux alone
-
-    def ask() -> None:
-        if prctl is not None:
-            prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != this:  # it was killed before that
-            os._exit(1)
-
-    return ask
-
-
-def end_runs(processes: Iterable[psutil.Process], **of: str) -> None:
+def end_runs(processes: Iterable[psutil.Process], worker: str = "", **of: str) -> None:
     """Tell the flow runs among these processes to stop, and wait for them.
 
-    `of` is what their environment has besides.
+    `of` is what their environment has besides. A worker whose name begins with `worker`, and whose
+    wrapper was killed, begins no more of them.
     """
     runs = []
     for process in processes:
         with suppress(psutil.Error):  # it has just ended, or is another user's
             its = process.environ()
-            if "PREFECT__FLOW_RUN_ID" in its and of.items() <= its.items():
+            if not of.items() <= its.items():
+                continue
+            if "PREFECT__FLOW_RUN_ID" in its:
                 process.terminate()
                 runs.append(process)
+            elif worker and process.cmdline()[-1].startswith(worker):
+                process.kill()
     ends = time.monotonic() + PATIENCE
     while any(map(_lives, runs)) and time.monotonic() < ends:
         time.sleep(0.1)

@@ -64,7 +64,7 @@ def _worker() -> "subprocess.Popen[bytes]":
 
     Runs of one that was killed end first, gently: with it they would be more than AT_ONCE.
     """
-    end_runs(psutil.process_iter(), PREFECT_HOME=str(prefect_home()))
+    end_runs(psutil.process_iter(), OUR_WORKERS, PREFECT_HOME=str(prefect_home()))
     with open(prefect_home() / "worker.log", "ab", opener=private) as log:
         return subprocess.Popen(  # noqa: S603 - our own module
             (*WORKER, OUR_WORKERS + uuid4().hex[:8]),
