@@ -60,9 +60,6 @@ class End(StrEnum):
         return "approve" if self is End.APPROVAL else self.value
 
 
-NO_WORD = "Prefect kept no word of its end: a cancel came late, or its server is gone."
-
-
 @dataclass(frozen=True, slots=True)
 class Ending:
     """How one run of the campaign `key` ended.
@@ -93,17 +90,6 @@ class Ending:
     def __str__(self) -> str:
         lines = [self.first_line, self.next_step]
         return printable("\n".join(line for line in lines if line))
-
-    @classmethod
-    def read(cls, key: str, message: str | None) -> "Ending":
-        """The ending that a state's sentence tells of."""
-        begins, _, rest = (message or "").partition(": ")
-        kind = next((each for each in End if each == begins), None)
-        if kind is None:
-            sentence = message or NO_WORD
-            return cls(key, End.STOPPED, sentence, command("status", key))
-        sentence, _, next_step = rest.partition("\n")
-        return cls(key, kind, sentence, next_step or None)
 
     def state(self) -> "State[Any]":
         """Only what is done, or needs nobody, reads as success."""

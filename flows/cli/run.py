@@ -96,9 +96,10 @@ def _read(places: list[Path]) -> tuple[list[Campaign], bool]:
 def _sent(plan: Plan, ledger: Ledger, allowed: Allowed) -> Ending:
     """Run the flow of one campaign, and say how it ended and who needs a person."""
     with _progress(plan.key, ledger):
-        message = asyncio.run(_flow(plan, allowed))
-    ending = Ending.read(plan.key, message)
-    words.aside(f"{plan.key}: {ending.kind}: {ending.sentence}")
+        ending = asyncio.run(_flow(plan, allowed))
+    for wrote in ending.service_words:
+        words.aside(f'{plan.key}: the service wrote: "{wrote}"')
+    words.aside(f"{plan.key}: {ending.first_line}")
     with ledger.reading() as session:
         in_ledger = known(session, plan.key) is not None  # unless it was stopped before
         needed = list(needs(session, plan.key)) if in_ledger else []
@@ -113,18 +114,19 @@ def _sent(plan: Plan, ledger: Ledger, allowed: Allowed) -> Ending:
     return ending
 
 
-async def _flow(plan: Plan, allowed: Allowed) -> str | None:
-    """Run the flow, and answer its last word. None: Prefect's server has gone, and it with it."""
-    from flows.campaign import run_campaign
+async def _flow(plan: Plan, allowed: Allowed) -> Ending:
+    """Run the flow, and answer how it ended."""
+    from flows.campaign import run_campaign, typed_endings
 
     asked = (plan.file, plan.key, plan.digest, allowed.removed, allowed.project)
     try:
-        state = await run_campaign(*asked, return_state=True)
+        await run_campaign(*asked, return_state=True)
     except Exception:
-        if await is_away():
-            return None
-        raise
-    return state.message
+        if not await is_away():
+            raise
+    no_word = "a signal came as it began or ended, or Prefect's server is gone."
+    unknown = Ending(plan.key, End.STOPPED, no_word, command("status", plan.key))
+    return typed_endings.pop() if typed_endings else unknown
 
 
 def _statuses(ledger: Ledger, plans: Sequence[Plan]) -> list[dict[str, Any]]:

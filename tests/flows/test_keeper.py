@@ -263,7 +263,7 @@ async def test_a_run_that_could_never_begin_is_told_once_and_is_not_begun_again(
     await client.set_flow_run_state(run.id, Crashed(message="exit code 1"), force=True)
     await looks(client, ledger)
     last = (await client.read_flow_run(run.id)).state
-    assert (last.type.name, last.message) == ("FAILED", NEVER_BEGAN)
+    assert (last.type.name, last.message) == ("FAILED", f"bad input: {NEVER_BEGAN}")
     with ledger.reading() as session:
         (notice,) = session.exec(select(Notice)).all()
     assert "bad input" in notice.text
@@ -288,7 +288,7 @@ async def test_how_often_a_run_died_is_counted_since_it_last_sent_something(
         session.flush()
         session.add(Request(run_id=sent.id, op=Op.INVITE, claimed_at=now()))
     assert [await crashes(), await crashes()] == [GOES_ON] * 2
-    assert await crashes() == GONE + "campaign run dead.yaml"
+    assert await crashes() == f"stopped: {GONE}\ncampaign run dead.yaml"
     assert await state_of(client, run) == "Failed"
     with ledger.reading() as session:
         (notice,) = session.exec(select(Notice)).all()
