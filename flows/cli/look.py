@@ -22,7 +22,6 @@ from data.sending.runs import recover_all
 from data.store.ledger import Ledger
 from data.store.tables import Campaign
 from flows.cli import words
-from flows.cli.panels import LOOK, SEND
 from tasks.outlook import Plan
 from tasks.plan import make_plan
 from tasks.sources.reading import read_campaign
@@ -33,7 +32,6 @@ COUNTED_APART = ("candidates", "added")
 SHOWN = 20  # people in a status for people; --json has all
 
 
-@SEND.command
 def plan(
     file: Path = typer.Argument(..., help="The definition."),
     as_json: bool = typer.Option(False, "--json", help="Print one JSON object."),
@@ -55,7 +53,6 @@ def plan(
     return 3 if made.holds else 0
 
 
-@LOOK.command
 def status(
     key: str = typer.Argument("", help="The campaign; default: all of them."),
     as_json: bool = typer.Option(False, "--json", help="Print one JSON object, or a list of all."),
@@ -85,7 +82,6 @@ def status(
     return code
 
 
-@LOOK.command
 def history(
     key: str = typer.Argument(..., help="The campaign."),
     email: str | None = typer.Argument(None, help="One person of it."),

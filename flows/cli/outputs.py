@@ -14,7 +14,6 @@ from config.reading import encoding_of, read_campaign
 from data.campaigns.people import find
 from data.store.ledger import Ledger
 from flows.cli import words
-from flows.cli.panels import LOOK
 from tasks.outputs.embed_pages import write_pages
 from tasks.outputs.exports import write_file
 from tasks.outputs.links import FORMATS, title_of, written
@@ -23,7 +22,6 @@ from tasks.outputs.results import results_of, write_results
 from tasks.status import status
 
 
-@LOOK.command
 def links(
     key: str = typer.Argument(..., help="The campaign."),
     form: Literal["csv", "json", "xlsx", "html"] | None = typer.Option(
@@ -115,7 +113,6 @@ def _columns(file: Path) -> dict[str, str]:
     return {str(field): header for field, header in columns.items()}
 
 
-@LOOK.command
 def report(
     key: str = typer.Argument(..., help="The campaign."),
     output: Path = typer.Option(..., "-o", "--output", metavar="PAGE", help="The page to write."),

@@ -19,7 +19,6 @@ from data.campaigns.intake import Allowed
 from data.campaigns.people import known
 from data.store.ledger import Ledger
 from flows.cli import words
-from flows.cli.panels import SEND
 from flows.cli.prepare import read_all
 from flows.ending import End, Ending
 from flows.server import is_away, prefect_server
@@ -31,7 +30,6 @@ BARS = {"add": "adding", "invite": "inviting"}
 WORST_FIRST = (130, 2, 1, 3, 0)
 
 
-@SEND.command
 def run(
     files: list[Path] = typer.Argument(..., help="Definitions, or folders of them."),
     yes: bool = typer.Option(False, "--yes", "-y", help="Send without asking, as a script does."),

@@ -18,7 +18,6 @@ from data.store.receipts import accept
 from data.store.states import OF_PROJECT, Op
 from flows.cli import words
 from flows.cli.decide import KEY, WHY, by_whom
-from flows.cli.panels import CAMPAIGN
 from tasks.doubts import described, how_far, read_filled_in, to_fill_in
 from tasks.outputs.exports import write_file
 from tasks.outputs.ours import check_output
@@ -28,7 +27,6 @@ from tasks.seen import read_seen
 NAMES = {Op.CREATE: "project=ID", Op.ATTACH: "problem", Op.ADD: "EMAIL=ID", Op.INVITE: "EMAIL"}
 
 
-@CAMPAIGN.command
 def settle(
     key: str = KEY,
     sent: list[str] = typer.Option(
