@@ -30,7 +30,6 @@ LOOKS = 2.0  # seconds between two looks at whether somebody ended the run in Pr
 ANSWERS_WITHIN = 8.0
 BY_SIGNAL = "Execution was "  # begins Prefect's message of a run that a signal ended
 STOPPED = "interrupted: it was stopped as it began or ended. What it sent is recorded."
-STOP_WITH_PARENT = "--stop-with-parent"
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
@@ -143,11 +142,9 @@ def main(words: list[str]) -> int:
     heard: list[int] = []  # signals
     for number in STOP_SIGNALS:
         signal.signal(number, lambda number, _: heard.append(number))
-    # With --stop-with-parent it also stops when whoever started it is gone, however that ended.
-    parent = os.getppid() if words[0] == STOP_WITH_PARENT else None
-    command = words[1:] if words[0] == STOP_WITH_PARENT else words
-    worker = subprocess.Popen(command, start_new_session=True)  # noqa: S603 - Prefect's own
-    while worker.poll() is None and not heard and parent in (None, os.getppid()):
+    parent = os.getppid()  # it also stops when whoever started it is gone, however that ended
+    worker = subprocess.Popen(words, start_new_session=True)  # noqa: S603 - Prefect's own
+    while worker.poll() is None and not heard and parent == os.getppid():
         time.sleep(0.1)
     if worker.poll() is None:
         process = psutil.Process(worker.pid)

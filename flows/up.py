@@ -13,7 +13,7 @@ from prefect.client.orchestration import get_client
 
 from data.store.ledger import Ledger
 from flows.deployments import POOL, make_pool
-from flows.gently import STOP_WITH_PARENT, end_runs, happens_within, stop_on_signal
+from flows.gently import end_runs, happens_within, stop_on_signal
 from flows.keeper import keep
 from flows.prefect_home import prefect_home, private
 from flows.recovery import OUR_WORKERS
@@ -23,7 +23,7 @@ AT_ONCE = 4  # runs; forty late ones at once were 23 processes and 2.5 GB
 LOOKS = 1.0  # seconds between two looks at whether server and worker are alive
 # Prefect's own worker, in the wrapper that lets its runs end gently.
 WORKER = (
-    *(sys.executable, "-m", "flows.gently", STOP_WITH_PARENT),
+    *(sys.executable, "-m", "flows.gently"),
     *(sys.executable, "-m", "prefect", "worker", "start"),
     *("--pool", POOL, "--type", "process", "--limit", str(AT_ONCE), "--name"),
 )
