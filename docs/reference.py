@@ -61,9 +61,9 @@ def commands() -> Iterator[str]:
     yield "# Commands"
     yield "Written by `make format` from the program itself."
     group: Any = get_command(program())
-    for panel in panels():
-        yield f"## {panel.title}"
-        for name in sorted(panel.commands):
+    for title, names in panels().items():
+        yield f"## {title}"
+        for name in sorted(names):
             context = group.make_context("campaign", [name, "--help"], resilient_parsing=True)
             inner = group.commands[name].context_class(
                 group.commands[name], parent=context, info_name=name, terminal_width=100

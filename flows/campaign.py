@@ -2,9 +2,8 @@
 
 import asyncio
 import getpass
-import sys
-from collections.abc import AsyncIterator
-from contextlib import ExitStack, asynccontextmanager, suppress
+from contextlib import suppress
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +15,16 @@ from config.errors import CampaignError
 from config.reading import key_of
 from config.settings import service_settings
 from data.campaigns.intake import Allowed
+from data.eligibility.holds import Kind
 from data.sending.runs import recover
 from data.store import receipts
-from data.store.lease import AtWork, Lease, lease
+from data.store.lease import lease
 from data.store.ledger import Ledger
+from data.store.tables import now
 from flows.ending import End, Ending, broken_off, ended
-from flows.gently import go_on_later, happens_within, stopping_gently
+from flows.gently import begin_again, go_on_later, stopping_gently
 from flows.page import publish_page
-from flows.runs import CAMPAIGN, begin_another, is_scheduled, is_typed, named
+from flows.runs import CAMPAIGN, begin_another, is_typed, named
 from flows.steps import add_batch, attach_problem, create_project, invite_part, preflight, scrubbed
 from flows.tell import note_situation, tell
 from tasks.plan import make_plan, refreshed
@@ -31,14 +32,15 @@ from tasks.sending.gate import EndedEarly
 from tasks.sending.run import sending
 from tasks.sources.reading import read_campaign
 
-LOOKS_AGAIN = 1.0  # seconds, while another process is at work on the campaign
+typed_endings: list[Ending] = []  # for the command, which says more than Prefect may keep
+A_WHILE = timedelta(minutes=1)  # until a run looks again whether another process is at work
 
 
 @flow(
     name=CAMPAIGN,
     flow_run_name=lambda: named(flow_run.parameters, flow_run.scheduled_start_time),
     on_failure=[tell],
-    on_crashed=[tell],
+    on_crashed=[begin_again, tell],
 )
 async def run_campaign(
     file: Path,
@@ -63,16 +65,17 @@ async def run_campaign(
             with scrubbed():
                 ending = await send(file, campaign, digest, allowed, stop)
         except CampaignError as error:
-            ending = broken_off(campaign or file.stem, file, error, asked_to_stop=stop.is_set())
+            ending = broken_off(campaign or file.stem, file, error)
     with suppress(CampaignError):  # a ledger that cannot be used keeps no notice
         note_situation(ending, typed=is_typed())  # which `tell` sends, once the state is set
     await publish_page(ending)
     if is_typed():
-        for words in ending.service_words:
-            print(f'{ending.key}: the service wrote: "{words}"', file=sys.stderr)
+        typed_endings.append(ending)
         return ending.state()
-    if ending.kind is End.INTERRUPTED:
-        await go_on_later(str(ending))  # ends here: the same run begins again
+    if ending.kind is End.INTERRUPTED:  # before whatever was due later
+        await go_on_later(str(ending), flow_run.scheduled_start_time)
+    if ending.kind is End.ELSEWHERE:
+        await go_on_later(str(ending), now() + A_WHILE)
     if ending.until is not None:
         await begin_another(ending.until)  # this one stays to be seen
     return ending.state()
@@ -85,7 +88,7 @@ async def send(
     settings = service_settings()
     with Ledger.open(settings.database_url) as ledger:
         key = key_of(file)
-        async with holding_lease(ledger, key, stop) as held:
+        with lease(ledger, key) as held:
             receipts.check(ledger, key, settings.base_url, file)
             with ledger.writing() as session:
                 recover(session, key)  # what a dead run was sending is unsure from here on
@@ -109,23 +112,7 @@ async def send(
                         await invite_part(run, part)
                     run.gate.raise_its_ending()
             except EndedEarly as early:
+                if early.hold is not None and early.hold.kind is Kind.APPROVAL:  # void by now
+                    return ended(ledger, refreshed(plan, read, ledger, allowed.who))
                 return ended(ledger, plan, early)
             return ended(ledger, plan)
-
-
-@asynccontextmanager
-async def holding_lease(ledger: Ledger, key: str, stop: asyncio.Event) -> AsyncIterator[Lease]:
-    """Hold the campaign's lease. A run that a person began waits for it, and says for whom."""
-    held, waits = None, False
-    with ExitStack() as stack:
-        while held is None:
-            try:
-                held = stack.enter_context(lease(ledger, key))
-            except AtWork as busy:
-                if is_scheduled() or stop.is_set():
-                    raise
-                if not waits:
-                    print(f"{busy} Waiting for it.", file=sys.stderr, flush=True)
-                    waits = True
-                await happens_within(LOOKS_AGAIN, stop)
-        yield held

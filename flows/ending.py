@@ -60,9 +60,6 @@ class End(StrEnum):
         return "approve" if self is End.APPROVAL else self.value
 
 
-NO_WORD = "Prefect kept no word of its end: a cancel came late, or its server is gone."
-
-
 @dataclass(frozen=True, slots=True)
 class Ending:
     """How one run of the campaign `key` ended.
@@ -93,17 +90,6 @@ class Ending:
     def __str__(self) -> str:
         lines = [self.first_line, self.next_step]
         return printable("\n".join(line for line in lines if line))
-
-    @classmethod
-    def read(cls, key: str, message: str | None) -> "Ending":
-        """The ending that a state's sentence tells of."""
-        begins, _, rest = (message or "").partition(": ")
-        kind = next((each for each in End if each == begins), None)
-        if kind is None:
-            sentence = message or NO_WORD
-            return cls(key, End.STOPPED, sentence, command("status", key))
-        sentence, _, next_step = rest.partition("\n")
-        return cls(key, kind, sentence, next_step or None)
 
     def state(self) -> "State[Any]":
         """Only what is done, or needs nobody, reads as success."""
@@ -138,17 +124,11 @@ def ended(ledger: Ledger, plan: Plan, early: EndedEarly | None = None) -> Ending
     return Ending(plan.key, End.DONE, f"{far}.")
 
 
-def broken_off(
-    key: str, file: Path, error: CampaignError, *, asked_to_stop: bool = False
-) -> Ending:
-    """What stopped a run before or beside its requests; `asked_to_stop`: while it waited for
-    another process."""
+def broken_off(key: str, file: Path, error: CampaignError) -> Ending:
+    """What stopped a run before or beside its requests."""
     sentence = str(error)
-    if asked_to_stop and isinstance(error, AtWork):
-        sentence = "it was stopped before it sent anything."
-        return Ending(key, End.INTERRUPTED, sentence, command("run", file))
     if isinstance(error, AtWork):
-        return Ending(key, End.ELSEWHERE, sentence)
+        return Ending(key, End.ELSEWHERE, sentence, command("run", file))
     kind = End.of(error)
     met = [_without_amounts(sentence)]
     next_step = command("run", file) if kind is End.STOPPED else command("doctor")

@@ -8,9 +8,8 @@ Prefect before it is taken into the ledger.
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from prefect import flow
 from prefect.client.orchestration import get_client
@@ -32,22 +31,9 @@ from flows.steps import scrubbed
 
 PATIENCE = 10.0  # seconds that Prefect may take to begin a run, while nobody else writes
 Key = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]*$")]
+Answer = Literal["approve", "reject"]
+Word = Literal["sent", "again", "withdraw"]
 Who = Annotated[str, Field(min_length=1, max_length=100)]
-
-
-class Answer(StrEnum):
-    """What a person says of a plan, or of the pilot's email."""
-
-    APPROVE = "approve"
-    REJECT = "reject"
-
-
-class Word(StrEnum):
-    """What a person found out in the service's web application."""
-
-    SENT = "sent"  # it happened
-    AGAIN = "again"  # it did not happen; the next run sends it
-    WITHDRAW = "withdraw"  # whatever happened, nothing more is sent to this person
 
 
 class NotSettled(NotAsTyped):
@@ -76,11 +62,11 @@ async def approve_campaign(
     """
 
     def decide(session: Session, of: Campaign) -> str:
-        by, reject = By(who, why), answer is Answer.REJECT
+        by, reject = By(who, why), answer == "reject"
         answered = approve(session, of.id, by, reject=reject, only=plan.strip())
         return f"{answer} {answered.code or 'the pilot'}"
 
-    return await _decided(campaign, decide, run=answer is Answer.APPROVE)
+    return await _decided(campaign, decide, run=answer == "approve")
 
 
 @flow(name="settle", flow_run_name="settle {campaign}")
@@ -97,7 +83,8 @@ async def settle_campaign(
     Args:
         campaign: The campaign's key.
         number: The number beside it on the campaign's page.
-        verdict: What you found out; again and withdraw need a reason.
+        verdict: Sent: it happened. Again: it did not, and the next run sends it. Withdraw: whatever
+            happened, nothing more is sent to this person. The last two need a reason.
         who: Who decides.
         why: For whoever reads the history later.
         service_id: For a project or an added person that was sent, the id that the service shows.

@@ -5,30 +5,31 @@ ends its runs with SIGKILL when it is told to stop, which leaves what was in fli
 """
 
 import asyncio
-import ctypes
 import logging
 import os
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager, suppress
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NoReturn
 
+import psutil
 from anyio import CancelScope
 
 if TYPE_CHECKING:
-    import psutil
+    from prefect import Flow
     from prefect.client.orchestration import PrefectClient
-    from prefect.client.schemas.objects import State
+    from prefect.client.schemas.objects import FlowRun, State
 
 PATIENCE = 60.0  # seconds that runs may take to end, longer than a request may wait for its answer
 LOOKS = 2.0  # seconds between two looks at whether somebody ended the run in Prefect
 # Seconds that such a look may take: to a busy server, Prefect's client waits for a minute or more.
 ANSWERS_WITHIN = 8.0
-STOP_WITH_PARENT = "--stop-with-parent"
-PR_SET_PDEATHSIG = 1  # of prctl(2)
+BY_SIGNAL = "Execution was "  # begins Prefect's message of a run that a signal ended
+STOPPED = "interrupted: it was stopped as it began or ended. What it sent is recorded."
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
@@ -87,8 +88,8 @@ async def _ended_in_prefect(stop: asyncio.Event) -> None:
         await happens_within(LOOKS, stop)
 
 
-async def go_on_later(message: str) -> NoReturn:
-    """End here, and have the same run begin again with the next worker.
+async def go_on_later(message: str, at: datetime) -> NoReturn:
+    """End here, and have the same run begin again with the next worker, at this time or later.
 
     Only for a run that a worker began; what a person did with it meanwhile stays so. Without an
     answer from Prefect it stays as if its process had died: so it begins again, too.
@@ -100,11 +101,22 @@ async def go_on_later(message: str) -> NoReturn:
 
     with suppress(Exception):
         async with get_client() as client:
-            after = await _after_this(client, message) or AwaitingRetry(message=message)
+            again: State[Any] = AwaitingRetry(message=message, scheduled_time=at)
+            after = await _after_this(client, message) or again
             if after.message == message:
                 await client.set_flow_run_state(flow_run.id, after, force=True)
     logging.getLogger("prefect.flow_runs").disabled = True  # that it is Running is no error
     raise Abort(message)
+
+
+async def begin_again(flow: "Flow[..., Any]", flow_run: "FlowRun", state: "State[Any]") -> None:
+    """A hook: a signal outside of `stop_on_signal`, as a run begins or ends, ends it as gently."""
+    from prefect.exceptions import Abort  # noqa: PLC0415
+
+    del flow
+    if flow_run.deployment_id is not None and (state.message or "").startswith(BY_SIGNAL):
+        with suppress(Abort):
+            await go_on_later(STOPPED, flow_run.expected_start_time or datetime.now(UTC))
 
 
 async def _after_this(client: "PrefectClient", message: str) -> "State[Any] | None":
@@ -120,72 +132,55 @@ async def _after_this(client: "PrefectClient", message: str) -> "State[Any] | No
             await client.read_deployment(run.deployment_id)
     except ObjectNotFound:
         return cancelled
-    if run.state is None or run.state.is_running():
+    if run.state is None or run.state.is_running() or run.state.is_crashed():
         return None
     return cancelled if run.state.is_cancelling() or run.state.is_cancelled() else run.state
 
 
 def main(words: list[str]) -> int:
     """Run a worker; told to stop, halt it, tell its runs, await them, and then let it end."""
-    import psutil  # noqa: PLC0415
-
     heard: list[int] = []  # signals
     for number in STOP_SIGNALS:
         signal.signal(number, lambda number, _: heard.append(number))
-    # With --stop-with-parent it also stops when whoever started it is gone, however that ended.
-    parent = os.getppid() if words[0] == STOP_WITH_PARENT else None
-    command = words[1:] if words[0] == STOP_WITH_PARENT else words
-    worker = subprocess.Popen(  # noqa: S603 - Prefect's own
-        command,
-        start_new_session=True,
-        preexec_fn=_ends_with_this_process(),  # noqa: PLW1509 - two calls of the system
-    )
-    while worker.poll() is None and not heard and parent in (None, os.getppid()):
+    parent = os.getppid()  # it also stops when whoever started it is gone, however that ended
+    worker = subprocess.Popen(words, start_new_session=True)  # noqa: S603 - Prefect's own
+    while worker.poll() is None and not heard and parent == os.getppid():
         time.sleep(0.1)
     if worker.poll() is None:
         process = psutil.Process(worker.pid)
         process.suspend()  # it begins no other run
-        for run in _runs_of(process):
-            run.terminate()
-        ends = time.monotonic() + PATIENCE
-        while _runs_of(process) and time.monotonic() < ends:
-            time.sleep(0.1)
+        end_runs(process.children(recursive=True))
         process.terminate()
         process.resume()
     return worker.wait()
 
 
-def _ends_with_this_process() -> Callable[[], None]:
-    """What a worker does before it begins, so that the system kills it once this one was killed.
+def end_runs(processes: Iterable[psutil.Process], worker: str = "", **of: str) -> None:
+    """Tell the flow runs among these processes to stop, and wait for them.
 
-    It would begin runs that nobody stops gently. Its runs go on.
+    `of` is what their environment has besides. A worker whose name begins with `worker`, and whose
+    wrapper was killed, begins no more of them.
     """
-    this, prctl = os.getpid(), getattr(ctypes.CDLL(None), "prctl", None)  # of Linux alone
+    runs = []
+    for process in processes:
+        with suppress(psutil.Error):  # it has just ended, or is another user's
+            its = process.environ()
+            if not of.items() <= its.items():
+                continue
+            if "PREFECT__FLOW_RUN_ID" in its:
+                process.terminate()
+                runs.append(process)
+            elif worker and process.cmdline()[-1].startswith(worker):
+                process.kill()
+    ends = time.monotonic() + PATIENCE
+    while any(map(_lives, runs)) and time.monotonic() < ends:
+        time.sleep(0.1)
 
-    def ask() -> None:
-        if prctl is not None:
-            prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != this:  # it was killed before that
-            os._exit(1)
 
-    return ask
-
-
-def _runs_of(worker: "psutil.Process") -> "list[psutil.Process]":
-    """The processes of its flow runs that are still alive."""
-    import psutil  # noqa: PLC0415
-
-    found = []
-    for process in worker.children(recursive=True):
-        try:
-            if (
-                process.status() != psutil.STATUS_ZOMBIE
-                and "PREFECT__FLOW_RUN_ID" in process.environ()
-            ):
-                found.append(process)
-        except psutil.Error:  # it has just ended
-            continue
-    return found
+def _lives(process: psutil.Process) -> bool:
+    with suppress(psutil.Error):
+        return bool(process.status() != psutil.STATUS_ZOMBIE)
+    return False
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 from prefect.artifacts import acreate_markdown_artifact
 from prefect.client.orchestration import PrefectClient, get_client
-from prefect.client.schemas.filters import ArtifactCollectionFilter
+from prefect.client.schemas.filters import ArtifactCollectionFilter, FlowRunFilter
 from prefect.client.schemas.objects import FlowRun
 from prefect.events import emit_event
 from prefect.exceptions import ObjectNotFound
@@ -35,6 +35,7 @@ from tasks.status import in_words, status, waits_for_a_person
 
 PATIENCE = 10.0  # seconds that Prefect's server may take for a page
 SHOWN = 50  # people in one table
+TAGS = [kind.tag for kind in End]
 
 
 def artifact_key(campaign: str) -> str:
@@ -106,38 +107,38 @@ def _counts(status: Mapping[str, Any]) -> Iterable[tuple[str, object]]:
 
 def _doubtful(key: str, doubts: Sequence[Doubt], forms: Mapping[str, str]) -> Iterable[str]:
     """What may have happened, by number, with what settles it."""
-    if not doubts:
-        return
-    yield (
-        f"## Unsure: {len(doubts):,}\n\nThese requests may have worked, and are never repeated by "
-        f"themselves. Look in the web application; then fill in the form {_form('settle', forms)} "
-        f"with the number, or type `campaign settle {key}`."
+    says = (
+        f"These requests may have worked, and are never repeated by themselves. Look in the web "
+        f"application; then fill in the form {_form('settle', forms)} with the number, or type "
+        f"`campaign settle {key}`."
     )
-    rows = (
+    columns = ("number", "request", "address", "sent (UTC)", "status")
+    rows = [
         (d.part_id, d.op, masked(d.email1), f"{d.sent_at:%Y-%m-%d %H:%M}", d.status or "no answer")
-        for d in doubts[:SHOWN]
-    )
-    yield _table(("number", "request", "address", "sent (UTC)", "status"), rows)
-    yield from _more(len(doubts))
+        for d in doubts
+    ]
+    return _section("Unsure", says, columns, rows)
 
 
 def _others(status: Mapping[str, Any]) -> Iterable[str]:
     """Who else needs a person: refused, or held."""
-    them = [
+    rows = [
         (masked(each["email1"]), each["candidate_id"] or "", each["add"], each["invite"])
         for each in status["candidates"]
         if waits_for_a_person(each) and each["stands"] != "unsure"
     ]
-    if them:
-        who = f"`campaign status {status['campaign']}`"
-        yield f"## Refused or held: {len(them):,}\n\nWho and why: {who}."
-        yield _table(("address", "candidate id", "added", "invited"), them[:SHOWN])
-        yield from _more(len(them))
+    says = f"Who and why: `campaign status {status['campaign']}`."
+    return _section("Refused or held", says, ("address", "candidate id", "added", "invited"), rows)
 
 
-def _more(number: int) -> Iterable[str]:
-    if number > SHOWN:
-        yield f"and {number - SHOWN:,} more"
+def _section(
+    title: str, says: str, columns: Iterable[str], rows: Sequence[Iterable[object]]
+) -> Iterable[str]:
+    if rows:
+        yield f"## {title}: {len(rows):,}\n\n{says}"
+        yield _table(columns, rows[:SHOWN])
+    if len(rows) > SHOWN:
+        yield f"and {len(rows) - SHOWN:,} more"
 
 
 def _table(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
@@ -203,8 +204,14 @@ async def announce(ending: Ending, counts: Mapping[str, int], run: FlowRun | Non
             payload={"campaign": ending.key, "kind": ending.kind, "counts": dict(counts)},
         )
         number, tags = (run.id, run.tags) if run else (flow_run.id, flow_run.tags)
-        wanted = [tag for tag in tags if tag not in {kind.tag for kind in End}]
+        wanted = [tag for tag in tags if tag not in TAGS]
         wanted += [ending.kind.tag] if ending.kind.needs_a_person else []
-        if number and wanted != tags:
-            async with get_client() as client:
-                await asyncio.wait_for(client.update_flow_run(number, tags=wanted), PATIENCE)
+        async with get_client() as client, asyncio.timeout(PATIENCE):
+            if number and wanted != tags:
+                await client.update_flow_run(number, tags=wanted)
+            if ending.kind in (End.DONE, End.NOT_YET):  # nobody is needed for earlier ones either
+                those = {"tags": {"all_": [f"campaign:{ending.key}"], "any_": TAGS}}
+                solved = FlowRunFilter.model_validate(those)
+                for each in await client.read_flow_runs(flow_run_filter=solved):
+                    left = [tag for tag in each.tags if tag not in TAGS]
+                    await client.update_flow_run(each.id, tags=left)

@@ -39,14 +39,13 @@ OUR_WORKERS = f"{socket.gethostname()} "  # how the names of this machine's begi
 RECENT = timedelta(days=30)  # runs that crashed earlier are left alone
 A_WHILE = timedelta(minutes=5)
 OVERWRITTEN = "Flow run was cancelled successfully."  # by Prefect's worker
-MISSED = "missed: another run of the same campaign does its work."
 CANCELLED = f"{End.INTERRUPTED}: it was cancelled while nothing of it was at work."
 GOES_ON = "Its process was gone; it goes on."
 NEVER_BEGAN = (
-    f"{End.BAD_INPUT}: it could not begin: its parameters are wrong, or its deployment names a "
-    "module that is not there.\nThe log of the run says which. Correct it, and start a new run."
+    "it could not begin: its parameters are wrong, or its deployment names a module that is not "
+    "there. The log of the run says which. Correct it, and start a new run."
 )
-GONE = f"{End.STOPPED}: its process died again and again. What it sent is recorded.\n"
+GONE = "its process died again and again. What it sent is recorded."
 
 
 class Runs:
@@ -73,32 +72,37 @@ class Runs:
                 elif not await self._is_at_work(client, run, here):
                     which = run.id, run.state.id
                     first = self._gone_since[which] = since.get(which, looked)
-                    if looked - first > (0.0 if _is_ours(run) else QUIET):
+                    # A worker names itself a while after its run became Pending.
+                    gone = _is_ours(run) and not run.state.is_pending()
+                    if looked - first > (0.0 if gone else QUIET):
                         await self._end(client, run)
         if failed:
             raise failed[0]
 
-    async def _end(self, client: PrefectClient, run: FlowRun, why: str | None = None) -> None:
-        """Have a dead run begin again, unless that is of no use: `why`, or it died too often."""
-        state: State[Any] = AwaitingRetry(message=GOES_ON)
+    async def _end(self, client: PrefectClient, run: FlowRun, ending: Ending | None = None) -> None:
+        """Have a dead run begin again, unless that is of no use: it has an ending."""
+        # Before whatever was due later.
+        first = run.expected_start_time
+        state: State[Any] = AwaitingRetry(message=GOES_ON, scheduled_time=first)
         if run.state is not None and run.state.is_cancelling():  # nobody is left who could end it
             state = Cancelled(message=CANCELLED)
-        elif why := why or await self._gives_up(client, run):
-            ending = Ending.read(_key_of(run) or run.name, why)
+        elif ending := ending or await self._gives_up(client, run):
             state = ending.state()
             note_situation(ending)
             await announce(ending, {}, run)
         await client.set_flow_run_state(run.id, state, force=True)
 
-    async def _gives_up(self, client: PrefectClient, run: FlowRun) -> str | None:
-        """What is said of a run that began again too often since its campaign last sent."""
+    async def _gives_up(self, client: PrefectClient, run: FlowRun) -> Ending | None:
+        """How a run ends that began again too often since its campaign last sent."""
         sent = select(func.max(Request.claimed_at)).join(Run).join(Campaign)
         with self._ledger.reading() as session:
             last = session.exec(sent.where(Campaign.key == _key_of(run))).one()
         states = await client.read_flow_run_states(run.id)
         began = [state.timestamp for state in states if state.message == GOES_ON]
-        too_often = sum(last is None or at > last for at in began) >= TRIES
-        return GONE + command("run", run.parameters.get("file")) if too_often else None
+        if sum(last is None or at > last for at in began) < TRIES:
+            return None
+        typed = command("run", run.parameters.get("file"))
+        return Ending(_key_of(run) or run.name, End.STOPPED, GONE, typed)
 
     async def _is_at_work(self, client: PrefectClient, run: FlowRun, here: set[str]) -> bool:
         """Whether its process lives, or its worker if it has not begun: seen, or as far as told."""
@@ -115,7 +119,7 @@ class Runs:
 
 
 async def tidy(client: PrefectClient) -> None:
-    """Name the runs to come, and of those that wait to do the same leave the first.
+    """Name the runs to come, and of those that wait to do the same keep the first alone.
 
     It does all of it, and Prefect's queue has it next: so no campaign starves.
     """
@@ -125,7 +129,7 @@ async def tidy(client: PrefectClient) -> None:
             await client.update_flow_run(run.id, name=name)
         same, due = (run.deployment_id, str(run.parameters)), run.expected_start_time or at
         if due <= at and first.setdefault(same, run) is not run:
-            await client.set_flow_run_state(run.id, Cancelled(message=MISSED), force=True)
+            await client.delete_flow_run(run.id)  # Prefect's own schedule makes it no more
 
 
 async def say_again(client: PrefectClient) -> None:
@@ -174,12 +178,13 @@ def _key_of(run: FlowRun) -> str | None:
     return key
 
 
-async def _never_began(client: PrefectClient, run: FlowRun) -> str | None:
-    """What is wrong with a run that ended before it began, if Prefect's engine knows it."""
+async def _never_began(client: PrefectClient, run: FlowRun) -> Ending | None:
+    """How a run ended that could never begin, as Prefect's engine knows."""
     if run.run_count:
         return None
     said = {"flow_run_id": {"any_": [run.id]}, "level": {"ge_": logging.ERROR}}
-    return NEVER_BEGAN if await client.read_logs(LogFilter.model_validate(said)) else None
+    knows = await client.read_logs(LogFilter.model_validate(said))
+    return Ending(_key_of(run) or run.name, End.BAD_INPUT, NEVER_BEGAN) if knows else None
 
 
 async def _read(

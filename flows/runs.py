@@ -20,7 +20,6 @@ from prefect.runtime import flow_run
 from prefect.states import Scheduled
 
 CAMPAIGN = "campaign"  # the flow
-SCHEDULED = "auto-scheduled"  # Prefect's tag of what a schedule began
 PAGE = 200  # as many answers a question to Prefect gets
 RECORDS_WITHIN = 30.0  # seconds that Prefect's server may take to write down what it was told
 
@@ -58,10 +57,6 @@ async def deployment_named(client: PrefectClient, name: str) -> DeploymentRespon
 def is_typed() -> bool:
     """Whether a person typed this run, and reads there how it goes on and ends."""
     return _deployment() is None
-
-
-def is_scheduled() -> bool:
-    return SCHEDULED in flow_run.tags
 
 
 async def begin_another(moment: datetime) -> None:

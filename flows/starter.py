@@ -11,11 +11,9 @@ from typing import Any
 from unicodedata import normalize
 
 from config.building import FIELDS
-from config.emails import email_key
 from config.errors import BadInput, Place, command, shown, some
 from config.reading import YAML, who_reads
-from config.sheets.cells import Grid
-from config.sheets.files import read_file
+from config.sheets.files import Kind, read_file
 from config.sheets.left_out import has_remark_beside, in_yaml, to_decide, values_of
 from config.sheets.table import NO_HEADER, Table, headers_shown, table_of
 from config.sheets.text import ASK
@@ -186,38 +184,31 @@ def _options(table: Table, where: dict[str, list[str]]) -> Iterator[str]:
 
 
 def _workbook(fields: dict[str, Any], table: Table | None) -> Any:
-    """The same as a workbook: a sheet `campaign` to fill in, and the people beside it."""
-    from openpyxl import Workbook  # noqa: PLC0415
-    from openpyxl.comments import Comment  # noqa: PLC0415
-    from openpyxl.styles import Font  # noqa: PLC0415
+    """The same as a workbook: a sheet `campaign` to fill in, and the people beside it.
 
-    book = Workbook()
-    sheet, people = book.active, book.create_sheet("candidates")
-    sheet.title = "campaign"
+    A workbook of an export stays as it is, with its colours, comments and other sheets.
+    """
+    from openpyxl import Workbook, load_workbook  # noqa: PLC0415
+
+    source = read_file(table.grid.file, table.grid.encoding or "") if table else None
+    if table and source and source.kind is Kind.WORKBOOK:
+        book = load_workbook(BytesIO(source.data))
+        people = book[str(table.grid.sheet)]
+        people.title = "of the export"  # else Candidates, renamed, would be candidates1
+    else:
+        book = Workbook()
+        people = book.active
+        sample: dict[str, str] = fields["candidates"][0] if table is None else {}
+        for number, texts in table.grid.rows if table else [(1, sample), (2, sample.values())]:
+            _write(people, number, texts)
+    people.title, sheet = "candidates", book.create_sheet("campaign", 0)
+    book.active = 0
     rows = {**dict(_rows(fields)), **dict.fromkeys(OPTIONAL, "")}
     _write(sheet, 1, ("field", "value", "help"))
     for at, (name, value) in enumerate(rows.items(), start=2):
         _write(sheet, at, (name, value, _help(name)))
-    sample: dict[str, str] = fields["candidates"][0] if table is None else {}
-    grid = table.grid if table else Grid(Path(), [(1, [*sample]), (2, [*sample.values()])])
-    for number, texts in grid.rows:
-        _write(people, number, texts)
-        people.row_dimensions[number].hidden = number in grid.hidden
-    for row, column in grid.struck:
-        people.cell(row, column + 1).font = Font(strike=True)
-    elsewhere = {
-        (row, 0): f"also on the sheet {grid.elsewhere[key]}"
-        for row, texts in grid.rows
-        for key in map(email_key, texts)
-        if key in grid.elsewhere
-    }
-    for (row, column), text in (elsewhere | grid.comments).items():
-        people.cell(row, column + 1).comment = Comment(text, "")
-    for (row, column), fill in grid.fills.items():
-        people.cell(row, column + 1).fill = grid.palette[fill]
     for each, width in (("A", 24), ("B", 34), ("C", 80)):
         sheet.column_dimensions[each].width = width
-        people.column_dimensions[each].width = 24
     return book
 
 

@@ -8,11 +8,12 @@ from collections.abc import Callable
 from pathlib import Path
 from uuid import uuid4
 
+import psutil
 from prefect.client.orchestration import get_client
 
 from data.store.ledger import Ledger
 from flows.deployments import POOL, make_pool
-from flows.gently import STOP_WITH_PARENT, happens_within, stop_on_signal
+from flows.gently import end_runs, happens_within, stop_on_signal
 from flows.keeper import keep
 from flows.prefect_home import prefect_home, private
 from flows.recovery import OUR_WORKERS
@@ -22,7 +23,7 @@ AT_ONCE = 4  # runs; forty late ones at once were 23 processes and 2.5 GB
 LOOKS = 1.0  # seconds between two looks at whether server and worker are alive
 # Prefect's own worker, in the wrapper that lets its runs end gently.
 WORKER = (
-    *(sys.executable, "-m", "flows.gently", STOP_WITH_PARENT),
+    *(sys.executable, "-m", "flows.gently"),
     *(sys.executable, "-m", "prefect", "worker", "start"),
     *("--pool", POOL, "--type", "process", "--limit", str(AT_ONCE), "--name"),
 )
@@ -36,7 +37,7 @@ async def serve(
         async with get_client() as client:
             if await make_pool(client):
                 say(f"The job template of the work pool {POOL} was changed. It is put right.")
-        worker = _worker()
+        worker = await asyncio.to_thread(_worker)
         keeping = asyncio.create_task(keep(ledger, folder, say))
         say(f"Ready. Campaigns of {folder} run by themselves. Ctrl-C stops it; nothing is lost.")
         try:
@@ -47,7 +48,7 @@ async def serve(
                     await asyncio.to_thread(server.wait)
                 if worker.poll() is not None:
                     say("Prefect's worker has died and is started again. Its runs go on.")
-                    worker = _worker()
+                    worker = await asyncio.to_thread(_worker)
                 if keeping.done():
                     keeping = asyncio.create_task(keep(ledger, folder, say))
         finally:
@@ -59,7 +60,11 @@ async def serve(
 
 
 def _worker() -> "subprocess.Popen[bytes]":
-    """Start the worker. Its own lines are in a file; Ctrl-C is for us."""
+    """Start the worker. Its own lines are in a file; Ctrl-C is for us.
+
+    Runs of one that was killed end first, gently: with it they would be more than AT_ONCE.
+    """
+    end_runs(psutil.process_iter(), OUR_WORKERS, PREFECT_HOME=str(prefect_home()))
     with open(prefect_home() / "worker.log", "ab", opener=private) as log:
         return subprocess.Popen(  # noqa: S603 - our own module
             (*WORKER, OUR_WORKERS + uuid4().hex[:8]),

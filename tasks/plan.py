@@ -46,7 +46,7 @@ def make_plan(
 
 
 def refreshed(plan: Plan, read: Read, ledger: Ledger, who: str) -> Plan:
-    """The same plan once a title was resolved: another problem is another plan to approve."""
+    """The plan as it is now: another problem or decision is another plan to approve."""
     with ledger.writing() as session:
         return _planned(session, read, plan.intake, who)
 

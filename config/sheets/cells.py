@@ -26,7 +26,7 @@ class Grid:
     """One sheet, or a whole text: rows that hold anything, each with its number in the file.
 
     In a sheet the number is the row, in a text the line on which the row begins. Columns count
-    from 0. `encoding` is what a definition said. `fills` holds numbers of what is in `palette`.
+    from 0. `encoding` is what a definition said. `fills` holds their numbers.
     `elsewhere` holds the addresses on sheets named like Do not contact, each with that name.
     """
 
@@ -39,7 +39,6 @@ class Grid:
     struck: set[tuple[int, int]] = field(default_factory=set)
     comments: dict[tuple[int, int], str] = field(default_factory=dict)
     fills: dict[tuple[int, int], int] = field(default_factory=dict)
-    palette: dict[int, Any] = field(default_factory=dict)
     mistakes: list[Mistake] = field(default_factory=list)
     elsewhere: dict[str, str] = field(default_factory=dict)
 

@@ -95,9 +95,9 @@ def _sheets(data: bytes) -> Iterator[Grid]:
     book = load_workbook(io.BytesIO(data), data_only=True, rich_text=True)
     if not book.worksheets:
         raise Unfit(DAMAGED)
-    fills = {number: each for number, each in enumerate(book._fills) if _is_seen(each)}
+    fills = {number for number, each in enumerate(book._fills) if _is_seen(each)}
     for sheet in book.worksheets:
-        grid = Grid(Path(), [], sheet.title, palette=fills)
+        grid = Grid(Path(), [], sheet.title)
         rows: dict[int, dict[int, str]] = defaultdict(dict)
         for number, column in sorted(sheet._cells):
             cell = sheet._cells.pop((number, column))  # to need the memory only once

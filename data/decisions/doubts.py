@@ -99,7 +99,7 @@ def settle(session: Session, campaign_id: int, verdicts: Iterable[Verdict], by: 
         doubt = _about(open_, verdict)
         name = verdict.email or str(verdict.op or "")
         if not verdict.email.strip() and verdict.op not in OF_PROJECT:
-            objections.append((name, "is no address; the project has options of its own"))
+            objections.append((name, "is no address"))
         elif doubt is None:
             objections.append((name, "is not unsure, or not any more"))
         elif (why := _objection(session, doubt, verdict, taken)) is not None:

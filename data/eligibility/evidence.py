@@ -88,6 +88,7 @@ SELECT c.*, (SELECT uuid FROM ledger) AS uuid,
     paused.word AS paused, paused.at AS paused_at, shown.value AS shown,
     answer.word AS answer, answer.value AS answered,
     (SELECT id FROM decision WHERE campaign_id = c.id AND {SENDS_MORE}
+     AND NOT (word = 'sent' AND person_id IS NOT NULL AND value IS NULL) -- an invitation is over
      ORDER BY id DESC LIMIT 1) AS decided,
     (SELECT id FROM decision WHERE campaign_id IS NULL AND {SENDS_MORE}
      ORDER BY id DESC LIMIT 1) AS lifted,

@@ -75,8 +75,8 @@ def program(words: Sequence[str] | None = None) -> typer.Typer:
     # Plain help: with rich it would take twice as long, and draw its boxes into files as well.
     app = typer.Typer(cls=InPanels, no_args_is_help=True, rich_markup_mode=None)
     app.callback()(campaign)
-    for panel in panels(typed):
-        for name, function in panel.commands.items():
+    for commands in panels(typed).values():
+        for name, function in commands.items():
             app.command(name)(function)
     return app
 
@@ -85,9 +85,9 @@ class InPanels(TyperGroup):
     """Lists the commands by their panels."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        for panel in panels(""):
-            with formatter.section(panel.title):
-                named = sorted(panel.commands)
+        for title, commands in panels("").items():
+            with formatter.section(title):
+                named = sorted(commands)
                 formatter.write_dl([(n, self.commands[n].get_short_help_str(80)) for n in named])
 
 

@@ -8,7 +8,6 @@ import typer
 
 from config.settings import service_settings
 from flows.cli import words
-from flows.cli.panels import BEGIN
 from flows.prefect_home import import_prefect
 from flows.server import is_away
 from tasks.doctor import Finding, examine
@@ -16,7 +15,6 @@ from tasks.service.client import Service
 from tasks.service.problems import Problem, matching
 
 
-@BEGIN.command
 def problems(
     search: list[str] = typer.Argument(None, metavar="words", help="Words of a title or skill."),
     as_json: bool = typer.Option(False, "--json", help="Print one JSON object."),
@@ -46,7 +44,6 @@ def problems(
     return 0
 
 
-@BEGIN.command
 def doctor(
     as_json: bool = typer.Option(False, "--json", help="Print one JSON object."),
     offline: bool = typer.Option(False, "--offline", help="Do not ask the service."),

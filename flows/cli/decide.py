@@ -17,7 +17,6 @@ from data.store.receipts import rewrite
 from data.store.states import State
 from data.store.tables import Campaign
 from flows.cli import words
-from flows.cli.panels import CAMPAIGN, PEOPLE
 from tasks.forgetting import remove_outputs, what_is_left
 from tasks.reminders import whom
 
@@ -30,7 +29,6 @@ class NotAgreed(CampaignError):
     """You did not agree, so nothing was changed."""
 
 
-@PEOPLE.command
 def invite(
     key: str = KEY,
     emails: list[str] = typer.Argument([], help="Addresses."),
@@ -61,7 +59,6 @@ def invite(
         _then_run(campaign)
 
 
-@PEOPLE.command
 def correct(
     key: str = KEY,
     old: str = typer.Argument(..., help="The wrong address."),
@@ -79,7 +76,6 @@ def correct(
         _then_run(campaign)
 
 
-@PEOPLE.command
 def withdraw(
     key: str = KEY,
     emails: list[str] = EMAILS,
@@ -100,7 +96,6 @@ def withdraw(
             print("The service has no delete: remove whoever was added in the web application.")
 
 
-@PEOPLE.command
 def block(
     entries: list[str] = typer.Argument(..., help="Addresses, or domains such as @corp.org."),
     lift: bool = typer.Option(False, "--lift", help="Take them off the list."),
@@ -118,7 +113,6 @@ def block(
         print(f"Nothing was changed: all of this is {'off' if lift else 'on'} the list already.")
 
 
-@CAMPAIGN.command
 def approve(
     key: str = KEY,
     reject: bool = typer.Option(False, "--reject", help="Say no."),
@@ -138,7 +132,6 @@ def approve(
             _then_run(campaign)
 
 
-@CAMPAIGN.command
 def pause(key: str = KEY, why: str = WHY) -> None:
     """Send nothing more of a campaign, from the next request on.
 
@@ -147,7 +140,6 @@ def pause(key: str = KEY, why: str = WHY) -> None:
     _pause(key, why, resume=False)
 
 
-@CAMPAIGN.command
 def resume(key: str = KEY, why: str = WHY) -> None:
     """Let a paused campaign go on.
 
@@ -156,7 +148,6 @@ def resume(key: str = KEY, why: str = WHY) -> None:
     _pause(key, why, resume=True)
 
 
-@PEOPLE.command
 def forget(
     emails: list[str] = EMAILS,
     show: bool = typer.Option(False, "--show", help="Only show what is held of them."),

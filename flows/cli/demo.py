@@ -17,7 +17,6 @@ from config.errors import command
 from data.decisions.doubts import doubts
 from data.decisions.transaction import deciding
 from flows.cli.app import run as typed
-from flows.cli.panels import BEGIN
 from flows.server import prefect_server
 from sandbox.faults import late, lost
 from sandbox.server import Sandbox
@@ -32,7 +31,6 @@ PATIENCE = 300.0  # seconds for a run to come so far, on a machine as busy as it
 PROGRAM = (sys.executable, "-c", "from flows.cli.app import main; main()")
 
 
-@BEGIN.command
 def demo(
     crash: bool = typer.Option(
         False, "--crash", help="40 people: killed with -9 in the middle, settled, and counted."

@@ -2,11 +2,13 @@
 
 import getpass
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import typer
+from sqlmodel import Session
 
 from config.errors import command
 from config.reading import Campaign as Read
@@ -16,20 +18,20 @@ from data.campaigns.history import history as events_of
 from data.campaigns.intake import Allowed
 from data.campaigns.people import find
 from data.eligibility.holds import holds
+from data.sending.runs import recover_all
 from data.store.ledger import Ledger
+from data.store.tables import Campaign
 from flows.cli import words
-from flows.cli.panels import LOOK, SEND
 from tasks.outlook import Plan
 from tasks.plan import make_plan
 from tasks.sources.reading import read_campaign
-from tasks.status import in_words, keys, left_over, needs, summary, waits
+from tasks.status import Need, in_words, keys, left_over, needs, summary, waits
 from tasks.status import status as whole
 
 COUNTED_APART = ("candidates", "added")
 SHOWN = 20  # people in a status for people; --json has all
 
 
-@SEND.command
 def plan(
     file: Path = typer.Argument(..., help="The definition."),
     as_json: bool = typer.Option(False, "--json", help="Print one JSON object."),
@@ -51,7 +53,6 @@ def plan(
     return 3 if made.holds else 0
 
 
-@LOOK.command
 def status(
     key: str = typer.Argument("", help="The campaign; default: all of them."),
     as_json: bool = typer.Option(False, "--json", help="Print one JSON object, or a list of all."),
@@ -60,33 +61,27 @@ def status(
 
     Example: campaign status backend-2026
     """
-    with Ledger.open(create=False) as ledger, ledger.reading() as session:
-        asked = [key] if key else keys(session)
-        held = {each: holds(session, find(session, each)) for each in asked}
-        found = [(whole if as_json else summary)(session, each, held[each]) for each in asked]
-        needed = [list(needs(session, each, held[each])) for each in asked]
-        besides = [list(left_over(session, each)) for each in asked]
-        also = [(find(session, each).file, waits(session, each)) for each in asked]
+    found: list[dict[str, Any]] = []
+    said: list[str] = []
+    code = 0
+    with Ledger.open(create=False) as ledger:
+        recover_all(ledger)  # nobody is being sent anything by a run that was killed
+        with ledger.reading() as session:
+            for each in [key] if key else keys(session):
+                campaign = find(session, each)
+                held = holds(session, campaign)
+                needed = list(needs(session, each, held))
+                code = 3 if needed else code
+                found.append((whole if as_json else summary)(session, each, held))
+                if not as_json:
+                    said += _where_it_stands(session, campaign, found[-1], needed)
     if as_json:
         print(json.dumps(found[0] if key else found, ensure_ascii=False, indent=2))
-        return 3 if any(needed) else 0
-    for each, theirs, left, (file, until) in zip(found, needed, besides, also, strict=True):
-        for line in (*_where_it_stands(each), *(f"  waits: {why}" for why in until)):
-            print(line)
-        if each["counts"]["waiting"] and {need.kind for need in theirs} <= {"held"}:
-            print(f"      {command('run', file)}")
-        for need in (*theirs[:SHOWN], *left[:SHOWN]):
-            print(f"  {need.kind}: {need.why}")
-            if need.type_this:
-                print(f"      {need.type_this}")
-        if len(theirs) > SHOWN:
-            print(f"  and {len(theirs) - SHOWN:,} more: {command('status', key)} --json")
-    if not found:
-        print("No campaign yet. Begin with: campaign new backend-2026.yaml")
-    return 3 if any(needed) else 0
+    else:
+        print("\n".join(said) or "No campaign yet. Begin with: campaign new backend-2026.yaml")
+    return code
 
 
-@LOOK.command
 def history(
     key: str = typer.Argument(..., help="The campaign."),
     email: str | None = typer.Argument(None, help="One person of it."),
@@ -104,17 +99,28 @@ def history(
         print("Nothing has happened yet.")
 
 
-def _where_it_stands(found: dict[str, Any]) -> Iterator[str]:
-    counts = found["counts"]
+def _where_it_stands(
+    session: Session, campaign: Campaign, found: dict[str, Any], needed: Sequence[Need]
+) -> Iterator[str]:
+    counts, key = found["counts"], campaign.key
     said = [words.counted(counts["candidates"], "candidate")] if counts["candidates"] else []
     others = ((word, number) for word, number in counts.items() if word not in COUNTED_APART)
     said += [f"{number:,} {in_words(word)}" for word, number in others if number]
     project = f"project {found['project_id']}" if found["project_id"] else "no project yet"
     problem = f"problem {found['problem_id']}" if found["problem_id"] else "no problem yet"
-    yield f"{found['campaign']}: {project}, {problem}, {found['service']}"
+    yield f"{key}: {project}, {problem}, {found['service']}"
     yield f"  {', '.join(said) or 'nobody'}"
     if "unsure" in (found["project"], found["problem"]):
         yield f"  project {found['project']}, problem {found['problem']}"
+    yield from (f"  waits: {why}" for why in waits(session, key))
+    if counts["waiting"] and {need.kind for need in needed} <= {"held"}:
+        yield f"      {command('run', campaign.file)}"
+    for need in (*needed[:SHOWN], *islice(left_over(session, key), SHOWN)):
+        yield f"  {need.kind}: {need.why}"
+        if need.type_this:
+            yield f"      {need.type_this}"
+    if len(needed) > SHOWN:
+        yield f"  and {len(needed) - SHOWN:,} more: {command('status', key)} --json"
 
 
 def _line(event: Event) -> str:

@@ -3,8 +3,8 @@
 import json
 import sys
 from codecs import BOM_UTF8
-from enum import StrEnum
 from pathlib import Path
+from typing import Literal
 
 import typer
 
@@ -14,28 +14,17 @@ from config.reading import encoding_of, read_campaign
 from data.campaigns.people import find
 from data.store.ledger import Ledger
 from flows.cli import words
-from flows.cli.panels import LOOK
 from tasks.outputs.embed_pages import write_pages
 from tasks.outputs.exports import write_file
-from tasks.outputs.links import title_of, written
+from tasks.outputs.links import FORMATS, title_of, written
 from tasks.outputs.report import report_of
 from tasks.outputs.results import results_of, write_results
 from tasks.status import status
 
 
-class Format(StrEnum):
-    """How links are written."""
-
-    CSV = "csv"
-    JSON = "json"
-    XLSX = "xlsx"
-    HTML = "html"
-
-
-@LOOK.command
 def links(
     key: str = typer.Argument(..., help="The campaign."),
-    form: Format | None = typer.Option(
+    form: Literal["csv", "json", "xlsx", "html"] | None = typer.Option(
         None, "--format", help="Default: what the name after -o ends in, or csv."
     ),
     output: Path | None = typer.Option(
@@ -60,14 +49,14 @@ def links(
         _into_a_copy(key, into, output, sheet, force=force, quiet=as_json)
         return
     ending = output.suffix.lower().removeprefix(".") if output else ""
-    named = Format(ending) if ending in {*Format} else None
-    form = Format.JSON if as_json else form or named or Format.CSV
-    if named not in (None, form):
-        raise typer.BadParameter(f"{output} does not end in .{form}", param_hint="-o")
-    _write_links(key, form, output, force=force)
+    named = ending if ending in FORMATS else None
+    wanted = "json" if as_json else form or named or "csv"
+    if named not in (None, wanted):
+        raise typer.BadParameter(f"{output} does not end in .{wanted}", param_hint="-o")
+    _write_links(key, wanted, output, force=force)
 
 
-def _write_links(key: str, form: Format, output: Path | None, *, force: bool) -> None:
+def _write_links(key: str, form: str, output: Path | None, *, force: bool) -> None:
     with Ledger.open(create=False) as ledger:
         with ledger.reading() as session:
             campaign = find(session, key)
@@ -75,14 +64,14 @@ def _write_links(key: str, form: Format, output: Path | None, *, force: bool) ->
             title, key = title_of(campaign), campaign.key
         secret = ledger.uuid()
     if output is None:
-        if form is Format.XLSX and sys.stdout.isatty():
+        if form == "xlsx" and sys.stdout.isatty():
             raise typer.BadParameter("a workbook needs a file: -o links.xlsx", param_hint="-o")
         content = written(form, found, title).removeprefix(BOM_UTF8)  # a program reads it
-        if form is not Format.XLSX:
+        if form != "xlsx":
             content = printable(content.decode()).encode()
         sys.stdout.buffer.write(content)
         return
-    if form is Format.HTML:
+    if form == "html":
         index = write_pages(output, found, title, key, secret, force=force)
         words.aside(f"{index} names everybody: it is for you alone.")
         words.aside(f"Put only {index.parent / 'pages'} on a web server.")
@@ -124,7 +113,6 @@ def _columns(file: Path) -> dict[str, str]:
     return {str(field): header for field, header in columns.items()}
 
 
-@LOOK.command
 def report(
     key: str = typer.Argument(..., help="The campaign."),
     output: Path = typer.Option(..., "-o", "--output", metavar="PAGE", help="The page to write."),

@@ -11,13 +11,11 @@ from config.errors import BadInput, Bug, Mistake, Place, command, counted, in_or
 from config.folder import Folder, find
 from config.reading import YAML, Campaign
 from flows.cli import words
-from flows.cli.panels import BEGIN, SEND
 from flows.starter import write_each, write_starter
 from tasks.outputs.marking import NothingToMark, write_marked
 from tasks.sources.reading import read_campaign
 
 
-@SEND.command
 def check(
     files: list[Path] = typer.Argument(..., help="Definitions, or folders of them."),
     mark: Path | None = typer.Option(
@@ -48,7 +46,6 @@ def check(
     return 2 if mistakes else 0
 
 
-@BEGIN.command
 def new(
     path: Path | None = typer.Argument(
         None, help="What to write: a .yaml, an .xlsx, or a folder with --each."

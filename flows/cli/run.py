@@ -4,7 +4,6 @@ import asyncio
 import getpass
 import json
 import sys
-import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr
 from itertools import chain
@@ -20,7 +19,6 @@ from data.campaigns.intake import Allowed
 from data.campaigns.people import known
 from data.store.ledger import Ledger
 from flows.cli import words
-from flows.cli.panels import SEND
 from flows.cli.prepare import read_all
 from flows.ending import End, Ending
 from flows.server import is_away, prefect_server
@@ -28,12 +26,10 @@ from tasks.outlook import Plan
 from tasks.plan import make_plan
 from tasks.status import needs, progress, status
 
-SECONDS = 0.5  # between two looks at how far a run is
 BARS = {"add": "adding", "invite": "inviting"}
 WORST_FIRST = (130, 2, 1, 3, 0)
 
 
-@SEND.command
 def run(
     files: list[Path] = typer.Argument(..., help="Definitions, or folders of them."),
     yes: bool = typer.Option(False, "--yes", "-y", help="Send without asking, as a script does."),
@@ -98,9 +94,10 @@ def _read(places: list[Path]) -> tuple[list[Campaign], bool]:
 def _sent(plan: Plan, ledger: Ledger, allowed: Allowed) -> Ending:
     """Run the flow of one campaign, and say how it ended and who needs a person."""
     with _progress(plan.key, ledger):
-        message = asyncio.run(_flow(plan, allowed))
-    ending = Ending.read(plan.key, message)
-    words.aside(f"{plan.key}: {ending.kind}: {ending.sentence}")
+        ending = asyncio.run(_flow(plan, allowed))
+    for wrote in ending.service_words:
+        words.aside(f'{plan.key}: the service wrote: "{wrote}"')
+    words.aside(f"{plan.key}: {ending.first_line}")
     with ledger.reading() as session:
         in_ledger = known(session, plan.key) is not None  # unless it was stopped before
         needed = list(needs(session, plan.key)) if in_ledger else []
@@ -115,18 +112,19 @@ def _sent(plan: Plan, ledger: Ledger, allowed: Allowed) -> Ending:
     return ending
 
 
-async def _flow(plan: Plan, allowed: Allowed) -> str | None:
-    """Run the flow, and answer its last word. None: Prefect's server has gone, and it with it."""
-    from flows.campaign import run_campaign
+async def _flow(plan: Plan, allowed: Allowed) -> Ending:
+    """Run the flow, and answer how it ended."""
+    from flows.campaign import run_campaign, typed_endings
 
     asked = (plan.file, plan.key, plan.digest, allowed.removed, allowed.project)
     try:
-        state = await run_campaign(*asked, return_state=True)
+        await run_campaign(*asked, return_state=True)
     except Exception:
-        if await is_away():
-            return None
-        raise
-    return state.message
+        if not await is_away():
+            raise
+    no_word = "a signal came as it began or ended, or Prefect's server is gone."
+    unknown = Ending(plan.key, End.STOPPED, no_word, command("status", plan.key))
+    return typed_endings.pop() if typed_endings else unknown
 
 
 def _statuses(ledger: Ledger, plans: Sequence[Plan]) -> list[dict[str, Any]]:
@@ -141,29 +139,23 @@ def _progress(key: str, ledger: Ledger) -> Iterator[None]:
         yield
         return
     from rich.console import Console
-    from rich.progress import Progress
+    from rich.live import Live
+    from rich.progress_bar import ProgressBar
+    from rich.table import Table
 
-    over = threading.Event()
-    # The bar writes what moves the cursor; what is printed meanwhile goes above it, escaped.
+    def bars() -> Table:
+        grid = Table.grid(padding=(0, 1))
+        for op, (done, total) in progress(ledger, key).items():
+            bar = ProgressBar(total, done, width=40)
+            grid.add_row(f"{key}: {BARS[op]}", bar, f"{done:,} of {total:,}")
+        if not grid.rows:
+            grid.add_row(f"{key}: starting")
+        return grid
+
+    # The bars write what moves the cursor; what is printed meanwhile goes above them, escaped.
     console = Console(file=sys.__stderr__)
     with (
-        Progress(console=console, transient=True, redirect_stdout=False) as bar,
+        Live(get_renderable=bars, console=console, transient=True, redirect_stdout=False),
         redirect_stderr(words.harmless(sys.stderr)),
     ):
-        begins, tasks = bar.add_task(f"{key}: starting", total=None), {}
-
-        def look() -> None:
-            while not over.wait(SECONDS):
-                for op, (done, total) in progress(ledger, key).items():
-                    if op not in tasks:
-                        tasks[op] = bar.add_task(f"{key}: {BARS[op]}", total=None)
-                        bar.update(begins, visible=False)
-                    bar.update(tasks[op], completed=done, total=total)
-
-        looking = threading.Thread(target=look)
-        looking.start()
-        try:
-            yield
-        finally:
-            over.set()
-            looking.join()
+        yield

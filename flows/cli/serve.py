@@ -12,14 +12,12 @@ import uvicorn
 from config.errors import BadInput, BadSettings, Place, quoted
 from config.settings import service_settings, settings
 from data.store.ledger import Ledger
-from flows.cli.panels import BEGIN, SEND
 from flows.prefect_home import login, prefect_home
 from flows.server import listening, standing_server
 from sandbox.__main__ import main
 from tasks.orders.desk import Desk, application
 
 
-@SEND.command
 def up(
     folder: Path = typer.Argument(..., help="The folder of your campaigns."),
     port: int = typer.Option(4200, min=1, max=65535, help="Of Prefect's pages."),
@@ -44,7 +42,6 @@ def up(
         asyncio.run(serve(ledger, folder, server, lambda line: print(line, flush=True)))
 
 
-@SEND.command
 def orders(
     folder: Path = typer.Argument(..., help="The folder of your campaigns."),
     port: int = typer.Option(8090, min=1, max=65535, help="Where orders come in."),
@@ -67,7 +64,6 @@ def orders(
         uvicorn.Server(config).run([taken])
 
 
-@BEGIN.command
 def sandbox(
     port: int = typer.Option(8700, min=0, max=65535, help="0 takes a free one."),
     fault: list[str] = typer.Option(

@@ -15,26 +15,25 @@ from data.decisions.doubts import NEEDS_ID, Doubt, Verdict, doubts
 from data.decisions.doubts import settle as decide
 from data.decisions.transaction import deciding, writing
 from data.store.receipts import accept
-from data.store.states import Op
+from data.store.states import OF_PROJECT, Op
 from flows.cli import words
 from flows.cli.decide import KEY, WHY, by_whom
-from flows.cli.panels import CAMPAIGN
 from tasks.doubts import described, how_far, read_filled_in, to_fill_in
 from tasks.outputs.exports import write_file
 from tasks.outputs.ours import check_output
 from tasks.seen import read_seen
 
+# How a person names what is unsure.
+NAMES = {Op.CREATE: "project=ID", Op.ATTACH: "problem", Op.ADD: "EMAIL=ID", Op.INVITE: "EMAIL"}
 
-@CAMPAIGN.command
+
 def settle(
     key: str = KEY,
     sent: list[str] = typer.Option(
-        [], help="It arrived: EMAIL, or EMAIL=ID for somebody whose id is not known."
+        [], help="It arrived: EMAIL or problem; EMAIL=ID or project=ID where no id is known."
     ),
     again: list[str] = typer.Option([], help="It did not arrive: the next run sends it again."),
     withdraw_: list[str] = typer.Option([], "--withdraw", help="Send this person nothing more."),
-    project: str | None = typer.Option(None, help="The id of the project created, or: again"),
-    problem: str | None = typer.Option(None, help="attached, or: again"),
     output: Path | None = typer.Option(None, "-o", "--output", help="Write a table to fill in."),
     filled_in: Path | None = typer.Option(None, "--from", help="Take the verdicts of that table."),
     seen: Path | None = typer.Option(
@@ -56,12 +55,8 @@ def settle(
     by = by_whom(why)
     if accept_ledger:
         return _accept_ledger(key, by)
-    verdicts = [
-        *_of_people("sent", sent),
-        *_of_people("again", again),
-        *_of_people("withdraw", withdraw_),
-        *_of_the_project(project, problem),
-    ]
+    typed = {"sent": sent, "again": again, "withdraw": withdraw_}
+    verdicts = [_read(word, each) for word, them in typed.items() for each in them]
     if filled_in is not None:
         verdicts += read_filled_in(filled_in)
     with deciding(key) as (session, campaign):
@@ -109,31 +104,13 @@ def _seen(file: Path, open_: Sequence[Doubt], project: Sequence[object]) -> list
     return found.verdicts
 
 
-def _of_people(word: str, typed: Sequence[str]) -> list[Verdict]:
-    verdicts = []
-    for each in typed:
-        email, is_, number = each.rpartition("=")
-        if is_ and number.isdecimal():
-            verdicts.append(Verdict(word, email, value=int(number)))
-        else:
-            verdicts.append(Verdict(word, each))
-    return verdicts
-
-
-def _of_the_project(project: str | None, problem: str | None) -> list[Verdict]:
-    verdicts = []
-    if project is not None:
-        if project != "again" and not project.isdecimal():
-            raise typer.BadParameter("this is no id; give it, or: again", param_hint="--project")
-        number = int(project) if project.isdecimal() else None
-        verdicts.append(Verdict("sent" if number else "again", "", Op.CREATE, number))
-    if problem is not None:
-        if problem not in ("attached", "again"):
-            raise typer.BadParameter(
-                "it is no answer; say attached, or: again", param_hint="--problem"
-            )
-        verdicts.append(Verdict("again" if problem == "again" else "sent", "", Op.ATTACH))
-    return verdicts
+def _read(word: str, typed: str) -> Verdict:
+    """The verdict on an address, `project` or `problem`, perhaps with an id: `project=101`."""
+    name, _, number = typed.rpartition("=")
+    value = int(number) if name and number.isdecimal() else None
+    name = typed if value is None else name
+    op = next((op for op in OF_PROJECT if NAMES[op].removesuffix("=ID") == name), None)
+    return Verdict(word, "" if op else name, op, value)
 
 
 def _on_a_terminal(as_json: bool) -> bool:
@@ -204,19 +181,10 @@ def _settled(
 
 
 def _verdicts_to_type(key: str, left: Sequence[Doubt]) -> Iterator[str]:
-    kinds = {each.op for each in left}
-    why = ' --why "TEXT"'
-    if Op.CREATE in kinds:
-        yield command("settle", key, "--project", "ID")
-        yield command("settle", key, "--project", "again") + why
-    if Op.ATTACH in kinds:
-        yield command("settle", key, "--problem", "attached")
-        yield command("settle", key, "--problem", "again") + why
-    if Op.ADD in kinds:
-        yield command("settle", key, "--sent", "EMAIL=ID")
-    if Op.INVITE in kinds:
-        yield command("settle", key, "--sent", "EMAIL")
-    if kinds & {Op.ADD, Op.INVITE}:
-        yield command("settle", key, "--again", "EMAIL") + why
+    names = [name for op, name in NAMES.items() if op in {each.op for each in left}]
+    yield from (command("settle", key, "--sent", name) for name in names)
+    for name in dict.fromkeys(name.removesuffix("=ID") for name in names):
+        yield command("settle", key, "--again", name) + ' --why "TEXT"'
+    if any(each.email1 for each in left):
         yield command("settle", key, "--seen", "LIST")
         yield command("settle", key, "-o", "doubts.csv")

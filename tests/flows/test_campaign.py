@@ -4,6 +4,7 @@ What was sent is not of interest here: `send` only says how it ended.
 """
 
 import asyncio
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -12,10 +13,17 @@ from anyio import CancelScope
 from prefect.exceptions import Abort
 from sqlmodel import select
 
+from data.campaigns.intake import NOTHING
+from data.decisions.approvals import approve
+from data.decisions.decisions import By, note
+from data.decisions.transaction import deciding
+from data.eligibility.holds import Hold, Kind, Scope
 from data.store.tables import Notice
 from flows import campaign
 from flows.campaign import run_campaign
 from flows.ending import End, Ending
+from tasks.sending.gate import EndedEarly, How
+from tests.flows.conftest import write
 
 SERVICE = dict.fromkeys(("AUTH_URL", "BASE_URL", "APP_URL"), "http://127.0.0.1:9")
 SERVICE |= dict.fromkeys(("CLIENT_ID", "CLIENT_SECRET", "AUDIENCE"), "any")
@@ -24,11 +32,17 @@ LATER = datetime(2040, 1, 1, tzinfo=UTC)
 
 
 @pytest.fixture
+def with_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in SERVICE.items():
+        monkeypatch.setenv(f"ASSESSMENT_{name}", value)
+
+
+@pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, datetime | None]]:
     """What a server was asked to begin: this run again, or another one."""
     asked: list[tuple[str, datetime | None]] = []
 
-    async def go_on_later(message: str) -> None:
+    async def go_on_later(message: str, at: datetime) -> None:
         asked.append(("this", None))
         raise Abort(message)
 
@@ -62,6 +76,7 @@ def state_after(ending: Ending, monkeypatch: pytest.MonkeyPatch) -> str:
     [
         (End.NOT_YET, LATER, "Completed", [("another", LATER)], 0),
         (End.INTERRUPTED, None, "set by itself", [("this", None)], 0),
+        (End.ELSEWHERE, None, "set by itself", [("this", None)], 0),
         # Somebody is needed for some: that is to be seen, and the others are not forgotten.
         (End.ATTENTION, LATER, "Failed", [("another", LATER)], 1),
         (End.ATTENTION, None, "Failed", [], 1),
@@ -99,13 +114,35 @@ def test_a_run_that_prefect_breaks_off_gets_its_answers_all_the_same(
         assert len(session.exec(select(Notice)).all()) == 1
 
 
+def test_an_approval_that_is_void_in_mid_run_is_asked_for_as_the_plan_is_now(
+    ledger, tmp_path, with_settings, monkeypatch
+) -> None:
+    @asynccontextmanager
+    async def sending(ledger, *_: object):
+        with ledger.writing() as session:
+            note(session, "lift", By("mara"), value=1)
+        hold = Hold(Kind.APPROVAL, Scope.CAMPAIGN, "nobody has approved this plan")
+        raise EndedEarly(How.HELD, hold.why, "", hold)
+        yield
+
+    async def preflight(*_: object) -> None: ...
+
+    monkeypatch.setattr(campaign, "sending", sending)
+    monkeypatch.setattr(campaign, "preflight", preflight)
+    asked = write(tmp_path, "backend", invites={"approval": "required"}), None, None, NOTHING
+    first = asyncio.run(campaign.send(*asked, asyncio.Event()))
+    with deciding("backend") as (session, of):
+        approve(session, of.id, By("mara"))
+    again = asyncio.run(campaign.send(*asked, asyncio.Event()))
+    assert (again.kind, again.next_step) == (End.APPROVAL, "campaign approve backend")
+    assert first.fingerprint != again.fingerprint  # so somebody is told
+
+
 def test_without_a_ledger_the_state_still_says_how_a_run_ended(
-    asked, tmp_path, monkeypatch
+    asked, tmp_path, with_settings, monkeypatch
 ) -> None:
     (tmp_path / "broken.db").write_text("this is no database, and never was one")
     monkeypatch.setenv("CAMPAIGN_DATABASE_URL", f"sqlite:///{tmp_path / 'broken.db'}")
-    for name, value in SERVICE.items():
-        monkeypatch.setenv(f"ASSESSMENT_{name}", value)
     state = asyncio.run(run_campaign.fn(FILE))
     assert state.is_failed()
     assert state.message.startswith("stopped: The ledger")

@@ -145,15 +145,14 @@ BEHIND = OlderLedger(receipt="r", says="cannot be read", here="l", key="backend"
     [
         (BadInput.at(Place(FILE, 3), "no"), End.BAD_INPUT, "campaign check backend.yaml"),
         (BadSettings(problem="A setting lacks."), End.BAD_INPUT, "campaign doctor"),
-        (AtWork("backend", "box", 7, None), End.ELSEWHERE, None),
-        (AtWork("backend", "box", 7, None), End.INTERRUPTED, GO_ON),  # told to stop as it waited
+        (AtWork("backend", "box", 7, None), End.ELSEWHERE, GO_ON),
         (BEHIND, End.ATTENTION, "campaign settle backend --accept-ledger --why TEXT"),
         (Unreachable(variable="ASSESSMENT_BASE_URL", why="refused"), End.STOPPED, GO_ON),
     ],
     ids=lambda each: type(each).__name__ if isinstance(each, CampaignError) else None,
 )
 def test_what_broke_a_run_off_decides(error, end, then) -> None:
-    ending = broken_off("backend", FILE, error, asked_to_stop=end is End.INTERRUPTED)
+    ending = broken_off("backend", FILE, error)
     assert (ending.kind, ending.next_step) == (end, then)
 
 
@@ -177,13 +176,7 @@ def test_a_kind_has_a_code_and_a_state_that_tells_the_ending(end, code, name, to
     ending = Ending("backend", end, "1 of 2 invited: so far.", "campaign run 'my file.yaml'")
     state = ending.state()
     assert (end.exit_code, state.name, end.needs_a_person) == (code, name, told)
-    assert Ending.read("backend", state.message) == ending
-
-
-@pytest.mark.parametrize("message", [None, "", "Flow run encountered an exception."])
-def test_a_state_of_another_s_making_is_a_stop_and_status_says_what_was_sent(message) -> None:
-    ending = Ending.read("backend", message)
-    assert (ending.kind, ending.next_step) == (End.STOPPED, "campaign status backend")
+    assert state.message == f"{end}: 1 of 2 invited: so far.\ncampaign run 'my file.yaml'"
 
 
 # -- situations --------------------------------------------------------------------------------

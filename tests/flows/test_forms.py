@@ -11,7 +11,7 @@ from data.eligibility.evidence import facts_of
 from data.eligibility.holds import is_still_approved
 from data.store.states import Op, State
 from flows import forms
-from flows.forms import Answer, Word, approve_campaign, settle_campaign
+from flows.forms import approve_campaign, settle_campaign
 from tasks.plan import make_plan
 from tests.data.desk import Desk
 
@@ -53,7 +53,7 @@ def approve(desk: Desk):
     """Fill in the form with the code of the plan; says how its run ended."""
     read = desk.read("Ada", invites={"approval": "required"})
     plan = make_plan(read, desk.ledger, desk.settings)
-    return asyncio.run(approve_campaign.fn("backend", plan.code, Answer.APPROVE, "mara"))
+    return asyncio.run(approve_campaign.fn("backend", plan.code, "approve", "mara"))
 
 
 def approved(desk: Desk) -> bool:
@@ -85,7 +85,7 @@ def test_a_verdict_runs_those_who_waited_for_it(desk: Desk, prefect: Prefect) ->
     desk.take_in("Ada")
     desk.does(Op.CREATE, state=State.UNSURE)
     (doubt,) = desk.call(doubts)
-    sent = settle_campaign.fn("backend", doubt.part_id, Word.SENT, "mara", service_id=101)
+    sent = settle_campaign.fn("backend", doubt.part_id, "sent", "mara", service_id=101)
     assert asyncio.run(sent).is_completed()
     assert (desk.due(Op.ATTACH), prefect.began) == ([""], ["backend"])
 
@@ -96,7 +96,7 @@ def test_what_nothing_would_send_again_stays_unsure(desk: Desk, prefect: Prefect
     desk.adds()
     desk.does(Op.INVITE, "Ada", state=State.UNSURE)
     (doubt,) = desk.call(doubts)
-    words = ("backend", doubt.part_id, Word.AGAIN, "mara", "no email came")
+    words = ("backend", doubt.part_id, "again", "mara", "no email came")
     assert asyncio.run(settle_campaign.fn(*words)).is_failed()
     assert desk.state("Ada")[1] == State.UNSURE
     prefect.is_away = False

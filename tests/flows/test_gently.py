@@ -6,7 +6,10 @@ import subprocess
 import sys
 import textwrap
 
+import psutil
 import pytest
+
+from flows.gently import end_runs
 
 RUN = """
     import signal, sys, time
@@ -41,13 +44,18 @@ def test_a_worker_lets_its_runs_end_before_it_does(number: signal.Signals) -> No
         assert wrapped.stdout.read() == "ended gently\n"
 
 
-def test_a_worker_ends_when_its_wrapper_is_killed() -> None:
-    worker = "import time; print('begun', flush=True); time.sleep(60); print('never killed')"
-    command = [sys.executable, "-m", "flows.gently", sys.executable, "-c", worker]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as wrapped:
-        assert wrapped.stdout and wrapped.stdout.readline() == "begun\n"
-        wrapped.kill()
-        assert wrapped.stdout.read() == ""  # all of it once nobody is left who could write
+def test_what_a_killed_worker_leaves_ends_and_what_another_installation_has_goes_on() -> None:
+    """So no more are at work than the worker that comes next may have."""
+    command, began = [sys.executable, "-c", textwrap.dedent(RUN), "box 1"], []
+    for home, run in (("ours", "1"), ("theirs", "2"), ("ours", "")):
+        of = os.environ | {"PREFECT_HOME": home} | ({"PREFECT__FLOW_RUN_ID": run} if run else {})
+        began.append(subprocess.Popen(command, env=of, stdout=subprocess.PIPE, text=True))
+        assert began[-1].stdout.readline() == "begun\n"
+    end_runs(psutil.Process().children(), "box ", PREFECT_HOME="ours")
+    assert began[1].poll() is None
+    began[1].kill()
+    said = [each.communicate()[0] for each in began]
+    assert said == ["ended gently\n", "", ""]  # the worker is killed: it would begin others
 
 
 def test_a_worker_that_ends_by_itself_gives_its_exit_code() -> None:

@@ -1,5 +1,6 @@
 """The keeper and its deployments, at a Prefect server: dead runs, a folder, and what is off."""
 
+import asyncio
 import os
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import pytest
 from prefect.client.orchestration import PrefectClient, get_client
 from prefect.client.schemas.actions import WorkPoolUpdate
 from prefect.client.schemas.schedules import CronSchedule
+from prefect.flow_engine import run_flow_async
 from prefect.states import Cancelling, Completed, Crashed, Pending, Running, Scheduled
 from prefect.testing.utilities import prefect_test_harness
 from sqlmodel import select
@@ -21,11 +23,15 @@ from config.reading import read_campaign
 from data.store.lease import lease
 from data.store.states import Op
 from data.store.tables import Notice, Request, Run, now
-from flows import recovery
+from flows import campaign, recovery
+from flows.campaign import run_campaign
 from flows.deployments import POOL, deploy, deploy_forms, make_pool
+from flows.ending import End, Ending
+from flows.gently import STOPPED
 from flows.keeper import Watched
+from flows.page import announce
 from flows.recovery import GOES_ON, GONE, NEVER_BEGAN, Runs, tidy
-from flows.runs import SCHEDULED, run_now
+from flows.runs import run_now
 from tests.flows.conftest import write
 
 pytestmark = [
@@ -162,8 +168,13 @@ async def test_a_run_goes_on_or_is_cancelled_once_nobody_holds_its_lease(
         assert await state_of(client, run) == state.name
     await runs.go_on(client)  # begins to be quiet
     assert await state_of(client, run) == state.name
+    late = await client.read_deployment_by_name("campaign/any")
+    await client.create_flow_run_from_deployment(late.id, parameters={"file": "late.yaml"})
     await runs.go_on(client)
     assert await state_of(client, run) == after
+    if after == "AwaitingRetry":
+        queue = await client.get_scheduled_flow_runs_for_work_pool(POOL)
+        assert queue[0].flow_run.id == run.id
 
 
 @pytest.fixture
@@ -198,6 +209,7 @@ async def looks(client, ledger, number: int = 3) -> None:
 async def test_a_run_of_this_machine_is_dead_when_its_process_is_gone_and_not_before(
     client, ledger, process, state, monkeypatch
 ) -> None:
+    """A Pending one after a while: a worker that has only just taken it has not named itself."""
     run = await begun(client, state)
     worker = recovery.OUR_WORKERS + "1"
     await client.update_flow_run_labels(run.id, {"prefect.worker.name": worker})
@@ -207,9 +219,10 @@ async def test_a_run_of_this_machine_is_dead_when_its_process_is_gone_and_not_be
     assert await state_of(client, run) == state.name
     lives.kill()
     lives.wait()
-    monkeypatch.setattr(recovery, "QUIET", 1e9)  # nothing has to be waited for
+    monkeypatch.setattr(recovery, "QUIET", 1e9)
     await looks(client, ledger)
-    assert await state_of(client, run) == "AwaitingRetry"
+    waits = "Pending" if state.is_pending() else "AwaitingRetry"
+    assert await state_of(client, run) == waits
 
 
 async def test_a_run_that_has_not_begun_belongs_to_its_worker_elsewhere(
@@ -250,7 +263,7 @@ async def test_a_run_that_could_never_begin_is_told_once_and_is_not_begun_again(
     await client.set_flow_run_state(run.id, Crashed(message="exit code 1"), force=True)
     await looks(client, ledger)
     last = (await client.read_flow_run(run.id)).state
-    assert (last.type.name, last.message) == ("FAILED", NEVER_BEGAN)
+    assert (last.type.name, last.message) == ("FAILED", f"bad input: {NEVER_BEGAN}")
     with ledger.reading() as session:
         (notice,) = session.exec(select(Notice)).all()
     assert "bad input" in notice.text
@@ -275,7 +288,7 @@ async def test_how_often_a_run_died_is_counted_since_it_last_sent_something(
         session.flush()
         session.add(Request(run_id=sent.id, op=Op.INVITE, claimed_at=now()))
     assert [await crashes(), await crashes()] == [GOES_ON] * 2
-    assert await crashes() == GONE + "campaign run dead.yaml"
+    assert await crashes() == f"stopped: {GONE}\ncampaign run dead.yaml"
     assert await state_of(client, run) == "Failed"
     with ledger.reading() as session:
         (notice,) = session.exec(select(Notice)).all()
@@ -290,6 +303,35 @@ async def test_a_run_that_crashed_goes_on_for_a_month(
     run = await begun(client, Crashed(message="killed"), days_ago=60)
     await Runs(ledger).go_on(client)
     assert await state_of(client, run) == state
+
+
+async def test_a_signal_that_no_run_was_listening_for_lets_it_go_on(
+    client, ledger, monkeypatch
+) -> None:
+    async def signalled(*_: object) -> None:
+        raise asyncio.CancelledError  # what Prefect makes of it
+
+    monkeypatch.setattr(campaign, "send", signalled)
+    run = await begun(client, Pending())
+    monkeypatch.setenv("PREFECT__FLOW_RUN_ID", str(run.id))  # as its worker does
+    asked = {"file": Path("dead.yaml"), "campaign": "dead"}
+    engine = run_flow_async(
+        run_campaign, flow_run=await client.read_flow_run(run.id), parameters=asked
+    )
+    await asyncio.gather(asyncio.ensure_future(engine), return_exceptions=True)
+    state = (await client.read_flow_run(run.id)).state
+    assert (state.name, state.message) == ("AwaitingRetry", STOPPED)
+
+
+async def test_what_was_solved_is_no_tag_in_the_list_any_more(client) -> None:
+    runs = [await begun(client, Completed()) for _ in range(3)]
+    for run, key in zip(runs, ("dead", "dead", "other"), strict=True):
+        await client.update_flow_run(run.id, tags=[f"campaign:{key}"])
+        wanted = Ending(key, End.ATTENTION, "1 unsure.")
+        await announce(wanted, {}, await client.read_flow_run(run.id))
+    await announce(Ending("dead", End.DONE, "all."), {}, await client.read_flow_run(runs[1].id))
+    tags = [(await client.read_flow_run(run.id)).tags for run in runs]
+    assert tags == [["campaign:dead"]] * 2 + [["campaign:other", "needs attention"]]
 
 
 # -- one run of a campaign at a time ------------------------------------------------------------
@@ -310,13 +352,11 @@ async def test_what_was_asked_for_while_a_run_was_at_work_begins_after_it(client
 
     at_work, waits, _ = [await asked_for(once) for once in ("first", "then", "again")]
     await client.set_flow_run_state(at_work.id, Running())
-    await client.create_flow_run_from_deployment(there.id, tags=[SCHEDULED])
+    await client.create_flow_run_from_deployment(there.id)
     await tidy(client)
     found = [run for run in await client.read_flow_runs() if run.deployment_id == there.id]
     states = {run.id: run.state.name for run in found}
-    assert states.pop(at_work.id) == "Running"
-    assert states.pop(waits.id) == "AwaitingConcurrencySlot"
-    assert [*states.values()] == ["Cancelled", "Cancelled"]
+    assert states == {at_work.id: "Running", waits.id: "AwaitingConcurrencySlot"}
     await client.set_flow_run_state(at_work.id, Completed())
     await client.set_flow_run_state(waits.id, Pending())
     assert await state_of(client, waits) == "Pending"
@@ -327,14 +367,13 @@ async def test_of_missed_runs_the_first_begins_so_that_it_keeps_its_place(client
     runs = {}
     for minutes in (3, 1, 2, -9):
         at = Scheduled(scheduled_time=datetime.now(UTC) - timedelta(minutes=minutes))
-        made = client.create_flow_run_from_deployment(there.id, state=at, tags=[SCHEDULED])
-        runs[minutes] = await made
-    runs["another"] = await client.create_flow_run_from_deployment(
-        there.id, parameters={"digest": ""}
-    )
+        made = await client.create_flow_run_from_deployment(there.id, state=at)
+        runs[made.id] = minutes
+    another = {"digest": ""}
+    made = await client.create_flow_run_from_deployment(there.id, parameters=another)
     await tidy(client)
-    states = {which: await state_of(client, run) for which, run in runs.items()}
-    assert {which for which, state in states.items() if state == "Cancelled"} == {1, 2}
+    left = {run.id for run in await client.read_flow_runs() if run.deployment_id == there.id}
+    assert {runs.get(number, "another") for number in left} == {3, -9, "another"}
 
 
 # -- the folder --------------------------------------------------------------------------------

@@ -97,6 +97,7 @@ def test_4_kill_9_leaves_unsure_at_most_what_was_in_flight_and_the_same_command_
     run.until(lambda: service.arrived(operation, arrived)).kill()
     service.faults[operation] = None
 
+    assert campaign.status()["counts"]["sending"] == 0  # at once
     assert campaign("run", file, "--yes").code == 3
     told = campaign.status()
     unsure = {one["email1"] for one in told["candidates"] if one[operation] == "unsure"}

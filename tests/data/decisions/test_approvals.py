@@ -32,12 +32,20 @@ def stands(desk):
     return "approval" not in found, "approval" not in desk.kept("Ada", op=Op.ADD).values()
 
 
+def arrived(desk):
+    """Ben's invitation, as somebody found out."""
+    desk.adds()
+    desk.does(Op.INVITE, "Ben", state=State.UNSURE)
+    desk.call(doubts.settle, [doubts.Verdict("sent", address("Ben"))], ME)
+
+
 CHANGES = {
     "nothing": lambda desk: None,
     "the same file": lambda desk: desk.take_in("Ada", "Ben", **ASKED),
     "its own requests": lambda desk: desk.sends("Ada"),
     "somebody withdrawn": lambda desk: desk.call(d.withdraw, [address("Ben")], ME),
     "somebody blocked": lambda desk: desk.call(lambda s, _: d.block(s, [address("Ben")], ME)),
+    "an invitation settled as sent": arrived,
     "an address corrected": lambda desk: desk.call(d.correct, address("Ben"), "b@y.org", ME),
 }
 
@@ -48,6 +56,7 @@ CHANGES = {
         ("nothing", True, True),
         ("the same file", True, True),
         ("its own requests", True, True),
+        ("an invitation settled as sent", True, True),
         # Fewer people: the run goes on with the others, the next one asks again.
         ("somebody withdrawn", False, True),
         ("somebody blocked", False, True),

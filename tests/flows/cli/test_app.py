@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from config.errors import BadInput, CampaignError, Mistake, Place, printable
-from flows.cli import app, words
-from flows.cli.panels import SEND, panels
+from flows.cli import app, prepare, words
 
 
 class Stopped(CampaignError):
@@ -53,8 +52,7 @@ def test_how_a_command_ends(
     said: str,
 ) -> None:
     """Nothing that a person can cause shows a stack trace, or what an exception holds."""
-    panels()
-    monkeypatch.setitem(SEND.commands, "check", raising(error))
+    monkeypatch.setattr(prepare, "check", raising(error))
     monkeypatch.setattr(sys.stderr, "close", lambda: None)
     assert app.run(["check"]) == code
     shown = capsys.readouterr().err

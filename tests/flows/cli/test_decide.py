@@ -45,8 +45,8 @@ def test_a_second_email_and_forgetting_are_asked_for(
         "settle backend --sent '' --why x",
         "settle backend --sent =7 --why x",
         "settle backend --withdraw ' ' --why x",
-        "settle backend --project ''",
-        "settle backend --problem ''",
+        "settle backend --again project=",
+        "settle backend --sent problem=",
         "forget '' --yes",
         "forget the --yes",
         "forget ada@x.org ' ' --yes",
@@ -65,7 +65,7 @@ def test_a_second_email_and_forgetting_are_asked_for(
 def test_what_is_no_address_decides_nothing(
     typed: str, desk: Desk, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The project and its problem are settled by their own options only."""
+    """The project and its problem are settled by their names only."""
 
     def everything() -> list[str]:
         with desk.ledger.reading() as session:
