@@ -213,9 +213,10 @@ def _ask_before_a_second_email(key: str, emails: list[str]) -> None:
     with deciding(key) as (session, campaign):
         them = rows(session, campaign.id)
     wanted = set(map(email_key, emails))
-    invited = [r.email1 for r in them if r.email_key in wanted and r.invite is State.DONE]
-    question = f"Have the service send a second email to {', '.join(invited)}?"
-    if invited and not words.agreed(question):
+    over = (State.DONE, State.GIVEN_UP)
+    known = [r.email1 for r in them if r.email_key in wanted and r.invite in over]
+    question = f"Invite {', '.join(known)}, who had an email or was withdrawn?"
+    if known and not words.agreed(question):
         raise NotAgreed
 
 

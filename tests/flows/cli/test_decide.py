@@ -17,25 +17,28 @@ from flows.cli import app, words
 from tests.data.desk import Desk
 
 AGAIN = ["invite", "backend", "ada@x.org", "--why", "It went to spam"]
+BACK = ["invite", "backend", "ben@x.org", "--why", "The day is right after all"]
 FORGET = ["forget", "ada@x.org"]
 
 
 @pytest.mark.parametrize(
     ("typed", "agreed"),
-    [(AGAIN, True), (AGAIN, False), (FORGET, True), (FORGET, False), (FORGET, None)],
+    [(AGAIN, True), (AGAIN, False), (BACK, False), (FORGET, True), (FORGET, False), (FORGET, None)],
 )
 def test_a_second_email_and_forgetting_are_asked_for(
     typed: list[str], agreed: bool | None, desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where nobody can be asked, nobody is forgotten."""
-    desk.take_in("Ada")
+    desk.take_in("Ada", "Ben")
     desk.sends()
+    desk.call(withdraw, ["ben@x.org"], By("me", "the wrong day"))
     for stream in (sys.stdin, sys.stderr):
         monkeypatch.setattr(stream, "isatty", lambda: agreed is not None)
     monkeypatch.setattr(words.typer, "confirm", lambda *_, **__: agreed is not False)
     assert app.run(typed) == (0 if agreed else 1)
     with desk.at() as (session, _):
-        assert len(session.exec(select(Decision)).all()) == bool(agreed)
+        decided = session.exec(select(Decision).where(Decision.word == typed[0])).all()
+    assert len(decided) == bool(agreed)
 
 
 @pytest.mark.parametrize(
