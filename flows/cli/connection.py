@@ -6,6 +6,7 @@ from importlib.metadata import version
 
 import typer
 
+from config.errors import CampaignError
 from config.settings import service_settings
 from flows.cli import words
 from flows.prefect_home import import_prefect
@@ -66,7 +67,10 @@ def doctor(
 
 async def _prefect() -> Finding:
     installed = version("prefect")
-    import_prefect()
+    try:
+        import_prefect()
+    except CampaignError as error:  # which settings it has cannot be said
+        return Finding.of("Prefect", error)
     from prefect.settings import PREFECT_API_URL
 
     if not (address := PREFECT_API_URL.value()):

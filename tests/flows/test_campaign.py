@@ -134,7 +134,10 @@ def test_an_approval_that_is_void_in_mid_run_is_asked_for_as_the_plan_is_now(
     with deciding("backend") as (session, of):
         approve(session, of.id, By("mara"))
     again = asyncio.run(campaign.send(*asked, asyncio.Event()))
-    assert (again.kind, again.next_step) == (End.APPROVAL, "campaign approve backend")
+    assert (again.kind, again.next_step) == (
+        End.APPROVAL,
+        f"campaign approve backend --plan {again.fingerprint}",
+    )
     assert first.fingerprint != again.fingerprint  # so somebody is told
 
 

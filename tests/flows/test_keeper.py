@@ -12,7 +12,6 @@ from types import SimpleNamespace
 
 import pytest
 from prefect.client.orchestration import PrefectClient, get_client
-from prefect.client.schemas.actions import WorkPoolUpdate
 from prefect.client.schemas.schedules import CronSchedule
 from prefect.flow_engine import run_flow_async
 from prefect.states import Cancelling, Completed, Crashed, Pending, Running, Scheduled
@@ -68,15 +67,6 @@ HOURLY = DAILY | {"cron": "0 * * * *"}
 
 
 # -- deployments -------------------------------------------------------------------------------
-
-
-async def test_a_job_template_that_somebody_changed_is_put_right(client) -> None:
-    assert not await make_pool(client)
-    ours = (await client.read_work_pool(POOL)).base_job_template
-    theirs = ours | {"job_configuration": ours["job_configuration"] | {"command": "theirs"}}
-    await client.update_work_pool(POOL, WorkPoolUpdate(base_job_template=theirs))
-    assert await make_pool(client)
-    assert (await client.read_work_pool(POOL)).base_job_template == ours
 
 
 async def deployed(client, folder: Path, key: str, name: str = "", **said: object):

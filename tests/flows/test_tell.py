@@ -28,13 +28,6 @@ def ends(key: str, end=End.ATTENTION, situation: str = "one", *, typed: bool = F
     note_situation(ending, typed=typed)
 
 
-def test_a_notice_obeys_no_one(ledger: Ledger, hook: Hook) -> None:
-    with ledger.writing() as session:
-        tell.note(session, "one", "\x1b[2J\u202ex.yaml: bad input.")
-    assert told(ledger)
-    assert hook.told == [r"\u001b[2J\u202ex.yaml: bad input."]
-
-
 def told(ledger: Ledger) -> bool:
     return asyncio.run(tell_waiting(ledger))
 

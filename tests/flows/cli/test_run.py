@@ -7,8 +7,6 @@ from pickle import HIGHEST_PROTOCOL, dumps
 
 import pytest
 
-from data.store.lease import lease
-from data.store.ledger import Ledger
 from sandbox.faults import lost, status
 from tests.promises.conftest import campaign, prefect_server, prefect_url, sandbox
 from tests.promises.support.commands import Campaign
@@ -89,20 +87,6 @@ def test_the_service_s_own_words_are_on_the_terminal_alone(
         rows = [repr(database.execute(f'SELECT * FROM "{each}"').fetchall()) for each in tables]
     assert any("403" in each for each in rows)
     assert not any("Adalbert" in each for each in rows)
-
-
-def test_a_run_says_who_is_at_work_and_sends_nothing(sandbox, campaign: Campaign) -> None:
-    service = sandbox()
-    campaign.write(people=2)
-    with (
-        Ledger.open(campaign.environment["CAMPAIGN_DATABASE_URL"]) as ledger,
-        lease(ledger, "hiring"),
-    ):
-        ran = campaign("run", "hiring.yaml", "--yes")
-    assert (ran.code, service.changes()) == (1, [])
-    assert "is being sent by process" in ran.err
-    assert campaign.follow(ran, "run").code == 0
-    assert len(service.invited()) == 2
 
 
 def test_a_rehearsal_sends_nothing_and_remembers_nothing(sandbox, campaign: Campaign) -> None:
