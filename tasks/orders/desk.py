@@ -1,7 +1,6 @@
 """The desk where people are ordered by HTTP: each order is taken once, and durably.
 
-The orders of a campaign stand in the table that its definition reads. It is replaced as a whole, so
-nobody waits until it rests. Nothing is kept in memory: a person may change it.
+The orders of a campaign stand in the table that its definition reads. A person may change it.
 """
 
 import hmac
