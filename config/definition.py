@@ -124,6 +124,7 @@ class Candidate(Fields):
 
 # What a column of a table may hold; a whole name becomes first and last name.
 COLUMNS = (*Candidate.model_fields, "full_name")
+ORDERS = ".orders.csv"  # how the names of tables end that the order desk writes
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,6 @@ from config.sheets.files import read_file
 from config.sheets.workbook import DAMAGED
 from config.yaml_file import read_yaml
 
-ORDERS = ".orders.csv"  # how the names of tables end that the order desk writes
 KINDS = (*YAML, ".xlsx", ".xlsm")
 # In docProps/core.xml of a copy of somebody's workbook, before the name of the original.
 COPY = "campaign-copy-5b1f0c9e7a64 "

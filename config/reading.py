@@ -1,5 +1,6 @@
 """From a file to a campaign with its people, or to every mistake in both."""
 
+import os
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -8,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from config.building import Written, build
-from config.definition import Candidate, Definition, Listed, Table
+from config.definition import ORDERS, Candidate, Definition, Listed, Table
 from config.emails import email_key
 from config.errors import BadInput, Bug, CampaignError, Mistake, Place, command
 from config.sheets.files import Kind, read_file
@@ -51,8 +52,9 @@ def _read(file: Path, campaign: str | None, at: Path | None) -> Campaign:
     stage = {"stage_id": definition.stage_id}  # of everybody without one of their own
     for row, each in enumerate(people.listed):  # in place: people of a large file fill the memory
         if each.candidate.stage_id is None:
-            staged = each.candidate.model_copy(update=stage)
-            people.listed[row] = replace(each, candidate=staged)
+            people.listed[row] = replace(each, candidate=each.candidate.model_copy(update=stage))
+    if at is not None:  # the bytes of a workbook may differ at each fetch
+        people.digest = "".join(each.candidate.model_dump_json() for each in people.listed)
     people.digest = sha256(sha256(data).digest() + people.digest.encode()).hexdigest()
     return Campaign(file=file, definition=definition, **vars(people))
 
@@ -75,8 +77,7 @@ def _written(file: Path) -> tuple[bytes, Written]:
 
         if sheet := campaign_sheet(source):
             return source.data, sheet
-    new = command("new", file.with_suffix(".yaml"), "--from", file)
-    do = f"not a campaign; type  {new}"
+    do = f"not a campaign; type  {command('new', file.with_suffix('.yaml'), '--from', file)}"
     if reader := who_reads(file):
         do = f"which {reader} reads; type  {command('check', reader)}"
     raise BadInput.at(Place(file), f"this is only a table of people, {do}")
@@ -119,7 +120,12 @@ def _said_of_table(definition: Path) -> dict[str, Any]:
 def _people(written: Written, candidates: list[Candidate] | Table, at: Path | None) -> People:
     if isinstance(candidates, Table):
         table = candidates.model_copy(update={"file": str(at)}) if at else candidates
-        return read_people(table, written.whole.file.parent) if table.file else People()
+        name, base = table.file or "", written.whole.file.parent
+        if name and os.path.exists(base / name):  # noqa: PTH110 - it never raises
+            return read_people(table, base)
+        missing = Mistake(written.place(("candidates", "file")), f"there is no file {name}")
+        is_wrong = name and not name.endswith(ORDERS)  # else nobody was brought, or ordered, yet
+        return People(mistakes=[missing] if is_wrong else [])
     places = (written.place(("candidates", at)) for at in range(len(candidates)))
     pairs = zip(candidates, places, strict=True)
     people = People(listed=[Listed(each, email_key(each.email1), place) for each, place in pairs])

@@ -2,6 +2,7 @@
 
 import asyncio
 import getpass
+import time
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
@@ -11,8 +12,9 @@ from prefect import flow
 from prefect.client.schemas.objects import State
 from prefect.runtime import flow_run
 
+from config.definition import ORDERS
 from config.errors import CampaignError
-from config.reading import key_of
+from config.reading import key_of, table_of
 from config.settings import service_settings
 from data.campaigns.intake import Allowed
 from data.eligibility.holds import Kind
@@ -22,7 +24,7 @@ from data.store.lease import lease
 from data.store.ledger import Ledger
 from data.store.tables import now
 from flows.ending import End, Ending, broken_off, ended
-from flows.gently import begin_again, go_on_later, stopping_gently
+from flows.gently import begin_again, go_on_later, happens_within, stopping_gently
 from flows.page import publish_page
 from flows.runs import CAMPAIGN, begin_another, is_typed, named
 from flows.steps import add_batch, attach_problem, create_project, invite_part, preflight, scrubbed
@@ -34,6 +36,8 @@ from tasks.sources.reading import read_campaign
 
 typed_endings: list[Ending] = []  # for the command, which says more than Prefect may keep
 A_WHILE = timedelta(minutes=1)  # until a run looks again whether another process is at work
+# Seconds in which orders are collected, and in which a run stays for them.
+COLLECTS, STAYS = 10.0, 300.0
 
 
 @flow(
@@ -63,7 +67,7 @@ async def run_campaign(
     async with stopping_gently() as stop:
         try:
             with scrubbed():
-                ending = await send(file, campaign, digest, allowed, stop)
+                ending = await send_what_comes(file, campaign, digest, allowed, stop)
         except CampaignError as error:
             ending = broken_off(campaign or file.stem, file, error)
     with suppress(CampaignError):  # a ledger that cannot be used keeps no notice
@@ -79,6 +83,32 @@ async def run_campaign(
     if ending.until is not None:
         await begin_another(ending.until)  # this one stays to be seen
     return ending.state()
+
+
+async def send_what_comes(
+    file: Path, campaign: str | None, digest: str | None, allowed: Allowed, stop: asyncio.Event
+) -> Ending:
+    """Send a file, and again while people are ordered: another process would begin much later.
+
+    Other campaigns have their turn in the end. Raises CampaignError.
+    """
+    ends = time.monotonic() + STAYS
+    while True:
+        before = _ordered(file)
+        ending = await send(file, campaign, digest, allowed, stop)
+        if ending.kind in (End.STOPPED, End.INTERRUPTED) or digest or time.monotonic() > ends:
+            return ending
+        if before is None or await happens_within(COLLECTS, stop) or _ordered(file) == before:
+            return ending
+
+
+def _ordered(file: Path) -> int | None:
+    """When people were last ordered for a definition; None: it reads no orders."""
+    table = table_of(file)
+    if table is not None and table.name.endswith(ORDERS):
+        with suppress(OSError):
+            return table.stat().st_mtime_ns
+    return None
 
 
 async def send(

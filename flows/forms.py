@@ -133,8 +133,7 @@ async def _begin_run(key: str, file: Path) -> bool:
     """Whether a run begins; not where a person paused it. Raises NotBegun."""
     try:
         async with get_client() as client:
-            starting = run_now(client, file, key, str(flow_run.id))
-            return await asyncio.wait_for(starting, PATIENCE)
+            return await asyncio.wait_for(run_now(client, file, key), PATIENCE)
     except Exception as error:  # noqa: BLE001 - a server fails in ways of its own
         raise NotBegun(key=key, cause=type(error).__name__) from None
 

@@ -13,8 +13,9 @@ from pathlib import Path
 
 from prefect.client.orchestration import PrefectClient, get_client
 
+from config.definition import ORDERS
 from config.errors import BadInput, Mistake, command
-from config.folder import KINDS, ORDERS, find
+from config.folder import KINDS, find
 from config.reading import key_of, read_campaign, table_of
 from data.store.ledger import Ledger
 from data.store.tables import SeenFile, now
@@ -100,9 +101,8 @@ class Watched:
         seen = self._last_seen(file)
         if seen is not None and seen.trace == trace:
             return key
-        once = f"{trace} {seen.at if seen else 'new'}"
         # Switched off, it is run once it is on and the folder changes.
-        if scheduled or await run_now(client, file, key, once):
+        if scheduled or await run_now(client, file, key):
             with self._ledger.writing() as session:
                 session.merge(SeenFile(path=str(file), trace=trace, at=now()))
         return key

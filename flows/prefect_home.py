@@ -21,6 +21,8 @@ SETTINGS = {
     "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
     "PREFECT_SERVER_SERVICES_DB_VACUUM_ENABLED": "events,flow_runs",  # after 7 and after 90 days
     "PREFECT_SERVER_SERVICES_SCHEDULER_MIN_SCHEDULED_TIME": "PT10M",  # few, and named
+    # A run that another one of its campaign keeps waiting begins soon after it.
+    "PREFECT_SERVER_DEPLOYMENTS_CONCURRENCY_SLOT_WAIT_SECONDS": "10",
     "PREFECT_SERVER_UI_SHOW_PROMOTIONAL_CONTENT": "false",
     "PREFECT_SERVER_CSRF_PROTECTION_ENABLED": "true",
     # A run keeps its campaign's place when the server begins anew.

@@ -8,19 +8,42 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from starlette.exceptions import HTTPException
+from sqlmodel import Session, select
 
+from config.definition import ORDERS
 from config.emails import email_key
-from config.errors import command, some
-from config.folder import ORDERS
+from config.errors import BadInput, command, some
 from config.settings import settings
 from data.decisions.privacy import Known
-from tasks.orders.desk import COLUMNS, alone, change
+from data.store.tables import Campaign, SeenFile
+from tasks.orders.table import COLUMNS, orders, write
 from tasks.outputs.ours import written_by_us
 from tasks.sources.bringing import folder_of
 
 KINDS = (".csv", ".json", ".xlsx", ".xlsm", ".html")  # of outputs
 LARGEST = 200_000_000  # bytes of one output; a larger file is not ours
+
+
+def folders_of(session: Session) -> list[Path]:
+    """Where definitions and their orders are, as far as the ledger knows."""
+    files = {*session.exec(select(Campaign.file)), *session.exec(select(SeenFile.path))}
+    return sorted({Path(file).parent for file in files})
+
+
+def ordered(folders: Iterable[Path], email: str, *, empty: bool = False) -> list[Path]:
+    """The tables of orders that name somebody, also if no run has taken them in.
+
+    `empty`: of these orders nothing is left but the ids, which do not come again.
+    """
+    found, nothing = [], dict.fromkeys(COLUMNS[1:], "") | {"withdrawn": "forgotten"}
+    for table in (each for folder in folders for each in sorted(folder.glob(f"*{ORDERS}"))):
+        with suppress(BadInput), orders(table) as rows:
+            theirs = {k: r for k, r in rows.items() if email_key(r["email1"]) == email_key(email)}
+            if theirs:
+                found.append(table)
+            if theirs and empty:
+                write(table, rows | {number: {"id": number, **nothing} for number in theirs})
+    return found
 
 
 def remove_outputs(folder: Path, known: Sequence[Known]) -> tuple[list[Path], list[Path]]:
@@ -29,7 +52,6 @@ def remove_outputs(folder: Path, known: Sequence[Known]) -> tuple[list[Path], li
     Returns these files, which can be written again without them, and others that may have been ours
     and name them.
     """
-    _empty_orders(known)
     signs = [sign for each in known for sign in _signs(each)]
     fetched = folder_of(settings())
     read = {held.table or held.file for each in known for held in each.campaigns}
@@ -72,16 +94,6 @@ def what_is_left(
     for path in backups:
         yield f"  delete the older copy of the ledger {path}"
     yield "  links, pages and exports that you kept elsewhere or sent are yours to remove"
-
-
-def _empty_orders(known: Sequence[Known]) -> None:
-    """Leave of their orders nothing but the ids, which do not come again."""
-    emptied = dict.fromkeys(COLUMNS[1:], "") | {"withdrawn": "forgotten"}
-    keys = [email_key(held.email1) for each in known for held in each.campaigns]
-    for folder in {Path(held.file).parent for each in known for held in each.campaigns}:
-        for table in folder.glob(f"*{ORDERS}"):
-            with suppress(HTTPException), alone(table) as rows:
-                change(table, rows, keys, **emptied)
 
 
 def _outputs(folder: Path, known: Sequence[Known]) -> Iterator[Path]:

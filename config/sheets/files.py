@@ -1,6 +1,5 @@
 """The bytes of a file that a person named, and what kind of table they are."""
 
-import hashlib
 import re
 import time
 from dataclasses import dataclass, field
@@ -32,11 +31,6 @@ class Source:
     file: Path
     data: bytes = field(repr=False)
     encoding: str | None = None  # if it is no Unicode; "" if a definition could say it
-
-    @property
-    def digest(self) -> str:
-        """The SHA-256 of the bytes, in hex."""
-        return hashlib.sha256(self.data).hexdigest()
 
     @property
     def kind(self) -> Kind:

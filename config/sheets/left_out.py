@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from config.definition import ORDERS
 from config.emails import email_key
 from config.errors import BadInput, Mistake, Place, plain, shown, some
 from config.sheets.cells import error_in, is_address
@@ -342,7 +343,7 @@ def _by_where(table: Table, where: Where) -> dict[int, str]:
                 out.setdefault(row, f"{name} is {'filled' if only_empty else shown(known[text])}")
     table.mistakes += [wrong for row, wrong in unclear.items() if row not in out]
     table.notes += [f"{table.grid.whole}: {each}" for each in nobody]
-    if len(out) == len(table.rows) > 0:
+    if len(out) == len(table.rows) > 0 and not table.grid.whole.file.name.endswith(ORDERS):
         why = f"where keeps nobody; {'; '.join(nobody) or some(sorted({*out.values()}))}"
         table.mistakes.append(Mistake(table.grid.whole, why, FIELD))
     return out

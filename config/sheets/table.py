@@ -52,7 +52,6 @@ class Table:
     """
 
     grid: Grid
-    digest: str
     headers: list[str]
     header: int
     by_field: dict[str, int]
@@ -115,7 +114,7 @@ def table_of(
     mistakes = [*grid.mistakes, *mistakes]
     # Whatever the rows are, totals and footers are nobody; _sift names them.
     rows = [row for row in grid.rows[at + 1 :] if "email1" in by_field or not is_nobody(row[1])]
-    table = Table(grid, source.digest, titles, header, by_field, rows, mistakes, notes)
+    table = Table(grid, titles, header, by_field, rows, mistakes, notes)
     if "email1" in by_field:
         _sift(table, grid.rows[:at], columns)
     unsent = [title for at, title in enumerate(titles) if title and at not in by_field.values()]

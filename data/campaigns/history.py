@@ -48,11 +48,8 @@ def history(session: Session, campaign_id: int, email: str | None = None) -> lis
         if person is None:
             raise NotInCampaign(key=session.get_one(Campaign, campaign_id).key)
         person_id = person.id
-    events = [
-        *_requests(session, campaign_id, person_id),
-        *_decisions(session, campaign_id, person_id),
-    ]
-    return sorted(events, key=lambda event: event.at)
+    asked = session, campaign_id, person_id
+    return sorted([*_requests(*asked), *_decisions(*asked)], key=lambda event: event.at)
 
 
 def _requests(session: Session, campaign_id: int, person_id: int | None) -> Iterator[Event]:

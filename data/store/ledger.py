@@ -9,7 +9,6 @@ When a writing block ends, what it wrote is on the disk; when it raises, nothing
 import os
 import re
 import sqlite3
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
@@ -28,6 +27,7 @@ from sqlmodel import Session, SQLModel, select
 from config.errors import CampaignError
 from config.settings import settings
 from data.store import postgres
+from data.store.files import replace
 from data.store.tables import LedgerId
 
 MIGRATIONS = Path(__file__).parent / "migrations"
@@ -360,11 +360,8 @@ def _back_up(file: Path, version: str) -> None:
     kept = file.with_name(f"{file.name}.tables-{version}")
     if kept.exists():
         return
-    number, begun = tempfile.mkstemp(dir=kept.parent, prefix=f".{kept.name}.")
-    os.close(number)
-    with closing(sqlite3.connect(file)) as ledger, closing(sqlite3.connect(begun)) as copy:
-        ledger.backup(copy)
-    Path(begun).rename(kept)
+    with closing(sqlite3.connect(file)) as ledger:
+        replace(kept, ledger.serialize())
 
 
 def _migrate(connection: Connection, version: str, newest: str) -> None:

@@ -10,7 +10,6 @@ grown (`Mark.claiming`), so a file that lost its log is behind, too.
 
 import fcntl
 import os
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -25,6 +24,7 @@ from sqlmodel import Session, col, func, select
 
 from config.errors import CampaignError, NotAsTyped
 from config.settings import is_loopback
+from data.store.files import replace
 from data.store.lease import file_name, lock_file
 from data.store.ledger import Ledger, LedgerGone, place_of
 from data.store.tables import CAMPAIGN, Campaign, Decision, LedgerId, now
@@ -273,25 +273,6 @@ def _write(
         except OSError as error:
             failed.append(error)
     return failed
-
-
-def replace(path: Path, content: bytes) -> None:
-    """Write a file whole and to the disk, for its owner alone."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    number, begun = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        os.write(number, content)
-        os.fsync(number)
-        Path(begun).replace(path)
-    except OSError:
-        Path(begun).unlink(missing_ok=True)
-        raise
-    finally:
-        os.close(number)
-    folder = os.open(path.parent, os.O_RDONLY)
-    with suppress(OSError):  # some file systems flush a folder with its files
-        os.fsync(folder)
-    os.close(folder)
 
 
 def _against(

@@ -17,7 +17,7 @@ from data.store.receipts import rewrite
 from data.store.states import State
 from data.store.tables import Campaign
 from flows.cli import words
-from tasks.forgetting import remove_outputs, what_is_left
+from tasks.forgetting import folders_of, ordered, remove_outputs, what_is_left
 from tasks.reminders import whom
 
 KEY = typer.Argument(..., help="The campaign.")
@@ -159,17 +159,21 @@ def forget(
     Example: campaign forget ada@example.org --show
     """
     with writing(create=not show) as session:
-        held = privacy.shown(session, emails)
+        held, folders = privacy.shown(session, emails), folders_of(session)
+    tables = {each.email: ordered(folders, each.email) for each in held}
     if show:
         for each in held:
-            _tell_what_is_held(each)
+            _tell_what_is_held(each, tables[each.email])
         return 0
-    nowhere = [f"{each.email} is in no campaign and on no list. " for each in held if each.nowhere]
+    unknown = [each.email for each in held if each.nowhere and not tables[each.email]]
+    nowhere = [f"{email} is in no campaign and on no list. " for email in unknown]
     question = f"{''.join(nowhere)}Remove {', '.join(emails)} everywhere, for good?"
     if not (yes or words.confirmed(question)):
         raise NotAgreed
     with writing(create=True) as session:
         known = privacy.forget(session, emails, by_whom(why))
+    for each in known:
+        ordered(folders, each.email, empty=True)
     _clean_up(known)
     return 0
 
@@ -192,7 +196,7 @@ def _clean_up(known: list[privacy.Known]) -> None:
         print(f"  remove the address from {settings().do_not_contact} if it is there")
 
 
-def _tell_what_is_held(known: privacy.Known) -> None:
+def _tell_what_is_held(known: privacy.Known, tables: list[Path]) -> None:
     print(f"{known.email}:")
     for held in known.campaigns:
         print(f"  {held.campaign} ({held.file}): add {held.add}, invite {held.invite}")
@@ -201,11 +205,13 @@ def _tell_what_is_held(known: privacy.Known) -> None:
                 print(f"    {name}: {value}")
         if held.candidate_id is not None:
             print(f"    candidate {held.candidate_id} of project {held.project_id}")
+    for table in tables:
+        print(f"  ordered in {table}")
     if known.blocked:
         print("  on the do-not-contact list")
     if known.forgotten:
         print("  forgotten: no campaign adds or invites this address")
-    elif known.nowhere:
+    elif known.nowhere and not tables:
         print("  nothing is held")
 
 

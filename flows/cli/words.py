@@ -83,7 +83,10 @@ def described(campaign: "Campaign") -> Iterator[tuple[str, str]]:
     project = definition.project
     yield "project", f"{project.name or f'project {project.id}'}, {what}"
     yield "dates", dates(project)
-    yield "people", f"{counted(len(campaign.listed), 'candidate')}: {names(campaign)}"
+    yield (
+        "people",
+        f"{counted(len(campaign.listed), 'candidate')}: {names(campaign)}",
+    )
     yield from who(campaign)
     yield "sent", "; ".join(sent(campaign)) or "nothing"
     yield from invitations(definition)
@@ -96,7 +99,7 @@ def described(campaign: "Campaign") -> Iterator[tuple[str, str]]:
 def names(campaign: "Campaign") -> str:
     """The first people of a campaign, by name."""
     them = (each.candidate for each in campaign.listed)
-    return some([f"{each.first_name} {each.last_name}" for each in them], NAMES)
+    return some([f"{each.first_name} {each.last_name}" for each in them], NAMES) or "nobody yet"
 
 
 def who(campaign: "Campaign") -> Iterator[tuple[str, str]]:

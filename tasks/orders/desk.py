@@ -1,23 +1,18 @@
 """The desk where people are ordered by HTTP: each order is taken once, and durably.
 
-The orders of a campaign stand in the table that its definition reads. It is replaced as a whole, so
-nobody waits until it rests. Nothing is kept in memory: a person may change it.
+The orders of a campaign stand in the table that its definition reads. A person may change it.
 """
 
-import fcntl
 import hmac
-import os
 import re
 import sys
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
-from shutil import copy2
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -26,28 +21,26 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from config.definition import KEY, Candidate
+from config.definition import KEY, ORDERS
 from config.emails import email_key
 from config.errors import BadInput
-from config.folder import ORDERS
 from config.reading import read_campaign, who_reads
 from config.sheets.left_out import compared
-from data.campaigns.people import known, known_person, own_steps
+from data.campaigns.people import NoSuchCampaign, known, known_person, own_steps
 from data.decisions.decisions import By, NotDecided, withdraw
-from data.sending.runs import recover_all
+from data.decisions.transaction import deciding
 from data.store.lease import is_free
 from data.store.ledger import Ledger
-from data.store.receipts import deciding, replace
 from data.store.states import Op, State
+from data.store.tables import SeenFile, now
+from tasks.orders.table import COLUMNS, LOCK, Row, orders, write
 from tasks.status import status
 
 LARGEST = 16_384  # bytes of a request
 RATE = 100.0  # requests a second, and so many at once
-COLUMNS = ("id", *Candidate.model_fields, "withdrawn")
-EMPTY = pd.DataFrame(columns=[*COLUMNS], dtype=str)
 WAITS = {"add": "waiting", "invite": "waiting", "candidate_id": None, "embed_url": None}
+NO_ORDER = "there is no such order"
 TWICE = "somebody of this address or name came before, and differs; tell two people's names apart"
-Row = dict[str, str]
 
 _texts: Any = dict.fromkeys(COLUMNS[:-1], (str | None, None))
 _texts["id"] = (str, Field(pattern=r"^[A-Za-z0-9._:~-]{1,100}$"))
@@ -62,6 +55,9 @@ class Desk:
     def __init__(self, folder: Path, ledger: Ledger, token: str) -> None:
         self._folder, self._ledger, self._token = folder, ledger, f"Bearer {token}".encode()
         self._left, self._at = RATE, time.monotonic()
+        here = str(folder.resolve() / LOCK)
+        with ledger.writing() as session:  # where `forget` finds orders that no run took in yet
+            session.merge(SeenFile(path=here, trace="", at=now()))
 
     def admit(self, authorization: str) -> None:
         """Let a request in. Raises Refused."""
@@ -77,19 +73,19 @@ class Desk:
         """Take an order, unless it came before: then it is on the disk. Raises Refused."""
         asked = _read(ORDER, data)
         order: Row = {name: asked.get(name) or "" for name in COLUMNS}
-        with alone(table := self._table(key)) as rows:
-            before = next((row for row in rows if row["id"] == order["id"]), None)
-            if before is None:
-                _check(table, order, rows)
-                _write(table, [*rows, order])
+        with orders(table := self._table(key)) as rows:
+            if (before := rows.setdefault(order["id"], order)) is order:
+                _check(table, order, rows.values())
+                write(table, rows)
             elif before | {"withdrawn": ""} != order:
                 raise Refused(409, "an order with this id came before, and says something else")
         return {"id": order["id"]}
 
     def show(self, key: str, number: str, _: bytes = b"") -> dict[str, Any]:
         """How far an order is. Why not is a word: a sentence may name somebody else."""
-        with alone(self._table(key), number) as rows:
-            order = next(row for row in rows if row["id"] == number)
+        with orders(self._table(key)) as rows:
+            if (order := rows.get(number)) is None:
+                raise Refused(404, NO_ORDER)
         with self._ledger.reading() as session:
             them = status(session, key)["candidates"] if known(session, key) else ()
         email = email_key(order["email1"])
@@ -101,10 +97,15 @@ class Desk:
     def withdraw(self, key: str, number: str, data: bytes) -> dict[str, Any]:
         """Have nothing more sent for an order. Raises Refused."""
         by = By("the order desk", _read(REASON, data)["why"])
-        with alone(table := self._table(key), number) as rows:
-            email = next(email_key(row["email1"]) for row in rows if row["id"] == number)
+        with orders(table := self._table(key)) as rows:
+            if number not in rows:
+                raise Refused(404, NO_ORDER)
+            email = email_key(rows[number]["email1"])
             if not self._withdrawn(key, email, by):
-                change(table, rows, [email], withdrawn="yes")  # no run that begins now reads it
+                for row in rows.values():
+                    if email_key(row["email1"]) == email:
+                        row["withdrawn"] = "yes"
+                write(table, rows)  # no run that begins now reads it
                 at_work = not is_free(self._ledger, key.lower())
                 if not self._withdrawn(key, email, by) and at_work:
                     raise Refused(409, "a run at work may have read it; ask again in a minute")
@@ -117,16 +118,13 @@ class Desk:
 
     def _withdrawn(self, key: str, email: str, by: By) -> bool:
         """Withdraw somebody whom the ledger has; False: it has not. Raises NotDecided."""
-        recover_all(self._ledger)
-        with deciding(self._ledger) as session:
-            campaign = known(session, key)
-            person = known_person(session, campaign.id, email) if campaign else None
-            if campaign is None or person is None:
-                return False
-            steps = own_steps(session, campaign.id, person.id)
-            if steps[Op.INVITE].state is not State.GIVEN_UP:
-                withdraw(session, campaign.id, [email], by)
-        return True
+        with suppress(NoSuchCampaign), deciding(key) as (session, campaign):
+            if person := known_person(session, campaign.id, email):
+                steps = own_steps(session, campaign.id, person.id)
+                if steps[Op.INVITE].state is not State.GIVEN_UP:
+                    withdraw(session, campaign.id, [email], by)
+                return True
+        return False
 
 
 def application(desk: Desk) -> Starlette:
@@ -145,7 +143,8 @@ def application(desk: Desk) -> Starlette:
         except NotDecided as no:
             return JSONResponse({"error": f"this person {no.objections[0][1]}"}, 409)
         except Exception as error:  # noqa: BLE001 - no trace shows a person
-            failed = f"the desk failed ({type(error).__name__})"
+            why = error.mistakes[0] if isinstance(error, BadInput) else type(error).__name__
+            failed = f"the desk failed ({why})"
             print(failed, file=sys.stderr, flush=True)
             return JSONResponse({"error": failed}, 503)
         return JSONResponse(said, 202 if request.method == "POST" else 200)
@@ -155,36 +154,15 @@ def application(desk: Desk) -> Starlette:
     return Starlette(routes=[Route(path, answer, methods=["POST"]), one])
 
 
-@contextmanager
-def alone(table: Path, number: str | None = None) -> Iterator[list[Any]]:
-    """The orders of a table, for one at a time of all threads and processes. Raises Refused."""
-    with table.with_name(".orders.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        read = pd.read_csv(table, dtype=str, keep_default_na=False) if table.exists() else EMPTY
-        if (*read.columns,) != COLUMNS:
-            raise Refused(503, f"{table.name} wants {','.join(COLUMNS)} on line 1")
-        if number is not None and number not in {*read["id"]}:
-            raise Refused(404, "there is no such order")
-        yield read.to_dict("records")
-
-
-def change(table: Path, rows: Sequence[Row], emails: Collection[str], **values: str) -> None:
-    """Write these values into all orders of some email keys."""
-    for row in rows:
-        row.update(values if email_key(row["email1"]) in emails else {})
-    _write(table, rows)
-
-
-def _check(table: Path, order: Row, others: Sequence[Row]) -> None:
+def _check(table: Path, order: Row, others: Iterable[Row]) -> None:
     """Raise Refused with what the definition's reader would say of this order."""
     if (definition := who_reads(table)) is None:
         raise Refused(404, f"no definition here has  candidates: {{file: {table.name}}}")
     with TemporaryDirectory() as aside:
-        copy = Path(copy2(definition, aside))
         # Beside one that is withdrawn: the definition must leave that out.
-        _write(copy.with_name(table.name), [order, order | {"withdrawn": "for example"}])
+        write(one := Path(aside, table.name), {"": order, "out": order | {"withdrawn": "yes"}})
         try:
-            read = read_campaign(copy)
+            read = read_campaign(definition, at=one)
         except BadInput as error:
             said = (": ".join(filter(None, (m.field, m.message))) for m in error.mistakes)
             raise Refused(422, "; ".join(said)) from None
@@ -199,12 +177,6 @@ def _check(table: Path, order: Row, others: Sequence[Row]) -> None:
             raise Refused(422, TWICE)
 
 
-def _write(table: Path, rows: Sequence[Row]) -> None:
-    replace(table, pd.DataFrame(rows, columns=[*COLUMNS]).to_csv(index=False).encode())
-    at = time.time() - 2  # at rest: it is never unfinished
-    os.utime(table, (at, at))
-
-
 def _who(order: Row) -> set[str]:
     name = f"{order['first_name'].strip()} {order['last_name'].strip()}"
     return {email_key(order["email1"]), compared(name)}
@@ -215,6 +187,6 @@ def _read(model: type[BaseModel], data: bytes) -> dict[str, Any]:
     try:
         return model.model_validate_json(data).model_dump()
     except ValidationError as error:
-        wrong = (f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
+        wrong = (": ".join(map(str, (*e["loc"], e["msg"]))) for e in error.errors())
         wanted = f"wanted a JSON object of {', '.join(model.model_fields)}"
         raise Refused(422, "; ".join([wanted, *wrong])) from None

@@ -5,9 +5,7 @@ script.
 """
 
 import csv
-import os
 import re
-import tempfile
 from base64 import b64encode
 from codecs import BOM_UTF8
 from collections.abc import Iterable, Sequence
@@ -18,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from config.errors import CampaignError
+from data.store.files import replace
 from tasks.outputs.ours import check_output, remember
 
 if TYPE_CHECKING:
@@ -47,19 +46,9 @@ def replace_file(path: Path, content: bytes, mode: int = OWN) -> None:
     """Write a file that a person goes on with, in one step. Raises CannotWrite."""
     if path.is_symlink():
         raise CannotWrite(path=path, why="it is a link to another file")
-    name = None
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        number, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:50]}.")
-        with os.fdopen(number, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).chmod(mode)
-        Path(name).replace(path)
+        replace(path, content, mode)
     except OSError as error:
-        if name is not None:
-            Path(name).unlink(missing_ok=True)
         raise CannotWrite(path=path, why=error.strerror or "unknown cause") from None
 
 

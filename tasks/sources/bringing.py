@@ -1,7 +1,5 @@
 """People behind an address or a query, in a file for whoever owns the ledger."""
 
-import os
-import time
 from pathlib import Path
 
 from sqlalchemy import make_url
@@ -9,7 +7,7 @@ from sqlalchemy import make_url
 from config.definition import Table
 from config.errors import BadInput, Place
 from config.settings import Settings, home, settings
-from data.store.receipts import replace
+from data.store.files import replace
 from tasks.sources.address import Unread, fetched
 from tasks.sources.query import answered
 
@@ -22,8 +20,6 @@ def brought(key: str, spec: Table, file: Path, *, kept: bool) -> Path:
         if not kept:
             place.unlink(missing_ok=True)  # what was brought before never stands for it
             replace(place, _table(spec, file, here))
-            at = time.time() - 2  # at rest: it is never unfinished
-            os.utime(place, (at, at))
     except OSError as error:
         raise BadInput.at(Place(place), f"this file cannot be written: {error.strerror}") from None
     return place

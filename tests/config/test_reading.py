@@ -70,6 +70,18 @@ def test_a_definition_with_its_table(tmp_path: Path) -> None:
     assert key_of(file) == "hiring"
 
 
+def test_a_missing_table_is_a_mistake_of_its_definition_unless_people_are_to_be_ordered(
+    tmp_path: Path,
+) -> None:
+    file, orders = write(tmp_path), tmp_path / "hiring.orders.csv"
+    (tmp_path / "people.csv").unlink()
+    assert mistakes(file) == ["hiring.yaml:4:20: there is no file people.csv"]
+    file = write(tmp_path, candidates='{file: hiring.orders.csv, where: {withdrawn: ""}}')
+    assert read_campaign(file).listed == []
+    orders.write_text("first_name,last_name,email1,withdrawn\nAda,Byron,a@people.test,yes\n")
+    assert read_campaign(file).listed == []
+
+
 def test_mistakes_of_both_files_are_told_at_once(tmp_path: Path) -> None:
     file = write(tmp_path)
     file.write_text(file.read_text() + "foo: 1\n")

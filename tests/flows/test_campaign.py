@@ -4,6 +4,7 @@ What was sent is not of interest here: `send` only says how it ended.
 """
 
 import asyncio
+import os
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -91,6 +92,36 @@ def test_whoever_waits_for_their_time_goes_on_by_itself(
     assert asked == began
     with ledger.reading() as session:
         assert len(session.exec(select(Notice)).all()) == notices
+
+
+@pytest.mark.parametrize(
+    ("name", "digest", "end", "stays", "sends"),
+    [
+        ("hiring.orders.csv", None, End.DONE, 300.0, 3),
+        ("hiring.orders.csv", None, End.ATTENTION, 300.0, 3),
+        ("hiring.orders.csv", None, End.DONE, -1.0, 1),  # others have their turn
+        ("hiring.orders.csv", None, End.STOPPED, 300.0, 1),
+        ("hiring.orders.csv", "of what was shown", End.DONE, 300.0, 1),
+        ("hiring.csv", None, End.DONE, 300.0, 1),
+    ],
+)
+def test_a_run_goes_on_while_people_are_ordered(
+    name, digest, end, stays, sends, ledger, asked, folder, monkeypatch
+) -> None:
+    file, table, sent = write(folder, "hiring", candidates={"file": name}), folder / name, []
+    table.touch()
+
+    async def send(*_: object) -> Ending:
+        sent.append("once")
+        if len(sent) < 3:
+            os.utime(table, (len(sent), len(sent)))
+        return Ending("hiring", end, "1 of 3 invited.")
+
+    monkeypatch.setattr(campaign, "send", send)
+    monkeypatch.setattr(campaign, "COLLECTS", 0.0)
+    monkeypatch.setattr(campaign, "STAYS", stays)
+    asyncio.run(run_campaign.fn(file, digest=digest))
+    assert len(sent) == sends
 
 
 def test_a_run_that_prefect_breaks_off_gets_its_answers_all_the_same(

@@ -23,7 +23,7 @@ class Prefect:
         self.is_away = self.is_paused = False
         self.began: list[str] = []
 
-    async def run_now(self, client, file, key: str, once: str) -> bool:
+    async def run_now(self, client, file, key: str) -> bool:
         if self.is_away:
             raise ConnectionError
         if not self.is_paused:

@@ -42,7 +42,7 @@ class Prefect:
             raise ValueError("no such schedule")
         self.deployed.append(campaign.campaign)
 
-    async def run_now(self, client, file: Path, key: str, once: str) -> bool:
+    async def run_now(self, client, file: Path, key: str) -> bool:
         self.began.append(key)
         return True
 

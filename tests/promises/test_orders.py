@@ -52,6 +52,10 @@ def test_54_an_order_that_was_taken_is_sent_once_however_often_it_comes(
     assert ask("GET", "/app-3").json()["invite"] == "done"
     assert campaign("run", file, "--yes").code == 0
     assert sorted(service.invited()) == sorted(PEOPLE)
+    assert ask("POST", id="late", **person("late@example.org")).status_code == 202
+    assert f"ordered in {table}" in campaign("forget", "late@example.org", "--show").out
+    assert campaign("forget", "late@example.org", "--yes").code == 0
+    assert "late@" not in table.read_text()
     assert "person" not in running.kill().said.lower()
 
 

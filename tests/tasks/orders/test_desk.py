@@ -21,8 +21,9 @@ from data.decisions.privacy import forget
 from data.store.lease import lease
 from data.store.states import Op
 from data.store.tables import Decision
-from tasks.forgetting import remove_outputs, what_is_left
+from tasks.forgetting import folders_of, ordered, what_is_left
 from tasks.orders.desk import LARGEST, RATE, Desk, application
+from tasks.orders.table import COLUMNS, LOCK
 from tests.data.desk import Desk as Ledgers
 
 TOKEN = b"0123456789abcdef"
@@ -93,23 +94,25 @@ class Door:
 
 
 @pytest.fixture
-def door(tmp_path: Path, desk: Ledgers) -> Door:
+def door(tmp_path: Path, desk: Ledgers, new_url: str, monkeypatch: pytest.MonkeyPatch) -> Door:
+    monkeypatch.setenv("CAMPAIGN_DATABASE_URL", new_url)
     folder = tmp_path / "campaigns"
     folder.mkdir()
     return Door(folder, desk)
 
 
 def test_what_was_taken_is_kept_through_a_kill_and_taken_once(door: Door) -> None:
-    assert [door.post(ADA)[0] for _ in range(3)] == [202] * 3
+    ada = ADA | {"notes": "Paints\rSings"}
+    assert [door.post(ada)[0] for _ in range(3)] == [202] * 3
     door.open()
     assert door.get()["invite"] == "waiting"
-    assert door.post(ADA) == (202, {"id": "app-1"})
-    assert door.post(ADA | {"source": "Referral"})[0] == 409
-    assert door.post(ADA | {"id": "app-9"})[0] == 202  # the same person by two orders is one
+    assert door.post(ada) == (202, {"id": "app-1"})
+    assert door.post(ada | {"source": "Referral"})[0] == 409
+    assert door.post(ada | {"id": "app-9"})[0] == 202  # the same person by two orders is one
     assert door.people() == ["ada@x.org"]
-    assert door.post(ADA)[0] == door.post(BEN)[0] == 202
+    assert door.post(ada)[0] == door.post(BEN)[0] == 202
     assert door.people() == ["ada@x.org", "ben@x.org"]
-    assert door.post(ADA | {"first_name": "Eve"})[0] == 409
+    assert door.post(ada | {"first_name": "Eve"})[0] == 409
 
 
 def test_what_the_disk_did_not_confirm_is_not_taken(
@@ -122,6 +125,12 @@ def test_what_the_disk_did_not_confirm_is_not_taken(
         patched.setattr(os, "fsync", fails)
         assert door.post(ADA) == (503, {"error": "the desk failed (OSError)"})
     assert door.post(ADA)[0] == 202
+    elsewhere = door.folder / "elsewhere"
+    (door.folder / LOCK).replace(elsewhere)
+    elsewhere.write_text("theirs")
+    (door.folder / LOCK).symlink_to(elsewhere)
+    assert door.post(BEN) == (503, {"error": "the desk failed (LedgerUnusable)"})
+    assert elsewhere.read_text() == "theirs"
 
 
 @pytest.mark.parametrize(
@@ -142,6 +151,7 @@ def test_what_the_disk_did_not_confirm_is_not_taken(
         (BEN | {"first_name": "ada ", "last_name": "LOVELACE"}, 422, "somebody of this address"),
         (BEN | {"email1": "Ben <ben@x.org>"}, 422, "email1: wanted an email address, and nothing"),
         (BEN | {"notes": "x" * LARGEST}, 413, "16,384 bytes"),
+        (BEN | {"notes": "\ud800"}, 422, "Invalid JSON"),
     ],
 )
 def test_what_the_definition_would_refuse(order: Any, status: int, said: str, door: Door) -> None:
@@ -203,6 +213,8 @@ def test_what_a_person_takes_out_of_the_table_stays_out(door: Door) -> None:
     door.table.write_text("\n".join(kept))
     door.post(BEN | {"id": "app-3", "first_name": "Cyd", "email1": "cyd@x.org"})
     assert door.people() == ["ben@x.org", "cyd@x.org"]
+    door.table.write_text(door.table.read_text().replace("app-3", "app-2"))
+    assert f"wanted {','.join(COLUMNS)} on line 1" in door.post(ADA)[1]["error"]
 
 
 def test_whoever_is_forgotten_is_in_no_order_and_their_id_does_not_come_back(door: Door) -> None:
@@ -210,8 +222,8 @@ def test_whoever_is_forgotten_is_in_no_order_and_their_id_does_not_come_back(doo
     door.post(BEN)
     door.runs()
     with door.ledgers.ledger.writing() as session:
-        gone = forget(session, ["ADA@x.org"], By("me", "she asked"))
-    remove_outputs(door.folder / "out", gone)
+        gone, folders = forget(session, ["ADA@x.org"], By("me", "she asked")), folders_of(session)
+    assert [ordered(folders, "ADA@x.org", empty=e) for e in (True, False)] == [[door.table], []]
     assert not any("remove the row" in line for line in what_is_left(gone, [], [], []))
     assert not any(word in door.table.read_text() for word in ("ada", "Ada", "Lovelace", "snakes"))
     assert door.people() == ["ben@x.org"]

@@ -137,6 +137,8 @@ def test_an_address_is_read_like_a_file_and_never_by_what_it_was_before(
     url = "https://x.org/export?token=s3cret"
     answers: list[bytes | Unread] = [
         b"first_name,last_name,email1,notes\nAda,Lovelace,ada@x.org,\n",
+        b'"email1","first_name","last_name","notes"\nada@x.org,Ada,Lovelace,\n',
+        b"first_name,last_name,email1,notes\nAda,Lovelace,ada@x.org,Hi\n",
         b"first_name,last_name,email1,notes\nAda,Lovelace,ada@,\n",
         Unread("x.org broke off"),
     ]
@@ -153,6 +155,8 @@ def test_an_address_is_read_like_a_file_and_never_by_what_it_was_before(
     assert [each.key for each in read.listed] == ["ada@x.org"]
     again = read_campaign(place.file, kept=True)
     assert (again.digest, len(again.listed)) == (read.digest, 1)
+    same, other = (read_campaign(place.file).digest == read.digest for _ in range(2))
+    assert same and not other  # an approval is for the people, and no workbook has the same bytes
     assert place.kept.stat().st_mode & 0o777 == 0o600
     assert f"{place.kept}:2, email1" in place.wrong()
     assert place.wrong() == f"{place.file}, candidates.url: x.org broke off"

@@ -1,0 +1,31 @@
+"""Files are written whole, so that nobody reads half of one, or loses the one before it."""
+
+import os
+import tempfile
+import time
+from contextlib import suppress
+from pathlib import Path
+
+
+def replace(path: Path, content: bytes, mode: int = 0o600) -> None:
+    """Write a file whole and to the disk, for its owner alone. Nobody waits until it rests.
+
+    Raises OSError; what was there before is still there.
+    """
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    number, begun = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:50]}.")
+    try:
+        with os.fdopen(number, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fchmod(number, mode)
+            os.utime(number, (time.time() - 2,) * 2)
+            os.fsync(number)
+        Path(begun).replace(path)
+    except OSError:
+        Path(begun).unlink(missing_ok=True)
+        raise
+    folder = os.open(path.parent, os.O_RDONLY)
+    with suppress(OSError):  # some file systems flush a folder with its files
+        os.fsync(folder)
+    os.close(folder)

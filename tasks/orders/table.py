@@ -1,0 +1,45 @@
+"""The orders of a campaign: a table that is replaced as a whole, by one at a time."""
+
+import csv
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import StringIO
+from pathlib import Path
+
+from config.definition import Candidate
+from config.errors import BadInput, Place
+from data.store.files import replace
+from data.store.lease import lock_file
+
+COLUMNS = ("id", *Candidate.model_fields, "withdrawn")
+LOCK = ".orders.lock"
+WANTED = f"wanted {','.join(COLUMNS)} on line 1, and below it rows with an id of their own"
+Row = dict[str, str]
+
+
+@contextmanager
+def orders(table: Path) -> Iterator[dict[str, Row]]:
+    """The orders of a table by id, for one at a time of all threads and processes.
+
+    Raises BadInput for a table that is not as it was written.
+    """
+    with os.fdopen(lock_file(table.parent, LOCK)) as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        text = table.read_bytes().decode("utf-8-sig") if table.exists() else ""
+        read = csv.DictReader(StringIO(text, newline=""), restval="")
+        rows = [*read]
+        by_id = {row["id"]: row for row in rows if {*row} == {*COLUMNS}}
+        if (text and (*(read.fieldnames or ()),) != COLUMNS) or len(by_id) < len(rows):
+            raise BadInput.at(Place(Path(table.name)), WANTED)
+        yield by_id
+
+
+def write(table: Path, rows: dict[str, Row]) -> None:
+    """Write all orders of a table, on the disk."""
+    text = StringIO(newline="")
+    writer = csv.DictWriter(text, COLUMNS)
+    writer.writeheader()
+    writer.writerows(rows.values())
+    replace(table, text.getvalue().encode())
