@@ -114,7 +114,7 @@ healthy() {
 # The processes of a container, the first that began first.
 of() { grep -lzx "TEAM=$1" /proc/[0-9]*/environ 2>/dev/null | cut -d/ -f3 | sort -n; }
 main_of() { for each in $(of "$1"); do grep -qz buildah "/proc/$each/cmdline" || { echo "$each" && return; }; done; }
-killed() { of "$1" | xargs -r kill -9; }
+killed() { of "$1" | xargs -r kill -9 2>/dev/null || true; } # some end with others
 stopped() {
   local number
   number=$(main_of "$1")
@@ -133,10 +133,11 @@ within() { # half an hour for all of it, however busy the machine
 
 postgres() {
   local bin as=(runuser -u postgres --)
-  bin=$(ls -d /usr/lib/postgresql/*/bin | tail -1)
+  bin=$(echo /usr/lib/postgresql/*/bin)
   rm -rf "$FOLDER/postgres" && install -d -o postgres "$FOLDER/postgres"
+  echo team >"$FOLDER/postgres/password"
   "${as[@]}" "$bin/initdb" -D "$FOLDER/postgres/data" -U campaigns -A scram-sha-256 \
-    --pwfile=<(echo team) >/dev/null
+    --pwfile="$FOLDER/postgres/password" >/dev/null
   (cd / && exec "${as[@]}" "$bin/postgres" -D "$FOLDER/postgres/data" -k "$FOLDER/postgres") \
     >"$FOLDER/postgres.log" 2>&1 &
   POSTGRES=$!
@@ -174,7 +175,7 @@ sends() {
   return 1
 }
 
-status() { run up up campaign status --json >"$FOLDER/status.json"; }
+status() { run up up campaign status --json >"$FOLDER/status.json" 2>/dev/null || true; } # 3: unsure
 
 # From the statuses: how many stand there; or of each doubt its campaign, what the service's own
 # record says of it, and the address.
@@ -237,7 +238,7 @@ ENV
   until sends worker-1 && sends worker-2 && [ "$(invited)" -ge 20 ]; do within; done
   killed worker-2 && say "worker-2 is killed, with all of its runs. $(invited) people are invited."
   stopped worker-1 && say "worker-1 has stopped. $(invited) people are invited."
-  until status && [ $(($(told invited) + $(told unsure))) -eq $((CAMPAIGNS * PEOPLE)) ]; do
+  until status; [ $(($(told invited) + $(told unsure))) -eq $((CAMPAIGNS * PEOPLE)) ]; do
     within
   done
   say "$(told invited) people are invited, $(told unsure) unsure. A person settles these."
