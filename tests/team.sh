@@ -190,7 +190,7 @@ without_a_daemon() {
   stopped() { end_of "worker-$1"; }
   end_of() {
     local number
-    number=$(of "$1" | head -1)
+    read -r number < <(of "$1")
     kill -TERM "$number"
     while [ -d "/proc/$number" ]; do within; done
   }
