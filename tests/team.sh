@@ -226,7 +226,7 @@ definitions() {
   say "$CAMPAIGNS campaigns of $PEOPLE people are in the folder."
 }
 
-# How many stand there; or of each doubt its campaign, what the service's own record says, and whom.
+# How many stand there; or of each campaign with doubts what the service's own record says of them.
 told() {
   python3 - "$FOLDER/status.json" "$1" "$RECORD" <<'PY'
 import json, sys
@@ -239,9 +239,10 @@ if sys.argv[2] != "doubts":
 entries = map(json.loads, Path(sys.argv[3]).read_text().splitlines())
 came = {each["email"] for each in entries if each["op"] == "invite" and each["worked"]}
 for each in statuses:
-    for row in each["candidates"]:
-        if row["invite"] == "unsure":
-            print(each["campaign"], "--sent" if row["email1"] in came else "--again", row["email1"])
+    unsure = [row["email1"] for row in each["candidates"] if row["invite"] == "unsure"]
+    if unsure:
+        says = (word for who in unsure for word in ("--sent" if who in came else "--again", who))
+        print(each["campaign"], *says)
 PY
 }
 
@@ -249,14 +250,12 @@ status() { typed campaign status --json >"$FOLDER/status.json" || [ $? -eq 3 ]; 
 invited() { grep -c '"op":"invite".*"worked":true' "$RECORD" || true; }
 
 settle() { # as a person would who looks into the service's web application
-  local key word email
+  local words
   told doubts >"$FOLDER/doubts"
-  while read -r key word email; do
-    typed campaign settle "$key" "$word" "$email" --why "By the record" </dev/null
+  while read -ra words; do
+    typed campaign settle "${words[@]}" --why "By the record" </dev/null
+    typed campaign run --yes "/campaigns/${words[0]}.yaml" </dev/null
   done <"$FOLDER/doubts"
-  cut -d' ' -f1 "$FOLDER/doubts" | sort -u | while read -r key; do
-    typed campaign run --yes "/campaigns/$key.yaml" </dev/null
-  done
 }
 
 team() {
