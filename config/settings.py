@@ -4,6 +4,7 @@ import os
 import re
 from contextlib import suppress
 from datetime import timedelta
+from getpass import getuser
 from hashlib import sha256
 from ipaddress import ip_address
 from pathlib import Path
@@ -139,14 +140,15 @@ class Settings(BaseSettings):
     ca_file: UnderHome | None = None
     """Certificates (PEM) of your company's own authority, trusted in addition."""
     keep: timedelta | None = Field(None, ge=timedelta(days=1), le=timedelta(days=36_525))
-    """How long people's data may be kept: 1 day to 100 years, such as 180 days; `campaign doctor`
-    says where longer."""
+    """How long people's data may be kept: 1 day to 100 years, such as 180 days; see `doctor`."""
     notify_url: Annotated[SecretStr, AfterValidator(_notice)] | None = None
     """A webhook or mailbox that is told when a campaign needs a person; never shown."""
     fetch_authorization: SecretStr | None = None
     """The header Authorization for people behind an address, such as Bearer TOKEN; never shown."""
     orders_token: SecretStr | None = Field(None, min_length=16)
     """What `campaign orders` wants after Bearer, 16 characters or more; never shown."""
+    who: str = Field(default_factory=getuser, max_length=100)
+    """Who decides by a command, such as a service account; else the user of this machine."""
 
     @property
     def account(self) -> str:

@@ -1,7 +1,6 @@
 """The flow of one campaign: its body is the process."""
 
 import asyncio
-import getpass
 import time
 from contextlib import suppress
 from datetime import timedelta
@@ -15,7 +14,7 @@ from prefect.runtime import flow_run
 from config.definition import ORDERS
 from config.errors import CampaignError
 from config.reading import key_of, table_of
-from config.settings import service_settings
+from config.settings import service_settings, settings
 from data.campaigns.intake import Allowed
 from data.eligibility.holds import Kind
 from data.sending.runs import recover
@@ -62,7 +61,7 @@ async def run_campaign(
         accept_removed: Go on although many people are gone from the file.
         keep_project: It is the same campaign, although the file names another project.
     """
-    who = getpass.getuser() if is_typed() else "a run in Prefect"
+    who = settings().who if is_typed() else "a run in Prefect"
     allowed = Allowed(who, accept_removed, keep_project)
     async with stopping_gently() as stop:
         try:
@@ -116,7 +115,7 @@ async def send(
 ) -> Ending:
     """What the flow does, from the file to its ending. Raises CampaignError."""
     settings = service_settings()
-    with Ledger.open(settings.database_url) as ledger:
+    with Ledger.open(settings.database_url, migrate=is_typed()) as ledger:
         key = key_of(file)
         with lease(ledger, key) as held:
             receipts.check(ledger, key, settings.base_url, file)

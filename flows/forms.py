@@ -19,7 +19,7 @@ from pydantic import Field
 from sqlmodel import Session
 
 from config.errors import CampaignError, NotAsTyped, command
-from data.decisions.approvals import approve
+from data.decisions.approvals import OWN, approve
 from data.decisions.decisions import By, NotDecided
 from data.decisions.doubts import Verdict, doubts, settle
 from data.decisions.transaction import deciding
@@ -64,7 +64,8 @@ async def approve_campaign(
     def decide(session: Session, of: Campaign) -> str:
         by, reject = By(who, why), answer == "reject"
         answered = approve(session, of.id, by, reject=reject, only=plan.strip())
-        return f"{answer} {answered.code or 'the pilot'}"
+        own = f" ({OWN})" if answered.own else ""
+        return f"{answer} {answered.code or 'the pilot'}{own}"
 
     return await _decided(campaign, decide, run=answer == "approve")
 

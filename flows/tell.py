@@ -43,7 +43,7 @@ def note_situation(ending: Ending, *, typed: bool = False) -> None:
     Who `typed` the run has read it. Once nobody is needed the campaign's situations are over: the
     same one is told again if it comes.
     """
-    with Ledger.open(settings().database_url) as ledger, ledger.writing() as session:
+    with Ledger.open(settings().database_url, migrate=typed) as ledger, ledger.writing() as session:
         if ending.kind.needs_a_person and not typed:
             which = f"{ending.key} {ending.kind} {ending.fingerprint}"
             note(session, which, f"{ending.key}: {ending}")
@@ -63,7 +63,7 @@ async def tell(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> No
     del flow, state
     if flow_run.deployment_id is None:
         return
-    with Ledger.open(settings().database_url) as ledger:
+    with Ledger.open(settings().database_url, migrate=False) as ledger:
         await tell_waiting(ledger)
 
 

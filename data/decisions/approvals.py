@@ -4,7 +4,7 @@ The same word approves the pilot's email, once the pilot has it. What makes an a
 eligibility/holds.py.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlmodel import Session
 
@@ -17,6 +17,7 @@ from data.store.states import Op, State
 from data.store.tables import Campaign, Step
 
 PILOT = "pilot"  # in the place of a plan's code
+OWN = "approved by the same person who ran it"  # and to whom its plan was shown
 
 
 class NothingToApprove(NotAsTyped):
@@ -38,6 +39,7 @@ class Answered:
 
     code: str | None
     new: bool = True
+    own: bool = False  # see OWN
 
 
 def show(session: Session, campaign_id: int, code: str, who: str) -> None:
@@ -78,9 +80,11 @@ def approve(
     before = last[0] if last[1] == about[2] else None
     if before == REJECT and not reject and not by.why.strip():
         raise ReasonMissing
+    own = not reject and code is not None and by.who == asked.shown_to
     if before != word:
-        note(session, word, by, campaign_id, *about)
-    return Answered(code, new=before != word)
+        said = replace(by, why=f"{by.why} ({OWN})".strip()) if own else by
+        note(session, word, said, campaign_id, *about)
+    return Answered(code, new=before != word, own=own)
 
 
 def _pilots_email(session: Session, campaign: Campaign) -> Step:

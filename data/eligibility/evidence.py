@@ -82,10 +82,10 @@ _LAST_INVITED = """
 """
 _NEWEST = "SELECT max(id) FROM decision WHERE campaign_id = c.id AND person_id {} AND word IN ({})"
 _FACTS = text(f"""
-SELECT c.*, (SELECT uuid FROM ledger) AS uuid,
+SELECT c.*, (SELECT uuid FROM ledger) AS uuid, (SELECT version_num FROM alembic_version) AS version,
     made.state AS creation, made.part_id AS made, made.service_id AS project,
     attached.state AS attachment, attached.service_id AS problem,
-    paused.word AS paused, paused.at AS paused_at, shown.value AS shown,
+    paused.word AS paused, paused.at AS paused_at, shown.value AS shown, shown.who AS shown_to,
     answer.word AS answer, answer.value AS answered,
     (SELECT id FROM decision WHERE campaign_id = c.id AND {SENDS_MORE}
      AND NOT (word = 'sent' AND person_id IS NOT NULL AND value IS NULL) -- an invitation is over

@@ -10,7 +10,7 @@ from sqlmodel import Session
 from data.eligibility.evidence import ABOUT, WHOSE, facts_of
 from data.eligibility.holds import Hold, Scope, kept_back
 from data.sending.outcomes import refusals
-from data.store.ledger import LedgerGone, place_of
+from data.store.ledger import NEWEST, LedgerGone, place_of
 from data.store.states import NEEDS, OF_PROJECT, OPEN, Op, State
 from data.store.tables import PART, PERSON, REQUEST, STEP, now, one_of
 
@@ -48,10 +48,10 @@ def claim(
 
     Whatever was planned, what is due and what is held are asked again here, in the transaction
     that claims: a person may have decided otherwise a moment ago. Raises LedgerGone for a ledger
-    whose mark is smaller than `mark`, to which this run has grown it.
+    whose mark is smaller than `mark`, to which this run has grown it, or that was migrated.
     """
     facts = facts_of(session, campaign_id, per_second)  # as it stands by now
-    if facts is None or facts.mark < mark:
+    if facts is None or facts.mark < mark or facts.version != NEWEST:
         raise LedgerGone(place=place_of(session.get_bind().engine.url))
     wanted = dict.fromkeys(step for steps in requests for step in steps)
     rows = session.connection().execute(_FREE[op], {"of": campaign_id, "steps": wanted})

@@ -39,8 +39,13 @@ class LedgerUnusable(CampaignError):
 
 
 class NewerLedger(CampaignError):
-    """The ledger {place} was written by a newer version of this program ({version}; this one knows
-    {newest}). Nothing was sent and nothing was changed. Update this installation."""
+    """The ledger {place} is of a newer version of this program ({version}; this one knows
+    {newest}). Nothing was sent because of that. Update this installation."""
+
+
+class NotMigrated(CampaignError):
+    """The ledger {place} is of an older version of this program ({version}; this one knows
+    {newest}). Nothing was sent. Stop what runs, save the ledger, then start `campaign up`."""
 
 
 class ForeignDatabase(CampaignError):
@@ -55,9 +60,9 @@ class NoLedger(CampaignError):
 
 
 class LedgerGone(CampaignError):
-    """The ledger {place} was moved, replaced, deleted, or overwritten with a copy while it was in
-    use. Nothing more is sent; the original file has every outcome. Put it back, or name its new
-    place in CAMPAIGN_DATABASE_URL, then run again."""
+    """The ledger {place} was moved, replaced, deleted, overwritten with a copy, or migrated by a
+    newer version while it was in use. Nothing more is sent; the original has every outcome. Put it
+    back, or name its new place in CAMPAIGN_DATABASE_URL, then run again."""
 
 
 class Ledger:
@@ -77,14 +82,14 @@ class Ledger:
             event.listen(engine, "do_connect", lambda *_: self.refuse_where_gone())
 
     @classmethod
-    def open(cls, url: str | None = None, *, create: bool = True) -> Self:
-        """Open and migrate. Raises LedgerUnusable, NewerLedger, ForeignDatabase, NoLedger."""
-        with explained("in CAMPAIGN_DATABASE_URL"):
-            address = make_url(url or settings().database_url)
+    def open(cls, url: str | None = None, *, create: bool = True, migrate: bool = True) -> Self:
+        """Open and migrate; on a server, where no copy is made, only if both are allowed. Raises
+        LedgerUnusable, NewerLedger, NotMigrated, ForeignDatabase, NoLedger."""
+        address = make_url(url or settings().database_url)
         with explained(place_of(address), ImportError, OSError):
             engine = _engine(address, create=create)
             try:
-                _bring_up_to_date(engine, create=create)
+                _bring_up_to_date(engine, create=create, migrate=create and migrate)
                 return cls(engine)
             except BaseException:
                 engine.dispose()
@@ -228,12 +233,6 @@ _CAUSES = (
         "that needs the package psycopg",
         'Type  pip install "psycopg[binary]"  or leave out CAMPAIGN_DATABASE_URL.',
     ),
-    ("disk i/o", "the disk does not answer", "Check the disk, then run again."),
-    (
-        "could not parse",
-        "that is no address of a database",
-        "Write sqlite:////path/to/ledger.db or postgresql://user@host/database.",
-    ),
 )
 
 
@@ -298,16 +297,17 @@ def _begin(connection: Connection) -> None:
     connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
 
 
-def _bring_up_to_date(engine: Engine, *, create: bool) -> None:
+def _bring_up_to_date(engine: Engine, *, create: bool, migrate: bool) -> None:
     """Make the tables, or migrate older ones after a backup. Foreign ones stay as they are."""
     in_a_file = engine.dialect.name == "sqlite"
-    newest = _migrations()[-1].name[:4]
     with engine.connect().execution_options(reading=True) as looking:
-        version = _version(looking, newest)
-    if version == newest:
+        version = _version(looking)
+    if version == NEWEST:
         return
     if version is None and not create:
         raise NoLedger(place=place_of(engine.url))
+    if not (version is None or in_a_file or migrate):
+        raise NotMigrated(place=place_of(engine.url), version=version, newest=NEWEST)
     if in_a_file:
         with closing(engine.raw_connection()) as connection:
             _keep_a_log(connection)
@@ -316,14 +316,14 @@ def _bring_up_to_date(engine: Engine, *, create: bool) -> None:
     with engine.begin() as connection:
         if not in_a_file:
             postgres.alone(connection)
-        version = _version(connection, newest)  # another process may have been quicker
+        version = _version(connection)  # another process may have been quicker
         if version is None:
             SQLModel.metadata.create_all(connection, checkfirst=False)
             connection.execute(text(f"CREATE TABLE {_VERSIONS} (version_num VARCHAR(32) NOT NULL)"))
-            connection.execute(text(f"INSERT INTO {_VERSIONS} VALUES ('{newest}')"))  # noqa: S608
+            connection.execute(text(f"INSERT INTO {_VERSIONS} VALUES ('{NEWEST}')"))  # noqa: S608
             connection.execute(insert(LedgerId).values(uuid=str(uuid4())))
-        elif version != newest:
-            _migrate(connection, version, newest)
+        elif version != NEWEST:
+            _migrate(connection, version)
 
 
 def _keep_a_log(connection: Any) -> None:
@@ -339,7 +339,7 @@ def _keep_a_log(connection: Any) -> None:
             time.sleep(0.02)
 
 
-def _version(connection: Connection, newest: str) -> str | None:
+def _version(connection: Connection) -> str | None:
     """The version of the tables; None: there are none. Raises ForeignDatabase, NewerLedger."""
     place = place_of(connection.engine.url)
     names = set(inspect(connection).get_table_names())
@@ -350,8 +350,8 @@ def _version(connection: Connection, newest: str) -> str | None:
     version = str(connection.scalar(read)) if ours else ""
     if not re.fullmatch("[0-9]{4}", version):
         raise ForeignDatabase(place=place)
-    if version > newest:
-        raise NewerLedger(place=place, version=version, newest=newest)
+    if version > NEWEST:
+        raise NewerLedger(place=place, version=version, newest=NEWEST)
     return version
 
 
@@ -364,12 +364,12 @@ def _back_up(file: Path, version: str) -> None:
         replace(kept, ledger.serialize())
 
 
-def _migrate(connection: Connection, version: str, newest: str) -> None:
+def _migrate(connection: Connection, version: str) -> None:
     """Make of tables of this version the newest ones, in the transaction of this connection."""
     for file in _migrations():
         if file.name[:4] > version:
             run_path(str(file))["upgrade"](connection)
-    connection.execute(text(f"UPDATE {_VERSIONS} SET version_num = '{newest}'"))  # noqa: S608
+    connection.execute(text(f"UPDATE {_VERSIONS} SET version_num = '{NEWEST}'"))  # noqa: S608
 
 
 def _migrations() -> list[Path]:
@@ -401,3 +401,4 @@ def _is_database(path: str) -> bool:
 
 
 _VERSIONS = "alembic_version"
+NEWEST = _migrations()[-1].name[:4]  # what this process knows, whatever is installed meanwhile

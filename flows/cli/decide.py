@@ -1,6 +1,5 @@
 """The commands with which a person decides about people, plans, and whole campaigns."""
 
-import getpass
 from pathlib import Path
 
 import typer
@@ -127,7 +126,8 @@ def approve(
         answered = approvals.approve(session, campaign.id, by_whom(why), reject=reject, only=plan)
         what = f"Plan {answered.code}" if answered.code else "The pilot's email"
         already = "" if answered.new else " already"
-        print(f"{what} of {campaign.key} is{already} {'rejected' if reject else 'approved'}.")
+        done = "rejected" if reject else approvals.OWN if answered.own else "approved"
+        print(f"{what} of {campaign.key} is{already} {done}.")
         if not reject:
             _then_run(campaign)
 
@@ -179,7 +179,7 @@ def forget(
 
 
 def by_whom(why: str) -> By:
-    return By(getpass.getuser(), why.strip())
+    return By(settings().who, why.strip())
 
 
 def _clean_up(known: list[privacy.Known]) -> None:

@@ -1,6 +1,5 @@
 """The commands that look: `plan`, `status` and `history`. None makes a request."""
 
-import getpass
 import json
 from collections.abc import Iterator, Sequence
 from itertools import islice
@@ -44,7 +43,7 @@ def plan(
     # What a person is to approve has to be in the ledger; nothing else of a plan is kept.
     kept = read.definition.invites.approval is not None and bool(here.base_url)
     with Ledger.open(here.database_url) as ledger:
-        made = make_plan(read, ledger, here, allowed=Allowed(getpass.getuser()), dry=not kept)
+        made = make_plan(read, ledger, here, allowed=Allowed(here.who), dry=not kept)
     if as_json:
         print(json.dumps(_as_json(made), ensure_ascii=False, indent=2))
     else:

@@ -1,7 +1,6 @@
 """The command that sends: `run` shows the plan, asks, and runs the flow."""
 
 import asyncio
-import getpass
 import json
 import sys
 from collections.abc import Iterator, Sequence
@@ -55,7 +54,7 @@ def run(
         rehearsed(campaigns, as_json=as_json)
         return 2 if wrong else 0
     settings = service_settings()
-    allowed = Allowed(getpass.getuser(), accept_removed, keep_project)
+    allowed = Allowed(settings.who, accept_removed, keep_project)
     campaigns, wrong = _read(files)
     with prefect_server() as ready, Ledger.open(settings.database_url) as ledger:
         shown = words.in_short if yes and campaigns[1:] else words.planned

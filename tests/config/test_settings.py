@@ -56,6 +56,11 @@ def test_all_six_from_the_environment_or_from_the_file(
     write(home / ".env", SIX | {"CAMPAIGN_KEEP": "180 days"})
     assert service_settings().base_url == "https://api.example.com"
     assert settings().keep is not None
+    monkeypatch.setenv("USER", "ada")
+    monkeypatch.delenv("LOGNAME", raising=False)
+    assert settings().who == "ada"
+    monkeypatch.setenv("CAMPAIGN_WHO", "robot")
+    assert settings().who == "robot"
     for name, value in (SIX | {"ASSESSMENT_CLIENT_ID": "other"}).items():
         monkeypatch.setenv(name, value)
     read = service_settings()

@@ -2,6 +2,7 @@
 
 import pytest
 
+from data.campaigns.history import history
 from data.decisions import approvals, doubts
 from data.decisions import decisions as d
 from data.eligibility.holds import campaign_holds, code_now, holds
@@ -106,10 +107,20 @@ def test_a_rejection_needs_a_reason_to_be_overruled(desk):
     with pytest.raises(d.ReasonMissing):
         desk.call(approvals.approve, d.By("me"))
     assert stands(desk) == (False, False)
-    desk.call(approvals.approve, ME)
+    desk.call(approvals.approve, d.By("boss", "because"))
     assert stands(desk) == (True, True)
-    assert desk.call(approvals.approve, d.By("me"), reject=True).new
+    assert desk.call(approvals.approve, ME, reject=True).new
     assert stands(desk) == (False, False)
+
+
+def test_an_approval_by_the_same_person_who_ran_it_says_so(desk):
+    shown(desk, "Ada")
+    for who in ("boss", "me"):
+        assert desk.call(approvals.approve, d.By(who, "fine")).own == (who == "me")
+        assert not desk.call(approvals.approve, d.By(who), reject=True).own
+    with desk.at() as (session, campaign_id):
+        said = {each.who: each.words for each in history(session, campaign_id) if each.words}
+    assert said == {"boss": "fine", "me": f"fine ({approvals.OWN})"}
 
 
 def test_a_plan_that_was_approved_before_another_one_is_approved_anew(desk):
@@ -128,7 +139,7 @@ def test_a_plan_that_leaves_somebody_out_is_approved_anew_and_a_no_is_never_refu
     desk.call(approvals.approve, ME)
     CHANGES["somebody withdrawn"](desk)
     code = shown(desk, "Ada", "Ben", "Cyd")
-    assert desk.call(approvals.approve, ME) == approvals.Answered(code)
+    assert desk.call(approvals.approve, ME) == approvals.Answered(code, own=True)
     assert stands(desk) == (True, True)
     desk.call(d.withdraw, [address("Cyd")], ME)
     assert desk.call(approvals.approve, ME, reject=True) == approvals.Answered(code)

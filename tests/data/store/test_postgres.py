@@ -4,7 +4,8 @@ from urllib.parse import quote
 
 import pytest
 
-from data.store.ledger import Ledger
+from data.store import ledger as module
+from data.store.ledger import Ledger, NotMigrated
 from tests.data.desk import Desk
 from tests.data.ledgers import empty, new_url, postgres
 
@@ -26,6 +27,18 @@ def test_its_transactions_are_ours_whatever_the_server_or_the_address_says(new_u
         show = session.connection().exec_driver_sql
         found = [show(f"SHOW {each}").scalar() for each in SHOWN]
     assert found == ["read committed", "30s", "on", "5MB"]
+
+
+def test_an_older_one_is_migrated_by_nobody_who_may_not(
+    new_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Ledger.open(new_url).close()
+    monkeypatch.setattr(module, "NEWEST", "0009")
+    for how in ({"create": False}, {"migrate": False}):
+        with pytest.raises(NotMigrated, match="0009"):
+            Ledger.open(new_url, **how)
+    Ledger.open(new_url).close()
+    Ledger.open(new_url, create=False, migrate=False).close()
 
 
 def test_it_plans_by_the_people_that_were_taken_in(new_url: str) -> None:
