@@ -1,8 +1,10 @@
 """The flow of one campaign: its body is the process."""
 
 import asyncio
+import sys
 import time
-from contextlib import suppress
+from collections.abc import AsyncIterator
+from contextlib import ExitStack, asynccontextmanager, suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -19,7 +21,7 @@ from data.campaigns.intake import Allowed
 from data.eligibility.holds import Kind
 from data.sending.runs import recover
 from data.store import receipts
-from data.store.lease import lease
+from data.store.lease import AtWork, Lease, lease
 from data.store.ledger import Ledger
 from data.store.tables import now
 from flows.ending import End, Ending, broken_off, ended
@@ -34,6 +36,7 @@ from tasks.sending.run import sending
 from tasks.sources.reading import read_campaign
 
 typed_endings: list[Ending] = []  # for the command, which says more than Prefect may keep
+LOOKS_AGAIN = 1.0  # seconds, while another process is at work on the campaign
 A_WHILE = timedelta(minutes=1)  # until a run looks again whether another process is at work
 # Seconds in which orders are collected, and in which a run stays for them.
 COLLECTS, STAYS = 10.0, 300.0
@@ -117,7 +120,7 @@ async def send(
     settings = service_settings()
     with Ledger.open(settings.database_url, migrate=is_typed()) as ledger:
         key = key_of(file)
-        with lease(ledger, key) as held:
+        async with holding_lease(ledger, key, stop) as held:
             receipts.check(ledger, key, settings.base_url, file)
             with ledger.writing() as session:
                 recover(session, key)  # what a dead run was sending is unsure from here on
@@ -145,3 +148,21 @@ async def send(
                     return ended(ledger, refreshed(plan, read, ledger, allowed.who))
                 return ended(ledger, plan, early)
             return ended(ledger, plan)
+
+
+@asynccontextmanager
+async def holding_lease(ledger: Ledger, key: str, stop: asyncio.Event) -> AsyncIterator[Lease]:
+    """Hold the campaign's lease. A run that a person typed waits for it, and says for whom."""
+    held, waits = None, False
+    with ExitStack() as stack:
+        while held is None:
+            try:
+                held = stack.enter_context(lease(ledger, key))
+            except AtWork as busy:
+                if not is_typed() or stop.is_set():
+                    raise
+                if not waits:
+                    print(f"{busy} Waiting for it.", file=sys.stderr, flush=True)
+                    waits = True
+                await happens_within(LOOKS_AGAIN, stop)
+        yield held

@@ -7,6 +7,8 @@ from pickle import HIGHEST_PROTOCOL, dumps
 
 import pytest
 
+from data.store.lease import lease
+from data.store.ledger import Ledger
 from sandbox.faults import lost, status
 from tests.promises.conftest import campaign, prefect_server, prefect_url, sandbox
 from tests.promises.support.commands import Campaign
@@ -87,6 +89,20 @@ def test_the_service_s_own_words_are_on_the_terminal_alone(
         rows = [repr(database.execute(f'SELECT * FROM "{each}"').fetchall()) for each in tables]
     assert any("403" in each for each in rows)
     assert not any("Adalbert" in each for each in rows)
+
+
+def test_a_run_says_who_is_at_work_and_waits_for_them(sandbox, campaign: Campaign) -> None:
+    service = sandbox()
+    campaign.write(people=2)
+    with (
+        Ledger.open(campaign.environment["CAMPAIGN_DATABASE_URL"]) as ledger,
+        lease(ledger, "hiring"),
+    ):
+        waits = campaign.start("run", "hiring.yaml", "--yes").until_shown("Waiting for it.")
+        assert "is being sent by process" in waits.shown()
+        assert service.changes() == []
+    assert waits.end().code == 0
+    assert len(service.invited()) == 2
 
 
 def test_a_rehearsal_sends_nothing_and_remembers_nothing(sandbox, campaign: Campaign) -> None:
