@@ -2,6 +2,7 @@
 
 import html
 import json
+import os
 import re
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
@@ -58,7 +59,9 @@ def remove_outputs(folder: Path, known: Sequence[Known]) -> tuple[list[Path], li
     removed: list[Path] = []
     changed: list[Path] = []
     for file in sorted({*_outputs(folder, known), *fetched.glob("*")}) if signs else ():
-        if file.is_symlink() or not file.is_file() or str(file) in read or not _names(file, signs):
+        if file.is_symlink() or not os.access(file, os.R_OK) or not file.is_file():
+            continue
+        if str(file) in read or not _names(file, signs):
             continue
         if file.parent == fetched or written_by_us(file):
             file.unlink()
@@ -100,7 +103,7 @@ def _outputs(folder: Path, known: Sequence[Known]) -> Iterator[Path]:
     """The files that may be ours; `-o` mostly writes beside the definition."""
     yield from folder.rglob("*")
     for beside in {Path(held.file).parent for each in known for held in each.campaigns}:
-        for pattern in ("*", "*/index.html", "*/pages/*.html"):
+        for pattern in ("*", "*/index.html", "pages/*.html", "*/pages/*.html"):
             yield from beside.glob(pattern)
 
 

@@ -187,13 +187,13 @@ def _clean_up(known: list[privacy.Known]) -> None:
     removed, changed = remove_outputs(settings().output_dir, known)
     waits = "Waiting for a run that sends from this ledger, to remove the last traces. Do not stop."
     with Ledger.open() as ledger:
-        rewrite(ledger, lambda: words.aside(waits))
         place = None if ledger.on_a_server else Path(str(ledger.url.database))
-    backups = sorted(place.parent.glob(f"{place.name}.tables-*")) if place else []
-    for line in what_is_left(known, removed, changed, backups):
-        print(line)
-    if settings().do_not_contact:
-        print(f"  remove the address from {settings().do_not_contact} if it is there")
+        backups = sorted(place.parent.glob(f"{place.name}.tables-*")) if place else []
+        for line in what_is_left(known, removed, changed, backups):
+            print(line, flush=True)
+        if settings().do_not_contact:
+            print(f"  remove the address from {settings().do_not_contact} if it is there")
+        rewrite(ledger, lambda: words.aside(waits))  # last: it may have to wait, or be broken off
 
 
 def _tell_what_is_held(known: privacy.Known, tables: list[Path]) -> None:

@@ -32,7 +32,7 @@ from data.decisions.transaction import deciding
 from data.store.lease import is_free
 from data.store.ledger import Ledger
 from data.store.states import Op, State
-from data.store.tables import SeenFile, now
+from data.store.tables import Person, SeenFile, now
 from tasks.orders.table import COLUMNS, LOCK, Row, orders, write
 from tasks.status import status
 
@@ -119,10 +119,13 @@ class Desk:
     def _withdrawn(self, key: str, email: str, by: By) -> bool:
         """Withdraw somebody whom the ledger has; False: it has not. Raises NotDecided."""
         with suppress(NoSuchCampaign), deciding(key) as (session, campaign):
-            if person := known_person(session, campaign.id, email):
+            person = known_person(session, campaign.id, email)
+            while person and person.became:  # their address was corrected
+                person = session.get(Person, person.became)
+            if person is not None:
                 steps = own_steps(session, campaign.id, person.id)
                 if steps[Op.INVITE].state is not State.GIVEN_UP:
-                    withdraw(session, campaign.id, [email], by)
+                    withdraw(session, campaign.id, [person.email1], by)
                 return True
         return False
 

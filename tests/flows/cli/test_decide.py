@@ -13,7 +13,7 @@ from sqlmodel import SQLModel, select
 from data.decisions.decisions import By, block, withdraw
 from data.store.states import Op, State
 from data.store.tables import Decision
-from flows.cli import app, words
+from flows.cli import app, decide, words
 from tests.data.desk import Desk
 
 AGAIN = ["invite", "backend", "ada@x.org", "--why", "It went to spam"]
@@ -145,6 +145,19 @@ def test_nobody_held_is_reminded(desk: Desk) -> None:
     desk.call(lambda session, _: block(session, ["ada@x.org"], By("me", "asked")))
     assert app.run(["invite", "backend", "--everyone", "--why", "reminder", "--yes"]) == 0
     assert [desk.state(each)[1] for each in ("Ada", "Ben")] == ["done", "waiting"]
+
+
+def test_what_is_left_is_said_before_the_last_traces_have_to_wait(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    desk.take_in("Ada")
+
+    def waits(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(decide, "rewrite", waits)
+    assert app.run(["forget", "ada@x.org", "--yes"]) == 130
+    assert "remove the row from" in capsys.readouterr().out
 
 
 def test_the_question_says_who_is_nowhere(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ from config.errors import BadInput
 from config.reading import read_campaign
 from config.sheets.files import REST
 from data.campaigns.intake import take_in
-from data.decisions.decisions import By, block
+from data.decisions.decisions import By, block, correct
 from data.decisions.privacy import forget
 from data.store.lease import lease
 from data.store.states import Op
@@ -278,6 +278,14 @@ def test_an_order_is_withdrawn_in_the_ledger_with_its_reason(door: Door) -> None
             "the order desk",
             "She took another job",
         )
+
+
+def test_an_order_whose_address_was_corrected_is_withdrawn_at_the_right_one(door: Door) -> None:
+    door.post(ADA), door.runs(sends=False)
+    door.ledgers.call(correct, "ada@x.org", "ada@y.org", By("me"), key="hiring")
+    assert door.delete() == 200
+    door.ledgers.sends(key="hiring")
+    assert door.ledgers.state("ada@y.org", "hiring") == ("given up", "given up")
 
 
 def test_a_run_at_work_may_have_read_an_order_that_is_withdrawn(door: Door) -> None:
