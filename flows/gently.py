@@ -30,6 +30,7 @@ LOOKS = 2.0  # seconds between two looks at whether somebody ended the run in Pr
 ANSWERS_WITHIN = 8.0
 BY_SIGNAL = "Execution was "  # begins Prefect's message of a run that a signal ended
 STOPPED = "interrupted: it was stopped as it began or ended. What it sent is recorded."
+WRAPPER = "flows.gently"  # this module, as a command begins it
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
@@ -158,14 +159,15 @@ def main(words: list[str]) -> int:
 def end_runs(processes: Iterable[psutil.Process], worker: str = "", **of: str) -> None:
     """Tell the flow runs among these processes to stop, and wait for them.
 
-    `of` is what their environment has besides. A worker whose name begins with `worker`, and whose
-    wrapper was killed, begins no more of them.
+    `of` is what their environment has besides. With `worker`, how the names of ours begin: those
+    that no wrapper watches any more, and a worker whose wrapper was killed, which begins others.
     """
     runs = []
     for process in processes:
         with suppress(psutil.Error):  # it has just ended, or is another user's
             its = process.environ()
-            if not of.items() <= its.items():
+            watched = any(WRAPPER in each.cmdline() for each in process.parents())
+            if not of.items() <= its.items() or (worker and watched):
                 continue
             if "PREFECT__FLOW_RUN_ID" in its:
                 process.terminate()
