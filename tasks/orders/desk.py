@@ -23,7 +23,7 @@ from starlette.routing import Route
 
 from config.definition import KEY, ORDERS
 from config.emails import email_key
-from config.errors import BadInput
+from config.errors import BadInput, printable
 from config.reading import read_campaign, who_reads
 from config.sheets.left_out import compared
 from data.campaigns.people import NoSuchCampaign, known, known_person, own_steps
@@ -90,7 +90,8 @@ class Desk:
             them = status(session, key)["candidates"] if known(session, key) else ()
         email = email_key(order["email1"])
         theirs = (each for each in them if email_key(each["email1"]) == email)
-        found = next(theirs, WAITS | {"stands": "withdrawn" if order["withdrawn"] else "waiting"})
+        stands = "withdrawn" if order["withdrawn"] else "waiting"
+        found = next(theirs, WAITS | {"stands": stands, "invite": stands})
         why = None if found["stands"] in {"waiting", "added", "invited"} else found["stands"]
         return {"id": number, **{name: found[name] for name in WAITS}, "why": why}
 
@@ -104,7 +105,7 @@ class Desk:
             if not self._withdrawn(key, email, by):
                 for row in rows.values():
                     if email_key(row["email1"]) == email:
-                        row["withdrawn"] = "yes"
+                        row["withdrawn"] = f"yes: {printable(by.why)}"
                 write(table, rows)  # no run that begins now reads it
                 at_work = not is_free(self._ledger, key.lower())
                 if not self._withdrawn(key, email, by) and at_work:

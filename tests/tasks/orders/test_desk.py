@@ -256,7 +256,8 @@ def test_an_order_is_withdrawn_before_any_run_and_stays_so(door: Door) -> None:
     door.post(BEN)
     assert door.delete(why={}) == door.delete(why={"why": " "}) == door.delete(why=None) == 422
     assert door.delete() == door.delete() == 200
-    assert door.get()["why"] == "withdrawn"
+    assert (door.get()["why"], door.get()["invite"]) == ("withdrawn", "withdrawn")
+    assert WHY["why"] in door.table.read_text()
     assert door.post(ADA)[0] == 202  # it came again, and changes nothing
     assert door.people() == ["ben@x.org"]
     assert door.delete("app-7") == 404
