@@ -1,6 +1,5 @@
 """From a file of any kind to a campaign, and what in a folder is one."""
 
-import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -215,60 +214,3 @@ def test_a_copy_under_the_name_of_its_original_is_a_campaign(
     book.save(file)
     assert find(tmp_path).files == [file]
     assert find(file.rename(tmp_path / "marked.xlsx").parent).files == []
-
-
-def fifo(file: Path, _: bytes) -> None:
-    os.mkfifo(file)
-
-
-def links_in_a_circle(file: Path, _: bytes) -> None:
-    file.symlink_to(file.with_name("other.xlsx"))
-    file.with_name("other.xlsx").symlink_to(file)
-
-
-def a_device(file: Path, _: bytes) -> None:
-    file.symlink_to("/dev/zero")
-
-
-def encrypted(file: Path, book: bytes) -> None:
-    file.write_bytes(book.replace(b"\x14\0\0\0\x08\0", b"\x14\0\x01\0\x08\0"))
-
-
-def oddly_compressed(file: Path, book: bytes) -> None:
-    file.write_bytes(book.replace(b"\x14\0\0\0\x08\0", b"\x14\0\0\0\x63\0"))
-
-
-def flipped(file: Path, book: bytes) -> None:
-    at = book.index(b"xl/workbook.xml") + 60
-    file.write_bytes(book[:at] + bytes(255 - byte for byte in book[at : at + 40]) + book[at + 40 :])
-
-
-@pytest.mark.parametrize(
-    "kind", [fifo, links_in_a_circle, a_device, encrypted, oddly_compressed, flipped]
-)
-def test_whatever_a_file_is_it_stops_nobody_else(
-    tmp_path: Path, workbook: Sheets, kind: Callable[[Path, bytes], None]
-) -> None:
-    """Nor does it hang: a pipe has no end."""
-    book = workbook()
-    kind(tmp_path / "odd.xlsx", book.read_bytes())
-    nul = 'campaign: nul\ncandidates: {file: "a\\0b"}\n'
-    (tmp_path / "nul.yaml").write_text(nul)
-    os.mkfifo(tmp_path / "pipe.yaml")
-    found = find(tmp_path)
-    assert found.files == [tmp_path / "nul.yaml", book]
-    named = {each.place.file.name for each in found.mistakes} - {"other.xlsx"}
-    assert named == {"odd.xlsx", "pipe.yaml"}
-    with pytest.raises(BadInput):
-        read_campaign(tmp_path / "nul.yaml")
-
-
-def test_a_file_that_cannot_be_read_is_named_and_stops_nobody_else(tmp_path: Path) -> None:
-    good = write(tmp_path)
-    (tmp_path / "broken.xlsx").write_bytes(b"PK\x03\x04 no")
-    (tmp_path / "broken.yaml").write_text("campaign: [")
-    (tmp_path / "gone.yaml").symlink_to(tmp_path / "nowhere.yaml")
-    found = find(tmp_path)
-    assert found.files == [good]
-    named = [each.place.file.name for each in found.mistakes]
-    assert named == ["broken.xlsx", "broken.yaml", "gone.yaml"]

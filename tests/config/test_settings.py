@@ -86,12 +86,6 @@ def test_a_file_where_a_command_is_typed_is_never_read(
     assert settings().client_id == ""
 
 
-def test_a_file_that_others_can_read_is_refused(home: Path) -> None:
-    write(home / ".env", SIX)
-    (home / ".env").chmod(0o644)
-    assert "chmod 600" in refused()
-
-
 @pytest.mark.parametrize(
     ("name", "value", "why"),
     [

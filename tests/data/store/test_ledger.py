@@ -55,14 +55,6 @@ def sql(file: Path, *statements: str) -> list[tuple[object, ...]]:
         return [row for statement in statements for row in connection.execute(statement)]
 
 
-def test_what_is_written_is_there_when_it_is_opened_again(file: Path) -> None:
-    with Ledger.open(url(file), create=False) as ledger:
-        assert rows(ledger) == ["before"]
-        uuid = ledger.uuid()
-    with Ledger.open(url(file)) as ledger:
-        assert ledger.uuid() == uuid
-
-
 def test_what_raises_leaves_nothing(file: Path) -> None:
     with Ledger.open(url(file)) as ledger:
         with pytest.raises(RuntimeError), ledger.writing() as session:

@@ -8,10 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.promises.conftest import campaign, prefect_server, prefect_url
 from tests.promises.support.commands import Campaign
 
-__all__ = ["campaign", "prefect_server", "prefect_url"]
 ROOT = Path(__file__).parents[3]
 CHANGES = (  # the service learns it as well
     ("config/definition.py", '    source: Text = ""\n', '    shoe_size: Text = ""\n'),

@@ -3,10 +3,7 @@
 import pytest
 
 from flows.cli.demo import counted
-from tests.promises.conftest import campaign, prefect_server, prefect_url
 from tests.promises.support.commands import Campaign
-
-__all__ = ["campaign", "prefect_server", "prefect_url"]
 
 
 @pytest.mark.parametrize(

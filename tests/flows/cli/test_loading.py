@@ -3,10 +3,8 @@
 import subprocess
 import sys
 
-from tests.promises.conftest import campaign, prefect_server, prefect_url
 from tests.promises.support.commands import Campaign
 
-__all__ = ["campaign", "prefect_server", "prefect_url"]
 BEGINS = "import os, signal, sys; sys.argv[0] = 'campaign'; from flows.cli import loading; "
 
 

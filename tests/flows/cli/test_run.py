@@ -10,10 +10,7 @@ import pytest
 from data.store.lease import lease
 from data.store.ledger import Ledger
 from sandbox.faults import lost, status
-from tests.promises.conftest import campaign, prefect_server, prefect_url, sandbox
 from tests.promises.support.commands import Campaign
-
-__all__ = ["campaign", "prefect_server", "prefect_url", "sandbox"]
 
 
 def test_nobody_is_asked_about_a_run_that_sends_nothing(sandbox, campaign: Campaign) -> None:

@@ -16,10 +16,7 @@ from pathlib import Path
 import pytest
 
 from flows.cli.panels import panels
-from tests.promises.conftest import campaign, prefect_server, prefect_url
 from tests.promises.support.commands import BINARY, Campaign, Running, wait_for
-
-__all__ = ["campaign", "prefect_server", "prefect_url"]
 
 TOUR = Path(__file__).with_name("tour.txt")
 README = Path(__file__).parents[3] / "README.md"

@@ -7,9 +7,7 @@ from typing import Any, TypeVar
 import pytest
 import stamina
 
-from config.definition import Candidate
 from config.settings import Settings
-from data.store.states import Op, State
 from sandbox import faults
 from sandbox.faults import ALWAYS, Fault, dropped, html, status
 from sandbox.server import Sandbox
@@ -19,7 +17,6 @@ from tasks.service.client import Service
 from tasks.service.exchange import Exchange, Phase
 from tasks.service.messages import words
 from tasks.service.problems import NotTheService, Problem, problem_titled
-from tasks.service.verdict import PROJECT, verdict
 
 T = TypeVar("T")
 PROJECT_BODY = {
@@ -29,10 +26,6 @@ PROJECT_BODY = {
     "starttime": "Dec 1, 2026 9:00 am",
     "endtime": "Dec 14, 2026 6:00 pm",
 }
-PEOPLE = [
-    Candidate(first_name=n, last_name="Ōé", email1=f"{n}@X.org", stage_id=1).model_dump()
-    for n in ("Ada", "bob", "Cem")
-]
 
 
 @pytest.fixture(autouse=True)
@@ -52,35 +45,6 @@ def use(sandbox: Sandbox, act: Callable[[Service], Awaitable[T]], **more: Any) -
             return await act(service)
 
     return asyncio.run(main())
-
-
-async def campaign(service: Service) -> dict[str, int]:
-    """All four steps; returns the ids of people."""
-    problem = problem_titled("two  SUM", await service.problems())
-    created = verdict(Op.CREATE, (), await service.create(PROJECT_BODY))
-    project = created.ids[PROJECT]
-    attached = verdict(Op.ATTACH, (), await service.attach(project, problem.id))
-    added = verdict(Op.ADD, PEOPLE, await service.add(project, PEOPLE))
-    invited = [
-        verdict(Op.INVITE, (), await service.invite(project, each)) for each in added.ids.values()
-    ]
-    assert {each.state for each in (created, attached, added, *invited)} == {State.DONE}
-    return dict(added.ids)
-
-
-def test_a_whole_campaign() -> None:
-    with Sandbox() as sandbox:
-        ids = use(sandbox, campaign)
-        sent = {each["email"]: each["candidate_id"] for each in sandbox.entries() if each["email"]}
-        assert {email.lower(): number for email, number in sent.items()} == ids
-        paths = [f"{each['method']} {each['path']}" for each in sandbox.entries()]
-        bodies = [each["body"] for each in sandbox.entries() if each["op"] != "token"]
-    project = paths[3].removesuffix("/problems")
-    invites = [f"{project}/candidates/{number}/invite" for number in ids.values()]
-    assert paths[:3] == ["POST /oauth/token", "GET /api/problems", "POST /api/projects"]
-    assert paths[3:] == [f"{project}/problems", f"{project}/candidates", *invites]
-    assert project.startswith("POST /api/projects/")
-    assert bodies == [None, PROJECT_BODY, {"problemid": 42}, PEOPLE, *(None for _ in invites)]
 
 
 def test_no_slash_is_doubled() -> None:
