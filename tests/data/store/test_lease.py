@@ -1,8 +1,6 @@
-"""The lease: one process a campaign, dead ones let go, stopped ones hold on."""
+"""The lease: one process a campaign, and dead ones let go."""
 
-import os
 import shutil
-import signal
 import socket
 import subprocess
 import sys
@@ -84,17 +82,6 @@ def test_who_died_holds_nothing(new_url: str, other: Begin, request: pytest.Fixt
         assert is_free(ledger, "backend")
         with lease(ledger, "backend") as held:
             held.check()
-
-
-def test_who_is_stopped_holds_on(new_url: str, other: Begin) -> None:
-    process = other("backend")
-    os.kill(process.pid, signal.SIGSTOP)
-    os.waitpid(process.pid, os.WUNTRACED)
-    with Ledger.open(new_url) as ledger:
-        with pytest.raises(AtWork), lease(ledger, "backend"):
-            pass
-        os.kill(process.pid, signal.SIGCONT)
-        assert process.communicate("look\n")[0] == "still\n"
 
 
 def remove_file(folder: Path) -> None:

@@ -269,6 +269,13 @@ def test_a_page_says_who_logs_in_and_names_nobody(tmp_path: Path) -> None:
     assert not {path.name for path in (tmp_path / "b" / "pages").iterdir()} & {*first}
 
 
+def test_a_page_of_somebody_else_stays(tmp_path: Path) -> None:
+    (tmp_path / "index.html").write_text("<html>mine</html>")
+    with pytest.raises(NotOurs):
+        write_pages(tmp_path, PEOPLE, "x", "key", "secret")
+    assert [path.name for path in tmp_path.iterdir()] == ["index.html"]
+
+
 # --- the report -----------------------------------------------------------------------------------
 
 AT = datetime(2026, 12, 1, 9, 0, tzinfo=UTC)
