@@ -77,15 +77,6 @@ def test_half_of_each_source_is_refused(home: Path, monkeypatch: pytest.MonkeyPa
     assert "must come from one place" in refused()
 
 
-def test_a_file_where_a_command_is_typed_is_never_read(
-    home: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    here = tmp_path_factory.mktemp("here")
-    write(here / ".env", SIX)
-    monkeypatch.chdir(here)
-    assert settings().client_id == ""
-
-
 @pytest.mark.parametrize(
     ("name", "value", "why"),
     [
