@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic import ConfigDict, Field, ValidationError, create_model
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException as Refused
@@ -33,7 +33,7 @@ from data.store.lease import is_free
 from data.store.ledger import Ledger
 from data.store.states import Op, State
 from data.store.tables import Person, SeenFile, now
-from tasks.orders.table import COLUMNS, LOCK, Row, orders, write
+from tasks.orders.table import COLUMNS, LOCK, orders, write
 from tasks.status import status
 
 LARGEST = 16_384  # bytes of a request
@@ -55,9 +55,8 @@ class Desk:
     def __init__(self, folder: Path, ledger: Ledger, token: str) -> None:
         self._folder, self._ledger, self._token = folder, ledger, f"Bearer {token}".encode()
         self._left, self._at = RATE, time.monotonic()
-        here = str(folder.resolve() / LOCK)
         with ledger.writing() as session:  # where `forget` finds orders that no run took in yet
-            session.merge(SeenFile(path=here, trace="", at=now()))
+            session.merge(SeenFile(path=str(folder.resolve() / LOCK), trace="", at=now()))
 
     def admit(self, authorization: str) -> None:
         """Let a request in. Raises Refused."""
@@ -71,8 +70,8 @@ class Desk:
 
     def take(self, key: str, data: bytes) -> dict[str, Any]:
         """Take an order, unless it came before: then it is on the disk. Raises Refused."""
-        asked = _read(ORDER, data)
-        order: Row = {name: asked.get(name) or "" for name in COLUMNS}
+        asked = ORDER.model_validate_json(data).model_dump()
+        order = {name: asked.get(name) or "" for name in COLUMNS}
         with orders(table := self._table(key)) as rows:
             if (before := rows.setdefault(order["id"], order)) is order:
                 _check(table, order, rows.values())
@@ -87,25 +86,24 @@ class Desk:
             if (order := rows.get(number)) is None:
                 raise Refused(404, NO_ORDER)
         with self._ledger.reading() as session:
-            them = status(session, key)["candidates"] if known(session, key) else ()
-        email = email_key(order["email1"])
-        theirs = (each for each in them if email_key(each["email1"]) == email)
+            people = status(session, key)["candidates"] if known(session, key) else ()
+        them = {email_key(each["email1"]): each for each in people}
         stands = "withdrawn" if order["withdrawn"] else "waiting"
-        found = next(theirs, WAITS | {"stands": stands, "invite": stands})
+        unknown = WAITS | {"stands": stands, "invite": stands}
+        found = them.get(email_key(order["email1"]), unknown)
         why = None if found["stands"] in {"waiting", "added", "invited"} else found["stands"]
         return {"id": number, **{name: found[name] for name in WAITS}, "why": why}
 
     def withdraw(self, key: str, number: str, data: bytes) -> dict[str, Any]:
         """Have nothing more sent for an order. Raises Refused."""
-        by = By("the order desk", _read(REASON, data)["why"])
+        by = By("the order desk", **REASON.model_validate_json(data).model_dump())
         with orders(table := self._table(key)) as rows:
             if number not in rows:
                 raise Refused(404, NO_ORDER)
             email = email_key(rows[number]["email1"])
             if not self._withdrawn(key, email, by):
-                for row in rows.values():
-                    if email_key(row["email1"]) == email:
-                        row["withdrawn"] = f"yes: {printable(by.why)}"
+                for row in (row for row in rows.values() if email_key(row["email1"]) == email):
+                    row["withdrawn"] = f"yes: {printable(by.why)}"
                 write(table, rows)  # no run that begins now reads it
                 at_work = not is_free(self._ledger, key.lower())
                 if not self._withdrawn(key, email, by) and at_work:
@@ -146,10 +144,14 @@ def application(desk: Desk) -> Starlette:
             return JSONResponse({"error": no.detail}, no.status_code)
         except NotDecided as no:
             return JSONResponse({"error": f"this person {no.objections[0][1]}"}, 409)
+        except ValidationError as no:
+            fields = (ORDER if request.method == "POST" else REASON).model_fields
+            wrong = (": ".join(map(str, (*e["loc"], e["msg"]))) for e in no.errors())
+            wanted = f"wanted a JSON object of {', '.join(fields)}; {'; '.join(wrong)}"
+            return JSONResponse({"error": wanted}, 422)
         except Exception as error:  # noqa: BLE001 - no trace shows a person
             why = error.mistakes[0] if isinstance(error, BadInput) else type(error).__name__
-            failed = f"the desk failed ({why})"
-            print(failed, file=sys.stderr, flush=True)
+            print(failed := f"the desk failed ({why})", file=sys.stderr, flush=True)
             return JSONResponse({"error": failed}, 503)
         return JSONResponse(said, 202 if request.method == "POST" else 200)
 
@@ -158,7 +160,7 @@ def application(desk: Desk) -> Starlette:
     return Starlette(routes=[Route(path, answer, methods=["POST"]), one])
 
 
-def _check(table: Path, order: Row, others: Iterable[Row]) -> None:
+def _check(table: Path, order: dict[str, str], others: Iterable[dict[str, str]]) -> None:
     """Raise Refused with what the definition's reader would say of this order."""
     if (definition := who_reads(table)) is None:
         raise Refused(404, f"no definition here has  candidates: {{file: {table.name}}}")
@@ -181,16 +183,6 @@ def _check(table: Path, order: Row, others: Iterable[Row]) -> None:
             raise Refused(422, TWICE)
 
 
-def _who(order: Row) -> set[str]:
+def _who(order: dict[str, str]) -> set[str]:
     name = f"{order['first_name'].strip()} {order['last_name'].strip()}"
     return {email_key(order["email1"]), compared(name)}
-
-
-def _read(model: type[BaseModel], data: bytes) -> dict[str, Any]:
-    """What was asked. Raises Refused."""
-    try:
-        return model.model_validate_json(data).model_dump()
-    except ValidationError as error:
-        wrong = (": ".join(map(str, (*e["loc"], e["msg"]))) for e in error.errors())
-        wanted = f"wanted a JSON object of {', '.join(model.model_fields)}"
-        raise Refused(422, "; ".join([wanted, *wrong])) from None

@@ -15,12 +15,10 @@ from data.store.lease import lock_file
 
 COLUMNS = ("id", *Candidate.model_fields, "withdrawn")
 LOCK = ".orders.lock"
-WANTED = f"wanted {','.join(COLUMNS)} on line 1, and below it rows with an id of their own"
-Row = dict[str, str]
 
 
 @contextmanager
-def orders(table: Path) -> Iterator[dict[str, Row]]:
+def orders(table: Path) -> Iterator[dict[str, dict[str, str]]]:
     """The orders of a table by id, for one at a time of all threads and processes.
 
     Raises BadInput for a table that is not as it was written.
@@ -32,11 +30,12 @@ def orders(table: Path) -> Iterator[dict[str, Row]]:
         rows = [*read]
         by_id = {row["id"]: row for row in rows if {*row} == {*COLUMNS}}
         if (text and (*(read.fieldnames or ()),) != COLUMNS) or len(by_id) < len(rows):
-            raise BadInput.at(Place(Path(table.name)), WANTED)
+            wanted = f"wanted {','.join(COLUMNS)} on line 1, and below it rows with their own ids"
+            raise BadInput.at(Place(Path(table.name)), wanted)
         yield by_id
 
 
-def write(table: Path, rows: dict[str, Row]) -> None:
+def write(table: Path, rows: dict[str, dict[str, str]]) -> None:
     """Write all orders of a table, on the disk."""
     text = StringIO(newline="")
     writer = csv.DictWriter(text, COLUMNS)

@@ -87,9 +87,7 @@ def put(cell: Any, value: object, *, link: bool = False) -> None:
     """
     if isinstance(value, int) and abs(value) >= LONG_NUMBER:
         value = str(value)
-    if isinstance(value, str):
-        value = _visible(value, keep="\n")
-    cell.value = value
+    cell.value = value = _visible(value, keep="\n")
     if isinstance(value, str):
         cell.data_type = "s"
     is_link = link and str(value).startswith("http") and cell.row <= MOST_LINKS
