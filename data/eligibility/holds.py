@@ -171,8 +171,10 @@ def _holds_of_all(
         yield Hold(Kind.PROJECT, whole, why, type_this=command("history", facts.whose_project))
     if invites.approval is not None and not is_still_approved(facts, code):
         plan = code or str(facts.shown)  # as whoever reads this has seen it
+        # A title is resolved anew by the run: its plan is another one.
+        exactly = () if facts.spec["problem"]["title"] else ("--plan", plan)
         is_shown = plan.startswith(_basis(facts))
-        typed = command(*(("approve", key, "--plan", plan) if is_shown else ("run", facts.file)))
+        typed = command(*(("approve", key, *exactly) if is_shown else ("run", facts.file)))
         yield Hold(Kind.APPROVAL, whole, "nobody has approved this plan", type_this=typed)
     when = may_send(invites, at)
     if when == NEVER:

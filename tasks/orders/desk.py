@@ -1,7 +1,4 @@
-"""The desk where people are ordered by HTTP: each order is taken once, and durably.
-
-The orders of a campaign stand in the table that its definition reads. A person may change it.
-"""
+"""The desk where people are ordered by HTTP: each order is taken once, and durably."""
 
 import hmac
 import re
@@ -89,8 +86,7 @@ class Desk:
             people = status(session, key)["candidates"] if known(session, key) else ()
         them = {email_key(each["email1"]): each for each in people}
         stands = "withdrawn" if order["withdrawn"] else "waiting"
-        unknown = WAITS | {"stands": stands, "invite": stands}
-        found = them.get(email_key(order["email1"]), unknown)
+        found = them.get(email_key(order["email1"]), WAITS | {"stands": stands, "invite": stands})
         why = None if found["stands"] in {"waiting", "added", "invited"} else found["stands"]
         return {"id": number, **{name: found[name] for name in WAITS}, "why": why}
 
