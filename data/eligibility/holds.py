@@ -172,7 +172,8 @@ def _holds_of_all(
     if invites.approval is not None and not is_still_approved(facts, code):
         plan = code or str(facts.shown)  # as whoever reads this has seen it
         # A title is resolved anew by the run: its plan is another one.
-        exactly = () if facts.spec["problem"]["title"] else ("--plan", plan)
+        by_title = facts.spec.get("problem", {}).get("title")
+        exactly = () if by_title else ("--plan", plan)
         is_shown = plan.startswith(_basis(facts))
         typed = command(*(("approve", key, *exactly) if is_shown else ("run", facts.file)))
         yield Hold(Kind.APPROVAL, whole, "nobody has approved this plan", type_this=typed)
