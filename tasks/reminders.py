@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from sqlmodel import Session
@@ -24,24 +23,21 @@ UNKNOWN = (
 MARKED = "this row is {}, so nobody can know whether it is meant; delete it, or unmark it"
 
 
-@dataclass
-class Reminded:
-    """Whom it is for, and what a person should see before it is decided."""
-
-    emails: list[str] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-
-
 def whom(
     session: Session, campaign: Campaign, listed: Path | None, finished: Path | None
-) -> Reminded:
-    """Whom to remind, of a list or of everybody. Raises BadInput for a list that cannot be read."""
+) -> tuple[list[str], list[str]]:
+    """Whom to remind, of a list or of everybody, and what a person should see before that.
+
+    Raises BadInput for a list that cannot be read.
+    """
+    emails: list[str] = []
+    notes: list[str] = []
     everybody = rows(session, campaign.id)
     invited = [row.person_id for row in everybody if row.invite is State.DONE]
     held = holds(session, campaign, invited)
-    found, keys = Reminded(), {row.email_key for row in everybody}
-    only = {*_addresses(listed, keys, found.notes)} if listed else keys
-    done = {*_addresses(finished, keys, found.notes)} if finished else set()
+    keys = {row.email_key for row in everybody}
+    only = {*_addresses(listed, keys, notes)} if listed else keys
+    done = {*_addresses(finished, keys, notes)} if finished else set()
     others: Counter[str] = Counter()
     for row in everybody:
         why_not = {
@@ -54,11 +50,11 @@ def whom(
         if first := next((why for why, holds_ in why_not.items() if holds_), None):
             others[first] += 1
         else:
-            found.emails.append(row.email1)
-    found.notes += [f"Left out: {number:,} {why}" for why, number in others.items()]
-    found.notes += [UNKNOWN] if finished is None else []
-    found.notes.append(f"People who get one more email: {len(found.emails):,}")
-    return found
+            emails.append(row.email1)
+    notes += [f"Left out: {number:,} {why}" for why, number in others.items()]
+    notes += [UNKNOWN] if finished is None else []
+    notes.append(f"People who get one more email: {len(emails):,}")
+    return emails, notes
 
 
 def _addresses(file: Path, known: Collection[str], notes: list[str]) -> Iterator[str]:

@@ -228,12 +228,12 @@ def _ask_before_a_second_email(key: str, emails: list[str]) -> None:
 
 def _reminded(key: str, listed: Path | None, finished: Path | None, *, ask: bool) -> list[str]:
     with deciding(key) as (session, campaign):
-        found = whom(session, campaign, listed, finished)
-    for line in found.notes:
+        emails, notes = whom(session, campaign, listed, finished)
+    for line in notes:
         words.aside(line)
     if ask and not words.confirmed("Have the service send it?"):
         raise NotAgreed
-    return found.emails
+    return emails
 
 
 def _then_run(campaign: Campaign) -> None:
