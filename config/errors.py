@@ -1,6 +1,5 @@
 """Errors that a person can cause or fix: mistakes at their places, and exit codes."""
 
-import inspect
 import os
 import re
 import shlex
@@ -151,30 +150,30 @@ def counted(mistakes: Sequence[Mistake]) -> str:
 class CampaignError(Exception):
     """Something stopped the work that a person can understand and fix.
 
-    The docstring of each kind is what the person reads, a template for `str.format`, and after a
-    blank line what to type next; values in a command there are quoted.
+    `says` is what the person reads, and `then` what to type next: templates for `str.format`. The
+    values in a command are quoted.
     """
 
+    says: ClassVar[str] = ""
+    then: str = ""
     exit_code: ClassVar[int] = 1  # 0 done, 1 stopped, 2 bad input, 3 a person must look, 130 Ctrl-C
     service_words: tuple[str, ...] = ()  # what the service itself wrote: it may name somebody
 
     def __init__(self, **fields: Any) -> None:
         self.fields = fields
-        template, _, then = inspect.cleandoc(type(self).__doc__ or "").partition("\n\n")
-        is_command = then.startswith("campaign ")
+        is_command = self.then.startswith("campaign ")
         in_then = {name: quoted(fields[name]) for name in fields} if is_command else fields
-        self.then: str = " ".join(then.split()).format_map(in_then)
-        super().__init__(" ".join(template.split()).format_map(fields))
+        self.then = " ".join(self.then.split()).format_map(in_then)
+        super().__init__(" ".join(self.says.split()).format_map(fields))
 
 
 class NotAsTyped(CampaignError):
-    """What was typed cannot be done. Nothing was changed."""
-
+    says = "What was typed cannot be done. Nothing was changed."
     exit_code = 2
 
 
 class BadInput(NotAsTyped):
-    """{files}: {count}. Nothing was sent."""
+    says = "{files}: {count}. Nothing was sent."
 
     def __init__(self, mistakes: Iterable[Mistake]) -> None:
         self.mistakes: Sequence[Mistake] = in_order(mistakes)
@@ -190,7 +189,7 @@ class BadInput(NotAsTyped):
 
 
 class Bug(CampaignError):
-    """This is a bug in campaign, not in your file: {kind} in {where}. {so}"""
+    says = "This is a bug in campaign, not in your file: {kind} in {where}. {so}"
 
     def __init__(self, error: Exception, so: str) -> None:
         frames = traceback.extract_tb(error.__traceback__)
@@ -200,4 +199,4 @@ class Bug(CampaignError):
 
 
 class BadSettings(NotAsTyped):
-    """{problem} Nothing was sent."""
+    says = "{problem} Nothing was sent."

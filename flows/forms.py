@@ -37,14 +37,13 @@ Who = Annotated[str, Field(min_length=1, max_length=100)]
 
 
 class NotSettled(NotAsTyped):
-    """{key}: number {number} {why}. Nothing was changed. Its page shows what is unsure."""
+    says = "{key}: number {number} {why}. Nothing was changed. Its page shows what is unsure."
 
 
 class NotBegun(CampaignError):
-    """Prefect began no run of {key} ({cause}), so nothing was decided and nothing is sent. Send the
-    form again, or decide by a command.
-
-    campaign status {key}"""
+    says = """Prefect began no run of {key} ({cause}), so nothing was decided and nothing is
+    sent. Send the form again, or decide by a command."""
+    then = "campaign status {key}"
 
 
 @flow(name="approve", flow_run_name="approve {campaign}")

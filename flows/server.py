@@ -30,23 +30,21 @@ TRIES = 10  # to be the only `campaign up`; half a second in all
 
 
 class NoServer(CampaignError):
-    """Prefect's server did not start, so nothing was sent. Its own words are in {log}.
-
-    Type the same command again, or name a server with PREFECT_API_URL.
-    """
+    says = "Prefect's server did not start, so nothing was sent. Its own words are in {log}."
+    then = "Type the same command again, or name a server with PREFECT_API_URL."
 
 
 class NoAnswer(CampaignError):
-    """Prefect's server at {address} does not answer, so nothing was sent. Start it, or unset
-    PREFECT_API_URL."""
+    says = """Prefect's server at {address} does not answer, so nothing was sent. Start it, or
+    unset PREFECT_API_URL."""
 
 
 class UpAlready(CampaignError):
-    """`campaign up` is at work on this machine already, at {address}. Nothing was started."""
+    says = "`campaign up` is at work on this machine already, at {address}. Nothing was started."
 
 
 class PortTaken(CampaignError):
-    """The port {port} is taken. Nothing was started. Choose another one: --port {other}"""
+    says = "The port {port} is taken. Nothing was started. Choose another one: --port {other}"
 
 
 class Server:

@@ -59,7 +59,8 @@ def _serve(service: Sandbox) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m sandbox", description=__doc__)
+    about = "The assessment service on your own machine, until Ctrl-C."
+    parser = argparse.ArgumentParser(prog="python -m sandbox", description=about)
     parser.add_argument("--host", default="127.0.0.1", help="the address to listen on")
     parser.add_argument("--port", type=_port, default=0, help="0, as by default, takes a free one")
     parser.add_argument("--record", type=Path, help="the record: a file that grows by JSON lines")

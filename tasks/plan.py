@@ -15,7 +15,8 @@ from tasks.outlook import Plan, outlook
 
 
 class Rewritten(BadInput):
-    """{files} has changed since it was shown. Nothing was sent. Look at it again, then run it."""
+    says = """{files} has changed since it was shown. Nothing was sent. Look at it again, then
+    run it."""
 
 
 def make_plan(

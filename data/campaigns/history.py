@@ -18,9 +18,8 @@ from data.store.tables import DECISION, DO_NOT_CONTACT, PART, PERSON, REQUEST, R
 
 
 class NotInCampaign(NotAsTyped):
-    """{key} has nobody of this address, and had nobody.
-
-    campaign status {key}"""
+    says = "{key} has nobody of this address, and had nobody."
+    then = "campaign status {key}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,15 +38,14 @@ Fields = Mapping[str, Any]
 
 
 class KeyInUse(NotAsTyped):
-    """{key} already is for {before}; {file} now says {after}. Nothing was sent. A new campaign
-    needs a key of its own: change  campaign: {key}.
-
-    {then}"""
+    says = """{key} already is for {before}; {file} now says {after}. Nothing was sent. A new
+    campaign needs a key of its own: change campaign: {key}."""
+    then = "{then}"
 
 
 class Elsewhere(NotAsTyped):
-    """The ledger has {key} for {before}, but the settings name {after}. Nothing was sent. Change
-    {setting} back, or give the campaign that goes there a key of its own."""
+    says = """The ledger has {key} for {before}, but the settings name {after}. Nothing was sent.
+    Change {setting} back, or give the campaign that goes there a key of its own."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,9 +36,8 @@ NAMES = tuple(
 
 
 class NoSuchCampaign(NotAsTyped):
-    """The ledger has no campaign {key}.{near}
-
-    campaign status"""
+    says = "The ledger has no campaign {key}.{near}"
+    then = "campaign status"
 
 
 @dataclass(frozen=True, slots=True)

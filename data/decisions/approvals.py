@@ -21,16 +21,14 @@ OWN = "approved by the same person who ran it"  # and to whom its plan was shown
 
 
 class NothingToApprove(NotAsTyped):
-    """{key}: nothing waits for an approval{why}. Nothing was changed.
-
-    campaign status {key}"""
+    says = "{key}: nothing waits for an approval{why}. Nothing was changed."
+    then = "campaign status {key}"
 
 
 class PlanChanged(NotAsTyped):
-    """The plan of {key} has changed since it was shown, so it was neither approved nor rejected.
-    Run it again to see the plan as it is now.
-
-    campaign run {file}"""
+    says = """The plan of {key} has changed since it was shown, so it was neither approved nor
+    rejected. Run it again to see the plan as it is now."""
+    then = "campaign run {file}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,21 +49,18 @@ class Invited(StrEnum):
 
 
 class NotDecided(NotAsTyped):
-    """Nothing was changed, because of what stands above ({count}).
+    """Names and addresses stand in `objections` alone: what it says may go anywhere."""
 
-    Names and addresses are in `objections` only, so that this text may go anywhere.
-    """
+    says = "Nothing was changed, because of what stands above ({count})."
 
     def __init__(self, objections: Sequence[tuple[str, str]]) -> None:
         self.objections = list(objections)
         super().__init__(count=len(self.objections))
-        self.then = ""
 
 
 class ReasonMissing(NotAsTyped):
-    """Say why, for whoever reads the history later. Nothing was changed.
-
-    --why TEXT"""
+    says = "Say why, for whoever reads the history later. Nothing was changed."
+    then = "--why TEXT"
 
 
 def withdraw(session: Session, campaign_id: int, emails: Sequence[str], by: By) -> list[str]:

@@ -29,8 +29,8 @@ from data.store.tables import now
 
 
 class AtWork(CampaignError):
-    """{key} is being sent by process {pid} on {host} since {since}. Nothing was sent from here.
-    It goes on there; wait for it to end, or stop it."""
+    says = """{key} is being sent by process {pid} on {host} since {since}. Nothing was sent from
+    here. It goes on there; wait for it to end, or stop it."""
 
     def __init__(self, key: str, host: str, pid: int, since: datetime | None) -> None:
         self.host, self.pid, self.since = host, pid, since
@@ -39,8 +39,8 @@ class AtWork(CampaignError):
 
 
 class LeaseLost(CampaignError):
-    """This run lost its hold on {key}: {cause}. Nothing more is sent from here, and every answer
-    that came is recorded. Run the same command again."""
+    says = """This run lost its hold on {key}: {cause}. Nothing more is sent from here, and every
+    answer that came is recorded. Run the same command again."""
 
 
 @dataclass(frozen=True, slots=True)

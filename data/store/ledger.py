@@ -34,35 +34,34 @@ MIGRATIONS = Path(__file__).parent / "migrations"
 
 
 class LedgerUnusable(CampaignError):
-    """The ledger {place} cannot be used: {cause}. Nothing was sent because of that, and what was
-    recorded is safe. {way_out}"""
+    says = """The ledger {place} cannot be used: {cause}. Nothing was sent because of that, and
+    what was recorded is safe. {way_out}"""
 
 
 class NewerLedger(CampaignError):
-    """The ledger {place} is of a newer version of this program ({version}; this one knows
+    says = """The ledger {place} is of a newer version of this program ({version}; this one knows
     {newest}). Nothing was sent because of that. Update this installation."""
 
 
 class NotMigrated(CampaignError):
-    """The ledger {place} is of an older version of this program ({version}; this one knows
-    {newest}). Nothing was sent. Stop what runs, save the ledger, then start `campaign up`."""
+    says = """The ledger {place} is of an older version of this program ({version}; this one
+    knows {newest}). Nothing was sent. Stop what runs, save the ledger, then start `campaign up`."""
 
 
 class ForeignDatabase(CampaignError):
-    """The database {place} has other tables and no ledger. Nothing was sent and nothing was
-    changed. Name another database in CAMPAIGN_DATABASE_URL."""
+    says = """The database {place} has other tables and no ledger. Nothing was sent and nothing
+    was changed. Name another database in CAMPAIGN_DATABASE_URL."""
 
 
 class NoLedger(CampaignError):
-    """There is no ledger at {place} yet: no campaign has been run.
-
-    campaign run FILE"""
+    says = "There is no ledger at {place} yet: no campaign has been run."
+    then = "campaign run FILE"
 
 
 class LedgerGone(CampaignError):
-    """The ledger {place} was moved, replaced, deleted, overwritten with a copy, or migrated by a
-    newer version while it was in use. Nothing more is sent; the original has every outcome. Put it
-    back, or name its new place in CAMPAIGN_DATABASE_URL, then run again."""
+    says = """The ledger {place} was moved, replaced, deleted, overwritten with a copy, or
+    migrated by a newer version while it was in use. Nothing more is sent; the original has every
+    outcome. Put it back, or name its new place in CAMPAIGN_DATABASE_URL, then run again."""
 
 
 class Ledger:

@@ -40,36 +40,31 @@ OF_A_LEDGER = ".ledger"  # the suffix of its receipt
 
 
 class AnotherLedger(CampaignError):
-    """{key} was sent from another ledger: {place}, until {written}. This one, {here}, does not know
-    who was invited then. Nothing was sent. Set CAMPAIGN_DATABASE_URL to that ledger. If it is lost
-    and you know that nobody would be invited twice, accept this one:
-
-    campaign settle {key} --accept-ledger --why TEXT"""
-
+    says = """{key} was sent from another ledger: {place}, until {written}. This one, {here},
+    does not know who was invited then. Nothing was sent. Set CAMPAIGN_DATABASE_URL to that
+    ledger. If it is lost and you know that nobody would be invited twice, accept this one:"""
+    then = "campaign settle {key} --accept-ledger --why TEXT"
     exit_code = 3
 
 
 class OlderLedger(CampaignError):
-    """The receipt {receipt} {says}, so the ledger {here} may be an older copy, which does not know
-    who of {key} was invited since. Nothing was sent. Bring back the newer ledger, with its log (the
-    file that ends in -wal). If it is lost and you know that nobody would be invited twice, accept
-    this one:
-
-    campaign settle {key} --accept-ledger --why TEXT"""
-
+    says = """The receipt {receipt} {says}, so the ledger {here} may be an older copy, which does
+    not know who of {key} was invited since. Nothing was sent. Bring back the newer ledger, with
+    its log (the file that ends in -wal). If it is lost and you know that nobody would be invited
+    twice, accept this one:"""
+    then = "campaign settle {key} --accept-ledger --why TEXT"
     exit_code = 3
 
 
 class NothingToAccept(NotAsTyped):
-    """No receipt of {key} has stopped this ledger. Nothing was changed.
-
-    campaign status"""
+    says = "No receipt of {key} has stopped this ledger. Nothing was changed."
+    then = "campaign status"
 
 
 class NoReceipt(CampaignError):
-    """No receipt of {key} can be written, neither {beside} nor {copy} ({cause}). Without one, an
-    old copy of the ledger could invite people again. Nothing more was sent. Make one of the folders
-    writable, then run again."""
+    says = """No receipt of {key} can be written, neither {beside} nor {copy} ({cause}). Without
+    one, an old copy of the ledger could invite people again. Nothing more was sent. Make one of
+    the folders writable, then run again."""
 
 
 class Receipt(BaseModel):

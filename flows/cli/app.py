@@ -24,8 +24,7 @@ COMPLETES = "_CAMPAIGN_COMPLETE"
 
 
 class Interrupted(CampaignError):
-    """Interrupted. What was sent is recorded, and the same command goes on."""
-
+    says = "Interrupted. What was sent is recorded, and the same command goes on."
     exit_code = 130
 
 

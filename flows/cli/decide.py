@@ -25,7 +25,7 @@ WHY = typer.Option("", "--why", help="For whoever reads the history later.")
 
 
 class NotAgreed(CampaignError):
-    """You did not agree, so nothing was changed."""
+    says = "You did not agree, so nothing was changed."
 
 
 def invite(

@@ -26,10 +26,8 @@ OWN, PUBLIC = 0o600, 0o644  # a web server is another user, and reads the candid
 
 
 class CannotWrite(CampaignError):
-    """{path} cannot be written: {why}. What was there before is still there.
-
-    Name another place with -o.
-    """
+    says = "{path} cannot be written: {why}. What was there before is still there."
+    then = "Name another place with -o."
 
 
 def write_file(path: Path, content: bytes, *, force: bool = False, mode: int = OWN) -> None:

@@ -23,15 +23,15 @@ Spots = dict[tuple[str, str], list[str]]  # sheet and cell: what is wrong there
 
 
 class NothingToMark(CampaignError):
-    """No copy was written: no mistake is in a cell of a table."""
+    says = "No copy was written: no mistake is in a cell of a table."
 
 
 class OneTable(NotAsTyped):
-    """No copy was written: {files} have mistakes. Mark one at a time."""
+    says = "No copy was written: {files} have mistakes. Mark one at a time."
 
 
 class WrongEnding(NotAsTyped):
-    """{file}: a marked copy is a workbook, so its name ends in {ending}."""
+    says = "{file}: a marked copy is a workbook, so its name ends in {ending}."
 
 
 def write_marked(

@@ -16,11 +16,9 @@ from config.errors import NotAsTyped
 
 
 class NotOurs(NotAsTyped):
-    """{file} exists already, and is no output of campaign, or was changed since. It was not
-    changed.
-
-    Choose another name, or add --force to replace it.
-    """
+    says = """{file} exists already, and is no output of campaign, or was changed since. It was
+    not changed."""
+    then = "Choose another name, or add --force to replace it."
 
 
 def check_output(file: Path, *, force: bool = False) -> None:

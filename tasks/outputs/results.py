@@ -20,10 +20,8 @@ from tasks.outputs.ours import check_output
 
 
 class WrongCopy(NotAsTyped):
-    """The results of {sheet} cannot be written into {copy}: {why}. Nothing was written.
-
-    Name another file with -o.
-    """
+    says = "The results of {sheet} cannot be written into {copy}: {why}. Nothing was written."
+    then = "Name another file with -o."
 
 
 class Result(NamedTuple):

@@ -32,9 +32,8 @@ class How(StrEnum):
 
 
 class EndedEarly(CampaignError):
-    """{what} Every answer is recorded, and nobody is sent anything twice.
-
-    {then}"""
+    says = "{what} Every answer is recorded, and nobody is sent anything twice."
+    then = "{then}"
 
     def __init__(
         self, how: How, what: str, then: str, hold: Hold | None = None, wrote: Words = ()

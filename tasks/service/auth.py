@@ -20,18 +20,14 @@ Ask = Callable[[], Awaitable[Exchange]]
 
 
 class Unreachable(CampaignError):
-    """The address in {variable} does not answer as it should: {why}. Nothing was sent.
-
-    Check the network and the address, then run again.
-    """
+    says = "The address in {variable} does not answer as it should: {why}. Nothing was sent."
+    then = "Check the network and the address, then run again."
 
 
 class CredentialsRefused(CampaignError):
-    """The service refused the credentials: {why}. Nothing was sent.
-
-    Check ASSESSMENT_CLIENT_ID, ASSESSMENT_CLIENT_SECRET, ASSESSMENT_AUDIENCE and
-    ASSESSMENT_AUTH_URL, then run again.
-    """
+    says = "The service refused the credentials: {why}. Nothing was sent."
+    then = """Check ASSESSMENT_CLIENT_ID, ASSESSMENT_CLIENT_SECRET, ASSESSMENT_AUDIENCE and
+    ASSESSMENT_AUTH_URL, then run again."""
 
 
 class Tokens:

@@ -11,24 +11,18 @@ from tasks.service.answers import parsed, read_id
 
 
 class NotTheService(CampaignError):
-    """ASSESSMENT_BASE_URL does not give the list of problems: {why}. Nothing was sent.
-
-    Check the address and what your credentials may do, then run again.
-    """
+    says = "ASSESSMENT_BASE_URL does not give the list of problems: {why}. Nothing was sent."
+    then = "Check the address and what your credentials may do, then run again."
 
 
 class NoSuchProblem(CampaignError):
-    """The service has no problem titled "{title}".{nearest} Nothing was sent.
-
-    List them with: campaign problems
-    """
+    says = 'The service has no problem titled "{title}".{nearest} Nothing was sent.'
+    then = "List them with: campaign problems"
 
 
 class SeveralProblems(CampaignError):
-    """The service has {count} problems titled "{title}": {ids}. Nothing was sent.
-
-    Write the id that you mean, as in: problem: {first}
-    """
+    says = 'The service has {count} problems titled "{title}": {ids}. Nothing was sent.'
+    then = "Write the id that you mean, as in: problem: {first}"
 
 
 @dataclass(frozen=True, slots=True)

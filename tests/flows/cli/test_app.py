@@ -13,15 +13,12 @@ from flows.cli import app, prepare, words
 
 
 class Stopped(CampaignError):
-    """The service refused everybody.
-
-    Then type: campaign status hiring
-    """
+    says = "The service refused everybody."
+    then = "Then type: campaign status hiring"
 
 
 class NeedsYou(CampaignError):
-    """One invitation needs a decision."""
-
+    says = "One invitation needs a decision."
     exit_code = 3
 
 
