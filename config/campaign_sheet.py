@@ -3,11 +3,11 @@
 import re
 from typing import Any
 
-from config.building import FIELDS, Written
 from config.errors import Mistake, Place, is_blank
 from config.sheets.cells import error_in
 from config.sheets.files import Source
 from config.sheets.workbook import read_grids
+from config.validation import FIELDS, Written
 from config.yaml_file import read_value
 
 # How the values in a cell are told apart; those of `where` may have commas in them.

@@ -8,12 +8,12 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from config.building import Written, build
 from config.definition import ORDERS, Candidate, Definition, Listed, Table
 from config.emails import email_key
 from config.errors import BadInput, Bug, CampaignError, Mistake, Place, command
 from config.sheets.files import Kind, read_file
 from config.sheets.people import People, compare, read_people
+from config.validation import Written, build
 from config.yaml_file import read_yaml
 
 YAML = (".yaml", ".yml")

@@ -8,8 +8,8 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from config.building import Location, Written
 from config.errors import BadInput, Mistake, Place
+from config.validation import Location, Written
 
 LARGEST = 2 * 2**20  # some 40,000 people; a larger one takes minutes
 PLAIN_WORDS = (

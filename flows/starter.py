@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 from unicodedata import normalize
 
-from config.building import FIELDS
 from config.errors import BadInput, Place, command, shown, some
 from config.reading import YAML, who_reads
 from config.sheets.files import Kind, read_file
 from config.sheets.left_out import has_remark_beside, in_yaml, to_decide, values_of
 from config.sheets.table import NO_HEADER, Table, headers_shown, table_of
 from config.sheets.text import ASK
+from config.validation import FIELDS
 from config.yaml_file import read_yaml
 from tasks.outputs.exports import replace_file
 from tasks.outputs.ours import check_output

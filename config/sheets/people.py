@@ -8,7 +8,6 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from config import definition as models
-from config.building import meaning, mistake
 from config.emails import email_key
 from config.errors import BadInput, Mistake, Place, shown, some
 from config.sheets.cells import addresses_in, error_in, plain_address
@@ -16,6 +15,7 @@ from config.sheets.files import read_file
 from config.sheets.left_out import Counts, choose, compared
 from config.sheets.names import FULL_NAME, split_name
 from config.sheets.table import Table, no_column, table_of
+from config.validation import meaning, mistake
 
 SENT = tuple(models.Candidate.model_fields)
 NAMES = ("first_name", "last_name")

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from config.building import build
 from config.definition import Definition
 from config.errors import BadInput, in_order
+from config.validation import build
 from config.yaml_file import read_yaml
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
