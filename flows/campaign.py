@@ -26,10 +26,10 @@ from data.store.ledger import Ledger
 from data.store.tables import now
 from flows.ending import End, Ending, broken_off, ended
 from flows.gently import begin_again, go_on_later, happens_within, stopping_gently
+from flows.notices import note_situation, tell
 from flows.page import publish_page
 from flows.runs import CAMPAIGN, begin_another, is_typed, named
 from flows.steps import add_batch, attach_problem, create_project, invite_part, preflight, scrubbed
-from flows.tell import note_situation, tell
 from tasks.plan import make_plan, refreshed
 from tasks.sending.gate import EndedEarly
 from tasks.sending.run import sending

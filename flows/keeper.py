@@ -20,9 +20,9 @@ from config.reading import key_of, read_campaign, table_of
 from data.store.ledger import Ledger
 from data.store.tables import SeenFile, now
 from flows.deployments import deploy, deploy_forms, unschedule
+from flows.notices import add_notice, tell_waiting
 from flows.recovery import Runs, say_again, stops_no_other, tidy
 from flows.runs import run_now
-from flows.tell import note, tell_waiting
 
 EVERY = 5.0  # seconds between two looks
 TELLS_AGAIN = 60.0  # seconds until a notice that nobody took is told again
@@ -115,7 +115,7 @@ class Watched:
             self._say(str(mistake))
             with self._ledger.writing() as session:
                 typed = command("check", file)
-                note(session, f"{file} {trace}", f"{file}: bad input. Type: {typed}")
+                add_notice(session, f"{file} {trace}", f"{file}: bad input. Type: {typed}")
                 session.merge(SeenFile(path=str(file), trace=trace, at=now()))
 
     def _last_seen(self, file: Path) -> SeenFile | None:

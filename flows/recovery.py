@@ -29,9 +29,9 @@ from data.store.ledger import Ledger
 from data.store.tables import Campaign, Request, Run
 from flows.deployments import POOL
 from flows.ending import End, Ending
+from flows.notices import note_situation
 from flows.page import announce
 from flows.runs import CAMPAIGN, PAGE, named
-from flows.tell import note_situation
 
 QUIET = 45.0  # seconds without lease or worker in which a run on another machine is dead
 TRIES = 6  # times that the same run begins again without having sent anything

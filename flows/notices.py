@@ -46,13 +46,13 @@ def note_situation(ending: Ending, *, typed: bool = False) -> None:
     with Ledger.open(settings().database_url, migrate=typed) as ledger, ledger.writing() as session:
         if ending.kind.needs_a_person and not typed:
             which = f"{ending.key} {ending.kind} {ending.fingerprint}"
-            note(session, which, f"{ending.key}: {ending}")
+            add_notice(session, which, f"{ending.key}: {ending}")
         elif ending.kind in (End.DONE, End.NOT_YET):
             over = col(Notice.key).startswith(f"{ending.key} ", autoescape=True)
             session.execute(delete(Notice).where(over, col(Notice.told).is_not(None)))
 
 
-def note(session: Session, key: str, text: str) -> None:
+def add_notice(session: Session, key: str, text: str) -> None:
     """Write down a situation, unless that was done before."""
     if session.get(Notice, key) is None:
         session.add(Notice(key=key, text=printable(text)))

@@ -10,9 +10,9 @@ from sqlmodel import select
 from data.store.lease import lease
 from data.store.ledger import Ledger
 from data.store.tables import Notice
-from flows import tell
+from flows import notices
 from flows.ending import End, Ending
-from flows.tell import note_situation, tell_waiting
+from flows.notices import note_situation, tell_waiting
 from tests.promises.support.web import Hook, telling
 
 
@@ -98,6 +98,6 @@ def test_no_log_at_any_level_has_the_address(address, ledger, hook, monkeypatch,
 
 def test_whoever_comes_while_another_tells_leaves_it_to_them(ledger, hook) -> None:
     ends("a")
-    with lease(ledger, tell.TELLING):
+    with lease(ledger, notices.TELLING):
         assert not told(ledger)
     assert hook.told == []
