@@ -1,7 +1,7 @@
 """A person is told once of each situation that needs one, to CAMPAIGN_NOTIFY_URL.
 
 The ledger keeps each notice by its situation (a campaign, a kind, and what makes it this one),
-never by the run that met it. What could not be told yet is told by the keeper (keeper.py).
+never by the run that met it. What could not be told yet is told by reconcile.py.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""`campaign up`: Prefect's server, its worker, and the keeper, in one process to leave running."""
+"""`campaign up`: Prefect's server, its worker and `reconcile`, in one process to leave running."""
 
 import asyncio
 import os
@@ -14,8 +14,8 @@ from prefect.client.orchestration import get_client
 from data.store.ledger import Ledger
 from flows.deployments import POOL, make_pool
 from flows.gently import end_runs, happens_within, stop_on_signal
-from flows.keeper import keep
 from flows.prefect_home import prefect_home, private
+from flows.reconcile import reconcile
 from flows.recovery import OUR_WORKERS
 from flows.server import Server
 
@@ -38,7 +38,7 @@ async def serve(
             if await make_pool(client):
                 say(f"The job template of the work pool {POOL} was changed. It is put right.")
         worker = await asyncio.to_thread(_worker)
-        keeping = asyncio.create_task(keep(ledger, folder, say))
+        reconciling = asyncio.create_task(reconcile(ledger, folder, say))
         say(f"Ready. Campaigns of {folder} run by themselves. Ctrl-C stops it; nothing is lost.")
         try:
             while not await happens_within(LOOKS, stop):
@@ -49,14 +49,14 @@ async def serve(
                 if worker.poll() is not None:
                     say("Prefect's worker has died and is started again. Its runs go on.")
                     worker = await asyncio.to_thread(_worker)
-                if keeping.done():
-                    keeping = asyncio.create_task(keep(ledger, folder, say))
+                if reconciling.done():
+                    reconciling = asyncio.create_task(reconcile(ledger, folder, say))
         finally:
-            keeping.cancel()
+            reconciling.cancel()
             worker.terminate()
             say("Stopping: what is in flight gets its answer.")
             await asyncio.to_thread(worker.wait)
-            await asyncio.gather(keeping, return_exceptions=True)
+            await asyncio.gather(reconciling, return_exceptions=True)
 
 
 def _worker() -> "subprocess.Popen[bytes]":

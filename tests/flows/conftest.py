@@ -33,7 +33,7 @@ def desk(ledger: Ledger) -> Desk:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """The folder of campaigns that the keeper watches."""
+    """The folder of campaigns that `up` watches."""
     place = tmp_path / "campaigns"
     place.mkdir()
     return place

@@ -86,9 +86,7 @@ def test_all_that_wait_for_the_same_time_plan_one_run_and_none_that_is_over(
 @pytest.mark.parametrize(
     "goes_on", [lambda: begin_another(LATER), lambda: go_on_later("interrupted", LATER)]
 )
-def test_without_an_answer_a_run_stays_under_way_for_the_keeper_to_take_up(
-    goes_on, prefect: Prefect
-) -> None:
+def test_without_an_answer_a_run_stays_under_way_to_be_taken_up(goes_on, prefect: Prefect) -> None:
     prefect.is_away = True
     with pytest.raises(Abort):  # which sets no state
         asyncio.run(goes_on())

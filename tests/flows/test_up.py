@@ -118,7 +118,7 @@ def test_whatever_ends_a_run_in_prefect_ends_its_sending_as_gently(
         up.until(lambda: campaign.status()["counts"]["sending"] == 0)
         service.faults["invite"] = None
         up.put("other", people=["eve@people.test"], problem=43)
-        up.ended("other")  # meanwhile the keeper has looked again and again
+        up.ended("other")  # meanwhile it has looked again and again
         left = up.runs("hiring")
         assert not {run["state_type"] for run in left} & {"COMPLETED", "SCHEDULED"}
         if body is CANCELLED:

@@ -1,4 +1,4 @@
-"""The keeper and its deployments, at a Prefect server: dead runs, a folder, and what is off."""
+"""`reconcile` and its deployments, at a Prefect server: dead runs, a folder, and what is off."""
 
 import asyncio
 import os
@@ -27,8 +27,8 @@ from flows.campaign import run_campaign
 from flows.deployments import POOL, deploy, deploy_forms, make_pool
 from flows.ending import End, Ending
 from flows.gently import STOPPED
-from flows.keeper import Watched
 from flows.page import announce
+from flows.reconcile import Watched
 from flows.recovery import GOES_ON, GONE, NEVER_BEGAN, Runs, tidy
 from flows.runs import run_now
 from tests.flows.conftest import write
@@ -37,7 +37,7 @@ pytestmark = [
     pytest.mark.anyio,
     pytest.mark.slow,
     pytest.mark.timeout(600),
-    pytest.mark.xdist_group("keeper"),
+    pytest.mark.xdist_group("reconcile"),
     pytest.mark.filterwarnings("default"),
 ]
 

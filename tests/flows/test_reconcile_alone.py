@@ -1,6 +1,6 @@
-"""The keeper's looks, one beside the other: what goes wrong in one stops no other.
+"""The looks of `reconcile`, one beside the other: what goes wrong in one stops no other.
 
-Prefect only takes down what it is asked for; test_keeper.py asks a server.
+Prefect only takes down what it is asked for; test_reconcile.py asks a server.
 """
 
 import asyncio
@@ -17,8 +17,8 @@ from sqlmodel import select
 from config.definition import Definition
 from config.errors import command
 from data.store.tables import Notice
-from flows import keeper, recovery
-from flows.keeper import Watched, keep
+from flows import reconcile, recovery
+from flows.reconcile import Watched
 from tests.flows.conftest import write
 
 LOOKS = 24  # enough for a folder to rest, and for a run to be quiet
@@ -68,12 +68,12 @@ def prefect(monkeypatch: pytest.MonkeyPatch) -> Prefect:
 
     client = partial(nullcontext, server)
 
-    monkeypatch.setattr(keeper, "get_client", client)
-    monkeypatch.setattr(keeper, "EVERY", 0.0)
+    monkeypatch.setattr(reconcile, "get_client", client)
+    monkeypatch.setattr(reconcile, "EVERY", 0.0)
     monkeypatch.setattr(recovery, "QUIET", 0.0)
-    monkeypatch.setattr(keeper, "LOOKS", ())
+    monkeypatch.setattr(reconcile, "LOOKS", ())
     for name in ("deploy", "run_now", "unschedule"):
-        monkeypatch.setattr(keeper, name, getattr(server, name))
+        monkeypatch.setattr(reconcile, name, getattr(server, name))
     return server
 
 
@@ -83,14 +83,14 @@ def _files(folder: Path) -> None:
         write(folder, key)
 
 
-def keeps(ledger, folder: Path, prefect: Prefect) -> list[str]:
-    """What the keeper says in a few looks."""
+def said_in_looks(ledger, folder: Path, prefect: Prefect) -> list[str]:
+    """What `reconcile` says in a few looks."""
     said: list[str] = []
 
     async def scenario() -> None:
-        keeping = asyncio.create_task(keep(ledger, folder, said.append))
+        looking = asyncio.create_task(reconcile.reconcile(ledger, folder, said.append))
         await prefect.seen_enough.wait()
-        keeping.cancel()
+        looking.cancel()
 
     asyncio.run(scenario())
     return said
@@ -100,13 +100,13 @@ def test_a_file_that_prefect_refuses_stops_no_other_and_no_recovery(
     ledger, folder, prefect
 ) -> None:
     prefect.refuses = "aa"
-    said = keeps(ledger, folder, prefect)
+    said = said_in_looks(ledger, folder, prefect)
     assert (prefect.began, prefect.states) == (["bb"], ["AwaitingRetry"])
     assert said == ["Trying again: ValueError in run_what_is_new (aa.yaml)"]
 
 
 def test_a_folder_that_is_gone_stops_no_recovery(ledger, folder, prefect) -> None:
-    said = keeps(ledger, folder / "gone", prefect)
+    said = said_in_looks(ledger, folder / "gone", prefect)
     assert prefect.states == ["AwaitingRetry"]
     assert said == ["Trying again: FileNotFoundError in run_what_is_new"]
 
@@ -133,7 +133,7 @@ def test_what_we_write_beside_a_definition_is_no_change_of_the_folder(
 def test_a_notice_of_a_bad_file_has_a_command_that_is_quoted(ledger, folder, prefect) -> None:
     bad = folder / "x; rm -rf $HOME\x1b.yaml"
     bad.write_text("campaign: [")
-    keeps(ledger, folder, prefect)
+    said_in_looks(ledger, folder, prefect)
     with ledger.reading() as session:
         (notice,) = session.exec(select(Notice)).all()
     assert notice.text.isprintable()

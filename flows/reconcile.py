@@ -30,7 +30,7 @@ LOOKS = (deploy_forms, tidy, say_again)
 Stats = dict[Path, tuple[int, int, int]]
 
 
-async def keep(ledger: Ledger, folder: Path, say: Callable[[str], None]) -> None:
+async def reconcile(ledger: Ledger, folder: Path, say: Callable[[str], None]) -> None:
     """Look after runs, the folder and notices, until cancelled."""
     runs, watched = Runs(ledger), Watched(folder, ledger, say)
     complaint, tells_at = "", 0.0
