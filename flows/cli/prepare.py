@@ -11,7 +11,7 @@ from config.errors import BadInput, Bug, Mistake, Place, command, counted, in_or
 from config.folder import Folder, find
 from config.reading import YAML, Campaign
 from flows.cli import words
-from flows.starter import write_each, write_starter
+from flows.new_definition import write_definition, write_each
 from tasks.outputs.marking import NothingToMark, write_marked
 from tasks.sources.reading import read_campaign
 
@@ -83,7 +83,7 @@ def new(
         print(f"Fill in what stands between < and > in each.\n{words.then('check', path)}")
         return
     path = path or (export.with_suffix(".yaml") if export else Path("hiring.yaml"))
-    write_starter(path, export, sheet, encoding, force=force)
+    write_definition(path, export, sheet, encoding, force=force)
     print(f"Fill in what stands between < and > in {path}.\n{words.then('check', path)}")
 
 

@@ -12,7 +12,7 @@ from config.errors import BadInput, CampaignError
 from config.reading import read_campaign
 from config.sheets.people import read_people
 from config.sheets.table import NO_HEADER
-from flows.starter import write_each, write_starter
+from flows.new_definition import write_definition, write_each
 
 EXPORT = """\
 Name,E-mail,Stage,Disqualified
@@ -65,7 +65,7 @@ def fill_in(file: Path, changes: dict[str, str]) -> None:
 def test_nobody_is_chosen_until_a_person_does(tmp_path: Path, export: Path, name: str) -> None:
     """A column that can decide is a blank with its values; filled in, it keeps who has them."""
     file = tmp_path / name
-    write_starter(file, export)
+    write_definition(file, export)
     quoted = '"{}"' if file.suffix == ".yaml" else "{}"
     chosen = {STAGE: "Test", quoted.format(DISQUALIFIED): '["No", ""]', quoted.format(IGNORE): ""}
     for blank in (*FILLED, STAGE, DISQUALIFIED, IGNORE):
@@ -94,7 +94,7 @@ def test_whatever_is_done_in_a_hurry_invites_nobody(
     tmp_path: Path, export: Path, hurried: str
 ) -> None:
     file = tmp_path / "hiring.yaml"
-    write_starter(file, export)
+    write_definition(file, export)
     old, new, wanted = HURRIED[hurried]
     rest = {DISQUALIFIED: "No", f'  ignore: ["{IGNORE}"]\n': ""}
     fill_in(file, {**FILLED, **rest, old: new})
@@ -104,7 +104,7 @@ def test_whatever_is_done_in_a_hurry_invites_nobody(
 def test_a_column_that_decides_nothing_moves_to_ignore(tmp_path: Path, export: Path) -> None:
     """Then everybody is invited, whatever it says."""
     file = tmp_path / "hiring.xlsx"
-    write_starter(file, export)
+    write_definition(file, export)
     fill_in(file, {**FILLED, STAGE: "", DISQUALIFIED: "", IGNORE: "disqualified; Stage"})
     campaign = read_campaign(file)
     assert (len(campaign.listed), campaign.ignored) == (4, ["Stage", "Disqualified"])
@@ -160,18 +160,18 @@ def test_one_of_several_sheets(tmp_path: Path, name: str) -> None:
     book.save(export)
     for sheet_name in (None, "Dat"):
         with pytest.raises(BadInput) as refused:
-            write_starter(tmp_path / name, export, sheet_name)
+            write_definition(tmp_path / name, export, sheet_name)
         assert str(refused.value.mistakes[0]).endswith(". Say which, with --sheet")
         typed = f"campaign new {tmp_path / name} --from {export} --sheet Data"
         assert refused.value.then == f"Then type: {typed}"
-    write_starter(tmp_path / name, export, "data")
-    write_starter(tmp_path / "ops.yaml", export, "Ops team")
+    write_definition(tmp_path / name, export, "data")
+    write_definition(tmp_path / "ops.yaml", export, "Ops team")
     assert "sheet: Ops team" in (tmp_path / "ops.yaml").read_text()
     with pytest.raises(BadInput, match="mistake") as refused:
-        write_starter(tmp_path / "again.yaml", export, "OPS TEAM")
+        write_definition(tmp_path / "again.yaml", export, "OPS TEAM")
     assert "ops.yaml already reads" in str(refused.value.mistakes[0])
     assert str(refused.value.mistakes[0]).endswith("add --force")
-    write_starter(tmp_path / "again.yaml", export, "OPS TEAM", force=True)
+    write_definition(tmp_path / "again.yaml", export, "OPS TEAM", force=True)
     if name == "hiring.xlsx":
         (ada,) = read_people(Table(file=name, sheet="candidates"), tmp_path).listed
         assert ada.candidate.last_name == "Data"
@@ -183,13 +183,13 @@ def test_an_export_that_is_no_unicode(tmp_path: Path, name: str) -> None:
     export = tmp_path / "export.csv"
     export.write_bytes("First name,Last name,Email\nŁukasz,Żółć,l@people.test\n".encode("cp1250"))
     with pytest.raises(BadInput) as refused:
-        write_starter(tmp_path / name, export)
+        write_definition(tmp_path / name, export)
     question = refused.value.mistakes[0].message
     assert 'windows-1250 "Łukasz Żółć"' in question
     assert question.endswith("Save it as UTF-8, or say which is right, with --encoding")
     typed = f"campaign new {tmp_path / name} --from {export} --encoding NAME"
     assert refused.value.then == f"Then type: {typed}"
-    write_starter(tmp_path / name, export, encoding="windows-1250")
+    write_definition(tmp_path / name, export, encoding="windows-1250")
     spec: dict[str, str] = {"file": "export.csv", "encoding": "windows-1250"}
     if name == "hiring.yaml":
         assert "\n  encoding: windows-1250\n" in (tmp_path / name).read_text().replace('"', "")
@@ -204,7 +204,7 @@ def test_an_export_without_a_header_is_refused(tmp_path: Path) -> None:
     """Nobody's row is written into a definition as if it were headers."""
     (tmp_path / "export.csv").write_text("Name,Lovelace,ada@people.test\nBob,B,bob@people.test\n")
     with pytest.raises(BadInput, match="export") as refused:
-        write_starter(tmp_path / "hiring.yaml", tmp_path / "export.csv")
+        write_definition(tmp_path / "hiring.yaml", tmp_path / "export.csv")
     assert refused.value.mistakes[0].message == NO_HEADER
     assert not (tmp_path / "hiring.yaml").exists()
 
@@ -213,7 +213,7 @@ def test_a_workbook_has_whoever_the_export_has_or_is_not_written(tmp_path: Path)
     export = tmp_path / "export.csv"
     export.write_text('First name,Last name,Email\nAda,L,a@people.test\nBob,"S,b@people.test\n')
     with pytest.raises(BadInput, match=r"export\.csv"):
-        write_starter(tmp_path / "hiring.xlsx", export)
+        write_definition(tmp_path / "hiring.xlsx", export)
     assert not (tmp_path / "hiring.xlsx").exists()
 
 
@@ -228,7 +228,7 @@ def test_a_workbook_keeps_what_is_read_of_an_export(tmp_path: Path) -> None:
     book.active["C4"].comment = Comment("withdrew", "Mara")
     book.active.append(["Mary", "Somerville", "mary@people.test"])
     book.save(tmp_path / "export.xlsx")
-    write_starter(tmp_path / "hiring.xlsx", tmp_path / "export.xlsx")
+    write_definition(tmp_path / "hiring.xlsx", tmp_path / "export.xlsx")
     assert "fill in <skip or read>" in said(tmp_path / "hiring.xlsx")
     spec = Table(file="hiring.xlsx", sheet="candidates", hidden_rows="skip")
     people = read_people(spec, tmp_path)
@@ -243,7 +243,7 @@ def test_marked_rows_and_unknown_headers_are_left_to_a_person(tmp_path: Path) ->
     table = tmp_path / "people.csv"
     people = "Ada,Lovelace,ada@people.test,Active\nAlan,Turing,alan@people.test,Rejected\n"
     table.write_text(f"Vn,Nn,Kontakt,Status\n{people}Total,2 candidates,,\n")
-    write_starter(tmp_path / "people.yaml", table)
+    write_definition(tmp_path / "people.yaml", table)
     text = (tmp_path / "people.yaml").read_text()
     assert '"email1": "<header of email1>"' in text
     assert 'it has "Vn", "Nn", "Kontakt"' in text
@@ -261,11 +261,11 @@ def test_marked_rows_and_unknown_headers_are_left_to_a_person(tmp_path: Path) ->
 )
 def test_nothing_is_written_twice(tmp_path: Path, export: Path, name: str, why: str) -> None:
     """A second definition of one table would invite everybody again; a file stays as it is."""
-    write_starter(tmp_path / "hiring.yaml", export)
+    write_definition(tmp_path / "hiring.yaml", export)
     before = (tmp_path / "hiring.yaml").read_text()
     with pytest.raises(BadInput) as refused:
-        write_starter(tmp_path / name, export)
+        write_definition(tmp_path / name, export)
     assert why in str(refused.value.mistakes[0])
     with pytest.raises(CampaignError):
-        write_starter(tmp_path / "hiring.yaml")
+        write_definition(tmp_path / "hiring.yaml")
     assert (tmp_path / "hiring.yaml").read_text() == before

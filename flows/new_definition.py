@@ -21,7 +21,7 @@ from config.yaml_file import read_yaml
 from tasks.outputs.exports import replace_file
 from tasks.outputs.ours import check_output
 
-TEMPLATE = Path(__file__).with_name("starter.yaml")
+TEMPLATE = Path(__file__).with_name("new_definition.yaml")
 PEOPLE = """\
 candidates:                 # or  candidates: {file: export.csv}
   - first_name: <first name>
@@ -33,7 +33,7 @@ MOST = 100  # definitions of one table
 OPTIONAL = ("stage_id", "invites.hours", "invites.pilot")  # empty rows of a workbook
 
 
-def write_starter(
+def write_definition(
     path: Path,
     export: Path | None = None,
     sheet: str | None = None,
@@ -74,7 +74,7 @@ def write_each(
 ) -> list[Path]:
     """Write a definition for each value of a column, which keeps the people who have it.
 
-    Raises BadInput like `write_starter`, before anything is written.
+    Raises BadInput like `write_definition`, before anything is written.
     """
     table = _read(export, sheet, folder, encoding)
     title, values = values_of(table, column)
