@@ -17,7 +17,7 @@ from data.decisions.doubts import doubts
 from data.eligibility.holds import Hold, Kind, holds
 from data.store.lease import AtWork
 from data.store.ledger import Ledger
-from tasks.outlook import Plan
+from tasks.plan import Plan
 from tasks.sending.gate import EndedEarly, How
 from tasks.status import Need, needs, so_far, summary
 

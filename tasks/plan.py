@@ -1,4 +1,7 @@
-"""Take a campaign into the ledger and plan its run, without a request."""
+"""The plan of a run: a campaign is taken into the ledger, and no request is made."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
 
 from sqlmodel import Session
 
@@ -7,16 +10,66 @@ from config.reading import Campaign as Read
 from config.settings import Settings
 from config.sheets.entries import read_entries
 from data.campaigns.intake import NOTHING, Allowed, Intake, take_in
+from data.campaigns.people import Row, invites_of, own_steps, rows
 from data.decisions import approvals
+from data.decisions.doubts import doubts
 from data.eligibility import do_not_contact
-from data.eligibility.holds import Hold, Kind, Scope
+from data.eligibility.due import to_come, turn
+from data.eligibility.holds import Hold, Kind, Scope, campaign_holds, code_now, holds
 from data.store.ledger import Ledger
-from tasks.outlook import Plan, outlook
+from data.store.states import OPEN, Op
+from data.store.tables import Campaign
 
 
 class Rewritten(BadInput):
     says = """{files} has changed since it was shown. Nothing was sent. Look at it again, then
     run it."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeldPerson:
+    """Somebody of the file who is not added or invited, and why."""
+
+    email1: str
+    hold: Hold = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a run would do now. `add` and `invite` count people, also who is added first.
+
+    `holds` stop the run until a person has decided; `waits` end by themselves, or keep back
+    invitations only, such as until the pilot's email is approved. `code` stands for exactly this
+    plan. `unresolved` is the title of a problem that is still to be found in the service's list.
+    """
+
+    key: str
+    campaign_id: int
+    file: Path
+    digest: str
+    code: str
+    create: bool
+    attach: bool
+    add: int
+    invite: int
+    unsure: int
+    holds: list[Hold]
+    waits: list[Hold]
+    held: list[HeldPerson] = field(repr=False)
+    intake: Intake = field(repr=False)
+    project: str
+    problem: str
+    unresolved: str | None = None
+
+    @property
+    def nothing_due(self) -> bool:
+        """Whether a run would make no request at all."""
+        return not (self.create or self.attach or self.add or self.invite)
+
+    @property
+    def sends(self) -> bool:
+        """Whether a run would make a request that may change something."""
+        return not (self.nothing_due or self.holds)
 
 
 def make_plan(
@@ -53,7 +106,7 @@ def refreshed(plan: Plan, read: Read, ledger: Ledger, who: str) -> Plan:
 
 
 def _planned(session: Session, read: Read, intake: Intake, who: str) -> Plan:
-    plan = outlook(session, read, intake)
+    plan = _as_it_stands(session, read, intake)
     if any(hold.kind is Kind.APPROVAL for hold in plan.holds):
         approvals.show(session, plan.campaign_id, plan.code, who)
     if intake.too_many_gone:
@@ -64,3 +117,53 @@ def _planned(session: Session, read: Read, intake: Intake, who: str) -> Plan:
 def _guard(read: Read, why: str) -> Hold:
     typed = command("run", read.file, "--accept-removed")
     return Hold(Kind.REMOVED, Scope.CAMPAIGN, why, type_this=typed)
+
+
+def _as_it_stands(session: Session, read: Read, intake: Intake) -> Plan:
+    """Read the plan off the ledger; nothing is written."""
+    campaign = session.get_one(Campaign, intake.campaign_id)
+    held = holds(session, campaign)
+    add, invite = (len([*to_come(session, campaign.id, op, held)]) for op in (Op.ADD, Op.INVITE))
+    own = own_steps(session, campaign.id)
+    wanted = {op: bool(add or invite) and own[op].state in OPEN[op] for op in own}
+    code = code_now(session, campaign.id, held)
+    found = campaign_holds(session, campaign, code=code)
+    in_waves = bool(invites_of(campaign).waves) and not found
+    next_wave = turn(session, campaign.id)[1] if in_waves else None
+    stops = [hold for hold in found if hold.scope is Scope.CAMPAIGN and hold.until is None]
+    if not (add or invite):
+        stops = [hold for hold in stops if hold.kind is not Kind.APPROVAL]
+    problem, title = own[Op.ATTACH].service_id, read.definition.problem.title
+    number = f" ({problem})" if problem is not None else ""
+    return Plan(
+        key=campaign.key,
+        campaign_id=campaign.id,
+        file=read.file,
+        digest=read.digest,
+        code=code,
+        create=wanted[Op.CREATE],
+        attach=wanted[Op.ATTACH],
+        add=add,
+        invite=invite,
+        unsure=len(doubts(session, campaign.id)),
+        holds=stops,
+        waits=[h for h in (*found, next_wave) if h and (h.until or h.scope is Scope.INVITES)],
+        held=_held(session, campaign.id, held),
+        intake=intake,
+        project=_project(read, own[Op.CREATE].service_id),
+        problem=f"problem {problem}" if title is None else f'problem "{title}"{number}',
+        unresolved=title if own[Op.ATTACH].state in OPEN[Op.ATTACH] else None,
+    )
+
+
+def _held(session: Session, campaign_id: int, held: dict[int, Hold]) -> list[HeldPerson]:
+    if not held:
+        return []
+    by_id: dict[int, Row] = {row.person_id: row for row in rows(session, campaign_id, held)}
+    return [HeldPerson(by_id[it].email1, hold) for it, hold in held.items() if it in by_id]
+
+
+def _project(read: Read, known: int | None) -> str:
+    number = f"project {known}" if known is not None else "a new project"
+    name = read.definition.project.name
+    return f'{number}, "{name}"' if name else number

@@ -21,8 +21,7 @@ from data.sending.runs import recover_all
 from data.store.ledger import Ledger
 from data.store.tables import Campaign
 from flows.cli import words
-from tasks.outlook import Plan
-from tasks.plan import make_plan
+from tasks.plan import Plan, make_plan
 from tasks.sources.reading import read_campaign
 from tasks.status import Need, in_words, keys, left_over, needs, summary, waits
 from tasks.status import status as whole

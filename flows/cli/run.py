@@ -21,8 +21,7 @@ from flows.cli import words
 from flows.cli.prepare import read_all
 from flows.ending import End, Ending
 from flows.server import is_away, prefect_server
-from tasks.outlook import Plan
-from tasks.plan import make_plan
+from tasks.plan import Plan, make_plan
 from tasks.status import needs, progress, status
 
 BARS = {"add": "adding", "invite": "inviting"}

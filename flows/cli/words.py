@@ -12,7 +12,7 @@ from config.errors import command, plain, printable, some
 if TYPE_CHECKING:
     from config.definition import Definition, Project
     from config.reading import Campaign
-    from tasks.outlook import Plan
+    from tasks.plan import Plan
 
 NAMED = 3
 VALUES = 6  # of a column, in one line
