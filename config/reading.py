@@ -20,14 +20,14 @@ YAML = (".yaml", ".yml")
 
 
 @dataclass(kw_only=True)
-class Campaign(People):
+class CampaignFile(People):
     """A campaign as it was read; its digest identifies the bytes of both files."""
 
     file: Path
     definition: Definition
 
 
-def read_campaign(file: Path, campaign: str | None = None, at: Path | None = None) -> Campaign:
+def read_campaign(file: Path, campaign: str | None = None, at: Path | None = None) -> CampaignFile:
     """Read a definition, of this key if any, and its people. Raises BadInput: every mistake.
 
     Whoever is behind an address or a query is nobody here, unless they were brought `at` a file.
@@ -40,7 +40,7 @@ def read_campaign(file: Path, campaign: str | None = None, at: Path | None = Non
         raise Bug(error, f"Reading {file} failed. Nothing was sent.") from error
 
 
-def _read(file: Path, campaign: str | None, at: Path | None) -> Campaign:
+def _read(file: Path, campaign: str | None, at: Path | None) -> CampaignFile:
     data, written = _written(file)
     definition, mistakes = build(written, datetime.now(UTC))
     if campaign and not mistakes and definition.campaign != campaign:
@@ -56,7 +56,7 @@ def _read(file: Path, campaign: str | None, at: Path | None) -> Campaign:
     if at is not None:  # the bytes of a workbook may differ at each fetch
         people.digest = "".join(each.candidate.model_dump_json() for each in people.listed)
     people.digest = sha256(sha256(data).digest() + people.digest.encode()).hexdigest()
-    return Campaign(file=file, definition=definition, **vars(people))
+    return CampaignFile(file=file, definition=definition, **vars(people))
 
 
 def key_of(file: Path) -> str:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from config.definition import Invites, Problem, Project
-from config.reading import Campaign
+from config.reading import CampaignFile
 from config.settings import Settings
 from data.store.lease import lease
 from data.store.ledger import Ledger
@@ -29,7 +29,7 @@ SAYS = {
 }
 
 
-def rehearsed(campaigns: Sequence[Campaign], *, as_json: bool) -> None:
+def rehearsed(campaigns: Sequence[CampaignFile], *, as_json: bool) -> None:
     """Send each campaign to a sandbox, and say what would have happened."""
     counts = {read.definition.campaign: asyncio.run(_rehearse(read)) for read in campaigns}
     if as_json:
@@ -42,7 +42,7 @@ def rehearsed(campaigns: Sequence[Campaign], *, as_json: bool) -> None:
     print("Nothing left this machine, and your ledger is as it was.")
 
 
-async def _rehearse(read: Campaign) -> Counter[str]:
+async def _rehearse(read: CampaignFile) -> Counter[str]:
     with tempfile.TemporaryDirectory() as name, Sandbox() as service:
         folder = Path(name)
         own = {"CAMPAIGN_DATABASE_URL": f"sqlite:///{folder}/ledger.db"}
@@ -64,7 +64,7 @@ async def _rehearse(read: Campaign) -> Counter[str]:
         return Counter(entry["op"] for entry in service.entries())
 
 
-def _invented(read: Campaign, file: Path) -> Campaign:
+def _invented(read: CampaignFile, file: Path) -> CampaignFile:
     """The same campaign of people who do not exist, for the sandbox's project and problem."""
     made = read.definition
     definition = made.model_copy(

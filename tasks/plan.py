@@ -6,7 +6,7 @@ from pathlib import Path
 from sqlmodel import Session
 
 from config.errors import BadInput, Place, command
-from config.reading import Campaign as Read
+from config.reading import CampaignFile
 from config.settings import Settings
 from config.sheets.entries import read_entries
 from data.campaigns.intake import NOTHING, Allowed, Intake, take_in
@@ -73,7 +73,7 @@ class Plan:
 
 
 def make_plan(
-    read: Read,
+    read: CampaignFile,
     ledger: Ledger,
     settings: Settings,
     *,
@@ -99,13 +99,13 @@ def make_plan(
     return plan
 
 
-def refreshed(plan: Plan, read: Read, ledger: Ledger, who: str) -> Plan:
+def refreshed(plan: Plan, read: CampaignFile, ledger: Ledger, who: str) -> Plan:
     """The plan as it is now: another problem or decision is another plan to approve."""
     with ledger.writing() as session:
         return _planned(session, read, plan.intake, who)
 
 
-def _planned(session: Session, read: Read, intake: Intake, who: str) -> Plan:
+def _planned(session: Session, read: CampaignFile, intake: Intake, who: str) -> Plan:
     plan = _as_it_stands(session, read, intake)
     if any(hold.kind is Kind.APPROVAL for hold in plan.holds):
         approvals.show(session, plan.campaign_id, plan.code, who)
@@ -114,12 +114,12 @@ def _planned(session: Session, read: Read, intake: Intake, who: str) -> Plan:
     return plan
 
 
-def _guard(read: Read, why: str) -> Hold:
+def _guard(read: CampaignFile, why: str) -> Hold:
     typed = command("run", read.file, "--accept-removed")
     return Hold(Kind.REMOVED, Scope.CAMPAIGN, why, type_this=typed)
 
 
-def _as_it_stands(session: Session, read: Read, intake: Intake) -> Plan:
+def _as_it_stands(session: Session, read: CampaignFile, intake: Intake) -> Plan:
     """Read the plan off the ledger; nothing is written."""
     campaign = session.get_one(Campaign, intake.campaign_id)
     held = holds(session, campaign)
@@ -163,7 +163,7 @@ def _held(session: Session, campaign_id: int, held: dict[int, Hold]) -> list[Hel
     return [HeldPerson(by_id[it].email1, hold) for it, hold in held.items() if it in by_id]
 
 
-def _project(read: Read, known: int | None) -> str:
+def _project(read: CampaignFile, known: int | None) -> str:
     number = f"project {known}" if known is not None else "a new project"
     name = read.definition.project.name
     return f'{number}, "{name}"' if name else number

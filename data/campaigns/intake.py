@@ -16,7 +16,7 @@ from sqlmodel import Session
 from config.definition import Candidate, Table
 from config.emails import email_key, mailbox
 from config.errors import NotAsTyped, command
-from config.reading import Campaign as Read
+from config.reading import CampaignFile
 from config.settings import Settings
 from data.campaigns.people import (
     ERASED,
@@ -76,7 +76,9 @@ class Allowed:
 NOTHING = Allowed()
 
 
-def take_in(session: Session, read: Read, settings: Settings, allowed: Allowed = NOTHING) -> Intake:
+def take_in(
+    session: Session, read: CampaignFile, settings: Settings, allowed: Allowed = NOTHING
+) -> Intake:
     """Take in a campaign as it was read. Raises KeyInUse, Elsewhere."""
     campaign = known(session, read.definition.campaign)
     if campaign is not None:
@@ -148,7 +150,7 @@ def add_people(session: Session, campaign_id: int, new: Mapping[str, Fields]) ->
         session.execute(_THEIR_STEPS, {"of": campaign_id, "op": op})
 
 
-def _everybody(read: Read) -> dict[str, Fields]:
+def _everybody(read: CampaignFile) -> dict[str, Fields]:
     """What is sent of each person, by email key; the pilot included."""
     stage, pilot = read.definition.stage_id, read.definition.invites.pilot
     people: dict[str, Fields] = {each.key: each.candidate.model_dump() for each in read.listed}
@@ -185,7 +187,7 @@ def _after_corrections(
 
 
 def _too_many(
-    campaign: Campaign, read: Read, gone: Sequence[Row[Any]], before: Mapping[str, Row[Any]]
+    campaign: Campaign, read: CampaignFile, gone: Sequence[Row[Any]], before: Mapping[str, Row[Any]]
 ) -> str | None:
     """Say that more people are gone than the definition allows, who were not corrected either."""
     pilot = email_key(invites_of(campaign).pilot or "")
@@ -196,7 +198,7 @@ def _too_many(
     return f"{number:,} of {listed:,} people are not in this file any more (guard: {share:.0%})"
 
 
-def _first(session: Session, read: Read, settings: Settings) -> Campaign:
+def _first(session: Session, read: CampaignFile, settings: Settings) -> Campaign:
     campaign = Campaign(
         key=read.definition.campaign,
         service=settings.base_url,
@@ -214,7 +216,7 @@ def _first(session: Session, read: Read, settings: Settings) -> Campaign:
     return campaign
 
 
-def _follow(session: Session, campaign: Campaign, read: Read) -> tuple[str, ...]:
+def _follow(session: Session, campaign: Campaign, read: CampaignFile) -> tuple[str, ...]:
     """Whatever was not sent yet follows the file; says what can not follow it any more."""
     definition, own, before = read.definition, own_steps(session, campaign.id), campaign.spec or {}
     create, attach, asked = own[Op.CREATE], own[Op.ATTACH], definition.problem
@@ -235,7 +237,9 @@ def _follow(session: Session, campaign: Campaign, read: Read) -> tuple[str, ...]
     return (note,) if late else ()
 
 
-def _refuse_another(session: Session, campaign: Campaign, read: Read, allowed: Allowed) -> None:
+def _refuse_another(
+    session: Session, campaign: Campaign, read: CampaignFile, allowed: Allowed
+) -> None:
     """Raise KeyInUse if the file means another project or problem than was sent.
 
     The service has no update (interface 4): people would be invited to the wrong test. A project

@@ -10,7 +10,7 @@ import typer
 from sqlmodel import Session
 
 from config.errors import command
-from config.reading import Campaign as Read
+from config.reading import CampaignFile
 from config.settings import settings
 from data.campaigns.history import Event
 from data.campaigns.history import history as events_of
@@ -131,7 +131,7 @@ def _line(event: Event) -> str:
     return f"{at}  {event.word}{about}: {event.came}{status}{words_}"
 
 
-def _more(made: Plan, read: Read) -> Iterator[str]:
+def _more(made: Plan, read: CampaignFile) -> Iterator[str]:
     """Who is gone or back, what is unsure, and the code to approve."""
     intake = made.intake
     for people, what in (

@@ -9,7 +9,7 @@ import typer
 from config.definition import Definition
 from config.errors import BadInput, Bug, Mistake, Place, command, counted, in_order, some
 from config.folder import Folder, find
-from config.reading import YAML, Campaign
+from config.reading import YAML, CampaignFile
 from flows.cli import words
 from flows.new_definition import write_definition, write_each
 from tasks.outputs.marking import NothingToMark, write_marked
@@ -87,9 +87,9 @@ def new(
     print(f"Fill in what stands between < and > in {path}.\n{words.then('check', path)}")
 
 
-def read_all(places: list[Path]) -> tuple[list[Campaign], list[Mistake]]:
+def read_all(places: list[Path]) -> tuple[list[CampaignFile], list[Mistake]]:
     """Read the definitions among files and folders: those that are right, and every mistake."""
-    by_key: dict[str, list[Campaign]] = {}
+    by_key: dict[str, list[CampaignFile]] = {}
     mistakes: list[Mistake] = []
     for place in places:
         found = find(place)
@@ -113,7 +113,7 @@ def read_all(places: list[Path]) -> tuple[list[Campaign], list[Mistake]]:
     return [them[0] for them in by_key.values() if not them[1:]], in_order(mistakes)
 
 
-def _show(good: list[Campaign], mistakes: list[Mistake]) -> None:
+def _show(good: list[CampaignFile], mistakes: list[Mistake]) -> None:
     for campaign in good:
         print(f"{campaign.file}: OK")
         for heading, said in words.described(campaign):

@@ -12,7 +12,7 @@ from typing import Any
 import typer
 
 from config.errors import BadInput, command
-from config.reading import Campaign
+from config.reading import CampaignFile
 from config.settings import service_settings
 from data.campaigns.intake import Allowed
 from data.campaigns.people import known
@@ -79,7 +79,7 @@ def run(
     return min(codes, key=WORST_FIRST.index, default=0)
 
 
-def _read(places: list[Path]) -> tuple[list[Campaign], bool]:
+def _read(places: list[Path]) -> tuple[list[CampaignFile], bool]:
     """Read all campaigns. A bad file that was typed stops everything, one of a folder itself."""
     good, mistakes = read_all(places)
     if mistakes and not (good and all(place.is_dir() for place in places)):

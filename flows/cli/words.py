@@ -11,7 +11,7 @@ from config.errors import command, plain, printable, some
 
 if TYPE_CHECKING:
     from config.definition import Definition, Project
-    from config.reading import Campaign
+    from config.reading import CampaignFile
     from tasks.plan import Plan
 
 NAMED = 3
@@ -75,7 +75,7 @@ def dates(project: "Project") -> str:
     return (", ".join(known) + zone + open_).removeprefix("; ")
 
 
-def described(campaign: "Campaign") -> Iterator[tuple[str, str]]:
+def described(campaign: "CampaignFile") -> Iterator[tuple[str, str]]:
     """A campaign that was read, as headings and what they say."""
     definition = campaign.definition
     problem = definition.problem
@@ -96,20 +96,20 @@ def described(campaign: "Campaign") -> Iterator[tuple[str, str]]:
     yield from attention(campaign)
 
 
-def names(campaign: "Campaign") -> str:
+def names(campaign: "CampaignFile") -> str:
     """The first people of a campaign, by name."""
     them = (each.candidate for each in campaign.listed)
     return some([f"{each.first_name} {each.last_name}" for each in them], NAMES) or "nobody yet"
 
 
-def who(campaign: "Campaign") -> Iterator[tuple[str, str]]:
+def who(campaign: "CampaignFile") -> Iterator[tuple[str, str]]:
     """Who it is that gets an email, by the columns that tell them apart."""
     for column, counts in campaign.apart.items():
         each = [f"{plain(value)} {people:,}" for value, people in counts.items()]
         yield "who", f"{column}: {some(each, VALUES)}"
 
 
-def attention(campaign: "Campaign") -> Iterator[tuple[str, str]]:
+def attention(campaign: "CampaignFile") -> Iterator[tuple[str, str]]:
     """What could decide and does not, and what nobody looked at: a person reads it last."""
     if campaign.ignored:
         number, columns = len(campaign.listed), some(campaign.ignored, VALUES)
@@ -120,13 +120,13 @@ def attention(campaign: "Campaign") -> Iterator[tuple[str, str]]:
         yield "ATTENTION", f"Nobody looked at this: {said}"
 
 
-def left_out(campaign: "Campaign") -> Iterator[tuple[str, str]]:
+def left_out(campaign: "CampaignFile") -> Iterator[tuple[str, str]]:
     """Who of the table is not invited, each reason once with the first names."""
     for why, them in sorted(campaign.left_out.items(), key=lambda item: -len(item[1])):
         yield "left out", f"{counted(len(them), 'row')}, because {why}: {some(them)}"
 
 
-def planned(plan: "Plan", campaign: "Campaign") -> Iterator[str]:
+def planned(plan: "Plan", campaign: "CampaignFile") -> Iterator[str]:
     """What a run would do, line by line."""
     yield plan.key
     yield f"  project   {plan.project}, {plan.problem}"
@@ -148,7 +148,7 @@ def planned(plan: "Plan", campaign: "Campaign") -> Iterator[str]:
     yield from (f"  {heading} {said}" for heading, said in attention(campaign))
 
 
-def in_short(plan: "Plan", campaign: "Campaign") -> Iterator[str]:
+def in_short(plan: "Plan", campaign: "CampaignFile") -> Iterator[str]:
     """What a run of many would do with one campaign; `campaign plan` says it in full."""
     add, invite = counted(plan.add, "candidate"), counted(plan.invite, "email")
     apart = f"{len(plan.held):,} held, {sum(map(len, campaign.left_out.values())):,} left out"
@@ -156,7 +156,7 @@ def in_short(plan: "Plan", campaign: "Campaign") -> Iterator[str]:
     yield from (f"  waits     {hold.why}" for hold in (*plan.holds, *plan.waits))
 
 
-def sent(campaign: "Campaign") -> Iterator[str]:
+def sent(campaign: "CampaignFile") -> Iterator[str]:
     """Which field is sent from which column, with the first value: `Vorname as first_name (Ada)`.
 
     A field that nobody has is not named.

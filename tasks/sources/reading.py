@@ -4,10 +4,10 @@ from pathlib import Path
 
 from config import reading
 from config.definition import Table
-from config.reading import Campaign
+from config.reading import CampaignFile
 
 
-def read_campaign(file: Path, campaign: str | None = None, *, kept: bool = False) -> Campaign:
+def read_campaign(file: Path, campaign: str | None = None, *, kept: bool = False) -> CampaignFile:
     """Read a definition and its people, wherever they are. Raises BadInput: every mistake.
 
     `kept`: the people as they were brought for whoever was shown them, for a run of just that.

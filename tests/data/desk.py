@@ -7,7 +7,7 @@ from pathlib import Path
 from config.definition import Candidate, Definition, Listed
 from config.emails import email_key
 from config.errors import Place
-from config.reading import Campaign
+from config.reading import CampaignFile
 from config.settings import Settings
 from data.campaigns import people
 from data.campaigns.intake import NOTHING, take_in
@@ -52,7 +52,7 @@ class Desk:
         self.ids = iter(range(5001, 9999))
         self.projects = iter(range(101, 999))
 
-    def read(self, *who, key="backend", digest=None, **definition) -> Campaign:
+    def read(self, *who, key="backend", digest=None, **definition) -> CampaignFile:
         """A campaign as its file was read."""
         whole = {"project": {"name": key.title()}, "problem": 42, "candidates": []} | definition
         them = listed(*who)
@@ -61,7 +61,7 @@ class Desk:
         said = repr((model.model_dump(), [each.candidate.model_dump() for each in them]))
         digest = digest or sha256(said.encode()).hexdigest()
         file = Path(f"{key}.yaml")
-        return Campaign(file=file, definition=model, listed=them, digest=digest)
+        return CampaignFile(file=file, definition=model, listed=them, digest=digest)
 
     def take_in(self, *who, allowed=NOTHING, **more):
         """Take a file in and commit, as a run does."""
