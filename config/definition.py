@@ -174,7 +174,7 @@ class Problem(Fields):
     """The problem's title instead of its id; must match exactly one in the service's list."""
 
 
-class Table(Fields):
+class PeopleTable(Fields):
     """A table with the people in it: a file, or what an address or a query answers."""
 
     file: Line | None = None
@@ -250,6 +250,9 @@ class Schedule(Fields):
     """How often a run starts, such as 1 hour; instead of cron."""
 
 
+MODELS = (Project, Problem, Invites, Guard, Schedule)  # of the fields that have fields
+
+
 def _problem(typed: Any) -> Any:
     """Read `problem: 42` as the mapping."""
     return {"id": typed} if isinstance(typed, str | int) else typed
@@ -258,7 +261,7 @@ def _problem(typed: Any) -> Any:
 def _kind_of(typed: Any) -> str | None:
     if isinstance(typed, list):
         return "list"
-    return "table" if isinstance(typed, dict | Table) else None
+    return "table" if isinstance(typed, dict | PeopleTable) else None
 
 
 class Definition(Fields):
@@ -271,7 +274,7 @@ class Definition(Fields):
     problem: Annotated[Problem, BeforeValidator(_problem, int | Problem)]
     """The problem's id, a number above 0, or {title: "Two sum"}; a workbook says problem.title."""
     candidates: Annotated[
-        Annotated[list[Candidate], Tag("list")] | Annotated[Table, Tag("table")],
+        Annotated[list[Candidate], Tag("list")] | Annotated[PeopleTable, Tag("table")],
         Discriminator(_kind_of),
     ]
     """A list of people, or a table of them, as in {file: people.csv}."""

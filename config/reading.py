@@ -8,7 +8,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from config.definition import ORDERS, Candidate, Definition, Listed, Table
+from config.definition import ORDERS, Candidate, Definition, Listed, PeopleTable
 from config.emails import email_key
 from config.errors import BadInput, Bug, CampaignError, Mistake, Place, command
 from config.sheets.files import Kind, read_file
@@ -117,8 +117,8 @@ def _said_of_table(definition: Path) -> dict[str, Any]:
     return {}
 
 
-def _people(written: Written, candidates: list[Candidate] | Table, at: Path | None) -> People:
-    if isinstance(candidates, Table):
+def _people(written: Written, candidates: list[Candidate] | PeopleTable, at: Path | None) -> People:
+    if isinstance(candidates, PeopleTable):
         table = candidates.model_copy(update={"file": str(at)}) if at else candidates
         name, base = table.file or "", written.whole.file.parent
         if name and os.path.exists(base / name):  # noqa: PTH110 - it never raises

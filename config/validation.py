@@ -13,8 +13,7 @@ from zoneinfo import ZoneInfo
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from config import definition as models
-from config.definition import COLUMNS, Definition, Schedule, Table
+from config.definition import COLUMNS, MODELS, Candidate, Definition, PeopleTable, Schedule
 from config.errors import Mistake, Place
 from config.timetable import NEVER, instant, may_send, no_one_moment
 
@@ -25,9 +24,8 @@ MOMENTS = ("project.starttime", "project.endtime", "invites.not_before", "invite
 RIGHT: dict[str, Any] = {"campaign": "x", "project": {"name": "x", "timezone": "UTC"}, "problem": 1}
 RIGHT |= {"candidates": [], "stage_id": 1, "invites": {}, "guard": {}, "schedule": None}
 
-MODELS = (models.Project, models.Problem, models.Invites, models.Guard, Schedule)
 PARTS: dict[str, type[BaseModel]] = {"": Definition}
-PARTS |= {"candidates.list.": models.Candidate, "candidates.table.": Table}
+PARTS |= {"candidates.list.": Candidate, "candidates.table.": PeopleTable}
 PARTS |= {f"{each.__name__.lower()}.": each for each in MODELS}
 FIELDS = {f"candidates.table.columns.{each}": f"The header for {each}." for each in COLUMNS}
 FIELDS |= {
@@ -83,7 +81,7 @@ def rules(definition: Definition, now: datetime) -> Iterator[tuple[bool, str, st
     yield not (project.id or project.name), "project.name", name
     one = "wanted exactly one of id and title"
     yield bool(problem.id) == bool(problem.title), "problem.title", one
-    if isinstance(people, Table):
+    if isinstance(people, PeopleTable):
         place = (bool(people.file), bool(people.url), bool(people.query), bool(people.database))
         wanted = "wanted one of file and url, or query with database"
         yield place not in PLACES, "candidates.file", wanted

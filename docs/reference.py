@@ -13,10 +13,10 @@ from config.definition import (
     Definition,
     Guard,
     Invites,
+    PeopleTable,
     Problem,
     Project,
     Schedule,
-    Table,
 )
 from config.settings import Settings, variable
 from flows.cli.app import program
@@ -28,7 +28,7 @@ MODELS: dict[str, type[BaseModel]] = {
     "The definition": Definition,
     "project": Project,
     "problem": Problem,
-    "candidates, as a table": Table,
+    "candidates, as a table": PeopleTable,
     "candidates, as a list": Candidate,
     "invites": Invites,
     "guard": Guard,

@@ -21,7 +21,7 @@ from config.sheets.names import is_test
 from config.sheets.table import PERSON, Table
 
 if TYPE_CHECKING:
-    from config.definition import Table as Spec
+    from config.definition import PeopleTable
     from config.sheets.people import People
 
 NAMED, COUNTED = 5, 10
@@ -50,7 +50,7 @@ class Finding(NamedTuple):
     told: str = ""
 
 
-def choose(table: Table, spec: "Spec", people: "People") -> list[int]:
+def choose(table: Table, spec: "PeopleTable", people: "People") -> list[int]:
     """The rows that a definition keeps; what a person should see of that goes to `people`.
 
     What is wrong, or what nobody decided, becomes a mistake; no row is kept by a wrong column.
@@ -299,7 +299,7 @@ def _counts(typed: Iterable[str]) -> Counts:
     return dict(counts.most_common())
 
 
-def _question(found: Sequence[Finding], spec: "Spec") -> Mistake:
+def _question(found: Sequence[Finding], spec: "PeopleTable") -> Mistake:
     """Ask once for a file about everything that could decide, and print the lines to add."""
     columns = {each.title: each.keep or [each.blank] for each in found if each.title}
     lines = [f"Decide who is invited. {'; '.join(each.what for each in found)}."]

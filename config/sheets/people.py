@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from config import definition as models
+from config.definition import ORDERS, Candidate, Listed, PeopleTable, checked_name
 from config.emails import email_key
 from config.errors import BadInput, Mistake, Place, shown, some
 from config.sheets.cells import addresses_in, error_in, plain_address
@@ -17,7 +17,7 @@ from config.sheets.names import FULL_NAME, split_name
 from config.sheets.table import Table, no_column, table_of
 from config.validation import meaning, mistake
 
-SENT = tuple(models.Candidate.model_fields)
+SENT = tuple(Candidate.model_fields)
 NAMES = ("first_name", "last_name")
 
 
@@ -31,7 +31,7 @@ class People:
     bytes.
     """
 
-    listed: list[models.Listed] = field(default_factory=list, repr=False)
+    listed: list[Listed] = field(default_factory=list, repr=False)
     mistakes: list[Mistake] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     left_out: dict[str, list[str]] = field(default_factory=dict, repr=False)
@@ -42,7 +42,7 @@ class People:
     digest: str = ""
 
 
-def read_people(spec: models.Table, base: Path) -> People:
+def read_people(spec: PeopleTable, base: Path) -> People:
     """Read the people of a table whose definition is in `base`. Mistakes are never raised."""
     split = spec.split_name or FULL_NAME in spec.columns
     try:
@@ -63,7 +63,7 @@ def read_people(spec: models.Table, base: Path) -> People:
         return people
     people.listed = _folded(table, choose(table, spec, people), first=spec.several == "first")
     compare(people.listed, people)
-    if not (people.listed or people.mistakes or str(spec.file).endswith(models.ORDERS)):
+    if not (people.listed or people.mistakes or str(spec.file).endswith(ORDERS)):
         why = "found no candidates, wanted at least one row below the header that is not left out"
         people.mistakes.append(Mistake(table.grid.whole, why, "candidates"))
     return people
@@ -81,7 +81,7 @@ def _missing_columns(table: Table, split: bool, columns: Mapping[str, str]) -> I
         yield from (no_column(place, name, table.headers) for name in missing)
 
 
-def _read(table: Table, row: int, texts: dict[str, str], first: bool) -> models.Candidate | None:
+def _read(table: Table, row: int, texts: dict[str, str], first: bool) -> Candidate | None:
     """Make a candidate of a row, or say what is against that; `texts` keeps what is right."""
     wrong: dict[str, Mistake] = {}
 
@@ -99,7 +99,7 @@ def _read(table: Table, row: int, texts: dict[str, str], first: bool) -> models.
             table.notes.append(f"{table.place(row)}, email1: {used}")
     full = texts.pop(FULL_NAME, "")
     try:
-        models.checked_name(full)
+        checked_name(full)
     except ValueError as found:
         refuse(FULL_NAME, found=full, wanted=str(found))
     if full and FULL_NAME not in wrong:
@@ -111,7 +111,7 @@ def _read(table: Table, row: int, texts: dict[str, str], first: bool) -> models.
             table.notes.append(f"{table.place(row, FULL_NAME)}, full_name: {shown(full)} is {note}")
     candidate = None
     try:
-        candidate = models.Candidate.model_validate(texts)
+        candidate = Candidate.model_validate(texts)
     except ValidationError as refused:
         for each in refused.errors(include_url=False):
             name = str(each["loc"][0])
@@ -124,9 +124,9 @@ def _read(table: Table, row: int, texts: dict[str, str], first: bool) -> models.
     return candidate
 
 
-def _folded(table: Table, rows: list[int], *, first: bool) -> list[models.Listed]:
+def _folded(table: Table, rows: list[int], *, first: bool) -> list[Listed]:
     """Make one person of the rows of one address; rows that differ are a mistake."""
-    listed: list[models.Listed] = []
+    listed: list[Listed] = []
     alike: list[str] = []
     earliest: dict[str, tuple[Place, dict[str, str]]] = {}
     for row, *cells in table.frame.loc[rows].itertuples(name=None):
@@ -137,7 +137,7 @@ def _folded(table: Table, rows: list[int], *, first: bool) -> list[models.Listed
         here, key = table.place(row), email_key(texts["email1"])
         there, before = earliest.setdefault(key, (here, texts))
         if before is texts:
-            listed += [models.Listed(candidate, key, here)] if candidate else []
+            listed += [Listed(candidate, key, here)] if candidate else []
         elif differ := [name for name in SENT if texts.get(name) != before.get(name)]:
             do = ", or choose by a column (where)"
             if "email1" in differ:  # the login must equal it (interface 4.7)
@@ -153,9 +153,9 @@ def _folded(table: Table, rows: list[int], *, first: bool) -> list[models.Listed
     return listed
 
 
-def compare(listed: list[models.Listed], people: People) -> None:
+def compare(listed: list[Listed], people: People) -> None:
     """Ask about an address or a name that stands twice."""
-    seen: dict[str, models.Listed] = {}
+    seen: dict[str, Listed] = {}
     for each in listed:
         person = each.candidate
         name = compared(f"{person.first_name} {person.last_name}")

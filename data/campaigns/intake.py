@@ -13,7 +13,7 @@ from unicodedata import normalize
 from sqlalchemy import Row, func, insert, select, text, update
 from sqlmodel import Session
 
-from config.definition import Candidate, Table
+from config.definition import Candidate, PeopleTable
 from config.emails import email_key, mailbox
 from config.errors import NotAsTyped, command
 from config.reading import CampaignFile
@@ -220,7 +220,7 @@ def _follow(session: Session, campaign: Campaign, read: CampaignFile) -> tuple[s
     """Whatever was not sent yet follows the file; says what can not follow it any more."""
     definition, own, before = read.definition, own_steps(session, campaign.id), campaign.spec or {}
     create, attach, asked = own[Op.CREATE], own[Op.ATTACH], definition.problem
-    people = not isinstance(definition.candidates, Table)  # they have rows of their own
+    people = not isinstance(definition.candidates, PeopleTable)  # they have rows of their own
     spec = definition.model_dump(mode="json", exclude={"candidates"} if people else None)
     if create.state in OPEN[Op.CREATE]:
         create.service_id = definition.project.id

@@ -8,7 +8,7 @@ from typing import Literal
 
 import typer
 
-from config.definition import Table
+from config.definition import PeopleTable
 from config.errors import CampaignError, printable
 from config.reading import encoding_of, read_campaign
 from data.campaigns.people import find
@@ -109,7 +109,7 @@ def _columns(file: Path) -> dict[str, str]:
         candidates = read_campaign(file).definition.candidates
     except CampaignError:
         return {}
-    columns = candidates.columns if isinstance(candidates, Table) else {}
+    columns = candidates.columns if isinstance(candidates, PeopleTable) else {}
     return {str(field): header for field, header in columns.items()}
 
 

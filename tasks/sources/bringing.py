@@ -4,7 +4,7 @@ from pathlib import Path
 
 from sqlalchemy import make_url
 
-from config.definition import Table
+from config.definition import PeopleTable
 from config.errors import BadInput, Place
 from config.settings import Settings, home, settings
 from data.store.files import replace
@@ -12,7 +12,7 @@ from tasks.sources.address import Unread, fetched
 from tasks.sources.query import answered
 
 
-def brought(key: str, spec: Table, file: Path, *, kept: bool) -> Path:
+def brought(key: str, spec: PeopleTable, file: Path, *, kept: bool) -> Path:
     """Bring the people of a campaign into a file, or (`kept`) name it as it is. Raises BadInput."""
     here = settings()
     place = folder_of(here) / key
@@ -32,7 +32,7 @@ def folder_of(here: Settings) -> Path:
     return path.with_name(f"{path.name}.fetched")
 
 
-def _table(spec: Table, file: Path, here: Settings) -> bytes:
+def _table(spec: PeopleTable, file: Path, here: Settings) -> bytes:
     """The table behind an address, or a query's answer. Raises BadInput with one sentence."""
     try:
         if spec.url is not None:

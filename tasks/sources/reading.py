@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from config import reading
-from config.definition import Table
+from config.definition import PeopleTable
 from config.reading import CampaignFile
 
 
@@ -14,7 +14,7 @@ def read_campaign(file: Path, campaign: str | None = None, *, kept: bool = False
     """
     read = reading.read_campaign(file, campaign)
     spec = read.definition.candidates
-    if not isinstance(spec, Table) or spec.file is not None:
+    if not isinstance(spec, PeopleTable) or spec.file is not None:
         return read
     from tasks.sources.bringing import brought  # noqa: PLC0415 - most are in a file
 

@@ -7,7 +7,7 @@ from openpyxl import Workbook, load_workbook
 from openpyxl.comments import Comment
 from openpyxl.styles import PatternFill
 
-from config.definition import Table
+from config.definition import PeopleTable
 from config.errors import BadInput, CampaignError
 from config.reading import read_campaign
 from config.sheets.people import read_people
@@ -173,7 +173,7 @@ def test_one_of_several_sheets(tmp_path: Path, name: str) -> None:
     assert str(refused.value.mistakes[0]).endswith("add --force")
     write_definition(tmp_path / "again.yaml", export, "OPS TEAM", force=True)
     if name == "hiring.xlsx":
-        (ada,) = read_people(Table(file=name, sheet="candidates"), tmp_path).listed
+        (ada,) = read_people(PeopleTable(file=name, sheet="candidates"), tmp_path).listed
         assert ada.candidate.last_name == "Data"
 
 
@@ -196,7 +196,7 @@ def test_an_export_that_is_no_unicode(tmp_path: Path, name: str) -> None:
     else:
         spec = {"file": name, "sheet": "candidates"}
         assert "encoding" not in said(tmp_path / name)
-    (one,) = read_people(Table.model_validate(spec), tmp_path).listed
+    (one,) = read_people(PeopleTable.model_validate(spec), tmp_path).listed
     assert one.candidate.last_name == "Żółć"
 
 
@@ -230,7 +230,7 @@ def test_a_workbook_keeps_what_is_read_of_an_export(tmp_path: Path) -> None:
     book.save(tmp_path / "export.xlsx")
     write_definition(tmp_path / "hiring.xlsx", tmp_path / "export.xlsx")
     assert "fill in <skip or read>" in said(tmp_path / "hiring.xlsx")
-    spec = Table(file="hiring.xlsx", sheet="candidates", hidden_rows="skip")
+    spec = PeopleTable(file="hiring.xlsx", sheet="candidates", hidden_rows="skip")
     people = read_people(spec, tmp_path)
     assert [each.key for each in people.listed] == ["ada@people.test", "mary@people.test"]
     assert [*people.left_out] == [

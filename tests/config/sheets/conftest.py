@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from config.definition import Table
+from config.definition import PeopleTable
 from config.errors import in_order
 from config.sheets import files
 from config.sheets.people import People, read_people
@@ -27,7 +27,7 @@ def read(tmp_path: Path) -> Read:
     def read_table(table: str | bytes, name: str = "people.csv", **options: Any) -> People:
         data = table if isinstance(table, bytes) else table.encode()
         (tmp_path / name).write_bytes(data)
-        people = read_people(Table.model_validate({"file": name, **options}), tmp_path)
+        people = read_people(PeopleTable.model_validate({"file": name, **options}), tmp_path)
         people.mistakes = in_order(people.mistakes)
         return people
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from config.definition import Table
+from config.definition import PeopleTable
 from config.errors import in_order
 from config.sheets.people import read_people
 
@@ -32,7 +32,7 @@ def test_a_file_of_the_corpora(folder: Path, case: dict[str, Any]) -> None:
         for name, value in options.get("where", {}).items()
     }
     spec = {"file": case["file"], **options, **({"where": where} if where else {})}
-    people = read_people(Table.model_validate(spec), folder)
+    people = read_people(PeopleTable.model_validate(spec), folder)
     mistakes = in_order(people.mistakes)
     if "people" in case:
         assert mistakes == []

@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from config import yaml_file
-from config.definition import Table
+from config.definition import PeopleTable
 from config.errors import BadInput
 from config.folder import find
 from config.reading import read_campaign
@@ -33,9 +33,9 @@ PLAIN = saved(HEAD, ADA)
 CHECK = """
 import re, resource, sys
 from pathlib import Path
-from config.definition import Table
+from config.definition import PeopleTable
 from config.sheets.people import read_people
-people = read_people(Table(file=sys.argv[1]), Path(sys.argv[2]))
+people = read_people(PeopleTable(file=sys.argv[1]), Path(sys.argv[2]))
 print(*people.mistakes, f"{len(people.listed)} people", sep="\\n")
 own = re.search(r"VmHWM:\\s*(\\d+)", Path("/proc/self/status").read_text())[1]
 print(int(own) + resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
@@ -286,7 +286,7 @@ def test_the_reading_process_has_a_limit_of_time(
     """On a machine that gives it no time to work there is a sentence as well."""
     monkeypatch.setattr(workbook, "PATIENCE", 0.01)
     (tmp_path / "people.xlsx").write_bytes(PLAIN)
-    (mistake,) = read_people(Table(file="people.xlsx"), tmp_path).mistakes
+    (mistake,) = read_people(PeopleTable(file="people.xlsx"), tmp_path).mistakes
     assert mistake.message == files.TOO_LARGE
 
 
@@ -304,5 +304,5 @@ def test_any_text_ends_in_people_or_mistakes(
     lines = [["Name", "Email", "Status"], *rows] if header else rows
     data = "\n".join(map(",".join, lines)).encode(encoding, "replace")
     (folder / "any.csv").write_bytes(data)
-    people = read_people(Table(file="any.csv", split_name=True), folder)
+    people = read_people(PeopleTable(file="any.csv", split_name=True), folder)
     assert people.listed or people.mistakes
