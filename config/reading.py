@@ -11,7 +11,7 @@ from typing import Any
 from config.definition import ORDERS, Candidate, Definition, Listed, PeopleTable
 from config.emails import email_key
 from config.errors import BadInput, Bug, CampaignError, Mistake, Place, command
-from config.sheets.files import Kind, read_file
+from config.sheets.files import Format, read_file
 from config.sheets.people import People, compare, read_people
 from config.validation import Written, build
 from config.yaml_file import read_yaml
@@ -72,7 +72,7 @@ def _written(file: Path) -> tuple[bytes, Written]:
     source = read_file(file)
     if file.suffix.lower() in YAML:
         return source.data, read_yaml(source.data, file)
-    if source.kind is Kind.WORKBOOK:
+    if source.format is Format.WORKBOOK:
         from config.campaign_sheet import campaign_sheet  # noqa: PLC0415 - its own process
 
         if sheet := campaign_sheet(source):

@@ -12,7 +12,7 @@ from unicodedata import normalize
 
 from config.errors import BadInput, Place, command, shown, some
 from config.reading import YAML, who_reads
-from config.sheets.files import Kind, read_file
+from config.sheets.files import Format, read_file
 from config.sheets.left_out import has_remark_beside, in_yaml, to_decide, values_of
 from config.sheets.table import NO_HEADER, Table, headers_shown, table_of
 from config.sheets.text import ASK
@@ -191,7 +191,7 @@ def _workbook(fields: dict[str, Any], table: Table | None) -> Any:
     from openpyxl import Workbook, load_workbook  # noqa: PLC0415
 
     source = read_file(table.grid.file, table.grid.encoding or "") if table else None
-    if table and source and source.kind is Kind.WORKBOOK:
+    if table and source and source.format is Format.WORKBOOK:
         book = load_workbook(BytesIO(source.data))
         people = book[str(table.grid.sheet)]
         people.title = "of the export"  # else Candidates, renamed, would be candidates1

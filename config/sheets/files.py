@@ -1,4 +1,4 @@
-"""The bytes of a file that a person named, and what kind of table they are."""
+"""The bytes of a file that a person named, and the format of a table."""
 
 import re
 import time
@@ -16,7 +16,7 @@ REST = 0.5
 PATIENCE = 5.0
 
 
-class Kind(Enum):
+class Format(Enum):
     """How a table is written; the content says so, whatever the name of the file."""
 
     TEXT = "text"  # csv, tsv
@@ -33,8 +33,8 @@ class Source:
     encoding: str | None = None  # if it is no Unicode; "" if a definition could say it
 
     @property
-    def kind(self) -> Kind:
-        """Tell the kind. Raises BadInput for what is no table, with what to do about it."""
+    def format(self) -> Format:
+        """Tell the format. Raises BadInput for what is no table, with what to do about it."""
         head = self.data[:4096]
         why_not = next((why for begins, why in _REFUSED if re.match(begins, head, re.DOTALL)), None)
         if why_not and "EncryptedPackage".encode("utf-16-le") in self.data:
@@ -42,9 +42,9 @@ class Source:
         if why_not:
             raise BadInput.at(Place(self.file), why_not)
         if head.startswith(b"PK\x03\x04"):
-            return Kind.WORKBOOK
+            return Format.WORKBOOK
         text = head.decode(encoding_of(self.data) or "latin-1", "replace")
-        return Kind.PAGE if text.lstrip("\ufeff \r\n\t").startswith("<") else Kind.TEXT
+        return Format.PAGE if text.lstrip("\ufeff \r\n\t").startswith("<") else Format.TEXT
 
 
 def read_file(file: Path, encoding: str | None = None) -> Source:

@@ -10,7 +10,7 @@ from config.definition import COLUMNS
 from config.emails import email_key
 from config.errors import BadInput, Mistake, Place, shown, some
 from config.sheets.cells import MOST_ROWS, Grid, Row, is_address, is_person
-from config.sheets.files import Kind, Source
+from config.sheets.files import Format, Source
 from config.sheets.headers import (
     ABOVE_AT_MOST,
     fields_of,
@@ -142,7 +142,7 @@ def headers_shown(titles: Sequence[str]) -> str:
 
 def grids_of(source: Source, columns: Mapping[str, str] | None = None) -> list[Grid]:
     """Read every sheet of a file as it stands, with nothing understood of it. Raises BadInput."""
-    if source.kind is Kind.TEXT:
+    if source.format is Format.TEXT:
         return [read_text(source, columns or {})]
     # Imported here: a text needs no second process.
     from config.sheets.workbook import read_grids  # noqa: PLC0415
@@ -159,7 +159,7 @@ def _chosen(
     fitting = [g for g in grids if "email1" in fields_of(_top(g, columns), columns)]
     filled = [g for g in fitting if any("@" in text for _, row in g.rows for text in row)]
     fitting = filled or fitting
-    if sheet is not None and source.kind is Kind.TEXT:
+    if sheet is not None and source.format is Format.TEXT:
         raise BadInput.at(place, "this is a text without sheets; leave out sheet", field="sheet")
     options = named if named or sheet else grids if len(grids) == 1 else fitting
     if len(options) == 1:

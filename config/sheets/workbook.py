@@ -19,7 +19,7 @@ from typing import Any
 
 from config.errors import BadInput, Place
 from config.sheets.cells import MOST_CELLS, MOST_COLUMNS, UNCALCULATED, Grid, Unfit, text_of
-from config.sheets.files import SAVE_AS, TOO_LARGE, Kind, Source
+from config.sheets.files import SAVE_AS, TOO_LARGE, Format, Source
 from config.sheets.text import decoded
 
 MEMORY = 640 * 2**20
@@ -42,13 +42,13 @@ MERGED = re.compile(rb'<(?:\w+:)?mergeCell [^<>]*?\bref="([^"]+)"')
 
 def read_grids(source: Source) -> list[Grid]:
     """Read every sheet of a workbook, or every table of a web page. Raises BadInput."""
-    data = decoded(source).encode() if source.kind is Kind.PAGE else source.data
+    data = decoded(source).encode() if source.format is Format.PAGE else source.data
     home = str(Path(__file__).parents[2])
     path = os.pathsep.join(filter(None, (home, os.environ.get("PYTHONPATH"))))
     answer: list[Grid] | Unfit = Unfit(TOO_LARGE)
     with suppress(subprocess.TimeoutExpired):
         done = subprocess.run(  # noqa: S603 - our own program
-            [sys.executable, "-P", "-m", "config.sheets.workbook", source.kind.value],
+            [sys.executable, "-P", "-m", "config.sheets.workbook", source.format.value],
             input=data,
             stdout=subprocess.PIPE,
             # A library's messages may contain what people wrote in cells.

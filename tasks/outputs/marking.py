@@ -10,7 +10,7 @@ from config.errors import BadInput, CampaignError, Mistake, NotAsTyped
 from config.folder import COPY
 from config.reading import YAML, encoding_of
 from config.sheets.cells import letters
-from config.sheets.files import Kind, Source, read_file
+from config.sheets.files import Format, Source, read_file
 from config.sheets.table import grids_of, table_of
 from tasks.outputs.exports import put, write_file
 from tasks.outputs.ours import check_output
@@ -50,7 +50,7 @@ def write_marked(
     if len(files) > 1:
         raise OneTable(files=" and ".join(map(str, files)))
     source = read_file(files[0], encoding_of(files[0], *folders))
-    is_workbook = source.kind is Kind.WORKBOOK
+    is_workbook = source.format is Format.WORKBOOK
     ending = (source.file.suffix.lower() if is_workbook else "") or ".xlsx"
     if copy.suffix.lower() != ending:
         raise WrongEnding(file=copy, ending=ending)

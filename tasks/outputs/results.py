@@ -12,7 +12,7 @@ from config.emails import email_key
 from config.errors import NotAsTyped
 from config.folder import COPY
 from config.sheets.cells import addresses_in
-from config.sheets.files import Kind, Source, read_file
+from config.sheets.files import Format, Source, read_file
 from config.sheets.table import Table, table_of
 from tasks.outputs.exports import as_csv, as_xlsx, put, write_file
 from tasks.outputs.links import Person
@@ -68,7 +68,7 @@ def write_results(
     NotOurs, CannotWrite; the table itself is never changed.
     """
     source = read_file(sheet_file, encoding)
-    is_workbook = source.kind is Kind.WORKBOOK
+    is_workbook = source.format is Format.WORKBOOK
     _check_copy(source, into)
     check_output(into, force=force)
     table = table_of(source, sheet, columns)
@@ -92,7 +92,9 @@ def write_results(
 def _check_copy(source: Source, into: Path) -> None:
     """Raises WrongCopy."""
     ending = source.file.suffix.lower()
-    endings = {Kind.WORKBOOK: (ending,), Kind.TEXT: TEXTS, Kind.PAGE: (".xlsx",)}[source.kind]
+    endings = {Format.WORKBOOK: (ending,), Format.TEXT: TEXTS, Format.PAGE: (".xlsx",)}[
+        source.format
+    ]
     if into.exists() and into.samefile(source.file):
         raise WrongCopy(sheet=source.file, copy=into, why="it is the table itself")
     if into.suffix.lower() not in endings:
