@@ -1,4 +1,4 @@
-"""What is wrong with this installation, and how to fix it: one finding for each thing it needs."""
+"""What is wrong with this installation, and how to fix it: one check of each thing it needs."""
 
 import tempfile
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from tasks.service.client import Service
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Check:
     """One thing, whether it is well, and what to do if it is not."""
 
     name: str
@@ -25,63 +25,63 @@ class Finding:
     then: str = ""
 
     @classmethod
-    def of(cls, name: str, error: CampaignError) -> "Finding":
+    def of(cls, name: str, error: CampaignError) -> "Check":
         """What an error says."""
         wrote = [f'The service wrote: "{each}"' for each in error.service_words]
         return cls(name, False, " ".join([str(error), *wrote]), error.then)
 
 
-async def examine(*, ask_the_service: bool = True) -> list[Finding]:
+async def examine(*, ask_the_service: bool = True) -> list[Check]:
     """Look at settings, folders, ledger and service; nothing is changed anywhere."""
     try:
         read = settings()
     except CampaignError as error:
-        return [Finding.of("settings", error)]
+        return [Check.of("settings", error)]
     found = [*_files(read), *_ledger(read)]
     try:
         complete = service_settings()
     except CampaignError as error:
-        return [Finding.of("settings", error), *found]
-    found.insert(0, Finding("settings", True, f"all six are set, for {complete.base_url}"))
+        return [Check.of("settings", error), *found]
+    found.insert(0, Check("settings", True, f"all six are set, for {complete.base_url}"))
     if ask_the_service:
         found.append(await _service(complete))
     return found
 
 
-def _files(read: Settings) -> Iterator[Finding]:
+def _files(read: Settings) -> Iterator[Check]:
     folder = read.output_dir
     while not folder.exists() and folder != folder.parent:
         folder = folder.parent  # what is missing will be made
     try:
         with tempfile.TemporaryFile(dir=folder):
-            yield Finding("outputs", True, f"forget looks for links and pages in {read.output_dir}")
+            yield Check("outputs", True, f"forget looks for links and pages in {read.output_dir}")
     except OSError as error:
         why = f"{read.output_dir} cannot be written: {error.strerror}"
-        yield Finding("outputs", False, why, "Name another folder in CAMPAIGN_OUTPUT_DIR.")
+        yield Check("outputs", False, why, "Name another folder in CAMPAIGN_OUTPUT_DIR.")
     if (listed := read.do_not_contact) is not None:
         try:
             says = f"{listed} has entries: {len(read_entries(listed)):,}"
-            yield Finding("CAMPAIGN_DO_NOT_CONTACT", True, says)
+            yield Check("CAMPAIGN_DO_NOT_CONTACT", True, says)
         except CampaignError as error:
-            yield Finding.of("CAMPAIGN_DO_NOT_CONTACT", error)
+            yield Check.of("CAMPAIGN_DO_NOT_CONTACT", error)
 
 
-def _ledger(read: Settings) -> Iterator[Finding]:
+def _ledger(read: Settings) -> Iterator[Check]:
     try:
         with Ledger.open(read.database_url, create=False) as ledger, ledger.reading() as session:
             number = session.exec(select(func.count()).select_from(Campaign)).one()
             over = _kept_since(session, now() - read.keep) if read.keep else []
-            yield Finding("ledger", True, f"{ledger.place} holds campaigns: {number:,}")
+            yield Check("ledger", True, f"{ledger.place} holds campaigns: {number:,}")
     except NoLedger as none:
-        yield Finding("ledger", True, f"none yet; the first run makes {none.fields['place']}")
+        yield Check("ledger", True, f"none yet; the first run makes {none.fields['place']}")
         return
     except CampaignError as error:
-        yield Finding.of("ledger", error)
+        yield Check.of("ledger", error)
         return
     if read.keep is not None:
         says = f"people are kept for longer in {', '.join(over)}" if over else "nobody for longer"
         then = "Remove each of them: campaign forget EMAIL" if over else ""
-        yield Finding("CAMPAIGN_KEEP", not over, says, then)
+        yield Check("CAMPAIGN_KEEP", not over, says, then)
 
 
 def _kept_since(session: Session, moment: datetime) -> list[str]:
@@ -98,10 +98,10 @@ def _kept_since(session: Session, moment: datetime) -> list[str]:
     return list(session.exec(still.order_by(Campaign.key)))
 
 
-async def _service(complete: Settings) -> Finding:
+async def _service(complete: Settings) -> Check:
     try:
         async with Service(complete) as service:
             problems = await service.problems()
     except CampaignError as error:
-        return Finding.of("service", error)
-    return Finding("service", True, f"the credentials work; it lists {len(problems):,} problems")
+        return Check.of("service", error)
+    return Check("service", True, f"the credentials work; it lists {len(problems):,} problems")

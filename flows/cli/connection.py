@@ -11,7 +11,7 @@ from config.settings import service_settings
 from flows.cli import words
 from flows.prefect_home import import_prefect
 from flows.server import is_away
-from tasks.doctor import Finding, examine
+from tasks.doctor import Check, examine
 from tasks.service.client import Service
 from tasks.service.problems import Problem, matching
 
@@ -65,17 +65,17 @@ def doctor(
     return 0 if all(f.well for f in found) else 1
 
 
-async def _prefect() -> Finding:
+async def _prefect() -> Check:
     installed = version("prefect")
     try:
         import_prefect()
     except CampaignError as error:  # which settings it has cannot be said
-        return Finding.of("Prefect", error)
+        return Check.of("Prefect", error)
     from prefect.settings import PREFECT_API_URL
 
     if not (address := PREFECT_API_URL.value()):
-        return Finding("Prefect", True, f"{installed}; campaign starts a server when it needs one")
+        return Check("Prefect", True, f"{installed}; campaign starts a server when it needs one")
     if await is_away():
         why = f"the server at {address} does not answer"
-        return Finding("Prefect", False, why, "Start it, or unset PREFECT_API_URL.")
-    return Finding("Prefect", True, f"{installed}; the server at {address} answers")
+        return Check("Prefect", False, why, "Start it, or unset PREFECT_API_URL.")
+    return Check("Prefect", True, f"{installed}; the server at {address} answers")
