@@ -21,7 +21,7 @@ from sqlmodel import Session
 from config.errors import CampaignError, NotAsTyped, command
 from data.decisions.approvals import OWN, approve
 from data.decisions.decisions import By, NotDecided
-from data.decisions.doubts import Verdict, doubts, settle
+from data.decisions.doubts import Settlement, doubts, settle
 from data.decisions.transaction import deciding
 from data.store.tables import Campaign
 from flows.ending import End, Ending
@@ -94,7 +94,7 @@ async def settle_campaign(
         found = [doubt for doubt in doubts(session, of.id) if doubt.part_id == number]
         if not found:
             raise NotSettled(key=of.key, number=number, why="is not unsure any more")
-        word = Verdict(verdict, found[0].email1, found[0].op, service_id, number)
+        word = Settlement(verdict, found[0].email1, found[0].op, service_id, number)
         try:
             settle(session, of.id, [word], By(who, why))
         except NotDecided as error:

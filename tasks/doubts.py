@@ -7,7 +7,7 @@ from typing import Any
 from config.errors import BadInput, Mistake
 from config.sheets.files import read_file
 from config.sheets.table import table_of
-from data.decisions.doubts import VERDICTS, Doubt, Verdict
+from data.decisions.doubts import VERDICTS, Doubt, Settlement
 from data.store.states import Op
 from tasks.outputs.exports import as_csv
 from tasks.service.exchange import Phase
@@ -49,7 +49,7 @@ def to_fill_in(doubts: Iterable[Doubt]) -> bytes:
     return as_csv(rows)
 
 
-def read_filled_in(file: Path) -> list[Verdict]:
+def read_filled_in(file: Path) -> list[Settlement]:
     """The verdicts that were filled in, in a table of any kind; a row without one is left as it is.
 
     Raises BadInput with each cell that is wrong.
@@ -73,7 +73,7 @@ def read_filled_in(file: Path) -> list[Verdict]:
                 mistakes.append(Mistake(place, "", name, row[name] or None, wanted))
         if values.keys() == _READ.keys():
             word, op, value, part = (values[name] for name in _READ)
-            verdicts.append(Verdict(word, row["email1"].lstrip("'"), op, value, part))
+            verdicts.append(Settlement(word, row["email1"].lstrip("'"), op, value, part))
     if mistakes:
         raise BadInput(mistakes)
     return verdicts

@@ -11,7 +11,7 @@ from config.sheets.cells import plain_address
 from config.sheets.files import read_file
 from config.sheets.headers import answer, says, worded
 from config.sheets.table import Table, headers_shown, table_of
-from data.decisions.doubts import Doubt, Verdict
+from data.decisions.doubts import Doubt, Settlement
 from data.store.states import OF_PROJECT, Op
 
 ABSENT = "not in the list"
@@ -25,7 +25,7 @@ INVITED = "invited already, says the list, though only an unsure add is known he
 class Seen:
     """What a list settles, and whom it does not settle: addresses by the reason."""
 
-    verdicts: list[Verdict]
+    verdicts: list[Settlement]
     left: dict[str, list[str]]
 
 
@@ -54,27 +54,29 @@ def read_seen(file: Path, doubts: Sequence[Doubt], project: Sequence[object]) ->
     for doubt in doubts:
         if doubt.op not in OF_PROJECT:
             found = _settled(doubt, rows.get(email_key(doubt.email1), []))
-            if isinstance(found, Verdict):
+            if isinstance(found, Settlement):
                 seen.verdicts.append(found)
             else:
                 seen.left.setdefault(found, []).append(doubt.email1)
     return seen
 
 
-def _settled(doubt: Doubt, rows: Sequence[_Row]) -> Verdict | str:
+def _settled(doubt: Doubt, rows: Sequence[_Row]) -> Settlement | str:
     """The verdict on one doubt by the rows of the person, or why there is none."""
     here = [row for row in rows if row.is_here]
     if not here:
         return ELSEWHERE if rows else ABSENT
     if doubt.op is Op.INVITE:
         told = all(row.is_invited for row in here)
-        return Verdict("sent", doubt.email1, Op.INVITE, None, doubt.part_id) if told else NOT_SAID
+        return (
+            Settlement("sent", doubt.email1, Op.INVITE, None, doubt.part_id) if told else NOT_SAID
+        )
     if any(row.is_invited for row in here):
         return INVITED
     number, *others = {row.number for row in here}
     if others or not re.fullmatch(r"[0-9]{1,19}", number):
         return NO_ID
-    return Verdict("sent", doubt.email1, Op.ADD, int(number), doubt.part_id)
+    return Settlement("sent", doubt.email1, Op.ADD, int(number), doubt.part_id)
 
 
 def _rows(table: Table, project: set[str]) -> Iterator[tuple[str, _Row]]:

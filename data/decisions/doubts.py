@@ -44,7 +44,7 @@ class Doubt:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Settlement:
     """A person's word on one doubt. `email` is "" for the project's own two steps.
 
     `value` is the service's id. `part_id` is the request's part that was looked at; None: the
@@ -87,13 +87,13 @@ def leftovers(session: Session, campaign_id: int) -> list[tuple[Op, int | None]]
     return [(row.op, row.service_id) for row in session.execute(theirs)]
 
 
-def settle(session: Session, campaign_id: int, verdicts: Iterable[Verdict], by: By) -> None:
+def settle(session: Session, campaign_id: int, verdicts: Iterable[Settlement], by: By) -> None:
     """Take these verdicts, all or none. Raises NotDecided, ReasonMissing.
 
     A verdict on what is not unsure any more refuses all of them: something happened since.
     """
     open_ = doubts(session, campaign_id)
-    taken: list[tuple[Doubt, Verdict]] = []
+    taken: list[tuple[Doubt, Settlement]] = []
     objections: list[tuple[str, str]] = []
     for verdict in verdicts:
         doubt = _about(open_, verdict)
@@ -114,7 +114,7 @@ def settle(session: Session, campaign_id: int, verdicts: Iterable[Verdict], by: 
         _carry_out(session, doubt, verdict, by)
 
 
-def _about(open_: Sequence[Doubt], verdict: Verdict) -> Doubt | None:
+def _about(open_: Sequence[Doubt], verdict: Settlement) -> Doubt | None:
     for doubt in open_:
         same_step = verdict.op in (None, doubt.op) and verdict.part_id in (None, doubt.part_id)
         if same_step and email_key(doubt.email1) == email_key(verdict.email):
@@ -123,7 +123,7 @@ def _about(open_: Sequence[Doubt], verdict: Verdict) -> Doubt | None:
 
 
 def _objection(
-    session: Session, doubt: Doubt, verdict: Verdict, taken: Sequence[tuple[Doubt, Verdict]]
+    session: Session, doubt: Doubt, verdict: Settlement, taken: Sequence[tuple[Doubt, Settlement]]
 ) -> str | None:
     if verdict.word not in doubt.words:
         return f"cannot be settled with {verdict.word}; use {' or '.join(doubt.words)}"
@@ -141,7 +141,7 @@ def _objection(
     return None
 
 
-def _carry_out(session: Session, doubt: Doubt, verdict: Verdict, by: By) -> None:
+def _carry_out(session: Session, doubt: Doubt, verdict: Settlement, by: By) -> None:
     step = session.get_one(Step, doubt.step_id)
     if verdict.word == "withdraw":
         step_back(session, own_steps(session, step.campaign_id, step.person_id), "withdrawn", by)

@@ -11,7 +11,7 @@ import typer
 from config.errors import command
 from data.campaigns.people import own_steps
 from data.decisions.decisions import By, ReasonMissing
-from data.decisions.doubts import NEEDS_ID, Doubt, Verdict, doubts
+from data.decisions.doubts import NEEDS_ID, Doubt, Settlement, doubts
 from data.decisions.doubts import settle as decide
 from data.decisions.transaction import deciding, writing
 from data.store.receipts import accept
@@ -104,29 +104,29 @@ def _accept_ledger(key: str, by: By) -> int:
     return 0
 
 
-def _seen(file: Path, open_: Sequence[Doubt], project: Sequence[object]) -> list[Verdict]:
+def _seen(file: Path, open_: Sequence[Doubt], project: Sequence[object]) -> list[Settlement]:
     found = read_seen(file, open_, project)
     for why, emails in found.left.items():
         words.aside(f"Stays unsure, {why}: {', '.join(emails)}")
     return found.verdicts
 
 
-def _read(word: str, typed: str) -> Verdict:
+def _read(word: str, typed: str) -> Settlement:
     """The verdict on an address, `project` or `problem`, perhaps with an id: `project=101`."""
     name, _, number = typed.rpartition("=")
     value = int(number) if name and number.isdecimal() else None
     name = typed if value is None else name
     op = next((op for op in OF_PROJECT if NAMES[op].removesuffix("=ID") == name), None)
-    return Verdict(word, "" if op else name, op, value)
+    return Settlement(word, "" if op else name, op, value)
 
 
 def _on_a_terminal(as_json: bool) -> bool:
     return not as_json and sys.stdin.isatty() and sys.stdout.isatty()
 
 
-def _asked(open_: Sequence[Doubt], by: By) -> tuple[list[Verdict], By]:
+def _asked(open_: Sequence[Doubt], by: By) -> tuple[list[Settlement], By]:
     """Ask about one doubt after another; Enter leaves one as it is."""
-    verdicts: list[Verdict] = []
+    verdicts: list[Settlement] = []
     for number, doubt in enumerate(open_, start=1):
         print(f"{number} of {len(open_)}: {described(doubt)}")
         question = f"{', '.join(doubt.words)} (Enter: decide later)"
@@ -137,7 +137,7 @@ def _asked(open_: Sequence[Doubt], by: By) -> tuple[list[Verdict], By]:
             continue
         needs_id = word == "sent" and doubt.op in NEEDS_ID
         value = typer.prompt("its id at the service", type=int) if needs_id else None
-        verdicts.append(Verdict(word, doubt.email1, doubt.op, value, doubt.part_id))
+        verdicts.append(Settlement(word, doubt.email1, doubt.op, value, doubt.part_id))
     if not by.why and any(verdict.word != "sent" for verdict in verdicts):
         by = replace(by, why=typer.prompt("Why"))
     return verdicts, by

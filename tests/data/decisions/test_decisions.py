@@ -6,7 +6,7 @@ from sqlmodel import select
 from data.campaigns.intake import Allowed
 from data.campaigns.people import own_steps
 from data.decisions import decisions as d
-from data.decisions.doubts import Verdict, doubts, settle
+from data.decisions.doubts import Settlement, doubts, settle
 from data.store.states import Op, State
 from data.store.tables import Decision
 from tests.data.desk import address
@@ -220,7 +220,7 @@ def test_verdicts_on_what_is_unsure(desk, step, word, value, after):
     desk.does(op, *filter(None, [email]), state=State.UNSURE)
     if op is Op.ADD:
         desk.does(Op.ADD)  # Ben's id is 5001
-    verdict = Verdict(word, email, op, value)
+    verdict = Settlement(word, email, op, value)
     if after is None:
         with pytest.raises(d.NotDecided):
             desk.call(settle, [verdict], ME)
@@ -238,13 +238,13 @@ def test_a_verdict_is_about_what_was_looked_at(desk):
     desk.take_in("Ada", "Ben")
     stand(desk, "done, unsure")
     [doubt] = desk.call(doubts)
-    desk.call(settle, [Verdict("again", address("Ada"))], ME)
+    desk.call(settle, [Settlement("again", address("Ada"))], ME)
     desk.does(Op.INVITE, "Ada", state=State.UNSURE)
-    late = Verdict("sent", address("Ada"), part_id=doubt.part_id)
+    late = Settlement("sent", address("Ada"), part_id=doubt.part_id)
     with pytest.raises(d.NotDecided):
         desk.call(settle, [late], ME)
     with pytest.raises(d.ReasonMissing):
-        desk.call(settle, [Verdict("again", address("Ada"))], SILENT)
+        desk.call(settle, [Settlement("again", address("Ada"))], SILENT)
 
 
 def test_a_project_of_another_campaign_is_no_verdict(desk):
@@ -252,7 +252,7 @@ def test_a_project_of_another_campaign_is_no_verdict(desk):
     desk.does(Op.CREATE, key="first")
     desk.take_in("Ben", key="second")
     desk.does(Op.CREATE, key="second", state=State.UNSURE)
-    taken = [Verdict("sent", "", Op.CREATE, 101)]
+    taken = [Settlement("sent", "", Op.CREATE, 101)]
     assert "belongs to another project" in refusal(desk, settle, taken, key="second")
 
 
