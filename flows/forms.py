@@ -21,7 +21,7 @@ from sqlmodel import Session
 from config.errors import CampaignError, NotAsTyped, command
 from data.decisions.approvals import OWN, approve
 from data.decisions.decisions import By, NotDecided
-from data.decisions.doubts import Settlement, doubts, settle
+from data.decisions.doubts import Settlement, doubts, settle_all
 from data.decisions.transaction import deciding
 from data.store.tables import Campaign
 from flows.ending import End, Ending
@@ -96,7 +96,7 @@ async def settle_campaign(
             raise NotSettled(key=of.key, number=number, why="is not unsure any more")
         word = Settlement(verdict, found[0].email1, found[0].op, service_id, number)
         try:
-            settle(session, of.id, [word], By(who, why))
+            settle_all(session, of.id, [word], By(who, why))
         except NotDecided as error:
             raise NotSettled(key=of.key, number=number, why=error.objections[0][1]) from None
         return f"{number} settled as {verdict}"

@@ -87,7 +87,7 @@ def leftovers(session: Session, campaign_id: int) -> list[tuple[Op, int | None]]
     return [(row.op, row.service_id) for row in session.execute(theirs)]
 
 
-def settle(session: Session, campaign_id: int, verdicts: Iterable[Settlement], by: By) -> None:
+def settle_all(session: Session, campaign_id: int, verdicts: Iterable[Settlement], by: By) -> None:
     """Take these verdicts, all or none. Raises NotDecided, ReasonMissing.
 
     A verdict on what is not unsure any more refuses all of them: something happened since.

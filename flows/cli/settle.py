@@ -11,8 +11,7 @@ import typer
 from config.errors import command
 from data.campaigns.people import own_steps
 from data.decisions.decisions import By, ReasonMissing
-from data.decisions.doubts import NEEDS_ID, Doubt, Settlement, doubts
-from data.decisions.doubts import settle as decide
+from data.decisions.doubts import NEEDS_ID, Doubt, Settlement, doubts, settle_all
 from data.decisions.transaction import deciding, writing
 from data.store.receipts import accept
 from data.store.states import OF_PROJECT, Op
@@ -76,7 +75,7 @@ def settle(
     if open_ and not verdicts and not from_a_file and not output and _on_a_terminal(as_json):
         verdicts, by = _asked(open_, by)
     with deciding(key) as (session, campaign):
-        decide(session, campaign.id, verdicts, by)
+        settle_all(session, campaign.id, verdicts, by)
         left = doubts(session, campaign.id)
         file, key = campaign.file, campaign.key
     if output is not None:

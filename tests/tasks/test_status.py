@@ -10,7 +10,7 @@ from openpyxl import Workbook
 from config.errors import BadInput
 from data.campaigns.intake import Allowed
 from data.decisions import decisions as d
-from data.decisions.doubts import Settlement, doubts, settle
+from data.decisions.doubts import Settlement, doubts, settle_all
 from data.store.states import Op, State
 from tasks.doubts import described, how_far, read_filled_in, to_fill_in
 from tasks.status import COUNTED, left_over, needs, progress, so_far, status, waits_for_a_person
@@ -30,7 +30,7 @@ def test_each_person_is_counted_once(desk):
     desk.does(Op.CREATE), desk.does(Op.ATTACH)
     desk.does(Op.ADD, "Fay", state=State.REFUSED, why="no such stage")
     desk.does(Op.ADD, "Hal", state=State.UNSURE)
-    desk.call(settle, [Settlement("again", address("Hal"))], ME)
+    desk.call(settle_all, [Settlement("again", address("Hal"))], ME)
     desk.does(Op.ADD, *who[:5])
     desk.does(Op.INVITE, "Ada")
     desk.does(Op.INVITE, "Ben", state=State.UNSURE)

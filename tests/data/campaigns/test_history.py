@@ -4,7 +4,7 @@ import pytest
 
 from data.campaigns.history import NotInCampaign, history
 from data.decisions import decisions as d
-from data.decisions.doubts import Settlement, settle
+from data.decisions.doubts import Settlement, settle_all
 from data.store import receipts
 from data.store.states import Op, State
 from data.store.tables import Decision
@@ -23,7 +23,7 @@ def lived(desk):
     desk.take_in("Ada", "Ben", "Cyd")
     desk.adds()
     desk.does(Op.INVITE, "Ada", state=State.UNSURE)
-    desk.call(settle, [Settlement("again", address("Ada"))], d.By("mara", "nothing came"))
+    desk.call(settle_all, [Settlement("again", address("Ada"))], d.By("mara", "nothing came"))
     desk.does(Op.INVITE, "Ada")
     desk.call(d.withdraw, [address("Ben")], d.By("olaf", "took a job"))
     desk.call(lambda s, _: d.block(s, ["ben+x@x.org", "@y.org"], d.By("olaf")))

@@ -6,7 +6,7 @@ import pytest
 
 from data.campaigns.intake import NOTHING, Allowed, KeyInUse
 from data.decisions.decisions import By
-from data.decisions.doubts import Settlement, settle
+from data.decisions.doubts import Settlement, settle_all
 from data.sending.outcomes import pause
 from data.store.states import Op, State
 
@@ -45,7 +45,7 @@ def test_changed_fields_follow_until_somebody_is_added(desk, state):
     desk.does(Op.ADD, "Ben")
     desk.take_in(ADA | {"notes": "new"}, {**ADA, "email1": "ben@x.org", "notes": "late"})
     if state is State.UNSURE:
-        desk.call(settle, [Settlement("again", "ada@x.org")], By("me", "not in the list"))
+        desk.call(settle_all, [Settlement("again", "ada@x.org")], By("me", "not in the list"))
     [again] = desk.claims(Op.ADD).steps
     assert again.fields["notes"] == "new"
 

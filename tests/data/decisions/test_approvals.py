@@ -37,7 +37,7 @@ def arrived(desk):
     """Ben's invitation, as somebody found out."""
     desk.adds()
     desk.does(Op.INVITE, "Ben", state=State.UNSURE)
-    desk.call(doubts.settle, [doubts.Settlement("sent", address("Ben"))], ME)
+    desk.call(doubts.settle_all, [doubts.Settlement("sent", address("Ben"))], ME)
 
 
 CHANGES = {
@@ -84,7 +84,7 @@ def test_a_verdict_that_sends_again_voids_it_and_a_run_shows_the_plan_anew(desk)
     desk.adds()
     desk.does(Op.INVITE, state=State.UNSURE)
     assert stands(desk) == (True, True)
-    desk.call(doubts.settle, [doubts.Settlement("again", address("Ada"))], ME)
+    desk.call(doubts.settle_all, [doubts.Settlement("again", address("Ada"))], ME)
     assert stands(desk) == (False, False)
     with pytest.raises(approvals.PlanChanged):
         desk.call(approvals.approve, ME)
@@ -97,7 +97,7 @@ def test_a_verdict_that_lets_somebody_be_invited_voids_it(desk):
     desk.does(Op.CREATE), desk.does(Op.ATTACH)
     desk.does(Op.ADD, state=State.UNSURE)
     assert stands(desk) == (True, True)
-    desk.call(doubts.settle, [doubts.Settlement("sent", address("Ada"), value=5001)], ME)
+    desk.call(doubts.settle_all, [doubts.Settlement("sent", address("Ada"), value=5001)], ME)
     assert stands(desk) == (False, False)
 
 

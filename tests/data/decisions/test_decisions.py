@@ -6,7 +6,7 @@ from sqlmodel import select
 from data.campaigns.intake import Allowed
 from data.campaigns.people import own_steps
 from data.decisions import decisions as d
-from data.decisions.doubts import Settlement, doubts, settle
+from data.decisions.doubts import Settlement, doubts, settle_all
 from data.store.states import Op, State
 from data.store.tables import Decision
 from tests.data.desk import address
@@ -223,10 +223,10 @@ def test_verdicts_on_what_is_unsure(desk, step, word, value, after):
     verdict = Settlement(word, email, op, value)
     if after is None:
         with pytest.raises(d.NotDecided):
-            desk.call(settle, [verdict], ME)
+            desk.call(settle_all, [verdict], ME)
         assert len(desk.call(doubts)) == 1
         return
-    desk.call(settle, [verdict], ME)
+    desk.call(settle_all, [verdict], ME)
     assert desk.call(doubts) == []
     with desk.at() as (session, campaign_id):
         person = desk.id_of("Ada", session=session) if email else 0
@@ -238,13 +238,13 @@ def test_a_verdict_is_about_what_was_looked_at(desk):
     desk.take_in("Ada", "Ben")
     stand(desk, "done, unsure")
     [doubt] = desk.call(doubts)
-    desk.call(settle, [Settlement("again", address("Ada"))], ME)
+    desk.call(settle_all, [Settlement("again", address("Ada"))], ME)
     desk.does(Op.INVITE, "Ada", state=State.UNSURE)
     late = Settlement("sent", address("Ada"), part_id=doubt.part_id)
     with pytest.raises(d.NotDecided):
-        desk.call(settle, [late], ME)
+        desk.call(settle_all, [late], ME)
     with pytest.raises(d.ReasonMissing):
-        desk.call(settle, [Settlement("again", address("Ada"))], SILENT)
+        desk.call(settle_all, [Settlement("again", address("Ada"))], SILENT)
 
 
 def test_a_project_of_another_campaign_is_no_verdict(desk):
@@ -253,7 +253,7 @@ def test_a_project_of_another_campaign_is_no_verdict(desk):
     desk.take_in("Ben", key="second")
     desk.does(Op.CREATE, key="second", state=State.UNSURE)
     taken = [Settlement("sent", "", Op.CREATE, 101)]
-    assert "belongs to another project" in refusal(desk, settle, taken, key="second")
+    assert "belongs to another project" in refusal(desk, settle_all, taken, key="second")
 
 
 def test_the_list_is_changed_by_people_and_lifted_only_by_them(desk):

@@ -13,7 +13,7 @@ from sqlmodel import select
 
 from config.settings import settings
 from data.decisions.decisions import By, withdraw
-from data.decisions.doubts import Settlement, settle
+from data.decisions.doubts import Settlement, settle_all
 from data.decisions.privacy import forget
 from data.store.ledger import Ledger
 from data.store.states import Op, State
@@ -112,7 +112,7 @@ def test_a_report_tells_whatever_was_settled_but_of_who_is_forgotten(
     for each in who:
         desk.does(Op.INVITE, each, state=State.UNSURE)
     verdicts = zip(("sent", "again", "withdraw", "sent"), map(address, who), strict=True)
-    desk.call(settle, [Settlement(word, email) for word, email in verdicts], by)
+    desk.call(settle_all, [Settlement(word, email) for word, email in verdicts], by)
     with desk.ledger.writing() as session:
         forget(session, [address("Dov")], by)
     assert app.run(["report", "backend", "-o", str(page), "--names"]) == 0

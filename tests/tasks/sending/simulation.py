@@ -263,7 +263,7 @@ def settle(ledger: Ledger, entries: list[dict[str, Any]]) -> None:
             number = ids[-1] if happened and doubt.op in doubts.NEEDS_ID else None
             word = "sent" if happened else "again"
             verdict = doubts.Settlement(word, doubt.email1, doubt.op, number)
-            doubts.settle(session, 1, [verdict], ADA)
+            doubts.settle_all(session, 1, [verdict], ADA)
         refused = select(Person.email1).join(Step, Step.person_id == Person.id)  # type: ignore[arg-type]
         for email1 in session.exec(refused.where(Step.state == State.REFUSED)).all():
             with suppress(CampaignError):
