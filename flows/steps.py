@@ -16,7 +16,7 @@ from config.settings import Settings
 from data.store.ledger import Ledger
 from tasks.preflight import preflight as ask
 from tasks.sending.gate import EndedEarly, How
-from tasks.sending.run import Run, Turn
+from tasks.sending.run import CampaignRun, Turn
 
 # Prefect's defaults, said here because a person's or a server's settings may say otherwise: no
 # retries (after an unclear answer it would send again), no cache (a step would be left out), and no
@@ -32,28 +32,28 @@ async def preflight(key: str, ledger: Ledger, settings: Settings) -> None:
 
 
 @task(task_run_name="create project", **ONCE)
-async def create_project(run: Run) -> None:
+async def create_project(run: CampaignRun) -> None:
     """Create the project, or use the one that the definition names (interface 4.3)."""
     with _as_task_run():
         await run.create()
 
 
 @task(task_run_name="attach problem", **ONCE)
-async def attach_problem(run: Run) -> None:
+async def attach_problem(run: CampaignRun) -> None:
     """Give the project its one problem (interface 4.4)."""
     with _as_task_run():
         await run.attach()
 
 
 @task(task_run_name="add batch {batch.number}", **ONCE)
-async def add_batch(run: Run, batch: Turn) -> None:
+async def add_batch(run: CampaignRun, batch: Turn) -> None:
     """Add a part of the people, up to a hundred in each request (interface 4.5)."""
     with _as_task_run():
         await run.add(batch)
 
 
 @task(task_run_name="invite part {part.number}", **ONCE)
-async def invite_part(run: Run, part: Turn) -> None:
+async def invite_part(run: CampaignRun, part: Turn) -> None:
     """Have invitations sent, one request for each person (interface 4.6)."""
     with _as_task_run():
         await run.invite(part)

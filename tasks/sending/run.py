@@ -52,11 +52,11 @@ async def sending(
     campaign_id: int,
     settings: Settings,
     stop: asyncio.Event,
-) -> AsyncIterator["Run"]:
+) -> AsyncIterator["CampaignRun"]:
     """Send a campaign whose lease this process holds. Raises where its receipts do not fit."""
     async with Service(settings) as service:
         with running(ledger, lease, campaign_id, settings.invites_per_second) as at_work:
-            run = Run(at_work, service, settings, stop)
+            run = CampaignRun(at_work, service, settings, stop)
             try:
                 yield run
                 at_work.ending = "completed"
@@ -65,7 +65,7 @@ async def sending(
                     at_work.ending = ending.how
 
 
-class Run:
+class CampaignRun:
     """One run of one campaign; `sending` makes it."""
 
     def __init__(

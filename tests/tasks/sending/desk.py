@@ -15,7 +15,7 @@ from data.store.states import Op, State
 from data.store.tables import Step
 from sandbox.server import Sandbox
 from tasks.sending.gate import EndedEarly
-from tasks.sending.run import Run, sending
+from tasks.sending.run import CampaignRun, sending
 from tests.data.sending import small
 
 PROJECT = {"name": "Backend engineer"}
@@ -79,7 +79,7 @@ class Desk:
         return Counter(e["email"] for e in self.received("invite") if e["worked"])
 
 
-async def all_of_it(run: Run) -> None:
+async def all_of_it(run: CampaignRun) -> None:
     """The flow's body."""
     await run.create()
     await run.attach()
