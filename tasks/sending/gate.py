@@ -14,7 +14,7 @@ from data.eligibility.holds import Hold, Kind
 from data.sending.claims import Answer
 from data.store.states import State
 from data.store.tables import Campaign, Step, now
-from tasks.sending.orders import IN_A_ROW
+from tasks.sending.backlog import IN_A_ROW
 from tasks.service.verdict import Then, Verdict
 
 Words = tuple[str, ...]

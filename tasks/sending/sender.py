@@ -16,9 +16,9 @@ from data.sending.claims import Answer, Claim
 from data.sending.outcomes import SHARED_ID, Outcome
 from data.sending.writer import Running
 from data.store.states import Op, State
+from tasks.sending.backlog import Backlog, RefusedAlike, StepIds
 from tasks.sending.calls import Calls, Made
 from tasks.sending.gate import Gate, How
-from tasks.sending.orders import Orders, Refused, Steps
 from tasks.service.verdict import Then
 
 TRIES = 4  # of a request that provably did not leave
@@ -38,16 +38,16 @@ class Sender:
         self._look = look
         self._running, self._calls = running, calls
         self.gate = Gate(running.campaign, stop, calls.service.problems)
-        self._refused = Refused()
+        self._refused = RefusedAlike()
 
-    async def send(self, op: Op, requests: Sequence[Steps], at_once: int = 1) -> None:
+    async def send(self, op: Op, requests: Sequence[StepIds], at_once: int = 1) -> None:
         """Send these, so many at a time.
 
         Ends early once the gate has an ending. If the caller is cancelled, what is in flight still
         gets its answer.
         """
-        orders = Orders(requests)
-        senders = [self._work(op, orders) for _ in range(at_once)]
+        backlog = Backlog(requests)
+        senders = [self._work(op, backlog) for _ in range(at_once)]
         working = asyncio.gather(*senders, return_exceptions=True)
         try:
             ended = await asyncio.shield(working)
@@ -63,15 +63,15 @@ class Sender:
         for error in filter(None, ended):
             raise error
 
-    async def _work(self, op: Op, orders: Orders) -> None:
+    async def _work(self, op: Op, backlog: Backlog) -> None:
         """Claim, send and record one request after another, until none is left."""
         try:
-            await self._one_after_another(op, orders)
+            await self._one_after_another(op, backlog)
         except BaseException:
             self.gate.end(How.STOPPED, "The run failed")
             raise
 
-    async def _one_after_another(self, op: Op, orders: Orders) -> None:
+    async def _one_after_another(self, op: Op, backlog: Backlog) -> None:
         outcome: Outcome | None = None
         while True:
             self._look()
@@ -81,27 +81,27 @@ class Sender:
             if not await self.gate.enter():
                 return
             try:
-                if (steps := orders.take()) is None:
+                if (steps := backlog.take()) is None:
                     break
                 claim = await self._claim(op, steps, outcome)
                 outcome = None
                 if isinstance(claim, Claim):
-                    outcome = await self._exchange(claim, orders)
+                    outcome = await self._exchange(claim, backlog)
                 elif self.gate.waits_for(claim):
-                    orders.first(steps)
+                    backlog.first(steps)
             finally:
                 self.gate.leave()
         if outcome is not None:
             await self._record(outcome)
 
-    async def _claim(self, op: Op, steps: Steps, outcome: Outcome | None) -> Answer:
+    async def _claim(self, op: Op, steps: StepIds, outcome: Outcome | None) -> Answer:
         try:
             return await self._running.claim(op, steps, outcome)
         except CampaignError as error:
             self.gate.failed(error)
             return None
 
-    async def _exchange(self, claim: Claim, orders: Orders) -> Outcome | None:
+    async def _exchange(self, claim: Claim, backlog: Backlog) -> Outcome | None:
         """Let one request leave, and hear what comes back. Returns what is not recorded yet."""
         look = _LastLook(self._running, self.gate)
         try:
@@ -114,14 +114,14 @@ class Sender:
             self.gate.heard(made.verdict, made.wrote)
             if made.verdict.then is Then.PAUSE:  # first of all: other runs have to hear it, too
                 await self._pause(made.verdict.retry_after or 0.0)
-            outcome = await self._not_their_fault(claim, made, orders)
+            outcome = await self._not_their_fault(claim, made, backlog)
         if not look.kept_back and made.verdict.then in (Then.GO_ON, Then.STOP):
             return outcome
         await self._record(outcome)  # before anybody else may claim these steps
         if look.kept_back:
-            orders.first(tuple(step.step_id for step in claim.steps))
+            backlog.first(tuple(step.step_id for step in claim.steps))
         else:
-            await self._what_next(claim, made, orders)
+            await self._what_next(claim, made, backlog)
         return None
 
     async def _pause(self, seconds: float) -> None:
@@ -130,19 +130,19 @@ class Sender:
         except CampaignError as error:
             self.gate.failed(error)
 
-    async def _what_next(self, claim: Claim, made: Made, orders: Orders) -> None:
+    async def _what_next(self, claim: Claim, made: Made, backlog: Backlog) -> None:
         steps = tuple(step.step_id for step in claim.steps)
         try:
             match made.verdict.then:
                 case Then.SPLIT:
-                    orders.split(steps)
+                    backlog.split(steps)
                 case Then.PAUSE:
-                    orders.last(steps)
+                    backlog.last(steps)
                 case Then.RENEW:
-                    orders.first(steps)
+                    backlog.first(steps)
                     await self._calls.service.renew_token(made.token)
-                case Then.RETRY if (tries := orders.tried(steps)) < TRIES:
-                    orders.first(steps)
+                case Then.RETRY if (tries := backlog.tried(steps)) < TRIES:
+                    backlog.first(steps)
                     # Jitter keeps many senders from coming back at the same moment.
                     jitter = random.uniform(0.5, 1.5)  # noqa: S311
                     await self.gate.wait(FIRST_WAIT * 2 ** (tries - 1) * jitter)
@@ -151,7 +151,7 @@ class Sender:
         except CampaignError as error:
             self.gate.failed(error)
 
-    async def _not_their_fault(self, claim: Claim, made: Made, orders: Orders) -> Outcome:
+    async def _not_their_fault(self, claim: Claim, made: Made, backlog: Backlog) -> Outcome:
         """Once a few people were refused alike and nobody got through, they wait like everybody."""
         outcome = made.outcome
         if outcome.ids or outcome.state is State.DONE:
@@ -162,7 +162,7 @@ class Sender:
         everybody = self._refused.everybody()
         if not everybody:
             if claim.op is Op.ADD:
-                orders.far_from_here()
+                backlog.far_from_here()
             return outcome
         alike = f"{len(everybody)} people in a row were refused alike, so it is not because of"
         why = f"{alike} their rows, and everybody waits. {made.verdict.why or ''}"

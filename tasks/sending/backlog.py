@@ -8,35 +8,35 @@ from collections.abc import Iterable, Sequence
 
 from data.sending.outcomes import Outcome
 
-Steps = tuple[int, ...]
+StepIds = tuple[int, ...]
 IN_A_ROW = 3  # unsure requests, or people refused alike, that end a run
 
 
-class Orders:
+class Backlog:
     """The requests that wait, each a tuple of steps."""
 
     def __init__(self, requests: Iterable[Sequence[int]]) -> None:
         self._waiting = deque(tuple(each) for each in requests)
-        self._tries: dict[Steps, int] = {}
+        self._tries: dict[StepIds, int] = {}
 
-    def take(self) -> Steps | None:
+    def take(self) -> StepIds | None:
         """The next request; None: there is none."""
         return self._waiting.popleft() if self._waiting else None
 
-    def first(self, steps: Steps) -> None:
+    def first(self, steps: StepIds) -> None:
         """Send this next: nothing of it was sent."""
         self._waiting.appendleft(steps)
 
-    def last(self, steps: Steps) -> None:
+    def last(self, steps: StepIds) -> None:
         """Send this once the others were: nobody is refused more often than necessary."""
         self._waiting.append(steps)
 
-    def tried(self, steps: Steps) -> int:
+    def tried(self, steps: StepIds) -> int:
         """Count a try of this request, and say how many that makes."""
         self._tries[steps] = self._tries.get(steps, 0) + 1
         return self._tries[steps]
 
-    def split(self, steps: Steps) -> None:
+    def split(self, steps: StepIds) -> None:
         """Send the halves of a request that was refused as a whole: somebody in it is to blame."""
         middle = len(steps) // 2
         self._waiting.extendleft((steps[middle:], steps[:middle]))
@@ -58,7 +58,7 @@ class Orders:
         self._waiting.appendleft((steps[middle],))
 
 
-class Refused:
+class RefusedAlike:
     """People refused alike, one after another, while nobody got through.
 
     After a few the cause is not in their rows: sending stops, and they wait like everybody else.
