@@ -30,7 +30,7 @@ CORRECTED = "was corrected before; name the new address"
 GONE = "is not in the file any more; put this person back into it, then run it"
 UNSURE = "may have been added or invited already; settle that first (undo a withdrawal before)"
 DUE = "is due anyway; the next run goes on with this person"
-Steps = dict[Op, Step]
+OwnSteps = dict[Op, Step]
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +206,7 @@ def move(session: Session, step: Step, name: str, value: int | None = None, why:
     return True
 
 
-def step_back(session: Session, steps: Steps, word: str, by: By) -> None:
+def step_back(session: Session, steps: OwnSteps, word: str, by: By) -> None:
     """Whoever was added stays added: only what is still to come, or unknown, is given up."""
     why = f"{word} by {by.who}" + (f": {by.why}" if by.why else "")
     move(session, steps[Op.INVITE], "withdraw", why=why)
@@ -216,7 +216,7 @@ def step_back(session: Session, steps: Steps, word: str, by: By) -> None:
 
 def _people(
     session: Session, campaign_id: int, emails: Iterable[str], against: Any
-) -> list[tuple[Person, Steps]]:
+) -> list[tuple[Person, OwnSteps]]:
     """The people of these addresses with their steps. Raises NotDecided for any who do not fit."""
     found, objections = {}, []
     for typed in emails:
@@ -251,15 +251,15 @@ def _let_through(session: Session, person: Person) -> list[str]:
     return lifted
 
 
-def _withdrawn(_: Session, __: Person, steps: Steps) -> str | None:
+def _withdrawn(_: Session, __: Person, steps: OwnSteps) -> str | None:
     return "is withdrawn already" if steps[Op.INVITE].state is State.GIVEN_UP else None
 
 
-def _not_withdrawn(_: Session, __: Person, steps: Steps) -> str | None:
+def _not_withdrawn(_: Session, __: Person, steps: OwnSteps) -> str | None:
     return "is not withdrawn" if steps[Op.INVITE].state is not State.GIVEN_UP else None
 
 
-def _against_correcting(session: Session, person: Person, steps: Steps) -> str | None:
+def _against_correcting(session: Session, person: Person, steps: OwnSteps) -> str | None:
     """Who is held would be free of it under another address."""
     campaign = session.get_one(Campaign, person.campaign_id)
     hold = holds(session, campaign, [person.id]).get(person.id)
@@ -268,7 +268,7 @@ def _against_correcting(session: Session, person: Person, steps: Steps) -> str |
     return f"is held: {hold.why}; only whoever is let through first (`invite`) can be corrected"
 
 
-def _against_inviting(session: Session, person: Person, steps: Steps) -> str | None:
+def _against_inviting(session: Session, person: Person, steps: OwnSteps) -> str | None:
     add, invited = steps[Op.ADD], steps[Op.INVITE]
     if not person.listed:
         return GONE
