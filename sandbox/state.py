@@ -10,7 +10,7 @@ from typing import Any
 
 from sandbox.sample_problems import SAMPLE_PROBLEMS, Problem, problem
 
-Row = dict[str, Any]
+JsonObject = dict[str, Any]
 
 
 @dataclass(slots=True)
@@ -32,8 +32,8 @@ class Candidate:
 
     id: int
     project_id: int
-    row: Row
-    solution: Row | None = None  # environment, language, code, submit
+    row: JsonObject
+    solution: JsonObject | None = None  # environment, language, code, submit
     submissions: int = 0
     invited: int = 0
 
@@ -75,7 +75,7 @@ class State:
         self.last_id["project"] = max(self.last_id["project"], project.id)
         return project
 
-    def add(self, project_id: int, row: Row, candidate_id: int | None = None) -> Candidate:
+    def add(self, project_id: int, row: JsonObject, candidate_id: int | None = None) -> Candidate:
         candidate = Candidate(candidate_id or self.new_id("candidate"), project_id, row)
         self.candidates[candidate.id] = candidate
         self.last_id["candidate"] = max(self.last_id["candidate"], candidate.id)
@@ -95,7 +95,7 @@ class State:
         candidate.invited += 1
         return invitation
 
-    def keep_solution(self, candidate: Candidate, solution: Row) -> None:
+    def keep_solution(self, candidate: Candidate, solution: JsonObject) -> None:
         candidate.solution = solution
         candidate.submissions += solution["submit"]
 
@@ -109,7 +109,7 @@ class State:
         for kind, last in self.last_id.items():
             self.last_id[kind] = max(last, first - 1)
 
-    def do_again(self, entry: Row) -> None:
+    def do_again(self, entry: JsonObject) -> None:
         """Do what an entry of the record says was done."""
         body, ids = entry["body"], entry["ids"]
         what = entry["path"] if entry["op"] == "other" else entry["op"]

@@ -10,7 +10,7 @@ from config.reading import CampaignFile
 from config.settings import Settings
 from config.sheets.entries import read_entries
 from data.campaigns.intake import NOTHING, Allowed, Intake, take_in
-from data.campaigns.people import Row, invites_of, own_steps, rows
+from data.campaigns.people import PersonRow, invites_of, own_steps, rows
 from data.decisions import approvals
 from data.decisions.doubts import doubts
 from data.eligibility import do_not_contact
@@ -159,7 +159,7 @@ def _as_it_stands(session: Session, read: CampaignFile, intake: Intake) -> Plan:
 def _held(session: Session, campaign_id: int, held: dict[int, Hold]) -> list[HeldPerson]:
     if not held:
         return []
-    by_id: dict[int, Row] = {row.person_id: row for row in rows(session, campaign_id, held)}
+    by_id: dict[int, PersonRow] = {row.person_id: row for row in rows(session, campaign_id, held)}
     return [HeldPerson(by_id[it].email1, hold) for it, hold in held.items() if it in by_id]
 
 

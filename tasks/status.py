@@ -9,7 +9,7 @@ from typing import Any
 from sqlmodel import Session, col, select
 
 from config.errors import command
-from data.campaigns.people import Row, alike, find, invites_of, known, own_steps, rows
+from data.campaigns.people import PersonRow, alike, find, invites_of, known, own_steps, rows
 from data.decisions.doubts import doubts, leftovers
 from data.eligibility.due import to_come
 from data.eligibility.holds import Hold, campaign_holds, holds
@@ -102,7 +102,7 @@ def progress(ledger: Ledger, key: str) -> dict[Op, tuple[int, int]]:
     return {op: (n[State.DONE], n.total() - n[State.GIVEN_UP]) for op, n in left.items()}
 
 
-def stands(row: Row, held: Held, *, send: bool) -> tuple[str, str | None]:
+def stands(row: PersonRow, held: Held, *, send: bool) -> tuple[str, str | None]:
     """Where one person stands: a word of COUNTED, or `added` if nobody is invited; and why.
 
     It is the only answer: a run's sentence, status, the report, and Prefect's page count by it.

@@ -13,7 +13,7 @@ from config.errors import Mistake, Place
 MOST_ROWS = 250_000
 MOST_COLUMNS = 1_000
 MOST_CELLS = 5_000_000
-Row = tuple[int, list[str]]  # its number in the file, and its cells
+FileRow = tuple[int, list[str]]  # its number in the file, and its cells
 UNCALCULATED = "#UNCALCULATED!"  # stands in a cell that has no value to be trusted
 
 
@@ -31,7 +31,7 @@ class Grid:
     """
 
     file: Path
-    rows: list[Row]
+    rows: list[FileRow]
     sheet: str | None = None
     delimiter: str | None = None
     encoding: str | None = None

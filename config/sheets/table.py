@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from config.definition import COLUMNS
 from config.emails import email_key
 from config.errors import BadInput, Mistake, Place, shown, some
-from config.sheets.cells import MOST_ROWS, Grid, Row, is_address, is_person
+from config.sheets.cells import MOST_ROWS, FileRow, Grid, is_address, is_person
 from config.sheets.files import Format, Source
 from config.sheets.headers import (
     ABOVE_AT_MOST,
@@ -55,7 +55,7 @@ class Table:
     headers: list[str]
     header: int
     by_field: dict[str, int]
-    rows: list[Row] = field(repr=False)
+    rows: list[FileRow] = field(repr=False)
     mistakes: list[Mistake]
     notes: list[str]
 
@@ -217,7 +217,7 @@ def _columns(
     return by_field, mistakes
 
 
-def _sift(table: Table, above: Sequence[Row], columns: Mapping[str, str]) -> None:
+def _sift(table: Table, above: Sequence[FileRow], columns: Mapping[str, str]) -> None:
     """Keep only the rows that may be people, and say who would be lost in the others."""
     grid, width, known = table.grid, len(table.headers), {*table.by_field.values()}
     person = [table.by_field[name] for name in PERSON if name in table.by_field]
@@ -225,7 +225,7 @@ def _sift(table: Table, above: Sequence[Row], columns: Mapping[str, str]) -> Non
     lost = [number for number, cells in above if is_person(cells, person)]
     found = [(grid.place(number, person[-1]), ABOVE) for number in lost]
     outside = [grid.place(number) for number, cells in above if any(map(is_address, cells))]
-    people: list[Row] = []
+    people: list[FileRow] = []
     nobody: list[str] = []
     beside: list[Place] = []
     for row, cells in table.rows:

@@ -12,7 +12,7 @@ from contextlib import suppress
 from unicodedata import category
 
 from config.errors import BadInput, Mistake, Place, shown
-from config.sheets.cells import MOST_CELLS, Grid, Row
+from config.sheets.cells import MOST_CELLS, FileRow, Grid
 from config.sheets.files import TOO_LARGE, Format, Source, encoding_of
 from config.sheets.headers import header_among
 
@@ -48,7 +48,7 @@ def read_text(source: Source, columns: Mapping[str, str]) -> Grid:
     return grid
 
 
-def _rows(text: str, delimiter: str, *, strict: bool = False) -> Iterator[Row]:
+def _rows(text: str, delimiter: str, *, strict: bool = False) -> Iterator[FileRow]:
     """Go through the rows that hold anything, each with the line on which it begins.
 
     One without cells comes last if the rows cannot be told apart from there on.

@@ -41,7 +41,7 @@ class NoSuchCampaign(NotAsTyped):
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class PersonRow:
     """One person of a campaign, as status, links and results show them.
 
     `add` and `invite` are the states of their two steps, `candidate_id` is the service's.
@@ -79,7 +79,9 @@ def known_person(session: Session, campaign_id: int, key: str) -> Person | None:
     return session.scalar(them)
 
 
-def rows(session: Session, campaign_id: int, held: Collection[int] | None = None) -> list[Row]:
+def rows(
+    session: Session, campaign_id: int, held: Collection[int] | None = None
+) -> list[PersonRow]:
     """Everybody who is or was in the file, but for addresses corrected in time, in its order.
 
     With `held`: of them, these people and whoever was refused.
@@ -92,7 +94,7 @@ def rows(session: Session, campaign_id: int, held: Collection[int] | None = None
         theirs = select(STEP.c.person_id).where(refused, STEP.c.op.in_((Op.ADD, Op.INVITE)))
         them = them.where(PERSON.c.id.in_(union_all(theirs, keys("held", PERSON.c.id.type))))
     found = session.execute(them.order_by(PERSON.c.id), {"held": dict.fromkeys(held or ())})
-    return [Row(*row) for row in found]
+    return [PersonRow(*row) for row in found]
 
 
 def alike(session: Session, campaign_id: int, held: Collection[int]) -> Iterable[Any]:

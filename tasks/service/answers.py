@@ -15,7 +15,7 @@ from typing import Any
 from config.definition import Candidate
 from config.emails import email_key
 
-Row = Mapping[str, Any]
+CandidateRow = Mapping[str, Any]
 """One candidate as sent or answered, by the field names of interface 2."""
 
 
@@ -50,7 +50,7 @@ def read_id(value: object) -> int | None:
     return value if type(value) is int and 0 < value < 2**63 else None
 
 
-def match_people(answer: Any, sent: Sequence[Row]) -> tuple[dict[str, int], bool]:
+def match_people(answer: Any, sent: Sequence[CandidateRow]) -> tuple[dict[str, int], bool]:
     """Give each person who was sent the id they were answered with, by email key (interface 4.5).
 
     By address, never by position. If one person has two ids, or two people one id, nobody concerned
@@ -80,7 +80,7 @@ def match_people(answer: Any, sent: Sequence[Row]) -> tuple[dict[str, int], bool
     return certain, bool(ids.keys() - own.keys())
 
 
-def _names_differ(sent: Row, answered: Row) -> bool:
+def _names_differ(sent: CandidateRow, answered: CandidateRow) -> bool:
     """Whether an answer calls somebody otherwise, apart from case and blanks."""
     pairs = [(sent.get(name), answered.get(name)) for name in ("first_name", "last_name")]
     return any(

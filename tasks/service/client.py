@@ -8,7 +8,7 @@ from typing import Any, Self
 from config.errors import CampaignError
 from config.settings import Settings
 from data.store.states import Op
-from tasks.service.answers import Row
+from tasks.service.answers import CandidateRow
 from tasks.service.auth import CredentialsRefused, Tokens, tried
 from tasks.service.exchange import Before, Exchange
 from tasks.service.messages import words
@@ -84,7 +84,7 @@ class Service:
         return await self._change(Op.ATTACH, path, {"problemid": problem_id}, before)
 
     async def add(
-        self, project_id: int, rows: Sequence[Row], before: Before | None = None
+        self, project_id: int, rows: Sequence[CandidateRow], before: Before | None = None
     ) -> Exchange:
         """Add candidates in one request (interface 4.5)."""
         path = f"/{project_id}/candidates"

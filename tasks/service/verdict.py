@@ -13,7 +13,15 @@ from email.utils import parsedate_to_datetime
 from enum import StrEnum
 
 from data.store.states import Op, State
-from tasks.service.answers import Row, is_page, is_plain_yes, match_people, parsed, read_id, says_no
+from tasks.service.answers import (
+    CandidateRow,
+    is_page,
+    is_plain_yes,
+    match_people,
+    parsed,
+    read_id,
+    says_no,
+)
 from tasks.service.exchange import Exchange, Phase
 
 PROJECT = "project"
@@ -48,7 +56,7 @@ class Verdict:
 
 def verdict(
     op: Op,
-    sent: Sequence[Row],
+    sent: Sequence[CandidateRow],
     seen: Exchange,
     *,
     before: Sequence[int] = (),
@@ -84,7 +92,7 @@ def _unanswered(op: Op, seen: Exchange) -> Verdict:
     return Verdict(State.WAITING, then, f"Nothing was sent: {seen.error or 'no connection'}.")
 
 
-def _accepted(op: Op, sent: Sequence[Row], seen: Exchange) -> Verdict:
+def _accepted(op: Op, sent: Sequence[CandidateRow], seen: Exchange) -> Verdict:
     if is_page(seen.begun if seen.body is None else seen.body):
         # A log-in page or a fallback page answers 200 to everything.
         return _unsure(op, "A web page answered instead of the service", STOP)
@@ -109,7 +117,7 @@ def _accepted(op: Op, sent: Sequence[Row], seen: Exchange) -> Verdict:
     return Verdict(State.DONE, ids={PROJECT: number})
 
 
-def _added(sent: Sequence[Row], answer: object) -> Verdict:
+def _added(sent: Sequence[CandidateRow], answer: object) -> Verdict:
     ids, strangers = match_people(answer, sent)
     if not (ids or strangers):
         return _unsure(Op.ADD, "The service said yes but gave no usable ids")
@@ -126,7 +134,7 @@ def _added(sent: Sequence[Row], answer: object) -> Verdict:
 
 def _said_no(
     op: Op,
-    sent: Sequence[Row],
+    sent: Sequence[CandidateRow],
     seen: Exchange,
     status: int,
     before: Sequence[int],
