@@ -30,9 +30,9 @@ from flows.runs import run_now
 from flows.steps import scrubbed
 
 PATIENCE = 10.0  # seconds that Prefect may take to begin a run, while nobody else writes
-Key = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]*$")]
-Answer = Literal["approve", "reject"]
-Word = Literal["sent", "again", "withdraw"]
+CampaignKey = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]*$")]
+YesOrNo = Literal["approve", "reject"]
+VerdictWord = Literal["sent", "again", "withdraw"]
 Who = Annotated[str, Field(min_length=1, max_length=100)]
 
 
@@ -48,7 +48,7 @@ class NotBegun(CampaignError):
 
 @flow(name="approve", flow_run_name="approve {campaign}")
 async def approve_campaign(
-    campaign: Key, plan: str, answer: Answer, who: Who, why: str = ""
+    campaign: CampaignKey, plan: str, answer: YesOrNo, who: Who, why: str = ""
 ) -> State[Any]:
     """Approve the plan of a campaign, or the pilot's email, and run it; or reject it.
 
@@ -71,9 +71,9 @@ async def approve_campaign(
 
 @flow(name="settle", flow_run_name="settle {campaign}")
 async def settle_campaign(
-    campaign: Key,
+    campaign: CampaignKey,
     number: int,
-    verdict: Word,
+    verdict: VerdictWord,
     who: Who,
     why: str = "",
     service_id: int | None = None,

@@ -30,7 +30,7 @@ class Claim:
     refused: tuple[int, ...] = ()
 
 
-Answer = Claim | Hold | None
+ClaimResult = Claim | Hold | None
 """To a claim. A hold: something keeps back more than single people. None: nobody is due any more.
 """
 
@@ -43,7 +43,7 @@ def claim(
     requests: Sequence[Sequence[int]],
     per_second: float | None = None,
     mark: int = 0,
-) -> list[Answer]:
+) -> list[ClaimResult]:
     """Claim one request for each list of steps; of invitations no more than so many `per_second`.
 
     Whatever was planned, what is due and what is held are asked again here, in the transaction
@@ -57,7 +57,7 @@ def claim(
     rows = session.connection().execute(_FREE[op], {"of": campaign_id, "steps": wanted})
     still = {row.step_id: row for row in rows}
     kept = kept_back(session, facts, op, list(still.values()), per_second) if still else {}
-    answers: list[Answer] = []
+    answers: list[ClaimResult] = []
     granted: dict[int, list[Row[Any]]] = {}
     for place, steps in enumerate(requests):
         mine = [still[step] for step in steps if step in still]

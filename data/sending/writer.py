@@ -18,7 +18,7 @@ from typing import Any, Self, TypeVar
 from sqlmodel import Session
 
 from config.errors import CampaignError
-from data.sending.claims import Answer, Claim, claim
+from data.sending.claims import Claim, ClaimResult, claim
 from data.sending.outcomes import Outcome, pause, record
 from data.store.lease import Lease
 from data.store.ledger import Ledger
@@ -75,13 +75,13 @@ class Running:
 
     async def claim(
         self, op: Op, step_ids: Sequence[int], outcome: Outcome | None = None
-    ) -> Answer:
+    ) -> ClaimResult:
         """Claim one request, in one commit with the `outcome` of the one before.
 
         Raises LedgerGone, LedgerUnusable, LeaseLost, NoReceipt; the outcome is written down all the
         same.
         """
-        answer: Answer = await self._ask(_Asked(outcome, op, step_ids))
+        answer: ClaimResult = await self._ask(_Asked(outcome, op, step_ids))
         return answer
 
     async def record(self, outcome: Outcome) -> Sequence[int]:

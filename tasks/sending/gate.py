@@ -11,7 +11,7 @@ from enum import StrEnum
 
 from config.errors import CampaignError, command
 from data.eligibility.holds import Hold, Kind
-from data.sending.claims import Answer
+from data.sending.claims import ClaimResult
 from data.store.states import State
 from data.store.tables import Campaign, Step, now
 from tasks.sending.backlog import IN_A_ROW
@@ -93,7 +93,7 @@ class Gate:
         how = How.UNSURE if step.state is State.UNSURE else How.STOPPED
         self.end(how, f"To {step.op} the project is {step.state}. {step.why or ''}".strip())
 
-    def waits_for(self, answer: Answer) -> bool:
+    def waits_for(self, answer: ClaimResult) -> bool:
         """Hear why nothing was claimed; says whether that is only a matter of a while."""
         match answer:
             case Hold(kind=Kind.THROTTLED, until=datetime() as until):

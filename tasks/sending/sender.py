@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from config.errors import CampaignError
-from data.sending.claims import Answer, Claim
+from data.sending.claims import Claim, ClaimResult
 from data.sending.outcomes import SHARED_ID, Outcome
 from data.sending.writer import Running
 from data.store.states import Op, State
@@ -94,7 +94,7 @@ class Sender:
         if outcome is not None:
             await self._record(outcome)
 
-    async def _claim(self, op: Op, steps: StepIds, outcome: Outcome | None) -> Answer:
+    async def _claim(self, op: Op, steps: StepIds, outcome: Outcome | None) -> ClaimResult:
         try:
             return await self._running.claim(op, steps, outcome)
         except CampaignError as error:

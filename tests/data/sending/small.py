@@ -50,7 +50,7 @@ def begun(session: Session, campaign_id: int) -> int:
     return run.id
 
 
-def claim(session: Session, run: int, op: Op, step_ids: list[int]) -> claims.Answer:
+def claim(session: Session, run: int, op: Op, step_ids: list[int]) -> claims.ClaimResult:
     """Ask for one request."""
     campaign_id = session.get_one(Run, run).campaign_id
     [answer] = claims.claim(session, campaign_id, run, op, [step_ids])
