@@ -13,7 +13,7 @@ from flows.prefect_home import import_prefect
 from flows.server import is_away
 from tasks.doctor import Check, examine
 from tasks.service.client import Service
-from tasks.service.problems import Problem, matching
+from tasks.service.problems import ServiceProblem, matching
 
 
 def problems(
@@ -25,7 +25,7 @@ def problems(
     Example: campaign problems two sum
     """
 
-    async def listed() -> list[Problem]:
+    async def listed() -> list[ServiceProblem]:
         async with Service(service_settings()) as service:
             return await service.problems()
 

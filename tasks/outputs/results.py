@@ -15,7 +15,7 @@ from config.sheets.cells import addresses_in
 from config.sheets.files import Format, Source, read_file
 from config.sheets.table import Table, table_of
 from tasks.outputs.exports import as_csv, as_xlsx, put, write_file
-from tasks.outputs.links import Person
+from tasks.outputs.links import CandidateStatus
 from tasks.outputs.ours import check_output
 
 
@@ -42,7 +42,7 @@ class Copied:
     lost: str = ""
 
 
-def results_of(people: Iterable[Person]) -> dict[str, Result]:
+def results_of(people: Iterable[CandidateStatus]) -> dict[str, Result]:
     """The results of the candidates of a campaign's status, by email key."""
     return {
         email_key(each["email1"]): Result(

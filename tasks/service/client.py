@@ -12,7 +12,7 @@ from tasks.service.answers import CandidateRow
 from tasks.service.auth import CredentialsRefused, Tokens, tried
 from tasks.service.exchange import Before, Exchange
 from tasks.service.messages import words
-from tasks.service.problems import NotTheService, Problem, read_problems
+from tasks.service.problems import NotTheService, ServiceProblem, read_problems
 from tasks.service.wire import Call, Wire
 
 
@@ -47,7 +47,7 @@ class Service:
         """
         await self._tokens.renew(used)
 
-    async def problems(self) -> list[Problem]:
+    async def problems(self) -> list[ServiceProblem]:
         """List the problems (interface 4.2); repeated where that can help.
 
         That it returns shows that token and API work. Raises Unreachable, CredentialsRefused,

@@ -26,7 +26,7 @@ class SeveralProblems(CampaignError):
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class ServiceProblem:
     """One problem. Id and title are certain; `record` is all that the service wrote of it."""
 
     id: int
@@ -34,7 +34,7 @@ class Problem:
     record: Mapping[str, Any]
 
 
-def read_problems(body: bytes | None) -> list[Problem] | None:
+def read_problems(body: bytes | None) -> list[ServiceProblem] | None:
     """Read the list; None if it is no array.
 
     The array alone shows that token and API work: an entry without an id or a title is left out.
@@ -43,14 +43,14 @@ def read_problems(body: bytes | None) -> list[Problem] | None:
     if not isinstance(answer, list):
         return None
     return [
-        Problem(number, entry["title"], entry)
+        ServiceProblem(number, entry["title"], entry)
         for entry in answer
         if isinstance(entry, dict) and isinstance(entry.get("title"), str)
         if (number := read_id(entry.get("id"))) is not None
     ]
 
 
-def problem_titled(title: str, problems: Sequence[Problem]) -> Problem:
+def problem_titled(title: str, problems: Sequence[ServiceProblem]) -> ServiceProblem:
     """Find the one problem with this title, whatever its case and spaces.
 
     Raises NoSuchProblem with the nearest title, SeveralProblems.
@@ -68,10 +68,10 @@ def problem_titled(title: str, problems: Sequence[Problem]) -> Problem:
     raise NoSuchProblem(title=title, nearest=nearest)
 
 
-def matching(words: Sequence[str], problems: Sequence[Problem]) -> list[Problem]:
+def matching(words: Sequence[str], problems: Sequence[ServiceProblem]) -> list[ServiceProblem]:
     """Those whose title, skill or difficulty has every one of these words in it."""
 
-    def text(each: Problem) -> str:
+    def text(each: ServiceProblem) -> str:
         told = (each.title, each.record.get("skills"), each.record.get("difficulty"))
         return _plain(" ".join(str(part or "") for part in told))
 

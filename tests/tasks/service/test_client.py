@@ -16,7 +16,7 @@ from tasks.service.auth import CredentialsRefused, Unreachable
 from tasks.service.client import Service
 from tasks.service.exchange import Exchange, Phase
 from tasks.service.messages import words
-from tasks.service.problems import NotTheService, Problem, problem_titled
+from tasks.service.problems import NotTheService, ServiceProblem, problem_titled
 
 T = TypeVar("T")
 PROJECT_BODY = {
@@ -156,8 +156,12 @@ TITLES = [
 
 @pytest.mark.parametrize(("title", "found"), TITLES)
 def test_a_title_means_exactly_one_problem(title: str, found: int | str) -> None:
-    them = [Problem(1, "Queue", {}), Problem(2, "Stack", {}), Problem(3, "stack", {})]
-    them.append(Problem(4, "Café", {}))
+    them = [
+        ServiceProblem(1, "Queue", {}),
+        ServiceProblem(2, "Stack", {}),
+        ServiceProblem(3, "stack", {}),
+    ]
+    them.append(ServiceProblem(4, "Café", {}))
     if isinstance(found, int):
         assert problem_titled(title, them).id == found
     else:
