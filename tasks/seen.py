@@ -22,7 +22,7 @@ INVITED = "invited already, says the list, though only an unsure add is known he
 
 
 @dataclass(frozen=True)
-class Seen:
+class Comparison:
     """What a list settles, and whom it does not settle: addresses by the reason."""
 
     verdicts: list[Settlement]
@@ -30,13 +30,13 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
+class _Entry:
     is_here: bool  # in the campaign's project, as far as a column says
     number: str
     is_invited: bool
 
 
-def read_seen(file: Path, doubts: Sequence[Doubt], project: Sequence[object]) -> Seen:
+def read_seen(file: Path, doubts: Sequence[Doubt], project: Sequence[object]) -> Comparison:
     """Settle by a table of any kind what it shows to have happened, people matched by address.
 
     `project` is what the list may call the campaign's project: its id, its name. Raises BadInput.
@@ -47,10 +47,10 @@ def read_seen(file: Path, doubts: Sequence[Doubt], project: Sequence[object]) ->
     if not _columns(table, _ID) and any(each.op is Op.ADD for each in doubts):
         why = f"no column of candidates' ids; found {headers_shown(table.headers)}"
         raise BadInput.at(table.grid.place(table.header), why)
-    rows: dict[str, list[_Row]] = {}
+    rows: dict[str, list[_Entry]] = {}
     for key, row in _rows(table, {str(each).casefold() for each in project if each}):
         rows.setdefault(key, []).append(row)
-    seen = Seen([], {})
+    seen = Comparison([], {})
     for doubt in doubts:
         if doubt.op not in OF_PROJECT:
             found = _settled(doubt, rows.get(email_key(doubt.email1), []))
@@ -61,7 +61,7 @@ def read_seen(file: Path, doubts: Sequence[Doubt], project: Sequence[object]) ->
     return seen
 
 
-def _settled(doubt: Doubt, rows: Sequence[_Row]) -> Settlement | str:
+def _settled(doubt: Doubt, rows: Sequence[_Entry]) -> Settlement | str:
     """The verdict on one doubt by the rows of the person, or why there is none."""
     here = [row for row in rows if row.is_here]
     if not here:
@@ -79,12 +79,12 @@ def _settled(doubt: Doubt, rows: Sequence[_Row]) -> Settlement | str:
     return Settlement("sent", doubt.email1, Op.ADD, int(number), doubt.part_id)
 
 
-def _rows(table: Table, project: set[str]) -> Iterator[tuple[str, _Row]]:
+def _rows(table: Table, project: set[str]) -> Iterator[tuple[str, _Entry]]:
     ids, invited, of = (_columns(table, each) for each in (_ID, _INVITED, _PROJECT))
     address = table.by_field["email1"]
     for _, *cells in table.cells.itertuples(name=None):
         told = [cells[at] for at in invited if cells[at]]
-        row = _Row(
+        row = _Entry(
             all(cells[at].casefold() in project for at in of),
             cells[ids[0]] if ids else "",
             bool(told) and all(map(_says_so, told)),

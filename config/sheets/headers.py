@@ -32,7 +32,7 @@ from config.sheets.cells import is_address
 
 # Titles, dates and remarks may stand above the header, which must be within so many rows.
 ABOVE_AT_MOST = 50
-Line = tuple[str, list[str], list[str]]
+WordLine = tuple[str, list[str], list[str]]
 WORDS = Path(__file__).with_name("headers.csv")
 
 
@@ -152,7 +152,7 @@ def pattern(*kinds: str) -> re.Pattern[str]:
 
 
 @cache
-def _lines() -> list[Line]:
+def _lines() -> list[WordLine]:
     """Read headers.csv, once in a process: kind, words, and those beside which they mean it."""
     # Spreadsheet programs write a byte-order mark first.
     with WORDS.open(encoding="utf-8-sig", newline="") as file:
@@ -165,7 +165,7 @@ def _lines() -> list[Line]:
 @cache
 def _words() -> list[tuple[str, str, frozenset[str]]]:
     """The spellings that mean a field, with that field, and beside which others they do."""
-    own: list[Line] = [(name, [name], []) for name in COLUMNS if not is_titled(name, "remarks")]
+    own: list[WordLine] = [(name, [name], []) for name in COLUMNS if not is_titled(name, "remarks")]
     return [
         (spelling(word), kind, frozenset(map(spelling, beside)))
         for kind, words, beside in (*own, *_lines())

@@ -16,9 +16,9 @@ from tasks.outputs.links import title_of
 from tasks.service.messages import masked
 from tasks.status import COUNTED, in_words, status, waits_for_a_person
 
-Name = Callable[[str], str]
+ShowAddress = Callable[[str], str]
 """How an address is shown: as it is, or masked."""
-Moment = tuple[datetime, str, str]
+StoryLine = tuple[datetime, str, str]
 """One thing that happened: when, what, and what the service, or a person, wrote about it."""
 Story = tuple[str, bool, Sequence[Event]]
 """Of somebody, or the project, for whom a result was unknown: whether it still is, and all events.
@@ -52,7 +52,7 @@ def report_page(
 
     Addresses are masked unless `names`, which shows who they are as well.
     """
-    shown: Name = _names(status) if names else masked
+    shown: ShowAddress = _names(status) if names else masked
     told = [(_named(whom, shown), is_open, moments(all_, shown)) for whom, is_open, all_ in stories]
     return page(
         "report.html",
@@ -78,7 +78,7 @@ def _own(events: Iterable[Event]) -> list[Event]:
     return [each for each in events if "@" not in each.about and each.word.split()[0] in words]
 
 
-def moments(events: Iterable[Event], name: Name) -> list[Moment]:
+def moments(events: Iterable[Event], name: ShowAddress) -> list[StoryLine]:
     """Tell events in a line each; requests in a row that came to the same share one."""
     told = []
     for _, same in groupby(events, key=lambda each: each.who or (each.word, each.came, each.words)):
@@ -94,11 +94,11 @@ def moments(events: Iterable[Event], name: Name) -> list[Moment]:
     return told
 
 
-def _named(about: str, name: Name) -> str:
+def _named(about: str, name: ShowAddress) -> str:
     return re.sub(r"[^\s,]+@[^\s,]+", lambda found: name(found[0]), about)
 
 
-def _names(status: Mapping[str, Any]) -> Name:
+def _names(status: Mapping[str, Any]) -> ShowAddress:
     """How an address is shown with the name of whoever has it."""
     known = {
         each["email1"]: f"{each.get('first_name') or ''} {each.get('last_name') or ''}".strip()
