@@ -21,7 +21,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from sandbox.outbox import Outbox
-from sandbox.state import Project, State
+from sandbox.state import Project, ServiceState
 
 CLIENT_ID, CLIENT_SECRET = "sandbox-client", "sandbox-secret"
 AUDIENCE = "https://sandbox.invalid/api"
@@ -31,7 +31,7 @@ NOT_JSON = object()
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ApiCall:
     """One request as the API looks at it.
 
     `op` is "other" for what the interface has not; `allow` the method that its path would take.
@@ -68,26 +68,26 @@ class Refused(Exception):
         self.answer = Answer(status, {"error": why}, headers or {})
 
 
-def recognise(method: str, path: str) -> Call:
+def recognise(method: str, path: str) -> ApiCall:
     """Say which call this is by its path and method alone."""
     for shape, wanted, op in _SHAPES:
         if match := shape.fullmatch(path):
             if method != wanted:
-                return Call(method, path, "other", allow=wanted)
+                return ApiCall(method, path, "other", allow=wanted)
             project_id, candidate_id, *_ = *map(int, match.groups()), None, None
-            return Call(method, path, op, project_id, candidate_id)
-    return Call(method, path, "other")
+            return ApiCall(method, path, op, project_id, candidate_id)
+    return ApiCall(method, path, "other")
 
 
 class Api:
     """Does what a call asks for. `token_lifetime` in seconds; 0 makes tokens that never open."""
 
-    def __init__(self, state: State, outbox: Outbox, token_lifetime: int) -> None:
+    def __init__(self, state: ServiceState, outbox: Outbox, token_lifetime: int) -> None:
         self._state = state
         self._outbox = outbox
         self._lifetime = token_lifetime
         self._tokens: dict[str, float] = {}
-        self._do: dict[str, Callable[[Call], Answer]] = {
+        self._do: dict[str, Callable[[ApiCall], Answer]] = {
             "token": self._token,
             "problems": self._problems,
             "create": self._create,
@@ -96,14 +96,14 @@ class Api:
             "invite": self._invite,
         }
 
-    def answer(self, call: Call) -> Answer:
+    def answer(self, call: ApiCall) -> Answer:
         try:
             self._check(call)
             return self._do[call.op](call)
         except Refused as refused:
             return refused.answer
 
-    def emails(self, call: Call) -> list[str]:
+    def emails(self, call: ApiCall) -> list[str]:
         """The addresses that a call is about."""
         if call.op == "invite":
             candidate = self._state.candidate(call.project_id, call.candidate_id)
@@ -111,7 +111,7 @@ class Api:
         rows = call.body if call.op == "add" and isinstance(call.body, list) else []
         return [str(row.get("email1")) for row in rows if isinstance(row, dict)]
 
-    def _check(self, call: Call) -> None:
+    def _check(self, call: ApiCall) -> None:
         """What every call must fulfil."""
         if call.allow:
             raise Refused(405, f"wanted {call.allow}", {"allow": call.allow})
@@ -131,7 +131,7 @@ class Api:
         scheme, _, token = authorization.partition(" ")
         return scheme.lower() == "bearer" and time.monotonic() < self._tokens.get(token, 0)
 
-    def _token(self, call: Call) -> Answer:
+    def _token(self, call: ApiCall) -> Answer:
         body = call.body
         _refuse_wrong_fields(body, _CREDENTIALS, 400)
         if body["grant_type"] != "client_credentials":
@@ -145,10 +145,10 @@ class Api:
         fields = {"access_token": token, "token_type": "Bearer", "expires_in": self._lifetime}
         return Answer(200, fields, {"cache-control": "no-store"}, worked=True)
 
-    def _problems(self, call: Call) -> Answer:
+    def _problems(self, call: ApiCall) -> Answer:
         return Answer(200, list(self._state.problems.values()), worked=True)
 
-    def _create(self, call: Call) -> Answer:
+    def _create(self, call: ApiCall) -> Answer:
         _refuse_wrong_fields(call.body, _PROJECT)
         for name in ("starttime", "endtime"):
             if call.body[name] and not is_time(call.body[name]):
@@ -156,7 +156,7 @@ class Api:
         project = self._state.make_project(call.body)
         return Answer(201, {"id": project.id}, worked=True, ids={"project": project.id})
 
-    def _attach(self, call: Call) -> Answer:
+    def _attach(self, call: ApiCall) -> Answer:
         project = self._project(call)
         _refuse_wrong_fields(call.body, {"problemid": int})
         if call.body["problemid"] not in self._state.problems:
@@ -167,7 +167,7 @@ class Api:
         ids = {"project": project.id, "problem": project.problem_id}
         return Answer(200, {"message": "added"}, worked=True, ids=ids)
 
-    def _add(self, call: Call) -> Answer:
+    def _add(self, call: ApiCall) -> Answer:
         project = self._project(call)
         if not isinstance(call.body, list) or not call.body:
             raise Refused(400, "wanted a JSON array of candidates")
@@ -180,14 +180,14 @@ class Api:
         ids = {candidate.email: candidate.id for candidate in added}
         return Answer(201, rows, worked=True, ids=ids)
 
-    def _invite(self, call: Call) -> Answer:
+    def _invite(self, call: ApiCall) -> Answer:
         candidate = self._state.candidate(call.project_id, call.candidate_id)
         if candidate is None:
             raise Refused(404, "there is no such candidate in this project")
         self._outbox.send(self._state.invite(candidate, datetime.now(UTC)))
         return Answer(200, {"message": "invited"}, worked=True, email=candidate.email)
 
-    def _project(self, call: Call) -> Project:
+    def _project(self, call: ApiCall) -> Project:
         project = self._state.projects.get(call.project_id or 0)
         if project is None:
             raise Refused(404, "there is no such project")

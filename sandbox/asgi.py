@@ -7,21 +7,21 @@ from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from sandbox.api import NOT_JSON, Answer, Api, Call, recognise
+from sandbox.api import NOT_JSON, Answer, Api, ApiCall, recognise
 from sandbox.faults import Fault
 from sandbox.record import Record
-from sandbox.state import State
+from sandbox.state import ServiceState
 from sandbox.switchboard import Switchboard
 
 
-class Service:
+class ServiceApp:
     """The service as an ASGI application, for uvicorn alone: faults act on its connections.
 
     Every request is recorded, but for the files that belong to the pages.
     """
 
     def __init__(
-        self, api: Api, pages: ASGIApp, state: State, record: Record, faults: Switchboard
+        self, api: Api, pages: ASGIApp, state: ServiceState, record: Record, faults: Switchboard
     ) -> None:
         self.stopping = asyncio.Event()
         self._api = api
@@ -61,14 +61,14 @@ class Service:
         async def recorded(message: Message) -> None:
             if message["type"] == "http.response.start":
                 what = scope.get("done", {"body": None, "ids": {}})
-                call = Call(scope["method"], scope["path"], "other", body=what["body"])
+                call = ApiCall(scope["method"], scope["path"], "other", body=what["body"])
                 done = Answer(message["status"], worked="done" in scope, ids=what["ids"])
                 self._record.write(_entry(call, done, done.status, None))
             await send(message)
 
         await self._pages(scope, again, recorded)
 
-    async def _call(self, call: Call, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _call(self, call: ApiCall, scope: Scope, receive: Receive, send: Send) -> None:
         fault = self._faults.next(call.op, lambda: self._api.emails(call))
         if fault and fault.ids_from:
             self._state.ids_from(fault.ids_from)
@@ -93,7 +93,7 @@ class Service:
         return True
 
 
-def _entry(call: Call, done: Answer, status: int | None, fault: Fault | None) -> dict[str, Any]:
+def _entry(call: ApiCall, done: Answer, status: int | None, fault: Fault | None) -> dict[str, Any]:
     """A line of the record: all of a request but the client's secret, and what came of it."""
     body = call.body
     if isinstance(body, dict) and "client_secret" in body:

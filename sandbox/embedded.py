@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from sandbox.pages import done, own_form, page
-from sandbox.state import Candidate, State
+from sandbox.state import Candidate, ServiceState
 
 CODE_LIFETIME = 60
 """Seconds between the login and the arena."""
@@ -27,7 +27,7 @@ LONGEST = 200_000
 class Embedded:
     """The candidate's pages. Codes and sessions are in memory: a restart ends them."""
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: ServiceState) -> None:
         self._state = state
         self._codes: dict[str, tuple[Candidate, str, float]] = {}
         self._sessions: dict[str, Candidate] = {}

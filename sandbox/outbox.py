@@ -4,7 +4,7 @@ from email.header import Header
 from email.utils import format_datetime, quote
 from pathlib import Path
 
-from sandbox.state import Candidate, Invitation, State
+from sandbox.state import Candidate, Invitation, ServiceState
 
 SENDER = "Assessment sandbox <invitations@sandbox.invalid>"
 
@@ -15,7 +15,7 @@ class Outbox:
     `app_url`: where the links lead. Raises OSError when the folder cannot be made or written.
     """
 
-    def __init__(self, state: State, folder: Path | None, app_url: str) -> None:
+    def __init__(self, state: ServiceState, folder: Path | None, app_url: str) -> None:
         self._state = state
         self._folder = folder
         self._app_url = app_url

@@ -22,7 +22,7 @@ from starlette.staticfiles import StaticFiles
 
 from sandbox.api import MONTHS
 from sandbox.outbox import Outbox
-from sandbox.state import State
+from sandbox.state import ServiceState
 
 ON_A_PAGE = 50
 
@@ -30,7 +30,7 @@ ON_A_PAGE = 50
 class WebApplication:
     """The pages for whoever runs campaigns."""
 
-    def __init__(self, state: State, outbox: Outbox) -> None:
+    def __init__(self, state: ServiceState, outbox: Outbox) -> None:
         self._state = state
         self._outbox = outbox
 

@@ -13,12 +13,12 @@ from typing import Any, Self
 import uvicorn
 
 from sandbox.api import AUDIENCE, CLIENT_ID, CLIENT_SECRET, Api
-from sandbox.asgi import Service
+from sandbox.asgi import ServiceApp
 from sandbox.embedded import Embedded
 from sandbox.outbox import Outbox
 from sandbox.pages import WebApplication, application
 from sandbox.record import Entry, Record
-from sandbox.state import State
+from sandbox.state import ServiceState
 from sandbox.switchboard import Setting, Switchboard
 
 
@@ -59,14 +59,14 @@ class Sandbox:
             host, port = self._listener.getsockname()[:2]
             self.url = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
             self._record = Record(self._path)
-            state = State()
+            state = ServiceState()
             for entry in self._record.entries():
                 state.do_again(entry)
             outbox = Outbox(state, self._folder, self.url)
             api = Api(state, outbox, self._token_lifetime)
             routes = WebApplication(state, outbox).routes() + Embedded(state).routes()
             pages = application(routes, self._address[0])
-            service = Service(api, pages, state, self._record, self.faults)
+            service = ServiceApp(api, pages, state, self._record, self.faults)
         except BaseException:
             self._listener.close()
             raise
@@ -116,7 +116,7 @@ def _listen(host: str, port: int) -> socket.socket:
 class _Server(uvicorn.Server):
     """uvicorn in a thread, started and stopped without its fixed waits."""
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: ServiceApp) -> None:
         super().__init__(
             uvicorn.Config(
                 service,

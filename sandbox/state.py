@@ -55,7 +55,7 @@ class Invitation:
     candidate: Candidate
 
 
-class State:
+class ServiceState:
     """Changed by one thread only; ids grow and are never given out again."""
 
     def __init__(self) -> None:
