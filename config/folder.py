@@ -8,7 +8,7 @@ from html import unescape
 from pathlib import Path
 
 from config.errors import BadInput, Mistake, Place
-from config.reading import YAML, table_of
+from config.reading import YAML, named_table
 from config.sheets.files import read_file
 from config.sheets.workbook import DAMAGED
 from config.yaml_file import read_yaml
@@ -43,7 +43,7 @@ def find(folder: Path) -> Folder:
     except OSError as error:
         why = f"this folder cannot be read: {error.strerror}"
         return Folder(mistakes=[Mistake(Place(folder), why)])
-    tables = {*map(table_of, files)}
+    tables = {*map(named_table, files)}
     keys: dict[str, list[Place]] = {}
     for file in files:
         try:

@@ -87,20 +87,20 @@ def who_reads(table: Path, *folders: Path, sheet: str | None = None) -> Path | N
     """The definition, beside a table or in these folders, that may read it, or this sheet of it."""
     for folder in filter(Path.is_dir, dict.fromkeys((table.parent, *folders))):
         for each in sorted(folder.iterdir()):
-            if table_of(each) == table.resolve():
+            if named_table(each) == table.resolve():
                 names = filter(None, (_said_of_table(each).get("sheet"), sheet))
                 if len({str(name).strip().casefold() for name in names}) < 2:
                     return each
     return None
 
 
-def encoding_of(table: Path, *folders: Path) -> str | None:
+def named_encoding(table: Path, *folders: Path) -> str | None:
     """The encoding that the definition names which reads a table, as `who_reads` finds it."""
     reader = who_reads(table, *folders)
     return _said_of_table(reader).get("encoding") if reader else None
 
 
-def table_of(definition: Path) -> Path | None:
+def named_table(definition: Path) -> Path | None:
     """The table that a definition names; None if it lists its people, or cannot be read."""
     named = _said_of_table(definition).get("file")
     try:

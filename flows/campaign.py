@@ -15,7 +15,7 @@ from prefect.runtime import flow_run
 
 from config.definition import ORDERS
 from config.errors import CampaignError
-from config.reading import key_of, table_of
+from config.reading import key_of, named_table
 from config.settings import service_settings, settings
 from data.campaigns.intake import Allowed
 from data.eligibility.holds import Kind
@@ -106,7 +106,7 @@ async def send_what_comes(
 
 def _ordered(file: Path) -> int | None:
     """When people were last ordered for a definition; None: it reads no orders."""
-    table = table_of(file)
+    table = named_table(file)
     if table is not None and table.name.endswith(ORDERS):
         with suppress(OSError):
             return table.stat().st_mtime_ns

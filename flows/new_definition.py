@@ -14,7 +14,7 @@ from config.errors import BadInput, Place, command, shown, some
 from config.reading import YAML, who_reads
 from config.sheets.files import Format, read_file
 from config.sheets.left_out import has_remark_beside, in_yaml, to_decide, values_of
-from config.sheets.table import NO_HEADER, Table, headers_shown, table_of
+from config.sheets.table import NO_HEADER, Table, headers_shown, read_table
 from config.sheets.text import ASK
 from config.validation import FIELDS
 from config.yaml_file import read_yaml
@@ -137,7 +137,7 @@ def _text(path: Path, table: Table | None, where: dict[str, list[str]]) -> str:
 def _read(export: Path, sheet: str | None, path: Path, encoding: str | None) -> Table:
     """Read an export. Raises BadInput; if it must be told how, with the line to type."""
     try:
-        table = table_of(read_file(export, encoding or ""), sheet)
+        table = read_table(read_file(export, encoding or ""), sheet)
     except BadInput as error:
         wrong = error.mistakes[0]
         asks, option = ASK in wrong.message, f"--{wrong.field}"

@@ -16,7 +16,7 @@ from prefect.client.orchestration import PrefectClient, get_client
 from config.definition import ORDERS
 from config.errors import BadInput, Mistake, command
 from config.folder import KINDS, find
-from config.reading import key_of, read_campaign, table_of
+from config.reading import key_of, named_table, read_campaign
 from data.store.ledger import Ledger
 from data.store.tables import SeenFile, now
 from flows.deployments import deploy, deploy_forms, unschedule
@@ -79,7 +79,7 @@ class Watched:
         for file in found.files:
             with stops_no_other(file.name, failed):
                 keys[file] = await self._run_if_new(client, file)
-        self._tables = {table for file in found.files if (table := table_of(file)) is not None}
+        self._tables = {table for file in found.files if (table := named_table(file)) is not None}
         await unschedule(client, self._folder, keys)
         if failed:
             raise failed[0]

@@ -6,7 +6,7 @@ from typing import Any
 
 from config.errors import BadInput, Mistake
 from config.sheets.files import read_file
-from config.sheets.table import table_of
+from config.sheets.table import read_table
 from data.decisions.doubts import VERDICTS, Doubt, Settlement
 from data.store.states import Op
 from tasks.outputs.exports import as_csv
@@ -54,7 +54,7 @@ def read_filled_in(file: Path) -> list[Settlement]:
 
     Raises BadInput with each cell that is wrong.
     """
-    table = table_of(read_file(file))
+    table = read_table(read_file(file))
     if not {"number", "step", "email1", "verdict"} <= {*table.headers}:
         why = "this is no table of `campaign settle KEY -o doubts.csv`"
         raise BadInput.at(table.grid.place(table.header), why)

@@ -11,7 +11,7 @@ from config.errors import BadInput, shown
 from config.sheets.cells import plain_address
 from config.sheets.files import read_file
 from config.sheets.left_out import marked_rows
-from config.sheets.table import table_of
+from config.sheets.table import read_table
 from data.campaigns.people import rows
 from data.eligibility.holds import holds
 from data.store.states import State
@@ -59,7 +59,7 @@ def whom(
 
 def _addresses(file: Path, known: Collection[str], notes: list[str]) -> Iterator[str]:
     """The email keys in a table of any kind; rows with nobody of these are named."""
-    table = table_of(read_file(file))
+    table = read_table(read_file(file))
     if table.mistakes:
         raise BadInput(table.mistakes)
     for mark, them in marked_rows(table, [row for row, _ in table.rows]).items():

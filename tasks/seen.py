@@ -10,7 +10,7 @@ from config.errors import BadInput
 from config.sheets.cells import plain_address
 from config.sheets.files import read_file
 from config.sheets.headers import answer, says, worded
-from config.sheets.table import Table, headers_shown, table_of
+from config.sheets.table import Table, headers_shown, read_table
 from data.decisions.doubts import Doubt, Settlement
 from data.store.states import OF_PROJECT, Op
 
@@ -41,7 +41,7 @@ def read_seen(file: Path, doubts: Sequence[Doubt], project: Sequence[object]) ->
 
     `project` is what the list may call the campaign's project: its id, its name. Raises BadInput.
     """
-    table = table_of(read_file(file))
+    table = read_table(read_file(file))
     if table.mistakes:
         raise BadInput(table.mistakes)
     if not _columns(table, _ID) and any(each.op is Op.ADD for each in doubts):

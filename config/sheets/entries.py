@@ -8,7 +8,7 @@ from config.emails import ascii_domain, checked_address, mailbox
 from config.errors import BadInput, Mistake, Place
 from config.sheets.cells import error_in, plain_address
 from config.sheets.files import read_file
-from config.sheets.table import grids_of, table_of
+from config.sheets.table import grids_of, read_table
 
 WANTED = "an address, or a domain such as @corp.org"
 
@@ -31,7 +31,7 @@ def read_entries(file: Path) -> list[str]:
     Other cells and sheets count where they hold nothing but an entry; # begins a remark. Raises
     BadInput, also for a row or a list without entries: one that lost them allows everybody.
     """
-    table = table_of(source := read_file(file))
+    table = read_table(source := read_file(file))
     column = table.by_field.get("email1")
     entries, mistakes = [], [*(table.grid if column is None else table).mistakes]
     for number, row in table.grid.rows:

@@ -43,7 +43,7 @@ class Source:
             raise BadInput.at(Place(self.file), why_not)
         if head.startswith(b"PK\x03\x04"):
             return Format.WORKBOOK
-        text = head.decode(encoding_of(self.data) or "latin-1", "replace")
+        text = head.decode(marked_encoding(self.data) or "latin-1", "replace")
         return Format.PAGE if text.lstrip("\ufeff \r\n\t").startswith("<") else Format.TEXT
 
 
@@ -66,7 +66,7 @@ def read_file(file: Path, encoding: str | None = None) -> Source:
     raise BadInput.at(Place(file), why_not)
 
 
-def encoding_of(data: bytes) -> str | None:
+def marked_encoding(data: bytes) -> str | None:
     """The encoding of a text, if a byte-order mark shows it."""
     return next((encoding for mark, encoding in _MARKS if data.startswith(mark)), None)
 

@@ -14,7 +14,7 @@ from config.sheets.cells import addresses_in, error_in, plain_address
 from config.sheets.files import read_file
 from config.sheets.left_out import Counts, choose, compared
 from config.sheets.names import FULL_NAME, split_name
-from config.sheets.table import Table, no_column, table_of
+from config.sheets.table import Table, no_column, read_table
 from config.validation import meaning, mistake
 
 SENT = tuple(Candidate.model_fields)
@@ -47,7 +47,7 @@ def read_people(spec: PeopleTable, base: Path) -> People:
     split = spec.split_name or FULL_NAME in spec.columns
     try:
         source = read_file(base / (spec.file or ""), spec.encoding or "")
-        table = table_of(source, spec.sheet, spec.columns)
+        table = read_table(source, spec.sheet, spec.columns)
     except BadInput as error:
         return People(mistakes=[*error.mistakes])
     held = {*table.by_field, *(NAMES if split and FULL_NAME in table.by_field else ())}

@@ -91,7 +91,7 @@ class Table:
         return next((self.by_field[each] for each in names if each in self.by_field), 0)
 
 
-def table_of(
+def read_table(
     source: Source, sheet: str | None = None, columns: Mapping[str, str] | None = None
 ) -> Table:
     """Read a file as a table; `columns` says which header holds which field.

@@ -13,7 +13,7 @@ from unicodedata import category
 
 from config.errors import BadInput, Mistake, Place, shown
 from config.sheets.cells import MOST_CELLS, FileRow, Grid
-from config.sheets.files import TOO_LARGE, Format, Source, encoding_of
+from config.sheets.files import TOO_LARGE, Format, Source, marked_encoding
 from config.sheets.headers import header_among
 
 HEAD = 65_536  # characters in which the header is looked for
@@ -69,7 +69,7 @@ def decoded(source: Source) -> str:
 
     Raises BadInput if it is no text, or with the question how its words read right.
     """
-    data, mark = source.data, encoding_of(source.data)
+    data, mark = source.data, marked_encoding(source.data)
     page = _DECLARED.search(data[:HEAD]) if source.format is Format.PAGE else None
     for name in [mark] if mark else ["utf-8", source.encoding, page and page[1].decode()]:
         odd = "\0" if name in {mark, "utf-8"} else _ODD

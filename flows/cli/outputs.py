@@ -10,7 +10,7 @@ import typer
 
 from config.definition import PeopleTable
 from config.errors import CampaignError, printable
-from config.reading import encoding_of, read_campaign
+from config.reading import named_encoding, read_campaign
 from data.campaigns.people import find
 from data.store.ledger import Ledger
 from flows.cli import words
@@ -88,7 +88,7 @@ def _into_a_copy(
     with Ledger.open(create=False) as ledger, ledger.reading() as session:
         campaign = find(session, key)
         results, file = results_of(status(session, key)["candidates"]), Path(campaign.file)
-    columns, encoding = _columns(file), encoding_of(into, file.parent)
+    columns, encoding = _columns(file), named_encoding(into, file.parent)
     copied = write_results(
         into, output, results, sheet=sheet, columns=columns, encoding=encoding, force=force
     )

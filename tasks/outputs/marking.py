@@ -8,10 +8,10 @@ from typing import Any
 
 from config.errors import BadInput, CampaignError, Mistake, NotAsTyped
 from config.folder import COPY
-from config.reading import YAML, encoding_of
+from config.reading import YAML, named_encoding
 from config.sheets.cells import letters
 from config.sheets.files import Format, Source, read_file
-from config.sheets.table import grids_of, table_of
+from config.sheets.table import grids_of, read_table
 from tasks.outputs.exports import put, write_file
 from tasks.outputs.ours import check_output
 
@@ -49,7 +49,7 @@ def write_marked(
         raise NothingToMark
     if len(files) > 1:
         raise OneTable(files=" and ".join(map(str, files)))
-    source = read_file(files[0], encoding_of(files[0], *folders))
+    source = read_file(files[0], named_encoding(files[0], *folders))
     is_workbook = source.format is Format.WORKBOOK
     ending = (source.file.suffix.lower() if is_workbook else "") or ".xlsx"
     if copy.suffix.lower() != ending:
@@ -87,7 +87,7 @@ def _anew(source: Source, mistakes: Iterable[Mistake]) -> tuple[Any, Spots]:
 
     grid = grids_of(source)[0]
     try:
-        table = table_of(source)
+        table = read_table(source)
     except BadInput:
         table = None
     book = Workbook()

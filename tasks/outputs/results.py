@@ -13,7 +13,7 @@ from config.errors import NotAsTyped
 from config.folder import COPY
 from config.sheets.cells import addresses_in
 from config.sheets.files import Format, Source, read_file
-from config.sheets.table import Table, table_of
+from config.sheets.table import Table, read_table
 from tasks.outputs.exports import as_csv, as_xlsx, put, write_file
 from tasks.outputs.links import CandidateStatus
 from tasks.outputs.ours import check_output
@@ -71,7 +71,7 @@ def write_results(
     is_workbook = source.format is Format.WORKBOOK
     _check_copy(source, into)
     check_output(into, force=force)
-    table = table_of(source, sheet, columns)
+    table = read_table(source, sheet, columns)
     rows = dict(_by_row(table, results))
     first = _first_column(table)
     if is_workbook:

@@ -6,7 +6,7 @@ import pytest
 
 from config.errors import BadInput
 from config.sheets.files import read_file
-from config.sheets.table import table_of
+from config.sheets.table import read_table
 from tests.config.sheets.conftest import Read, said, sent
 
 HEAD = "First name,Last name,Email\n"
@@ -102,5 +102,5 @@ def test_a_table_without_a_definition_is_to_be_saved_as_utf_8(tmp_path: Path) ->
     file = tmp_path / "list.csv"
     file.write_bytes("Müller,m@people.test\n".encode("windows-1252"))
     with pytest.raises(BadInput) as refused:
-        table_of(read_file(file))
+        read_table(read_file(file))
     assert refused.value.mistakes[0].message.endswith(".  Save it as UTF-8")

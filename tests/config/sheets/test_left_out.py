@@ -9,7 +9,7 @@ from ruamel.yaml import YAML
 from config.sheets.files import read_file
 from config.sheets.headers import is_not_so, is_titled, says
 from config.sheets.left_out import to_decide
-from config.sheets.table import table_of
+from config.sheets.table import read_table
 from tests.config.sheets.conftest import Read, said, sent, short
 
 # Headers of columns: whoever has a value there is out.
@@ -303,7 +303,7 @@ def test_new_asks_about_what_tells_people_apart_in_any_words(tmp_path: Path) -> 
     rows = ["A,Rome,4,,,Ac,ka", "A,Rome,5,2026-11-02,sai muualta töitä,Ad,la", "B,Oslo,6,,,Ae,ma"]
     rows = [f"A{at},Lovelace,a{at}@people.test,{row}" for at, row in zip("cde", rows, strict=True)]
     file.write_text("\n".join(["First name,Last name,Email,Kat.,City,Score,Lepo,?,Nick,Ä", *rows]))
-    blanks, _ = to_decide(table_of(read_file(file)), {})
+    blanks, _ = to_decide(read_table(read_file(file)), {})
     assert blanks == {
         "Kat.": "<keep which? A 2, B 1>",
         "Lepo": "<keep which? empty 2, '2026-11-02' 1>",

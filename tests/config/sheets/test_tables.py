@@ -7,7 +7,7 @@ import pytest
 
 from config.sheets import table as rules
 from config.sheets.files import read_file
-from config.sheets.table import table_of
+from config.sheets.table import read_table
 from tests.config.sheets.conftest import Read, said, sent, short
 
 HEAD = "First name,Last name,Email\n"
@@ -316,7 +316,7 @@ def test_a_table_stands_alone_without_a_definition(tmp_path: Path) -> None:
     """As links, doubts and lists of addresses need it: every cell, and where it stands."""
     file = tmp_path / "doubts.csv"
     file.write_text("Doubts of Monday\n\nEmail,Verdict\nada@people.test,sent\n,\nb@people.test,\n")
-    table = table_of(read_file(file))
+    table = read_table(read_file(file))
     assert table.mistakes == []
     assert (table.header, table.headers, table.by_field) == (3, ["Email", "Verdict"], {"email1": 0})
     assert [*table.frame["email1"].items()] == [(4, "ada@people.test"), (6, "b@people.test")]

@@ -18,7 +18,7 @@ from openpyxl.utils.datetime import MAC_EPOCH, WINDOWS_EPOCH
 
 from config.sheets import workbook
 from config.sheets.files import Source, read_file
-from config.sheets.table import grids_of, table_of
+from config.sheets.table import grids_of, read_table
 from tests.config.sheets.conftest import Read, said, sent, short
 
 HEAD = ["First name", "Last name", "Email", "Source"]
@@ -232,7 +232,7 @@ def test_cells_without_places_are_counted(tmp_path: Path) -> None:
     """Some programs leave out the places of rows and cells, which is allowed."""
     bare = with_part(saved(HEAD, ADA), "sheet1", lambda x: re.sub(r' r="[A-Z]*\d+"', "", x))
     (tmp_path / "people.xlsx").write_bytes(bare)
-    table = table_of(read_file(tmp_path / "people.xlsx"))
+    table = read_table(read_file(tmp_path / "people.xlsx"))
     assert [*table.frame.loc[2]] == ["Ada", "Lovelace", "ada@people.test", "Fair"]
 
 
