@@ -74,7 +74,7 @@ def choose(table: Table, spec: "PeopleTable", people: "People") -> list[int]:
     for row, why in out.items():
         people.left_out.setdefault(why, []).append(table.names[row])
     rows = _rest(table, out)
-    found = [*deciding(table, rows, spec.where)]
+    found = [*deciding_columns(table, rows, spec.where)]
     ignore, known = {*map(compared, spec.ignore)}, [*spec.where, *(each.title for each in found)]
     decided = [each for each in found if each.title and compared(each.title) in ignore]
     open_ = [each for each in (*found, *marks) if each not in decided]
@@ -96,7 +96,7 @@ def choose(table: Table, spec: "PeopleTable", people: "People") -> list[int]:
 def to_decide(table: Table, where: Where) -> tuple[dict[str, str], list[str]]:
     """A blank for each column that could decide whom of these `where` keeps, and marked rows."""
     rows = _rest(table, _by_where(table, where))
-    found = deciding(table, rows, where, unknown=True)
+    found = deciding_columns(table, rows, where, unknown=True)
     blanks = {each.title: each.blank for each in found if each.title}
     marked = marked_rows(table, rows).items()
     return blanks, [f"{mark}: {_listed(them, table)}" for mark, them in marked]
@@ -151,7 +151,7 @@ def _coloured(table: Table, person: Sequence[int]) -> list[int]:
     return [row for row, fill in fills.items() if fill not in usual[: 1 + banded]]
 
 
-def deciding(
+def deciding_columns(
     table: Table, rows: Sequence[int], decided: Collection[str], *, unknown: bool = False
 ) -> Iterator[Finding]:
     """Find the columns that could decide who of these rows is invited, but for decided ones.

@@ -17,7 +17,7 @@ def writing(*, create: bool = False) -> Iterator[Session]:
     """Decide about anybody. Raises NoLedger unless it may `create` one."""
     with Ledger.open(create=create) as ledger:
         recover_all(ledger)
-        with receipts.deciding(ledger) as session:
+        with receipts.counting_decisions(ledger) as session:
             yield session
 
 

@@ -115,7 +115,7 @@ def accept(session: Session, key: str, who: str, why: str) -> None:
 
 
 @contextmanager
-def deciding(ledger: Ledger) -> Iterator[Session]:
+def counting_decisions(ledger: Ledger) -> Iterator[Session]:
     """One transaction that writes. If it decides, a copy of the ledger from before it is behind.
 
     A ledger that is behind already stays so, until it is accepted and sends.

@@ -173,7 +173,7 @@ def _another_campaign(ledger: Ledger, file: Path) -> None:
 
 
 def _decision(ledger: Ledger, _: Path, about: str = "ada@example.org") -> None:
-    with receipts.deciding(ledger) as session:
+    with receipts.counting_decisions(ledger) as session:
         block(session, [about], By("Mara", "She asked for it"), lift=False)
 
 
