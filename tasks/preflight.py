@@ -2,7 +2,7 @@
 
 from config.settings import Settings
 from data.campaigns.people import find, own_steps
-from data.sending.outcomes import pause
+from data.sending.outcomes import throttle
 from data.store.ledger import Ledger
 from data.store.states import OPEN, Op
 from tasks.service.auth import Unreachable
@@ -24,7 +24,7 @@ async def preflight(key: str, ledger: Ledger, settings: Settings) -> None:
     except Unreachable as error:
         if asked := error.fields.get("pause"):  # which later runs keep to as well
             with ledger.writing() as session:
-                pause(session, find(session, key).id, retry_after(asked))
+                throttle(session, find(session, key).id, retry_after(asked))
         raise
     with ledger.reading() as session:
         campaign = find(session, key)

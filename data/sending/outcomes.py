@@ -89,7 +89,7 @@ def refusals(session: Session, step_ids: Sequence[int]) -> dict[int, tuple[int, 
     return said
 
 
-def pause(session: Session, campaign_id: int, seconds: float) -> datetime:
+def throttle(session: Session, campaign_id: int, seconds: float) -> datetime:
     """Let nothing leave for this campaign's service until then: an answer asked for it (429)."""
     campaign, at = session.get_one(Campaign, campaign_id), now()
     until = at + min(timedelta(seconds=seconds), LONGEST_PAUSE)

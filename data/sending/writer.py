@@ -19,7 +19,7 @@ from sqlmodel import Session
 
 from config.errors import CampaignError
 from data.sending.claims import Claim, ClaimResult, claim
-from data.sending.outcomes import Outcome, pause, record
+from data.sending.outcomes import Outcome, record, throttle
 from data.store.lease import Lease
 from data.store.ledger import Ledger
 from data.store.receipts import Mark
@@ -89,9 +89,9 @@ class Running:
         shared: Sequence[int] = await self._ask(_Asked(outcome))
         return shared
 
-    async def pause(self, seconds: float) -> datetime:
+    async def throttle(self, seconds: float) -> datetime:
         """Let nothing leave for this service, in any run, and say until when."""
-        until: datetime = await self._ask(_Asked(pause=seconds))
+        until: datetime = await self._ask(_Asked(throttle=seconds))
         return until
 
     async def _ask(self, asked: "_Asked") -> Any:
@@ -123,7 +123,7 @@ class Running:
             self._together(asked)
         except Exception as error:  # noqa: BLE001 - it is theirs who asked
             failed = error
-            tell = [each for each in asked if each.outcome or each.pause is not None]
+            tell = [each for each in asked if each.outcome or each.throttle is not None]
             lost = self._what_came_alone(tell)
         for each in asked:
             self._out -= {each.outcome.request} if each.outcome else set()
@@ -171,8 +171,8 @@ class Running:
         shared = record(session, [each.outcome for each in asked if each.outcome is not None])
         for each in asked:
             each.answer = shared
-            if each.pause is not None:
-                each.answer = pause(session, self.campaign.id, each.pause)
+            if each.throttle is not None:
+                each.answer = throttle(session, self.campaign.id, each.throttle)
 
 
 @dataclass(eq=False)
@@ -180,6 +180,6 @@ class _Asked:
     outcome: Outcome | None = None
     op: Op | None = None  # claims one request for these steps
     steps: Sequence[int] = ()
-    pause: float | None = None
+    throttle: float | None = None
     answer: Any = None
     answered: Future[Any] = field(default_factory=Future)

@@ -97,7 +97,7 @@ class Gate:
         """Hear why nothing was claimed; says whether that is only a matter of a while."""
         match answer:
             case Hold(kind=Kind.THROTTLED, until=datetime() as until):
-                self.pause(until)
+                self.throttle(until)
                 return True
             case Hold(kind=Kind.RATE, until=datetime() as until):
                 # Nobody else's turn; who was claimed leaves. Somebody may pause it meanwhile.
@@ -136,7 +136,7 @@ class Gate:
         self._somebody_back.set()
         self._somebody_back = asyncio.Event()
 
-    def pause(self, until: datetime) -> None:
+    def throttle(self, until: datetime) -> None:
         """Let nothing leave until then."""
         self._until = max(self._until or until, until)
 
@@ -146,7 +146,7 @@ class Gate:
         if judged.then is Then.PAUSE:
             self._pauses += 1
             self._abreast = 1
-            self.pause(now() + timedelta(seconds=judged.retry_after or 0))
+            self.throttle(now() + timedelta(seconds=judged.retry_after or 0))
             if self._pauses >= PAUSES:
                 self.end(How.STOPPED, f"The service asked for a pause {PAUSES} times in a row")
         elif judged.state is not State.WAITING:

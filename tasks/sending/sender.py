@@ -113,7 +113,7 @@ class Sender:
         if not look.kept_back:
             self.gate.heard(made.verdict, made.wrote)
             if made.verdict.then is Then.PAUSE:  # first of all: other runs have to hear it, too
-                await self._pause(made.verdict.retry_after or 0.0)
+                await self._throttle(made.verdict.retry_after or 0.0)
             outcome = await self._not_their_fault(claim, made, backlog)
         if not look.kept_back and made.verdict.then in (Then.GO_ON, Then.STOP):
             return outcome
@@ -124,9 +124,9 @@ class Sender:
             await self._what_next(claim, made, backlog)
         return None
 
-    async def _pause(self, seconds: float) -> None:
+    async def _throttle(self, seconds: float) -> None:
         try:
-            self.gate.pause(await self._running.pause(seconds))
+            self.gate.throttle(await self._running.throttle(seconds))
         except CampaignError as error:
             self.gate.failed(error)
 

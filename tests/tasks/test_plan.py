@@ -11,7 +11,7 @@ from config.settings import Settings
 from data.campaigns.history import history
 from data.campaigns.intake import Allowed
 from data.eligibility.due import turn
-from data.sending.outcomes import pause
+from data.sending.outcomes import throttle
 from data.store.states import Op
 from data.store.tables import Campaign
 from sandbox.faults import throttled
@@ -77,7 +77,7 @@ def test_what_stops_a_run_and_what_only_waits(desk, invites, stops, waits):
 def test_a_pause_that_a_service_asked_for_stops_no_run_and_is_said(desk):
     plan(desk, "Ada")
     desk.adds()
-    desk.call(pause, 60)
+    desk.call(throttle, 60)
     made, (steps, hold) = plan(desk, "Ada"), desk.call(turn)
     assert (kinds(made.holds), kinds(made.waits)) == ([], ["throttled"])
     assert (len(steps), hold) == (1, None)  # each claim waits for the end of the pause

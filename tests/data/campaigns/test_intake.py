@@ -7,7 +7,7 @@ import pytest
 from data.campaigns.intake import NOTHING, Allowed, KeyInUse
 from data.decisions.decisions import By
 from data.decisions.doubts import Settlement, settle_all
-from data.sending.outcomes import pause
+from data.sending.outcomes import throttle
 from data.store.states import Op, State
 
 RENAMED = Allowed("me", project=True)
@@ -83,6 +83,6 @@ def test_a_key_used_again_for_another_project_or_problem_is_refused(desk, sent, 
 
 def test_a_campaign_that_begins_during_a_pause_of_its_service_waits_as_well(desk):
     desk.take_in("Ada", key="first")
-    desk.call(pause, 60, key="first")
+    desk.call(throttle, 60, key="first")
     desk.take_in("Ben", key="second")
     assert desk.kept("Ben", op=Op.ADD, key="second") == {"Ben": "throttled"}

@@ -11,7 +11,7 @@ from sqlmodel import Session
 from data.decisions.decisions import By, move, note
 from data.decisions.doubts import leftovers
 from data.eligibility.holds import Hold, Kind
-from data.sending.outcomes import Outcome, pause, refusals
+from data.sending.outcomes import Outcome, refusals, throttle
 from data.sending.runs import CUT_SHORT, recover
 from data.store.ledger import Ledger
 from data.store.states import COUNTS, NEEDS, OPEN, Op, State
@@ -91,8 +91,8 @@ def test_a_pause_that_a_service_asked_for_holds_every_campaign_there(session: Se
     other, [create] = prepared(session, Op.CREATE, key="same-service")
     run, adds = prepared(session, Op.ADD)
     add = adds[0]
-    until = pause(session, add.campaign_id, 60)
-    assert pause(session, add.campaign_id, 1) == until
+    until = throttle(session, add.campaign_id, 60)
+    assert throttle(session, add.campaign_id, 1) == until
     held = claim(session, run, Op.ADD, [add.id])
     assert isinstance(held, Hold)
     assert (held.kind, held.until) == (Kind.THROTTLED, until)
