@@ -27,7 +27,7 @@ class Folder:
     mistakes: list[Mistake] = field(default_factory=list)
 
 
-def find(folder: Path) -> Folder:
+def campaigns_in(folder: Path) -> Folder:
     """Find the campaigns of a folder, but for folders within it; any other file is one itself.
 
     A YAML file is one if it has a field `campaign` or `candidates`, a workbook if it has a sheet

@@ -15,7 +15,7 @@ from prefect.client.orchestration import PrefectClient, get_client
 
 from config.definition import ORDERS
 from config.errors import BadInput, Mistake, command
-from config.folder import KINDS, find
+from config.folder import KINDS, campaigns_in
 from config.reading import key_of, named_table, read_campaign
 from data.store.ledger import Ledger
 from data.store.tables import SeenFile, now
@@ -70,7 +70,7 @@ class Watched:
         # A table of orders is replaced as a whole: whoever waited until it rests might wait long.
         if self._seen == self._read or not all(name.endswith(ORDERS) for name in moved):
             return
-        found = await asyncio.to_thread(find, self._folder)
+        found = await asyncio.to_thread(campaigns_in, self._folder)
         keys: dict[Path, str | None] = dict.fromkeys(self._seen)
         failed: list[Exception] = []
         for mistake in found.mistakes:

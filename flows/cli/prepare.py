@@ -8,7 +8,7 @@ import typer
 
 from config.definition import Definition
 from config.errors import BadInput, Bug, Mistake, Place, command, counted, in_order, some
-from config.folder import Folder, find
+from config.folder import Folder, campaigns_in
 from config.reading import YAML, CampaignFile
 from flows.cli import words
 from flows.new_definition import write_definition, write_each
@@ -92,7 +92,7 @@ def read_all(places: list[Path]) -> tuple[list[CampaignFile], list[Mistake]]:
     by_key: dict[str, list[CampaignFile]] = {}
     mistakes: list[Mistake] = []
     for place in places:
-        found = find(place)
+        found = campaigns_in(place)
         mistakes += found.mistakes
         if found == Folder():
             mistakes.append(Mistake(Place(place), "there is no campaign in this folder"))

@@ -10,7 +10,7 @@ from openpyxl import Workbook
 from config import reading
 from config.campaign_sheet import campaign_sheet
 from config.errors import BadInput, Bug
-from config.folder import COPY, find
+from config.folder import COPY, campaigns_in
 from config.reading import key_of, read_campaign
 from config.sheets.files import read_file
 
@@ -198,7 +198,7 @@ def test_what_in_a_folder_is_a_campaign(tmp_path: Path, workbook: Sheets) -> Non
     book.properties.category = f"{COPY}hiring & co.xlsx"
     book.save(results)
     Workbook().save(tmp_path / "notes.xlsx")
-    found = find(tmp_path)
+    found = campaigns_in(tmp_path)
     assert (found.files, found.mistakes) == (good, [])
 
 
@@ -212,5 +212,5 @@ def test_a_copy_under_the_name_of_its_original_is_a_campaign(
     book = load_workbook(file)
     book.properties.category = f"{COPY}{file.name}"
     book.save(file)
-    assert find(tmp_path).files == [file]
-    assert find(file.rename(tmp_path / "marked.xlsx").parent).files == []
+    assert campaigns_in(tmp_path).files == [file]
+    assert campaigns_in(file.rename(tmp_path / "marked.xlsx").parent).files == []

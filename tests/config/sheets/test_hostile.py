@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from config import yaml_file
 from config.definition import PeopleTable
 from config.errors import BadInput
-from config.folder import find
+from config.folder import campaigns_in
 from config.reading import read_campaign
 from config.sheets import files, text, workbook
 from config.sheets.people import read_people
@@ -247,7 +247,7 @@ def test_a_bad_file_stops_itself_alone(name: str, tmp_path: Path) -> None:
     good.write_text(CAMPAIGN.format("good", PEOPLE))
     make = BAD[name]
     bad.write_bytes(make) if isinstance(make, bytes) else make(bad)
-    found = find(tmp_path)
+    found = campaigns_in(tmp_path)
     assert good in found.files
     assert not [each for each in found.mistakes if "bug" in each.message]
     with pytest.raises(BadInput) as refused:
