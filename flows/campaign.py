@@ -33,7 +33,7 @@ from flows.steps import add_batch, attach_problem, create_project, invite_part, 
 from tasks.plan import make_plan, refreshed
 from tasks.sending.gate import EndedEarly
 from tasks.sending.run import sending
-from tasks.sources.reading import read_campaign
+from tasks.sources.reading import fetch_campaign
 
 typed_endings: list[Ending] = []  # for the command, which says more than Prefect may keep
 LOOKS_AGAIN = 1.0  # seconds, while another process is at work on the campaign
@@ -124,7 +124,7 @@ async def send(
             receipts.check(ledger, key, settings.base_url, file)
             with ledger.writing() as session:
                 recover(session, key)  # what a dead run was sending is unsure from here on
-            read = await asyncio.to_thread(read_campaign, file, campaign or key, kept=bool(digest))
+            read = await asyncio.to_thread(fetch_campaign, file, campaign or key, kept=bool(digest))
             plan = make_plan(read, ledger, settings, digest=digest, allowed=allowed)
             by_title = plan.unresolved and not plan.nothing_due
             if by_title:

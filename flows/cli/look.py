@@ -22,7 +22,7 @@ from data.store.ledger import Ledger
 from data.store.tables import Campaign
 from flows.cli import words
 from tasks.plan import Plan, make_plan
-from tasks.sources.reading import read_campaign
+from tasks.sources.reading import fetch_campaign
 from tasks.status import Need, in_words, keys, left_over, needs, summary, waits
 from tasks.status import status as whole
 
@@ -38,7 +38,7 @@ def plan(
 
     Example: campaign plan backend-2026.yaml
     """
-    read, here = read_campaign(file), settings()
+    read, here = fetch_campaign(file), settings()
     # What a person is to approve has to be in the ledger; nothing else of a plan is kept.
     kept = read.definition.invites.approval is not None and bool(here.base_url)
     with Ledger.open(here.database_url) as ledger:

@@ -13,7 +13,7 @@ from config.reading import YAML, CampaignFile
 from flows.cli import words
 from flows.new_definition import write_definition, write_each
 from tasks.outputs.marking import NothingToMark, write_marked
-from tasks.sources.reading import read_campaign
+from tasks.sources.reading import fetch_campaign
 
 
 def check(
@@ -98,7 +98,7 @@ def read_all(places: list[Path]) -> tuple[list[CampaignFile], list[Mistake]]:
             mistakes.append(Mistake(Place(place), "there is no campaign in this folder"))
         for file in found.files:
             try:
-                read = read_campaign(file)
+                read = fetch_campaign(file)
             except BadInput as error:
                 mistakes += error.mistakes
             except Bug as error:

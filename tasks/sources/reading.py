@@ -7,7 +7,7 @@ from config.definition import PeopleTable
 from config.reading import CampaignFile
 
 
-def read_campaign(file: Path, campaign: str | None = None, *, kept: bool = False) -> CampaignFile:
+def fetch_campaign(file: Path, campaign: str | None = None, *, kept: bool = False) -> CampaignFile:
     """Read a definition and its people, wherever they are. Raises BadInput: every mistake.
 
     `kept`: the people as they were brought for whoever was shown them, for a run of just that.

@@ -16,7 +16,7 @@ from config.settings import settings
 from tasks.sources import bringing
 from tasks.sources.address import Unread
 from tasks.sources.bringing import folder_of
-from tasks.sources.reading import read_campaign
+from tasks.sources.reading import fetch_campaign
 from tests.data.ledgers import Postgres, postgres
 
 __all__ = ["postgres"]
@@ -50,7 +50,7 @@ class Place:
 
     def wrong(self) -> str:
         with pytest.raises(BadInput) as refused:
-            read_campaign(self.file)
+            fetch_campaign(self.file)
         return "\n".join(map(str, refused.value.mistakes))
 
     @property
@@ -80,7 +80,7 @@ def server(postgres: Postgres, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def told(place: Place) -> list[dict[str, Any]]:
-    people = read_campaign(place.file).listed
+    people = fetch_campaign(place.file).listed
     return [each.candidate.model_dump(include={"email1", "notes"}) for each in people]
 
 
@@ -151,11 +151,11 @@ def test_an_address_is_read_like_a_file_and_never_by_what_it_was_before(
 
     monkeypatch.setattr(bringing, "fetched", fetched)
     place.write(url=url)
-    read = read_campaign(place.file)
+    read = fetch_campaign(place.file)
     assert [each.key for each in read.listed] == ["ada@x.org"]
-    again = read_campaign(place.file, kept=True)
+    again = fetch_campaign(place.file, kept=True)
     assert (again.digest, len(again.listed)) == (read.digest, 1)
-    same, other = (read_campaign(place.file).digest == read.digest for _ in range(2))
+    same, other = (fetch_campaign(place.file).digest == read.digest for _ in range(2))
     assert same and not other  # an approval is for the people, and no workbook has the same bytes
     assert place.kept.stat().st_mode & 0o777 == 0o600
     assert f"{place.kept}:2, email1" in place.wrong()
