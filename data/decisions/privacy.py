@@ -80,7 +80,7 @@ def shown(session: Session, emails: Sequence[str]) -> list[Known]:
     known = {person.email_key for person in _people(session, list(keys.values()))}
     parsed((email for email in keys if keys[email] not in known), checked_address)
     gone = forgotten_among(session, list(keys.values()))
-    listed = do_not_contact.standing(session, list(map(mailbox, emails)))
+    listed = do_not_contact.listed_among(session, list(map(mailbox, emails)))
     return [
         Known(
             email,

@@ -34,10 +34,10 @@ def block(session: Session, entries: Collection[str]) -> list[str]:
 
 def lift(session: Session, entries: Iterable[str]) -> list[str]:
     """Take entries off the list, whoever put them there; returns those that stood on it."""
-    return _put(session, standing(session, entries), LIFTED, over=[BY_FILE, BY_PERSON])
+    return _put(session, listed_among(session, entries), LIFTED, over=[BY_FILE, BY_PERSON])
 
 
-def standing(session: Session, keys: Iterable[str]) -> set[str]:
+def listed_among(session: Session, keys: Iterable[str]) -> set[str]:
     """Which of these mailboxes or domains are listed."""
     return set(session.scalars(_STANDING, {"keys": dict.fromkeys(keys)}))
 
