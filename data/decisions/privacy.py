@@ -33,7 +33,7 @@ from data.store.tables import (
 
 STANDS_FOR_THEM = "[forgotten]"  # in texts
 NO_PILOT = "forgotten@forgotten.test"
-KEEPS_BACK = "is why somebody of {} is held at another address; decide about that person first"
+HOLDS_ANOTHER = "is why somebody of {} is held at another address; decide about that person first"
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ def forget(session: Session, emails: Sequence[str], by: By) -> list[Known]:
     session.flush()
     for campaign, so_far in zip(concerned, held, strict=True):
         if so_far - holds(session, campaign).keys():
-            raise NotDecided([(emails[0], KEEPS_BACK.format(campaign.key))])
+            raise NotDecided([(emails[0], HOLDS_ANOTHER.format(campaign.key))])
     by = replace(by, why=names.sub(STANDS_FOR_THEM, by.why))
     about: list[tuple[int | None, int | None]] = [(p.campaign_id, p.id) for p in people]
     for campaign_id, person_id in about or [(None, None)]:

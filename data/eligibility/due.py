@@ -53,7 +53,7 @@ def turn(
     campaign = session.get_one(Campaign, campaign_id)
     found = [h for h in campaign_holds(session, campaign, at) if h.kind not in CLAIMS_WAIT]
     if found:
-        free = (s for s, who in waiting.items() if not any(h.keeps(Op.INVITE, who) for h in found))
+        free = (s for s, who in waiting.items() if not any(h.covers(Op.INVITE, who) for h in found))
         return list(free), found[0]
     invites = invites_of(campaign)
     if not invites.waves:

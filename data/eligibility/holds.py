@@ -72,7 +72,7 @@ class Hold:
     type_this: str | None = None
     except_person: int | None = None
 
-    def keeps(self, op: Op, person_id: int) -> bool:
+    def covers(self, op: Op, person_id: int) -> bool:
         """Whether it keeps back this operation for this person (0: the project itself)."""
         if self.scope is Scope.INVITES and op is not Op.INVITE:
             return False
@@ -105,7 +105,7 @@ def kept_back(
     at = now()
     kept: dict[int, Hold] = {}
     for hold in _holds_of_all(facts, at, per_second):
-        kept |= {row.id: hold for row in people if row.id not in kept and hold.keeps(op, row.id)}
+        kept |= {row.id: hold for row in people if row.id not in kept and hold.covers(op, row.id)}
     free = [row for row in people if row.id not in kept]
     if asked := [row for row in free if row.id]:
         kept |= _held(facts, asked, evidence.against(session, facts, asked), claimed=op)

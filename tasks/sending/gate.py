@@ -112,7 +112,7 @@ class Gate:
         room = self._abreast is None or self._out < self._abreast
         return room and not self._doubt and self._left() <= 0 and not self._stopped()
 
-    def keeps_back(self) -> bool:
+    def recalls(self) -> bool:
         """Whether a request that was let through must not leave after all: something was heard."""
         return self._stopped() or self._doubt or _seconds_to(self._until) > 0
 

@@ -110,15 +110,15 @@ class Sender:
             await self._record(Outcome(claim.request, State.UNSURE, why="The run was cut short."))
             raise
         outcome = made.outcome
-        if not look.kept_back:
+        if not look.recalled:
             self.gate.heard(made.verdict, made.wrote)
             if made.verdict.then is Then.PAUSE:  # first of all: other runs have to hear it, too
                 await self._throttle(made.verdict.retry_after or 0.0)
             outcome = await self._not_their_fault(claim, made, backlog)
-        if not look.kept_back and made.verdict.then in (Then.GO_ON, Then.STOP):
+        if not look.recalled and made.verdict.then in (Then.GO_ON, Then.STOP):
             return outcome
         await self._record(outcome)  # before anybody else may claim these steps
-        if look.kept_back:
+        if look.recalled:
             backlog.first(tuple(step.step_id for step in claim.steps))
         else:
             await self._what_next(claim, made, backlog)
@@ -185,7 +185,7 @@ class _LastLook:
 
     def __init__(self, running: Running, gate: Gate) -> None:
         self._running, self._gate = running, gate
-        self._claimed, self.kept_back = self._clocks(), False
+        self._claimed, self.recalled = self._clocks(), False
 
     async def __call__(self) -> None:
         try:
@@ -194,8 +194,8 @@ class _LastLook:
             self._gate.failed(error)
         pairs = zip(self._clocks(), self._claimed, strict=True)
         old = any(clock - then > LATEST for clock, then in pairs)
-        self.kept_back = old or self._gate.keeps_back()
-        if self.kept_back:
+        self.recalled = old or self._gate.recalls()
+        if self.recalled:
             raise ConnectionAbortedError
 
     @staticmethod
