@@ -155,17 +155,17 @@ async def publish_page(ending: Ending) -> None:
     counts: dict[str, int] = {}
     with suppress(CampaignError), Ledger.open(settings().database_url, create=False) as ledger:
         with ledger.reading() as has:
-            stands, open_ = status(has, ending.key), doubts(has, find(has, ending.key).id)
-        counts = stands["counts"]
+            whole, open_ = status(has, ending.key), doubts(has, find(has, ending.key).id)
+        counts = whole["counts"]
         with suppress(Exception):
-            await asyncio.wait_for(_publish(stands, open_, ending), PATIENCE)
+            await asyncio.wait_for(_publish(whole, open_, ending), PATIENCE)
     await announce(ending, counts)
 
 
-async def _publish(stands: Mapping[str, Any], open_: Sequence[Doubt], ending: Ending) -> None:
+async def _publish(whole: Mapping[str, Any], open_: Sequence[Doubt], ending: Ending) -> None:
     key = artifact_key(ending.key)
     async with get_client() as client:
-        page = campaign_page(stands, open_, ending, await _forms(client, ending))
+        page = campaign_page(whole, open_, ending, await _forms(client, ending))
         newest = await client.read_latest_artifacts(
             artifact_filter=ArtifactCollectionFilter.model_validate({"key": {"any_": [key]}})
         )

@@ -44,7 +44,7 @@ def status(session: Session, key: str, held: Held | None = None) -> dict[str, An
     held = holds(session, campaign) if held is None else held
     found, send = summary(session, key, held), invites_of(campaign).send
     everybody = rows(session, campaign.id)
-    where = (stands(row, held, send=send) for row in everybody)
+    where = (standing_of(row, held, send=send) for row in everybody)
     found["candidates"] = [
         row.fields  # what is sent of them
         | {
@@ -72,7 +72,7 @@ def summary(session: Session, key: str, held: Held) -> dict[str, Any]:
     words: Counter[str] = Counter()
     everybody = added = 0
     for kind in alike(session, campaign.id, held):
-        words[_stands(kind, held=kind.held, send=send)] += kind.number
+        words[_standing(kind, held=kind.held, send=send)] += kind.number
         everybody += kind.number
         added += kind.number if kind.add is State.DONE else 0
     counts = {"candidates": everybody, "added": added}
@@ -102,19 +102,19 @@ def progress(ledger: Ledger, key: str) -> dict[Op, tuple[int, int]]:
     return {op: (n[State.DONE], n.total() - n[State.GIVEN_UP]) for op, n in left.items()}
 
 
-def stands(row: PersonRow, held: Held, *, send: bool) -> tuple[str, str | None]:
+def standing_of(row: PersonRow, held: Held, *, send: bool) -> tuple[str, str | None]:
     """Where one person stands: a word of COUNTED, or `added` if nobody is invited; and why.
 
     It is the only answer: a run's sentence, status, the report, and Prefect's page count by it.
     """
     hold = held.get(row.person_id)
-    word = _stands(row, held=hold is not None, send=send)
+    word = _standing(row, held=hold is not None, send=send)
     if word == GONE:
         return word, "no longer in the file"
     return word, row.why or (hold.why if hold and word != "added" else None)
 
 
-def _stands(row: Any, *, held: bool, send: bool) -> str:
+def _standing(row: Any, *, held: bool, send: bool) -> str:
     for state, word in _WORDS.items():
         if state in (row.add, row.invite) and (row.listed or state is not State.REFUSED):
             return word

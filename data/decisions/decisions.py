@@ -189,7 +189,7 @@ def move(session: Session, step: Step, name: str, value: int | None = None, why:
     `value` is the id of the service that goes with the word.
     """
     word = WORDS[name]
-    if step.state not in word.stands:
+    if step.state not in word.fits:
         return False
     part = session.get(Part, step.part_id) if step.part_id is not None else None
     step.state = word.step or back_to(part.state if part else None)

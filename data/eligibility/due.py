@@ -59,13 +59,13 @@ def turn(
     if not invites.waves:
         return list(waiting), None
     tried, last = _so_far(session, campaign_id, campaign.pilot_id or 0)
-    stands = wave(invites.waves, tried)
-    between = span(invites.between) if stands.follows and invites.between else timedelta()
+    current = wave(invites.waves, tried)
+    between = span(invites.between) if current.follows and invites.between else timedelta()
     begins = last + between if last else at
     if at < begins <= at + 2 * between:  # what is further off was written by a clock ahead of ours
-        why = f"wave {stands.number} begins on {on_the_wall(begins, invites.timezone)}"
+        why = f"wave {current.number} begins on {on_the_wall(begins, invites.timezone)}"
         return [], Hold(Kind.HOURS, Scope.INVITES, why, until=begins)
-    return list(waiting)[: stands.room], None
+    return list(waiting)[: current.room], None
 
 
 def _anybody(session: Session, campaign_id: int) -> bool:

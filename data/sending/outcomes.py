@@ -59,10 +59,10 @@ def record(session: Session, outcomes: Sequence[Outcome]) -> list[int]:
         if row.step_id in strange:
             to, number, why = State.UNSURE, None, SHARED_ID
         # That nothing happened may turn out to be nobody's fault: refused, but waiting again.
-        moves_it = row.stands in (State.SENDING, State.UNSURE) or (
-            row.stands is State.REFUSED and to is State.WAITING
+        moves_it = row.step_state in (State.SENDING, State.UNSURE) or (
+            row.step_state is State.REFUSED and to is State.WAITING
         )
-        if row.part_id == row.id and moves_it and to is not row.stands:
+        if row.part_id == row.id and moves_it and to is not row.step_state:
             moves.append(_move(row, row.id, to, number, why))
             if to in (State.WAITING, State.REFUSED):
                 moves += _earlier_yes(session, row)
@@ -143,7 +143,7 @@ _ENDED = (
     .values({name: bindparam(name) for name in _NOTHING})
 )
 _PARTS = (
-    select(PART, STEP.c.state.label("stands"), STEP.c.part_id, STEP.c.generation.label("now"))
+    select(PART, STEP.c.state.label("step_state"), STEP.c.part_id, STEP.c.generation.label("now"))
     .join(STEP, STEP.c.id == PART.c.step_id)
     .where(one_of(PART.c.request_id, "requests"))
     .order_by(PART.c.id)

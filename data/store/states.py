@@ -50,7 +50,7 @@ NEEDS = {Op.ATTACH: Op.CREATE, Op.ADD: Op.ATTACH, Op.INVITE: Op.ADD}
 class Word:
     """What one word of a person does to a step, and to the part that counts for it."""
 
-    stands: tuple[State, ...]  # where the step may stand
+    fits: tuple[State, ...]  # where the step may stand
     step: State | None  # where it goes; None: back to where its part stands (`back_to`)
     part: State | None = None  # where an unsure part goes; None: it stays
     again: bool = False  # begins the next generation: one more is allowed to count

@@ -35,8 +35,8 @@ def report_of(session: Session, campaign: Campaign, *, names: bool = False) -> b
         # Who is withdrawn after a result that was known is no doubt.
         if any(each.came == "unsure" or each.word.split()[0] in _DOUBTED for each in theirs):
             stories.append((email or "the project", email in open_, theirs))
-    stands, title = status(session, campaign.key), title_of(campaign)
-    return report_page(stands, title, stories, events, now(), names=names)
+    whole, title = status(session, campaign.key), title_of(campaign)
+    return report_page(whole, title, stories, events, now(), names=names)
 
 
 def report_page(
