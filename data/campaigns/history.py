@@ -39,7 +39,7 @@ class Event:
     status: int | None = None
 
 
-def history(session: Session, campaign_id: int, email: str | None = None) -> list[Event]:
+def events_of(session: Session, campaign_id: int, email: str | None = None) -> list[Event]:
     """All events, oldest first. Raises NotInCampaign for an address that was never in it."""
     person_id = None
     if email is not None:

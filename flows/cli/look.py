@@ -12,8 +12,7 @@ from sqlmodel import Session
 from config.errors import command
 from config.reading import CampaignFile
 from config.settings import settings
-from data.campaigns.history import Event
-from data.campaigns.history import history as events_of
+from data.campaigns.history import Event, events_of
 from data.campaigns.intake import Allowed
 from data.campaigns.people import find
 from data.eligibility.holds import holds

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlmodel import Session
 
-from data.campaigns.history import Event, history
+from data.campaigns.history import Event, events_of
 from data.decisions.doubts import VERDICTS, doubts
 from data.store.tables import Campaign, now
 from tasks.outputs.exports import page
@@ -27,11 +27,11 @@ Story = tuple[str, bool, Sequence[Event]]
 
 def report_of(session: Session, campaign: Campaign, *, names: bool = False) -> bytes:
     """The page of a campaign as it stands now, with the story of each doubt."""
-    events, stories = history(session, campaign.id), []
+    events, stories = events_of(session, campaign.id), []
     open_ = [each.email1 for each in doubts(session, campaign.id)]
     settled = [each.about for each in events if each.who and each.word.split()[0] in VERDICTS]
     for email in dict.fromkeys(each for each in (*open_, *settled) if "@" in each or not each):
-        theirs = history(session, campaign.id, email) if email else _own(events)
+        theirs = events_of(session, campaign.id, email) if email else _own(events)
         # Who is withdrawn after a result that was known is no doubt.
         if any(each.came == "unsure" or each.word.split()[0] in _DOUBTED for each in theirs):
             stories.append((email or "the project", email in open_, theirs))

@@ -8,7 +8,7 @@ from sqlmodel import select
 
 from config.errors import BadInput
 from config.settings import Settings
-from data.campaigns.history import history
+from data.campaigns.history import events_of
 from data.campaigns.intake import Allowed
 from data.eligibility.due import turn
 from data.sending.outcomes import throttle
@@ -102,7 +102,7 @@ def test_a_plan_says_when_the_next_wave_begins(desk):
 
 def test_history_says_to_whom_a_plan_was_shown(desk):
     plan(desk, "Ada", invites={"approval": "required"})
-    [event] = desk.call(history)
+    [event] = desk.call(events_of)
     assert (event.word.split()[0], event.who) == ("shown", "me")
 
 

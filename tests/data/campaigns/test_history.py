@@ -2,7 +2,7 @@
 
 import pytest
 
-from data.campaigns.history import NotInCampaign, history
+from data.campaigns.history import NotInCampaign, events_of
 from data.decisions import decisions as d
 from data.decisions.doubts import Settlement, settle_all
 from data.store import receipts
@@ -14,7 +14,7 @@ from tests.data.desk import address
 def told(desk, *who):
     return [
         (event.word, event.about, event.came, event.who, event.words)
-        for event in desk.call(history, *who)
+        for event in desk.call(events_of, *who)
     ]
 
 
@@ -74,4 +74,4 @@ def test_of_one_person(desk, who, words):
 def test_somebody_else_is_no_person_of_it(desk):
     lived(desk)
     with pytest.raises(NotInCampaign):
-        desk.call(history, "nobody@x.org")
+        desk.call(events_of, "nobody@x.org")

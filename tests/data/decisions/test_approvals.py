@@ -2,7 +2,7 @@
 
 import pytest
 
-from data.campaigns.history import history
+from data.campaigns.history import events_of
 from data.decisions import approvals, doubts
 from data.decisions import decisions as d
 from data.eligibility.holds import campaign_holds, code_now, holds
@@ -119,7 +119,7 @@ def test_an_approval_by_the_same_person_who_ran_it_says_so(desk):
         assert desk.call(approvals.approve, d.By(who, "fine")).own == (who == "me")
         assert not desk.call(approvals.approve, d.By(who), reject=True).own
     with desk.at() as (session, campaign_id):
-        said = {each.who: each.words for each in history(session, campaign_id) if each.words}
+        said = {each.who: each.words for each in events_of(session, campaign_id) if each.words}
     assert said == {"boss": "fine", "me": f"fine ({approvals.OWN})"}
 
 

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import text
 from sqlmodel import SQLModel
 
-from data.campaigns.history import history
+from data.campaigns.history import events_of
 from data.campaigns.intake import Allowed
 from data.campaigns.people import rows
 from data.decisions import decisions as d
@@ -50,7 +50,7 @@ def test_nothing_of_the_person_is_left_and_everything_of_the_others(desk):
     for key in ("first", "second"):
         people = desk.call(rows, key=key)
         assert [(row.email1, row.fields["first_name"]) for row in people] == [("ben@x.org", "Ben")]
-        assert desk.call(history, key=key)
+        assert desk.call(events_of, key=key)
     [after] = desk.call(lambda s, _: shown(s, ["ada@x.org"]), key="first")
     assert (after.campaigns, after.blocked, after.forgotten) == ([], False, True)
 
