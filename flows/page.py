@@ -31,7 +31,7 @@ from data.decisions.doubts import Doubt, doubts
 from data.store.ledger import Ledger
 from flows.ending import End, Ending
 from tasks.service.messages import masked
-from tasks.status import in_words, status, waits_for_a_person
+from tasks.status import in_words, status_of, waits_for_a_person
 
 PATIENCE = 10.0  # seconds that Prefect's server may take for a page
 SHOWN = 50  # people in one table
@@ -155,7 +155,7 @@ async def publish_page(ending: Ending) -> None:
     counts: dict[str, int] = {}
     with suppress(CampaignError), Ledger.open(settings().database_url, create=False) as ledger:
         with ledger.reading() as has:
-            whole, open_ = status(has, ending.key), doubts(has, find(has, ending.key).id)
+            whole, open_ = status_of(has, ending.key), doubts(has, find(has, ending.key).id)
         counts = whole["counts"]
         with suppress(Exception):
             await asyncio.wait_for(_publish(whole, open_, ending), PATIENCE)

@@ -35,7 +35,7 @@ def keys(session: Session) -> list[str]:
     return list(session.scalars(select(Campaign.key).order_by(col(Campaign.id).desc())))
 
 
-def status(session: Session, key: str, held: Held | None = None) -> dict[str, Any]:
+def status_of(session: Session, key: str, held: Held | None = None) -> dict[str, Any]:
     """The object that `campaign status KEY --json` prints.
 
     `held` is what the campaign's `holds` say, where they were asked already.

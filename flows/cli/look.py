@@ -22,8 +22,7 @@ from data.store.tables import Campaign
 from flows.cli import words
 from tasks.plan import Plan, make_plan
 from tasks.sources.reading import fetch_campaign
-from tasks.status import Need, in_words, keys, left_over, needs, summary, waits
-from tasks.status import status as whole
+from tasks.status import Need, in_words, keys, left_over, needs, status_of, summary, waits
 
 COUNTED_APART = ("candidates", "added")
 SHOWN = 20  # people in a status for people; --json has all
@@ -69,7 +68,7 @@ def status(
                 held = holds(session, campaign)
                 needed = list(needs(session, each, held))
                 code = 3 if needed else code
-                found.append((whole if as_json else summary)(session, each, held))
+                found.append((status_of if as_json else summary)(session, each, held))
                 if not as_json:
                     said += _where_it_stands(session, campaign, found[-1], needed)
     if as_json:

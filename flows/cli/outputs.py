@@ -19,7 +19,7 @@ from tasks.outputs.exports import write_file
 from tasks.outputs.links import FORMATS, title_of, written
 from tasks.outputs.report import report_of
 from tasks.outputs.results import results_of, write_results
-from tasks.status import status
+from tasks.status import status_of
 
 
 def links(
@@ -60,7 +60,7 @@ def _write_links(key: str, form: str, output: Path | None, *, force: bool) -> No
     with Ledger.open(create=False) as ledger:
         with ledger.reading() as session:
             campaign = find(session, key)
-            found = status(session, key)["candidates"]
+            found = status_of(session, key)["candidates"]
             title, key = title_of(campaign), campaign.key
         secret = ledger.uuid()
     if output is None:
@@ -87,7 +87,7 @@ def _into_a_copy(
 ) -> None:
     with Ledger.open(create=False) as ledger, ledger.reading() as session:
         campaign = find(session, key)
-        results, file = results_of(status(session, key)["candidates"]), Path(campaign.file)
+        results, file = results_of(status_of(session, key)["candidates"]), Path(campaign.file)
     columns, encoding = _columns(file), named_encoding(into, file.parent)
     copied = write_results(
         into, output, results, sheet=sheet, columns=columns, encoding=encoding, force=force

@@ -22,7 +22,7 @@ from flows.cli.prepare import read_all
 from flows.ending import End, Ending
 from flows.server import is_away, prefect_server
 from tasks.plan import Plan, make_plan
-from tasks.status import needs, progress, status
+from tasks.status import needs, progress, status_of
 
 BARS = {"add": "adding", "invite": "inviting"}
 WORST_FIRST = (130, 2, 1, 3, 0)
@@ -127,7 +127,7 @@ async def _flow(plan: Plan, allowed: Allowed) -> Ending:
 
 def _statuses(ledger: Ledger, plans: Sequence[Plan]) -> list[dict[str, Any]]:
     with ledger.reading() as session:
-        return [status(session, plan.key) for plan in plans if known(session, plan.key)]
+        return [status_of(session, plan.key) for plan in plans if known(session, plan.key)]
 
 
 @contextmanager

@@ -31,7 +31,7 @@ from data.store.ledger import Ledger
 from data.store.states import Op, State
 from data.store.tables import Person, SeenFile, now
 from tasks.orders.table import COLUMNS, LOCK, orders, write
-from tasks.status import status
+from tasks.status import status_of
 
 LARGEST = 16_384  # bytes of a request
 RATE = 100.0  # requests a second, and so many at once
@@ -83,7 +83,7 @@ class Desk:
             if (order := rows.get(number)) is None:
                 raise Refused(404, NO_ORDER)
         with self._ledger.reading() as session:
-            people = status(session, key)["candidates"] if known(session, key) else ()
+            people = status_of(session, key)["candidates"] if known(session, key) else ()
         them = {email_key(each["email1"]): each for each in people}
         stands = "withdrawn" if order["withdrawn"] else "waiting"
         found = them.get(email_key(order["email1"]), WAITS | {"stands": stands, "invite": stands})

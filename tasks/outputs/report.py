@@ -14,7 +14,7 @@ from data.store.tables import Campaign, now
 from tasks.outputs.exports import page
 from tasks.outputs.links import title_of
 from tasks.service.messages import masked
-from tasks.status import COUNTED, in_words, status, waits_for_a_person
+from tasks.status import COUNTED, in_words, status_of, waits_for_a_person
 
 ShowAddress = Callable[[str], str]
 """How an address is shown: as it is, or masked."""
@@ -35,7 +35,7 @@ def report_of(session: Session, campaign: Campaign, *, names: bool = False) -> b
         # Who is withdrawn after a result that was known is no doubt.
         if any(each.came == "unsure" or each.word.split()[0] in _DOUBTED for each in theirs):
             stories.append((email or "the project", email in open_, theirs))
-    whole, title = status(session, campaign.key), title_of(campaign)
+    whole, title = status_of(session, campaign.key), title_of(campaign)
     return report_page(whole, title, stories, events, now(), names=names)
 
 

@@ -13,7 +13,7 @@ from data.decisions import decisions as d
 from data.decisions.doubts import Settlement, doubts, settle_all
 from data.store.states import Op, State
 from tasks.doubts import described, how_far, read_filled_in, to_fill_in
-from tasks.status import COUNTED, left_over, needs, progress, so_far, status, waits_for_a_person
+from tasks.status import COUNTED, left_over, needs, progress, so_far, status_of, waits_for_a_person
 from tests.data.desk import SERVICE, address
 
 ME = d.By("me", "no")
@@ -21,7 +21,7 @@ ME = d.By("me", "no")
 
 def stands(desk):
     with desk.ledger.reading() as session:
-        return status(session, "backend")
+        return status_of(session, "backend")
 
 
 def test_each_person_is_counted_once(desk):

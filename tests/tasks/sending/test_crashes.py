@@ -16,7 +16,7 @@ from data.sending.runs import recover
 from data.store.states import Op, State
 from data.store.tables import Request, Step
 from sandbox import faults
-from tasks.status import status
+from tasks.status import status_of
 from tests.data.sending import oracle
 from tests.tasks.sending import crashing
 from tests.tasks.sending.desk import Desk
@@ -44,7 +44,7 @@ def judged(at: Desk) -> dict[str, Any]:
     """Whether the ledger and the record can both be true."""
     entries = at.service.entries()
     with at.ledger.reading() as session:
-        stands = status(session, "backend")
+        stands = status_of(session, "backend")
         requests = Counter(str(op) for op in session.exec(select(Request.op)))
     assert oracle.unrecorded(entries, requests) == []
     assert oracle.faults(entries, stands) == []

@@ -14,7 +14,7 @@ from data.store import lease
 from data.store.ledger import Ledger
 from data.store.tables import LedgerId
 from tasks.sending import run as module
-from tasks.status import status
+from tasks.status import status_of
 from tests.data.sending import oracle
 from tests.tasks.sending.simulation import BusyRun, History, Loop, in_virtual_time
 
@@ -36,7 +36,7 @@ def lives(seed: int, ledger: Ledger, home: Path) -> list[str]:
         finally:
             loop.close()
         with ledger.reading() as session:
-            stands = status(session, "backend")
+            stands = status_of(session, "backend")
         wrong = oracle.faults(history.service.entries, stands, history.allowed)
         wrong += oracle.complete(history.service.entries, stands)
         if stands["counts"]["invited"] != history.people:
