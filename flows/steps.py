@@ -14,7 +14,7 @@ from prefect.runtime import task_run
 from config.errors import Bug, CampaignError
 from config.settings import Settings
 from data.store.ledger import Ledger
-from tasks.preflight import preflight as ask
+from tasks.preflight import ask_service
 from tasks.sending.gate import EndedEarly, How
 from tasks.sending.run import CampaignRun, Turn
 
@@ -28,7 +28,7 @@ ONCE: dict[str, Any] = {"retries": 0, "cache_policy": NO_CACHE, "persist_result"
 async def preflight(key: str, ledger: Ledger, settings: Settings) -> None:
     """See that token and address work, and resolve the problem's title (interface 4.1, 4.2)."""
     with _as_task_run():
-        await ask(key, ledger, settings)
+        await ask_service(key, ledger, settings)
 
 
 @task(task_run_name="create project", **ONCE)

@@ -11,7 +11,7 @@ from tasks.service.problems import problem_titled
 from tasks.service.verdict import retry_after
 
 
-async def preflight(key: str, ledger: Ledger, settings: Settings) -> None:
+async def ask_service(key: str, ledger: Ledger, settings: Settings) -> None:
     """Ask for the problem list, which changes nothing, and note the id of the campaign's problem.
 
     A title is resolved anew while the problem is not attached. Its id is part of what is shown and

@@ -17,7 +17,7 @@ from data.store.tables import Campaign
 from sandbox.faults import throttled
 from sandbox.server import Sandbox
 from tasks.plan import make_plan
-from tasks.preflight import preflight
+from tasks.preflight import ask_service
 from tasks.service.auth import Unreachable
 from tasks.status import waits
 
@@ -87,7 +87,7 @@ def test_a_pause_that_is_asked_for_before_anything_is_sent_is_kept_by_later_runs
     plan(desk, "Ada")
     with Sandbox(problems=throttled(30)) as service, pytest.raises(Unreachable):
         own = Settings.model_validate(service.settings)
-        asyncio.run(preflight("backend", desk.ledger, own))
+        asyncio.run(ask_service("backend", desk.ledger, own))
     with desk.ledger.reading() as session:
         assert waits(session, "backend") == ["the service asked for a pause"]
 
