@@ -16,7 +16,7 @@ import typer
 from config.errors import command
 from data.decisions.doubts import doubts
 from data.decisions.transaction import deciding
-from flows.cli.app import run as typed
+from flows.cli import app
 from flows.server import prefect_server
 from sandbox.faults import late, lost
 from sandbox.server import Sandbox
@@ -60,15 +60,15 @@ def _sandbox() -> Iterator[tuple[Sandbox, Path]]:
 
 
 def _twice(service: Sandbox, file: Path) -> int:
-    code = typed(["run", str(file), "--yes"])
+    code = app.run(["run", str(file), "--yes"])
     first = len(service.entries())
     print("\nThe outbox has one email for each:", flush=True)
     for email in _outbox(service):
         print(f"  {email}")
     print("\nEach one's link:", flush=True)
-    typed(["links", KEY])
+    app.run(["links", KEY])
     print("\nThe same command again:", flush=True)
-    code = max(code, typed(["run", str(file), "--yes"]))
+    code = max(code, app.run(["run", str(file), "--yes"]))
     again = len(service.entries()) - first
     print(f"\nThe first run made {first} requests, the second {again}.")
     print("To write a campaign of your own: campaign new hiring.yaml")
@@ -132,7 +132,7 @@ def _killed(service: Sandbox, run: Sequence[str]) -> None:
 
 def _typed(why: str, words: Sequence[str]) -> None:
     print(f"\n{why}\n\n$ {command(*words)}", flush=True)
-    typed(words)
+    app.run(words)
 
 
 def _outbox(service: Sandbox) -> list[str]:
