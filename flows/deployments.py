@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from prefect import Flow
+from prefect import Flow, schedules
 from prefect.client.orchestration import PrefectClient
 from prefect.client.schemas.actions import (
     DeploymentScheduleCreate,
@@ -25,12 +25,11 @@ from prefect.client.schemas.filters import FlowFilter
 from prefect.client.schemas.objects import ConcurrencyLimitConfig, ConcurrencyLimitStrategy
 from prefect.client.schemas.responses import DeploymentResponse
 from prefect.exceptions import ObjectAlreadyExists
-from prefect.schedules import Schedule
 from prefect.types.entrypoint import EntrypointType
 from prefect.utilities.callables import parameter_schema
 from prefect.workers.process import ProcessWorker
 
-from config import definition as written
+from config.definition import Definition, Schedule
 from config.timetable import span
 from flows.campaign import run_campaign
 from flows.forms import approve_campaign, settle_campaign
@@ -74,7 +73,7 @@ async def make_pool(client: PrefectClient) -> bool:
     return True
 
 
-async def deploy(client: PrefectClient, file: Path, campaign: written.Definition) -> None:
+async def deploy(client: PrefectClient, file: Path, campaign: Definition) -> None:
     """Make or renew the deployment of a campaign, with the schedule that it carries."""
     page = f"/artifacts/key/{artifact_key(campaign.campaign)}"
     await _deploy(
@@ -114,7 +113,7 @@ async def _deploy(
     client: PrefectClient,
     flow: Flow[..., Any],
     name: str,
-    said: written.Schedule | None = None,
+    said: Schedule | None = None,
     **more: Any,
 ) -> None:
     own = _schedule(said)
@@ -156,18 +155,20 @@ async def _reschedule(
         await client.create_deployment_schedules(there.id, [own])
 
 
-def _version(said: written.Schedule | None) -> str:
+def _version(said: Schedule | None) -> str:
     return f"{said.cron or said.every} {said.timezone or ''}".strip() if said else "no schedule"
 
 
-def _schedule(said: written.Schedule | None) -> DeploymentScheduleCreate | None:
+def _schedule(said: Schedule | None) -> DeploymentScheduleCreate | None:
     if said is None:
         return None
     zone = said.timezone or "UTC"
-    schedule = Schedule(cron=said.cron, timezone=said.timezone)
+    schedule = schedules.Schedule(cron=said.cron, timezone=said.timezone)
     if said.cron is None:
         # At the same times however often it is deployed: `every: 1 day` is at midnight.
         anchor = datetime(2026, 1, 1, tzinfo=ZoneInfo(zone))
-        schedule = Schedule(interval=span(said.every or ""), timezone=zone, anchor_date=anchor)
+        schedule = schedules.Schedule(
+            interval=span(said.every or ""), timezone=zone, anchor_date=anchor
+        )
     own = DeploymentScheduleCreate.from_schedule(schedule)
     return own.model_copy(update={"slug": SLUG, "active": True})

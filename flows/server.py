@@ -194,14 +194,14 @@ def main(socket_number: int, kind: str) -> None:
         signal.signal(number, signal.SIG_IGN)
     listener = socket.socket(fileno=socket_number)
 
+    import uvicorn  # noqa: PLC0415
     from prefect.server.api.server import create_app  # noqa: PLC0415
     from starlette.middleware.trustedhost import TrustedHostMiddleware  # noqa: PLC0415
-    from uvicorn import Config  # noqa: PLC0415
-    from uvicorn import Server as Serving  # noqa: PLC0415
 
     app = create_app(ephemeral=kind == "ephemeral")
     # A page elsewhere may lead its own name to this machine: only these names are answered.
-    server = Serving(Config(TrustedHostMiddleware(app, [HOST, "localhost"]), log_level="error"))
+    known = TrustedHostMiddleware(app, [HOST, "localhost"])
+    server = uvicorn.Server(uvicorn.Config(known, log_level="error"))
     # In a thread it heeds no signal; as a daemon it ends with this process, whatever happens here.
     serving = threading.Thread(target=server.run, args=([listener],), daemon=True)
     with open(prefect_home() / "tables.lock", "a", opener=private) as alone:

@@ -202,6 +202,6 @@ def _pages(data: bytes) -> list[Grid]:
 
 if __name__ == "__main__":
     # Under its own name, so that what is pickled here can be unpickled by whoever asked.
-    from config.sheets.workbook import main as run
+    from config.sheets import workbook
 
-    run()
+    workbook.main()

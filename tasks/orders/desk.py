@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import ConfigDict, Field, ValidationError, create_model
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
-from starlette.exceptions import HTTPException as Refused
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
@@ -56,17 +56,17 @@ class Desk:
             session.merge(SeenFile(path=str(folder.resolve() / LOCK), trace="", at=now()))
 
     def admit(self, authorization: str) -> None:
-        """Let a request in. Raises Refused."""
+        """Let a request in. Raises HTTPException."""
         if not hmac.compare_digest(authorization.encode("latin-1"), self._token):
-            raise Refused(401, "wanted  Authorization: Bearer  and the token of this desk")
+            raise HTTPException(401, "wanted  Authorization: Bearer  and the token of this desk")
         since, self._at = self._at, time.monotonic()
         self._left = min(RATE, self._left + (self._at - since) * RATE)
         if self._left < 1:
-            raise Refused(429, f"at most {RATE:g} requests a second; ask again in a second")
+            raise HTTPException(429, f"at most {RATE:g} requests a second; ask again in a second")
         self._left -= 1
 
     def take(self, key: str, data: bytes) -> dict[str, Any]:
-        """Take an order, unless it came before: then it is on the disk. Raises Refused."""
+        """Take an order, unless it came before: then it is on the disk. Raises HTTPException."""
         asked = ORDER.model_validate_json(data).model_dump()
         order = {name: asked.get(name) or "" for name in COLUMNS}
         with orders(table := self._table(key)) as rows:
@@ -74,14 +74,16 @@ class Desk:
                 _check(table, order, rows.values())
                 write(table, rows)
             elif before | {"withdrawn": ""} != order:
-                raise Refused(409, "an order with this id came before, and says something else")
+                raise HTTPException(
+                    409, "an order with this id came before, and says something else"
+                )
         return {"id": order["id"]}
 
     def show(self, key: str, number: str, _: bytes = b"") -> dict[str, Any]:
         """How far an order is. Why not is a word: a sentence may name somebody else."""
         with orders(self._table(key)) as rows:
             if (order := rows.get(number)) is None:
-                raise Refused(404, NO_ORDER)
+                raise HTTPException(404, NO_ORDER)
         with self._ledger.reading() as session:
             people = status_of(session, key)["candidates"] if known(session, key) else ()
         them = {email_key(each["email1"]): each for each in people}
@@ -91,11 +93,11 @@ class Desk:
         return {"id": number, **{name: found[name] for name in WAITS}, "why": why}
 
     def withdraw(self, key: str, number: str, data: bytes) -> dict[str, Any]:
-        """Have nothing more sent for an order. Raises Refused."""
+        """Have nothing more sent for an order. Raises HTTPException."""
         by = By("the order desk", **REASON.model_validate_json(data).model_dump())
         with orders(table := self._table(key)) as rows:
             if number not in rows:
-                raise Refused(404, NO_ORDER)
+                raise HTTPException(404, NO_ORDER)
             email = email_key(rows[number]["email1"])
             if not self._withdrawn(key, email, by):
                 for row in (row for row in rows.values() if email_key(row["email1"]) == email):
@@ -103,12 +105,14 @@ class Desk:
                 write(table, rows)  # no run that begins now reads it
                 at_work = not is_free(self._ledger, key.lower())
                 if not self._withdrawn(key, email, by) and at_work:
-                    raise Refused(409, "a run at work may have read it; ask again in a minute")
+                    raise HTTPException(
+                        409, "a run at work may have read it; ask again in a minute"
+                    )
         return self.show(key, number)
 
     def _table(self, key: str) -> Path:
         if not re.fullmatch(KEY, key):
-            raise Refused(404, "there is no such campaign")
+            raise HTTPException(404, "there is no such campaign")
         return self._folder / f"{key.lower()}{ORDERS}"
 
     def _withdrawn(self, key: str, email: str, by: By) -> bool:
@@ -134,9 +138,9 @@ def application(desk: Desk) -> Starlette:
         try:
             desk.admit(head.get("authorization", ""))
             if head.get("transfer-encoding") or int(head.get("content-length", 0)) > LARGEST:
-                raise Refused(413, f"an order says its length, of at most {LARGEST:,} bytes")
+                raise HTTPException(413, f"an order says its length, of at most {LARGEST:,} bytes")
             said = await run_in_threadpool(act, *request.path_params.values(), await request.body())
-        except Refused as no:
+        except HTTPException as no:
             return JSONResponse({"error": no.detail}, no.status_code)
         except NotDecided as no:
             return JSONResponse({"error": f"this person {no.objections[0][1]}"}, 409)
@@ -157,9 +161,9 @@ def application(desk: Desk) -> Starlette:
 
 
 def _check(table: Path, order: dict[str, str], others: Iterable[dict[str, str]]) -> None:
-    """Raise Refused with what the definition's reader would say of this order."""
+    """Raise HTTPException with what the definition's reader would say of this order."""
     if (definition := who_reads(table)) is None:
-        raise Refused(404, f"no definition here has  candidates: {{file: {table.name}}}")
+        raise HTTPException(404, f"no definition here has  candidates: {{file: {table.name}}}")
     with TemporaryDirectory() as aside:
         # Beside one that is withdrawn: the definition must leave that out.
         write(one := Path(aside, table.name), {"": order, "out": order | {"withdrawn": "yes"}})
@@ -167,16 +171,16 @@ def _check(table: Path, order: dict[str, str], others: Iterable[dict[str, str]])
             read = read_campaign(definition, at=one)
         except BadInput as error:
             said = (": ".join(filter(None, (m.field, m.message))) for m in error.mistakes)
-            raise Refused(422, "; ".join(said)) from None
+            raise HTTPException(422, "; ".join(said)) from None
     spec = vars(read.definition.candidates)
     if "id" not in spec["ignore"] or "notes" not in spec["columns"]:
-        raise Refused(422, "the definition wants  columns: {notes: notes}, ignore: [id]")
+        raise HTTPException(422, "the definition wants  columns: {notes: notes}, ignore: [id]")
     if read.listed[0].candidate.email1 != order["email1"].strip():
-        raise Refused(422, "email1: wanted an email address, and nothing beside it")
+        raise HTTPException(422, "email1: wanted an email address, and nothing beside it")
     for other in others:
         alike = _who(other) & _who(order)
         if alike and not other["withdrawn"] and other | {"id": order["id"]} != order:
-            raise Refused(422, TWICE)
+            raise HTTPException(422, TWICE)
 
 
 def _who(order: dict[str, str]) -> set[str]:
