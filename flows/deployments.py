@@ -167,8 +167,7 @@ def _schedule(said: Schedule | None) -> DeploymentScheduleCreate | None:
     if said.cron is None:
         # At the same times however often it is deployed: `every: 1 day` is at midnight.
         anchor = datetime(2026, 1, 1, tzinfo=ZoneInfo(zone))
-        schedule = schedules.Schedule(
-            interval=span(said.every or ""), timezone=zone, anchor_date=anchor
-        )
+        every = span(said.every or "")
+        schedule = schedules.Schedule(interval=every, timezone=zone, anchor_date=anchor)
     own = DeploymentScheduleCreate.from_schedule(schedule)
     return own.model_copy(update={"slug": SLUG, "active": True})

@@ -67,10 +67,8 @@ def _settled(doubt: Doubt, rows: Sequence[_Entry]) -> Settlement | str:
     if not here:
         return ELSEWHERE if rows else ABSENT
     if doubt.op is Op.INVITE:
-        told = all(row.is_invited for row in here)
-        return (
-            Settlement("sent", doubt.email1, Op.INVITE, None, doubt.part_id) if told else NOT_SAID
-        )
+        sent = Settlement("sent", doubt.email1, Op.INVITE, None, doubt.part_id)
+        return sent if all(row.is_invited for row in here) else NOT_SAID
     if any(row.is_invited for row in here):
         return INVITED
     number, *others = {row.number for row in here}

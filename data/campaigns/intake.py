@@ -33,7 +33,7 @@ from data.store.tables import CAMPAIGN, PERSON, STEP, Campaign, Decision, Person
 
 AT_ONCE = 5_000  # people in one statement: a large file takes little memory
 PILOT = {"first_name": "Pilot", "last_name": "Invitation", "source": "pilot"}
-SentFields = Mapping[str, Any]
+Sent = Mapping[str, Any]
 """What is sent of one person (interface 4.5)."""
 
 
@@ -129,7 +129,7 @@ def refuse_elsewhere(campaign: Campaign, settings: Settings) -> None:
         raise Elsewhere(key=key, before=before, after="another one", setting=setting)
 
 
-def add_people(session: Session, campaign_id: int, new: Mapping[str, SentFields]) -> None:
+def add_people(session: Session, campaign_id: int, new: Mapping[str, Sent]) -> None:
     """Write people, each with the two steps."""
     keys = list(new)
     for at in range(0, len(keys), AT_ONCE):
@@ -150,10 +150,10 @@ def add_people(session: Session, campaign_id: int, new: Mapping[str, SentFields]
         session.execute(_THEIR_STEPS, {"of": campaign_id, "op": op})
 
 
-def _everybody(read: CampaignFile) -> dict[str, SentFields]:
+def _everybody(read: CampaignFile) -> dict[str, Sent]:
     """What is sent of each person, by email key; the pilot included."""
     stage, pilot = read.definition.stage_id, read.definition.invites.pilot
-    people: dict[str, SentFields] = {each.key: each.candidate.model_dump() for each in read.listed}
+    people: dict[str, Sent] = {each.key: each.candidate.model_dump() for each in read.listed}
     if pilot is not None:
         person = Candidate.model_validate(PILOT | {"email1": pilot, "stage_id": stage})
         people.setdefault(email_key(pilot), person.model_dump())
@@ -171,8 +171,8 @@ def _known_people(session: Session, campaign: Campaign) -> dict[str, Row[Any]]:
 
 
 def _after_corrections(
-    asked: Mapping[str, SentFields], forgotten: Mapping[str, str], before: Mapping[str, Row[Any]]
-) -> dict[str, SentFields]:
+    asked: Mapping[str, Sent], forgotten: Mapping[str, str], before: Mapping[str, Row[Any]]
+) -> dict[str, Sent]:
     """A row with an address that was corrected means whoever it became, also once the wrong address
     was forgotten (`forgotten`: what stands for it); such a row alone means nobody."""
     by_id = {row.id: row for row in before.values()}
@@ -266,10 +266,7 @@ def _plain(name: str | None) -> str | None:
 
 
 def _reword(
-    session: Session,
-    campaign_id: int,
-    before: Mapping[str, Row[Any]],
-    listed: Mapping[str, SentFields],
+    session: Session, campaign_id: int, before: Mapping[str, Row[Any]], listed: Mapping[str, Sent]
 ) -> None:
     """Write everybody's name as it is now, and what is sent of people who are not added; a refused
     add waits again."""

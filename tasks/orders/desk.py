@@ -37,6 +37,8 @@ LARGEST = 16_384  # bytes of a request
 RATE = 100.0  # requests a second, and so many at once
 WAITS = {"add": "waiting", "invite": "waiting", "candidate_id": None, "embed_url": None}
 NO_ORDER = "there is no such order"
+ANOTHER = "an order with this id came before, and says something else"
+AT_WORK = "a run at work may have read it; ask again in a minute"
 TWICE = "somebody of this address or name came before, and differs; tell two people's names apart"
 
 _texts: Any = dict.fromkeys(COLUMNS[:-1], (str | None, None))
@@ -74,9 +76,7 @@ class Desk:
                 _check(table, order, rows.values())
                 write(table, rows)
             elif before | {"withdrawn": ""} != order:
-                raise HTTPException(
-                    409, "an order with this id came before, and says something else"
-                )
+                raise HTTPException(409, ANOTHER)
         return {"id": order["id"]}
 
     def show(self, key: str, number: str, _: bytes = b"") -> dict[str, Any]:
@@ -105,9 +105,7 @@ class Desk:
                 write(table, rows)  # no run that begins now reads it
                 at_work = not is_free(self._ledger, key.lower())
                 if not self._withdrawn(key, email, by) and at_work:
-                    raise HTTPException(
-                        409, "a run at work may have read it; ask again in a minute"
-                    )
+                    raise HTTPException(409, AT_WORK)
         return self.show(key, number)
 
     def _table(self, key: str) -> Path:

@@ -12,19 +12,14 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from tasks.outputs.exports import PUBLIC, page, write_file
-from tasks.outputs.links import CandidateStatus, written
+from tasks.outputs.links import Standing, written
 from tasks.outputs.ours import check_output
 
 FOLDER = "pages"  # beside the index: what may be put on a web server
 
 
 def write_pages(
-    folder: Path,
-    people: Sequence[CandidateStatus],
-    title: str,
-    key: str,
-    secret: str,
-    force: bool = False,
+    folder: Path, people: Sequence[Standing], title: str, key: str, secret: str, force: bool = False
 ) -> Path:
     """Write `pages/NAME.html` for each candidate with a link, and `index.html`; returns the index.
 

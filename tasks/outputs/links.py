@@ -11,7 +11,7 @@ from tasks.outputs.exports import as_csv, as_xlsx, page
 FORMATS = ("csv", "json", "xlsx", "html")
 COLUMNS = ("first_name", "last_name", "email1", "candidate_id", "embed_url", "invite")
 NO_PAGES: Mapping[int, str] = MappingProxyType({})
-CandidateStatus = Mapping[str, Any]
+Standing = Mapping[str, Any]
 """One of the candidates of a campaign's status; only a login with their `email1` opens the link."""
 
 
@@ -29,7 +29,7 @@ def embed_url(app_url: str, project_id: int | None, candidate_id: int | None) ->
 
 
 def written(
-    form: str, people: Sequence[CandidateStatus], title: str, pages: Mapping[int, str] = NO_PAGES
+    form: str, people: Sequence[Standing], title: str, pages: Mapping[int, str] = NO_PAGES
 ) -> bytes:
     """Write the links in one of FORMATS. `pages` maps a candidate_id to their own page, for html.
 

@@ -15,7 +15,7 @@ from config.sheets.cells import addresses_in
 from config.sheets.files import Format, Source, read_file
 from config.sheets.table import Table, read_table
 from tasks.outputs.exports import as_csv, as_xlsx, put, write_file
-from tasks.outputs.links import CandidateStatus
+from tasks.outputs.links import Standing
 from tasks.outputs.ours import check_output
 
 
@@ -42,7 +42,7 @@ class Copied:
     lost: str = ""
 
 
-def results_of(people: Iterable[CandidateStatus]) -> dict[str, Result]:
+def results_of(people: Iterable[Standing]) -> dict[str, Result]:
     """The results of the candidates of a campaign's status, by email key."""
     return {
         email_key(each["email1"]): Result(
@@ -92,9 +92,8 @@ def write_results(
 def _check_copy(source: Source, into: Path) -> None:
     """Raises WrongCopy."""
     ending = source.file.suffix.lower()
-    endings = {Format.WORKBOOK: (ending,), Format.TEXT: TEXTS, Format.PAGE: (".xlsx",)}[
-        source.format
-    ]
+    by_format = {Format.WORKBOOK: (ending,), Format.TEXT: TEXTS, Format.PAGE: (".xlsx",)}
+    endings = by_format[source.format]
     if into.exists() and into.samefile(source.file):
         raise WrongCopy(sheet=source.file, copy=into, why="it is the table itself")
     if into.suffix.lower() not in endings:

@@ -156,12 +156,8 @@ TITLES = [
 
 @pytest.mark.parametrize(("title", "found"), TITLES)
 def test_a_title_means_exactly_one_problem(title: str, found: int | str) -> None:
-    them = [
-        ServiceProblem(1, "Queue", {}),
-        ServiceProblem(2, "Stack", {}),
-        ServiceProblem(3, "stack", {}),
-    ]
-    them.append(ServiceProblem(4, "Café", {}))
+    titles = ("Queue", "Stack", "stack", "Café")
+    them = [ServiceProblem(number, each, {}) for number, each in enumerate(titles, 1)]
     if isinstance(found, int):
         assert problem_titled(title, them).id == found
     else:
