@@ -19,7 +19,7 @@ from config.sheets.text import ASK
 from config.validation import FIELDS
 from config.yaml_file import read_yaml
 from tasks.outputs.exports import replace_file
-from tasks.outputs.ours import check_output
+from tasks.outputs.overwriting import check_output
 
 TEMPLATE = Path(__file__).with_name("new_definition.yaml")
 PEOPLE = """\

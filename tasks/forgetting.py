@@ -17,7 +17,7 @@ from config.settings import settings
 from data.decisions.privacy import Known
 from data.store.tables import Campaign, SeenFile
 from tasks.orders.table import COLUMNS, orders, write
-from tasks.outputs.ours import written_by_us
+from tasks.outputs.overwriting import written_by_us
 from tasks.sources.bringing import folder_of
 
 KINDS = (".csv", ".json", ".xlsx", ".xlsm", ".html")  # of outputs

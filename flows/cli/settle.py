@@ -19,7 +19,7 @@ from flows.cli import words
 from flows.cli.decide import KEY, WHY, by_whom
 from tasks.doubts import described, how_far, read_filled_in, to_fill_in
 from tasks.outputs.exports import write_file
-from tasks.outputs.ours import check_output
+from tasks.outputs.overwriting import check_output
 from tasks.seen import read_seen
 
 # How a person names what is unsure.

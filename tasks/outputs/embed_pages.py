@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from tasks.outputs.exports import PUBLIC, page, write_file
 from tasks.outputs.links import Standing, written
-from tasks.outputs.ours import check_output
+from tasks.outputs.overwriting import check_output
 
 FOLDER = "pages"  # beside the index: what may be put on a web server
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from config.errors import CampaignError
 from data.store.files import replace
-from tasks.outputs.ours import check_output, remember
+from tasks.outputs.overwriting import check_output, remember
 
 if TYPE_CHECKING:
     from jinja2 import Environment

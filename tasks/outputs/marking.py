@@ -13,7 +13,7 @@ from config.sheets.cells import letters
 from config.sheets.files import Format, Source, read_file
 from config.sheets.table import grids_of, read_table
 from tasks.outputs.exports import put, write_file
-from tasks.outputs.ours import check_output
+from tasks.outputs.overwriting import check_output
 
 RED = "FFFFC7CE"
 AUTHOR = "campaign"

@@ -16,7 +16,7 @@ from config.sheets.files import Format, Source, read_file
 from config.sheets.table import Table, read_table
 from tasks.outputs.exports import as_csv, as_xlsx, put, write_file
 from tasks.outputs.links import Standing
-from tasks.outputs.ours import check_output
+from tasks.outputs.overwriting import check_output
 
 
 class WrongCopy(NotAsTyped):

@@ -19,7 +19,7 @@ from data.campaigns.history import Event
 from tasks.outputs.embed_pages import write_pages
 from tasks.outputs.exports import CannotWrite, write_file
 from tasks.outputs.links import COLUMNS, FORMATS, embed_url, written
-from tasks.outputs.ours import NotOurs, check_output, remember, written_by_us
+from tasks.outputs.overwriting import NotOurs, check_output, remember, written_by_us
 from tasks.outputs.report import moments, report_page
 from tasks.outputs.results import Result, WrongCopy, results_of, write_results
 from tasks.service.messages import masked
