@@ -18,7 +18,7 @@ from data.decisions.privacy import Known
 from data.store.tables import Campaign, SeenFile
 from tasks.orders.table import COLUMNS, orders, write
 from tasks.outputs.overwriting import written_by_us
-from tasks.sources.bringing import folder_of
+from tasks.sources.local_copy import folder_of
 
 KINDS = (".csv", ".json", ".xlsx", ".xlsm", ".html")  # of outputs
 LARGEST = 200_000_000  # bytes of one output; a larger file is not ours

@@ -13,9 +13,9 @@ from config import reading
 from config.definition import Definition
 from config.errors import BadInput
 from config.settings import settings
-from tasks.sources import bringing
+from tasks.sources import local_copy
 from tasks.sources.address import Unread
-from tasks.sources.bringing import folder_of
+from tasks.sources.local_copy import folder_of
 from tasks.sources.reading import fetch_campaign
 from tests.data.ledgers import Postgres, postgres
 
@@ -149,7 +149,7 @@ def test_an_address_is_read_like_a_file_and_never_by_what_it_was_before(
             raise said
         return said
 
-    monkeypatch.setattr(bringing, "fetched", fetched)
+    monkeypatch.setattr(local_copy, "fetched", fetched)
     place.write(url=url)
     read = fetch_campaign(place.file)
     assert [each.key for each in read.listed] == ["ada@x.org"]

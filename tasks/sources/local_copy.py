@@ -12,7 +12,7 @@ from tasks.sources.address import Unread, fetched
 from tasks.sources.query import answered
 
 
-def brought(key: str, spec: PeopleTable, file: Path, *, kept: bool) -> Path:
+def local_copy(key: str, spec: PeopleTable, file: Path, *, kept: bool) -> Path:
     """Bring the people of a campaign into a file, or (`kept`) name it as it is. Raises BadInput."""
     here = settings()
     place = folder_of(here) / key
