@@ -30,7 +30,7 @@ class Need:
     type_this: str | None = None
 
 
-def keys(session: Session) -> list[str]:
+def campaign_keys(session: Session) -> list[str]:
     """The campaigns of the ledger, the latest first."""
     return list(session.scalars(select(Campaign.key).order_by(col(Campaign.id).desc())))
 

@@ -71,7 +71,7 @@ class Known:
         return not (self.campaigns or self.blocked or self.forgotten)
 
 
-def shown(session: Session, emails: Sequence[str]) -> list[Known]:
+def held_of(session: Session, emails: Sequence[str]) -> list[Known]:
     """What is held of these addresses; nothing is changed.
 
     Raises NotDecided for what is no address, unless somebody in a campaign has it.
@@ -101,7 +101,7 @@ def forget(session: Session, emails: Sequence[str], by: By) -> list[Known]:
     another address is held: nobody could tell any more whether that is the same person.
     """
     keys = list(map(email_key, emails))
-    people, before = _people(session, keys), shown(session, emails)
+    people, before = _people(session, keys), held_of(session, emails)
     ids = {person.id for person in people}
     sending = (STEP.c.state == State.SENDING) & STEP.c.person_id.in_(ids)
     if under_way := set(session.scalars(select(STEP.c.person_id).where(sending))):

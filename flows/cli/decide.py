@@ -159,7 +159,7 @@ def forget(
     Example: campaign forget ada@example.org --show
     """
     with writing(create=not show) as session:
-        held, folders = privacy.shown(session, emails), folders_of(session)
+        held, folders = privacy.held_of(session, emails), folders_of(session)
     tables = {each.email: ordered(folders, each.email) for each in held}
     if show:
         for each in held:

@@ -22,7 +22,7 @@ from data.store.tables import Campaign
 from flows.cli import words
 from tasks.plan import Plan, make_plan
 from tasks.sources.reading import fetch_campaign
-from tasks.status import Need, in_words, keys, left_over, needs, status_of, summary, waits
+from tasks.status import Need, campaign_keys, in_words, left_over, needs, status_of, summary, waits
 
 COUNTED_APART = ("candidates", "added")
 SHOWN = 20  # people in a status for people; --json has all
@@ -63,7 +63,7 @@ def status(
     with Ledger.open(create=False) as ledger:
         recover_all(ledger)  # nobody is being sent anything by a run that was killed
         with ledger.reading() as session:
-            for each in [key] if key else keys(session):
+            for each in [key] if key else campaign_keys(session):
                 campaign = find(session, each)
                 held = holds(session, campaign)
                 needed = list(needs(session, each, held))

@@ -10,7 +10,7 @@ from data.campaigns.history import events_of
 from data.campaigns.intake import Allowed
 from data.campaigns.people import rows
 from data.decisions import decisions as d
-from data.decisions.privacy import forget, shown
+from data.decisions.privacy import forget, held_of
 from data.store.states import Op, State
 from tests.data.desk import address
 
@@ -51,7 +51,7 @@ def test_nothing_of_the_person_is_left_and_everything_of_the_others(desk):
         people = desk.call(rows, key=key)
         assert [(row.email1, row.fields["first_name"]) for row in people] == [("ben@x.org", "Ben")]
         assert desk.call(events_of, key=key)
-    [after] = desk.call(lambda s, _: shown(s, ["ada@x.org"]), key="first")
+    [after] = desk.call(lambda s, _: held_of(s, ["ada@x.org"]), key="first")
     assert (after.campaigns, after.blocked, after.forgotten) == ([], False, True)
 
 
@@ -84,7 +84,9 @@ def test_who_cannot_be_forgotten_now(desk, case):
         desk.take_in("Ben", ("Ada", "Of X", "ada@y.org"), allowed=Allowed("me", removed=True))
     with pytest.raises(d.NotDecided):
         forgets(desk, address("Ada"))
-    assert [held.email1 for held in desk.call(lambda s, _: shown(s, [address("Ada")]))[0].campaigns]
+    assert [
+        held.email1 for held in desk.call(lambda s, _: held_of(s, [address("Ada")]))[0].campaigns
+    ]
 
 
 def test_somebody_whom_the_ledger_never_knew_is_kept_out_as_well(desk):
