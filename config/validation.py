@@ -77,8 +77,8 @@ def rules(definition: Definition, now: datetime) -> Iterator[tuple[bool, str, st
     for name in project.model_fields_set - {"id", "timezone"}:
         why = f"project {project.id} already exists and is used as it is; leave out {name}, or"
         yield bool(project.id), f"project.{name}", f"{why} leave out id to create a new project"
-    name = f"missing, wanted {meaning('project.name')}"
-    yield not (project.id or project.name), "project.name", name
+    missing = f"missing, wanted {meaning('project.name')}"
+    yield not (project.id or project.name), "project.name", missing
     one = "wanted exactly one of id and title"
     yield bool(problem.id) == bool(problem.title), "problem.title", one
     if isinstance(people, PeopleTable):

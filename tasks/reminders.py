@@ -47,7 +47,7 @@ def whom(
             f"not in {listed}": row.email_key not in only,
             "held": row.person_id in held,
         }
-        if first := next((why for why, holds_ in why_not.items() if holds_), None):
+        if first := next((why for why, is_so in why_not.items() if is_so), None):
             others[first] += 1
         else:
             emails.append(row.email1)

@@ -218,7 +218,7 @@ def _rate(
     """Nobody is invited before the next turn at each rate; `taken`: somebody has this one."""
     of_all = per_second * 3600 if per_second is not None else None
     rates = ((invites_of(facts).per_hour, facts.last_invited), (of_all, facts.last_of_all))
-    holds = []
+    found = []
     for per_hour, last in rates:
         if per_hour is None:
             continue
@@ -226,8 +226,8 @@ def _rate(
         # A clock that was ahead has written what is further off than that.
         if at < free <= at + 2 * timedelta(hours=1) / per_hour:
             why = f"at most {per_hour:,.10g} invitations an hour"
-            holds.append(Hold(Kind.RATE, Scope.INVITES, why, until=free))
-    return max(holds, key=lambda hold: hold.until or at, default=None)
+            found.append(Hold(Kind.RATE, Scope.INVITES, why, until=free))
+    return max(found, key=lambda hold: hold.until or at, default=None)
 
 
 def _held(
