@@ -10,7 +10,7 @@ from config.sheets.workbook import read_grids
 from config.validation import FIELDS, Written
 from config.yaml_file import read_value
 
-# How the values in a cell are told apart; those of `where` may have commas in them.
+# What separates the values in a cell. Values of `where` may contain commas.
 LISTS = {"invites.waves": "[,;]", "invites.holidays": "[,;]"}
 LISTS |= {"candidates.where": ";", "candidates.ignore": ";"}
 
@@ -18,8 +18,8 @@ LISTS |= {"candidates.where": ";", "candidates.ignore": ";"}
 def campaign_sheet(source: Source) -> Written | None:
     """The campaign in a workbook; None if it has no sheet `campaign`. Raises BadInput.
 
-    Column A names a field (`project.name`), column B has its value, or A has both, with a colon
-    between; further columns are for people to read. A field without a value counts as left out.
+    Column A has a field's name (`project.name`) and B its value, or A has both with a colon
+    between. Other columns are ignored. A field without a value counts as left out.
     """
     sheets = {(grid.sheet or "").strip().lower(): grid for grid in read_grids(source)}
     if "campaign" not in sheets:
@@ -31,7 +31,7 @@ def campaign_sheet(source: Source) -> Written | None:
     for row, cells in grid.rows:
         name, value = (cell.strip() for cell in [*cells, "", ""][:2])
         field, _, rest = map(str.strip, name.partition(":"))
-        if rest and not value and _location(field)[0] in FIELDS:  # a line as YAML has it
+        if rest and not value and _location(field)[0] in FIELDS:  # as in YAML
             name, value = field, rest
         if error := error_in(value):
             why = f"wanted a value, not {error}"
@@ -48,7 +48,7 @@ def campaign_sheet(source: Source) -> Written | None:
 def _typed(written: Written, name: str, value: str, place: Place) -> Any:
     """Read a cell: `{Stage: Onsite}` and `[a, b]` as in YAML, or values with semicolons between.
 
-    A separator at the end means nothing; an empty value stands first, as in `; Active`, or alone.
+    A separator at the end is ignored. An empty value comes first, as in `; Active`, or alone.
     """
     if value[0] + value[-1] in {"{}", "[]"}:
         return read_value(written, value, place)
@@ -58,7 +58,7 @@ def _typed(written: Written, name: str, value: str, place: Place) -> Any:
 
 
 def _add(written: Written, name: str, value: Any, places: tuple[Place, Place]) -> None:
-    """Take over a field with its value, or say that it is there already."""
+    """Add a field with its value; a field that is already there is a mistake."""
     if value is None or isinstance(value, dict):  # as if each field of it had a row
         for each, inner in (value or {}).items():
             _add(written, f"{name}.{each}", inner, places)
@@ -78,12 +78,12 @@ def _add(written: Written, name: str, value: Any, places: tuple[Place, Place]) -
 
 
 def _location(name: str) -> tuple[str, ...]:
-    """`Project.Name` is project, name; `where.Stage` is meant of the table of people."""
+    """Locate `Project.Name` at project, name; `where.Stage` belongs to the table of people."""
     first, _, rest = re.sub(r"(?i)^\s*candidates\s*\.", "", name).partition(".")
     first, rest = first.strip().lower().replace(" ", "_"), rest.strip()
     if first == "problem" and not rest:
         return "problem", "id"
     around = ("candidates",) if f"candidates.table.{first}" in FIELDS else ()
-    # What follows `where` is the header of a column, in any case.
+    # After `where` comes a column's header, whose capitals are kept.
     rest = rest if first == "where" else rest.lower().replace(" ", "_")
     return (*around, first, rest) if rest else (*around, first)

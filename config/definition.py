@@ -1,7 +1,7 @@
 """A campaign as a person writes it: the fields of a definition.
 
-These models are what every floor uses, the editor's schema, and what the ledger keeps. The line
-below a field says what it is, also in a mistake. A reader of a value raises ValueError.
+Every floor uses these models; they are the editor's schema, and the ledger stores them. The line
+below a field says what it is, also in mistakes. Functions that read a value raise ValueError.
 """
 
 import re
@@ -32,12 +32,12 @@ from config.errors import Place
 
 
 def _checked(read: Callable[[str], Any]) -> AfterValidator:
-    """Keep a text that can be read; it is read again where it acts."""
+    """Check that a text can be read, and keep the text: it is read again where it is used."""
     return AfterValidator(lambda typed: typed.strip() if read(typed) else typed)
 
 
 def checked_name(typed: str) -> str:
-    """Return a name as typed. Raises ValueError for what is none, and says what was wanted."""
+    """Return a name as typed. Raises ValueError with what was wanted if it is no name."""
     if "~" in typed:
         raise ValueError("a name; ~ looks like a strike-through: delete this row, or the ~")
     counts = any(map(str.isdigit, typed)) and not any(map(str.isalpha, typed))
@@ -53,7 +53,7 @@ def _share(typed: Any) -> Any:
 
 
 def _sizes(typed: Any) -> Any:
-    """Read `[5, 50, rest]` as [5, 50]: whatever comes last, the rest follows."""
+    """Read `[5, 50, rest]` as [5, 50]: everybody else follows the last wave anyway."""
     return typed[:-1] if isinstance(typed, list) and typed[-1:] == ["rest"] else typed
 
 
@@ -63,12 +63,12 @@ def _several(typed: Any) -> Any:
 
 
 def _text(characters: str) -> StringConstraints:
-    """Text of these characters; what `new` wrote between < and > for a person to decide is none."""
+    """Text of these characters; a blank that `new` wrote between < and > is refused."""
     pattern = rf"^(?!<[^<>@]*>$){characters}$"
     return StringConstraints(strip_whitespace=True, max_length=10_000, pattern=pattern)
 
 
-# Control characters, and those that make a text look different from what it is.
+# Control characters, and characters that make a text look different from what it is.
 ODD = r"\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufffd"
 _DATE = re.compile(r"\b(?:\d{4}-\d\d-\d\d|\d{1,2}([./])\d{1,2}\1(?:\d\d){1,2})\b")
 KEY = r"(?i)^[a-z0-9][a-z0-9._-]{0,99}$"
@@ -103,7 +103,7 @@ class Fields(BaseModel):
 
 
 class Candidate(Fields):
-    """A person to add and invite: exactly what is sent of them (interface 4.5)."""
+    """A person to add and invite, with exactly the fields that are sent (interface 4.5)."""
 
     first_name: Name
     """A first name on one line; sent as typed."""
@@ -122,14 +122,14 @@ class Candidate(Fields):
         return []  # no log and no traceback shows a person
 
 
-# What a column of a table may hold; a whole name becomes first and last name.
+# The fields that a table's column may hold. A full name is split into first and last name.
 COLUMNS = (*Candidate.model_fields, "full_name")
-ORDERS = ".orders.csv"  # how the names of tables end that the order desk writes
+ORDERS = ".orders.csv"  # the ending of the tables that the order desk writes
 
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A person of a campaign: what is sent of them, who they are, and where that is written."""
+    """A person of a campaign: the fields to send, the email key, and the place in the file."""
 
     candidate: Candidate = field(repr=False)
     key: str = field(repr=False)

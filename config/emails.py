@@ -12,14 +12,14 @@ WANTED = "an email address"
 def email_key(typed: str) -> str:
     """Reduce an address to the form that is compared: trimmed, NFC, casefolded, IDN as ASCII.
 
-    Never raises: an answer may contain anything. What is sent is what was typed, never this key.
+    Never raises, because answers may contain anything. The typed address is sent, never this key.
     """
     local, at, domain = typed.strip().rpartition("@")
     return _folded(local) + at + ascii_domain(domain)
 
 
 def mailbox(typed: str) -> str:
-    """Reduce an address to the mailbox that its provider likely has; after a + stands a label."""
+    """Reduce an address to the provider's likely mailbox: without a label after +, or dots."""
     local, _, domain = email_key(typed).rpartition("@")
     domain = SAME_PROVIDER.get(domain, domain)
     local = local.partition("+")[0] or local
@@ -29,7 +29,7 @@ def mailbox(typed: str) -> str:
 
 
 def checked_address(typed: str) -> str:
-    """Return the address as typed (interface 4.7), trimmed. Raises ValueError: what was wanted."""
+    """Return the typed address, trimmed (interface 4.7). Raises ValueError: what was wanted."""
     address = typed.strip()
     for pattern, words in _SLIPS:
         if found := re.search(pattern, address):
@@ -45,13 +45,13 @@ def checked_address(typed: str) -> str:
 
 
 def _folded(text: str) -> str:
-    # Decomposed before folding: Unicode's canonical caseless match (D145) is defined that way.
+    # Unicode's canonical caseless match (D145) decomposes before it folds case.
     return unicodedata.normalize("NFC", unicodedata.normalize("NFD", text).casefold())
 
 
 @lru_cache(maxsize=4096)
 def ascii_domain(domain: str) -> str:
-    """Spell a domain as the network does; one that IDNA refuses is only folded."""
+    """Spell a domain as the network does. A domain that IDNA refuses is only casefolded."""
     if domain.isascii():
         return domain.lower()
     import idna  # noqa: PLC0415 - few addresses need its tables
@@ -68,7 +68,7 @@ _UNSEEN = (
     "[\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
     "\ufe00-\ufe0f\ufeff\uffa0\U000e0100-\U000e01ef]"
 )
-# What is wrong with addresses that somebody nearly got right.
+# Typical mistakes in addresses, and how to say what is wrong.
 _SLIPS = (
     (_UNSEEN, "without the invisible {0}"),
     (

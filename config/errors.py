@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 SHOWN_LENGTH = 60
 HEX = r"\x{:02x}".format
-HARMLESS = "\n\t\u200c\u200d\u00a0\u202f\u3000"  # joiners and blanks that names are written with
+HARMLESS = "\n\t\u200c\u200d\u00a0\u202f\u3000"  # joiners and blanks that names may contain
 _KINDS: dict[type, str] = {dict: "a mapping", list: "a list"}
 _BLANK = re.compile("<[^<>@]*>")
 _MIXED = re.compile(r"[,;:\"]|\d$")
@@ -46,7 +46,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """One thing to fix, and where; an empty `message` is made of what was found and wanted."""
+    """One thing to fix, and its place. An empty `message` is composed of `found` and `wanted`."""
 
     place: Place
     message: str = ""
@@ -82,7 +82,7 @@ def is_blank(typed: object) -> bool:
 
 
 def shown(value: object) -> str:
-    """Show what was found as a person recognises it: one line, text in quotes, long text cut."""
+    """Show a value that was found: on one line, text in quotes, long text cut."""
     if not isinstance(value, str):
         return _KINDS.get(type(value), str(value))
     short = value if len(value) <= SHOWN_LENGTH else value[: SHOWN_LENGTH - 1] + "…"
@@ -90,7 +90,7 @@ def shown(value: object) -> str:
 
 
 def plain(value: str) -> str:
-    """A value before its count: in quotes where the two could be confused; an empty one, a word."""
+    """Show a value that a count follows: in quotes if both could be confused; else bare."""
     return shown(value) if _MIXED.search(value) else shown(value)[1:-1] or "empty"
 
 
@@ -101,14 +101,14 @@ def some(texts: Sequence[str], most: int = 3) -> str:
 
 
 def printable(text: str) -> str:
-    """Escape what a terminal would obey or hide, as JSON does: the ESC character is \\u001b."""
+    """Escape characters that a terminal obeys or hides, as JSON does: ESC becomes \\u001b."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() or c in HARMLESS else dumps(c)[1:-1] for c in text)
 
 
 def quoted(word: object) -> str:
-    """Quote a word for a shell; one that cannot be printed is written byte by byte."""
+    """Quote a word for a shell; unprintable characters are written as bytes."""
     text = f"./{word}" if isinstance(word, Path) and str(word).startswith("-") else str(word)
     if text.isprintable():
         return shlex.quote(text)
@@ -117,9 +117,9 @@ def quoted(word: object) -> str:
 
 
 def command(*words: object) -> str:
-    """What a person types, quoted so that it works as typed: `campaign check 'my file.yaml'`.
+    """A command for a person to type, quoted for a shell: `campaign check 'my file.yaml'`.
 
-    An address that begins with - stands last, after --; a path has ./ before it.
+    An address that begins with - comes last, after --. Such a path gets ./ before it.
     """
     odd = [each for each in map(str, words) if each.startswith("-") and "@" in each]
     others = [each for each in words if each not in odd]
@@ -127,7 +127,7 @@ def command(*words: object) -> str:
 
 
 def in_order(mistakes: Iterable[Mistake]) -> list[Mistake]:
-    """Sort mistakes as files are read, without repeating one; files and sheets keep their order."""
+    """Sort mistakes in reading order, without repetition. Files and sheets keep their order."""
     unique = list(dict.fromkeys(mistakes))
     sheets: dict[tuple[Path, str | None], int] = {}
     for each in unique:
@@ -136,7 +136,7 @@ def in_order(mistakes: Iterable[Mistake]) -> list[Mistake]:
 
 
 def counted(mistakes: Sequence[Mistake]) -> str:
-    """Count mistakes, and blanks apart from them."""
+    """Count mistakes and, separately, blanks to fill in."""
     blanks = sum(is_blank(each.found) for each in mistakes)
     wrong = len(mistakes) - blanks
     said = f"{wrong:,} mistake{'' if wrong == 1 else 's'}"
@@ -157,7 +157,7 @@ class CampaignError(Exception):
     says: ClassVar[str] = ""
     then: str = ""
     exit_code: ClassVar[int] = 1  # 0 done, 1 stopped, 2 bad input, 3 a person must look, 130 Ctrl-C
-    service_words: tuple[str, ...] = ()  # what the service itself wrote: it may name somebody
+    service_words: tuple[str, ...] = ()  # what the service itself wrote; it may name somebody
 
     def __init__(self, **fields: Any) -> None:
         self.fields = fields
@@ -184,7 +184,7 @@ class BadInput(NotAsTyped):
 
     @classmethod
     def at(cls, place: Place, message: str, **more: Any) -> "BadInput":
-        """One mistake, in a whole sentence."""
+        """One mistake whose message is a whole sentence."""
         return cls([Mistake(place, message, **more)])
 
 

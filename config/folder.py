@@ -1,4 +1,4 @@
-"""What in a folder is a campaign, and what is only beside one."""
+"""Which files of a folder are campaigns."""
 
 import os
 import re
@@ -14,25 +14,25 @@ from config.sheets.workbook import DAMAGED
 from config.yaml_file import read_yaml
 
 KINDS = (*YAML, ".xlsx", ".xlsm")
-# In docProps/core.xml of a copy of somebody's workbook, before the name of the original.
+# Marks our copies of a workbook, in docProps/core.xml, before the name of the original.
 COPY = "campaign-copy-5b1f0c9e7a64 "
-HIDDEN = (".", "~", "#")  # how locks, drafts and unfinished copies of other programs begin
+HIDDEN = (".", "~", "#")  # names of locks, drafts and unfinished copies begin so
 
 
 @dataclass(frozen=True)
 class Folder:
-    """The campaigns of a folder, by name, and what is wrong with files that may be one."""
+    """The campaign files of a folder, sorted by name, and mistakes in files that may be one."""
 
     files: list[Path] = field(default_factory=list)
     mistakes: list[Mistake] = field(default_factory=list)
 
 
 def campaigns_in(folder: Path) -> Folder:
-    """Find the campaigns of a folder, but for folders within it; any other file is one itself.
+    """Find the campaign files of a folder, without subfolders; a file's own path is returned as is.
 
-    A YAML file is one if it has a field `campaign` or `candidates`, a workbook if it has a sheet
-    `campaign`, is no copy of ours, and is read by no definition here. A file that cannot be read
-    is a mistake of its own.
+    A YAML file is a campaign if it has a field `campaign` or `candidates`. A workbook is one if it
+    has a sheet `campaign`, is no copy of ours, and no definition here reads it. A file that cannot
+    be read is a mistake.
     """
     found = Folder()
     if not os.path.isdir(folder):  # noqa: PTH112 - Path.is_dir raises in one that cannot be read
@@ -48,7 +48,7 @@ def campaigns_in(folder: Path) -> Folder:
     for file in files:
         try:
             if not file.is_file():
-                read_file(file)  # says what it is: a pipe, a device, a link to nothing
+                read_file(file)  # raises with what it is: a pipe, a device, a dead link
             elif file.suffix.lower() in YAML:
                 written = read_yaml(read_file(file).data, file)
                 if {"campaign", "candidates"} & written.fields.keys():
@@ -59,10 +59,10 @@ def campaigns_in(folder: Path) -> Folder:
                 found.files.append(file)
         except BadInput as error:
             found.mistakes.extend(error.mistakes)
-        except Exception as error:  # noqa: BLE001 - it stops no other file
+        except Exception as error:  # noqa: BLE001 - one bad file stops no other
             why = f"this file cannot be read ({type(error).__name__}); save it anew, or remove it"
             found.mistakes.append(Mistake(Place(file), why))
-    # Which of them is the copy, nobody can know: none is sent.
+    # Nobody can know which file is the copy, so none of them is sent.
     for key, places in keys.items():
         for place in places if places[1:] else ():
             found.files.remove(place.file)
@@ -81,7 +81,7 @@ def _is_campaign(workbook: Path) -> bool:
                 with archive.open(name) as content:
                     parts[name] = content.read(2**20).decode("utf-8", "replace")
     except Exception:  # noqa: BLE001 - a damaged file raises anything at all
-        read_file(workbook)  # says better what it is, if it cannot be read at all
+        read_file(workbook)  # raises with a better reason, if it is unreadable
         raise BadInput.at(Place(workbook), DAMAGED) from None
     sheets, core = parts.values()
     of = re.search(rf"<(?:\w+:)?category>{COPY}([^<]*)</", core)

@@ -1,4 +1,4 @@
-"""From a file to a campaign with its people, or to every mistake in both."""
+"""Read a campaign and its people from files, or report every mistake in them."""
 
 import os
 from contextlib import suppress
@@ -21,22 +21,22 @@ YAML = (".yaml", ".yml")
 
 @dataclass(kw_only=True)
 class CampaignFile(People):
-    """A campaign as it was read; its digest identifies the bytes of both files."""
+    """A campaign as it was read. Its digest identifies the bytes of definition and table."""
 
     file: Path
     definition: Definition
 
 
 def read_campaign(file: Path, campaign: str | None = None, at: Path | None = None) -> CampaignFile:
-    """Read a definition, of this key if any, and its people. Raises BadInput: every mistake.
+    """Read a definition, whose key must be `campaign` if given, and its people. Raises BadInput.
 
-    Whoever is behind an address or a query is nobody here, unless they were brought `at` a file.
+    People behind an address or a query are read only from `at`, the file they were fetched into.
     """
     try:
         return _read(file, campaign, at)
     except CampaignError:
         raise
-    except Exception as error:  # one file that nobody foresaw stops no other campaign
+    except Exception as error:  # an unforeseen error stops no other campaign
         raise Bug(error, f"Reading {file} failed. Nothing was sent.") from error
 
 
@@ -49,18 +49,18 @@ def _read(file: Path, campaign: str | None, at: Path | None) -> CampaignFile:
     people = _people(written, definition.candidates, at)
     if mistakes := [*mistakes, *people.mistakes]:
         raise BadInput(mistakes)
-    stage = {"stage_id": definition.stage_id}  # of everybody without one of their own
-    for row, each in enumerate(people.listed):  # in place: people of a large file fill the memory
+    stage = {"stage_id": definition.stage_id}  # for people who have no stage of their own
+    for row, each in enumerate(people.listed):  # in place, to save memory
         if each.candidate.stage_id is None:
             people.listed[row] = replace(each, candidate=each.candidate.model_copy(update=stage))
-    if at is not None:  # the bytes of a workbook may differ at each fetch
+    if at is not None:  # a workbook's bytes may differ at each fetch
         people.digest = "".join(each.candidate.model_dump_json() for each in people.listed)
     people.digest = sha256(sha256(data).digest() + people.digest.encode()).hexdigest()
     return CampaignFile(file=file, definition=definition, **vars(people))
 
 
 def key_of(file: Path) -> str:
-    """The key alone, cheaply. Raises BadInput."""
+    """Read only the campaign's key, which is cheap. Raises BadInput."""
     _, written = _written(file)
     if not isinstance(key := written.fields.get("campaign"), str):
         raise BadInput.at(written.place(("campaign",)), "missing, wanted a key", field="campaign")
@@ -68,7 +68,7 @@ def key_of(file: Path) -> str:
 
 
 def _written(file: Path) -> tuple[bytes, Written]:
-    """A definition as it stands in a file of any kind. Raises BadInput, also for a bare table."""
+    """Read a definition from a file of any format. Raises BadInput, also for a mere table."""
     source = read_file(file)
     if file.suffix.lower() in YAML:
         return source.data, read_yaml(source.data, file)
@@ -84,7 +84,7 @@ def _written(file: Path) -> tuple[bytes, Written]:
 
 
 def who_reads(table: Path, *folders: Path, sheet: str | None = None) -> Path | None:
-    """The definition, beside a table or in these folders, that may read it, or this sheet of it."""
+    """The definition, beside the table or in these folders, that may read the table or sheet."""
     for folder in filter(Path.is_dir, dict.fromkeys((table.parent, *folders))):
         for each in sorted(folder.iterdir()):
             if named_table(each) == table.resolve():
@@ -95,18 +95,18 @@ def who_reads(table: Path, *folders: Path, sheet: str | None = None) -> Path | N
 
 
 def named_encoding(table: Path, *folders: Path) -> str | None:
-    """The encoding that the definition names which reads a table, as `who_reads` finds it."""
+    """The encoding of a table, as the definition that reads it (`who_reads`) names it."""
     reader = who_reads(table, *folders)
     return _said_of_table(reader).get("encoding") if reader else None
 
 
 def named_table(definition: Path) -> Path | None:
-    """The table that a definition names; None if it lists its people, or cannot be read."""
+    """The table that a definition names; None if it has none, or cannot be read."""
     named = _said_of_table(definition).get("file")
     try:
         return (definition.parent / named).resolve() if named else None
     except (OSError, TypeError, ValueError, RuntimeError):
-        return None  # no name of a file, or links in a circle
+        return None  # not a file name, or a loop of links
 
 
 def _said_of_table(definition: Path) -> dict[str, Any]:
@@ -124,7 +124,7 @@ def _people(written: Written, candidates: list[Candidate] | PeopleTable, at: Pat
         if name and os.path.exists(base / name):  # noqa: PTH110 - it never raises
             return read_people(table, base)
         missing = Mistake(written.place(("candidates", "file")), f"there is no file {name}")
-        is_wrong = name and not name.endswith(ORDERS)  # else nobody was brought, or ordered, yet
+        is_wrong = name and not name.endswith(ORDERS)  # else people are not fetched or ordered yet
         return People(mistakes=[missing] if is_wrong else [])
     places = (written.place(("candidates", at)) for at in range(len(candidates)))
     pairs = zip(candidates, places, strict=True)

@@ -18,14 +18,14 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from config.errors import BadSettings, quoted
 
-# They belong together: half of each source could send one service's secret to another's address.
+# All six must come from one source: mixed, one service's secret could go to another's address.
 SIX = ("auth_url", "base_url", "app_url", "client_id", "client_secret", "audience")
 
 
 def home() -> Path:
     """The folder of the ledger, the results and `.env`: the checkout, or the user's data folder.
 
-    Never that where a command is typed: typed elsewhere, it would invite everybody again.
+    Never the working folder: a command typed in another one would invite everybody again.
     """
     root = Path(__file__).resolve().parent.parent
     is_checkout = (root / "pyproject.toml").is_file()
@@ -39,7 +39,7 @@ def variable(name: str) -> str:
 
 def _service_url(typed: str) -> str:
     url = typed.strip()
-    with suppress(ValueError):  # an address that is none
+    with suppress(ValueError):  # not an address
         parts = urlsplit(spelled(url))
         secure = parts.scheme == "https" or (parts.scheme == "http" and is_loopback(parts.hostname))
         if secure and not re.search(r"[\s?#@]", url):
@@ -62,7 +62,7 @@ def is_loopback(host: str | None) -> bool:
 
 
 def _under_home(typed: Path) -> Path:
-    with suppress(RuntimeError):  # there is no home of ~somebody
+    with suppress(RuntimeError):  # ~somebody has no home
         if not re.search(r"[\x00-\x1f]", str(typed)):
             return home() / typed.expanduser()
     raise ValueError("a path, such as data/my.db")
@@ -80,7 +80,7 @@ def database_address(typed: str) -> str:
 
 def _notice(typed: SecretStr) -> SecretStr:
     url = typed.get_secret_value()
-    with suppress(ValueError):  # brackets or a port that no address has
+    with suppress(ValueError):  # invalid brackets or port
         parts = urlsplit(url)
         own = parts.scheme == "http" and is_loopback(parts.hostname)
         known = own or parts.scheme in {"https", "mailto", "mailtos"}
@@ -94,7 +94,7 @@ UnderHome = Annotated[Path, AfterValidator(_under_home)]
 
 
 class Settings(BaseSettings):
-    """What this machine decides, and the service with its credentials; these may be missing."""
+    """Settings of this machine, and the service with its credentials, which may be missing."""
 
     model_config = SettingsConfigDict(
         alias_generator=variable,
@@ -132,7 +132,7 @@ class Settings(BaseSettings):
     """How many invitations are sent at a time, 1 to 100; a crash can leave all of them unsure."""
     invites_per_second: float | None = Field(None, ge=0.001, le=1000)
     """The most invitations a second, from 0.001 to 1,000; for all runs of a ledger together."""
-    # A gateway may finish the work after its own limit of 29 s: no request gives up before.
+    # A gateway may finish the work at its own limit of 29 s: a request waits for longer than that.
     request_deadline: float = Field(45.0, gt=30, le=3600)
     """How many seconds one request may take, above 30 and up to 3,600."""
     do_not_contact: UnderHome | None = None
@@ -188,7 +188,7 @@ def _in_our_words(detail: ErrorDetails) -> str:
 
 
 def service_settings() -> Settings:
-    """Read the settings with all six of the service. Raises BadSettings that names what lacks."""
+    """Read the settings, with all six of the service. Raises BadSettings: the missing ones."""
     read = settings()
     if missing := [variable(name) for name in SIX if name not in read.model_fields_set]:
         where = f"the environment or in {home() / '.env'}"

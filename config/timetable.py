@@ -1,6 +1,6 @@
-"""When a campaign may send: times, hours, waves and rates as people write them, and decisions.
+"""When a campaign may send: read times, hours, waves and rates, and decide by them.
 
-Plain functions that are given the time. Readers raise ValueError that says what was wanted.
+Each function is given the time. Functions that read raise ValueError: what was wanted.
 """
 
 import re
@@ -17,12 +17,12 @@ NEVER = datetime.max.replace(tzinfo=UTC)
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 HOURS_WANTED = "days and times of the clock, such as Mon-Fri 09:00-18:00"
-FARTHEST = 400  # a year of holidays in a row means never
+FARTHEST = 400  # days; without an open hour until then, the answer is NEVER
 
 
 class Wave(NamedTuple):
-    """Where a campaign stands: the wave's number from 1, how many people it still takes (None:
-    all), and whether it has not begun yet and follows another wave."""
+    """The current wave: its number from 1, how many more people it takes (None: all), and whether
+    it follows another wave and has not begun."""
 
     number: int
     room: int | None
@@ -30,9 +30,9 @@ class Wave(NamedTuple):
 
 
 def may_send(invites: "Invites", now: datetime) -> datetime | None:
-    """Say whether invitations may go out `now` (aware) by window, hours and holidays.
+    """When invitations may go out, by window, hours and holidays, at `now` (aware) or later.
 
-    None: now. Otherwise the first moment (UTC) at which they may; NEVER if none will come.
+    None: now. Otherwise the first moment (UTC) at which they may; NEVER if there is none.
     """
     zone = ZoneInfo(invites.timezone or "UTC")
     at = now.astimezone(UTC)
@@ -46,14 +46,14 @@ def may_send(invites: "Invites", now: datetime) -> datetime | None:
 
 
 def next_by_rate(per_hour: float | None, last: datetime | None, now: datetime) -> datetime:
-    """When the next invitation may leave, after the `last` one, at this many an hour."""
+    """When the next invitation may leave at this rate, after the `last` one."""
     if per_hour is None or last is None:
         return now
     return max(now, last + timedelta(hours=1) / per_hour)
 
 
 def wave(sizes: Sequence[int], tried: int) -> Wave:
-    """Where a campaign with waves of these sizes, and then the rest, stands after so many."""
+    """The current wave, of these sizes and then the rest, once so many people were tried."""
     end = 0
     for number, size in enumerate(sizes, start=1):
         begin, end = end, end + size
@@ -63,13 +63,13 @@ def wave(sizes: Sequence[int], tried: int) -> Wave:
 
 
 def instant(wall: datetime, zone: ZoneInfo) -> datetime:
-    """The moment (UTC) when the clocks of a zone first show this time, or skip it."""
-    # zoneinfo reads a skipped wall time with the offset from before: later by what is skipped.
+    """The moment (UTC) when clocks in a zone first show this time, or jump over it."""
+    # For a skipped wall time zoneinfo uses the offset before the jump.
     return wall.replace(tzinfo=zone).astimezone(UTC)
 
 
 def no_one_moment(wall: datetime | None, zone: str | None) -> str:
-    """Why the clocks of a zone show this time never or twice, and what to write; else ""."""
+    """Why this time is ambiguous: clocks skip it or show it twice, and what to write; else ""."""
     if wall is None or zone is None:
         return ""
     one, two = (wall.replace(tzinfo=ZoneInfo(zone), fold=fold).utcoffset() for fold in (0, 1))
@@ -89,7 +89,7 @@ def as_sent(wall: datetime | None) -> str:
 
 
 def on_the_wall(at: datetime, zone: str | None) -> str:
-    """Write an aware moment by the clocks of a zone: `2026-12-01 09:00 (Europe/Paris)`."""
+    """Write an aware moment in the time of a zone: `2026-12-01 09:00 (Europe/Paris)`."""
     wall = at.astimezone(ZoneInfo(zone or "UTC"))
     return f"{wall:%Y-%m-%d %H:%M} ({zone or 'UTC'})"
 
@@ -123,8 +123,8 @@ def span(typed: str) -> timedelta:
 
 
 def hours(typed: str) -> tuple[frozenset[int], time, time]:
-    """Read `Mon-Fri 09:00-18:00`, or every day `9-18`: days (0 is Monday), the first and the last
-    time, both included; midnight as the last time is the end of the day."""
+    """Read `Mon-Fri 09:00-18:00`, or `9-18` for every day: days (0 is Monday), the first and the
+    last time, both included. Midnight as the last time is the end of the day."""
     written = _HOURS.fullmatch(" ".join(typed.replace("\u2013", "-").split()))
     if written is None:
         raise ValueError(HOURS_WANTED)
@@ -137,13 +137,13 @@ def hours(typed: str) -> tuple[frozenset[int], time, time]:
 
 
 def cron(typed: str) -> str:
-    """Read a cron line: minute, hour, day, month, weekday (0 and 7: Sunday), as Prefect does."""
+    """Read a cron line as Prefect does: minute, hour, day, month, weekday (0 and 7: Sunday)."""
     from cronsim import CronSim, CronSimError  # noqa: PLC0415 - few definitions have a schedule
 
     line = " ".join(typed.split())
     try:
         next(CronSim(line if _CRON.fullmatch(line) else "", datetime(2026, 1, 1, tzinfo=UTC)))
-    except (CronSimError, StopIteration):  # the second: it never comes due
+    except (CronSimError, StopIteration):  # StopIteration: it is never due
         raise ValueError('a cron line of five fields, such as "0 9 * * 1-5"') from None
     return line
 
@@ -157,7 +157,7 @@ def _opens(invites: "Invites", at: datetime, zone: ZoneInfo) -> datetime:
             end = day if last != time(0) else day + timedelta(days=1)
             begins = instant(datetime.combine(day, first), zone)
             ends = instant(datetime.combine(end, last), zone)
-            # A day may have no hours because the clocks go forward.
+            # Where the clocks go forward, a day may lack these hours.
             if begins < ends and at <= ends:
                 return max(at, begins)
     return NEVER

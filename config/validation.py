@@ -1,6 +1,6 @@
-"""From what was written to a Definition, and every mistake in it at its place.
+"""Build a Definition from what was written, or report every mistake at its place.
 
-The rules between the fields stand here; what one field may hold stands in its model.
+Rules between fields are here. What one field may hold is in its model (definition.py).
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -20,7 +20,7 @@ from config.timetable import NEVER, instant, may_send, no_one_moment
 Location = tuple[int | str, ...]
 PLACES = ((True, False, False, False), (False, True, False, False), (False, False, True, True))
 MOMENTS = ("project.starttime", "project.endtime", "invites.not_before", "invites.not_after")
-# Stands for a part that is wrong, so that the others can be compared.
+# Replaces a part that is wrong, so that the other parts can still be checked.
 RIGHT: dict[str, Any] = {"campaign": "x", "project": {"name": "x", "timezone": "UTC"}, "problem": 1}
 RIGHT |= {"candidates": [], "stage_id": 1, "invites": {}, "guard": {}, "schedule": None}
 
@@ -33,13 +33,13 @@ FIELDS |= {
     for part, model in PARTS.items()
     for name, info in model.model_fields.items()
 }
-"""Every field of a definition, as pydantic locates it, with what it is."""
+"""What each field of a definition is, by its location in pydantic."""
 
 
 @dataclass
 class Written:
-    """A definition as somebody wrote it: its fields, with the places of the name and the value of
-    each, and what is wrong with its form."""
+    """A definition as somebody wrote it: its fields, the places of each name and value, and the
+    mistakes in its form."""
 
     whole: Place
     fields: dict[str, Any] = field(default_factory=dict)
@@ -47,14 +47,14 @@ class Written:
     mistakes: list[Mistake] = field(default_factory=list)
 
     def place(self, location: Location, *, of_name: bool = False) -> Place:
-        """Where a value is written, or its name; for what is missing, the innermost around it."""
+        """Where a value, or its name, is written. A missing one has the place of its parent."""
         while location and location not in self.places:
             location = location[:-1]
         return self.places[location][not of_name] if location else self.whole
 
 
 def build(written: Written, now: datetime) -> tuple[Definition, list[Mistake]]:
-    """Build the definition of all that is right, and say what is wrong, also at the time `now`."""
+    """Build the definition from what is right, and list what is wrong at the time `now`."""
     mistakes = [*written.mistakes]
     try:
         definition = Definition.model_validate(written.fields)
@@ -71,7 +71,7 @@ def build(written: Written, now: datetime) -> tuple[Definition, list[Mistake]]:
 
 
 def rules(definition: Definition, now: datetime) -> Iterator[tuple[bool, str, str]]:
-    """Of each rule at this time: whether it is broken, by which field, and what it says."""
+    """Check each rule at this time: whether it is broken, by which field, and its message."""
     project, problem, people = definition.project, definition.problem, definition.candidates
     invites, schedule = definition.invites, definition.schedule or Schedule(every="1 day")
     for name in project.model_fields_set - {"id", "timezone"}:
@@ -97,7 +97,7 @@ def rules(definition: Definition, now: datetime) -> Iterator[tuple[bool, str, st
         fields = getattr(definition, part)
         why = no_one_moment(getattr(fields, name), fields.timezone)
         yield bool(why), f"{part}.{name}", why
-    # This program, not the service, decides whether it is time.
+    # These times are judged by this program, not by the service.
     zone = "needs a timezone: the project's, or  timezone: Europe/Paris  beside it"
     for name in ("not_before", "not_after", "hours", "holidays"):
         lacks = bool(getattr(invites, name)) and not invites.timezone
@@ -108,7 +108,7 @@ def rules(definition: Definition, now: datetime) -> Iterator[tuple[bool, str, st
     waves = "between goes with waves: write waves as well"
     yield bool(invites.between) and not invites.waves, "invites.between", waves
     if project.endtime:
-        # Without a zone, it has ended once it is over everywhere on earth.
+        # Without a zone, a project has ended when the time has passed everywhere on earth.
         over = instant(project.endtime, ZoneInfo(project.timezone or "Etc/GMT+12"))
         ends = f"on {project.endtime:%Y-%m-%d %H:%M}"
         yield over <= now, "project.endtime", f"the project already ended {ends}"
@@ -119,9 +119,9 @@ def rules(definition: Definition, now: datetime) -> Iterator[tuple[bool, str, st
 
 
 def _without(fields: dict[str, Any], errors: Sequence[ErrorDetails]) -> Definition:
-    """What is written, without what is wrong; nobody is asked a second time for such a choice."""
+    """The definition without what is wrong; a wrong choice counts as made, to ask only once."""
     rest = {name: fields.get(name, right) for name, right in RIGHT.items()}
-    for each in reversed(errors):  # what is wrong with `ignore` before what `where` adds to it
+    for each in reversed(errors):  # `ignore` first: a wrong `where` adds to it
         table = rest["candidates"]
         match [*map(str, each["loc"])]:
             case ["candidates", "table", "where", *steps] if table:
@@ -141,24 +141,24 @@ def _without(fields: dict[str, Any], errors: Sequence[ErrorDetails]) -> Definiti
 
 
 def mistake(detail: ErrorDetails, place: Callable[..., Place]) -> Mistake:
-    """Put one error of pydantic into the words of the definition."""
+    """Turn an error of pydantic into a mistake in the words of the definition."""
     kind, where, context = detail["type"], detail["loc"], detail.get("ctx", {})
     name = ".".join(step for step in where if isinstance(step, str))
-    if where[0] == "candidates":  # what comes next is whether they are a list or a table
+    if where[0] == "candidates":  # the next step only says list or table
         where = where[:1] + where[2:]
     field = as_written(name).removeprefix("candidates.")
     if kind == "extra_forbidden":
         why = unknown(str(where[-1]), name.rpartition(".")[0])
         return Mistake(place(where, of_name=True), why, field, str(where[-1]))
     choice = str(context.get("expected", "")).replace("'", "")
-    ours = context.get("error")  # of a validator; pydantic's own words are a text
+    ours = context.get("error")  # from our validators; pydantic's own are texts
     wanted = str(ours) if isinstance(ours, ValueError) else choice or meaning(name)
     found = None if kind == "missing" else detail["input"]
     return Mistake(place(where), "", field, found, wanted)
 
 
 def meaning(name: str) -> str:
-    """What a field is, from the line below it in its model, or what the field around it is."""
+    """What a field is, from the line below it in its model; else what its parent is."""
     while name not in FIELDS:
         name = name.rpartition(".")[0]
     text = FIELDS[name].partition(";")[0].rstrip(".")
@@ -166,7 +166,7 @@ def meaning(name: str) -> str:
 
 
 def unknown(name: str, around: str) -> str:
-    """Say that there is no such field, and name the nearest; at the top, of those in all parts."""
+    """Say that there is no such field, and name the nearest. At the top, all parts are searched."""
     own = [last for part, _, last in (each.rpartition(".") for each in FIELDS) if part == around]
     near = {} if around else {each.rpartition(".")[2]: as_written(each) for each in FIELDS}
     near |= {each: each for each in own}
@@ -176,5 +176,5 @@ def unknown(name: str, around: str) -> str:
 
 
 def as_written(name: str) -> str:
-    """A field as a person writes it: pydantic tells a list of people from a table of them."""
+    """A field's name as a person writes it: only pydantic tells the list from the table."""
     return name.replace("candidates.list", "candidates").replace("candidates.table", "candidates")

@@ -1,4 +1,4 @@
-"""Definitions in YAML 1.2: plain texts, and the line and column of each piece."""
+"""Read definitions in YAML 1.2: texts, with the line and column of each."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +11,7 @@ from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from config.errors import BadInput, Mistake, Place
 from config.validation import Location, Written
 
-LARGEST = 2 * 2**20  # some 40,000 people; a larger one takes minutes
+LARGEST = 2 * 2**20  # bytes: some 40,000 people; a larger file takes minutes
 PLAIN_WORDS = (
     ("'\\t' that cannot start", "this line is indented with a tab; use spaces"),
     ("mapping values are not allowed", "put quotes around text that contains a colon"),
@@ -37,7 +37,7 @@ def read_yaml(data: bytes, file: Path) -> Written:
 
 
 def read_value(written: Written, text: str, cell: Place) -> Any:
-    """Read a mapping or a list in a cell as if it stood in a definition; None if it is wrong."""
+    """Read a mapping or a list in a cell as in a definition; None if it is wrong."""
     inner, plain = Written(cell), None
     try:
         if root := _composed(text.encode(), cell.file):
@@ -56,25 +56,25 @@ def _composed(data: bytes, file: Path) -> Node | None:
         raise BadInput.at(Place(file, line), "this is not text in UTF-8; save it as that") from None
     except MarkedYAMLError as error:
         words = f"{error.context or ''} {error.problem or ''}".strip()
-        # The parser notices some only later; report the place where it began.
+        # The parser notices an open quote or list late; report where it began.
         opened = words.startswith(("while scanning a quoted", "while parsing a flow"))
         mark = error.context_mark if opened else error.problem_mark or error.context_mark
         plain = next((said for part, said in PLAIN_WORDS if part in words), "")
         place = Place(file, mark.line + 1, mark.column + 1) if mark else Place(file)
         raise BadInput.at(place, plain or f"this is not YAML: {words}") from None
-    except Exception:  # noqa: BLE001 - of what is no YAML the library raises anything at all
+    except Exception:  # noqa: BLE001 - the library raises anything at all
         raise BadInput.at(Place(file), "this is not YAML") from None
     return root
 
 
 def _plain(written: Written, node: Node, location: Location) -> Any:
-    """Make plain data of a node, and note where its pieces stand and what is wrong with them."""
+    """Turn a node into plain data, and note the place of each piece, and its mistakes."""
     wrong = written.mistakes
-    if node.anchor:  # repeated, a few of them are billions of values
+    if node.anchor:  # a few nested ones make billions of values
         wrong.append(Mistake(_at(written, node), "anchors (&) are not supported; leave it out"))
         return None
     if isinstance(node, ScalarNode):
-        # pydantic reads numbers, dates and yes or no. `Null` may be somebody's name.
+        # pydantic reads numbers, dates and booleans. `Null` may be somebody's name.
         nothing = str(node.tag).endswith(":null") and node.value in {"", "~", "null"}
         return None if nothing else str(node.value)
     if isinstance(node, SequenceNode):
@@ -87,10 +87,10 @@ def _plain(written: Written, node: Node, location: Location) -> Any:
         if first := written.places.get((*location, key)):
             wrong.append(Mistake(place, f"{key} is written twice, first at {first[0]}", key))
             continue
-        # An empty value has no text to point at, and in a mapping something may be missing.
+        # An empty value has no text to point at; in a mapping a field may be missing.
         empty = isinstance(value, MappingNode) or value.start_mark.index == value.end_mark.index
         written.places[*location, key] = (place, place if empty else _at(written, value))
-        # A field without a value counts as left out, but for one that chooses people.
+        # A field without a value counts as left out, except in `where`.
         content = _plain(written, value, (*location, key))
         if content is not None or location[-1:] == ("where",):
             plain[key] = content

@@ -1,4 +1,4 @@
-"""Rows of texts as they stand in a file, each cell written as a person sees it."""
+"""The rows of a file as texts: each cell as a person sees it."""
 
 import re
 from collections.abc import Sequence
@@ -9,25 +9,25 @@ from typing import Any
 
 from config.errors import Mistake, Place
 
-# Twice as many rows as anybody invites; a longer file is not a list of candidates.
+# Twice as many rows as anybody invites: a longer file is no list of candidates.
 MOST_ROWS = 250_000
 MOST_COLUMNS = 1_000
 MOST_CELLS = 5_000_000
 FileRow = tuple[int, list[str]]  # its number in the file, and its cells
-UNCALCULATED = "#UNCALCULATED!"  # stands in a cell that has no value to be trusted
+UNCALCULATED = "#UNCALCULATED!"  # replaces a formula's missing result
 
 
 class Unfit(Exception):
-    """A file cannot be read, and why."""
+    """Why a file cannot be read."""
 
 
 @dataclass
 class Grid:
-    """One sheet, or a whole text: rows that hold anything, each with its number in the file.
+    """One sheet, or a whole text: the rows that are not empty, each with its number in the file.
 
-    In a sheet the number is the row, in a text the line on which the row begins. Columns count
-    from 0. `encoding` is what a definition said. `fills` holds their numbers.
-    `elsewhere` holds the addresses on sheets named like Do not contact, each with that name.
+    The number is the row of a sheet, or the line of a text on which the row begins. Columns count
+    from 0. A definition may name the `encoding`. `fills` has the number of each cell's fill.
+    `elsewhere` maps addresses on sheets named like Do not contact to the name of the sheet.
     """
 
     file: Path
@@ -44,11 +44,11 @@ class Grid:
 
     @property
     def whole(self) -> Place:
-        """The table as a whole."""
+        """The place of the whole table."""
         return Place(self.file, sheet=self.sheet)
 
     def place(self, row: int, column: int = 0) -> Place:
-        """One cell; in a text its line."""
+        """The place of a cell, or of its line in a text."""
         if self.sheet is None:
             return Place(self.file, line=row)
         return Place(self.file, sheet=self.sheet, cell=f"{letters(column)}{row}")
@@ -62,7 +62,7 @@ def letters(column: int) -> str:
 
 
 def text_of(value: Any) -> str:
-    """Write a workbook's value as its cell shows it, where that can be told."""
+    """Write a workbook's value as its cell shows it, as far as possible."""
     match value:
         case str():
             return _ESCAPED.sub(lambda code: chr(int(code[1], 16)), value)
@@ -78,7 +78,7 @@ def text_of(value: Any) -> str:
 
 
 def error_in(text: str) -> str:
-    """Say what a text is if it is an error of a spreadsheet, such as `#N/A`; usually nothing."""
+    """Name the error of a spreadsheet that a text is, such as `#N/A`; "" if it is none."""
     if text == UNCALCULATED:
         return "a formula without a result (open the file in a spreadsheet program and save it)"
     is_one = text.startswith(("#", "Err:")) and _ERROR.fullmatch(text)
@@ -86,14 +86,14 @@ def error_in(text: str) -> str:
 
 
 def is_address(text: str) -> bool:
-    """Whether a cell holds one address and nothing else, roughly; a footer has words around it."""
+    """Whether a cell seems to hold one address and nothing else, unlike a footer."""
     return "@" in text and bool(_ADDRESS.fullmatch(plain_address(text)))
 
 
 def plain_address(text: str, *, first: bool = False) -> str:
-    """Return the one address in `Ada <ada@x.org>`, or the `first` of several different ones.
+    """Return the address in `Ada <ada@x.org>`, or the `first` of several.
 
-    Otherwise a cell with several, like one without any, stays as it is, and is refused.
+    A text with several addresses or none is otherwise returned as it is, and refused later.
     """
     text = text.strip()
     if not _WRAPPED.search(text):
@@ -104,13 +104,13 @@ def plain_address(text: str, *, first: bool = False) -> str:
 
 
 def addresses_in(text: str) -> list[str]:
-    """List the addresses in a text, each once; capitals count, as at the login (interface 4.7)."""
+    """List the addresses in a text, each once. Capitals count, as at the login (interface 4.7)."""
     each = (match[1] or match[2] for match in _EACH.finditer(text))
     return list(dict.fromkeys(address.strip().strip("\"'()/") for address in each))
 
 
 def is_person(cells: Sequence[str], columns: Sequence[int]) -> bool:
-    """Whether a person's columns, the last of which is the address, hold names and an address."""
+    """Whether these columns, the last of them the address, hold names and an address."""
     if max(columns) >= len(cells):
         return False
     *names, address = (cells[column].strip() for column in columns)
@@ -123,5 +123,5 @@ _ADDRESS = re.compile(r"[^\s@,;|<>:]+@[^\s@,;|<>:]+\.[^\s@,;|<>:.]+")
 _WRAPPED = re.compile(r"[<,;|/\s]")
 _NAMED = re.compile(r"[^<>]*<[^<>]*>")
 _EACH = re.compile(r"<([^<>]*@[^<>]*)>|([^\s,;|<>@]+@[^\s,;|<>/]+)")
-# In many languages: #N/A is #NV in German, and #REF! is #BEZUG!; Err:502 is LibreOffice's.
+# Errors in many languages: in German, #N/A is #NV, #REF! is #BEZUG!; LibreOffice has Err:502.
 _ERROR = re.compile(r"#(?:N/A|N/D|N/B|NV|GETTING_DATA|[¡¿]?[^\W\d_][\w/]+[!?])|Err:\d{3}")

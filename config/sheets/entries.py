@@ -1,4 +1,4 @@
-"""The entries of a do-not-contact list, as people write them: addresses and whole domains."""
+"""Read a do-not-contact list as people write it: addresses and whole domains."""
 
 import re
 from contextlib import suppress
@@ -14,8 +14,8 @@ WANTED = "an address, or a domain such as @corp.org"
 
 
 def entry(typed: str) -> str:
-    """Read `ada@corp.org`, `@corp.org` or `*@corp.org`, as a mailbox or a domain. Raises ValueError
-    that says what was wanted: another wildcard would block nobody.
+    """Read `ada@corp.org` as a mailbox; `@corp.org` or `*@corp.org` as a domain. Raises ValueError
+    with what was wanted, also for other wildcards, which would block nobody.
     """
     text = typed.strip()
     if domain := re.fullmatch(r"\*?@((?:[^@\s*.,;]+\.)+[^@\s*.,;]+)", text):
@@ -26,10 +26,10 @@ def entry(typed: str) -> str:
 
 
 def read_entries(file: Path) -> list[str]:
-    """Read a table of any kind: its column of addresses, or without one every cell with an @.
+    """Read a list of any format: its column of addresses, or without one every cell with an @.
 
-    Other cells and sheets count where they hold nothing but an entry; # begins a remark. Raises
-    BadInput, also for a row or a list without entries: one that lost them allows everybody.
+    Any other cell, on any sheet, counts if it is an entry and nothing else; # begins a remark.
+    Raises BadInput, also for a row or a list without entries, which would block nobody.
     """
     table = read_table(source := read_file(file))
     column = table.by_field.get("email1")

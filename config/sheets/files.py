@@ -1,4 +1,4 @@
-"""The bytes of a file that a person named, and the format of a table."""
+"""Read a file that a person named, and tell the format of a table."""
 
 import re
 import time
@@ -10,14 +10,14 @@ from config.errors import BadInput, Place
 
 # A table of 100,000 people has 10 MB.
 LARGEST = 48 * 2**20
-# Seconds. A program that writes a file in place leaves it unfinished between two writes: it counts
-# as whole once nobody has touched it for `REST`, and we wait `PATIENCE` for that.
+# Seconds. Between two writes of another program a file is unfinished: it counts as whole when
+# it has not changed for `REST`, and reading waits `PATIENCE` for that.
 REST = 0.5
 PATIENCE = 5.0
 
 
 class Format(Enum):
-    """How a table is written; the content says so, whatever the name of the file."""
+    """The format of a table, told from its content, not from the name of the file."""
 
     TEXT = "text"  # csv, tsv
     WORKBOOK = "workbook"  # .xlsx, .xlsm
@@ -26,15 +26,15 @@ class Format(Enum):
 
 @dataclass(frozen=True)
 class Source:
-    """A file, read once: whatever is made of it is made of these bytes."""
+    """A file, read once: everything else works on these bytes."""
 
     file: Path
     data: bytes = field(repr=False)
-    encoding: str | None = None  # if it is no Unicode; "" if a definition could say it
+    encoding: str | None = None  # if not Unicode; "" if a definition may name it
 
     @property
     def format(self) -> Format:
-        """Tell the format. Raises BadInput for what is no table, with what to do about it."""
+        """Tell the format. Raises BadInput with what to do if this is no table."""
         head = self.data[:4096]
         why_not = next((why for begins, why in _REFUSED if re.match(begins, head, re.DOTALL)), None)
         if why_not and "EncryptedPackage".encode("utf-16-le") in self.data:
@@ -48,7 +48,7 @@ class Source:
 
 
 def read_file(file: Path, encoding: str | None = None) -> Source:
-    """Read a whole file once nobody is writing it. Raises BadInput, also if there is none."""
+    """Read a whole file, when nobody is writing it. Raises BadInput, also if it is missing."""
     why_not = "this file cannot be read"
     try:
         if not file.is_file():  # reading a device or a pipe might never end
@@ -72,12 +72,12 @@ def marked_encoding(data: bytes) -> str | None:
 
 
 def _at_rest(file: Path) -> bytes | None:
-    """Read between two looks that find the file unchanged; None if it never rests."""
+    """Read the file while it does not change; None if it keeps changing."""
     until = time.monotonic() + PATIENCE
     while time.monotonic() <= until:
         before, data, after = file.stat(), file.read_bytes(), file.stat()
         same = (before.st_size, before.st_mtime_ns) == (len(data), after.st_mtime_ns)
-        # A time in the future was set by another clock.
+        # Another machine's clock may have set a time in the future.
         if same and abs(time.time() - after.st_mtime) >= REST:
             return data
         time.sleep(REST)

@@ -1,20 +1,20 @@
-"""What the words of a table mean: its headers, and what it says of people who are out.
+"""What the words of a table mean: its headers, and words that exclude people.
 
-A field's own name is a header. Other words stand in headers.csv, a kind and a language a line. Of
-the kinds, the fields of a candidate and `qualifier` match a whole header. The others are patterns
-of words: `*` stands for the rest of a word, so that `reject*` matches Rejected and Rejection.
+A field's own name is a header. Other words are in headers.csv, one kind and language a line. The
+kinds that are fields of a candidate, and `qualifier`, match a whole header. The others are word
+patterns: `*` stands for the rest of a word, so `reject*` matches Rejected and Rejection.
 
-- `whose`: the first word of a header that says whose a field is, as in Attendee Email
-- `beside`: the words mean this only in a table that has one of these headers as well
-- `status`, but not `not_status`: headers whose values may say that a person is out
-- `out`: says that a person is out, as a header, a value, or a remark beside a name; `out_column`
-  only as a header or all of a value, `out_value` only as a value; `not_out` says the opposite
-- `sent`, `sent_column`: says in the same ways that somebody was sent or did something already
-- `yes`, `no`, `hold`: answers; `not_so`: what else under such a header means no
+- `whose`: the first word of a header that names the owner of a field, as in Attendee Email
+- `beside`: a column of headers.csv; words count only in a table with one of these headers
+- `status`, but not `not_status`: headers whose values may exclude a person
+- `out`: excludes a person, as a header, a value, or a remark beside a name; `out_column` only as
+  a header or a whole value, `out_value` only as a value; `not_out` says the opposite
+- `sent`, `sent_column`: in the same ways, says that somebody was sent or did something already
+- `yes`, `no`, `hold`: answers; `not_so`: other words that mean no under such a header
 - `job`, but not `not_job`: headers that say what somebody applied for
-- `harmless`: headers of what cannot decide, so that `new` does not ask about it
-- `total`, with `total_of` beside it, and `footer`: rows that are nobody
-- `title`: what stands before a name and is no part of it
+- `harmless`: headers that cannot decide, so `new` does not ask about them
+- `total`, with `total_of` beside it, and `footer`: rows that are not people
+- `title`: words before a name that are not part of it
 - `family_first`: family names that many people write first, and hardly ever first names;
   `given_last`: words that come last in such a name
 """
@@ -30,17 +30,17 @@ from typing import Literal
 from config.definition import COLUMNS
 from config.sheets.cells import is_address
 
-# Titles, dates and remarks may stand above the header, which must be within so many rows.
+# Titles, dates and remarks may come first; the header must be among so many rows.
 ABOVE_AT_MOST = 50
 WordLine = tuple[str, list[str], list[str]]
 WORDS = Path(__file__).with_name("headers.csv")
 
 
 def fields_of(titles: Sequence[str], columns: Mapping[str, str]) -> list[str | None]:
-    """Return the field of each column; what a definition says under `columns` comes first."""
+    """Return the field of each column; `columns` of the definition has priority."""
     named = {spelling(title): field for field, title in columns.items()}
     spellings, certain = [*map(spelling, titles)], [*map(_meaning, titles)]
-    # Some words mean a field only beside others, and only if no other header names it.
+    # Some words name a field only beside certain headers, and if no other header names it.
     beside = {
         word: kind
         for word, kind, others in _words()
@@ -54,13 +54,13 @@ def fields_of(titles: Sequence[str], columns: Mapping[str, str]) -> list[str | N
 
 
 def is_header(fields: Collection[str | None]) -> bool:
-    """Whether the fields of a row are those of a header: an address and a name."""
+    """Whether a row with these fields is a header: it has an address and a name."""
     return "email1" in fields and not {"full_name", "first_name", "last_name"}.isdisjoint(fields)
 
 
 def header_among(rows: Sequence[Sequence[str]], columns: Mapping[str, str]) -> tuple[int, int]:
-    """Find the header, the first row that is one or else names the most fields; and how many."""
-    # A row with an address in it is a person, and never a header.
+    """Find the header, else the row with most fields: its index, and how many it names."""
+    # A row that contains an address is a person, never a header.
     named = [
         set() if any(map(is_address, row)) else {*fields_of(row, columns)} - {None}
         for row in rows[:ABOVE_AT_MOST]
@@ -91,9 +91,9 @@ def says(
     *,
     title: bool = False,
 ) -> bool:
-    """Whether a value, or a `title` of whoever has a value, says `out` or `sent` already.
+    """Whether a value, or the `title` of a column, says `out` or `sent`.
 
-    `how`: anywhere in the text, at its beginning, or as all that it says.
+    `how`: anywhere in the text, at its beginning, or as the whole text.
     """
     words = worded(text)
     where = ("column", "value") if how == "fullmatch" else ("column",) if title else ("value",)
@@ -102,7 +102,7 @@ def says(
 
 
 def is_titled(title: str, kind: Literal["status", "job", "harmless", "remarks"]) -> bool:
-    """Whether a header names how far a person got, a job, what cannot matter, or remarks, which may
+    """Whether a header is of this kind: a status, a job, something harmless, or remarks, which may
     be private.
     """
     words, but = worded(title), listed(f"not_{kind}")
@@ -115,8 +115,8 @@ def is_not_so(value: str) -> bool:
 
 
 def answer(value: str) -> str:
-    """What a value answers, as "No, thanks": `yes`, `no` or `hold`, or `not_so`; else nothing."""
-    first = _ASIDE.split(value.strip())[0]  # of a name it may be an initial, as in J. Ortiz
+    """The answer in a value such as "No, thanks": `yes`, `no`, `hold` or `not_so`; else ""."""
+    first = _ASIDE.split(value.strip())[0]  # one letter may be an initial: J. Ortiz
     return _meant(value) or (_meant(first) if len(first) > 1 else "")
 
 
@@ -139,13 +139,13 @@ def is_nobody(cells: Iterable[str]) -> bool:
 
 @cache
 def listed(kind: str) -> frozenset[str]:
-    """All words of a kind, in small letters."""
+    """All words of a kind, casefolded."""
     return frozenset(w.casefold() for each, words, _ in _lines() if each == kind for w in words)
 
 
 @cache
 def pattern(*kinds: str) -> re.Pattern[str]:
-    """What finds any of the words of these kinds in a text that was `worded`."""
+    """A pattern that finds the words of these kinds in a text made by `worded`."""
     phrases = (worded(phrase) for kind in kinds for phrase in sorted(listed(kind)))
     each = "|".join(re.escape(phrase).replace(r"\*", r"\w*") for phrase in phrases)
     return re.compile(rf"(?<!\w)(?:{each})(?!\w)")
@@ -153,7 +153,7 @@ def pattern(*kinds: str) -> re.Pattern[str]:
 
 @cache
 def _lines() -> list[WordLine]:
-    """Read headers.csv, once in a process: kind, words, and those beside which they mean it."""
+    """Read headers.csv, once in a process: kind, words, and the headers they need beside."""
     # Spreadsheet programs write a byte-order mark first.
     with WORDS.open(encoding="utf-8-sig", newline="") as file:
         return [
@@ -164,7 +164,7 @@ def _lines() -> list[WordLine]:
 
 @cache
 def _words() -> list[tuple[str, str, frozenset[str]]]:
-    """The spellings that mean a field, with that field, and beside which others they do."""
+    """The spellings that name a field, the field, and the spellings they need beside."""
     own: list[WordLine] = [(name, [name], []) for name in COLUMNS if not is_titled(name, "remarks")]
     return [
         (spelling(word), kind, frozenset(map(spelling, beside)))
@@ -176,7 +176,7 @@ def _words() -> list[tuple[str, str, frozenset[str]]]:
 
 @lru_cache(maxsize=4096)
 def _meaning(header: str) -> str | None:
-    """The field that a whole header names; an unknown word in brackets makes it another."""
+    """The field that a whole header names; None if brackets in it hold an unknown word."""
     certain = {word: kind for word, kind, beside in _words() if not beside}
     whose, _, own = worded(header).partition(" ")
     own = own.removeprefix("s ") if whose in listed("whose") else ""
@@ -187,8 +187,8 @@ def _meaning(header: str) -> str | None:
     return certain.get(spelling(bare)) if brackets and known else None
 
 
-_EACH = re.compile(r"[^|\s](?:[^|]*[^|\s])?")  # of several words with bars between them
+_EACH = re.compile(r"[^|\s](?:[^|]*[^|\s])?")  # one of several words with bars between them
 _LETTER = re.compile(r"[^\W\d_]")
-_COUNT = re.compile(r"\d|^\W")  # also of what else there is, and a dash, or an error such as #N/A
+_COUNT = re.compile(r"\d|^\W")  # also a dash, or an error such as #N/A
 _ASIDE = re.compile(r"[,;:.!]+(?:\s|$)|\s+[-–—(]")
 _BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|（[^（）]*）|【[^【】]*】")

@@ -1,7 +1,7 @@
-"""Who is left out: by `where`, or by a mark on the row that `hidden_rows` skips.
+"""Leave people out: by `where`, or because `hidden_rows` skips marked rows.
 
-Whatever else could decide who is invited is a question until the definition names it: a column of
-a status, a job, answers or remarks, or a row that is hidden, struck through, coloured or commented.
+Anything else that could decide who is invited is a question until the definition names it: a
+column of a status, job, answers or remarks; a hidden, struck through, coloured or commented row.
 """
 
 import difflib
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from config.sheets.people import People
 
 NAMED, COUNTED = 5, 10
-FEW = 20  # of a column that no header explains, only the most frequent values are looked at
-BANDS = 5  # rows; of more, two colours by turns are styling
-TELLING = 6  # columns that say who is invited, and values of one
+FEW = 20  # the most frequent values of a column, in which answers are looked for
+BANDS = 5  # with more rows than these, two alternating colours are styling
+TELLING = 6  # the most columns, and values of a column, that are counted for a person
 FIELD, IGNORE = "candidates.where", "candidates.ignore"
 MARKS = "To leave these rows out:  hidden_rows: skip  To invite them:  hidden_rows: read"
 DELETE = "Delete these rows, or remove the remark."
@@ -37,8 +37,8 @@ Counts = Mapping[str, int]  # how many rows have each value, the most frequent f
 
 
 class Finding(NamedTuple):
-    """One thing that could decide who is invited, and what to do. A column has a blank for what to
-    `keep`, or that itself where words leave no choice, and what its values have `told` of people.
+    """One thing that could decide who is invited, and what to do. A column has its `title`, a `blank`
+    to fill in, the values to `keep` if these are certain, and `told`: values that exclude somebody.
     """
 
     what: str
@@ -51,9 +51,9 @@ class Finding(NamedTuple):
 
 
 def choose(table: Table, spec: "PeopleTable", people: "People") -> list[int]:
-    """The rows that a definition keeps; what a person should see of that goes to `people`.
+    """The rows that a definition keeps; `people` gets what a person should see of the choice.
 
-    What is wrong, or what nobody decided, becomes a mistake; no row is kept by a wrong column.
+    Anything wrong or undecided becomes a mistake. With a wrong column, no row is kept.
     """
     before = len(table.mistakes)
     for name in spec.ignore:
@@ -94,7 +94,7 @@ def choose(table: Table, spec: "PeopleTable", people: "People") -> list[int]:
 
 
 def to_decide(table: Table, where: Where) -> tuple[dict[str, str], list[str]]:
-    """A blank for each column that could decide whom of these `where` keeps, and marked rows."""
+    """A blank for each column that could decide about the rows `where` keeps; marked rows."""
     rows = _rest(table, _by_where(table, where))
     found = deciding_columns(table, rows, where, unknown=True)
     blanks = {each.title: each.blank for each in found if each.title}
@@ -103,14 +103,14 @@ def to_decide(table: Table, where: Where) -> tuple[dict[str, str], list[str]]:
 
 
 def values_of(table: Table, name: str) -> tuple[str, list[str]]:
-    """A column with its values, the most frequent first. Raises BadInput if there is none."""
+    """A column's header and values, the most frequent first. Raises BadInput without one."""
     if (column := _column(table, name, "each")) is None:
         raise BadInput(table.mistakes[-1:])
     return table.headers[column], [*_counts(table.cells[column])]
 
 
 def marked_rows(table: Table, rows: Sequence[int]) -> dict[str, dict[int, str]]:
-    """Find the rows that are marked, by the mark; a comment with what it says."""
+    """Find the marked rows by kind of mark, each with its text, such as a comment's."""
     person, people = _person(table), table.frame.filter(PERSON).itertuples(name=None)
     said = {row: shown(text) for (row, _), text in table.grid.comments.items()}
     marked = {
@@ -142,7 +142,7 @@ def _person(table: Table) -> set[int]:
 
 
 def _coloured(table: Table, person: Sequence[int]) -> list[int]:
-    """The rows whose cells of a person are filled like few others; alternate rows are styling."""
+    """The rows whose names and address have a rare fill; alternating fills are styling."""
     found = table.grid.fills
     fills = {row: tuple(found.get((row, at), 0) for at in person) for row, _ in table.rows}
     each = [*fills.values()]
@@ -154,9 +154,9 @@ def _coloured(table: Table, person: Sequence[int]) -> list[int]:
 def deciding_columns(
     table: Table, rows: Sequence[int], decided: Collection[str], *, unknown: bool = False
 ) -> Iterator[Finding]:
-    """Find the columns that could decide who of these rows is invited, but for decided ones.
+    """Find the columns, except `decided` ones, that could decide which rows are invited.
 
-    With `unknown`, also those of which no word is known, if they tell people apart.
+    With `unknown`, also columns without a known word, if people differ in them.
     """
     named = {*map(compared, decided)}
     person = _person(table)
@@ -193,11 +193,11 @@ def deciding_columns(
 
 
 def _says(title: str, counts: Counts) -> Sequence[str]:
-    """The values by which a column could decide; none if it decides nothing."""
+    """The values by which a column could decide; none if it cannot."""
     filled, people = [value for value in counts if value], sum(counts.values())
     if says("out", title, title=True):
         return [value for value in filled if not is_not_so(value)]
-    if says("sent", title, title=True):  # a no may mean that somebody is not to be sent anything
+    if says("sent", title, title=True):  # a no may mean: send them nothing
         return [value for value in filled if answer(value) != "not_so"]
     if not title:
         return [] if all(map(_MEASURE.fullmatch, filled)) else filled
@@ -213,7 +213,7 @@ def _says(title: str, counts: Counts) -> Sequence[str]:
 
 
 def _tells_apart(title: str, counts: Counts) -> bool:
-    """Whether some have or share what others have not, under a header that may matter, or few have
+    """Whether people differ in this column, and its header may matter; or a few values have
     something in brackets or behind a dash."""
     people, texts = sum(counts.values()), not all(map(_MEASURE.fullmatch, filter(None, counts)))
     apart = (texts and len(counts) < people) or 2 * counts.get("", 0) >= people
@@ -223,26 +223,26 @@ def _tells_apart(title: str, counts: Counts) -> bool:
 
 
 def _tells(text: str) -> bool:
-    """Whether a text says that somebody is out, or was sent something already."""
+    """Whether a text says that somebody is excluded, or was sent something already."""
     alone = says("out", text, "fullmatch") or says("sent", text, "fullmatch")
     return alone or says("out", text) or says("sent", text)
 
 
 def _answers(counts: Counts) -> dict[str, str]:
-    """What the values answer, if one is a no or a later in words, or most of them are answers."""
+    """What each value answers, if one is a no or hold in words, or most values are answers."""
     filled = [value for value in counts if value]
     said = {value: answer(value) for value in filled[:FEW]}
     plainly = [value for value, means in said.items() if means in {"yes", "no", "hold"}]
     known = sum(counts[value] for value, means in said.items() if means)
     people = sum(counts[value] for value in filled)
-    # Ones and noughts among other numbers are numbers.
+    # 1 and 0 among other numbers are no answers.
     worded = not all(map(str.isdecimal, plainly)) and 2 * known >= people
     worded = worded or any(len(v) > 1 and said[v] in {"no", "hold"} for v in plainly)
     return said if plainly and (worded or known == people) else {}
 
 
 def _keep(title: str, counts: Counts) -> list[str]:
-    """The values that say yes in a word, or no under a header such as Rejected."""
+    """The values that certainly mean keep: a yes in words, or a no under Rejected."""
     if says("out", title, title=True):
         return [value for value in counts if not value or is_not_so(value)]
     said = [value for value, means in _answers(counts).items() if means == "yes"]
@@ -250,7 +250,7 @@ def _keep(title: str, counts: Counts) -> list[str]:
 
 
 def _contradicted(table: Table, where: Where, out: Mapping[int, str]) -> None:
-    """Ask about whoever is out by one row, and kept by another of the same job."""
+    """Report people who are excluded by one row and kept by another row of the same job."""
     cells, address = table.cells, table.by_field["email1"]
     columns = [_column(table, name, FIELD) or 0 for name in where]
     jobs = [at for at, title in enumerate(table.headers) if is_titled(title, "job")]
@@ -270,14 +270,14 @@ def _contradicted(table: Table, where: Where, out: Mapping[int, str]) -> None:
 
 
 def has_remark_beside(value: str) -> bool:
-    """Whether such a remark stands beside a value, in brackets or behind a dash."""
+    """Whether a value has an excluding remark, in brackets or behind a dash."""
     parts = _DASH.split(value)
     beside = len(parts) > 1 and any(says("out", each, "match") for each in parts)
     return beside or any(says("out", each) for each in _BRACKETS.findall(value))
 
 
 def _apart(table: Table, rows: Sequence[int], first: Collection[str]) -> dict[str, Counts]:
-    """Count these rows by the columns that say who they are: `first`, and others of few values."""
+    """Count rows by columns in which people differ: `first`, then others with few values."""
     person = _person(table)
     named, found = [*map(compared, first)], []
     for column in {*range(len(table.headers))} - person:
@@ -291,7 +291,7 @@ def _apart(table: Table, rows: Sequence[int], first: Collection[str]) -> dict[st
 
 
 def _counts(typed: Iterable[str]) -> Counts:
-    """Count the values of a column, whatever their capitals, each as it is spelled first."""
+    """Count the values of a column, ignoring capitals; each is spelled as it first occurs."""
     spelled: dict[str, str] = {}
     counts: Counter[str] = Counter()
     for value, times in Counter(typed).items():
@@ -300,7 +300,7 @@ def _counts(typed: Iterable[str]) -> Counts:
 
 
 def _question(found: Sequence[Finding], spec: "PeopleTable") -> Mistake:
-    """Ask once for a file about everything that could decide, and print the lines to add."""
+    """Ask one question per file about everything that could decide, with the lines to add."""
     columns = {each.title: each.keep or [each.blank] for each in found if each.title}
     lines = [f"Decide who is invited. {'; '.join(each.what for each in found)}."]
     if columns:
@@ -317,7 +317,7 @@ def _question(found: Sequence[Finding], spec: "PeopleTable") -> Mistake:
 
 
 def _by_where(table: Table, where: Where) -> dict[int, str]:
-    """The rows that lack a value of `where` in some column, and why; mistakes go to the table."""
+    """The rows that `where` excludes, and why. Mistakes are added to the table."""
     out: dict[int, str] = {}
     nobody: list[str] = []
     unclear: dict[int, Mistake] = {}
@@ -336,7 +336,7 @@ def _by_where(table: Table, where: Where) -> dict[int, str]:
         for (row, _), text in zip(table.rows, typed, strict=True):
             if text in wanted:
                 continue
-            if error := error_in(known[text]):  # such a row counts until another column decides
+            if error := error_in(known[text]):  # an error, unless another column decides
                 why = f"found {error}, wanted a value of {name}"
                 unclear.setdefault(row, Mistake(table.place(row, column), why, FIELD))
             else:
@@ -350,7 +350,7 @@ def _by_where(table: Table, where: Where) -> dict[int, str]:
 
 
 def _listed(them: Mapping[int, str], table: Table) -> str:
-    """`row 3 (Grace Hopper)`: the first of some rows, with their names, and what stands there."""
+    """List the first of these rows with name and text: `row 3 (Grace Hopper)`."""
     each = [f"{row} ({table.names[row]}) {text}".strip() for row, text in them.items()]
     return ("row " if len(each) == 1 else "rows ") + some(each, NAMED)
 
@@ -362,12 +362,12 @@ _MEASURE = re.compile(r"[\W\d_]*\d[\W\d_]*|.*(?:@|://|\b(?:19|20)\d\d\b|\d\d?[./
 
 
 def compared(text: str) -> str:
-    """The form in which values and headers are compared: trimmed, whatever their capitals."""
+    """The form in which values and headers are compared: trimmed and casefolded."""
     return unicodedata.normalize("NFC", text.strip().casefold())
 
 
 def line(where: Mapping[str, Sequence[str]]) -> str:
-    """Write `where: {Stage: [Take-home, ""]}`, as it can be put into a definition."""
+    """Write a line for a definition: `where: {Stage: [Take-home, ""]}`."""
     each = []
     for name, values in where.items():
         texts = ", ".join(map(in_yaml, values))
@@ -396,7 +396,7 @@ def _column(table: Table, name: str, field: str) -> int | None:
 
 
 def _nearest(slip: str, known: Mapping[str, str]) -> str:
-    """List what there is, by its compared form, the most similar to the misspelled one first."""
+    """List the known names, the most similar to the misspelled one first."""
     near = difflib.get_close_matches(compared(slip), [*known][:1_000], NAMED, 0)
     more = [*known][len(near) :]
     return some([*(shown(known[each]) for each in near), *more], NAMED)

@@ -1,6 +1,6 @@
-"""A full name in one cell, split because the definition says so.
+"""Split the full name in a cell, as `split_name` of a definition asks.
 
-Whoever is not exactly two words is shown to a person: what was sent stays (interface 4).
+A person sees every split that is in doubt, because what was sent cannot be changed (interface 4).
 """
 
 import re
@@ -15,13 +15,13 @@ from config.sheets.headers import listed, pattern, worded
 if TYPE_CHECKING:
     from nameparser import Parser
 
-FULL_NAME = "full_name"  # the field of such a cell, which is not sent itself
-# Longer than any name: not worth the time it would take.
+FULL_NAME = "full_name"  # the field of such a cell, which is never sent
+# Longer texts are no names, and would take too long to parse.
 LONGEST = 200
 
 
 class Split(NamedTuple):
-    """First and last name, "" if there is only one, and what a person should see if in doubt."""
+    """First name, last name ("" if there is only one), and a note if the split is in doubt."""
 
     first: str
     last: str
@@ -40,7 +40,7 @@ def split_name(full: str) -> Split:
     if capitals and not (last and name.suffix in capitals):
         first, last = capitals
     if not first or not last:
-        # Never a title or a degree for the name that is missing.
+        # A title or a degree never replaces the missing name.
         return Split(first or last, "")
     dropped = ", ".join(filter(None, (name.title, name.suffix, name.nickname, name.maiden)))
     before, comma, after = map(str.strip, text.partition(","))
@@ -62,7 +62,7 @@ def is_test(texts: Iterable[str]) -> bool:
 
 
 def _capitals(words: list[str]) -> tuple[str, str] | None:
-    """Read `DUPONT Jean` and `Jean DUPONT`, the form that is usual in France and elsewhere."""
+    """Split `DUPONT Jean` and `Jean DUPONT`: the family name is in capitals."""
 
     def is_great(word: str) -> bool:
         return len(word) > 2 and word.isupper() and "." not in word
@@ -80,7 +80,7 @@ def _parser() -> "Parser":
     from nameparser import Lexicon, Parser, locales, parser_for  # noqa: PLC0415
 
     known = Lexicon.default()
-    # First names as well, such as Prince, Junior and Cem (as CEM, it is a certificate).
+    # Some titles and suffixes are first names as well: Prince, Junior, Cem (a certificate as CEM).
     titles = {word for word in known.titles if word.isascii()} - listed("title")
     words = known.remove(titles=titles, suffix_words={"junior"})
     words = words.add(suffix_acronyms_ambiguous=known.suffix_acronyms - {"phd"})

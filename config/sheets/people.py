@@ -1,4 +1,4 @@
-"""The people in a table: everybody who is to be invited, or every mistake at its cell."""
+"""Read the people in a table: everybody to invite, or every mistake at its cell."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -23,12 +23,12 @@ NAMES = ("first_name", "last_name")
 
 @dataclass(kw_only=True)
 class People:
-    """The people that a file lists, every mistake, and what a person should see before it is sent.
+    """The people that a file lists, every mistake, and what a person should see before sending.
 
-    `left_out` names whom the definition keeps out, by the reason; `apart` counts the others by the
-    columns that tell them apart, of which `ignored` decide nothing; `remarks` quotes what nobody
-    looked at. `columns` names the header that each sent field comes from. `digest` identifies the
-    bytes.
+    `left_out` has the names of excluded people by reason. `apart` counts the others by columns in
+    which they differ, and `ignored` lists columns that decide nothing. `remarks` quotes remarks
+    that nobody looked at. `columns` has the header that each sent field comes from. `digest`
+    identifies the bytes.
     """
 
     listed: list[Listed] = field(default_factory=list, repr=False)
@@ -43,7 +43,7 @@ class People:
 
 
 def read_people(spec: PeopleTable, base: Path) -> People:
-    """Read the people of a table whose definition is in `base`. Mistakes are never raised."""
+    """Read the people of a table; `base` is the definition's folder. Raises no mistakes."""
     split = spec.split_name or FULL_NAME in spec.columns
     try:
         source = read_file(base / (spec.file or ""), spec.encoding or "")
@@ -52,7 +52,7 @@ def read_people(spec: PeopleTable, base: Path) -> People:
         return People(mistakes=[*error.mistakes])
     held = {*table.by_field, *(NAMES if split and FULL_NAME in table.by_field else ())}
     from_headers = {name: table.headers[table.column_of(name)] for name in SENT if name in held}
-    # What is wrong, or worth a word, goes into the lists of the table.
+    # From here on, mistakes and notes are added to the lists of the table.
     people = People(mistakes=table.mistakes, notes=table.notes, columns=from_headers)
     people.digest = sha256(source.data).hexdigest()
     if "email1" not in table.by_field:
@@ -82,7 +82,7 @@ def _missing_columns(table: Table, split: bool, columns: Mapping[str, str]) -> I
 
 
 def _read(table: Table, row: int, texts: dict[str, str], first: bool) -> Candidate | None:
-    """Make a candidate of a row, or say what is against that; `texts` keeps what is right."""
+    """Make a candidate of a row, or add its mistakes; wrong fields are removed from `texts`."""
     wrong: dict[str, Mistake] = {}
 
     def refuse(name: str, message: str = "", **more: str) -> None:
@@ -125,7 +125,7 @@ def _read(table: Table, row: int, texts: dict[str, str], first: bool) -> Candida
 
 
 def _folded(table: Table, rows: list[int], *, first: bool) -> list[Listed]:
-    """Make one person of the rows of one address; rows that differ are a mistake."""
+    """Make one person of all rows with one address; rows that differ are a mistake."""
     listed: list[Listed] = []
     alike: list[str] = []
     earliest: dict[str, tuple[Place, dict[str, str]]] = {}
@@ -154,7 +154,7 @@ def _folded(table: Table, rows: list[int], *, first: bool) -> list[Listed]:
 
 
 def compare(listed: list[Listed], people: People) -> None:
-    """Ask about an address or a name that stands twice."""
+    """Report each address or name that is listed twice."""
     seen: dict[str, Listed] = {}
     for each in listed:
         person = each.candidate

@@ -1,4 +1,4 @@
-"""A table of any kind of file: its header, its columns, and its rows as a pandas DataFrame."""
+"""A table from a file of any format: its header, columns, and rows as a pandas DataFrame."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -45,10 +45,10 @@ SWALLOWED = "a cell of this row holds whole rows; remove the stray quote, or the
 
 @dataclass
 class Table:
-    """The rows of a table that people stand in, or may stand in.
+    """The rows of a table that are people, or may be.
 
-    `headers` are the titles by column (from 0), `header` is their row, and `by_field` holds the
-    columns of the known fields. `mistakes` say what is wrong with the table whoever reads it.
+    `headers` has the title of each column (from 0), `header` is their row, and `by_field` has the
+    column of each known field. `mistakes` are wrong for every reader of the table.
     """
 
     grid: Grid
@@ -61,7 +61,7 @@ class Table:
 
     @cached_property
     def cells(self) -> "pd.DataFrame":
-        """Every column by its number (from 0), trimmed; the index is the row in the file."""
+        """All cells, trimmed, by column number (from 0); the index is the row in the file."""
         import pandas as pd  # noqa: PLC0415
 
         width = max([len(self.headers), *(len(cells) for _, cells in self.rows)])
@@ -70,22 +70,22 @@ class Table:
 
     @cached_property
     def frame(self) -> "pd.DataFrame":
-        """The known fields alone."""
+        """Only the columns of known fields, by field."""
         known = {column: name for name, column in self.by_field.items()}
         return self.cells[[*known]].rename(columns=known)
 
     @cached_property
     def names(self) -> dict[int, str]:
-        """What to call whom each row is about: by name, or else by address."""
-        cells = self.frame.filter(PERSON).itertuples(name=None)  # maybe of no column at all
+        """What to call the person of each row: by name, or else by address."""
+        cells = self.frame.filter(PERSON).itertuples(name=None)  # there may be none
         return {row: " ".join(filter(None, texts[:-1])) or "".join(texts) for row, *texts in cells}
 
     def place(self, row: int, column: str | int | None = None) -> Place:
-        """Find a cell by its field or column."""
+        """The place of a cell, given its field or column."""
         return self.grid.place(row, column if isinstance(column, int) else self.column_of(column))
 
     def column_of(self, name: str | None) -> int:
-        """The column of a field, or else that of the address, which tells people apart."""
+        """The column of a field, or else the column of the address."""
         whole = "full_name" if name in {"first_name", "last_name"} else name
         names = (name, whole, "email1")
         return next((self.by_field[each] for each in names if each in self.by_field), 0)
@@ -94,9 +94,9 @@ class Table:
 def read_table(
     source: Source, sheet: str | None = None, columns: Mapping[str, str] | None = None
 ) -> Table:
-    """Read a file as a table; `columns` says which header holds which field.
+    """Read a file as a table; `columns` maps fields to the headers that hold them.
 
-    Raises BadInput if it is none at all, or has no such sheet. What else is wrong is in `mistakes`.
+    Raises BadInput if it is no table, or has no such sheet. Other mistakes are in `mistakes`.
     """
     columns = columns or {}
     grid, notes = _chosen(source, grids := grids_of(source, columns), sheet, columns)
@@ -112,7 +112,7 @@ def read_table(
     header, titles = top[at][0], [title.strip() for title in top[at][1]]
     by_field, mistakes = _columns(grid, header, titles, columns)
     mistakes = [*grid.mistakes, *mistakes]
-    # Whatever the rows are, totals and footers are nobody; _sift names them.
+    # Totals and footers are no people, in any table; `_sift` reports them.
     rows = [row for row in grid.rows[at + 1 :] if "email1" in by_field or not is_nobody(row[1])]
     table = Table(grid, titles, header, by_field, rows, mistakes, notes)
     if "email1" in by_field:
@@ -124,7 +124,7 @@ def read_table(
 
 
 def no_column(place: Place, name: str, titles: Sequence[str]) -> Mistake:
-    """Say that no column holds a field, list what there is, and print the line to write."""
+    """Say that no column holds a field; list the headers, and give the line to write."""
     found = headers_shown(titles)
     do = f'If it is one of these, write  columns: {{{name}: "…"}}'
     do = "This may be no table of people" if found == NO_HEADERS else do
@@ -132,7 +132,7 @@ def no_column(place: Place, name: str, titles: Sequence[str]) -> Mistake:
 
 
 def headers_shown(titles: Sequence[str]) -> str:
-    """The headers there are; not what reads like no header, which may be a secret or a person."""
+    """List the headers; without texts that may be a secret or a person."""
     if any(map(is_address, titles)):
         return "a person, and no header"
     named = [title.strip() for title in titles if _HEADER.fullmatch(title.strip())]
@@ -141,10 +141,10 @@ def headers_shown(titles: Sequence[str]) -> str:
 
 
 def grids_of(source: Source, columns: Mapping[str, str] | None = None) -> list[Grid]:
-    """Read every sheet of a file as it stands, with nothing understood of it. Raises BadInput."""
+    """Read every sheet of a file as plain rows. Raises BadInput."""
     if source.format is Format.TEXT:
         return [read_text(source, columns or {})]
-    # Imported here: a text needs no second process.
+    # Imported here, because texts need no second process.
     from config.sheets.workbook import read_grids  # noqa: PLC0415
 
     return read_grids(source)
@@ -153,7 +153,7 @@ def grids_of(source: Source, columns: Mapping[str, str] | None = None) -> list[G
 def _chosen(
     source: Source, grids: Sequence[Grid], sheet: str | None, columns: Mapping[str, str]
 ) -> tuple[Grid, list[str]]:
-    """Choose the sheet that is named, or `candidates`, or the only one, or that with addresses."""
+    """Choose the named sheet, else `candidates`, the only sheet, or the one with addresses."""
     place, wanted = Place(source.file), (sheet or USUAL_SHEET).strip().casefold()
     named = [grid for grid in grids if (grid.sheet or "").strip().casefold() == wanted]
     fitting = [g for g in grids if "email1" in fields_of(_top(g, columns), columns)]
@@ -178,7 +178,7 @@ def _chosen(
 
 
 def _top(grid: Grid, columns: Mapping[str, str]) -> list[str]:
-    """The header of a sheet, or what comes nearest to one."""
+    """The header of a sheet, or the row most like one."""
     top = [cells for _, cells in grid.rows[:ABOVE_AT_MOST]] or [[]]
     return top[header_among(top, columns)[0]]
 
@@ -186,7 +186,7 @@ def _top(grid: Grid, columns: Mapping[str, str]) -> list[str]:
 def _columns(
     grid: Grid, header: int, titles: Sequence[str], columns: Mapping[str, str]
 ) -> tuple[dict[str, int], list[Mistake]]:
-    """Find the column of each field, and say what is wrong with the header."""
+    """Find the column of each field, and the mistakes in the header."""
     all_of: dict[str, list[int]] = {}
     for at, name in enumerate(fields_of(titles, columns)):
         if name is not None:
@@ -218,10 +218,10 @@ def _columns(
 
 
 def _sift(table: Table, above: Sequence[FileRow], columns: Mapping[str, str]) -> None:
-    """Keep only the rows that may be people, and say who would be lost in the others."""
+    """Keep only the rows that may be people, and report people in the others."""
     grid, width, known = table.grid, len(table.headers), {*table.by_field.values()}
     person = [table.by_field[name] for name in PERSON if name in table.by_field]
-    # As after sorting the header among the people.
+    # Sorting a sheet can move its header among the people.
     lost = [number for number, cells in above if is_person(cells, person)]
     found = [(grid.place(number, person[-1]), ABOVE) for number in lost]
     outside = [grid.place(number) for number, cells in above if any(map(is_address, cells))]
@@ -256,7 +256,7 @@ def _sift(table: Table, above: Sequence[FileRow], columns: Mapping[str, str]) ->
 
 
 def _torn(delimiter: str, cells: Sequence[str], width: int) -> str | None:
-    """Say what is wrong with a row of a text that has too many cells, or other rows in a cell."""
+    """Say what is wrong with a text's row that has too many cells, or whole rows in a cell."""
     if any(cell.strip() for cell in cells[width:]):
         why = f"this row has {len(cells):,} columns, the header has {width}"
         return f"{why}; put quotes around text that contains {shown(delimiter)}"
@@ -269,5 +269,5 @@ def _torn(delimiter: str, cells: Sequence[str], width: int) -> str | None:
     return None
 
 
-# It begins with a letter, and has no sign of a setting, of code or of an address of the network.
+# A header begins with a letter, and has no sign of a setting, code or network address.
 _HEADER = re.compile(r"[^\W\d_][^={}<>\\\"$@\n]{0,79}")

@@ -1,6 +1,6 @@
-"""Tables in text: their encoding, and comma, semicolon, tab or bar between the cells.
+"""Read tables in text, with comma, semicolon, tab or bar between the cells.
 
-An encoding is never guessed: of what is no Unicode a person is asked how its words read right.
+Encodings are never guessed: if a text is not Unicode, a person is asked which words read right.
 """
 
 import csv
@@ -16,10 +16,10 @@ from config.sheets.cells import MOST_CELLS, FileRow, Grid
 from config.sheets.files import TOO_LARGE, Format, Source, marked_encoding
 from config.sheets.headers import header_among
 
-HEAD = 65_536  # characters in which the header is looked for
+HEAD = 65_536  # the header must be within so many characters
 ASK = ", or write the right one under candidates:  encoding: …"
-MOST_SHOWN, WORDS = 6, 3  # encodings in a question, and the words of each
-MOST_WORDS, LONGEST = 50_000, 200  # that are looked at, and the bytes of each
+MOST_SHOWN, WORDS = 6, 3  # encodings in a question, and words shown of each
+MOST_WORDS, LONGEST = 50_000, 200  # words that are compared, and bytes of each, at most
 LIKELY = (
     *("windows-1252", "windows-1250", "windows-1251", "windows-1253", "windows-1254"),
     *("mac_roman", "cp850", "cp932", "gb18030", "cp949", "cp950"),
@@ -28,7 +28,7 @@ STRAY_QUOTE = 'the rows cannot be told apart from here on; close or remove the o
 
 
 def read_text(source: Source, columns: Mapping[str, str]) -> Grid:
-    """Read a text with the delimiter with which its header names most fields. Raises BadInput."""
+    """Read a text by the delimiter that makes its header name most fields. Raises BadInput."""
     text = decoded(source)
 
     def fit(delimiter: str) -> tuple[int, int]:
@@ -49,9 +49,9 @@ def read_text(source: Source, columns: Mapping[str, str]) -> Grid:
 
 
 def _rows(text: str, delimiter: str, *, strict: bool = False) -> Iterator[FileRow]:
-    """Go through the rows that hold anything, each with the line on which it begins.
+    """Yield the rows that are not empty, each with the line on which it begins.
 
-    One without cells comes last if the rows cannot be told apart from there on.
+    If rows cannot be told apart from some line on, the last row has that line and no cells.
     """
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=strict)
     begins = 1
@@ -67,7 +67,7 @@ def _rows(text: str, delimiter: str, *, strict: bool = False) -> Iterator[FileRo
 def decoded(source: Source) -> str:
     """Decode by the byte-order mark, as UTF-8, or as the definition or the page itself says.
 
-    Raises BadInput if it is no text, or with the question how its words read right.
+    Raises BadInput if it is no text, or to ask in which encoding its words read right.
     """
     data, mark = source.data, marked_encoding(source.data)
     page = _DECLARED.search(data[:HEAD]) if source.format is Format.PAGE else None
@@ -91,11 +91,11 @@ def _as(encoding: str, data: bytes) -> str:
 
 
 def _readings(data: bytes) -> list[tuple[str, str]]:
-    """Some words as likely encodings read them, each with its encoding; fewest signs come first.
+    """Some words as likely encodings decode them, and the encoding; fewest symbols come first.
 
-    Encodings that read all words alike are one. The words are those that are read in most ways.
+    Encodings that agree on all words count once. The words are those that differ most.
     """
-    # In all these encodings what stands between words is ASCII, and never a part of a letter.
+    # In all these encodings separators are ASCII, and never part of another character.
     found = (each[0] for each in _WORD.finditer(data))
     words = (each for each in found if not each.isascii() and len(each) < LONGEST)
     sample = b"\n".join(dict.fromkeys(itertools.islice(words, MOST_WORDS)))
@@ -115,10 +115,10 @@ def _readings(data: bytes) -> list[tuple[str, str]]:
     return sorted(zip(said, read.values(), strict=True), key=signs)[:MOST_SHOWN]
 
 
-_ODD = "[\0\x80-\x9f\ud800-\udfff]"  # in no text that is read as it was written
+_ODD = "[\0\x80-\x9f\ud800-\udfff]"  # in no text that was decoded correctly
 _WORD = re.compile(rb'[^ \t\r\n",;<>]+')
 _DECLARED = re.compile(
     rb"<(?:meta|\?xml)\b[^>]{0,200}?(?:charset|encoding)\s*=[\s\"']*([\w.:-]+)", re.I
 )
-# An apostrophe that programs put before text that looks like a formula.
+# Programs put an apostrophe before text that looks like a formula.
 _GUARDED = tuple(f"'{sign}" for sign in "=+-@\t\r\n")

@@ -1,7 +1,7 @@
-"""The sheets of a workbook or of a web page, read in a process of its own.
+"""Read the sheets of a workbook or a web page, in a process of its own.
 
-Such a file may be built to use up a machine. So `python -m config.sheets.workbook` reads it under
-limits of memory and time, from standard input, and answers with pickled grids.
+Such a file may be built to exhaust a machine. So `python -m config.sheets.workbook` reads it from
+standard input, under limits of memory and time, and writes pickled grids to standard output.
 """
 
 import io
@@ -23,20 +23,20 @@ from config.sheets.files import SAVE_AS, TOO_LARGE, Format, Source
 from config.sheets.text import decoded
 
 MEMORY = 640 * 2**20
-SECONDS = 60  # of the child's own work
-PATIENCE = 600  # seconds, on a machine that gives it hardly any time
+SECONDS = 60  # of processor time
+PATIENCE = 600  # seconds to wait for it on a busy machine
 # 100,000 people unpack to 40 MB; a few kilobytes can unpack to gigabytes.
 MOST_UNPACKED = 256 * 2**20
 
 DAMAGED = f"this file is damaged, or no workbook of a kind that can be read; {SAVE_AS}"
-HARD = (  # cells over several rows, and what is hidden or struck
+HARD = (  # cells that span rows, are hidden or struck through
     "//table//*[@rowspan > 1 or normalize-space() and (@hidden or self::s or self::strike or "
     "self::del or contains(@style, 'line-through') or "
     "contains(translate(@style, ' ', ''), 'display:none'))]"
 )
-OURS = "campaign"  # who wrote the comments of a marked copy
+OURS = "campaign"  # the author of comments in a marked copy
 WHITE = (("rgb", "FFFFFFFF"), ("rgb", "00FFFFFF"), ("theme", 0), ("indexed", 9))
-RED = re.compile("..[B-F].[0-3].[0-3].")  # as programs call it, of any strength
+RED = re.compile("..[B-F].[0-3].[0-3].")  # red of any strength
 MERGED = re.compile(rb'<(?:\w+:)?mergeCell [^<>]*?\bref="([^"]+)"')
 
 
@@ -54,7 +54,7 @@ def read_grids(source: Source) -> list[Grid]:
             # A library's messages may contain what people wrote in cells.
             stderr=subprocess.DEVNULL,
             env={**os.environ, "PYTHONPATH": path, "OPENBLAS_NUM_THREADS": "1"},
-            start_new_session=True,  # whoever types Ctrl-C stops the command, not what it reads
+            start_new_session=True,  # Ctrl-C stops the command, not this child
             timeout=PATIENCE,
             check=False,
         )
@@ -68,7 +68,7 @@ def read_grids(source: Source) -> list[Grid]:
 
 
 def main() -> None:
-    """Read the file on standard input, and write its sheets, or why not, to standard output."""
+    """Read the file on standard input; write its sheets, or an Unfit, to standard output."""
     with suppress(ImportError, ValueError, OSError):  # not every system can limit a process
         import resource  # noqa: PLC0415
 
@@ -100,14 +100,14 @@ def _sheets(data: bytes) -> Iterator[Grid]:
         grid = Grid(Path(), [], sheet.title)
         rows: dict[int, dict[int, str]] = defaultdict(dict)
         for number, column in sorted(sheet._cells):
-            cell = sheet._cells.pop((number, column))  # to need the memory only once
+            cell = sheet._cells.pop((number, column))  # frees its memory
             at, value = (number, column - 1), cell.value
             if not (ours := cell.comment and cell.comment.author == OURS):
                 grid.comments |= {at: cell.comment.text} if cell.comment else {}
             if not ours and cell._style.fillId in fills:
                 grid.fills[at] = cell._style.fillId
             text = text_of(value)
-            # An empty text is a result; an empty result of another kind was never calculated.
+            # An empty text is a result. Any other empty result was never calculated.
             if value is None and cell.data_type == "n" and (sheet.title, *at) in formulas:
                 text = UNCALCULATED
             if text.strip():
@@ -116,7 +116,7 @@ def _sheets(data: bytes) -> Iterator[Grid]:
                 rows[number][column - 1] = text
                 grid.struck |= {at} if _is_struck(cell) else set()
         grid.hidden = {n for n, row in sheet.row_dimensions.items() if row.hidden or row.ht == 0}
-        for area in sheet.merged_cells.ranges:  # every row that holds anything has the value
+        for area in sheet.merged_cells.ranges:  # each of its rows that is not empty gets the value
             text = rows[area.min_row].get(area.min_col - 1, "") if area.min_row in rows else ""
             for number in [n for n in rows if text and area.min_row < n <= area.max_row]:
                 rows[number].setdefault(area.min_col - 1, text)
@@ -126,9 +126,9 @@ def _sheets(data: bytes) -> Iterator[Grid]:
 
 
 def _formulas(data: bytes) -> set[tuple[str, int, int]]:
-    """The sheets, rows and columns (from 0) of all formulas.
+    """The sheet, row and column (from 0) of each formula.
 
-    Raises Unfit for what is damaged, or takes too much.
+    Raises Unfit for a damaged workbook, or one that takes too much.
     """
     from openpyxl import load_workbook  # noqa: PLC0415
     from openpyxl.worksheet.cell_range import CellRange  # noqa: PLC0415
@@ -140,7 +140,7 @@ def _formulas(data: bytes) -> set[tuple[str, int, int]]:
             raise Unfit(DAMAGED)
         names = [name for name in archive.namelist() if re.search(r"sheets/[^/]*\.xml$", name)]
         texts = [archive.read(name) for name in names]
-    # Each merged cell takes time and memory, also where nothing stands.
+    # Each merged cell takes time and memory, even if it is empty.
     areas = (CellRange(ref.decode()).size for text in texts for ref in MERGED.findall(text))
     if sum(area["rows"] * area["columns"] for area in areas) > MOST_CELLS:
         raise Unfit(TOO_LARGE)
@@ -194,14 +194,14 @@ def _pages(data: bytes) -> list[Grid]:
                     raise Unfit(TOO_LARGE)
             if any(cells):
                 grid.rows.append((at, cells))
-        table.clear(keep_tail=True)  # a table inside a cell is one of its own
+        table.clear(keep_tail=True)  # a table inside a cell is read by itself
     if not grids:
         raise Unfit("this is a web page without a table; export the table as .xlsx or .csv")
     return grids
 
 
 if __name__ == "__main__":
-    # Under its own name, so that what is pickled here can be unpickled by whoever asked.
+    # Imported by its name, so that the parent can unpickle what is pickled here.
     from config.sheets import workbook
 
     workbook.main()
