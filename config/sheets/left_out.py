@@ -37,8 +37,8 @@ Counts = Mapping[str, int]  # how many rows have each value, the most frequent f
 
 
 class Finding(NamedTuple):
-    """One thing that could decide who is invited, and what to do. A column has its `title`, a `blank`
-    to fill in, the values to `keep` if these are certain, and `told`: values that exclude somebody.
+    """One thing that could decide who is invited, and what to do. A column has a `title`, a `blank`
+    to fill in, the values to `keep` if these are certain, and `told`: values that exclude people.
     """
 
     what: str

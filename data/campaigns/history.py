@@ -1,4 +1,4 @@
-"""Every request and every decision of a campaign in order, with who and why; or of one person."""
+"""Every request and decision about a campaign or a person, in order, with who and why."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -26,8 +26,8 @@ class NotInCampaign(NotAsTyped):
 class Event:
     """One request (`word` is its operation) or one decision of a person (`who` is set).
 
-    `about` is whom it was about: an address, a number of people, or the project itself. `came` is
-    what came of a request; `words` are the service's own, or the reason that a person typed.
+    `about` names its subject: an address, a number of people, or the project. `came` is a
+    request's result; `words` are the service's own, or the reason that a person typed.
     """
 
     at: datetime
@@ -80,9 +80,9 @@ def _about(op: Op, emails: list[str]) -> str:
 
 
 def _decisions(session: Session, campaign_id: int, person_id: int | None) -> Iterator[Event]:
-    """Those about the campaign; of a person also what became of their mailbox on the list."""
+    """Decisions about the campaign, or about a person and their do-not-contact entries."""
     listed: dict[int, str] = {}
-    # Accepting a ledger is by key: the campaign may be new to it.
+    # A ledger is accepted by the campaign's key, because the campaign may be new to it.
     key = session.get_one(Campaign, campaign_id).key
     accepted = and_(DECISION.c.word == ACCEPT, DECISION.c.value["campaign"].as_string() == key)
     theirs = or_(DECISION.c.campaign_id == campaign_id, accepted)

@@ -1,7 +1,7 @@
-"""What a campaign's file says is taken into the ledger: the campaign, its people, their steps.
+"""Take a campaign's file into the ledger: the campaign, its people, and their steps.
 
-A person is an email key within a campaign. Nobody is ever taken out: whoever is gone from the file
-is only not listed any more. A file whose bytes the ledger has already taken in costs nothing.
+A person is an email key within a campaign. People are never removed: those who are gone from the
+file are marked as not listed. A file whose bytes the ledger already has is skipped.
 """
 
 from collections.abc import Mapping, Sequence
@@ -50,9 +50,9 @@ class Elsewhere(NotAsTyped):
 
 @dataclass(frozen=True, slots=True)
 class Intake:
-    """What came of a file: how many people are new, and who is gone from it or back (`email1`).
+    """The result of taking in a file: how many people are new, and who is gone or back (`email1`).
 
-    `too_many_gone` says in words that the guard stops the run; then nothing was taken in.
+    `too_many_gone` says why the guard stops the run; then nothing was taken in.
     """
 
     campaign_id: int
@@ -66,7 +66,7 @@ class Intake:
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """What a person let pass, and who: more people gone than the guard allows, another project."""
+    """Who allowed what: that more people are gone than the guard permits; a renamed project."""
 
     who: str = ""
     removed: bool = False
@@ -104,7 +104,7 @@ def take_in(
     new = {key: fields for key, fields in listed.items() if key not in before}
     add_people(session, campaign.id, new)
     if new and session.get_bind().dialect.name == "postgresql":
-        # A server plans by what it last counted: of new people it would read all for each claim.
+        # PostgreSQL plans by its statistics: without new ones, each claim would read all people.
         session.execute(text("ANALYZE person, step"))
     pilot = known_person(session, campaign.id, email_key(read.definition.invites.pilot or ""))
     campaign.pilot_id = pilot.id if pilot else None
@@ -118,8 +118,8 @@ def take_in(
 def refuse_elsewhere(campaign: Campaign, settings: Settings) -> None:
     """Raise Elsewhere unless the settings name the campaign's own service and account.
 
-    At another account the same ids mean other projects and other people. Settings without a
-    service send nothing.
+    At another account the same ids are other projects and people. Settings without a service
+    pass, because nothing can be sent with them.
     """
     key, before, after = campaign.key, campaign.service, settings.base_url
     if after and before != after:
@@ -130,7 +130,7 @@ def refuse_elsewhere(campaign: Campaign, settings: Settings) -> None:
 
 
 def add_people(session: Session, campaign_id: int, new: Mapping[str, Sent]) -> None:
-    """Write people, each with the two steps."""
+    """Add people, each with two steps."""
     keys = list(new)
     for at in range(0, len(keys), AT_ONCE):
         people = [
@@ -173,8 +173,8 @@ def _known_people(session: Session, campaign: Campaign) -> dict[str, Row[Any]]:
 def _after_corrections(
     asked: Mapping[str, Sent], forgotten: Mapping[str, str], before: Mapping[str, Row[Any]]
 ) -> dict[str, Sent]:
-    """A row with an address that was corrected means whoever it became, also once the wrong address
-    was forgotten (`forgotten`: what stands for it); such a row alone means nobody."""
+    """For a row with a corrected address, list the person it became, even if the wrong address was
+    forgotten (`forgotten` has its hash). Other forgotten addresses are dropped."""
     by_id = {row.id: row for row in before.values()}
     listed = {key: fields for key, fields in asked.items() if key not in forgotten}
     for key, fields in asked.items():
@@ -189,7 +189,7 @@ def _after_corrections(
 def _too_many(
     campaign: Campaign, read: CampaignFile, gone: Sequence[Row[Any]], before: Mapping[str, Row[Any]]
 ) -> str | None:
-    """Say that more people are gone than the definition allows, who were not corrected either."""
+    """Say that more people are gone than the guard allows, corrected addresses not counted."""
     pilot = email_key(invites_of(campaign).pilot or "")
     number = sum(row.became is None and row.email_key != pilot for row in gone)
     listed, share = sum(row.listed for row in before.values()), read.definition.guard.removed
@@ -217,7 +217,7 @@ def _first(session: Session, read: CampaignFile, settings: Settings) -> Campaign
 
 
 def _follow(session: Session, campaign: Campaign, read: CampaignFile) -> tuple[str, ...]:
-    """Whatever was not sent yet follows the file; says what can not follow it any more."""
+    """Update what was not sent yet from the file; returns notes on what is too late."""
     definition, own, before = read.definition, own_steps(session, campaign.id), campaign.spec or {}
     create, attach, asked = own[Op.CREATE], own[Op.ATTACH], definition.problem
     people = not isinstance(definition.candidates, PeopleTable)  # they have rows of their own
@@ -240,10 +240,10 @@ def _follow(session: Session, campaign: Campaign, read: CampaignFile) -> tuple[s
 def _refuse_another(
     session: Session, campaign: Campaign, read: CampaignFile, allowed: Allowed
 ) -> None:
-    """Raise KeyInUse if the file means another project or problem than was sent.
+    """Raise KeyInUse if the file names another project or problem than was sent.
 
-    The service has no update (interface 4): people would be invited to the wrong test. A project
-    of another name may be the same one; a person says so.
+    The service has no update (interface 4), so people would be invited to the wrong test. A person
+    may say that a project with another name is the same one.
     """
     typed = command("run", Path(read.file.name), "--keep-project")
     renamed = f"{typed}   (if only its name has changed)"
@@ -261,15 +261,15 @@ def _refuse_another(
 
 
 def _plain(name: str | None) -> str | None:
-    """As people read it: blanks and capitals do not make another project."""
+    """Reduce a name to how people read it, without blanks and capitals."""
     return name and " ".join(normalize("NFC", name).split()).casefold()
 
 
 def _reword(
     session: Session, campaign_id: int, before: Mapping[str, Row[Any]], listed: Mapping[str, Sent]
 ) -> None:
-    """Write everybody's name as it is now, and what is sent of people who are not added; a refused
-    add waits again."""
+    """Update everybody's name, and the fields of people who are not added yet; a refused add waits
+    again."""
     added = (State.SENDING, State.DONE)
     people = [
         {"id": row.id, "name_key": name_key(fields)}

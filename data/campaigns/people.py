@@ -1,4 +1,4 @@
-"""The campaigns and people that the ledger has: found by key, and as rows for status and links."""
+"""Find campaigns and people in the ledger by key, or list them for status and links."""
 
 import hmac
 from collections.abc import Collection, Iterable, Mapping
@@ -27,7 +27,7 @@ from data.store.tables import (
     one_of,
 )
 
-ERASED = "forgotten:"  # before the hash that stands for the email key of somebody forgotten
+ERASED = "forgotten:"  # begins the email key of somebody forgotten; a hash follows
 LEDGER_ID = LedgerId.metadata.tables["ledger"].c.uuid
 NAMES = tuple(
     func.coalesce(PERSON.c.fields[name].as_string(), "").label(name)
@@ -45,7 +45,7 @@ class PersonRow:
     """One person of a campaign, as status, links and results show them.
 
     `add` and `invite` are the states of their two steps, `candidate_id` is the service's.
-    `listed` is false for who is no longer in the file.
+    `listed` is false once they are gone from the file.
     """
 
     person_id: int
@@ -60,7 +60,7 @@ class PersonRow:
 
 
 def find(session: Session, key: str) -> Campaign:
-    """The campaign of this key. Raises NoSuchCampaign with the nearest key."""
+    """The campaign with this key. Raises NoSuchCampaign with the nearest key."""
     found = known(session, key)
     if found is None:
         close = get_close_matches(key, session.scalars(select(col(Campaign.key))).all(), n=1)
@@ -69,12 +69,12 @@ def find(session: Session, key: str) -> Campaign:
 
 
 def known(session: Session, key: str) -> Campaign | None:
-    """The campaign of this key; None: the ledger has none."""
+    """The campaign with this key; None if the ledger has none."""
     return session.scalar(select(Campaign).where(col(Campaign.key) == key.strip().lower()))
 
 
 def known_person(session: Session, campaign_id: int, key: str) -> Person | None:
-    """The person with this email key; None: the campaign has nobody there."""
+    """The person with this email key; None if the campaign has nobody there."""
     them = select(Person).where(PERSON.c.campaign_id == campaign_id, PERSON.c.email_key == key)
     return session.scalar(them)
 
@@ -82,9 +82,9 @@ def known_person(session: Session, campaign_id: int, key: str) -> Person | None:
 def rows(
     session: Session, campaign_id: int, held: Collection[int] | None = None
 ) -> list[PersonRow]:
-    """Everybody who is or was in the file, but for addresses corrected in time, in its order.
+    """Everybody who is or was in the file, in its order, without addresses corrected in time.
 
-    With `held`: of them, these people and whoever was refused.
+    With `held`: only these people, and those who were refused.
     """
     columns = (PERSON.c.id, PERSON.c.email_key, PERSON.c.email1, _add.c.service_id)
     states = (_add.c.state, _invite.c.state, func.coalesce(_invite.c.why, _add.c.why))
@@ -98,8 +98,8 @@ def rows(
 
 
 def alike(session: Session, campaign_id: int, held: Collection[int]) -> Iterable[Any]:
-    """The people of `rows`, counted: the `number` of those with the same states `add` and `invite`
-    who are `listed`, or not, and `held`, or not."""
+    """Count the people of `rows`: the `number` of those who agree in `add`, `invite`, `listed` and
+    `held`."""
     states = (_add.c.state.label("add"), _invite.c.state.label("invite"))
     kinds = (*states, PERSON.c.listed, one_of(PERSON.c.id, "held").label("held"))
     counted = _everybody(campaign_id, func.count().label("number"), *kinds).group_by(*kinds)
@@ -113,7 +113,7 @@ def _everybody(campaign_id: int, *columns: Any) -> Select[Any]:
         .join(_invite, steps_of(_invite, Op.INVITE))
         .where(
             PERSON.c.campaign_id == campaign_id,
-            PERSON.c.email1 != "",  # or forgotten
+            PERSON.c.email1 != "",  # not forgotten
             or_(PERSON.c.listed, PERSON.c.became.is_(None), _add.c.part_id.is_not(None)),
         )
     )
@@ -134,31 +134,31 @@ def own_steps(session: Session, campaign_id: int, person_id: int = 0) -> dict[Op
 
 
 def name_key(fields: Mapping[str, Any]) -> str:
-    """Reduce a person's name to the form that is compared: its words, in any field."""
+    """Reduce a person's name to the form that is compared: its words, sorted."""
     whole = f"{fields.get('first_name') or ''} {fields.get('last_name') or ''}"
     return " ".join(sorted(normalize("NFKD", whole).casefold().split()))
 
 
 def invites_of(campaign: Any) -> Invites:
-    """How the definition of a campaign (or its row) has it that invitations are sent."""
+    """The `invites` of a campaign's definition, from the campaign or its row."""
     return _invites(dumps((campaign.spec or {}).get("invites", {}), sort_keys=True))
 
 
 def hashed(uuid: str, texts: Iterable[str]) -> dict[str, str]:
-    """What stands for these texts in the ledger of this uuid: it says nothing without it."""
+    """Hash each text with the ledger's uuid as the key."""
     return {text: hmac.digest(uuid.encode(), text.encode(), "sha256").hex() for text in texts}
 
 
 def signs(session: Session, texts: Iterable[str]) -> dict[str, str]:
-    """What stands for these texts in this ledger."""
+    """Hash each text with this ledger's uuid."""
     return hashed(str(session.scalar(select(LEDGER_ID))), texts)
 
 
 def forgotten_among(
     session: Session, texts: Collection[str], digest: Any = FORGOTTEN.c.digest
 ) -> set[str]:
-    """Which of these email keys (or mailboxes, by `mailbox_digest`) were forgotten; no file ever
-    brings them back."""
+    """Which of these email keys (or mailboxes, by `mailbox_digest`) were forgotten: no file brings
+    them back."""
     gone = set(session.scalars(select(digest)))
     return {text for text, sign in signs(session, texts).items() if sign in gone} if gone else set()
 

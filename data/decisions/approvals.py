@@ -1,6 +1,6 @@
-"""Approvals: a plan is shown with its code, and a person says yes or no to exactly that.
+"""Approvals: a person says yes or no to exactly the plan that was shown, by its code.
 
-The same word approves the pilot's email, once the pilot has it. What makes an approval void is in
+The same word approves the pilot's email, once it was sent. What voids an approval is in
 eligibility/holds.py.
 """
 
@@ -17,7 +17,7 @@ from data.store.states import Op, State
 from data.store.tables import Campaign, Step
 
 PILOT = "pilot"  # in the place of a plan's code
-OWN = "approved by the same person who ran it"  # and to whom its plan was shown
+OWN = "approved by the same person who ran it"  # the plan was shown to the same person
 
 
 class NothingToApprove(NotAsTyped):
@@ -41,7 +41,7 @@ class Answered:
 
 
 def show(session: Session, campaign_id: int, code: str, who: str) -> None:
-    """Note that the plan of this code was shown, for a person to answer."""
+    """Note that the plan with this code was shown to a person."""
     if facts_of(session, campaign_id).shown != code:
         note(session, SHOWN, By(who), campaign_id, value=code)
 
@@ -51,10 +51,10 @@ def approve(
 ) -> Answered:
     """Say yes or no to what waits: the plan that was shown, or the email that the pilot has.
 
-    `only`: to nothing but the plan of this code, or PILOT.
+    `only`: answer only if the plan with this code, or PILOT, waits.
 
-    A no is never refused because the plan has changed. To approve what somebody rejected needs a
-    reason. Raises NothingToApprove, PlanChanged, ReasonMissing.
+    You can reject a plan even after it changed. Approving what somebody rejected needs a reason.
+    Raises NothingToApprove, PlanChanged, ReasonMissing.
     """
     campaign = session.get_one(Campaign, campaign_id)
     word, asked = REJECT if reject else APPROVE, facts_of(session, campaign_id)
@@ -86,7 +86,7 @@ def approve(
 
 
 def _pilots_email(session: Session, campaign: Campaign) -> Step:
-    """The invitation that the pilot has."""
+    """The pilot's invitation. Raises NothingToApprove unless it was sent."""
     if campaign.pilot_id is None:
         already = "; the plan is approved" if invites_of(campaign).approval is not None else ""
         raise NothingToApprove(key=campaign.key, why=already)

@@ -1,8 +1,8 @@
-"""What a person decides about people and campaigns: one journal, and one way to move a step.
+"""Decisions of a person about people and campaigns: one journal, and one way to move a step.
 
-Each decision is one function of a session, all or nothing: it raises NotDecided for whatever it
-cannot take, and then nothing was changed. The journal never holds an address or a name of its own;
-only a typed reason may.
+Each decision is a function of a session, all or nothing: if any part of it is refused, it raises
+NotDecided and changes nothing. The journal never holds addresses or names, except in a reason that
+somebody typed.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -42,14 +42,14 @@ class By:
 
 
 class Invited(StrEnum):
-    """What a decision to invite somebody means for them."""
+    """What a decision to invite means for a person."""
 
     AGAIN = "is invited once more by the next run: a second email"
     AFTER_ALL = "is invited by the next run"
 
 
 class NotDecided(NotAsTyped):
-    """Names and addresses stand in `objections` alone: what it says may go anywhere."""
+    """Only `objections` hold names and addresses, so the text itself may go anywhere."""
 
     says = "Nothing was changed, because of what stands above ({count})."
 
@@ -74,7 +74,7 @@ def withdraw(session: Session, campaign_id: int, emails: Sequence[str], by: By) 
 
 
 def undo(session: Session, campaign_id: int, emails: Sequence[str], by: By) -> list[str]:
-    """Take withdrawals back: each step stands again where its last request left it."""
+    """Take withdrawals back: each step returns to the state of its last request."""
     people = _people(session, campaign_id, emails, _not_withdrawn)
     for person, steps in people:
         for step in steps.values():
@@ -86,8 +86,8 @@ def undo(session: Session, campaign_id: int, emails: Sequence[str], by: By) -> l
 def invite(
     session: Session, campaign_id: int, emails: Sequence[str], by: By, *, through: bool = True
 ) -> dict[str, Invited]:
-    """Invite these people once more, or (`through`) although they are held. Returns what each
-    decision was."""
+    """Invite these people once more, or (`through`) although they are held. Returns what it means
+    for each."""
     if not by.why.strip():
         raise ReasonMissing
     people = _people(session, campaign_id, emails, _against_inviting)
@@ -105,9 +105,9 @@ def invite(
 
 
 def correct(session: Session, campaign_id: int, old: str, new: str, by: By) -> str:
-    """Put the right address in the place of a wrong one: two people, one decision.
+    """Replace a wrong address: the old and the new address are two people in the ledger.
 
-    Whoever has the old address gets nothing more; a run adds and invites the new one. Returns it.
+    The old address gets nothing more; a run adds and invites the new one, which is returned.
     """
     [email1] = parsed([new], checked_address)
     [(person, steps)] = _people(session, campaign_id, [old], _against_correcting)
@@ -115,14 +115,14 @@ def correct(session: Session, campaign_id: int, old: str, new: str, by: By) -> s
     if (why_not := _against_address(session, person, email1, other)) is not None:
         raise NotDecided([(new, why_not)])
     step_back(session, steps, "corrected", by)
-    if other is not None and other.became == person.id:  # corrected by mistake: back again
+    if other is not None and other.became == person.id:  # an earlier correction is undone
         other.became = None
         for step in own_steps(session, campaign_id, other.id).values():
             move(session, step, "undo")
     elif other is None:
         key = email_key(email1)
         add_people(session, campaign_id, {key: {**person.fields, "email1": email1}})
-        session.get_one(Campaign, campaign_id).digest = ""  # the file may say more of them by now
+        session.get_one(Campaign, campaign_id).digest = ""  # the next run reads the file anew
         other = known_person(session, campaign_id, key)
     if other is None:
         raise LookupError("a person was added and is not there")
@@ -146,7 +146,7 @@ def block(session: Session, typed: Sequence[str], by: By, *, lift: bool = False)
 
 
 def parsed(typed: Iterable[str], parse: Callable[[str], str]) -> list[str]:
-    """What each of these is. Raises NotDecided for any that is not what is wanted."""
+    """Parse each text. Raises NotDecided with those that cannot be parsed."""
     read, objections = [], []
     for each in typed:
         try:
@@ -159,7 +159,7 @@ def parsed(typed: Iterable[str], parse: Callable[[str], str]) -> list[str]:
 
 
 def pause(session: Session, campaign_id: int, by: By, *, resume: bool = False) -> bool:
-    """Send nothing more of a campaign from the next request on, or go on; whether it changes it."""
+    """Pause a campaign from the next request on, or resume it. Returns whether that is new."""
     word = "resume" if resume else "pause"
     if (facts_of(session, campaign_id).paused or "resume") == word:
         return False
@@ -184,9 +184,9 @@ def note(
 
 
 def move(session: Session, step: Step, name: str, value: int | None = None, why: str = "") -> bool:
-    """Move one step, and the part that counts for it, by a person's word; False: it does not fit.
+    """Move a step, and the part that counts for it, by a person's word. False: it does not fit.
 
-    `value` is the id of the service that goes with the word.
+    `value` is the service's id, if one goes with the word.
     """
     word = WORDS[name]
     if step.state not in word.fits:
@@ -207,7 +207,7 @@ def move(session: Session, step: Step, name: str, value: int | None = None, why:
 
 
 def step_back(session: Session, steps: OwnSteps, word: str, by: By) -> None:
-    """Whoever was added stays added: only what is still to come, or unknown, is given up."""
+    """Give up what is still to come, or unsure. People who were added stay added."""
     why = f"{word} by {by.who}" + (f": {by.why}" if by.why else "")
     move(session, steps[Op.INVITE], "withdraw", why=why)
     if steps[Op.ADD].state is not State.DONE:
@@ -217,7 +217,7 @@ def step_back(session: Session, steps: OwnSteps, word: str, by: By) -> None:
 def _people(
     session: Session, campaign_id: int, emails: Iterable[str], against: Any
 ) -> list[tuple[Person, OwnSteps]]:
-    """The people of these addresses with their steps. Raises NotDecided for any who do not fit."""
+    """The people at these addresses, with their steps. Raises NotDecided if any does not fit."""
     found, objections = {}, []
     for typed in emails:
         person = known_person(session, campaign_id, email_key(typed))
@@ -238,7 +238,7 @@ def _people(
 
 
 def _let_through(session: Session, person: Person) -> list[str]:
-    """Lift every hold that keeps this person back; returns the kinds."""
+    """Lift every hold on this person. Returns the kinds of hold."""
     lifted: list[str] = []
     campaign = session.get_one(Campaign, person.campaign_id)
     while hold := holds(session, campaign, [person.id]).get(person.id):
@@ -260,7 +260,7 @@ def _not_withdrawn(_: Session, __: Person, steps: OwnSteps) -> str | None:
 
 
 def _against_correcting(session: Session, person: Person, steps: OwnSteps) -> str | None:
-    """Who is held would be free of it under another address."""
+    """Why not: a correction would free a held person of the hold."""
     campaign = session.get_one(Campaign, person.campaign_id)
     hold = holds(session, campaign, [person.id]).get(person.id)
     if hold is None or hold.kind in (Kind.GONE, Kind.WITHDRAWN):
@@ -280,7 +280,7 @@ def _against_inviting(session: Session, person: Person, steps: OwnSteps) -> str 
 
 
 def _any_part(session: Session, state: State, *steps: Step) -> bool:
-    """Whether any request for these steps stands there, whatever was decided since."""
+    """Whether a part of any request for these steps is in this state."""
     them = PART.c.step_id.in_([step.id for step in steps]), PART.c.state == state
     return session.scalar(select(PART.c.id).where(*them).limit(1)) is not None
 
@@ -295,7 +295,7 @@ def _against_address(
         return "was forgotten on request"
     if other is None or other.became == person.id:
         return None
-    # Somebody with whom nothing was done: corrections never lead in a circle, or to a withdrawal.
+    # It may be an untouched candidate: so corrections never form a circle or undo a withdrawal.
     steps = own_steps(session, other.campaign_id, other.id).values()
     untouched = other.became is None and {State.WAITING} == {step.state for step in steps}
     return None if untouched else "is a candidate of this campaign already"

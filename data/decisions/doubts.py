@@ -1,4 +1,4 @@
-"""What is unsure, with its evidence, and the verdict of a person on it."""
+"""Doubts: what may have happened, with its evidence, and a person's verdict on it."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -21,9 +21,9 @@ NEEDS_ID = (Op.CREATE, Op.ADD)  # `sent` needs the id that the service gave
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """One step that may have happened: of a person, or of the project itself (`email1` "").
+    """One step that may have happened: of a person, or of the project itself (`email1` is "").
 
-    `phase`, `status` and `answer` say how far its last request got and what the service wrote.
+    `phase`, `status` and `answer` say how far its last request got, and what the service wrote.
     """
 
     step_id: int
@@ -45,10 +45,10 @@ class Doubt:
 
 @dataclass(frozen=True, slots=True)
 class Settlement:
-    """A person's word on one doubt. `email` is "" for the project's own two steps.
+    """A person's verdict on one doubt: `word`. `email` is "" for the project's own two steps.
 
-    `value` is the service's id. `part_id` is the request's part that was looked at; None: the
-    current one. `op` None: whichever of the person's steps is unsure.
+    `value` is the service's id. `part_id` is the part that the person looked at; None: the current
+    one. If `op` is None, it is the step of the person that is unsure.
     """
 
     word: str
@@ -59,7 +59,7 @@ class Settlement:
 
 
 def doubts(session: Session, campaign_id: int) -> list[Doubt]:
-    """Everything unsure of a campaign, in the order in which it was sent."""
+    """Everything that is unsure in a campaign, in the order of sending."""
     found = (
         select(STEP.c.id, PART.c.id, STEP.c.op, func.coalesce(PERSON.c.email1, ""), *NAMES)
         .add_columns(REQUEST.c.claimed_at, REQUEST.c.phase, REQUEST.c.status)
@@ -74,8 +74,8 @@ def doubts(session: Session, campaign_id: int) -> list[Doubt]:
 
 
 def leftovers(session: Session, campaign_id: int) -> list[tuple[Op, int | None]]:
-    """What a person may want to remove in the web application, with its id if one is known: a
-    project or candidates that may have been made and do not count."""
+    """Projects and candidates that may exist at the service and do not count, with their id if it
+    is known: a person may want to remove them in the web application."""
     late = PART.c.said_yes & (PART.c.state != State.DONE)
     theirs = (
         select(STEP.c.op, PART.c.service_id)

@@ -1,7 +1,7 @@
-"""Forgetting somebody: that person and nobody else, everywhere in the ledger, for good.
+"""Forget a person everywhere in the ledger, for good, and nobody else.
 
-Rows and counts of campaigns stay, without a name. Keyed hashes of address and mailbox are all that
-is left, so that the same sheet never invites them again.
+Rows and counts of campaigns stay, without a name. Only keyed hashes of the address and mailbox are
+left, so the same sheet never invites this person again.
 """
 
 import re
@@ -31,17 +31,17 @@ from data.store.tables import (
     Person,
 )
 
-STANDS_FOR_THEM = "[forgotten]"  # in texts
+STANDS_FOR_THEM = "[forgotten]"  # replaces a name or address in a text
 NO_PILOT = "forgotten@forgotten.test"
 HOLDS_ANOTHER = "is why somebody of {} is held at another address; decide about that person first"
 
 
 @dataclass(frozen=True, slots=True)
 class InCampaign:
-    """What the ledger has of somebody in one campaign.
+    """What the ledger holds of a person in one campaign.
 
-    `file` and `table` named them: nobody but a person changes these. The service has no delete
-    (interface 4), so `candidate_id` in `project_id` stays there until a person removes it.
+    `file` and `table` name the person; they are changed by hand alone. The service has no
+    delete (interface 4): `candidate_id` stays in `project_id` until somebody removes it there.
     """
 
     campaign: str
@@ -57,7 +57,7 @@ class InCampaign:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """All that the ledger has of one address, and the others it was corrected from or to."""
+    """All that the ledger holds of an address, and addresses it was corrected from or to."""
 
     email: str
     campaigns: list[InCampaign]
@@ -67,14 +67,14 @@ class Known:
 
     @property
     def nowhere(self) -> bool:
-        """Whether the ledger never heard of this address."""
+        """Whether the ledger does not know this address."""
         return not (self.campaigns or self.blocked or self.forgotten)
 
 
 def held_of(session: Session, emails: Sequence[str]) -> list[Known]:
-    """What is held of these addresses; nothing is changed.
+    """What the ledger holds of these addresses. Nothing is changed.
 
-    Raises NotDecided for what is no address, unless somebody in a campaign has it.
+    Raises NotDecided for invalid addresses, unless somebody in a campaign has it.
     """
     keys = {email: email_key(email) for email in emails}
     known = {person.email_key for person in _people(session, list(keys.values()))}
@@ -97,8 +97,8 @@ def forget(session: Session, emails: Sequence[str], by: By) -> list[Known]:
     """Forget the people at these addresses in every campaign. Returns what was held of them.
 
     A person corrected from or to one of these addresses is another person and stays. Raises
-    NotDecided while a run is sending to one of them, or while one of them is why somebody at
-    another address is held: nobody could tell any more whether that is the same person.
+    NotDecided while a run sends to one of them, or while somebody at another address is held
+    because of one of them: afterwards nobody could tell whether both are the same person.
     """
     keys = list(map(email_key, emails))
     people, before = _people(session, keys), held_of(session, emails)
@@ -143,7 +143,7 @@ def _corrected(session: Session, key: str) -> list[str]:
 def _in_campaign(session: Session, person: Person) -> InCampaign:
     campaign = session.get_one(Campaign, person.campaign_id)
     steps = own_steps(session, campaign.id, person.id)
-    people = (campaign.spec or {}).get("candidates")  # None: they stand in the definition itself
+    people = (campaign.spec or {}).get("candidates")  # None: the definition itself lists them
     named = people and people.get("file")
     elsewhere = f"what {campaign.file} reads by its url or query" if people else None
     return InCampaign(
@@ -160,7 +160,7 @@ def _in_campaign(session: Session, person: Person) -> InCampaign:
 
 
 def _erase(session: Session, person: Person, sign: str) -> None:
-    """Leave the row without the person; whatever was still to be sent is given up."""
+    """Empty the row of the person, and give up what was still to be sent."""
     own = (STEP.c.campaign_id == person.campaign_id) & (STEP.c.person_id == person.id)
     to_come = STEP.c.state.in_((State.WAITING, State.REFUSED, State.UNSURE))
     session.execute(update(STEP).where(own, to_come).values(state=State.GIVEN_UP))
@@ -168,7 +168,7 @@ def _erase(session: Session, person: Person, sign: str) -> None:
     campaign = session.get_one(Campaign, person.campaign_id)
     invites = (campaign.spec or {}).get("invites", {})
     if email_key(invites.get("pilot") or "") == person.email_key:
-        # Another address would be the pilot's; none would let everybody through.
+        # Without a pilot everybody would be invited, so a made-up address takes its place.
         campaign.spec = {**campaign.spec, "invites": {**invites, "pilot": NO_PILOT}}
         campaign.pilot_id = None
         session.add(campaign)
@@ -180,7 +180,7 @@ def _erase(session: Session, person: Person, sign: str) -> None:
 
 
 def _empty_requests(session: Session, ids: Collection[int]) -> None:
-    """Delete what the service wrote about requests for these people: it may name anybody."""
+    """Delete what the service wrote about requests for these people, which may name them."""
     theirs = PART.c.step_id.in_(select(STEP.c.id).where(STEP.c.person_id.in_(ids)))
     requests = REQUEST.c.id.in_(select(PART.c.request_id).where(theirs))
     session.execute(update(REQUEST).where(requests).values(answer=None, evidence=None))
@@ -188,7 +188,7 @@ def _empty_requests(session: Session, ids: Collection[int]) -> None:
 
 
 def _names(people: Sequence[Person], emails: Sequence[str]) -> re.Pattern[str]:
-    """Their addresses and whole names, as somebody may have typed them."""
+    """A pattern of their addresses and full names, as people type them."""
     wholes = {each.strip() for each in emails}
     for person in people:
         first, last = (str(person.fields.get(n, "")) for n in ("first_name", "last_name"))
@@ -198,7 +198,7 @@ def _names(people: Sequence[Person], emails: Sequence[str]) -> re.Pattern[str]:
 
 
 def _scrub(session: Session, names: re.Pattern[str]) -> None:
-    """Take them out of every text that a person typed, or the service wrote about others."""
+    """Remove these names from all texts that people typed, or the service wrote."""
     for column in (DECISION.c.why, STEP.c.why, REQUEST.c.answer, REQUEST.c.evidence):
         number = column.table.c.id
         for row in session.execute(select(number, column).where(column.is_not(None))).all():

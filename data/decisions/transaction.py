@@ -1,4 +1,4 @@
-"""Where decisions are taken: in one transaction, once what a dead run was sending is unsure."""
+"""Transactions for decisions: what a dead run was sending becomes unsure first."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,7 +14,7 @@ from data.store.tables import Campaign
 
 @contextmanager
 def writing(*, create: bool = False) -> Iterator[Session]:
-    """Decide about anybody. Raises NoLedger unless it may `create` one."""
+    """A transaction for decisions. Raises NoLedger unless it may `create` one."""
     with Ledger.open(create=create) as ledger:
         recover_all(ledger)
         with receipts.counting_decisions(ledger) as session:
@@ -23,6 +23,6 @@ def writing(*, create: bool = False) -> Iterator[Session]:
 
 @contextmanager
 def deciding(key: str) -> Iterator[tuple[Session, Campaign]]:
-    """Decide about the campaign with this key. Raises NoSuchCampaign."""
+    """A transaction for decisions about one campaign. Raises NoSuchCampaign."""
     with writing() as session:
         yield session, find(session, key)

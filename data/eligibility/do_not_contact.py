@@ -1,7 +1,7 @@
 """The do-not-contact list: mailboxes and domains to which no campaign ever sends.
 
-An address stands for its mailbox, so `ada+jobs@x.org` is blocked with `ada@x.org`. What a file
-once listed stays listed until a person lifts it, whatever becomes of the file.
+An address blocks its mailbox: `ada@x.org` blocks `ada+jobs@x.org` too. An entry from a file stays
+on the list until a person lifts it, even if it is gone from the file.
 """
 
 from collections.abc import Collection, Iterable
@@ -16,16 +16,16 @@ BY_FILE, BY_PERSON, LIFTED = "file", "person", "lifted"
 
 
 def follow(session: Session, entries: Collection[str]) -> int:
-    """List what a file lists and nobody has lifted; returns how many are new.
+    """Add a file's entries, except those that were lifted. Returns how many are new.
 
-    Whoever was forgotten is kept out anyway, and is not named again.
+    Forgotten people are kept out anyway, so their addresses are not stored again.
     """
     gone = forgotten_among(session, entries, FORGOTTEN.c.mailbox_digest)
     return len(_put(session, {*entries} - gone, BY_FILE))
 
 
 def block(session: Session, entries: Collection[str]) -> list[str]:
-    """List what a person typed, and hold again who was let through; returns what is new."""
+    """Add what a person typed; this also cancels earlier exceptions. Returns what is new."""
     for person in session.scalars(select(Person).where(PERSON.c.let_through.is_not(None))):
         if {person.mailbox, person.email_key.rpartition("@")[2]} & {*entries}:
             person.let_through = None
@@ -33,7 +33,7 @@ def block(session: Session, entries: Collection[str]) -> list[str]:
 
 
 def lift(session: Session, entries: Iterable[str]) -> list[str]:
-    """Take entries off the list, whoever put them there; returns those that stood on it."""
+    """Take entries off the list, from a file or a person. Returns those that were on it."""
     return _put(session, listed_among(session, entries), LIFTED, over=[BY_FILE, BY_PERSON])
 
 
@@ -45,7 +45,7 @@ def listed_among(session: Session, keys: Iterable[str]) -> set[str]:
 def _put(
     session: Session, entries: Collection[str], by: str, over: Collection[str] = ()
 ) -> list[str]:
-    """Put entries on the list, or change those that are listed by one of `over`; returns these."""
+    """Add entries, or change those that `over` listed. Returns the added and changed ones."""
     rows = session.execute(select(DO_NOT_CONTACT.c.email_key, DO_NOT_CONTACT.c.listed_by))
     there = {row.email_key: row.listed_by for row in rows}
     new = {*entries} - there.keys()

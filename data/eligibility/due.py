@@ -1,4 +1,4 @@
-"""Who is still to be added or invited: the only answer, for plan, run, status and pages."""
+"""Who is still to be added or invited: plan, run, status and pages all ask here."""
 
 from collections.abc import Collection, Iterable, Iterator
 from datetime import datetime, timedelta
@@ -17,10 +17,10 @@ CLAIMS_WAIT = (Kind.RATE, Kind.THROTTLED)
 
 
 def due(session: Session, campaign_id: int, op: Op) -> dict[int, int]:
-    """The steps that may be claimed of an operation, and whose each is, in file order.
+    """The steps of an operation that may be claimed, and the person of each, in file order.
 
-    Without those whom a hold keeps back. What keeps back the whole campaign for a while
-    (`campaign_holds`) leaves it due.
+    Held people are left out. A hold on the whole campaign (`campaign_holds`) leaves all of them
+    due.
     """
     needed = NEEDS.get(op)
     if needed in OF_PROJECT and own_steps(session, campaign_id)[needed].state is not State.DONE:
@@ -34,7 +34,7 @@ def due(session: Session, campaign_id: int, op: Op) -> dict[int, int]:
 
 
 def to_come(session: Session, campaign_id: int, op: Op, held: Collection[int]) -> Iterator[int]:
-    """Who is due for this and not `held`, now or once they are added: what a plan announces."""
+    """People for whom this is due, now or after they are added, and who are not `held`."""
     waiting = _waiting(session, campaign_id, op, ready=False)
     return (person for _, person in waiting if person not in held)
 
@@ -42,9 +42,9 @@ def to_come(session: Session, campaign_id: int, op: Op, held: Collection[int]) -
 def turn(
     session: Session, campaign_id: int, at: datetime | None = None
 ) -> tuple[list[int], Hold | None]:
-    """The steps of those who may be invited now, in order: the pilot, then wave after wave.
+    """The steps to invite now, in order: the pilot, then wave after wave.
 
-    The hold is why others, or all, wait. For CLAIMS_WAIT a claim waits, which asks all of it again.
+    The hold says why the others, or all, wait. Holds of CLAIMS_WAIT are left to each claim.
     """
     at = at or now()
     waiting = due(session, campaign_id, Op.INVITE)
@@ -62,20 +62,20 @@ def turn(
     current = wave(invites.waves, tried)
     between = span(invites.between) if current.follows and invites.between else timedelta()
     begins = last + between if last else at
-    if at < begins <= at + 2 * between:  # what is further off was written by a clock ahead of ours
+    if at < begins <= at + 2 * between:  # a later time comes from a wrong clock
         why = f"wave {current.number} begins on {on_the_wall(begins, invites.timezone)}"
         return [], Hold(Kind.HOURS, Scope.INVITES, why, until=begins)
     return list(waiting)[: current.room], None
 
 
 def _anybody(session: Session, campaign_id: int) -> bool:
-    """A project is made, and its problem attached, only if somebody is to be added to it."""
+    """Whether somebody is to be added or invited: else no project is created."""
     held = holds(session, session.get_one(Campaign, campaign_id))
     return any(any(to_come(session, campaign_id, op, held)) for op in (Op.ADD, Op.INVITE))
 
 
 def _waiting(session: Session, campaign_id: int, op: Op, *, ready: bool) -> Iterable[Row[Any]]:
-    """People whose step is open. `ready`: what it needs is done, so it can be claimed now."""
+    """People whose step is open; with `ready`, only if the step it needs is done."""
     if op is Op.INVITE and not invites_of(session.get_one(Campaign, campaign_id)).send:
         return ()
     waiting = (
@@ -92,7 +92,7 @@ def _waiting(session: Session, campaign_id: int, op: Op, *, ready: bool) -> Iter
 
 
 def _so_far(session: Session, campaign_id: int, pilot: int) -> tuple[int, datetime | None]:
-    """How many people, the pilot not counted, have had their turn, and when the last one had it."""
+    """How many people were invited or tried, without the pilot, and when the last one was."""
     had = (
         select(func.count(STEP.c.id.distinct()), func.max(REQUEST.c.claimed_at))
         .join(PART, PART.c.step_id == STEP.c.id)

@@ -1,10 +1,10 @@
-"""What the ledger says before anything is sent: of a campaign one row, of people one statement.
+"""The evidence for holds: one row about a campaign, and one statement about its people.
 
-Of people it finds what concerns a mailbox, a domain, a name or somebody forgotten. Whom all of it
-keeps back, and in which words, is judged in holds.py.
+The statement finds what concerns a mailbox, a domain, a name or a forgotten person. holds.py judges
+who is held because of it, and in which words.
 """
 
-# ruff: noqa: S608 - every word of the statement is of this program
+# ruff: noqa: S608 - no word of a statement comes from outside this program
 
 from collections import defaultdict
 from collections.abc import Collection, Sequence
@@ -27,17 +27,17 @@ ABOUT = (
     *(PERSON.c.let_through, PERSON.c.listed),
     *(_whose.c.state.label("invited"), _whose.c.why.label("withdrawn")),
 )
-"""What is to be known of a person, who is joined with WHOSE."""
+"""The columns about a person, joined with WHOSE."""
 WHOSE = (_whose, steps_of(_whose, Op.INVITE))
 Found = dict[tuple[str, str], list[Row[Any]]]
-"""By its kind, and what it concerns: rows with `person`, whom it is about (not against), their
-`email1`, the `state` of their invitation, and the `campaign` that invited them, and when (`at`)."""
+"""Evidence by kind, and by the mailbox, domain or name it concerns. Rows have the `person` it is
+from, the `email1`, the `state` of the invitation, the `campaign` that invited them, and when."""
 
 
 def facts_of(session: Session, campaign_id: int, per_second: float | None = None) -> Any:
-    """The row of a campaign: its own columns, and those of `_FACTS`. None: there is none.
+    """The row of a campaign: its own columns, and those of `_FACTS`; None without a campaign.
 
-    With `per_second` it says as well when the last invitation of the whole ledger was claimed.
+    With `per_second` it also has when the whole ledger's last invitation was claimed.
     """
     of = {"of": campaign_id, "hourly": False, "of_all": per_second is not None}
     row = session.connection().execute(_FACTS, of).first()
@@ -49,13 +49,13 @@ def facts_of(session: Session, campaign_id: int, per_second: float | None = None
 def of_people(
     session: Session, people: Collection[int] | None, campaign_id: int = 0
 ) -> Sequence[Row[Any]]:
-    """These people, or (None) whoever of a campaign is still to be added or invited, in order."""
+    """These people, or (None) all of a campaign still to be added or invited, in order."""
     of = {"campaign": campaign_id, "people": dict.fromkeys(people or ())}
     return session.connection().execute(_ALL if people is None else _THESE, of).all()
 
 
 def against(session: Session, facts: Any, people: Sequence[Row[Any]] | None) -> Found:
-    """All that concerns these people, or (None) anybody still to be added or invited."""
+    """The evidence on these people, or (None) on all still to be added or invited."""
     of: dict[str, Any] = {"campaign": facts.id, "service": facts.service, "problem": facts.problem}
     if people is not None:
         of["boxes"] = boxes = dict.fromkeys(row.mailbox for row in people)
@@ -73,8 +73,8 @@ def against(session: Session, facts: Any, people: Sequence[Row[Any]] | None) -> 
     return found
 
 
-# `whose_project`: another campaign that has this one's. Unless a request of one of them made it,
-# several definitions may name one project, if they name one problem.
+# `whose_project`: another campaign that has the same project. Several definitions may name one
+# project if they name the same problem, and none of these campaigns created it.
 _LAST_INVITED = """
     SELECT claimed_at FROM request CROSS JOIN run WHERE run.id = run_id AND op = 'invite' {}
     AND EXISTS (SELECT 1 FROM part WHERE request_id = request.id AND state != 'waiting')
@@ -133,16 +133,16 @@ _TO_COME = """
     AND (a.state = 'waiting' OR (a.state = 'done' AND i.state = 'waiting'))
 """
 _LISTED = "FROM do_not_contact WHERE listed_by != 'lifted'"
-_CAME = "part.state NOT IN ('waiting', 'refused')"  # as far as anybody knows
+_CAME = "part.state NOT IN ('waiting', 'refused')"  # unless it is known to have failed
 _TOUCHED = (
     f"(step.state = 'given up' OR EXISTS (SELECT 1 FROM part WHERE step_id = step.id AND {_CAME}))"
 )
-# What comes behind the @ of a mailbox, on either database.
+# The domain of a mailbox, in SQL for both databases.
 _DOMAIN = "replace({0}, rtrim({0}, replace({0}, '@', '')), '')".format("person.mailbox")
 _BLOCKED = f"EXISTS (SELECT 1 {_LISTED} AND email_key IN (person.mailbox, {_DOMAIN}))"
 _SO_FAR = f"CASE WHEN {_TOUCHED} THEN step.state END"
 _INVITE = "step.campaign_id = person.campaign_id AND step.person_id = person.id AND op = 'invite'"
-# CROSS JOIN is the order for SQLite: it begins with the few people of a mailbox or a name.
+# CROSS JOIN makes SQLite begin with the few people of a mailbox or a name.
 _EVIDENCE = f"""
 SELECT '{LISTING}' AS kind, email_key AS what, CAST(NULL AS BIGINT) AS person, NULL AS email1,
     CAST(NULL AS VARCHAR(16)) AS state, NULL AS campaign
@@ -162,7 +162,7 @@ FROM person CROSS JOIN step WHERE {_INVITE}
     AND person.campaign_id = :campaign AND NOT listed AND name_key IN {{names}} AND became IS NULL
     AND ({_TOUCHED} OR {_BLOCKED})
 """
-# When other campaigns invited somebody, the last time first.
+# When other campaigns invited somebody, the latest first.
 _LATELY = f"""
 SELECT part.mailbox AS what, coalesce(became, person.id) AS person, campaign.key AS campaign,
     request.claimed_at AS at

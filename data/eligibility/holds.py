@@ -24,16 +24,16 @@ from data.eligibility.evidence import APPROVE, REJECT, facts_of
 from data.store.states import Op, State
 from data.store.tables import PERSON, STEP, Campaign, now
 
-LONGEST_PAUSE = timedelta(seconds=600)  # a later end comes from a clock that was set back
+LONGEST_PAUSE = timedelta(seconds=600)  # a later end comes from a wrong clock
 
 
 class Kind(StrEnum):
-    """What keeps somebody back; of single people, the strongest first."""
+    """The kinds of hold. Those of single people are ordered: the strongest first."""
 
     THROTTLED = "throttled"  # the service asked for a pause
     PAUSED = "paused"  # a person said so, until `resume`
-    UNSURE = "unsure"  # the project, or its problem, may be at the service already
-    PROJECT = "project"  # another campaign made the project that this one would use
+    UNSURE = "unsure"  # it is unknown whether the project was created, or has its problem
+    PROJECT = "project"  # the project belongs to another campaign
     REMOVED = "removed"  # too many people are gone from the file (guard)
     APPROVAL = "approval"  # nobody has approved exactly this plan
     PILOT = "pilot"  # nobody has approved the pilot's email
@@ -50,7 +50,7 @@ class Kind(StrEnum):
 
 
 class Scope(StrEnum):
-    """How much one hold keeps back."""
+    """What a hold stops."""
 
     CAMPAIGN = "campaign"  # every request
     INVITES = "invites"  # invitations only
@@ -61,8 +61,8 @@ class Scope(StrEnum):
 class Hold:
     """One reason why something is not sent, and how it ends.
 
-    `why` of a whole campaign names nobody; of a person it may. `until` is when a campaign's ends by
-    itself, `type_this` what ends it otherwise. `except_person` is whom it lets pass: the pilot.
+    `why` names nobody if it is about a whole campaign. A hold ends by itself at `until`, or by the
+    command `type_this`. It does not hold `except_person`, the pilot.
     """
 
     kind: Kind
@@ -73,7 +73,7 @@ class Hold:
     except_person: int | None = None
 
     def covers(self, op: Op, person_id: int) -> bool:
-        """Whether it keeps back this operation for this person (0: the project itself)."""
+        """Whether it stops this operation for this person (0: the project itself)."""
         if self.scope is Scope.INVITES and op is not Op.INVITE:
             return False
         return person_id != self.except_person
@@ -82,9 +82,9 @@ class Hold:
 def holds(
     session: Session, campaign: Campaign, people: Collection[int] | None = None
 ) -> dict[int, Hold]:
-    """Who of a campaign's people is kept back, and why: the strongest reason of each.
+    """The held people of a campaign, each with the strongest reason.
 
-    Without `people`: of everybody who is still to be added or invited.
+    Without `people`, all who are still to be added or invited are checked.
     """
     asked = facts_of(session, campaign.id)
     them = evidence.of_people(session, people) if people is not None else None
@@ -97,10 +97,10 @@ def holds(
 def kept_back(
     session: Session, facts: Any, op: Op, people: Sequence[Row[Any]], per_second: float | None
 ) -> dict[int, Hold]:
-    """Who of these people (0: the project itself) may not have this operation now, and why.
+    """Which of these people (0: the project itself) may not have this operation now, and why.
 
-    `facts` and `people` are rows of evidence.py, or with the `id` 0 of the project. Invitations at
-    a rate, the campaign's `per_hour` or the ledger's `per_second`, are let through one at a time.
+    `facts` and `people` are rows of evidence.py; the project's row has the `id` 0. With a rate, the
+    campaign's `per_hour` or the ledger's `per_second`, one invitation is let through at a time.
     """
     at = now()
     kept: dict[int, Hold] = {}
@@ -118,26 +118,26 @@ def kept_back(
 def campaign_holds(
     session: Session, campaign: Campaign, at: datetime | None = None, code: str = ""
 ) -> list[Hold]:
-    """What keeps back all of a campaign now, the strongest first.
+    """The holds on a whole campaign now, the strongest first.
 
-    `code` is that of a whole plan, which alone knows whether somebody else is left out by now.
+    With the `code` of a plan, an approval must also be for the same people left out.
     """
     return list(_holds_of_all(facts_of(session, campaign.id), at or now(), None, code))
 
 
 def is_still_approved(facts: Any, code: str = "") -> bool:
-    """Whether the last answer was yes to the plan of this code; without one: to a plan since which
+    """Whether the last answer approved the plan with this code; without a code, a plan since which
     nothing that may be sent has changed. `facts` is the campaign's row of evidence.py."""
     return facts.answer == APPROVE and str(facts.answered).startswith(code or _basis(facts))
 
 
 def code_now(session: Session, campaign_id: int, held: Collection[int]) -> str:
-    """The code of what a run would do now that leaves out whoever is held, as people read it.
+    """The code of the plan as it is now, without the `held` people.
 
-    Its first part stands for everything that decides what may be sent: the file's bytes, service,
-    account, the resolved problem, and what people decided that sends more. A claim compares it in
-    its own transaction. The second stands for the people who are left out, whom only a whole plan
-    can know. What a run sends by itself changes neither.
+    Its first part is a hash of everything that decides what may be sent: the file's bytes, service,
+    account, the resolved problem, and decisions that send more. Each claim compares it in its own
+    transaction. The second part is a hash of the people who are left out, which only a whole plan
+    knows. Sending changes neither part.
     """
     withdrawn = select(STEP.c.person_id).where(
         STEP.c.campaign_id == campaign_id, STEP.c.op == Op.INVITE, STEP.c.state == State.GIVEN_UP
@@ -161,17 +161,17 @@ def _holds_of_all(
         since = on_the_wall(facts.paused_at, invites.timezone)
         yield Hold(Kind.PAUSED, whole, f"paused since {since}", type_this=command("resume", key))
     if State.UNSURE in (facts.creation, facts.attachment):
-        # Nobody is added to a project that may be another one, or may have no problem yet.
+        # People must not be added to a project that may be wrong, or lack its problem.
         what = "was created" if facts.creation is State.UNSURE else "has its problem"
         why = f"it is not known whether the project {what}"
         yield Hold(Kind.UNSURE, whole, why, type_this=command("settle", key))
     if facts.whose_project is not None:
-        # Nobody is invited together with another campaign's people.
+        # In one project, people of both campaigns would get the same invitation.
         why = f"project {facts.project} belongs to the campaign {facts.whose_project}"
         yield Hold(Kind.PROJECT, whole, why, type_this=command("history", facts.whose_project))
     if invites.approval is not None and not is_still_approved(facts, code):
-        plan = code or str(facts.shown)  # as whoever reads this has seen it
-        # A title is resolved anew by the run: its plan is another one.
+        plan = code or str(facts.shown)  # the plan that the reader has seen
+        # A run resolves a title anew, which may change the plan's code.
         by_title = facts.spec.get("problem", {}).get("title")
         exactly = () if by_title else ("--plan", plan)
         is_shown = plan.startswith(_basis(facts))
@@ -190,7 +190,7 @@ def _holds_of_all(
 
 
 def _pilot(facts: Any) -> Hold | None:
-    """Until a person approved the pilot's email, nobody else is invited."""
+    """The hold until a person approves the pilot's email; None once it is approved."""
     key = facts.key
     if facts.pilot_id is None:
         why = "the pilot was forgotten; name another address as invites.pilot"
@@ -215,7 +215,7 @@ def _pilot(facts: Any) -> Hold | None:
 def _rate(
     facts: Any, at: datetime, per_second: float | None, *, taken: bool = False
 ) -> Hold | None:
-    """Nobody is invited before the next turn at each rate; `taken`: somebody has this one."""
+    """The hold until the next turn at each rate; `taken`: this turn has gone to somebody."""
     of_all = per_second * 3600 if per_second is not None else None
     rates = ((invites_of(facts).per_hour, facts.last_invited), (of_all, facts.last_of_all))
     found = []
@@ -223,7 +223,7 @@ def _rate(
         if per_hour is None:
             continue
         free = next_by_rate(per_hour, at if taken else last, at)
-        # A clock that was ahead has written what is further off than that.
+        # Ignore times too far ahead: a wrong clock wrote them.
         if at < free <= at + 2 * timedelta(hours=1) / per_hour:
             why = f"at most {per_hour:,.10g} invitations an hour"
             found.append(Hold(Kind.RATE, Scope.INVITES, why, until=free))
@@ -233,8 +233,8 @@ def _rate(
 def _held(
     facts: Any, people: Sequence[Row[Any]], found: evidence.Found, claimed: Op | None = None
 ) -> dict[int, Hold]:
-    """The strongest reason against each of these, that was not lifted. With `claimed`, they are
-    claimed for this in one commit."""
+    """The strongest reason against each person that nobody lifted. `claimed` is the operation for
+    which all of them are claimed in one commit."""
     erased = any(kind == evidence.ERASED for kind, _ in found)
     boxes = {row.mailbox for row in people} if erased else ()
     signs = hashed(facts.uuid, boxes)
@@ -257,7 +257,7 @@ def _held(
 def _against(
     row: Row[Any], found: evidence.Found, sign: str, *, pilot: bool
 ) -> Iterator[tuple[Kind, str]]:
-    """Judge one person; the pilot is typed by whoever runs the campaign, in each of theirs."""
+    """The reasons against one person. A `pilot` may be in any number of campaigns."""
     if row.invited is State.GIVEN_UP:
         yield Kind.WITHDRAWN, row.withdrawn or "withdrawn"
     if not row.listed:
@@ -301,7 +301,7 @@ def _to_type(key: str, kind: Kind, email1: str) -> str | None:
 
 
 def _basis(facts: Any) -> str:
-    """The part of the plan's code that stands for what may be sent."""
+    """The first part of a plan's code: what may be sent."""
     project = (facts.spec or {}).get("project", {}).get("id")
     decided = max(facts.decided or 0, facts.lifted or 0) or None
     whole = (facts.key, facts.service, facts.account, facts.digest, project)

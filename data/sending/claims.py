@@ -1,4 +1,4 @@
-"""Claims: what is about to be sent is written down, durably, before its first byte leaves."""
+"""Claims: write down durably what is about to be sent, before its first byte leaves."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -17,11 +17,11 @@ from data.store.tables import PART, PERSON, REQUEST, STEP, now, one_of
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A request that may leave now, and the steps that it is for, as rows of `_FREE`.
+    """A request that may leave now, and its steps, as rows of `_FREE`.
 
-    `service_id` of a step is whom the call is about: the problem to attach, the candidate to
-    invite; `fields` is what is sent of a person. `refused` are the statuses that said no to the
-    same before (see `refusals`).
+    `service_id` of a step is the id that the call needs: the problem to attach, or the candidate to
+    invite; `fields` are the person's. `refused` are the statuses of earlier refusals of the same
+    request (see `refusals`).
     """
 
     request: int
@@ -31,7 +31,7 @@ class Claim:
 
 
 ClaimResult = Claim | Hold | None
-"""To a claim. A hold: something keeps back more than single people. None: nobody is due any more.
+"""The result of a claim. Hold: more than single people are held. None: nobody is due any more.
 """
 
 
@@ -44,13 +44,13 @@ def claim(
     per_second: float | None = None,
     mark: int = 0,
 ) -> list[ClaimResult]:
-    """Claim one request for each list of steps; of invitations no more than so many `per_second`.
+    """Claim one request for each list of steps; at most so many invitations `per_second`.
 
-    Whatever was planned, what is due and what is held are asked again here, in the transaction
-    that claims: a person may have decided otherwise a moment ago. Raises LedgerGone for a ledger
-    whose mark is smaller than `mark`, to which this run has grown it, or that was migrated.
+    The transaction that claims asks again what is due and what is held: a person may have decided
+    otherwise since the plan. Raises LedgerGone if the ledger's mark is behind `mark`, the mark of
+    this run, or if the ledger was migrated.
     """
-    facts = facts_of(session, campaign_id, per_second)  # as it stands by now
+    facts = facts_of(session, campaign_id, per_second)  # as it is now
     if facts is None or facts.mark < mark or facts.version != NEWEST:
         raise LedgerGone(place=place_of(session.get_bind().engine.url))
     wanted = dict.fromkeys(step for steps in requests for step in steps)
@@ -78,11 +78,11 @@ def claim(
 def _write_down(
     session: Session, run_id: int, op: Op, facts: Any, granted: Sequence[Sequence[Row[Any]]]
 ) -> Sequence[int]:
-    """A request for each, a part for each of its steps. Returns the requests' numbers."""
+    """Add a request for each list, and a part for each step. Returns the requests' numbers."""
     if not granted:
         return ()
     connection = session.connection()
-    # The rows are all alike, so it does not matter which of them has which number.
+    # All rows are alike, so any of the new numbers fits any of them.
     rows = [{"run_id": run_id, "op": op, "claimed_at": now()}] * len(granted)
     requests = sorted(connection.scalars(insert(REQUEST).returning(REQUEST.c.id), rows))
     parts = [
@@ -98,8 +98,8 @@ def _write_down(
 
 
 def _free(op: Op) -> Select[Any]:
-    """Of some steps of a campaign, those that are open and have what they need, with whom they are
-    of (evidence.py)."""
+    """The statement for steps that are open and whose needed step is done, with their person's
+    columns (evidence.py)."""
     needed = STEP.alias("needed")
     whom = needed.c.service_id if op is Op.INVITE else STEP.c.service_id
     columns = (STEP.c.person_id, STEP.c.generation, STEP.c.part_id, whom.label("service_id"))

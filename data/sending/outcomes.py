@@ -1,6 +1,6 @@
-"""Outcomes: what a request proved, written down; the only statements that end a SENDING.
+"""Outcomes: write down what a request proved. Only these statements end the state SENDING.
 
-Recording the same outcome again changes nothing, so it may be repeated after a lost connection.
+Recording an outcome twice changes nothing, so it may be repeated after a lost connection.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,8 +22,8 @@ SHARED_ID = "The service gave an id that belongs to another one: nobody knows wh
 class Outcome:
     """What one request proved.
 
-    `ids` are the service's, by step; a step with one is done, the others go to `state`.
-    `evidence` are columns of the request: phase, status, evidence, answer.
+    `ids` has the service's id by step: a step with an id is done, the others go to `state`.
+    `evidence` has columns of the request: phase, status, evidence, answer.
     """
 
     request: int
@@ -34,11 +34,11 @@ class Outcome:
 
 
 def record(session: Session, outcomes: Sequence[Outcome]) -> list[int]:
-    """Write down what came, and move each step that it settles.
+    """Write down outcomes, and move the steps that they settle.
 
-    A part that is still the step's newest moves it. A late yes counts as well, unless another part
-    does: then it stays on its part. Returns the steps whose id belongs to somebody else: they are
-    unsure, and nothing more may be sent.
+    The newest part of a step moves it. An older part with a late yes moves it too, unless another
+    part counts; then only the part is marked. Returns the steps whose id belongs to somebody else:
+    they are unsure, and nothing more may be sent.
     """
     if not outcomes:
         return []
@@ -58,7 +58,7 @@ def record(session: Session, outcomes: Sequence[Outcome]) -> list[int]:
         why = None if to in (State.DONE, State.WAITING) else outcome.why
         if row.step_id in strange:
             to, number, why = State.UNSURE, None, SHARED_ID
-        # That nothing happened may turn out to be nobody's fault: refused, but waiting again.
+        # A refusal may turn out to be nobody's fault: then the refused step waits again.
         moves_it = row.step_state in (State.SENDING, State.UNSURE) or (
             row.step_state is State.REFUSED and to is State.WAITING
         )
@@ -75,10 +75,10 @@ def record(session: Session, outcomes: Sequence[Outcome]) -> list[int]:
 
 
 def refusals(session: Session, step_ids: Sequence[int]) -> dict[int, tuple[int, ...]]:
-    """The statuses that said no to each of these steps before, over all runs.
+    """The statuses of earlier refusals of each step, over all runs.
 
-    They count from the last time a person let it be sent again. A bulk add that was refused and
-    split blames none of its rows.
+    They count from the last time a person settled the step as not sent. A refused bulk add that
+    was split does not count for its rows.
     """
     said: dict[int, tuple[int, ...]] = {}
     for row in session.connection().execute(_REFUSALS, {"steps": dict.fromkeys(step_ids)}):
@@ -90,7 +90,7 @@ def refusals(session: Session, step_ids: Sequence[int]) -> dict[int, tuple[int, 
 
 
 def throttle(session: Session, campaign_id: int, seconds: float) -> datetime:
-    """Let nothing leave for this campaign's service until then: an answer asked for it (429)."""
+    """Let nothing leave for this campaign's service for a while: an answer asked for it (429)."""
     campaign, at = session.get_one(Campaign, campaign_id), now()
     until = at + min(timedelta(seconds=seconds), LONGEST_PAUSE)
     before = campaign.paused_until
@@ -102,8 +102,8 @@ def throttle(session: Session, campaign_id: int, seconds: float) -> datetime:
 
 
 def shared(session: Session, given: Mapping[int, int]) -> set[int]:
-    """Of these steps, with the ids that the service gave them: those whose id is that of another
-    project at this service and account, or of another person here. Nobody may be settled so."""
+    """Which of these steps were given an id that already belongs to another project at this service
+    and account, or to another person of this campaign."""
     of = {"steps": dict.fromkeys(given), "numbers": dict.fromkeys(given.values())}
     found = session.connection().execute(_SHARED, of) if given else ()
     return {row.id for row in found if given[row.id] == row.service_id}
@@ -117,7 +117,7 @@ def _move(row: Row[Any], part: int, to: State, number: int | None, why: str | No
 
 
 def _late_yes(session: Session, row: Row[Any], number: int | None) -> list[_Move]:
-    """Whatever was decided since, the service did it: that counts where nothing else does."""
+    """The service did it after all: that counts, whatever was decided since, if no part does."""
     values = {"said_yes": True, "service_id": number}
     session.connection().execute(update(PART).where(PART.c.id == row.id).values(values))
     if row.generation != row.now or session.connection().scalar(_ANOTHER, _of(row)):
@@ -126,7 +126,7 @@ def _late_yes(session: Session, row: Row[Any], number: int | None) -> list[_Move
 
 
 def _earlier_yes(session: Session, row: Row[Any]) -> list[_Move]:
-    """The newest proved nothing, but an earlier part of this generation had a late yes."""
+    """If the newest part failed, an earlier part of this generation with a late yes counts."""
     yes = session.connection().execute(_SAID_YES, _of(row)).first()
     return [_move(row, yes.id, State.DONE, yes.service_id)] if yes else []
 
@@ -136,7 +136,7 @@ def _of(row: Row[Any]) -> dict[str, int]:
 
 
 _NOTHING = {"ended_at": None, "phase": None, "status": None, "evidence": None, "answer": None}
-_OF_SOME_ROW = (400, 413, 422)  # for a bulk add these blame no single row
+_OF_SOME_ROW = (400, 413, 422)  # a bulk add refused so may be fine for most of its rows
 _ENDED = (
     update(REQUEST)
     .where(REQUEST.c.id == bindparam("number"))

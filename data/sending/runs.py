@@ -1,6 +1,6 @@
-"""Runs: one process at work on one campaign, begun and ended.
+"""Runs: one process at work on one campaign, from its beginning to its end.
 
-What dead ones left behind is unsure once it is recovered.
+`recover` makes unsure what a dead run was sending.
 """
 
 import os
@@ -30,9 +30,9 @@ CUT_SHORT = "The run ended before an answer came."
 def running(
     ledger: Ledger, held: Lease, campaign_id: int, per_second: float | None = None
 ) -> Iterator[Running]:
-    """Begin a run, after `recover`. Raises where receipts do not fit.
+    """Begin a run; call `recover` before. Raises if a receipt stops this ledger.
 
-    `per_second`: the most invitations of all runs of the ledger.
+    `per_second`: the most invitations a second, of all runs of the ledger together.
     """
     with ledger.reading() as session:
         campaign = session.get_one(Campaign, campaign_id)
@@ -47,7 +47,7 @@ def running(
             yield at_work
     finally:
         with suppress(CampaignError):
-            if mark.claimed:  # a copy made in the midst of this run is behind it
+            if mark.claimed:  # so a copy made during this run is behind
                 mark.grow()
         mark.close()
         with suppress(CampaignError), ledger.writing() as session:
@@ -56,7 +56,7 @@ def running(
 
 
 def recover_all(ledger: Ledger) -> None:
-    """Recover each campaign whose run is gone, so that a person can decide about it at once."""
+    """Recover each campaign whose run died, so that a person can decide about it at once."""
     begun = select(CAMPAIGN.c.key).join(RUN, RUN.c.campaign_id == CAMPAIGN.c.id)
     with ledger.reading() as session:
         keys = session.scalars(begun.where(RUN.c.ended.is_(None)).distinct()).all()
@@ -66,10 +66,10 @@ def recover_all(ledger: Ledger) -> None:
 
 
 def recover(session: Session, key: str) -> int:
-    """Make unsure what dead runs of a campaign were sending; the ledger may not know it yet.
+    """Make unsure what dead runs of a campaign were sending. The ledger may not have it yet.
 
-    Whoever holds the campaign's lease and sends nothing yet may call it: whatever is still being
-    sent is then nobody's. Returns how many requests that were.
+    Call this while holding the lease, before sending: then only a dead run can have parts in
+    SENDING. Returns the number of such requests.
     """
     campaign = known(session, key)
     if campaign is None:

@@ -1,7 +1,7 @@
-"""A run at work on its campaign: one thread, in which outcomes and the next claims share a commit.
+"""A run at work on its campaign: in one thread, outcomes and the next claims share commits.
 
-Each commit waits for the disk. So whatever was asked for while one was on its way goes into the
-next: outcomes first, then the claims. An answer waits for others as long as the last commit took.
+Each commit waits for the disk. So all that is asked for during a commit goes into the next one:
+outcomes first, then claims. An outcome waits for others as long as the last commit took.
 """
 
 import asyncio
@@ -27,14 +27,14 @@ from data.store.states import Op
 from data.store.tables import Campaign
 
 T = TypeVar("T")
-LONGEST_WAIT = 0.01  # seconds for which an answer waits for others to share its commit
-PATIENCE = 30.0  # seconds for which an answer that cannot be written down is tried again
+LONGEST_WAIT = 0.01  # seconds that an outcome waits for others to share its commit
+PATIENCE = 30.0  # seconds during which writing an outcome is tried again
 
 
 class Running:
-    """One run: what it claims, and what came of it. A context manager: it ends when all is written.
+    """One run: its claims and outcomes. A context manager, which ends when all is written.
 
-    `ending` is how it ends, as the ledger keeps it.
+    `ending` is how the run ends, as the ledger stores it.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class Running:
         self.ledger, self.campaign, self.ending = ledger, campaign, "failed"
         self._lease, self._run_id, self._mark = lease, run_id, mark
         self._per_second = per_second  # the most invitations
-        self._out: set[int] = set()  # requests that were claimed and have no outcome yet
+        self._out: set[int] = set()  # claimed requests without an outcome
         self._asked: queue.SimpleQueue[_Asked | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._work, name="ledger", daemon=True)
 
@@ -62,12 +62,12 @@ class Running:
         self._thread.join()
 
     def ask(self, question: Callable[..., T], *of: Any) -> T:
-        """What the ledger says of the campaign now, such as who is `due`."""
+        """Ask the ledger a question about the campaign, such as who is `due`."""
         with self.ledger.reading() as session:
             return question(session, self.campaign.id, *of)
 
     async def still_ours(self) -> None:
-        """The last look before a request leaves. Raises LeaseLost."""
+        """Check the lease, just before a request leaves. Raises LeaseLost."""
         if self.ledger.on_a_server:
             await asyncio.to_thread(self._lease.check)
         else:
@@ -76,10 +76,10 @@ class Running:
     async def claim(
         self, op: Op, step_ids: Sequence[int], outcome: Outcome | None = None
     ) -> ClaimResult:
-        """Claim one request, in one commit with the `outcome` of the one before.
+        """Claim one request, in one commit with the `outcome` of the request before.
 
-        Raises LedgerGone, LedgerUnusable, LeaseLost, NoReceipt; the outcome is written down all the
-        same.
+        Raises LedgerGone, LedgerUnusable, LeaseLost, NoReceipt. Even then the outcome is written
+        down.
         """
         answer: ClaimResult = await self._ask(_Asked(outcome, op, step_ids))
         return answer
@@ -90,12 +90,12 @@ class Running:
         return shared
 
     async def throttle(self, seconds: float) -> datetime:
-        """Let nothing leave for this service, in any run, and say until when."""
+        """Let nothing leave for this service, in any run. Returns until when."""
         until: datetime = await self._ask(_Asked(throttle=seconds))
         return until
 
     async def _ask(self, asked: "_Asked") -> Any:
-        # What was asked for happens, whatever becomes of the caller.
+        # What was asked for happens even if the caller is cancelled.
         asked.answered.set_running_or_notify_cancel()
         self._asked.put(asked)
         return await asyncio.shield(asyncio.wrap_future(asked.answered))
@@ -112,16 +112,16 @@ class Running:
             took = min(time.monotonic() - began, LONGEST_WAIT)
 
     def _others_come(self, batch: Sequence["_Asked | None"]) -> bool:
-        """Whether somebody brings an answer, and others are still to bring theirs."""
+        """Whether the batch has an outcome, and outcomes of other requests are still to come."""
         brought = {each.outcome.request for each in batch if each and each.outcome}
         return bool(brought and self._out - brought)
 
     def _commit(self, asked: Sequence["_Asked"]) -> None:
-        """Write all of it; where that fails, at least what was answered."""
+        """Write all of it, or if that fails, at least the outcomes."""
         failed = lost = None
         try:
             self._together(asked)
-        except Exception as error:  # noqa: BLE001 - it is theirs who asked
+        except Exception as error:  # noqa: BLE001 - the caller gets the error
             failed = error
             tell = [each for each in asked if each.outcome or each.throttle is not None]
             lost = self._what_came_alone(tell)
@@ -153,13 +153,13 @@ class Running:
                     each.answer = answer
 
     def _what_came_alone(self, asked: Sequence["_Asked"]) -> Exception | None:
-        """What was answered is not lost because something else failed: try until it is written."""
+        """Write outcomes alone, again and again, so that no other failure loses them."""
         ends = time.monotonic() + PATIENCE
         while asked:
             try:
                 with self.ledger.recording() as session:
                     self._record(session, asked)
-            except Exception as error:  # noqa: BLE001 - as above
+            except Exception as error:  # noqa: BLE001 - the caller gets it
                 if not isinstance(error, CampaignError) or time.monotonic() > ends:
                     return error
                 time.sleep(0.2)

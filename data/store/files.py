@@ -1,4 +1,4 @@
-"""Files are written whole, so that nobody reads half of one, or loses the one before it."""
+"""Write files as a whole: nobody reads half a file, and a failure leaves the old one."""
 
 import os
 import tempfile
@@ -8,9 +8,9 @@ from pathlib import Path
 
 
 def replace(path: Path, content: bytes, mode: int = 0o600) -> None:
-    """Write a file whole and to the disk, for its owner alone. Nobody waits until it rests.
+    """Write a whole file durably, for its owner alone. Its time is in the past: it counts as whole.
 
-    Raises OSError; what was there before is still there.
+    Raises OSError, and leaves what was there before.
     """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     number, begun = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:50]}.")

@@ -1,8 +1,8 @@
-"""The lease: one process at work on one campaign.
+"""The lease: only one process at a time works on a campaign.
 
-In a file's ledger it is a lock on `<ledger>.locks/KEY`, which the system frees when the process
-dies, and keeps while it is only stopped. On a server it is an advisory lock of a session of its
-own; if that session is lost, so is the lease, and nothing more is sent.
+For a ledger in a file it is a lock on `<ledger>.locks/KEY`, which the system frees when the process
+dies, and not while it is only stopped. On a server it is an advisory lock of a session of its own:
+if the session is lost, so is the lease, and nothing more is sent.
 """
 
 import fcntl
@@ -47,11 +47,11 @@ class LeaseLost(CampaignError):
 class Lease:
     """The right to send one campaign, held by this process."""
 
-    check: Callable[[], None]  # raises LeaseLost where it is not held any more: before each claim
+    check: Callable[[], None]  # raises LeaseLost if it is lost; called before each claim
 
 
 def lease(ledger: Ledger, key: str) -> AbstractContextManager[Lease]:
-    """Take the lease of a campaign and hold it. Raises AtWork, LedgerUnusable."""
+    """Take and hold the lease of a campaign. Raises AtWork, LedgerUnusable."""
     return _on_server(ledger, key) if ledger.on_a_server else _in_folder(ledger.locks, key)
 
 
@@ -74,12 +74,12 @@ def is_free(ledger: Ledger, key: str) -> bool:
 
 
 def file_name(key: str) -> str:
-    """A key as the name of a file, whatever it is; it never begins with a dot."""
+    """Turn any key into a file name, which never begins with a dot."""
     return quote(key, safe=" ").replace(".", "%2E")
 
 
 def lock_file(folder: Path, name: str) -> int:
-    """Open a file to lock, and make it where it is missing. Raises LedgerUnusable."""
+    """Open a file to lock; create it if it is missing. Raises LedgerUnusable."""
     with explained(str(folder / name), OSError):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         return os.open(folder / name, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
@@ -106,7 +106,7 @@ def _in_folder(folder: Path, key: str) -> Iterator[Lease]:
 
 
 def _lock(number: int, key: str) -> None:
-    for last in (False,) * 10 + (True,):  # somebody may only be looking: see `is_free`
+    for last in (False,) * 10 + (True,):  # `is_free` may hold it for a moment
         try:
             fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -139,7 +139,7 @@ def _on_server(ledger: Ledger, key: str) -> Iterator[Lease]:
         try:
             with one_at_a_time:
                 connection.execute(text("SELECT 1"))
-        except (DBAPIError, InvalidRequestError):  # just now, or before
+        except (DBAPIError, InvalidRequestError):  # lost just now, or earlier
             cause = "the connection to the ledger's server was lost"
             raise LeaseLost(key=key, cause=cause) from None
 

@@ -1,9 +1,9 @@
-"""The ledger: one database of campaigns, opened, migrated, and read and written in transactions.
+"""The ledger: one database of campaigns. Open and migrate it; read and write in transactions.
 
     with Ledger.open() as ledger, ledger.writing() as session:
         session.add(...)
 
-When a writing block ends, what it wrote is on the disk; when it raises, nothing of it is.
+When a writing block ends, all it wrote is on the disk; if it raises, nothing is.
 """
 
 import os
@@ -74,7 +74,7 @@ class Ledger:
         self._reads = engine.execution_options(
             **(as_of_one_moment if self.on_a_server else {"reading": True})
         )
-        # By whichever name it was opened, the same file has the same leases.
+        # The same file has the same leases, whatever link it was opened by.
         self._path = None if self.on_a_server else os.path.realpath(str(self.url.database))
         self._file, self._sound_at = identity(self._path), 0
         if self._path is not None:
@@ -82,7 +82,7 @@ class Ledger:
 
     @classmethod
     def open(cls, url: str | None = None, *, create: bool = True, migrate: bool = True) -> Self:
-        """Open and migrate; on a server, where no copy is made, only if both are allowed. Raises
+        """Open and migrate; on a server, which gets no backup, only with `create` and `migrate`. Raises
         LedgerUnusable, NewerLedger, NotMigrated, ForeignDatabase, NoLedger."""
         address = make_url(url or settings().database_url)
         with explained(place_of(address), ImportError, OSError):
@@ -95,7 +95,7 @@ class Ledger:
                 raise
 
     def close(self) -> None:
-        """Close every connection. A file that was moved is left whole: its log stayed behind."""
+        """Close every connection. If the file was moved, its log, left behind, is merged first."""
         if self.gone():
             with suppress(CampaignError):
                 self.checkpoint("TRUNCATE")
@@ -109,21 +109,21 @@ class Ledger:
 
     @contextmanager
     def reading(self) -> Iterator[Session]:
-        """One transaction that reads, as of one moment. Raises LedgerUnusable, LedgerGone."""
+        """One transaction that reads a single state. Raises LedgerUnusable, LedgerGone."""
         self.refuse_where_gone()
         with explained(self.place), Session(self._reads, expire_on_commit=False) as session:
             yield session
 
     @contextmanager
     def writing(self) -> Iterator[Session]:
-        """One transaction that writes, alone. Raises LedgerUnusable, LedgerGone."""
+        """One transaction that writes; others wait. Raises LedgerUnusable, LedgerGone."""
         self.refuse_where_gone()
         with self.recording() as session:
             yield session
 
     @contextmanager
     def recording(self) -> Iterator[Session]:
-        """The same for what came back of a request, even if the file was moved since."""
+        """Like `writing`, for outcomes: they are written even if the file was moved."""
         with explained(self.place), Session(self._engine, expire_on_commit=False) as session:
             if self.on_a_server:
                 postgres.alone(session.connection())
@@ -131,7 +131,7 @@ class Ledger:
             session.commit()
 
     def checkpoint(self, how: str = "PASSIVE") -> None:
-        """Put the log into the file, as far as nobody reads it. A server does so by itself."""
+        """Move the log into the file, except what is being read. A server does so by itself."""
         if not self.on_a_server:
             with explained(self.place), closing(self._engine.raw_connection()) as connection:
                 connection.cursor().execute(f"PRAGMA wal_checkpoint({how})").fetchall()
@@ -151,12 +151,12 @@ class Ledger:
 
     @property
     def place(self) -> str:
-        """Where it is, for people: a file, or a server's database without its password."""
+        """Where the ledger is, for people: a file, or a server's database without its password."""
         return place_of(self.url)
 
     @property
     def locks(self) -> Path:
-        """The folder of the leases of a ledger in a file."""
+        """The folder of the leases, for a ledger in a file."""
         return Path(f"{self._path}.locks")
 
     def uuid(self) -> str:
@@ -171,14 +171,14 @@ class Ledger:
         with suppress(OSError):
             status = os.stat(self._path)  # noqa: PTH116 - before each claim
             same = (status.st_dev, status.st_ino) == self._file
-            # Whatever writes to it changes that time: a checkpoint, or a copy over it.
+            # A checkpoint changes that time, and so does a copy over the file.
             if same and (status.st_ctime_ns == self._sound_at or _is_database(self._path)):
                 self._sound_at = status.st_ctime_ns
                 return False
         return True
 
     def refuse_where_gone(self) -> None:
-        """Raise LedgerGone if its file is gone: then nothing more may be sent."""
+        """Raise LedgerGone if the ledger's file is gone: then nothing more may be sent."""
         if self.gone():
             raise LedgerGone(place=self.place)
 
@@ -192,12 +192,12 @@ def place_of(address: URL) -> str:
 
 @contextmanager
 def explained(place: str, *also: type[Exception]) -> Iterator[None]:
-    """Say in one sentence what a database could not do; never the values, which name people."""
+    """Turn errors of a database into one sentence, without values, which may name people."""
     theirs: tuple[type[Exception], ...] = (ArgumentError, DBAPIError, sqlite3.Error, *also)
     try:
         yield
     except IntegrityError:
-        raise  # a rule of the schema held against a mistake of ours
+        raise  # the schema caught a bug of this program
     except theirs as error:
         words = _words(error)
         known = (each[1:] for each in _CAUSES if re.search(each[0], words, re.IGNORECASE))
@@ -236,7 +236,7 @@ _CAUSES = (
 
 
 def _words(error: Exception) -> str:
-    """The first line of what a database said, without the values concerned."""
+    """The first line of a database's error message, without values."""
     cause = error.orig if isinstance(error, DBAPIError) else error
     sentence = getattr(getattr(cause, "diag", None), "message_primary", None)
     return str(sentence or cause).strip().partition("\n")[0].rstrip(".")
@@ -250,7 +250,7 @@ def _engine(address: URL, *, create: bool) -> Engine:
         if not create:
             raise NoLedger(place=path)
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        # It holds names and addresses: only its owner may read it, from the first byte.
+        # It will hold names and addresses, so only its owner may read it.
         os.close(os.open(path, os.O_CREAT | os.O_WRONLY | os.O_NOFOLLOW, 0o600))
     _refuse_a_second_name(path)
     engine = create_engine(
@@ -262,7 +262,7 @@ def _engine(address: URL, *, create: bool) -> Engine:
 
 
 def _refuse_a_second_name(path: Path) -> None:
-    """Under another name the file would have other locks and another log. Raises LedgerUnusable."""
+    """Raise LedgerUnusable if the file has two names: each would have its own locks and log."""
     file = path.resolve()
     if file.stat().st_nlink > 1:
         cause = "its file has a second name (a hard link)"
@@ -275,29 +275,29 @@ def _refuse_a_second_name(path: Path) -> None:
 
 
 def _durable(connection: sqlite3.Connection, _: object) -> None:
-    """A commit is on the disk before it returns, and only we move the log into the file.
+    """Make commits durable, and leave it to us to move the log into the file.
 
-    A file that went without its log would otherwise not be behind its receipt (receipts.py). A
-    database that is not ours is not changed: the log is switched on once it is known.
+    So a file that loses its log is behind its receipt (receipts.py). The log itself is switched on
+    later, once it is known that the database is ours.
     """
     connection.isolation_level = None  # SQLAlchemy begins: see `_begin`
     for pragma in (
         "synchronous=FULL",
         "foreign_keys=ON",
-        "secure_delete=ON",  # who was forgotten is not to be found in the file
+        "secure_delete=ON",  # the file keeps no trace of forgotten people
         "wal_autocheckpoint=0",
     ):
         connection.execute(f"PRAGMA {pragma}")
 
 
 def _begin(connection: Connection) -> None:
-    # A plain BEGIN lets two readers both find a step free and both claim it.
+    # After a plain BEGIN, two readers could find the same step free, and both claim it.
     reading = connection.get_execution_options().get("reading", False)
     connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
 
 
 def _bring_up_to_date(engine: Engine, *, create: bool, migrate: bool) -> None:
-    """Make the tables, or migrate older ones after a backup. Foreign ones stay as they are."""
+    """Create the tables, or back up and migrate older ones. Foreign tables stay as they are."""
     in_a_file = engine.dialect.name == "sqlite"
     with engine.connect().execution_options(reading=True) as looking:
         version = _version(looking)
@@ -315,7 +315,7 @@ def _bring_up_to_date(engine: Engine, *, create: bool, migrate: bool) -> None:
     with engine.begin() as connection:
         if not in_a_file:
             postgres.alone(connection)
-        version = _version(connection)  # another process may have been quicker
+        version = _version(connection)  # another process may have done it
         if version is None:
             SQLModel.metadata.create_all(connection, checkfirst=False)
             connection.execute(text(f"CREATE TABLE {_VERSIONS} (version_num VARCHAR(32) NOT NULL)"))
@@ -326,7 +326,7 @@ def _bring_up_to_date(engine: Engine, *, create: bool, migrate: bool) -> None:
 
 
 def _keep_a_log(connection: Any) -> None:
-    """Switch the write-ahead log on. Here SQLite itself does not wait for other processes."""
+    """Switch the write-ahead log on. For this, SQLite does not wait for others by itself."""
     ends = time.monotonic() + postgres.PATIENCE
     while True:
         try:
@@ -339,7 +339,7 @@ def _keep_a_log(connection: Any) -> None:
 
 
 def _version(connection: Connection) -> str | None:
-    """The version of the tables; None: there are none. Raises ForeignDatabase, NewerLedger."""
+    """The version of the tables; None without tables. Raises ForeignDatabase, NewerLedger."""
     place = place_of(connection.engine.url)
     names = set(inspect(connection).get_table_names())
     if not names:
@@ -355,7 +355,7 @@ def _version(connection: Connection) -> str | None:
 
 
 def _back_up(file: Path, version: str) -> None:
-    """Copy a ledger before its tables change, whole or not at all; an older copy stays."""
+    """Copy a ledger before its tables change. An existing copy is not replaced."""
     kept = file.with_name(f"{file.name}.tables-{version}")
     if kept.exists():
         return
@@ -364,7 +364,7 @@ def _back_up(file: Path, version: str) -> None:
 
 
 def _migrate(connection: Connection, version: str) -> None:
-    """Make of tables of this version the newest ones, in the transaction of this connection."""
+    """Migrate tables of this version to the newest, in this connection's transaction."""
     for file in _migrations():
         if file.name[:4] > version:
             run_path(str(file))["upgrade"](connection)
@@ -372,12 +372,12 @@ def _migrate(connection: Connection, version: str) -> None:
 
 
 def _migrations() -> list[Path]:
-    """One file for each version since 1.0, with its number: it has a function `upgrade`."""
+    """The files with a function `upgrade`, one for each version, sorted by its number."""
     return sorted(MIGRATIONS.glob("[0-9]*.py"))
 
 
 def identity(file: str | Path | int | None) -> tuple[int, int] | None:
-    """Which file has this name, or is open; None: none has, or the ledger is on a server."""
+    """Identify the file with this name or descriptor; None without one."""
     try:
         status = os.stat(file) if file is not None else None  # noqa: PTH116 - before each claim
     except OSError:
@@ -386,9 +386,9 @@ def identity(file: str | Path | int | None) -> tuple[int, int] | None:
 
 
 def _is_database(path: str) -> bool:
-    """Whether a ledger still reads as one: an open connection goes on from what it remembers.
+    """Whether the file is still a database: open connections use cached pages and may not notice.
 
-    Only SQLite itself may open the file: to close it otherwise would free the locks of its
+    Only SQLite may open the file: closing it in another way would free the locks of all
     connections in this process.
     """
     with closing(sqlite3.connect(f"file:{quote(path)}?mode=ro", uri=True)) as looking:
@@ -400,4 +400,4 @@ def _is_database(path: str) -> bool:
 
 
 _VERSIONS = "alembic_version"
-NEWEST = _migrations()[-1].name[:4]  # what this process knows, whatever is installed meanwhile
+NEWEST = _migrations()[-1].name[:4]  # the version that this process knows

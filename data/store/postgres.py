@@ -1,7 +1,7 @@
-"""A ledger on a PostgreSQL server: its sessions, and what becomes of a lost one.
+"""Sessions of a ledger on a PostgreSQL server.
 
-A dead connection is noticed within half a minute on both sides, so that a machine that vanished in
-the middle of a transaction does not keep its lease or its locks from the others.
+Both sides notice a dead connection within half a minute. So a machine that vanished in the middle
+of a transaction soon loses its lease and locks to others.
 """
 
 from typing import Any
@@ -28,13 +28,13 @@ _SERVER = {
     **{f"tcp_{name}": value for name, value in _ALIVE.items()},
     "tcp_user_timeout": 20_000,
 }
-_ALONE = 1_000_000_007  # the advisory lock of whoever writes
+_ALONE = 1_000_000_007  # the advisory lock of writers
 
 
 def engine(address: URL, **more: Any) -> Engine:
-    """Prepare to connect; `more` is for SQLAlchemy's own function."""
+    """An engine for this address; `more` goes to `create_engine`."""
     given = dict(address.query)
-    # What the address asks of a session stands first: our own rules overrule it.
+    # Options from the address come first, so that ours overrule them.
     ours = (f"-c {name}={value}" for name, value in _SERVER.items())
     options = " ".join([str(given.pop("options", "")), *ours]).strip()
     return create_engine(

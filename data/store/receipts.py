@@ -1,11 +1,11 @@
-"""Receipts: what stops a ledger that is not the one that sent last.
+"""Receipts: they stop a ledger that is not the one that sent last.
 
-Before each hundred claims of a campaign, and each second of them, its mark grows, in the ledger
-and then in two small files: one beside the definition, one in the user's data directory. With it,
-and with each decision, grows the mark of the whole ledger, whose receipt is a third file. A ledger
-behind a receipt, or another one, sends nothing until a person accepts it, in spite of exactly what
-these receipts say. Once a file's log went into the file, no campaign claims before its mark has
-grown (`Mark.claiming`), so a file that lost its log is behind, too.
+Before each hundred claims of a campaign, and at least each second, its mark grows, in the ledger
+and then in two small files: one beside the definition, one in the user's data directory. The mark
+of the whole ledger grows with it and with each decision; its receipt is a third file. A ledger
+that is behind a receipt, or another ledger, sends nothing until a person accepts it in spite of
+exactly these receipts. After the log was moved into the file, each campaign's mark grows before
+its next claim (`Mark.claiming`), so a file that lost its log is behind, too.
 """
 
 import fcntl
@@ -29,14 +29,14 @@ from data.store.lease import file_name, lock_file
 from data.store.ledger import Ledger, LedgerGone, place_of
 from data.store.tables import CAMPAIGN, Campaign, Decision, LedgerId, now
 
-# Words of the journal: a ledger was refused because of receipts that say this; a person accepted it
-# in spite of them.
+# Words of the journal: receipts, which are its value, stopped a ledger; a person accepted it in
+# spite of them.
 REFUSED, ACCEPT = "refuse-ledger", "accept-ledger"
-STEPS, SECONDS = 100, 1.0  # what may be claimed before the mark grows again
-# Whoever commits claims shares this lock; whoever moves the log into the file has it alone, and
-# leaves a new sign in it.
+STEPS, SECONDS = 100, 1.0  # after either, the mark grows again
+# Processes that commit claims share this lock. One that moves the log into the file holds it alone,
+# and writes a new sign into it.
 CLAIMING, SIGN = ".sending", 16
-OF_A_LEDGER = ".ledger"  # the suffix of its receipt
+OF_A_LEDGER = ".ledger"  # the suffix of a whole ledger's receipt
 
 
 class AnotherLedger(CampaignError):
@@ -68,7 +68,7 @@ class NoReceipt(CampaignError):
 
 
 class Receipt(BaseModel):
-    """How far a campaign had got, and in which ledger."""
+    """The mark that a campaign had, and in which ledger."""
 
     # An unknown field may mean more than this version understands: such a receipt is unreadable.
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
@@ -80,12 +80,12 @@ class Receipt(BaseModel):
 
 
 def check(ledger: Ledger, key: str, service: str, file: Path) -> None:
-    """Raise AnotherLedger or OlderLedger where this ledger may not send.
+    """Raise AnotherLedger or OlderLedger if a receipt stops this ledger.
 
     The campaign may be new to the ledger. `service` is its address, `file` its definition.
     """
     places = (*_places(key, service, file), _of_the_ledger(ledger.uuid()))
-    # They are read before the ledger: who sends beside us commits a mark, then writes the receipt.
+    # Read receipts before the ledger: another process commits its mark, then writes the receipt.
     found = [(path, _tried(path)) for path in places]
     says = [_said(*each) for each in found]
     with ledger.reading() as session:
@@ -101,7 +101,7 @@ def check(ledger: Ledger, key: str, service: str, file: Path) -> None:
 
 
 def accept(session: Session, key: str, who: str, why: str) -> None:
-    """Let this ledger send the campaign in spite of exactly what stopped it last.
+    """Let this ledger send the campaign in spite of the receipts that stopped it last.
 
     Raises NothingToAccept.
     """
@@ -116,9 +116,9 @@ def accept(session: Session, key: str, who: str, why: str) -> None:
 
 @contextmanager
 def counting_decisions(ledger: Ledger) -> Iterator[Session]:
-    """One transaction that writes. If it decides, a copy of the ledger from before it is behind.
+    """One transaction that writes. With a new decision the mark grows: older copies are behind.
 
-    A ledger that is behind already stays so, until it is accepted and sends.
+    The mark of a ledger that is behind already does not grow until it is accepted and sends.
     """
     newest = select(func.max(Decision.id))
     with ledger.writing() as session:
@@ -133,10 +133,10 @@ def counting_decisions(ledger: Ledger) -> Iterator[Session]:
 
 
 def rewrite(ledger: Ledger, waits: Callable[[], None]) -> None:
-    """Remove every trace of erased data from the ledger's files.
+    """Remove every trace of erased data from the ledger's files. Raises LedgerUnusable.
 
-    This moves the log into the file, which must not happen while somebody claims: `waits` is called
-    before that is waited for. Raises LedgerUnusable.
+    This moves the log into the file, which must not happen while a process claims. If it has to
+    wait for one, it calls `waits` first.
     """
     with ExitStack() as stack:
         if not ledger.on_a_server:
@@ -153,20 +153,20 @@ def rewrite(ledger: Ledger, waits: Callable[[], None]) -> None:
 class Mark:
     """The mark of a campaign that this process sends; close it when done.
 
-    `last` is what it was grown to: a ledger with a smaller one was restored since. `claimed` counts
-    the steps that were claimed with it.
+    `last` is its latest value: a ledger with a smaller one was restored since. `claimed` counts the
+    steps that were claimed.
     """
 
     def __init__(self, ledger: Ledger, campaign_id: int, file: Path) -> None:
         self.last = self.claimed = 0
         self._ledger, self._campaign_id, self._file = ledger, campaign_id, file
-        self._left, self._until = 0, 0.0  # how many steps it stands for, and until when
+        self._left, self._until = 0, 0.0  # more steps that may be claimed, and until when
         self._lock = None if ledger.on_a_server else lock_file(ledger.locks, CLAIMING)
-        self._sign = b""  # of the log, when it last grew
+        self._sign = b""  # the lock's sign when the mark last grew
 
     @contextmanager
     def claiming(self, steps: int) -> Iterator[None]:
-        """Claim so many steps with it, in one commit; it grows before, where that is due.
+        """Claim so many steps in one commit; the mark grows first if that is due.
 
         Raises NoReceipt, LedgerUnusable, LedgerGone.
         """
@@ -186,8 +186,8 @@ class Mark:
                 fcntl.flock(self._lock, fcntl.LOCK_UN)
 
     def grow(self) -> int:
-        """Move the log into the file, unless somebody claims, then count the mark and write the
-        receipts, on the disk. The log stays in its place until `claiming` ends, or `close`.
+        """Move the log into the file, unless a process claims; then let the mark grow and write the
+        receipts. Nobody else moves the log until `claiming` ends, or `close`.
 
         Raises NoReceipt, LedgerUnusable, LedgerGone.
         """
@@ -211,7 +211,7 @@ class Mark:
             of: list[tuple[Any, Any]] = [(own, whole), *((campaign, _tried(p)) for p in places)]
             for row, known in of:
                 if isinstance(known, Receipt) and known.ledger == own.uuid:
-                    row.mark = max(row.mark, known.mark)  # ahead, if this ledger is older
+                    row.mark = max(row.mark, known.mark)  # the receipt is ahead of an older ledger
             campaign.mark += 1
             own.mark += 1
         self.last, self._sign = campaign.mark, sign
@@ -233,7 +233,7 @@ def _own(session: Session) -> tuple[LedgerId, "Receipt | Exception | None"]:
 
 
 def _places(key: str, service: str, file: Path) -> tuple[Path, Path]:
-    """Where the receipts of a campaign are. What was tried here says nothing of elsewhere."""
+    """The receipts of a campaign. Those of the sandbox do not apply to a real service."""
     name = f"{file_name(key)}{'.tried' if _is_here(service) else ''}.receipt"
     return file.resolve().with_name(name), _copies() / name
 
@@ -247,7 +247,7 @@ def _copies() -> Path:
 
 
 def _tried(path: Path) -> Receipt | Exception | None:
-    """What a receipt says, or why it cannot be read. None: there is none."""
+    """Read a receipt: the receipt, the error, or None if there is none."""
     try:
         return Receipt.model_validate_json(path.read_bytes())
     except (FileNotFoundError, NotADirectoryError):
@@ -259,7 +259,7 @@ def _tried(path: Path) -> Receipt | Exception | None:
 def _write(
     ledger: Ledger, uuid: str, mark: int, places: Sequence[Path], service: str = ""
 ) -> list[OSError]:
-    """Write the same receipt to each place; returns why it could not be."""
+    """Write the same receipt to each place. Returns the errors."""
     receipt = Receipt(service=service, ledger=uuid, mark=mark, place=ledger.place, written=now())
     failed: list[OSError] = []
     for path in places:
@@ -273,12 +273,12 @@ def _write(
 def _against(
     session: Session, path: Path, receipt: Receipt | Exception | None, key: str, service: str
 ) -> CampaignError | None:
-    """What a receipt has against this ledger."""
+    """The error that a receipt raises against this ledger, if any."""
     here = place_of(session.get_bind().engine.url)
     if isinstance(receipt, Exception):
         return OlderLedger(key=key, here=here, receipt=path, says="cannot be read")
     whole = path.suffix == OF_A_LEDGER
-    # Of two addresses elsewhere nobody can tell that they are not the same service.
+    # Two addresses on this machine are two services; two real ones may be the same service.
     if receipt is None or (_is_here(service) and receipt.service != service and not whole):
         return None
     written = f"{receipt.written.astimezone():%Y-%m-%d %H:%M:%S}"
@@ -299,7 +299,7 @@ def _said(path: Path, receipt: Receipt | Exception | None) -> str:
 
 
 def _newest(session: Session, word: str, key: str) -> list[str] | None:
-    """What the receipts of a campaign said when this word was last written of it."""
+    """What the receipts of a campaign said when this word was last written about it."""
     words = select(Decision.value).where(Decision.word == word).order_by(col(Decision.id).desc())
     values = (value for value in session.exec(words) if (value or {}).get("campaign") == key)
     return next((value.get("says", []) for value in values), None)

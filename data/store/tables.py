@@ -1,9 +1,9 @@
 """The tables of the ledger.
 
-Names live in `person` alone; addresses there, in `do_not_contact`, and a pilot's in `spec`.
-Times are UTC and aware.
-The index `one_of_each` of `part` is the promise: whatever the code above it does, the database
-lets one part of a step and generation count.
+Names are stored only in `person`. Addresses are in `person` and `do_not_contact`; the pilot's is
+also in `spec`. Times are UTC and aware.
+The index `one_of_each` of `part` is the promise: whatever the code does, the database lets only one
+part of a step and generation count.
 """
 
 from datetime import UTC, datetime
@@ -17,7 +17,7 @@ from data.store.states import COUNTS, Op, State
 
 
 class UtcTime(sa.TypeDecorator[datetime]):
-    """An aware time, stored as UTC. A naive time is refused: it is no definite moment."""
+    """An aware time, stored as UTC. A naive time is refused, as it could be any moment."""
 
     impl = sa.DateTime(timezone=True)
     cache_ok = True
@@ -32,7 +32,7 @@ class UtcTime(sa.TypeDecorator[datetime]):
 
 
 def now() -> datetime:
-    """The time as the ledger writes it."""
+    """The current time, as the ledger stores it."""
     return datetime.now(UTC)
 
 
@@ -46,7 +46,7 @@ def _service_id() -> Any:
 
 
 def _word(kind: type[StrEnum], default: StrEnum | None = None) -> Any:
-    """An enum stored as its readable value, without a type of the database's own."""
+    """An enum, stored as its value in a text column."""
     column = sa.Enum(
         kind,
         native_enum=False,
@@ -67,20 +67,20 @@ def _json() -> Any:
 
 
 def of_some(name: str, *columns: str, where: str, unique: bool = False) -> sa.Index:
-    """An index of the rows for which this is true: the others cost nobody anything."""
+    """A partial index, of the rows for which `where` is true."""
     these = sa.text(where)
     return sa.Index(name, *columns, unique=unique, sqlite_where=these, postgresql_where=these)
 
 
 def keys(name: str, kind: sa.types.TypeEngine[Any]) -> sa.Select[Any]:
-    """The keys of a parameter, a dictionary, as values of this type; the statement is the same for
-    any number of them."""
+    """The keys of a dictionary that is a parameter, as values of this type. The statement is the same
+    for any number of keys."""
     members = sa.func.json_each(sa.bindparam(name, type_=sa.JSON)).table_valued("key")
     return sa.select(sa.cast(members.c.key, kind))
 
 
 def one_of(column: sa.ColumnElement[Any], name: str) -> sa.ColumnElement[bool]:
-    """Whether a column is among the keys of a parameter."""
+    """Whether a column is among the keys of a dictionary that is a parameter."""
     return column.in_(keys(name, column.type))
 
 
@@ -89,7 +89,7 @@ SENDS_MORE = "word IN ('again', 'sent', 'invite', 'undo', 'correct', 'lift')"
 
 
 class LedgerId(SQLModel, table=True):
-    """Which ledger this is: one row. A receipt names it."""
+    """The identity of the ledger, in one row. Receipts name it."""
 
     __tablename__ = "ledger"
     uuid: str = Field(primary_key=True)
@@ -97,7 +97,7 @@ class LedgerId(SQLModel, table=True):
 
 
 class Campaign(SQLModel, table=True):
-    """A key at one service and account."""
+    """A campaign: a key at one service and account."""
 
     id: int = _id()
     key: str = Field(unique=True)
@@ -107,8 +107,8 @@ class Campaign(SQLModel, table=True):
     file: str
     digest: str
     spec: Any = _json()  # the definition's model
-    mark: int = 0  # grows before each hundred claims; its receipts say how far
-    pilot_id: int | None = None  # the person; None: the definition names none, or was forgotten
+    mark: int = 0  # grows before each hundred claims; receipts repeat it
+    pilot_id: int | None = None  # the person; None: no pilot is named, or it was forgotten
     paused_until: datetime | None = _time()  # the service asked for it (429)
     created_at: datetime = _time(nullable=False)
 
@@ -129,13 +129,13 @@ class Person(SQLModel, table=True):
     email1: str  # as typed
     name_key: str = Field(default="", sa_column_kwargs={"server_default": ""})  # as compared
     fields: Any = _json()  # what is sent of them: the definition's Candidate
-    listed: bool = True  # stands in the file as last read
-    became: int | None = None  # corrected: the person with the right address
-    let_through: Any = _json()  # the kinds of hold that a person lifted for them
+    listed: bool = True  # is in the file, as last read
+    became: int | None = None  # if corrected, the person with the right address
+    let_through: Any = _json()  # the kinds of hold that were lifted for this person
 
 
 class Step(SQLModel, table=True):
-    """One thing to be done at the service, for a project (person 0) or a person."""
+    """One thing to do at the service, for the project (person 0) or a person."""
 
     __table_args__ = (
         sa.UniqueConstraint("campaign_id", "person_id", "op"),
@@ -166,7 +166,7 @@ class Run(SQLModel, table=True):
 
 
 class Request(SQLModel, table=True):
-    """One request that may change something at the service, written down before it leaves."""
+    """A request that may change something at the service, written down before it leaves."""
 
     __table_args__ = ({"sqlite_autoincrement": True},)
     id: int = _id()
@@ -176,12 +176,12 @@ class Request(SQLModel, table=True):
     ended_at: datetime | None = _time()
     phase: int | None = None  # how far it got: tasks/service/exchange.py
     status: int | None = None
-    evidence: str | None = None  # what was seen of an answer that did not come whole
+    evidence: str | None = None  # our words on an answer that was not clear
     answer: str | None = None  # the service's own words, masked
 
 
 class Part(SQLModel, table=True):
-    """What one request did for one step."""
+    """The part of a request that is about one step."""
 
     __table_args__ = (
         of_some("one_of_each", "step_id", "generation", where=IT_COUNTS, unique=True),
@@ -194,14 +194,14 @@ class Part(SQLModel, table=True):
     step_id: int = Field(foreign_key="step.id")
     generation: int
     state: State = _word(State, State.SENDING)
-    said_yes: bool = False  # the service did, too late to count
+    said_yes: bool = False  # the service did it, too late to count
     service_id: int | None = _service_id()
-    mailbox: str | None = None  # of an invitation: to whom, and to which problem
+    mailbox: str | None = None  # of an invitation: its mailbox, and its problem below
     problem: int | None = _service_id()
 
 
 class Decision(SQLModel, table=True):
-    """What a person decided. Append-only: the newest word is what holds."""
+    """A decision of a person. Append-only: the newest word is valid."""
 
     __table_args__ = (
         sa.Index("decision_by_word", "campaign_id", "word"),
@@ -221,7 +221,7 @@ class Decision(SQLModel, table=True):
 
 
 class DoNotContact(SQLModel, table=True):
-    """Nobody at this address or domain is ever written to."""
+    """A mailbox or domain to which nothing is ever sent."""
 
     __tablename__ = "do_not_contact"
     id: int = _id()
@@ -231,7 +231,7 @@ class DoNotContact(SQLModel, table=True):
 
 
 class Forgotten(SQLModel, table=True):
-    """Somebody who was erased and must not come back: only keyed hashes of them are left."""
+    """A forgotten person, who must not come back: only keyed hashes are left."""
 
     id: int = _id()
     digest: str = Field(unique=True)
@@ -249,14 +249,14 @@ class SeenFile(SQLModel, table=True):
 
 
 class Notice(SQLModel, table=True):
-    """A situation that needs a person, told once."""
+    """A situation that needs a person, who is told once."""
 
     key: str = Field(primary_key=True)
     text: str
     told: datetime | None = _time()
 
 
-# The same as plain tables, for statements of whole campaigns, and those that each claim makes.
+# The same as plain tables, for statements about many rows, and in each claim.
 CAMPAIGN, PERSON, STEP, RUN, REQUEST, PART, DECISION, DO_NOT_CONTACT, FORGOTTEN = (
     SQLModel.metadata.tables[str(model.__tablename__)]
     for model in (Campaign, Person, Step, Run, Request, Part, Decision, DoNotContact, Forgotten)
