@@ -1,4 +1,4 @@
-"""What is wrong with this installation, and how to fix it: one check of each thing it needs."""
+"""Check each thing that this installation needs: what is wrong, and how to fix it."""
 
 import tempfile
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ from tasks.service.client import Service
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing, whether it is well, and what to do if it is not."""
+    """One thing that was checked, whether it is well, and what to do if not."""
 
     name: str
     well: bool
@@ -26,13 +26,13 @@ class Check:
 
     @classmethod
     def of(cls, name: str, error: CampaignError) -> "Check":
-        """What an error says."""
+        """The check that failed with this error."""
         wrote = [f'The service wrote: "{each}"' for each in error.service_words]
         return cls(name, False, " ".join([str(error), *wrote]), error.then)
 
 
 async def examine(*, ask_the_service: bool = True) -> list[Check]:
-    """Look at settings, folders, ledger and service; nothing is changed anywhere."""
+    """Check settings, folders, ledger and service. Nothing is changed."""
     try:
         read = settings()
     except CampaignError as error:
@@ -51,7 +51,7 @@ async def examine(*, ask_the_service: bool = True) -> list[Check]:
 def _files(read: Settings) -> Iterator[Check]:
     folder = read.output_dir
     while not folder.exists() and folder != folder.parent:
-        folder = folder.parent  # what is missing will be made
+        folder = folder.parent  # missing folders are created later
     try:
         with tempfile.TemporaryFile(dir=folder):
             yield Check("outputs", True, f"forget looks for links and pages in {read.output_dir}")
@@ -85,7 +85,7 @@ def _ledger(read: Settings) -> Iterator[Check]:
 
 
 def _kept_since(session: Session, moment: datetime) -> list[str]:
-    """The campaigns that still have people, and in which nothing was sent or decided since then."""
+    """The campaigns that have people, and in which nothing was sent or decided since then."""
     ran = select(Run.campaign_id).where(col(Run.began) > moment)
     decided = select(Decision.campaign_id).where(col(Decision.at) > moment)
     people = select(Person.campaign_id).where(Person.email1 != "")

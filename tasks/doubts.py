@@ -1,4 +1,4 @@
-"""What is unsure as a table to fill in, and in words: how far it got and what the service wrote."""
+"""Doubts in words, and as a table to fill in: how far each got and what the service wrote."""
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -25,14 +25,14 @@ STEPS = {
 
 
 def how_far(doubt: Doubt) -> str:
-    """How far a request got, in words."""
+    """Say how far a request got."""
     if doubt.status is not None:
         return f"the service answered {doubt.status}"
     return _REACHED.get(Phase(doubt.phase or 0), "it was sent, and no answer came")
 
 
 def described(doubt: Doubt) -> str:
-    """One doubt on one line, with its evidence."""
+    """Describe a doubt on one line, with its evidence."""
     name = f" {doubt.first_name} {doubt.last_name}".rstrip()
     whom = f" {doubt.email1}{f' ({name.strip()})' if name else ''}" if doubt.email1 else ""
     said = f': "{doubt.answer}"' if doubt.answer else ""
@@ -40,7 +40,7 @@ def described(doubt: Doubt) -> str:
 
 
 def to_fill_in(doubts: Iterable[Doubt]) -> bytes:
-    """A table with a column for the verdict; `number` ties each row to the request."""
+    """A table of doubts with a column for the verdict; `number` is the part of the request."""
     rows: list[Sequence[object]] = [COLUMNS]
     for each in doubts:
         who = (each.email1, each.first_name, each.last_name)
@@ -50,9 +50,9 @@ def to_fill_in(doubts: Iterable[Doubt]) -> bytes:
 
 
 def read_filled_in(file: Path) -> list[Settlement]:
-    """The verdicts that were filled in, in a table of any kind; a row without one is left as it is.
+    """Read the verdicts from a table of any format. Rows without a verdict are skipped.
 
-    Raises BadInput with each cell that is wrong.
+    Raises BadInput with each wrong cell.
     """
     table = read_table(read_file(file))
     if not {"number", "step", "email1", "verdict"} <= {*table.headers}:

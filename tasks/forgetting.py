@@ -1,4 +1,4 @@
-"""What is left of somebody outside the ledger: outputs of ours go, the rest is named."""
+"""Traces of a forgotten person outside the ledger: delete our outputs, and list the rest."""
 
 import html
 import os
@@ -20,20 +20,20 @@ from tasks.orders.table import COLUMNS, orders, write
 from tasks.outputs.overwriting import written_by_us
 from tasks.sources.local_copy import folder_of
 
-KINDS = (".csv", ".json", ".xlsx", ".xlsm", ".html")  # of outputs
-LARGEST = 200_000_000  # bytes of one output; a larger file is not ours
+KINDS = (".csv", ".json", ".xlsx", ".xlsm", ".html")  # endings of outputs
+LARGEST = 200_000_000  # bytes; a larger file is no output of ours
 
 
 def folders_of(session: Session) -> list[Path]:
-    """Where definitions and their orders are, as far as the ledger knows."""
+    """The folders of definitions and orders that the ledger knows."""
     files = {*session.exec(select(Campaign.file)), *session.exec(select(SeenFile.path))}
     return sorted({Path(file).parent for file in files})
 
 
 def ordered(folders: Iterable[Path], email: str, *, empty: bool = False) -> list[Path]:
-    """The tables of orders that name somebody, also if no run has taken them in.
+    """The tables of orders that name this address, even if no run has read them.
 
-    `empty`: of these orders nothing is left but the ids, which do not come again.
+    With `empty`, only the ids of these orders are kept, so they cannot be ordered again.
     """
     found, nothing = [], dict.fromkeys(COLUMNS[1:], "") | {"withdrawn": "forgotten"}
     for table in (each for folder in folders for each in sorted(folder.glob(f"*{ORDERS}"))):
@@ -47,10 +47,10 @@ def ordered(folders: Iterable[Path], email: str, *, empty: bool = False) -> list
 
 
 def remove_outputs(folder: Path, known: Sequence[Known]) -> tuple[list[Path], list[Path]]:
-    """Delete every file of ours that names them, in the folder of outputs and beside definitions.
+    """Delete our outputs that name these people, in the output folder and beside definitions.
 
-    Returns these files, which can be written again without them, and others that may have been ours
-    and name them.
+    Returns the deleted files, which can be written again, and other files that name them and may be
+    changed outputs.
     """
     signs = [sign for each in known for sign in _signs(each)]
     fetched = folder_of(settings())
@@ -76,7 +76,7 @@ def what_is_left(
     changed: Sequence[Path],
     backups: Sequence[Path],
 ) -> Iterator[str]:
-    """What a person has to remove by hand, line by line."""
+    """Say line by line what a person has to remove by hand."""
     for each in known:
         named = ", ".join(held.campaign for held in each.campaigns) or "no campaign"
         yield f"{each.email} is forgotten ({named})."
@@ -99,7 +99,7 @@ def what_is_left(
 
 
 def _outputs(folder: Path, known: Sequence[Known]) -> Iterator[Path]:
-    """The files that may be ours; `-o` mostly writes beside the definition."""
+    """The files that may be our outputs; people often write these beside the definition."""
     yield from folder.rglob("*")
     for beside in {Path(held.file).parent for each in known for held in each.campaigns}:
         for pattern in ("*", "*/index.html", "pages/*.html", "*/pages/*.html"):
@@ -107,7 +107,7 @@ def _outputs(folder: Path, known: Sequence[Known]) -> Iterator[Path]:
 
 
 def _signs(known: Known) -> Iterator[re.Pattern[str]]:
-    """What gives somebody away in a file: an address, or both names side by side."""
+    """Patterns that find a person in a file: an address, or both names side by side."""
     addresses = [held.email1 for held in known.campaigns] + [known.email.strip()]
     yield re.compile("|".join(re.escape(each.casefold()) for each in addresses))
     for held in known.campaigns:

@@ -1,4 +1,4 @@
-"""The plan of a run: a campaign is taken into the ledger, and no request is made."""
+"""Plan a run: take the campaign into the ledger, and make no request."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,7 +28,7 @@ class Rewritten(BadInput):
 
 @dataclass(frozen=True, slots=True)
 class HeldPerson:
-    """Somebody of the file who is not added or invited, and why."""
+    """A person in the file who is not added or invited, and why."""
 
     email1: str
     hold: Hold = field(repr=False)
@@ -36,11 +36,11 @@ class HeldPerson:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a run would do now. `add` and `invite` count people, also who is added first.
+    """What a run would do now. `add` and `invite` count people; `invite` counts those to add, too.
 
-    `holds` stop the run until a person has decided; `waits` end by themselves, or keep back
-    invitations only, such as until the pilot's email is approved. `code` stands for exactly this
-    plan. `unresolved` is the title of a problem that is still to be found in the service's list.
+    `holds` stop the run until a person decides. `waits` end by themselves, or stop invitations
+    only, as until the pilot's email is approved. `code` identifies exactly this plan. `unresolved`
+    is the title of a problem that is still to be looked up in the service's list.
     """
 
     key: str
@@ -81,11 +81,11 @@ def make_plan(
     allowed: Allowed = NOTHING,
     dry: bool = False,
 ) -> Plan:
-    """Take a campaign into the ledger, and say what a run would do.
+    """Take a campaign into the ledger, and plan its run.
 
-    `digest` is of the bytes that were shown: others raise Rewritten. `allowed` says as well to whom
-    a plan is shown that waits for an approval. `dry`: the ledger stays as it was. Raises KeyInUse,
-    Elsewhere, BadInput of the do-not-contact list.
+    `digest` is that of the file that was shown: another one raises Rewritten. A plan that waits for
+    approval is shown to the person in `allowed`. With `dry` the ledger stays as it was. Raises
+    KeyInUse, Elsewhere, BadInput of the do-not-contact list.
     """
     if digest not in (None, read.digest):
         raise Rewritten.at(Place(read.file), "this file has changed since it was shown")
@@ -100,7 +100,7 @@ def make_plan(
 
 
 def refreshed(plan: Plan, read: CampaignFile, ledger: Ledger, who: str) -> Plan:
-    """The plan as it is now: another problem or decision is another plan to approve."""
+    """The plan as it is now: after a new problem or decision it must be approved anew."""
     with ledger.writing() as session:
         return _planned(session, read, plan.intake, who)
 

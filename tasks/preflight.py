@@ -1,4 +1,4 @@
-"""Before anything is sent: do token and address work, and which problem does a title mean?"""
+"""Before anything is sent: check token and address, and find the problem of a title."""
 
 from config.settings import Settings
 from data.campaigns.people import find, own_steps
@@ -14,15 +14,15 @@ from tasks.service.verdict import retry_after
 async def ask_service(key: str, ledger: Ledger, settings: Settings) -> None:
     """Ask for the problem list, which changes nothing, and note the id of the campaign's problem.
 
-    A title is resolved anew while the problem is not attached. Its id is part of what is shown and
-    approved: another one voids the approval. Raises Unreachable, CredentialsRefused, NotTheService,
-    NoSuchProblem, SeveralProblems.
+    A title is looked up anew until the problem is attached. Its id is part of the plan: another id
+    voids an approval. Raises Unreachable, CredentialsRefused, NotTheService, NoSuchProblem,
+    SeveralProblems.
     """
     try:
         async with Service(settings) as service:
             problems = await service.problems()
     except Unreachable as error:
-        if asked := error.fields.get("pause"):  # which later runs keep to as well
+        if asked := error.fields.get("pause"):  # later runs wait as well
             with ledger.writing() as session:
                 throttle(session, find(session, key).id, retry_after(asked))
         raise

@@ -1,4 +1,4 @@
-"""Who gets one more email on purpose: whoever was invited, without those whom a person excepts."""
+"""Reminders: who gets one more email on purpose, of the people who were invited."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator
@@ -26,7 +26,7 @@ MARKED = "this row is {}, so nobody can know whether it is meant; delete it, or 
 def whom(
     session: Session, campaign: Campaign, listed: Path | None, finished: Path | None
 ) -> tuple[list[str], list[str]]:
-    """Whom to remind, of a list or of everybody, and what a person should see before that.
+    """The people to remind, of a list or of everybody, and notes for the person who asks.
 
     Raises BadInput for a list that cannot be read.
     """
@@ -58,7 +58,7 @@ def whom(
 
 
 def _addresses(file: Path, known: Collection[str], notes: list[str]) -> Iterator[str]:
-    """The email keys in a table of any kind; rows with nobody of these are named."""
+    """The email keys in a table of any format. Unknown addresses are noted."""
     table = read_table(read_file(file))
     if table.mistakes:
         raise BadInput(table.mistakes)

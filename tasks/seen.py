@@ -1,4 +1,4 @@
-"""A list that a person exported from the web application, beside what is unsure."""
+"""Settle doubts by a list that a person exported from the web application."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -23,7 +23,7 @@ INVITED = "invited already, says the list, though only an unsure add is known he
 
 @dataclass(frozen=True)
 class Comparison:
-    """What a list settles, and whom it does not settle: addresses by the reason."""
+    """What a list settles, and the addresses that it does not settle, by reason."""
 
     verdicts: list[Settlement]
     left: dict[str, list[str]]
@@ -37,9 +37,9 @@ class _Entry:
 
 
 def read_seen(file: Path, doubts: Sequence[Doubt], project: Sequence[object]) -> Comparison:
-    """Settle by a table of any kind what it shows to have happened, people matched by address.
+    """Settle what a table of any format shows to have happened. People are matched by address.
 
-    `project` is what the list may call the campaign's project: its id, its name. Raises BadInput.
+    `project` has the names that the list may use for the project: id and name. Raises BadInput.
     """
     table = read_table(read_file(file))
     if table.mistakes:
@@ -62,7 +62,7 @@ def read_seen(file: Path, doubts: Sequence[Doubt], project: Sequence[object]) ->
 
 
 def _settled(doubt: Doubt, rows: Sequence[_Entry]) -> Settlement | str:
-    """The verdict on one doubt by the rows of the person, or why there is none."""
+    """The verdict on a doubt, by the person's rows, or why there is none."""
     here = [row for row in rows if row.is_here]
     if not here:
         return ELSEWHERE if rows else ABSENT
@@ -91,13 +91,13 @@ def _rows(table: Table, project: set[str]) -> Iterator[tuple[str, _Entry]]:
 
 
 def _columns(table: Table, header: re.Pattern[str]) -> list[int]:
-    """The columns with such a header; a candidate's id before one of something else."""
+    """The columns with such a header; those about candidates come first."""
     found = [at for at, title in enumerate(table.headers) if header.fullmatch(worded(title))]
     return sorted(found, key=lambda at: "candidate" not in worded(table.headers[at]))
 
 
 def _says_so(cell: str) -> bool:
-    """Whether a cell answers yes, says Sent or Invited, counts emails, or is a date."""
+    """Whether a cell says that somebody was invited: yes, Sent, a count of emails, a date."""
     if cell.isdecimal():
         return int(cell) > 0
     return answer(cell) == "yes" or says("sent", cell, "fullmatch") or bool(_DATE.match(cell))

@@ -1,4 +1,4 @@
-"""Where a campaign stands, as one object for programs, and who needs a person, in words."""
+"""Where a campaign stands, as an object for programs; who needs a person, in words."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -23,7 +23,7 @@ Held = Mapping[int, Hold]
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """One situation that a person should look at: what it is, and what to type."""
+    """A situation that a person should look at: what it is, and what to type."""
 
     kind: str
     why: str
@@ -38,7 +38,7 @@ def campaign_keys(session: Session) -> list[str]:
 def status_of(session: Session, key: str, held: Held | None = None) -> dict[str, Any]:
     """The object that `campaign status KEY --json` prints.
 
-    `held` is what the campaign's `holds` say, where they were asked already.
+    `held` is the result of `holds`, if the caller has it already.
     """
     campaign = find(session, key)
     held = holds(session, campaign) if held is None else held
@@ -66,7 +66,7 @@ def _word_of(state: State) -> str:
 
 
 def summary(session: Session, key: str, held: Held) -> dict[str, Any]:
-    """The same without its candidates: they are counted by the ledger, however many they are."""
+    """The same object without candidates, counted by the database: fast for any number."""
     campaign = find(session, key)
     own, send = own_steps(session, campaign.id), invites_of(campaign).send
     words: Counter[str] = Counter()
@@ -89,7 +89,7 @@ def summary(session: Session, key: str, held: Held) -> dict[str, Any]:
 
 
 def progress(ledger: Ledger, key: str) -> dict[Op, tuple[int, int]]:
-    """How many people are added and invited, each of how many. Nothing before a run has begun."""
+    """How many people are added and invited, and of how many. Empty before the first run."""
     with ledger.reading() as session:
         campaign = known(session, key)
         if campaign is None:
@@ -105,7 +105,7 @@ def progress(ledger: Ledger, key: str) -> dict[Op, tuple[int, int]]:
 def standing_of(row: PersonRow, held: Held, *, send: bool) -> tuple[str, str | None]:
     """Where one person stands: a word of COUNTED, or `added` if nobody is invited; and why.
 
-    It is the only answer: a run's sentence, status, the report, and Prefect's page count by it.
+    A run's sentence, status, the report, and Prefect's page all count by it.
     """
     hold = held.get(row.person_id)
     word = _standing(row, held=hold is not None, send=send)
@@ -128,30 +128,30 @@ def _standing(row: Any, *, held: bool, send: bool) -> str:
 
 
 def waits_for_a_person(candidate: Mapping[str, Any]) -> bool:
-    """Whether somebody of the status object is unsure, refused or held."""
+    """Whether a candidate of the status object is unsure, refused or held."""
     return candidate["stands"] in ("unsure", "refused", "held")
 
 
 def so_far(status: Mapping[str, Any], what: str) -> str:
-    """How far a campaign is: `2 of 3 invited`, or `232 invited, 1 withdrawn`, which is everybody.
+    """How far a campaign is: `2 of 3 invited`, or for everybody `232 invited, 1 withdrawn`.
 
     `what` is done to its people: invited, or added.
     """
     counts, whole = status["counts"], status["counts"]["candidates"]
     apart = {word: n for word in APART if (n := counts.get(word))}
     others = (n for word, n in counts.items() if word in COUNTED and word != what)
-    done = whole - sum(others)  # nobody stands at two words
+    done = whole - sum(others)  # each person has one word
     of = "" if apart and done + sum(apart.values()) == whole else f" of {whole:,}"
     return ", ".join((f"{done:,}{of} {what}", *(f"{n:,} {in_words(w)}" for w, n in apart.items())))
 
 
 def in_words(word: str) -> str:
-    """A word of COUNTED as a sentence has it."""
+    """A word of COUNTED as it is used in a sentence."""
     return "gone from your file" if word == GONE else word
 
 
 def needs(session: Session, key: str, held: Held | None = None) -> Iterator[Need]:
-    """What of a campaign waits for a person, the most urgent first. Names people."""
+    """What a campaign needs from a person, the most urgent first. Names people."""
     campaign = find(session, key)
     unsure = len(doubts(session, campaign.id))
     if unsure:
@@ -177,13 +177,13 @@ def needs(session: Session, key: str, held: Held | None = None) -> Iterator[Need
 
 
 def waits(session: Session, key: str) -> list[str]:
-    """Why nothing is sent of a campaign for now; each ends by itself."""
+    """Why a campaign waits: the reasons that end by themselves."""
     found = campaign_holds(session, find(session, key))
     return [hold.why for hold in found if hold.until is not None]
 
 
 def left_over(session: Session, key: str) -> Iterator[Need]:
-    """What a person may want to remove at the service. It keeps nobody from anything."""
+    """What a person may want to remove at the service. It stops nothing."""
     for op, number in leftovers(session, find(session, key).id):
         what = "project" if op is Op.CREATE else "candidate"
         which = f" {number}" if number is not None else ""
@@ -191,9 +191,9 @@ def left_over(session: Session, key: str) -> Iterator[Need]:
         yield Need("left over", why, command("history", key))
 
 
-GONE = "gone"  # from the file, before they were invited: nobody has to do anything
+GONE = "gone"  # gone from the file before they were invited; nobody has to do anything
 COUNTED = ("invited", "waiting", "sending", "unsure", "refused", "withdrawn", "held", GONE)
-APART = ("unsure", "refused", "held", "withdrawn", GONE)  # done with, or a person's matter
+APART = ("unsure", "refused", "held", "withdrawn", GONE)  # needs a person, or is over
 _WORDS = {
     State.SENDING: "sending",
     State.UNSURE: "unsure",

@@ -82,7 +82,7 @@ class Ledger:
 
     @classmethod
     def open(cls, url: str | None = None, *, create: bool = True, migrate: bool = True) -> Self:
-        """Open and migrate; on a server, which gets no backup, only with `create` and `migrate`. Raises
+        """Open and migrate; on a server, without a backup, only with `create` and `migrate`. Raises
         LedgerUnusable, NewerLedger, NotMigrated, ForeignDatabase, NoLedger."""
         address = make_url(url or settings().database_url)
         with explained(place_of(address), ImportError, OSError):

@@ -73,8 +73,8 @@ def of_some(name: str, *columns: str, where: str, unique: bool = False) -> sa.In
 
 
 def keys(name: str, kind: sa.types.TypeEngine[Any]) -> sa.Select[Any]:
-    """The keys of a dictionary that is a parameter, as values of this type. The statement is the same
-    for any number of keys."""
+    """The keys of a dictionary, which is a parameter, as values of this type. The statement is the
+    same for any number of keys."""
     members = sa.func.json_each(sa.bindparam(name, type_=sa.JSON)).table_valued("key")
     return sa.select(sa.cast(members.c.key, kind))
 
