@@ -1,6 +1,6 @@
 """The six calls of the service (interface 4.1 to 4.6).
 
-What the interface leaves open is decided here, so that a careless client shows:
+Where the interface leaves something open, the sandbox is strict, to expose careless clients:
 
 - Every call under /api needs a valid Bearer token: 401 without one, or with one that has expired.
 - A body must have exactly the fields that the interface names, of their types: 400 if it is not
@@ -27,14 +27,14 @@ CLIENT_ID, CLIENT_SECRET = "sandbox-client", "sandbox-secret"
 AUDIENCE = "https://sandbox.invalid/api"
 
 NOT_JSON = object()
-"""Stands for a body that is no JSON."""
+"""Replaces a body that is no JSON."""
 
 
 @dataclass(frozen=True, slots=True)
 class ApiCall:
-    """One request as the API looks at it.
+    """One request as the API sees it.
 
-    `op` is "other" for what the interface has not; `allow` the method that its path would take.
+    `op` is "other" for calls that the interface lacks. `allow` is the method that its path takes.
     """
 
     method: str
@@ -50,7 +50,7 @@ class ApiCall:
 
 @dataclass(slots=True)
 class Answer:
-    """What goes back, and what was done: `ids` as the record tells them, `email` of an invite."""
+    """The answer, and what was done: `ids` for the record, and the `email` of an invite."""
 
     status: int
     body: Any = None  # bytes as they are, else JSON; None for nothing
@@ -61,7 +61,7 @@ class Answer:
 
 
 class Refused(Exception):
-    """The service says no, and has done nothing."""
+    """The service refuses a call, and has done nothing."""
 
     def __init__(self, status: int, why: str, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(why)
@@ -69,7 +69,7 @@ class Refused(Exception):
 
 
 def recognise(method: str, path: str) -> ApiCall:
-    """Say which call this is by its path and method alone."""
+    """Recognise a call by its path and method."""
     for shape, wanted, op in _SHAPES:
         if match := shape.fullmatch(path):
             if method != wanted:
@@ -80,7 +80,7 @@ def recognise(method: str, path: str) -> ApiCall:
 
 
 class Api:
-    """Does what a call asks for. `token_lifetime` in seconds; 0 makes tokens that never open."""
+    """Does what a call asks for. `token_lifetime` is in seconds; with 0, tokens never work."""
 
     def __init__(self, state: ServiceState, outbox: Outbox, token_lifetime: int) -> None:
         self._state = state
@@ -112,7 +112,7 @@ class Api:
         return [str(row.get("email1")) for row in rows if isinstance(row, dict)]
 
     def _check(self, call: ApiCall) -> None:
-        """What every call must fulfil."""
+        """Raise Refused if a call breaks a rule for all calls."""
         if call.allow:
             raise Refused(405, f"wanted {call.allow}", {"allow": call.allow})
         if call.op == "other":
@@ -206,7 +206,7 @@ def is_time(text: str) -> bool:
 def _refuse_wrong_fields(
     body: Any, fields: Mapping[str, type], status: int = 422, where: str = ""
 ) -> None:
-    """Every named field and no other, of its type; a boolean is not an integer."""
+    """Refuse a body without exactly these fields and types; a boolean is not an integer."""
     if not isinstance(body, dict):
         raise Refused(400, f"{where}wanted a JSON object")
     if missing := sorted(fields.keys() - body.keys()):

@@ -1,4 +1,4 @@
-"""Every request from its arrival to its answer: the fault it meets, the work, the record."""
+"""Handle every request: find its fault, do the work, write the record, and answer."""
 
 import asyncio
 import json
@@ -15,9 +15,9 @@ from sandbox.switchboard import Switchboard
 
 
 class ServiceApp:
-    """The service as an ASGI application, for uvicorn alone: faults act on its connections.
+    """The service as an ASGI application. It needs uvicorn, whose connections faults act on.
 
-    Every request is recorded, but for the files that belong to the pages.
+    Every request is recorded, except for files that belong to the pages.
     """
 
     def __init__(
@@ -31,7 +31,7 @@ class ServiceApp:
         self._faults = faults
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        # The path as it was sent: an escaped slash must not pass for one.
+        # The raw path: an escaped slash must not count as a slash.
         path = scope["raw_path"].decode("latin-1")
         call = recognise(scope["method"], path)
         body = await _whole(receive)
@@ -52,7 +52,7 @@ class ServiceApp:
             await self._call(call, scope, receive, send)
 
     async def _page(self, body: bytes, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve a page, which says itself what it has changed."""
+        """Serve a page, and record what it says it has changed."""
         unread: list[Message] = [{"type": "http.request", "body": body}]
 
         async def again() -> Message:
@@ -85,7 +85,7 @@ class ServiceApp:
             await _close(receive, at_once=lost)
 
     async def _pause(self, seconds: float) -> bool:
-        """Wait so long; True when the sandbox is stopping instead."""
+        """Wait so long. Returns True if the sandbox stops meanwhile."""
         try:
             await asyncio.wait_for(self.stopping.wait(), seconds)
         except TimeoutError:
@@ -94,7 +94,7 @@ class ServiceApp:
 
 
 def _entry(call: ApiCall, done: Answer, status: int | None, fault: Fault | None) -> dict[str, Any]:
-    """A line of the record: all of a request but the client's secret, and what came of it."""
+    """A line of the record: a request without the client's secret, and its result."""
     body = call.body
     if isinstance(body, dict) and "client_secret" in body:
         body = body | {"client_secret": "(left out)"}
@@ -160,13 +160,13 @@ async def _send(answer: Answer, send: Send, *, half: bool = False) -> None:
 
 
 async def _close(receive: Receive, *, at_once: bool = True) -> None:
-    """Close the connection below the web server, which offers no way to."""
+    """Close the connection itself, because the web server offers no way to."""
     cycle: Any = receive.__self__  # type: ignore[attr-defined]
     transport: asyncio.Transport = cycle.transport
     if at_once:
         transport.abort()
     else:
         transport.close()
-    # uvicorn takes a request without an answer for a mistake, unless it knows the client left.
+    # For uvicorn a request without an answer is an error, unless it knows that the client left.
     while (await receive())["type"] != "http.disconnect":
         pass

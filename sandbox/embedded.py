@@ -1,8 +1,8 @@
 """The embedded interface: from the link in an invitation to the arena (interface 4.7).
 
-The login happens in a pop-up, the assessment in a frame of somebody else's page, where browsers
-keep the pop-up's cookies away. So the pop-up hands a one-time code to the page that opened it,
-if that page is ours; the frame turns the code into a session, and is in the arena.
+The login is in a pop-up, the assessment in a frame of somebody else's page, where browsers do not
+send the pop-up's cookies. So the pop-up hands a one-time code to the page that opened it, if that
+page is ours. The frame exchanges the code for a session, and shows the arena.
 """
 
 import secrets
@@ -43,7 +43,7 @@ class Embedded:
         ]
 
     async def welcome(self, request: Request) -> Response:
-        """The first page, in the frame; its `key` ties a login to this very page."""
+        """The first page, in the frame. Its `key` ties a login to exactly this page."""
         candidate = self._candidate(request.query_params)
         key = secrets.token_urlsafe(16)
         project = self._state.project_of(candidate)
@@ -54,7 +54,7 @@ class Embedded:
         return page("login.html", candidate=self._candidate(given), key=given.get("key", ""))
 
     async def login(self, request: Request) -> Response:
-        """The pop-up: lets in the one address with which the candidate was added."""
+        """The pop-up. It accepts only the address with which the candidate was added."""
         form = await own_form(request)
         candidate, key, typed = self._candidate(form), form.get("key", ""), form.get("email", "")
         if typed.strip().casefold() != candidate.email.strip().casefold():
@@ -64,7 +64,7 @@ class Embedded:
         return page("logged_in.html", code=code, key=key)
 
     async def enter(self, request: Request) -> Response:
-        """Turn a code into a session; every try uses it up."""
+        """Exchange a code for a session. Every try uses the code up."""
         form = await own_form(request)
         candidate = self._candidate(form)
         known, key, until = self._codes.pop(form.get("code", ""), (None, "", 0.0))
@@ -88,7 +88,7 @@ class Embedded:
         )
 
     async def solution(self, request: Request) -> Response:
-        """Keep what is typed; with `submit`, it counts as handed in. Nothing is executed."""
+        """Store what was typed; with `submit`, it is handed in. Nothing is executed."""
         form = await own_form(request)
         candidate = self._logged_in(request.query_params)
         texts = {name: form.get(name, "") for name in ("environment", "language", "code")}
@@ -100,7 +100,7 @@ class Embedded:
         return JSONResponse({"submissions": candidate.submissions})
 
     def _candidate(self, given: Mapping[str, str]) -> Candidate:
-        """Whom an embed URL names. Raises HTTPException for nobody who could begin."""
+        """The candidate of an embed URL. Raises HTTPException if nobody could begin."""
         ids = [given.get(name, "") for name in ("projectId", "candidateId")]
         if not all(each.isdecimal() and len(each) < 19 for each in ids):
             raise HTTPException(400, "This link is not complete: two numbers belong to it.")

@@ -1,9 +1,9 @@
-"""What can be wrong with the service: one table of named faults and dialects.
+"""Faults and dialects of the service, by name.
 
     Sandbox(invite=lost(3), add=[bad_row("bob@x.org"), late(2.0, at=5)])
 
-`at` counts the requests of one operation from 1, since the fault was set; `times` is how many of
-them from there on meet it. Of several faults of an operation the first that is due is met.
+A fault affects `times` requests of its operation, from number `at` on, counted from 1 since the
+fault was set. If several faults of an operation are due, the first one applies.
 """
 
 import sys
@@ -18,12 +18,12 @@ Rows = list[dict[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One way to fail, or to answer otherwise.
+    """One way to fail, or to answer differently.
 
-    `works`: whether the service does what it was asked. `status`, `body` and `headers` stand for
-    the right answer; `change` alters its rows (a created project is one row). `ending`: what
-    becomes of the connection. `email`, `above`: it meets only requests about this address, or
-    about more people than that. `ids_from`: the ids given out jump to this one.
+    `works`: whether the service does what it was asked. `status`, `body` and `headers` replace the
+    right answer; `change` alters its rows (a created project is one row). `ending`: what happens
+    to the connection. `email`, `above`: only requests about this address, or about more people
+    than that, are affected. `ids_from`: new ids jump to this one.
     """
 
     name: str
@@ -63,29 +63,29 @@ def throttled(retry_after: int | str = 1, at: int = 1, times: int = 1) -> Fault:
 
 
 def late(seconds: float, at: int = 1, times: int = 1) -> Fault:
-    """Do the work, write it into the record, and answer so much later."""
+    """Do the work, write the record, and answer so many seconds later."""
     return Fault("late", at, times, seconds=seconds)
 
 
 def at_most(people: int, at: int = 1, times: int = ALWAYS) -> Fault:
-    """Answer 413 to more people in one request."""
+    """Answer 413 to a request with more people."""
     body = {"error": "too many candidates in one request"}
     return Fault("at_most", at, times, False, status=413, body=body, above=people)
 
 
 def bad_row(email: str, at: int = 1, times: int = ALWAYS) -> Fault:
-    """Answer 422 to a request about this address, and so to all of its rows."""
+    """Answer 422 to any request that has this address in a row."""
     body = {"error": "a candidate is not valid"}
     return Fault("bad_row", at, times, False, status=422, body=body, email=email)
 
 
 def refuse_all(code: int = 422, words: str = "this account may not do that") -> Fault:
-    """Refuse everybody, until the fault is taken away."""
+    """Refuse all requests until the fault is removed."""
     return Fault("refuse_all", 1, ALWAYS, False, status=code, body={"error": words})
 
 
 def _ids(new: Callable[[int], Any], rows: Rows) -> Rows:
-    """Replace every id by another; None leaves it out."""
+    """Replace every id by `new`; None removes it."""
     every = [{k: new(v) if k in ("id", "candidate_id") else v for k, v in r.items()} for r in rows]
     return [{key: value for key, value in row.items() if value is not None} for row in every]
 
@@ -99,7 +99,7 @@ _HTML, _JSON = {"content-type": "text/html; charset=utf-8"}, {"content-type": "a
 _NO = {"success": False, "error": "this could not be done"}
 _STRANGER = {"email1": "stranger@sandbox.invalid", "candidate_id": 9_000_001}
 
-# No answer, or another one. `works` says whether the work is done.
+# No answer, or a wrong one. `works` says whether the work is done.
 lost = partial(Fault, "lost", ending="lost")
 dropped = partial(Fault, "dropped", works=False, ending="lost")
 half = partial(Fault, "half", ending="half")
@@ -108,7 +108,7 @@ html = partial(Fault, "html", works=False, status=200, body=_PAGE, headers=_HTML
 redirect = partial(Fault, "redirect", works=False, status=302, headers={"location": "/login"})
 says_no = partial(Fault, "says_no", works=False, status=200, body=_NO)
 
-# Dialects: the right answer in other words, as some service gives it every time.
+# Dialects: the right answer in another form, as some services always give it.
 _dialect = partial(Fault, times=ALWAYS)
 shuffled = partial(_dialect, "shuffled", change=lambda rows: rows[1:] + rows[:1])
 lowered = partial(_dialect, "lowered", change=_lower)
@@ -116,7 +116,7 @@ extra = partial(_dialect, "extra", change=lambda rows: [r | {"links": {"self": 0
 as_text = partial(_dialect, "as_text", change=partial(_ids, str))
 above_2_53 = partial(_dialect, "above_2_53", ids_from=2**53 + 1)
 
-# The right answer, with a mistake in it.
+# The right answer with a mistake in it.
 missing = partial(Fault, "missing", change=partial(_ids, lambda _: None))
 left_out = partial(Fault, "left_out", change=lambda rows: rows[:-1])
 doubled = partial(Fault, "doubled", change=lambda r: r + _ids(lambda n: n + 1_000_000, r[:1]))

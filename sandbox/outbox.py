@@ -1,4 +1,4 @@
-"""The outbox: every invitation as the email that a candidate would get (interface 4.6)."""
+"""The outbox: each invitation as the email that its candidate would get (interface 4.6)."""
 
 from email.header import Header
 from email.utils import format_datetime, quote
@@ -10,9 +10,9 @@ SENDER = "Assessment sandbox <invitations@sandbox.invalid>"
 
 
 class Outbox:
-    """Writes one `.eml` file for each invitation, if there is a folder for them.
+    """Writes an `.eml` file for each invitation, if there is a folder for them.
 
-    `app_url`: where the links lead. Raises OSError when the folder cannot be made or written.
+    Links begin with `app_url`. Raises OSError if the folder cannot be created or written.
     """
 
     def __init__(self, state: ServiceState, folder: Path | None, app_url: str) -> None:
@@ -38,7 +38,7 @@ class Outbox:
         return _one_line(f"Your invitation: {self._state.project_of(invitation.candidate).name}")
 
     def text(self, invitation: Invitation) -> str:
-        """What the candidate reads; the link stands on a line of its own."""
+        """The text of the email. The link is on a line of its own."""
         candidate = invitation.candidate
         project = self._state.project_of(candidate).fields
         return (
@@ -50,7 +50,7 @@ class Outbox:
         )
 
     def message(self, invitation: Invitation) -> bytes:
-        """The whole email; put together here, as EmailMessage takes over a millisecond for it."""
+        """The whole email, composed by hand, because EmailMessage takes over a millisecond."""
         name = _one_line(invitation.candidate.name)
         phrase = f'"{quote(name)}"' if name.isascii() else Header(name, "utf-8").encode()
         subject = self.subject(invitation)
@@ -70,5 +70,5 @@ class Outbox:
 
 
 def _one_line(text: str) -> str:
-    """Headers hold neither line ends nor half characters."""
+    """Remove line ends and half characters, which headers must not have."""
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())

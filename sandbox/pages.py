@@ -1,7 +1,7 @@
 """The service in a browser: the outbox, the people, and the web application (interface 1).
 
-The web application offers what a campaign may need of it: to make a problem, and to make an
-interview, which is a project.
+The web application can do what a campaign may need: create a problem, and create an interview,
+which is a project.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -28,7 +28,7 @@ ON_A_PAGE = 50
 
 
 class WebApplication:
-    """The pages for whoever runs campaigns."""
+    """The pages for people who run campaigns."""
 
     def __init__(self, state: ServiceState, outbox: Outbox) -> None:
         self._state = state
@@ -95,7 +95,7 @@ class WebApplication:
 
 
 def application(routes: Sequence[BaseRoute], host: str) -> Starlette:
-    """All pages and their files, for browsers that look for this machine by its own name."""
+    """All pages and their files, for browsers that address this machine by its own name."""
     every_name = ":" in host or host == "0.0.0.0"  # noqa: S104 - compares, and binds nothing
     known = ["*"] if every_name else ["127.0.0.1", "localhost", host]
     editor = Path(next(iter(django_static_ace_builds.__path__))) / "static" / "ace-builds"
@@ -111,7 +111,7 @@ def application(routes: Sequence[BaseRoute], host: str) -> Starlette:
 
 
 def page(template: str, status: int = 200, *, framed: bool = False, **values: Any) -> Response:
-    """Fill in a page; only a `framed` one may be embedded, by anybody's page."""
+    """Fill in a page. A `framed` page may be embedded by any page, others by none."""
     policy = _POLICY + ("* file:" if framed else "'none'")
     headers = {
         "content-security-policy": policy,
@@ -122,7 +122,7 @@ def page(template: str, status: int = 200, *, framed: bool = False, **values: An
 
 
 async def own_form(request: Request) -> Mapping[str, str]:
-    """The texts of a form of our own. Raises HTTPException for what another site's page sent."""
+    """The fields of a form. Raises HTTPException if another site's page sent it."""
     if request.headers.get("origin") not in (None, f"http://{request.headers.get('host')}"):
         raise HTTPException(403, "This was not sent from a page of the sandbox.")
     async with request.form() as form:
@@ -140,7 +140,7 @@ async def _sorry(request: Request, error: Exception) -> Response:
 
 
 def _part(request: Request, rows: Sequence[Any], words: Callable[[Any], str]) -> dict[str, Any]:
-    """A page of a list, the newest first, of those in which the words are that somebody seeks."""
+    """One page of a list, the newest first; only rows that contain what is searched for."""
     sought = request.query_params.get("q", "").strip()
     if sought:
         rows = [row for row in rows if sought.casefold() in words(row).casefold()]
@@ -153,7 +153,7 @@ def _part(request: Request, rows: Sequence[Any], words: Callable[[Any], str]) ->
 
 
 def _as_sent(typed: str) -> str:
-    """The time of a form in the words of interface 2, whatever the machine's language."""
+    """Write a form's time as interface 2 has it, in any locale."""
     try:
         at = datetime.fromisoformat(typed)
     except ValueError:

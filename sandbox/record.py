@@ -1,4 +1,4 @@
-"""The record: every request that came in, one JSON line each, written before its answer leaves."""
+"""The record: one JSON line for each request, written before its answer leaves."""
 
 import json
 import threading
@@ -15,7 +15,7 @@ Entry = dict[str, Any]
 class Record:
     """A file of JSON lines that only grows.
 
-    Raises OSError when it cannot be opened, or holds something else.
+    Raises OSError if it cannot be opened, or contains something else.
     """
 
     def __init__(self, path: Path) -> None:
@@ -23,7 +23,7 @@ class Record:
         self._entries: list[Entry] = []
         self._written = threading.Condition()
         path.parent.mkdir(parents=True, exist_ok=True)
-        # Without a buffer of its own: each line is in the file when write() returns.
+        # Without a buffer, each line is in the file when write() returns.
         self._file = path.open("ab", buffering=0)
         self._read = 0
         try:
@@ -42,7 +42,7 @@ class Record:
             self._written.notify_all()
 
     def entries(self) -> list[Entry]:
-        """Everything that is in the file so far, also of earlier starts."""
+        """All entries in the file, also from earlier starts."""
         with self._written:
             with self.path.open("rb") as file:
                 file.seek(self._read)

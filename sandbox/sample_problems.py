@@ -1,4 +1,4 @@
-"""The problems of a fresh sandbox, each with every field that the interface names."""
+"""The problems of a fresh sandbox, each with all fields of the interface."""
 
 from typing import Any
 

@@ -23,14 +23,14 @@ from sandbox.switchboard import Setting, Switchboard
 
 
 class Sandbox:
-    """The assessment service, serving while the `with` block lasts.
+    """The assessment service, which serves during the `with` block.
 
-    `record`: the file of JSON lines, by default one that goes with this object; a sandbox that
-    starts on an older record knows what it tells. `outbox`: a folder for `.eml` files.
-    `token_lifetime` in seconds; 0 makes tokens that have expired already. `faults` by operation:
-    token, problems, create, attach, add, invite.
+    `record`: the file of JSON lines, by default a temporary one; a sandbox that starts with an
+    older record knows all that is in it. `outbox`: a folder for `.eml` files. `token_lifetime` is
+    in seconds; with 0, tokens are expired from the start. `faults` are by operation: token,
+    problems, create, attach, add, invite.
 
-    Raises OSError when the port is taken, or the record or the outbox cannot be written.
+    Raises OSError if the port is taken, or the record or the outbox cannot be written.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class Sandbox:
 
     @property
     def settings(self) -> dict[str, str]:
-        """The six settings that lead a campaign here."""
+        """The six settings with which a campaign uses this sandbox."""
         return {
             "ASSESSMENT_AUTH_URL": self.url,
             "ASSESSMENT_BASE_URL": self.url,
@@ -101,7 +101,7 @@ class Sandbox:
 
 def _listen(host: str, port: int) -> socket.socket:
     family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-    # Named as TCP in full (not protocol 0), or asyncio leaves Nagle's delay of 40 ms on.
+    # With protocol 0 instead of TCP, asyncio would leave Nagle's delay of 40 ms on.
     listener = socket.socket(family, kind, protocol)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -152,11 +152,11 @@ class _Server(uvicorn.Server):
                 continue
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Let go of everybody: who waits for a late answer gets none."""
+        """Drop all connections: those that wait for a late answer get none."""
         for server in self.servers:
             server.close()
         self._service.stopping.set()
-        await asyncio.sleep(0)  # what is at work now still answers
+        await asyncio.sleep(0)  # requests at work may still be answered
         for connection in list(self.server_state.connections):
             connection.transport.abort()
         if self.server_state.tasks:

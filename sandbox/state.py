@@ -1,7 +1,7 @@
 """What the service knows: problems, projects, candidates, invitations and solutions.
 
-Everything is found by its id; nothing is searched through for a request. What the record tells is
-done again when a sandbox starts on it.
+Everything is found by its id, without a search. A sandbox that starts with a record does again
+what the record says was done.
 """
 
 from dataclasses import dataclass
@@ -85,7 +85,7 @@ class ServiceState:
         return self.projects[candidate.project_id]
 
     def candidate(self, project_id: int | None, candidate_id: int | None) -> Candidate | None:
-        """A candidate of this very project."""
+        """The candidate, if it belongs to this project."""
         candidate = self.candidates.get(candidate_id or 0)
         return candidate if candidate and candidate.project_id == project_id else None
 
@@ -110,7 +110,7 @@ class ServiceState:
             self.last_id[kind] = max(last, first - 1)
 
     def do_again(self, entry: JsonObject) -> None:
-        """Do what an entry of the record says was done."""
+        """Do again what an entry of the record says was done."""
         body, ids = entry["body"], entry["ids"]
         what = entry["path"] if entry["op"] == "other" else entry["op"]
         match what if entry["worked"] else None:
@@ -125,7 +125,7 @@ class ServiceState:
             case "attach":
                 self.projects[entry["project_id"]].problem_id = body["problemid"]
             case "add":
-                # The rows of one request got ids in a row; an address may be among them twice.
+                # The rows of a request have consecutive ids; an address may be in it twice.
                 first = max(ids.values()) - len(body) + 1
                 for position, row in enumerate(body):
                     self.add(entry["project_id"], row, first + position)

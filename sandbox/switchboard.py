@@ -1,4 +1,4 @@
-"""Which request meets which fault, and faults as they are typed on a command line."""
+"""Choose the fault of each request; read faults as they are typed on a command line."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -18,9 +18,9 @@ Setting = Fault | Sequence[Fault] | None
 
 
 class Switchboard(dict[str, Setting]):
-    """The faults that are set, by operation; may be changed while the sandbox runs.
+    """The current faults by operation, which may be changed while the sandbox runs.
 
-    Setting those of an operation, or None, begins its count again.
+    Setting the faults of an operation, or None, restarts its count of requests.
     """
 
     def __init__(self, settings: Mapping[str, Setting]) -> None:
@@ -36,7 +36,7 @@ class Switchboard(dict[str, Setting]):
         super().__setitem__(operation, setting)
 
     def next(self, operation: str, emails: Callable[[], list[str]]) -> Fault | None:
-        """The fault of the request that has just come in, about the people of these addresses."""
+        """The fault of a request that has just come in, about the people with these addresses."""
         setting = self.get(operation)
         if setting is None:
             return None

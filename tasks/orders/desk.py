@@ -1,4 +1,4 @@
-"""The desk where people are ordered by HTTP: each order is taken once, and durably."""
+"""The order desk: take orders of people by HTTP, each once and durably."""
 
 import hmac
 import re
@@ -34,7 +34,7 @@ from tasks.orders.table import COLUMNS, LOCK, orders, write
 from tasks.status import status_of
 
 LARGEST = 16_384  # bytes of a request
-RATE = 100.0  # requests a second, and so many at once
+RATE = 100.0  # requests a second, also in one burst
 WAITS = {"add": "waiting", "invite": "waiting", "candidate_id": None, "embed_url": None}
 NO_ORDER = "there is no such order"
 ANOTHER = "an order with this id came before, and says something else"
@@ -49,16 +49,16 @@ REASON = create_model("Reason", why=(str, Field(pattern=r"\S")))
 
 
 class Desk:
-    """The orders of all campaigns of a folder, and how far they are."""
+    """The orders of all campaigns in a folder, and how far each is."""
 
     def __init__(self, folder: Path, ledger: Ledger, token: str) -> None:
         self._folder, self._ledger, self._token = folder, ledger, f"Bearer {token}".encode()
         self._left, self._at = RATE, time.monotonic()
-        with ledger.writing() as session:  # where `forget` finds orders that no run took in yet
+        with ledger.writing() as session:  # so `forget` finds orders that no run has read
             session.merge(SeenFile(path=str(folder.resolve() / LOCK), trace="", at=now()))
 
     def admit(self, authorization: str) -> None:
-        """Let a request in. Raises HTTPException."""
+        """Check the token and the rate of requests. Raises HTTPException."""
         if not hmac.compare_digest(authorization.encode("latin-1"), self._token):
             raise HTTPException(401, "wanted  Authorization: Bearer  and the token of this desk")
         since, self._at = self._at, time.monotonic()
@@ -68,7 +68,7 @@ class Desk:
         self._left -= 1
 
     def take(self, key: str, data: bytes) -> dict[str, Any]:
-        """Take an order, unless it came before: then it is on the disk. Raises HTTPException."""
+        """Write an order to the disk, unless it came before. Raises HTTPException."""
         asked = ORDER.model_validate_json(data).model_dump()
         order = {name: asked.get(name) or "" for name in COLUMNS}
         with orders(table := self._table(key)) as rows:
@@ -80,7 +80,7 @@ class Desk:
         return {"id": order["id"]}
 
     def show(self, key: str, number: str, _: bytes = b"") -> dict[str, Any]:
-        """How far an order is. Why not is a word: a sentence may name somebody else."""
+        """How far an order is. `why` is only a word: a sentence might name somebody else."""
         with orders(self._table(key)) as rows:
             if (order := rows.get(number)) is None:
                 raise HTTPException(404, NO_ORDER)
@@ -93,7 +93,7 @@ class Desk:
         return {"id": number, **{name: found[name] for name in WAITS}, "why": why}
 
     def withdraw(self, key: str, number: str, data: bytes) -> dict[str, Any]:
-        """Have nothing more sent for an order. Raises HTTPException."""
+        """Withdraw an order: nothing more is sent for it. Raises HTTPException."""
         by = By("the order desk", **REASON.model_validate_json(data).model_dump())
         with orders(table := self._table(key)) as rows:
             if number not in rows:
@@ -102,7 +102,7 @@ class Desk:
             if not self._withdrawn(key, email, by):
                 for row in (row for row in rows.values() if email_key(row["email1"]) == email):
                     row["withdrawn"] = f"yes: {printable(by.why)}"
-                write(table, rows)  # no run that begins now reads it
+                write(table, rows)  # runs that begin now do not read it
                 at_work = not is_free(self._ledger, key.lower())
                 if not self._withdrawn(key, email, by) and at_work:
                     raise HTTPException(409, AT_WORK)
@@ -114,10 +114,10 @@ class Desk:
         return self._folder / f"{key.lower()}{ORDERS}"
 
     def _withdrawn(self, key: str, email: str, by: By) -> bool:
-        """Withdraw somebody whom the ledger has; False: it has not. Raises NotDecided."""
+        """Withdraw a person; False if the ledger has nobody there. Raises NotDecided."""
         with suppress(NoSuchCampaign), deciding(key) as (session, campaign):
             person = known_person(session, campaign.id, email)
-            while person and person.became:  # their address was corrected
+            while person and person.became:  # the address was corrected
                 person = session.get(Person, person.became)
             if person is not None:
                 steps = own_steps(session, campaign.id, person.id)
@@ -128,7 +128,7 @@ class Desk:
 
 
 def application(desk: Desk) -> Starlette:
-    """The desk as it is served."""
+    """The desk as a web application."""
     acts: dict[str, Callable[..., dict[str, Any]]] = {"POST": desk.take, "DELETE": desk.withdraw}
 
     async def answer(request: Request) -> JSONResponse:
@@ -159,11 +159,11 @@ def application(desk: Desk) -> Starlette:
 
 
 def _check(table: Path, order: dict[str, str], others: Iterable[dict[str, str]]) -> None:
-    """Raise HTTPException with what the definition's reader would say of this order."""
+    """Raise HTTPException with the mistakes that the definition would report of this order."""
     if (definition := who_reads(table)) is None:
         raise HTTPException(404, f"no definition here has  candidates: {{file: {table.name}}}")
     with TemporaryDirectory() as aside:
-        # Beside one that is withdrawn: the definition must leave that out.
+        # The second order is withdrawn: the definition must leave it out.
         write(one := Path(aside, table.name), {"": order, "out": order | {"withdrawn": "yes"}})
         try:
             read = read_campaign(definition, at=one)

@@ -1,4 +1,4 @@
-"""The orders of a campaign: a table that is replaced as a whole, by one at a time."""
+"""The table of a campaign's orders: one process at a time replaces it as a whole."""
 
 import csv
 import fcntl
@@ -19,9 +19,9 @@ LOCK = ".orders.lock"
 
 @contextmanager
 def orders(table: Path) -> Iterator[dict[str, dict[str, str]]]:
-    """The orders of a table by id, for one at a time of all threads and processes.
+    """The orders of a table by id, locked against other threads and processes.
 
-    Raises BadInput for a table that is not as it was written.
+    Raises BadInput if somebody else has changed the table.
     """
     with os.fdopen(lock_file(table.parent, LOCK)) as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -36,7 +36,7 @@ def orders(table: Path) -> Iterator[dict[str, dict[str, str]]]:
 
 
 def write(table: Path, rows: dict[str, dict[str, str]]) -> None:
-    """Write all orders of a table, on the disk."""
+    """Write all orders of a table to the disk."""
     text = StringIO(newline="")
     writer = csv.DictWriter(text, COLUMNS)
     writer.writeheader()

@@ -1,7 +1,7 @@
 """Pages that embed the assessment: one for each candidate, and an index for the recruiter alone.
 
-A candidate's page holds the iframe (interface 4.7) and the address to log in with, no name, and
-loads nothing from elsewhere. After the login the frame leads to the arena, which may have another
+A candidate's page has the iframe (interface 4.7) and the address to log in with. It has no name,
+and loads nothing from elsewhere. After the login the frame shows the arena, which may have another
 origin than the web application.
 """
 
@@ -15,7 +15,7 @@ from tasks.outputs.exports import PUBLIC, page, write_file
 from tasks.outputs.links import Standing, written
 from tasks.outputs.overwriting import check_output
 
-FOLDER = "pages"  # beside the index: what may be put on a web server
+FOLDER = "pages"  # beside the index; may be put on a web server
 
 
 def write_pages(
@@ -23,8 +23,8 @@ def write_pages(
 ) -> Path:
     """Write `pages/NAME.html` for each candidate with a link, and `index.html`; returns the index.
 
-    `secret` is the ledger's own id: a candidate's page has the same name each time, and nobody else
-    can guess it. Raises CannotWrite, NotOurs.
+    `secret` is the ledger's own id. With it a candidate's page has the same name each time, which
+    others cannot guess. Raises CannotWrite, NotOurs.
     """
     check_output(index := folder / "index.html", force=force)
     pages: dict[int, str] = {}
@@ -39,7 +39,7 @@ def write_pages(
         pages[each["candidate_id"]] = f"{FOLDER}/{name}"
     write_file(index, written("html", people, title, pages), force=force)
     with suppress(OSError):  # there are no pages
-        (folder / FOLDER).chmod(0o755)  # as PUBLIC: a web server is another user
+        (folder / FOLDER).chmod(0o755)  # for the web server, which is another user
     return index
 
 

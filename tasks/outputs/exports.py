@@ -1,7 +1,6 @@
-"""Files that people get from us: written whole, marked as ours, and harmless to open.
+"""Write files for people: as a whole, remembered as ours, and harmless to open.
 
-Every text in them was written by somebody else, so nothing in it may become a formula, a tag or a
-script.
+Their texts come from other people, so no text may become a formula, a tag or a script.
 """
 
 import csv
@@ -22,7 +21,7 @@ from tasks.outputs.overwriting import check_output, remember
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-OWN, PUBLIC = 0o600, 0o644  # a web server is another user, and reads the candidates' pages
+OWN, PUBLIC = 0o600, 0o644  # PUBLIC: for a web server, which is another user
 
 
 class CannotWrite(CampaignError):
@@ -33,7 +32,7 @@ class CannotWrite(CampaignError):
 def write_file(path: Path, content: bytes, *, force: bool = False, mode: int = OWN) -> None:
     """Write a file in one step, so that nobody sees half of it.
 
-    Raises CannotWrite, and NotOurs for a file that this program did not write.
+    Raises CannotWrite, and NotOurs if it would replace a file of somebody else.
     """
     check_output(path, force=force)
     replace_file(path, content, mode)
@@ -41,7 +40,7 @@ def write_file(path: Path, content: bytes, *, force: bool = False, mode: int = O
 
 
 def replace_file(path: Path, content: bytes, mode: int = OWN) -> None:
-    """Write a file that a person goes on with, in one step. Raises CannotWrite."""
+    """Write, in one step, a file that a person will edit. Raises CannotWrite."""
     if path.is_symlink():
         raise CannotWrite(path=path, why="it is a link to another file")
     try:
@@ -51,10 +50,10 @@ def replace_file(path: Path, content: bytes, mode: int = OWN) -> None:
 
 
 def as_csv(rows: Iterable[Sequence[object]], delimiter: str = ",") -> bytes:
-    """Write UTF-8 of which spreadsheets and our own reader see the same, and calculate nothing.
+    """Write a CSV that spreadsheets and our own reader read alike, and that calculates nothing.
 
-    Every text is quoted: a spreadsheet may split at semicolons. It begins with a byte-order mark,
-    without which Excel does not recognise UTF-8.
+    Every text is quoted, because spreadsheets may split at semicolons. It begins with a byte-order
+    mark, without which Excel does not recognise UTF-8.
     """
     text = StringIO(newline="")
     writer = csv.writer(
@@ -65,7 +64,7 @@ def as_csv(rows: Iterable[Sequence[object]], delimiter: str = ",") -> bytes:
 
 
 def as_xlsx(rows: Iterable[Sequence[object]], links: int) -> bytes:
-    """Write a workbook with one sheet. `links` is the column, from 0, that has addresses."""
+    """Write a workbook with one sheet. `links` is the column (from 0) of web addresses."""
     from openpyxl import Workbook  # noqa: PLC0415 - most commands write no workbook
 
     book = Workbook()
@@ -79,9 +78,9 @@ def as_xlsx(rows: Iterable[Sequence[object]], links: int) -> bytes:
 
 
 def put(cell: Any, value: object, *, link: bool = False) -> None:
-    """Set a cell of an openpyxl workbook: a text stays one, a long number keeps its digits.
+    """Set a cell of an openpyxl workbook. Texts stay texts, and long numbers keep their digits.
 
-    `link`: an address in it leads there.
+    With `link`, a web address becomes a link.
     """
     if isinstance(value, int) and abs(value) >= LONG_NUMBER:
         value = str(value)
@@ -93,12 +92,12 @@ def put(cell: Any, value: object, *, link: bool = False) -> None:
 
 
 def page(template: str, **shown: Any) -> bytes:
-    """Fill in a page of the folder `templates`, which has its style and script within itself."""
+    """Fill in a template of the folder `templates`; pages include their styles and scripts."""
     return _pages().get_template(template).render(shown).encode()
 
 
 def digest(text: str) -> str:
-    """Name a style or script in a page's content security policy: only this text may act."""
+    """The hash of a style or script for a page's content security policy."""
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
@@ -118,13 +117,13 @@ def _pages() -> "Environment":
 
 
 def _guarded(cell: object) -> object:
-    """Keep a spreadsheet from calculating a text of a CSV when somebody opens it."""
+    """Put an apostrophe before a text that a spreadsheet would calculate."""
     calculates = isinstance(cell, str) and cell.startswith(CALCULATES)
     return f"'{cell}" if calculates and not NUMBER.fullmatch(str(cell)) else cell
 
 
 def _visible(value: object, keep: str = "") -> object:
-    """Show what cannot be seen: a control character, or one that turns the direction of a text."""
+    """Replace control characters, and characters that change a text's direction."""
     if not isinstance(value, str) or hasattr(value, "__html__") or value.isprintable():
         return value
     return "".join(
@@ -133,9 +132,9 @@ def _visible(value: object, keep: str = "") -> object:
     )
 
 
-# What spreadsheets take for a formula, the full-width signs included.
+# Spreadsheets take texts that begin so for formulas; some signs are full-width.
 CALCULATES = (*"=+-@\t\r\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
-# What begins like that and calculates nothing: a number, a telephone number, a dash.
+# Texts that begin so and calculate nothing: a number, a telephone number, a dash.
 NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)?|\+\d[\d ]*|[+-]+")
 MOST_LINKS = 65_000  # Excel opens no sheet with more than 65,530 links
 LONG_NUMBER = 10**15  # a spreadsheet keeps fifteen digits of a number

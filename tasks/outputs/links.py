@@ -1,4 +1,4 @@
-"""Where each candidate takes the assessment (interface 4.7), as csv, json, workbook and page."""
+"""Each candidate's link to the assessment (interface 4.7), as csv, json, workbook or page."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -12,16 +12,16 @@ FORMATS = ("csv", "json", "xlsx", "html")
 COLUMNS = ("first_name", "last_name", "email1", "candidate_id", "embed_url", "invite")
 NO_PAGES: Mapping[int, str] = MappingProxyType({})
 Standing = Mapping[str, Any]
-"""One of the candidates of a campaign's status; only a login with their `email1` opens the link."""
+"""A candidate of a campaign's status; only a login with their `email1` opens the link."""
 
 
 def title_of(campaign: Campaign) -> str:
-    """What candidates read as the name of the assessment."""
+    """The name of the assessment, as candidates read it."""
     return str((campaign.spec or {}).get("project", {}).get("name") or campaign.key)
 
 
 def embed_url(app_url: str, project_id: int | None, candidate_id: int | None) -> str | None:
-    """The address of one candidate's assessment; None until the service has given both ids."""
+    """The web address of a candidate's assessment; None until both ids are known."""
     if project_id is None or candidate_id is None:
         return None
     page = f"{app_url.rstrip('/')}/embedded/welcome"
@@ -31,9 +31,9 @@ def embed_url(app_url: str, project_id: int | None, candidate_id: int | None) ->
 def written(
     form: str, people: Sequence[Standing], title: str, pages: Mapping[int, str] = NO_PAGES
 ) -> bytes:
-    """Write the links in one of FORMATS. `pages` maps a candidate_id to their own page, for html.
+    """Write the links in one of FORMATS. For html, `pages` maps a candidate_id to its page.
 
-    JSON has one person a line, with all that is sent of them and every text exactly as it is.
+    JSON has one person a line, with all fields that are sent, and every text as it is.
     """
     if form == "html":
         return page("links.html", name=title, links=people, pages=pages)

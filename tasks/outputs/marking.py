@@ -1,4 +1,4 @@
-"""The marked copy: a person's own table with every mistake coloured and noted in its cell."""
+"""The marked copy of a table: every mistake is coloured and noted in its cell."""
 
 import io
 from collections import defaultdict
@@ -37,9 +37,9 @@ class WrongEnding(NotAsTyped):
 def write_marked(
     copy: Path, mistakes: Sequence[Mistake], *folders: Path, force: bool = False
 ) -> str:
-    """Write the copy and say what is in it; definitions in `folders` read the table.
+    """Write the copy, and say what is in it. Definitions in `folders` may name its encoding.
 
-    Raises CampaignError, also if `copy` is not ours.
+    Raises CampaignError, also if `copy` is somebody else's file.
     """
     check_output(copy, force=force)
     in_cells = [each for each in mistakes if each.place.file.suffix.lower() not in YAML]
@@ -56,7 +56,7 @@ def write_marked(
         raise WrongEnding(file=copy, ending=ending)
     book, spots = (_own if is_workbook else _anew)(source, in_cells)
     _mark(book, spots)
-    book.properties.category = COPY + source.file.name  # by which a folder passes it over
+    book.properties.category = COPY + source.file.name  # so that a folder skips it
     book.save(content := io.BytesIO())
     write_file(copy, content.getvalue(), force=force)
     lost = "its formulas have no results, and drawings are gone" if is_workbook else "values only"
@@ -66,7 +66,7 @@ def write_marked(
 
 
 def _own(source: Source, mistakes: Iterable[Mistake]) -> tuple[Any, Spots]:
-    """Load the workbook itself, without the marks of an earlier copy."""
+    """Load the workbook, without the marks of an earlier copy."""
     from openpyxl import load_workbook  # noqa: PLC0415
     from openpyxl.styles import PatternFill  # noqa: PLC0415
 
@@ -82,7 +82,7 @@ def _own(source: Source, mistakes: Iterable[Mistake]) -> tuple[Any, Spots]:
 
 
 def _anew(source: Source, mistakes: Iterable[Mistake]) -> tuple[Any, Spots]:
-    """Make a workbook of a text or a page; its rows stand closer where cells have line breaks."""
+    """Make a workbook of a text or a page. Rows may move up: a row of a text may span lines."""
     from openpyxl import Workbook  # noqa: PLC0415
 
     grid = grids_of(source)[0]

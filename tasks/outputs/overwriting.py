@@ -1,7 +1,7 @@
-"""What this program wrote itself: such files are no campaigns, and may be replaced unasked.
+"""Which files an output may replace without asking: those that this program wrote.
 
-An output is known by its very bytes: a list in the user's data directory has their hashes. So a
-file that somebody has changed is theirs.
+A list in the user's data directory has the hash of each output. So a file that somebody has
+changed is not replaced.
 """
 
 import os
@@ -22,7 +22,7 @@ class NotOurs(NotAsTyped):
 
 
 def check_output(file: Path, *, force: bool = False) -> None:
-    """Raise NotOurs if an output would replace a file that is not as this program wrote it."""
+    """Raise NotOurs if an output would replace a file that this program did not write."""
     if file.exists() and not force and not written_by_us(file):
         raise NotOurs(file=file)
 
@@ -39,7 +39,7 @@ def written_by_us(file: Path) -> bool:
 
 
 def remember(content: bytes) -> None:
-    """Note what was written. Where that cannot be noted, it is not ours later."""
+    """Note the hash of an output. If that fails, the output counts as somebody else's."""
     path, digest = _list(), sha256(content).hexdigest()
     known = _known(path)
     with suppress(OSError):

@@ -1,4 +1,4 @@
-"""The report of a campaign: one page to send and to keep, which asks nothing of any network."""
+"""The report of a campaign: one page to send and to keep, which loads nothing."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -19,20 +19,20 @@ from tasks.status import COUNTED, in_words, status_of, waits_for_a_person
 ShowAddress = Callable[[str], str]
 """How an address is shown: as it is, or masked."""
 StoryLine = tuple[datetime, str, str]
-"""One thing that happened: when, what, and what the service, or a person, wrote about it."""
+"""One event: when, what, and what the service or a person wrote about it."""
 Story = tuple[str, bool, Sequence[Event]]
-"""Of somebody, or the project, for whom a result was unknown: whether it still is, and all events.
+"""A person or the project with an unknown result: who, whether it still is unknown, all events.
 """
 
 
 def report_of(session: Session, campaign: Campaign, *, names: bool = False) -> bytes:
-    """The page of a campaign as it stands now, with the story of each doubt."""
+    """The report of a campaign now, with the story of each doubt."""
     events, stories = events_of(session, campaign.id), []
     open_ = [each.email1 for each in doubts(session, campaign.id)]
     settled = [each.about for each in events if each.who and each.word.split()[0] in VERDICTS]
     for email in dict.fromkeys(each for each in (*open_, *settled) if "@" in each or not each):
         theirs = events_of(session, campaign.id, email) if email else _own(events)
-        # Who is withdrawn after a result that was known is no doubt.
+        # A withdrawal after a known result is no doubt.
         if any(each.came == "unsure" or each.word.split()[0] in _DOUBTED for each in theirs):
             stories.append((email or "the project", email in open_, theirs))
     whole, title = status_of(session, campaign.key), title_of(campaign)
@@ -50,7 +50,7 @@ def report_page(
 ) -> bytes:
     """Write the page. `status` is the object of tasks.status, `title` the project's name.
 
-    Addresses are masked unless `names`, which shows who they are as well.
+    Addresses are masked; with `names` they are shown, with people's names.
     """
     shown: ShowAddress = _names(status) if names else masked
     told = [(_named(whom, shown), is_open, moments(all_, shown)) for whom, is_open, all_ in stories]
@@ -73,18 +73,18 @@ def report_page(
 
 
 def _own(events: Iterable[Event]) -> list[Event]:
-    """What happened to the project itself and its problem."""
+    """The events of the project itself and its problem."""
     words = ("create", "attach", "sent", "again")
     return [each for each in events if "@" not in each.about and each.word.split()[0] in words]
 
 
 def moments(events: Iterable[Event], name: ShowAddress) -> list[StoryLine]:
-    """Tell events in a line each; requests in a row that came to the same share one."""
+    """Write a line for each event; consecutive requests with the same result share one."""
     told = []
     for _, same in groupby(events, key=lambda each: each.who or (each.word, each.came, each.words)):
         first, *more = them = list(same)
         if first.who:
-            who = "a person" if first.who == "root" else first.who  # an account is no name
+            who = "a person" if first.who == "root" else first.who  # an account, not a name
             said = [f"{who}: {each.word} {_named(each.about, name)}" for each in them]
             told += [(each.at, text, each.words) for each, text in zip(them, said, strict=True)]
             continue
@@ -99,7 +99,7 @@ def _named(about: str, name: ShowAddress) -> str:
 
 
 def _names(status: Mapping[str, Any]) -> ShowAddress:
-    """How an address is shown with the name of whoever has it."""
+    """Show an address with the person's name."""
     known = {
         each["email1"]: f"{each.get('first_name') or ''} {each.get('last_name') or ''}".strip()
         for each in status["candidates"]

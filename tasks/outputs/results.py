@@ -1,4 +1,4 @@
-"""Each person's result, beside their row in a copy of somebody's own sheet."""
+"""Write each person's result beside their row, in a copy of somebody's sheet."""
 
 import io
 from collections import Counter
@@ -25,7 +25,7 @@ class WrongCopy(NotAsTyped):
 
 
 class Result(NamedTuple):
-    """What came of one person, in the order of the columns that are added to a sheet."""
+    """A person's result, in the order of the columns that are added to a sheet."""
 
     candidate_id: int | None
     embed_url: str | None
@@ -35,7 +35,7 @@ class Result(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Copied:
-    """What a copy holds: rows by status, how many people have no row, and what the copy lost."""
+    """What is in a copy: rows by status, how many people have no row, and what was lost."""
 
     statuses: Counter[str]
     absent: int
@@ -43,7 +43,7 @@ class Copied:
 
 
 def results_of(people: Iterable[Standing]) -> dict[str, Result]:
-    """The results of the candidates of a campaign's status, by email key."""
+    """The results by email key, of the candidates of a campaign's status."""
     return {
         email_key(each["email1"]): Result(
             each["candidate_id"], each["embed_url"], each["stands"], each["why"]
@@ -62,10 +62,10 @@ def write_results(
     encoding: str | None = None,
     force: bool = False,
 ) -> Copied:
-    """Write a copy of a table with a result in each person's row, whatever order they are in now.
+    """Write a copy of a table with each person's result in their row, whatever its order.
 
-    `results` are by email key. Results of an earlier time are replaced. Raises WrongCopy, BadInput,
-    NotOurs, CannotWrite; the table itself is never changed.
+    `results` are by email key. Earlier results in the table are replaced. The table itself is never
+    changed. Raises WrongCopy, BadInput, NotOurs, CannotWrite.
     """
     source = read_file(sheet_file, encoding)
     is_workbook = source.format is Format.WORKBOOK
@@ -115,7 +115,7 @@ def _by_row(
 
 
 def _first_column(table: Table) -> int:
-    """Where results go (from 0): where earlier ones are, else beside everything."""
+    """The first column (from 0) of results: where earlier ones are, else after the last."""
     width = len(Result._fields)
     for at in range(len(table.headers)):
         if tuple(table.headers[at : at + width]) == Result._fields:
@@ -131,7 +131,7 @@ def _in_workbook(
 
     macros = source.file.suffix.lower() == ".xlsm"
     book = load_workbook(io.BytesIO(source.data), keep_vba=macros, rich_text=True)
-    book.properties.category = COPY + source.file.name  # by which a folder passes it over
+    book.properties.category = COPY + source.file.name  # so that a folder skips it
     sheet = book[table.grid.sheet or book.sheetnames[0]]
     written: dict[int, Sequence[object]] = {table.header: Result._fields}
     written |= {number: result for number, (_, result) in rows.items()}
@@ -151,7 +151,7 @@ def _in_workbook(
 def _with_results(
     table: Table, rows: Mapping[int, tuple[str, Result]], first: int
 ) -> Iterable[Sequence[object]]:
-    """Each row with its result, if it has one, in the columns from `first` on."""
+    """The rows, with their results in the columns from `first` on."""
     for number, cells in table.grid.rows:
         added: Sequence[object] = Result._fields if number == table.header else ()
         if number in rows:

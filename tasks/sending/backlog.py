@@ -1,4 +1,4 @@
-"""What is still to be sent of one operation: whose request comes next, and what a refusal splits.
+"""The requests of one operation that are still to be sent, in order; a refusal may split one.
 
 Pure: nothing here asks the ledger or the service.
 """
@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from data.sending.outcomes import Outcome
 
 StepIds = tuple[int, ...]
-IN_A_ROW = 3  # unsure requests, or people refused alike, that end a run
+IN_A_ROW = 3  # so many unsure requests, or people refused alike, end a run
 
 
 class Backlog:
@@ -20,31 +20,31 @@ class Backlog:
         self._tries: dict[StepIds, int] = {}
 
     def take(self) -> StepIds | None:
-        """The next request; None: there is none."""
+        """Take the next request; None if none is left."""
         return self._waiting.popleft() if self._waiting else None
 
     def first(self, steps: StepIds) -> None:
-        """Send this next: nothing of it was sent."""
+        """Put a request that was not sent first in line."""
         self._waiting.appendleft(steps)
 
     def last(self, steps: StepIds) -> None:
-        """Send this once the others were: nobody is refused more often than necessary."""
+        """Put a request last in line, so that it is not refused more often than necessary."""
         self._waiting.append(steps)
 
     def tried(self, steps: StepIds) -> int:
-        """Count a try of this request, and say how many that makes."""
+        """Count a try of this request. Returns the number of tries."""
         self._tries[steps] = self._tries.get(steps, 0) + 1
         return self._tries[steps]
 
     def split(self, steps: StepIds) -> None:
-        """Send the halves of a request that was refused as a whole: somebody in it is to blame."""
+        """Replace a request that was refused as a whole by its halves, to find the bad row."""
         middle = len(steps) // 2
         self._waiting.extendleft((steps[middle:], steps[:middle]))
 
     def far_from_here(self) -> None:
-        """Send one person from the middle of the largest request alone, next.
+        """Put one person, from the middle of the largest request, alone and first in line.
 
-        Bad rows are often neighbours; a refusal of everybody shows after few requests.
+        Bad rows are often neighbours, so this person shows sooner whether everybody is refused.
         """
         if not self._waiting:
             return
@@ -59,9 +59,9 @@ class Backlog:
 
 
 class RefusedAlike:
-    """People refused alike, one after another, while nobody got through.
+    """People who were refused alike, in a row.
 
-    After a few the cause is not in their rows: sending stops, and they wait like everybody else.
+    After a few of them the cause is not their rows: sending stops, and they wait like everybody.
     """
 
     def __init__(self) -> None:
@@ -77,5 +77,5 @@ class RefusedAlike:
         self._alike.clear()
 
     def everybody(self) -> Sequence[Outcome]:
-        """Those whose row is not to blame; none: it still may be."""
+        """The people whose rows are not to blame; empty while their rows may be."""
         return tuple(self._alike) if len(self._alike) >= IN_A_ROW else ()

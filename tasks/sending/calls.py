@@ -1,4 +1,4 @@
-"""One claimed request at the service, and what it proved in the ledger's terms."""
+"""Make a claimed request at the service, and say what it proved in the ledger's terms."""
 
 from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass, field
@@ -12,13 +12,13 @@ from tasks.service.client import Service
 from tasks.service.exchange import Before, Exchange
 from tasks.service.verdict import PROJECT, Verdict, verdict
 
-# Of a field that is newer than a person in the ledger, the service gets what an empty cell means.
+# People in an old ledger may lack a new field: the service gets the value of an empty cell.
 EMPTY = {name: each.default for name, each in Candidate.model_fields.items() if each.default == ""}
 
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A request that was made: its verdict, and what the service wrote unless all is well."""
+    """A request that was made, its verdict, and what the service wrote if not all is well."""
 
     outcome: Outcome
     verdict: Verdict
@@ -28,14 +28,14 @@ class Made:
 
 @dataclass
 class Calls:
-    """The calls of one run. `spec` is its definition, and `project` the service's id of it."""
+    """The calls of one run. `spec` is its definition, `project` the project's id."""
 
     service: Service
     spec: Mapping[str, Any]
     project: int | None
 
     async def make(self, claim: Claim, before: Before) -> Made:
-        """Make the request once, and judge what comes back."""
+        """Make the request once, and judge the answer."""
         seen = await self._call(claim, before)
         judged = verdict(claim.op, _rows(claim), seen, before=claim.refused)
         wrote = None if judged.state is State.DONE else self.service.words(seen)
@@ -58,7 +58,7 @@ class Calls:
 
 
 def _rows(claim: Claim) -> list[dict[str, Any]]:
-    """What is sent of the people whom a request adds."""
+    """The fields of the people whom a request adds."""
     return [EMPTY | step.fields for step in claim.steps] if claim.op is Op.ADD else []
 
 

@@ -1,7 +1,7 @@
-"""May a request leave now? One gate for all that a run sends.
+"""May a request leave now? All requests of a run pass one gate.
 
-It keeps the pause that an answer asked for, and the doubt after an unsure answer; it hears the
-stop, and knows why a run ends.
+It waits out a pause that an answer asked for, and checks the service after an unsure answer. It
+listens for a stop, and knows why a run ends.
 """
 
 import asyncio
@@ -18,8 +18,8 @@ from tasks.sending.backlog import IN_A_ROW
 from tasks.service.verdict import Then, Verdict
 
 Words = tuple[str, ...]
-ASKS_AGAIN = timedelta(seconds=5)  # whose turn it is, at a rate
-PAUSES = 10  # in a row that a service may ask for before the run ends
+ASKS_AGAIN = timedelta(seconds=5)  # the longest wait for a rate before claiming again
+PAUSES = 10  # so many pauses in a row, asked for by the service, end a run
 
 
 class How(StrEnum):
@@ -43,7 +43,7 @@ class EndedEarly(CampaignError):
 
 
 class Gate:
-    """Lets one request after another leave, or none any more: then `ending` says why.
+    """Lets requests leave one after another. Once `ending` is set, nothing leaves any more.
 
     `probe` asks for the problem list, and raises CampaignError.
     """
@@ -61,7 +61,7 @@ class Gate:
         self._unsure = self._pauses = 0
         self._until: datetime | None = None  # the service asked for a pause
         self._next: datetime | None = None  # the rate that a person set
-        self._abreast: int | None = None  # after a pause one leaves alone, then more and more
+        self._abreast: int | None = None  # requests at a time after a pause: one, then more
         self._out = 0
         self._one_at_a_time = asyncio.Lock()
         self._somebody_back = asyncio.Event()
@@ -74,7 +74,7 @@ class Gate:
         hold: Hold | None = None,
         wrote: Words = (),
     ) -> None:
-        """Let nothing more leave; the first reason stays. `wrote`: the service's own words."""
+        """Let nothing more leave. The first reason counts. `wrote`: the service's own words."""
         then = then or (self._settle if how is How.UNSURE else self._go_on)
         self.ending = self.ending or EndedEarly(how, what, then, hold, wrote)
         self._ends.set()
@@ -89,18 +89,18 @@ class Gate:
             raise self.ending
 
     def project_stays(self, step: Step) -> None:
-        """End because the project, or its problem, is not there."""
+        """End because the project was not created, or has no problem."""
         how = How.UNSURE if step.state is State.UNSURE else How.STOPPED
         self.end(how, f"To {step.op} the project is {step.state}. {step.why or ''}".strip())
 
     def waits_for(self, answer: ClaimResult) -> bool:
-        """Hear why nothing was claimed; says whether that is only a matter of a while."""
+        """Learn why nothing was claimed. True: claim again later; False: the run ends."""
         match answer:
             case Hold(kind=Kind.THROTTLED, until=datetime() as until):
                 self.throttle(until)
                 return True
             case Hold(kind=Kind.RATE, until=datetime() as until):
-                # Nobody else's turn; who was claimed leaves. Somebody may pause it meanwhile.
+                # Wait for the next turn, but not for long: a person may pause it meanwhile.
                 self._next = min(until, now() + ASKS_AGAIN)
                 return True
             case Hold():
@@ -108,16 +108,16 @@ class Gate:
         return False
 
     def is_open(self) -> bool:
-        """Whether a request may leave without waiting for anything."""
+        """Whether a request may leave without waiting."""
         room = self._abreast is None or self._out < self._abreast
         return room and not self._doubt and self._left() <= 0 and not self._stopped()
 
     def recalls(self) -> bool:
-        """Whether a request that was let through must not leave after all: something was heard."""
+        """Whether a request that was let through must not leave after all, as of now."""
         return self._stopped() or self._doubt or _seconds_to(self._until) > 0
 
     async def enter(self) -> bool:
-        """Wait until a request may leave; False: none may any more. Then call `leave`."""
+        """Wait until a request may leave, and then call `leave`. False: nothing may leave."""
         while not self._stopped():
             if self._doubt:
                 await self._ask_the_service()
@@ -131,7 +131,7 @@ class Gate:
         return False
 
     def leave(self) -> None:
-        """A request that was let through has come back, or did not leave."""
+        """Say that a request that was let through is over, or did not leave."""
         self._out -= 1
         self._somebody_back.set()
         self._somebody_back = asyncio.Event()
@@ -141,7 +141,7 @@ class Gate:
         self._until = max(self._until or until, until)
 
     def heard(self, judged: Verdict, wrote: Words) -> None:
-        """Learn from one answer, in the order in which they come; `wrote` are its own words."""
+        """Learn from an answer; call this in the order of answers. `wrote` are its own words."""
         why = judged.why or ""
         if judged.then is Then.PAUSE:
             self._pauses += 1
@@ -165,7 +165,7 @@ class Gate:
             self.end(How.STOPPED, why, wrote=wrote)
 
     async def wait(self, seconds: float) -> None:
-        """Wait this long, or until nothing may leave any more."""
+        """Wait this long, or until the run ends."""
         waiting = [asyncio.ensure_future(each.wait()) for each in (self._told, self._ends)]
         try:
             await asyncio.wait(waiting, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
@@ -179,11 +179,11 @@ class Gate:
         return self.ending is not None
 
     def _left(self) -> float:
-        """Seconds until a pause is over, or somebody has their turn at the rate."""
+        """Seconds until the pause is over, and the next turn at the rate has come."""
         return max(_seconds_to(self._until), _seconds_to(self._next))
 
     async def _ask_the_service(self) -> None:
-        """After an unsure answer nothing leaves until the problem list answers (interface 4.2)."""
+        """After an unsure answer, ask for the problem list before anything leaves (4.2)."""
         async with self._one_at_a_time:
             if not self._doubt or self._stopped():
                 return

@@ -8,8 +8,8 @@
         for part in run.turns():
             await run.invite(part)
 
-Each call raises EndedEarly where the run has to end. What was in flight then has its answer, which
-is recorded.
+Each call raises EndedEarly if the run has to end. By then all requests in flight are answered and
+recorded.
 """
 
 import asyncio
@@ -34,12 +34,12 @@ from tasks.sending.calls import Calls
 from tasks.sending.sender import Sender
 from tasks.service.client import Service
 
-BATCHES = 4  # into which adding is cut, for whoever shows progress
+BATCHES = 4  # adding is cut into so many, to show progress
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """People whose turn it is, for one call of `add` or `invite`."""
+    """The people for one call of `add` or `invite`, as steps."""
 
     number: int
     steps: tuple[int, ...]
@@ -53,7 +53,7 @@ async def sending(
     settings: Settings,
     stop: asyncio.Event,
 ) -> AsyncIterator["CampaignRun"]:
-    """Send a campaign whose lease this process holds. Raises where its receipts do not fit."""
+    """Send a campaign whose lease this process holds. Raises if a receipt stops the ledger."""
     async with Service(settings) as service:
         with running(ledger, lease, campaign_id, settings.invites_per_second) as at_work:
             run = CampaignRun(at_work, service, settings, stop)
@@ -79,7 +79,7 @@ class CampaignRun:
         self.gate = self._sender.gate
 
     async def create(self) -> None:
-        """Create the project, unless the service has it (interface 4.3)."""
+        """Create the project, unless it exists (interface 4.3)."""
         await self._project_step(Op.CREATE)
         self._calls.project = self._running.ask(own_steps)[Op.CREATE].service_id
 
@@ -88,7 +88,7 @@ class CampaignRun:
         await self._project_step(Op.ATTACH)
 
     def to_add(self) -> Iterator[Turn]:
-        """Cut those who are to be added into a few batches."""
+        """Cut the people to add into a few batches."""
         steps = list(self._running.ask(due, Op.ADD))
         size = max(self._settings.candidates_per_request, -(-len(steps) // BATCHES))
         for number, batch in enumerate(_cut(steps, size), 1):
@@ -99,9 +99,9 @@ class CampaignRun:
         await self._send(Op.ADD, _cut(batch.steps, self._settings.candidates_per_request))
 
     def turns(self) -> Iterator[Turn]:
-        """Say whose turn it is to be invited: the pilot, then wave after wave.
+        """The people to invite, turn by turn: the pilot, then wave after wave.
 
-        Raises EndedEarly where others wait for a person, or for their time.
+        Raises EndedEarly if the others wait for a person, or for their time.
         """
         before: tuple[int, ...] = ()
         for number in count(1):
@@ -109,22 +109,22 @@ class CampaignRun:
             if not steps and hold is not None:
                 self.gate.waits_for(hold)
                 self.gate.raise_its_ending()
-            if not steps or tuple(steps) == before:  # done, or nothing came of their turn
+            if not steps or tuple(steps) == before:  # all are invited, or this turn changed nothing
                 return
             yield Turn(number, tuple(steps))
             before = tuple(steps)
 
     async def invite(self, part: Turn) -> None:
-        """Have the service send its email to each of them (interface 4.6)."""
+        """Have the service send its email to each person (interface 4.6)."""
         at_once = self._settings.invites_in_flight
         await self._send(Op.INVITE, _cut(part.steps, 1), at_once)
 
     def _follow_the_list(self) -> None:
-        """Hear what the file of CAMPAIGN_DO_NOT_CONTACT lists by now; end if it cannot be read."""
+        """Read CAMPAIGN_DO_NOT_CONTACT again if it has changed. End the run if that fails."""
         if (file := self._settings.do_not_contact) is None:
             return
         changed = None
-        with suppress(OSError):  # to read it says better what is wrong
+        with suppress(OSError):  # reading it says what is wrong
             changed = Path(file).stat().st_mtime_ns
         if changed is None or changed != self._listed_at:
             try:
@@ -133,7 +133,7 @@ class CampaignRun:
                     do_not_contact.follow(session, entries)
             except CampaignError as error:
                 self.gate.failed(error)
-            except Exception as error:  # noqa: BLE001 - the answer that is in hand is recorded
+            except Exception as error:  # noqa: BLE001 - the last outcome must be recorded
                 self.gate.failed(Bug(error, "Nothing more is sent."))
             self._listed_at = changed
 

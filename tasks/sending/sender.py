@@ -1,7 +1,7 @@
-"""The one place where a request leaves that may change something: claim, send, record.
+"""The only place where requests that may change something leave: claim, send, record.
 
-A claim is durable before the first byte leaves. The outcome is recorded before the same sender
-claims again; of invitations, in one commit with the next claim.
+A claim is durable before the first byte leaves. A sender records each outcome before it claims
+again, or, with invitations, in one commit with the next claim.
 """
 
 import asyncio
@@ -23,28 +23,27 @@ from tasks.service.verdict import Then
 
 TRIES = 4  # of a request that provably did not leave
 FIRST_WAIT = 0.5  # seconds between two tries, doubled with each
-LATEST = 15.0  # seconds from a claim in which its request leaves; connecting takes at most ten
+LATEST = 15.0  # seconds after its claim, no request leaves; connecting takes at most ten
 COUNTS_SUSPENDED = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 GRACE = 60.0  # seconds that answers still get when a run is cancelled
 
 
 class Sender:
-    """Sends the requests of one run, past one gate."""
+    """Sends the requests of one run through one gate."""
 
     def __init__(
         self, running: Running, calls: Calls, stop: asyncio.Event, look: Callable[[], None]
     ) -> None:
-        """`look`: what to see to before each claim; whatever is wrong there ends the gate."""
+        """`look` is called before each claim; if it fails, it ends the run by the gate."""
         self._look = look
         self._running, self._calls = running, calls
         self.gate = Gate(running.campaign, stop, calls.service.problems)
         self._refused = RefusedAlike()
 
     async def send(self, op: Op, requests: Sequence[StepIds], at_once: int = 1) -> None:
-        """Send these, so many at a time.
+        """Send these requests, `at_once` at a time, until all are sent or the gate has an ending.
 
-        Ends early once the gate has an ending. If the caller is cancelled, what is in flight still
-        gets its answer.
+        If the caller is cancelled, requests in flight still get their answers.
         """
         backlog = Backlog(requests)
         senders = [self._work(op, backlog) for _ in range(at_once)]
@@ -53,7 +52,7 @@ class Sender:
             ended = await asyncio.shield(working)
         except asyncio.CancelledError:
             self.gate.end(How.INTERRUPTED, "The run was cancelled")
-            with suppress(asyncio.CancelledError):  # cancelled again: no more patience
+            with suppress(asyncio.CancelledError):  # a second cancellation ends the wait
                 await asyncio.wait({working}, timeout=GRACE)
             working.cancel()
             while not working.done():  # nobody may send once the writer has ended
@@ -102,7 +101,7 @@ class Sender:
             return None
 
     async def _exchange(self, claim: Claim, backlog: Backlog) -> Outcome | None:
-        """Let one request leave, and hear what comes back. Returns what is not recorded yet."""
+        """Send one request and judge its answer. Returns the outcome if it is not recorded yet."""
         look = _LastLook(self._running, self.gate)
         try:
             made = await self._calls.make(claim, look)
@@ -112,12 +111,12 @@ class Sender:
         outcome = made.outcome
         if not look.recalled:
             self.gate.heard(made.verdict, made.wrote)
-            if made.verdict.then is Then.PAUSE:  # first of all: other runs have to hear it, too
+            if made.verdict.then is Then.PAUSE:  # first, because other runs must wait, too
                 await self._throttle(made.verdict.retry_after or 0.0)
             outcome = await self._not_their_fault(claim, made, backlog)
         if not look.recalled and made.verdict.then in (Then.GO_ON, Then.STOP):
             return outcome
-        await self._record(outcome)  # before anybody else may claim these steps
+        await self._record(outcome)  # before anybody claims these steps again
         if look.recalled:
             backlog.first(tuple(step.step_id for step in claim.steps))
         else:
@@ -143,7 +142,7 @@ class Sender:
                     await self._calls.service.renew_token(made.token)
                 case Then.RETRY if (tries := backlog.tried(steps)) < TRIES:
                     backlog.first(steps)
-                    # Jitter keeps many senders from coming back at the same moment.
+                    # Jitter keeps senders from coming back all at the same moment.
                     jitter = random.uniform(0.5, 1.5)  # noqa: S311
                     await self.gate.wait(FIRST_WAIT * 2 ** (tries - 1) * jitter)
                 case Then.RETRY:
@@ -152,7 +151,7 @@ class Sender:
             self.gate.failed(error)
 
     async def _not_their_fault(self, claim: Claim, made: Made, backlog: Backlog) -> Outcome:
-        """Once a few people were refused alike and nobody got through, they wait like everybody."""
+        """After a few people in a row were refused alike, let them wait like everybody else."""
         outcome = made.outcome
         if outcome.ids or outcome.state is State.DONE:
             self._refused.somebody_got_through()
@@ -180,8 +179,8 @@ class Sender:
 
 
 class _LastLook:
-    """Keeps every byte of a request back where somebody else may send by now, something was heard
-    that says to wait, or the claim is so old that a person may have decided otherwise since."""
+    """Stops a request before its first byte if the lease is lost, the gate recalls it, or the claim
+    is so old that a person may have decided otherwise since."""
 
     def __init__(self, running: Running, gate: Gate) -> None:
         self._running, self._gate = running, gate
@@ -200,6 +199,6 @@ class _LastLook:
 
     @staticmethod
     def _clocks() -> tuple[float, float]:
-        """The loop's clock, which stands still while the machine is suspended, and one that does
-        not, where the system has one."""
+        """The loop's clock, which stops while the machine is suspended, and, where the system has
+        one, a clock that goes on."""
         return asyncio.get_running_loop().time(), time.clock_gettime(COUNTS_SUSPENDED)

@@ -1,6 +1,6 @@
-"""What the body of an answer says, whatever its label. Pure.
+"""Read what the body of an answer says. Pure.
 
-Services send JSON as text/html and log-in pages as JSON, so the Content-Type is ignored here.
+Services send JSON as text/html and log-in pages as JSON, so the Content-Type is ignored.
 """
 
 import codecs
@@ -16,11 +16,11 @@ from config.definition import Candidate
 from config.emails import email_key
 
 CandidateRow = Mapping[str, Any]
-"""One candidate as sent or answered, by the field names of interface 2."""
+"""A candidate as it is sent or answered, with the field names of interface 2."""
 
 
 def parsed(body: bytes | None) -> Any:
-    """Parse JSON; None for anything else."""
+    """Parse JSON. Returns None for anything else."""
     try:
         return json.loads(body, parse_constant=_finite, parse_float=_finite) if body else None
     except (ValueError, RecursionError):  # not JSON, not text, absurd numbers, absurd nesting
@@ -28,14 +28,14 @@ def parsed(body: bytes | None) -> Any:
 
 
 def _finite(number: str) -> float:
-    """Read a number; NaN and Infinity are no JSON."""
+    """Read a number. Raises ValueError for NaN and Infinity, which are not JSON."""
     if not math.isfinite(value := float(number)):
         raise ValueError
     return value
 
 
 def is_page(body: bytes) -> bool:
-    """Whether this is markup: it begins with <, or is no JSON and has a tag of a page somewhere."""
+    """Whether this is markup: it begins with <, or has a page's tag and is not JSON."""
     for mark in (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
         body = body.removeprefix(mark)
     begins = body.lstrip(b" \t\r\n\f\v\0").startswith(b"<")  # a NUL: UTF-16
@@ -43,19 +43,19 @@ def is_page(body: bytes) -> bool:
 
 
 def read_id(value: object) -> int | None:
-    """Read an id: a whole number above 0, or text that is exactly one; None for anything else."""
+    """Read an id, a positive number or its text. Returns None for anything else."""
     if isinstance(value, str) and re.fullmatch(r"[1-9]\d{0,18}", value, re.ASCII):
         value = int(value)
-    # A boolean is an int in Python only. A larger id could not be kept.
+    # A boolean is an int only in Python. The ledger cannot store a larger id.
     return value if type(value) is int and 0 < value < 2**63 else None
 
 
 def match_people(answer: Any, sent: Sequence[CandidateRow]) -> tuple[dict[str, int], bool]:
-    """Give each person who was sent the id they were answered with, by email key (interface 4.5).
+    """Match ids in an answer to the people who were sent, by email key (interface 4.5).
 
-    By address, never by position. If one person has two ids, or two people one id, nobody concerned
-    gets an id: somebody would get another's invitation. Nor does an address that comes back with
-    another name, or with a no. Says also whether the answer names people who were not sent.
+    Addresses match, never positions. If a person has two ids, or two people one id, none of them
+    gets an id, because somebody might get another's invitation. The same goes for an address with
+    another name, or with a no. Also returns whether the answer names people who were not sent.
     """
     own = {email_key(str(row["email1"])): row for row in sent}
     ids: dict[str, set[int]] = {}
@@ -69,7 +69,7 @@ def match_people(answer: Any, sent: Sequence[CandidateRow]) -> tuple[dict[str, i
             found.add(number)
             owners.setdefault(number, set()).add(key)
         if says_no(entry) or (key in own and _names_differ(own[key], entry)):
-            found.add(0)  # no id of the service's: with it, nothing of this person is certain
+            found.add(0)  # not a real id: it makes this person uncertain
     certain = {
         key: number
         for key in own
@@ -81,7 +81,7 @@ def match_people(answer: Any, sent: Sequence[CandidateRow]) -> tuple[dict[str, i
 
 
 def _names_differ(sent: CandidateRow, answered: CandidateRow) -> bool:
-    """Whether an answer calls somebody otherwise, apart from case and blanks."""
+    """Whether an answer has another name for a person, apart from case and blanks."""
     pairs = [(sent.get(name), answered.get(name)) for name in ("first_name", "last_name")]
     return any(
         isinstance(theirs, str) and theirs.strip() and _folded(theirs) != _folded(str(ours or ""))
@@ -94,10 +94,10 @@ def _folded(name: str) -> str:
 
 
 def says_no(answer: Any) -> bool:
-    """Whether parsed JSON says no, at any depth: a key that tells the outcome has false, 0 or a
-    word of refusal, a status or code of three digits is no 2xx, or a key of failure has content.
+    """Whether parsed JSON says no, at any depth: an outcome key has false, 0 or a word of refusal;
+    a status or code of three digits is not 2xx; or a failure key is not empty.
 
-    What stands under another key describes something: `"archived": false` is no refusal.
+    Other keys describe something else: `"archived": false` is no refusal.
     """
     return any(
         (value and _words(key) & _FAILURE)
@@ -109,7 +109,7 @@ def says_no(answer: Any) -> bool:
 
 
 def is_plain_yes(body: bytes) -> bool:
-    """Whether an answer whose body nobody needs says yes: nothing, one word, a few words of a yes,
+    """Whether a body that is not needed says yes: it is empty, one word, a few words that mean yes,
     or JSON in which nothing says no."""
     if (answer := parsed(body)) is not None:
         return not says_no(answer)
@@ -128,16 +128,16 @@ def _is_no(key: str, value: Any) -> bool:
 
 @lru_cache(maxsize=4096)
 def _words(key: str) -> frozenset[str]:
-    """The words of a key: of `emailsSent` and of `emails_sent` they are emails and sent."""
+    """The words of a key: `emailsSent` and `emails_sent` have the words emails and sent."""
     return frozenset(_HUMP.sub(" ", key[:LONGEST]).casefold().split())
 
 
 def everything(answer: Any) -> Iterator[tuple[str, Any]]:
-    """All that parsed JSON says, in order and at any depth: each value with the key it is under,
-    and before that key the one of a status or message that it is a part of: "status code".
+    """All values in parsed JSON, in order and at any depth, each with its key. Inside a status or
+    message, its key comes first: "status code".
 
-    What a person is called is left out: it is an echo of what was sent. A text that is JSON itself
-    is read as that.
+    Fields of a person are left out, because they only repeat what was sent. A text that is JSON
+    itself is parsed.
     """
     left = [("", answer)]
     while left:
@@ -154,7 +154,7 @@ def everything(answer: Any) -> Iterator[tuple[str, Any]]:
                 left += [(within + field, each)] if said else []
 
 
-LONGEST = 2_000  # characters of one text that are looked at
+LONGEST = 2_000  # more characters of a text count as a no
 OF_A_PERSON = frozenset(Candidate.model_fields)
 _SENT = {"sent", "delivered", "accepted", "invited"}
 _TELLING = {"status", "message", "messages", "msg", "detail", "details", "reason", "errmsg"}

@@ -1,6 +1,6 @@
-"""Access tokens: fetched once, shared by all in flight, renewed in time (interface 4.1, 5).
+"""Access tokens: fetched once, shared by all requests, renewed in time (interface 4.1, 5).
 
-Also how often a call that changes nothing is tried again; what changes something never is here.
+Also repeats calls that change nothing. Calls that change something are never repeated here.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ class CredentialsRefused(CampaignError):
 
 
 class Tokens:
-    """The one source of tokens. `ask` asks for one, once, and never raises."""
+    """The only source of tokens. `ask` asks for a token once, and never raises."""
 
     def __init__(self, ask: Ask) -> None:
         self.latest: Token | None = None
@@ -47,7 +47,7 @@ class Tokens:
         return await self.renew(token.number if token else 0)
 
     async def renew(self, used: int) -> Token:
-        """Return a newer token than number `used`, fetched only if nobody has done so already.
+        """Return a token newer than number `used`; fetch one only if there is none yet.
 
         Raises Unreachable, CredentialsRefused.
         """
@@ -56,7 +56,7 @@ class Tokens:
             if self.latest is not None and self.latest.number > used:
                 return self.latest
             if waits and self._failed is not None:
-                raise self._failed  # whoever waited for it has waited long enough
+                raise self._failed  # the fetch that this caller waited for failed
             began = time.monotonic()
             try:
                 value, lifetime = _token(await tried(self._ask, "ASSESSMENT_AUTH_URL"))
@@ -69,7 +69,7 @@ class Tokens:
 
 
 async def tried(ask: Ask, variable: str) -> Exchange:
-    """Ask until there is a final answer, with growing waits. Raises Unreachable."""
+    """Ask again, with growing waits, until the answer is final. Raises Unreachable."""
     try:
         async for attempt in stamina.retry_context(_wait, attempts=5, wait_initial=0.25):
             with attempt:
@@ -84,7 +84,7 @@ async def tried(ask: Ask, variable: str) -> Exchange:
 
 
 class _NoAnswer(Exception):
-    """No answer, or one that may be better next time: its only argument is the exchange."""
+    """No answer, or one that may be better next time. Its argument is the exchange."""
 
 
 def _wait(error: Exception) -> bool | float:
@@ -92,7 +92,7 @@ def _wait(error: Exception) -> bool | float:
         return False
     header = error.args[0].headers.get("retry-after")
     wait = retry_after(header)
-    # Nothing leaves before the service wants it: for longer than that, nobody waits here.
+    # The service's own wait is kept, or, if it is longer than LONGEST_WAIT, the call fails.
     return (wait if wait <= LONGEST_WAIT else False) if header else True
 
 
@@ -103,7 +103,7 @@ def _token(seen: Exchange) -> tuple[str, float]:
     answer = parsed(seen.body) if seen.status is not None and seen.status < 300 else None
     answer = answer if isinstance(answer, dict) else {}
     value = answer.get("access_token")
-    # It has to travel in a header: letters, digits and signs, no spaces.
+    # A header can only carry printable ASCII without spaces.
     if not isinstance(value, str) or not value or not all("!" <= c <= "~" for c in value):
         raise CredentialsRefused(why=f"status {seen.status}, without an access token")
     told = str(answer.get("expires_in"))
@@ -112,8 +112,8 @@ def _token(seen: Exchange) -> tuple[str, float]:
 
 
 LONGEST_MARGIN = 60.0
-UNTOLD_LIFETIME = 300.0  # of a token whose expires_in is missing or odd; a 401 renews it too
+UNTOLD_LIFETIME = 300.0  # for a missing or odd expires_in; a 401 renews a token, too
 LONGEST_WAIT = 5.0
 PASSING = frozenset({408, 421, 425, 429, 500, 502, 503, 504})
-# A log line for each try would drown what is told about how it ends.
+# One log line for each try would hide how the call ended.
 logging.getLogger("stamina").setLevel(logging.ERROR)

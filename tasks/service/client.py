@@ -1,4 +1,4 @@
-"""The assessment service as others see it: five calls; what changes something is made once."""
+"""A client of the assessment service: five calls. Those that change something are made once."""
 
 import asyncio
 import json
@@ -17,12 +17,11 @@ from tasks.service.wire import Call, Wire
 
 
 class Service:
-    """One assessment service with our credentials; an async context manager.
+    """An assessment service with our credentials; an async context manager. Raises BadSettings.
 
     `create`, `attach`, `add` and `invite` send one request once and return its Exchange, which
-    `verdict` judges; only cancellation is raised. `before` runs when the connection stands: if it
-    raises, not one byte leaves. Each call has one deadline, its token included. Making one raises
-    BadSettings.
+    `verdict` judges; they raise only cancellation. `before` is called when the connection is open:
+    if it raises, not one byte leaves. Each call has one deadline, which includes getting a token.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -33,7 +32,7 @@ class Service:
         self._tokens = Tokens(self._ask_for_token)
 
     async def __aenter__(self) -> Self:
-        """Begin; a connection is made for each call."""
+        """Begin. Each call makes its own connection."""
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -41,17 +40,16 @@ class Service:
         await self._wire.close()
 
     async def renew_token(self, used: int) -> None:
-        """Replace token number `used` (`Exchange.token`), once for all who carried it.
+        """Replace token number `used` (`Exchange.token`), once for all calls that used it.
 
         Raises Unreachable, CredentialsRefused.
         """
         await self._tokens.renew(used)
 
     async def problems(self) -> list[ServiceProblem]:
-        """List the problems (interface 4.2); repeated where that can help.
+        """List the problems (interface 4.2); tries again if that can help.
 
-        That it returns shows that token and API work. Raises Unreachable, CredentialsRefused,
-        NotTheService.
+        If it returns, token and API work. Raises Unreachable, CredentialsRefused, NotTheService.
         """
         url = f"{self._api}/api/problems"
 

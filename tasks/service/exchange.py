@@ -1,34 +1,34 @@
-"""One request to the service and what came of it: the evidence that a verdict is made from."""
+"""An exchange: one request and its answer, the evidence for a verdict."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 
-# Called when the connection stands and before the first byte; what it raises keeps every byte back.
+# Called when the connection is open, before the first byte; if it raises, no byte leaves.
 Before = Callable[[], Awaitable[None]]
 
 ENCODED = "the answer has an encoding that was not asked for"
 
 
 class Phase(IntEnum):
-    """How far a request got; the order is the order of the wire."""
+    """How far a request got, in order."""
 
     NOTHING = 0  # sending the request headers never started: nothing can have happened
-    SENDING = 1  # it started, any byte may have left
-    SENT = 2  # headers and body were written, all of them
+    SENDING = 1  # sending started: any byte may have left
+    SENT = 2  # all headers and the whole body were written
     ANSWERED = 3  # a status line came back
 
 
 @dataclass(slots=True)
 class Exchange:
-    """One request, filled in as it goes; nothing changes it once it has ended.
+    """One request and its answer, filled in as they happen, and final once the exchange has ended.
 
-    The repr shows no body: an answer may repeat names and addresses.
+    The repr shows no body, because an answer may repeat names and addresses.
 
-    `headers` have lower-case names. `body` is None if none came or it was lost on the way, and
-    b"" if a complete answer had none; `begun` is what arrived of a lost one. `error` says in words
-    for people what ended the exchange early; `fatal`, that another try would meet it again.
-    `token` is the number of the access token that was used.
+    `headers` have lower-case names. `body` is None if it did not arrive as a whole, and b"" if a
+    complete answer has none; `begun` is what arrived. `error` tells people what ended the exchange
+    early; with `fatal`, another try would end alike. `token` is the number of the access token that
+    was used.
     """
 
     operation: str

@@ -1,7 +1,7 @@
-"""What the service itself wrote in an answer: one line for a person. Pure.
+"""Reduce what the service wrote in an answer to one line for a person. Pure.
 
-Error shapes are not documented (interface 7), so these words are often the only hint at what to
-fix. They are somebody else's: shown as a quotation to people, never in Prefect or a log.
+The interface does not document errors (7), so these words are often the only hint at what to fix.
+People see them as a quotation. Prefect and logs never get them, because they may name somebody.
 """
 
 import html
@@ -44,14 +44,14 @@ def words(seen: Exchange, secrets: Iterable[str] = ()) -> str | None:
 
 
 def masked(address: str) -> str:
-    """Show an address so that only who knows it recognises it: `a…@b…`."""
+    """Mask an address as `a…@b…`: only somebody who knows it recognises it."""
     local, at, domain = address.strip().rpartition("@")
     return f"{local[:1]}…{at}{domain[:1]}…"
 
 
 LOOKED_AT = 65_536  # bytes of a body
-KEPT = 4 * LONGEST  # characters, before what must not be shown is taken out
-PARTS = 20  # texts of one answer
+KEPT = 4 * LONGEST  # characters, from which secrets are then removed
+PARTS = 20  # the most texts of one answer
 PLAIN = ("", "error", "errors", "message", "messages", "msg", "detail", "details", "title", "loc")
 REMOVED = "[removed]"
 _TITLE = re.compile("<title", re.IGNORECASE)

@@ -1,4 +1,4 @@
-"""The service's problems, and the one that a title means (interface 4.2)."""
+"""The service's problems, and how a title finds one (interface 4.2)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ class SeveralProblems(CampaignError):
 
 @dataclass(frozen=True, slots=True)
 class ServiceProblem:
-    """One problem. Id and title are certain; `record` is all that the service wrote of it."""
+    """A problem with a valid id and title; `record` is all that the service wrote about it."""
 
     id: int
     title: str
@@ -35,9 +35,9 @@ class ServiceProblem:
 
 
 def read_problems(body: bytes | None) -> list[ServiceProblem] | None:
-    """Read the list; None if it is no array.
+    """Read the list of problems. Returns None if it is no array.
 
-    The array alone shows that token and API work: an entry without an id or a title is left out.
+    Entries without an id or a title are left out: the array alone shows that token and API work.
     """
     answer = parsed(body)
     if not isinstance(answer, list):
@@ -51,7 +51,7 @@ def read_problems(body: bytes | None) -> list[ServiceProblem] | None:
 
 
 def problem_titled(title: str, problems: Sequence[ServiceProblem]) -> ServiceProblem:
-    """Find the one problem with this title, whatever its case and spaces.
+    """Find the only problem with this title, ignoring case and spaces.
 
     Raises NoSuchProblem with the nearest title, SeveralProblems.
     """
@@ -69,7 +69,7 @@ def problem_titled(title: str, problems: Sequence[ServiceProblem]) -> ServicePro
 
 
 def matching(words: Sequence[str], problems: Sequence[ServiceProblem]) -> list[ServiceProblem]:
-    """Those whose title, skill or difficulty has every one of these words in it."""
+    """The problems whose title, skills or difficulty contain all of these words."""
 
     def text(each: ServiceProblem) -> str:
         told = (each.title, each.record.get("skills"), each.record.get("difficulty"))

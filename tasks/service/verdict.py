@@ -1,8 +1,8 @@
 """What one finished exchange proves, and what may be done next. Pure.
 
-Only proof moves a request away from `unsure`. The interface has no status codes for failures
-(interface 7), no way to read back and no idempotency key, so the phase that a request reached and
-HTTP's own meaning of a status are the only proof.
+Without proof a request is unsure. The interface defines no status codes for failures (interface 7),
+no way to read back and no idempotency key. So the only proof is the phase that a request reached,
+and what HTTP says about a status.
 """
 
 import re
@@ -25,15 +25,15 @@ from tasks.service.answers import (
 from tasks.service.exchange import Exchange, Phase
 
 PROJECT = "project"
-"""The key of a created project's id in `Verdict.ids`; those of people are email keys."""
+"""The key of a created project's id in `Verdict.ids`; ids of people have their email keys."""
 
 
 class Then(StrEnum):
     """What the sender does next."""
 
-    GO_ON = "go on"  # with the others; a few REFUSED or UNSURE in a row end the run
-    RETRY = "retry"  # the same again, a few times, with backoff
-    RENEW = "renew"  # one new token for all, then the same once more
+    GO_ON = "go on"  # with other requests; a few REFUSED or UNSURE in a row end the run
+    RETRY = "retry"  # the same request again, a few times, with backoff
+    RENEW = "renew"  # one new token for all requests, then the same once more
     SPLIT = "split"  # send the two halves of the rows
     PAUSE = "pause"  # nothing leaves for `retry_after` seconds; what is WAITING is sent again
     STOP = "stop"  # end this run
@@ -41,10 +41,10 @@ class Then(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """One exchange, judged. Nothing rewrites it.
+    """What an exchange proved. Nothing rewrites it.
 
-    `state` is where the steps of the request go; a person of an add whom `ids` names is DONE
-    whatever it says. `why` is for people: no name, address or secret. `retry_after` is in seconds.
+    The steps of the request go to `state`, except people with an id in `ids`, who are DONE. `why`
+    is for people, without names, addresses and secrets. `retry_after` is in seconds.
     """
 
     state: State
@@ -62,11 +62,11 @@ def verdict(
     before: Sequence[int] = (),
     now: datetime | None = None,
 ) -> Verdict:
-    """Say what one finished exchange proves, by phase reached and status.
+    """Say what a finished exchange proves, by the phase it reached and its status.
 
-    `sent` are the rows of an add, else empty. `before` are the statuses of earlier answers that
-    said no to the same request (operation and people), over all runs. `now` is aware: an HTTP date
-    in Retry-After is measured from it.
+    `sent` has the rows of an add, else nothing. `before` has the statuses of earlier refusals of
+    the same request (operation and people), over all runs. An HTTP date in Retry-After is measured
+    from `now`, which is aware.
     """
     if seen.status is None:
         return _unanswered(op, seen)
@@ -78,7 +78,7 @@ def verdict(
     judged = _said_no(op, sent, seen, seen.status, before, now)
     if judged.state is State.UNSURE or judged.then is Then.SPLIT or len(before) < BELIEVED:
         return judged
-    # A service may do what it refuses. Repeated for ever, that is an email each time.
+    # A service may do what it says it refuses: each repetition would send an email.
     then = _DOUBTED.get(judged.then, judged.then)
     what = f"The same request was refused before, and again (status {seen.status})"
     return Verdict(State.UNSURE, then, f"{what}: {MAYBE[op]}.", retry_after=judged.retry_after)
@@ -98,14 +98,14 @@ def _accepted(op: Op, sent: Sequence[CandidateRow], seen: Exchange) -> Verdict:
         return _unsure(op, "A web page answered instead of the service", STOP)
     if seen.cut_short:
         return _unsure(op, "The service said yes before it had the whole request")
-    if seen.body is None:  # what did not arrive may have said no
+    if seen.body is None:  # the missing rest may say no
         return _unsure(op, "The service said yes, but its answer did not arrive whole")
     if op in (Op.ATTACH, Op.INVITE):
         if is_plain_yes(seen.body):
             return Verdict(State.DONE)
         return _unsure(op, "The service said yes, but not plainly")
     answer = parsed(seen.body)
-    rows = answer if isinstance(answer, list) else []  # of people each row says its own
+    rows = answer if isinstance(answer, list) else []  # rows about people are judged one by one
     others = [each for each in rows if not isinstance(each, dict) or "email1" not in each]
     if says_no(others if rows else answer):
         return _unsure(op, "The service said yes and no at the same time")
@@ -142,7 +142,7 @@ def _said_no(
 ) -> Verdict:
     match status:
         case 401:
-            # HTTP says that a request answered so was not applied (RFC 9110, 15.5.2).
+            # HTTP says that such a request was not applied (RFC 9110, 15.5.2).
             then = STOP if 401 in before else Then.RENEW
             return _not_sent("The access token was not accepted", status, then)
         case 429:
@@ -167,8 +167,8 @@ def _said_no(
             return _refused(op, status, STOP)
         case _ if 400 <= status < 500:
             return _refused(op, status, STOP)
-    # 500, 502, 503 and 504 come from gateways that may have passed the request on; a status that no
-    # table names proves even less.
+    # Gateways that answer 500, 502, 503 or 504 may have passed the request on. A status that is not
+    # in this table proves even less.
     return _unsure(op, f"The service failed while answering (status {status})")
 
 
@@ -181,7 +181,7 @@ def _not_sent(what: str, status: int, then: Then) -> Verdict:
 
 
 def _refused(op: Op, status: int, then: Then = Then.GO_ON) -> Verdict:
-    """A no. If the run stops for it, it is not the fault of a person's row: people wait."""
+    """A refusal. If it stops the run, no person's row is to blame: these people wait."""
     ours = then is STOP and op in (Op.ADD, Op.INVITE)
     whom = "does not allow" if status == 403 else "refused"
     why = f"The service {whom} {_ASKED[op]} (status {status}); nothing happened."
@@ -190,7 +190,7 @@ def _refused(op: Op, status: int, then: Then = Then.GO_ON) -> Verdict:
 
 def retry_after(header: str | None, now: datetime | None = None) -> float:
     """Read a Retry-After header (RFC 9110, 10.2.3), numbers or an HTTP date, as 1 to LONGEST
-    seconds. Without one it is 5; one that cannot be read for certain may mean the longest.
+    seconds: 5 without a header, LONGEST for an unclear one.
     """
     text = (header or "").strip()
     try:

@@ -1,7 +1,7 @@
-"""One request over the wire by httpx; httpcore's trace says how far it got.
+"""Send one request over the wire by httpx; httpcore's trace says how far it got.
 
-What a failure proves depends on the phase it was met in, not on the name of an exception: the same
-reset can mean that nothing left, or that an answer was lost.
+What a failure proves depends on the phase, not on the exception: the same reset can mean that
+nothing left, or that an answer was lost.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One request to be made. `ends` is when it has to be over, in the event loop's time."""
+    """A request to make. `ends` is its deadline, in the event loop's time."""
 
     operation: str
     method: str
@@ -57,10 +57,10 @@ class Call:
 
 
 class Wire:
-    """Makes calls, each on a connection of its own, by the environment's proxies.
+    """Makes calls, each on a new connection, through the environment's proxies.
 
-    On a connection used before, a late or repeated answer would be taken for the next one's.
-    `ca_file` is trusted beside the usual certificates. Raises BadSettings.
+    On a used connection, a late or repeated answer would be taken for the next request's.
+    `ca_file` is trusted in addition to the usual certificates. Raises BadSettings.
     """
 
     def __init__(self, ca_file: Path | None = None) -> None:
@@ -80,20 +80,20 @@ class Wire:
         await self._client.aclose()
 
     async def exchange(self, call: Call) -> Exchange:
-        """Make a call once and say what came of it. Only cancellation is raised."""
+        """Make a call once. Raises only cancellation."""
         seen = Exchange(call.operation, token=call.token.number if call.token else 0)
         try:
             async with asyncio.timeout_at(call.ends):
                 request = call.request(_Trace(seen, call.before))
                 await _read(seen, await self._client.send(request, stream=True))
-        except Exception as error:  # noqa: BLE001 - see above: the phase tells
+        except Exception as error:  # noqa: BLE001 - the phase says what it proves
             if seen.error is None:
                 seen.error, seen.fatal = _reason(error, seen.phase)
         return seen
 
 
 def trusted(ca_file: Path | None) -> ssl.SSLContext:
-    """The usual certificates, and those of a file. Raises BadSettings."""
+    """The usual certificates, and those in a file. Raises BadSettings."""
     try:
         context = httpx.create_ssl_context()
         if ca_file is not None:
@@ -120,13 +120,13 @@ async def _read(seen: Exchange, answer: httpx.Response) -> None:
 
 
 def _end(seen: Exchange, why: str, fatal: bool = False) -> NoReturn:
-    """End an exchange here."""
+    """End an exchange with this error."""
     seen.error, seen.fatal = why, fatal
     raise ConnectionAbortedError
 
 
 class _Trace:
-    """Follows one request by the events of httpcore's `trace` extension."""
+    """Follows a request by the events of httpcore's `trace` extension."""
 
     def __init__(self, seen: Exchange, before: Before | None) -> None:
         self._seen = seen
@@ -135,7 +135,7 @@ class _Trace:
         self._to_proxy = False
 
     async def __call__(self, event: str, info: Mapping[str, Any]) -> None:
-        """Take note of one event, such as `http11.send_request_headers.started`."""
+        """Note an event, such as `http11.send_request_headers.started`."""
         match event.partition(".")[2]:
             case "connect_tcp.complete" | "start_tls.complete":
                 self._stream = info["return_value"]
@@ -143,7 +143,7 @@ class _Trace:
                 if why := _tls_reason(info["exception"]):
                     self._seen.error, self._seen.fatal = why, True
             case "send_request_headers.started":
-                # A proxy is first asked for a tunnel, which carries nothing of ours.
+                # The request for a proxy's tunnel contains nothing of the call.
                 self._to_proxy = info["request"].method == b"CONNECT"
                 if not self._to_proxy:
                     await self._leave()
@@ -158,11 +158,11 @@ class _Trace:
                 self._seen.status = info["return_value"][1]
 
     async def _leave(self) -> None:
-        """Let the request begin, or end it: not one byte of it has left."""
+        """Let the request begin, or end the exchange: not one byte has left yet."""
         if self._before is not None:
             try:
                 await self._before()
-            except Exception:  # noqa: BLE001 - whoever holds it back knows why
+            except Exception:  # noqa: BLE001 - the hook has the reason
                 _end(self._seen, "the request was held back", fatal=True)
         if await _spoke_first(self._stream):
             _end(self._seen, "the service spoke, or hung up, before it was asked")
@@ -170,12 +170,12 @@ class _Trace:
 
 
 async def _spoke_first(stream: Any) -> bool:
-    """Whether something came on a connection on which nothing has been asked yet, or its end."""
+    """Whether something arrived on a connection, or it was closed, before the request."""
     readable: bool = stream.get_extra_info("is_readable")
     if stream.get_extra_info("ssl_object") is None:
         return readable
-    # TLS has messages of its own, which are no answer. Reading takes them in; twice, because what
-    # a first read that ran out of time has left is there for the second.
+    # Messages of TLS itself are no answer, and reading takes them in. It reads twice: a first read
+    # that ran out of time may leave something for the second.
     for _ in range(2 if readable else 1):
         with suppress(httpcore.ReadTimeout):
             try:
@@ -187,7 +187,7 @@ async def _spoke_first(stream: Any) -> bool:
 
 
 def _reason(error: Exception, phase: Phase) -> tuple[str, bool]:
-    """Say why an exchange ended, and whether another try would end like it."""
+    """Say why an exchange ended, and whether another try would end alike."""
     match error:
         case TimeoutError() | httpx.TimeoutException():
             return "it took too long", False
@@ -201,7 +201,7 @@ def _reason(error: Exception, phase: Phase) -> tuple[str, bool]:
 
 
 def _tls_reason(error: BaseException) -> str | None:
-    """Name what is wrong with a certificate; None: it was the connection."""
+    """Say what is wrong with a certificate; None if the connection failed."""
     cause: BaseException | None = error
     while cause is not None and not isinstance(cause, ssl.SSLError):
         cause = cause.__cause__ or cause.__context__
@@ -216,8 +216,8 @@ HEADERS = {
     "user-agent": "hiring-campaigns",
     "connection": "close",
 }
-# Connecting is given up well before the whole call, so that time is left for another try.
+# Connecting ends long before the call's deadline, which leaves time for another try.
 TIMEOUTS = {"connect": 10.0, "read": None, "write": None, "pool": None}
-TLS_SECONDS = 0.002  # what has arrived is read in less
+TLS_SECONDS = 0.002  # enough to read what has arrived
 LARGEST = 8 * 2**20
 OF_A_COMPANY = " (a company's own authority is named in CAMPAIGN_CA_FILE)"

@@ -1,6 +1,6 @@
-"""A table behind an address, such as the export of a shared sheet: fetched whole, or not at all.
+"""Fetch a table from a web address, such as the export of a shared sheet: whole, or not at all.
 
-What follows ? in the address, and the header that is sent, are secrets: nothing here says them.
+The query of the address and the header that is sent are secrets: no message repeats them.
 """
 
 import asyncio
@@ -14,18 +14,18 @@ from config.settings import Settings, is_loopback
 from config.sheets.files import LARGEST
 from tasks.service.wire import trusted
 
-SECONDS = 60.0  # for all of it
+SECONDS = 60.0  # for the whole fetch
 REDIRECTS = 5
 NO_TABLE = re.compile(r"(image|audio|video)/|text/html|application/(json|pdf|xhtml)", re.IGNORECASE)
 
 
 class Unread(Exception):
-    """Why there is no table: a sentence that says no secret."""
+    """Why there is no table, in a sentence without secrets."""
 
 
 def fetched(url: str, here: Settings) -> bytes:
-    """Fetch a table. Raises Unread, which names the host alone."""
-    for logger in ("httpx", "httpcore.http11"):  # they would log addresses, with their secrets
+    """Fetch a table. Raises Unread, which names only the host."""
+    for logger in ("httpx", "httpcore.http11"):  # they log addresses, with secrets
         logging.getLogger(logger).addFilter(_warns)
     host = "this"
     try:
@@ -42,7 +42,7 @@ def fetched(url: str, here: Settings) -> bytes:
         why = wrong if "CERTIFICATE" in str(error) else "cannot be reached"
     except (httpx.NetworkError, httpx.RemoteProtocolError, httpx.DecodingError):
         why = "broke off before all of its answer was here"
-    except Exception as error:  # noqa: BLE001 - its words may have the secrets
+    except Exception as error:  # noqa: BLE001 - its words may have secrets
         why = f"cannot be asked ({type(error).__name__}); wanted an address such as https://…"
     raise Unread(f"{host} {why}") from None
 
@@ -56,7 +56,7 @@ async def _fetched(url: str, here: Settings) -> bytes:
         follow_redirects=True,
         max_redirects=REDIRECTS,
         timeout=SECONDS,
-        mounts={"http://": None},  # only of this machine
+        mounts={"http://": None},  # allowed only to this machine
         event_hooks={"request": [_is_safe]},
     )
     async with asyncio.timeout(SECONDS), client, client.stream("GET", url) as answer:
@@ -86,6 +86,6 @@ def _warns(record: logging.LogRecord) -> bool:
 
 
 async def _is_safe(request: httpx.Request) -> None:
-    """Whether a request, also where it was led on, may leave. Raises Unread."""
+    """Raise Unread if a request, or a redirect, leads to another machine without https."""
     if request.url.scheme != "https" and not is_loopback(request.url.host):
         raise Unread("has no https, or leads on to an address without")

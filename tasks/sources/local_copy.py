@@ -1,4 +1,4 @@
-"""People behind an address or a query, in a file for whoever owns the ledger."""
+"""A local copy of people behind an address or a query, for the ledger's owner alone."""
 
 from pathlib import Path
 
@@ -13,12 +13,12 @@ from tasks.sources.query import answered
 
 
 def local_copy(key: str, spec: PeopleTable, file: Path, *, kept: bool) -> Path:
-    """Bring the people of a campaign into a file, or (`kept`) name it as it is. Raises BadInput."""
+    """Fetch a campaign's people into a file, or (`kept`) use the file as it is. Raises BadInput."""
     here = settings()
     place = folder_of(here) / key
     try:
         if not kept:
-            place.unlink(missing_ok=True)  # what was brought before never stands for it
+            place.unlink(missing_ok=True)  # an older copy is never used instead
             replace(place, _table(spec, file, here))
     except OSError as error:
         raise BadInput.at(Place(place), f"this file cannot be written: {error.strerror}") from None
@@ -26,14 +26,14 @@ def local_copy(key: str, spec: PeopleTable, file: Path, *, kept: bool) -> Path:
 
 
 def folder_of(here: Settings) -> Path:
-    """Where what was brought is kept: beside the ledger, or in our home for one on a server."""
+    """The folder of the copies: beside the ledger, or in our home if it is on a server."""
     ledger = make_url(here.database_url)
     path = Path(ledger.database or "") if ledger.drivername == "sqlite" else home() / "data/server"
     return path.with_name(f"{path.name}.fetched")
 
 
 def _table(spec: PeopleTable, file: Path, here: Settings) -> bytes:
-    """The table behind an address, or a query's answer. Raises BadInput with one sentence."""
+    """Fetch the table of an address, or a query's answer. Raises BadInput."""
     try:
         if spec.url is not None:
             return fetched(spec.url.get_secret_value(), here)

@@ -1,4 +1,4 @@
-"""What a query answers: one SELECT, run read-only in the database that a setting names."""
+"""Run a query: one SELECT, read-only, in the database that a setting names."""
 
 import csv
 import re
@@ -22,7 +22,7 @@ AT_ONCE = 1_000  # rows
 
 
 def answered(file: Path, name: str) -> bytes:
-    """The answer to the query in a file, as a table. Raises Unread, BadInput."""
+    """Run the query in a file, and return its answer as CSV. Raises Unread, BadInput."""
     query = read_file(file).data.decode("utf-8-sig", "replace")
     if not SELECT.fullmatch(query):
         raise Unread(f"{file.name}: wanted one SELECT, and no ; before its end")
@@ -44,7 +44,7 @@ def answered(file: Path, name: str) -> bytes:
 
 
 def _engine(name: str) -> Engine:
-    """The database of this name, which may be read and not changed. Raises Unread."""
+    """An engine for the named database, read-only. Raises Unread."""
     setting = f"CAMPAIGN_DATABASE_{name}"
     fields: Any = {f"database_{name.lower()}": (SecretStr | None, None)}
     own = create_model("Own", __base__=Settings, **fields)(_env_file=home() / ".env")
@@ -67,7 +67,7 @@ def _engine(name: str) -> Engine:
 
 
 def _text(value: object) -> str:
-    """A value as a cell: nothing is an empty one, and numbers keep their digits."""
+    """Write a value as a cell: NULL is empty, and numbers keep their digits."""
     if value is None:
         return ""
     return format(value, "f") if isinstance(value, Decimal) else str(value)

@@ -1,4 +1,4 @@
-"""People from where they are: brought into a private file, and then read like any file."""
+"""Read people from wherever they are: fetched into a private file, then read as a file."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from config.reading import CampaignFile
 def fetch_campaign(file: Path, campaign: str | None = None, *, kept: bool = False) -> CampaignFile:
     """Read a definition and its people, wherever they are. Raises BadInput: every mistake.
 
-    `kept`: the people as they were brought for whoever was shown them, for a run of just that.
+    With `kept` the people are not fetched again: a run sends exactly what a person was shown.
     """
     read = reading.read_campaign(file, campaign)
     spec = read.definition.candidates
