@@ -56,7 +56,7 @@ def agreed(question: str) -> bool:
 
 
 def confirmed(question: str) -> bool:
-    """Ask a person. Who cannot be asked, or cannot see the question, has not agreed."""
+    """Ask a person. If the question goes to a file, or nobody can answer it, the answer is no."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         print("Nobody can be asked here: add --yes.", file=sys.stderr)
         return False
