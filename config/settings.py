@@ -4,6 +4,7 @@ import os
 import re
 from contextlib import suppress
 from datetime import timedelta
+from difflib import get_close_matches
 from getpass import getuser
 from hashlib import sha256
 from ipaddress import ip_address
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Annotated
 from urllib.parse import urlsplit
 
+from dotenv import dotenv_values
 from platformdirs import user_data_path
 from pydantic import AfterValidator, AnyUrl, Field, SecretStr, ValidationError
 from pydantic_core import ErrorDetails
@@ -172,6 +174,11 @@ def settings() -> Settings:
     except ValidationError as error:
         listed = "; ".join(dict.fromkeys(map(_in_our_words, error.errors())))
         raise BadSettings(problem=f"Settings to fix: {listed}.") from None
+    known = [variable(name) for name in Settings.model_fields]
+    for name in {*os.environ, *dotenv_values(file)} - {*known}:
+        of_a_query = name.startswith(variable("database_"))
+        if not of_a_query and (near := get_close_matches(name, known, n=1, cutoff=0.9)):
+            raise BadSettings(problem=f"{name}: no setting. Did you mean {near[0]}?")
     here, there = (each.model_fields_set & {*SIX} for each in (alone, read))
     if here and there != here:
         names = ", ".join(variable(name) for name in SIX if name not in here)

@@ -22,7 +22,7 @@ from config.errors import CampaignError, NotAsTyped, command
 from data.decisions.approvals import OWN, approve
 from data.decisions.decisions import By, NotDecided
 from data.decisions.doubts import Settlement, doubts, settle_all
-from data.decisions.transaction import deciding
+from data.sending.runs import deciding
 from data.store.tables import Campaign
 from flows.ending import End, Ending
 from flows.page import announce, publish_page

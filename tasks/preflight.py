@@ -8,7 +8,6 @@ from data.store.states import OPEN, Op
 from tasks.service.auth import Unreachable
 from tasks.service.client import Service
 from tasks.service.problems import problem_titled
-from tasks.service.verdict import retry_after
 
 
 async def ask_service(key: str, ledger: Ledger, settings: Settings) -> None:
@@ -22,9 +21,9 @@ async def ask_service(key: str, ledger: Ledger, settings: Settings) -> None:
         async with Service(settings) as service:
             problems = await service.problems()
     except Unreachable as error:
-        if asked := error.fields.get("pause"):  # later runs wait as well
+        if seconds := error.fields.get("pause"):  # later runs wait as well
             with ledger.writing() as session:
-                throttle(session, find(session, key).id, retry_after(asked))
+                throttle(session, find(session, key).id, seconds)
         raise
     with ledger.reading() as session:
         campaign = find(session, key)

@@ -128,20 +128,21 @@ def _folded(table: Table, rows: list[int], *, first: bool) -> list[Listed]:
     """Make one person of all rows with one address; rows that differ are a mistake."""
     listed: list[Listed] = []
     alike: list[str] = []
-    earliest: dict[str, tuple[Place, dict[str, str]]] = {}
+    earliest: dict[str, tuple[Place, tuple[str, ...]]] = {}
     for row, *cells in table.frame.loc[rows].itertuples(name=None):
         texts = {name: text for name, text in zip(table.by_field, cells, strict=True) if text}
         candidate = _read(table, row, texts, first)
         if "email1" not in texts:
             continue
         here, key = table.place(row), email_key(texts["email1"])
-        there, before = earliest.setdefault(key, (here, texts))
-        if before is texts:
+        sent = tuple(texts.get(name, "") for name in SENT)
+        there, before = earliest.setdefault(key, (here, sent))
+        if there is here:
             listed += [Listed(candidate, key, here)] if candidate else []
-        elif differ := [name for name in SENT if texts.get(name) != before.get(name)]:
+        elif differ := [name for name, a, b in zip(SENT, sent, before, strict=True) if a != b]:
             do = ", or choose by a column (where)"
             if "email1" in differ:  # the login must equal it (interface 4.7)
-                do = f", or write {shown(before['email1'])} as they log in"
+                do = f", or write {shown(before[SENT.index('email1')])} as they log in"
             why = (
                 f"found {shown(texts['email1'])}, the person at {_row(there)} with another "
                 f"{', '.join(differ)}; delete one of the two rows{do}"

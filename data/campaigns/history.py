@@ -65,7 +65,8 @@ def _requests(session: Session, campaign_id: int, person_id: int | None) -> Iter
         parts = parts.where(STEP.c.person_id == person_id)
     for _, of_it in groupby(session.execute(parts), key=lambda row: row.id):
         rows = list(of_it)
-        counts = Counter(_CAME[State.DONE if row.said_yes else row.state] for row in rows)
+        states = (State.DONE if row.said_yes else row.state for row in rows)
+        counts = Counter(_CAME.get(state, str(state)) for state in states)
         came = ", ".join(f"{n} {word}" if len(counts) > 1 else word for word, n in counts.items())
         sent = rows[0]
         about = _about(sent.op, [row.email1 or "" for row in rows])
@@ -115,9 +116,6 @@ def _whom(session: Session, person_id: int) -> str:
 _CAME = {
     State.WAITING: "not sent",
     State.SENDING: "being sent",
-    State.DONE: "done",
-    State.REFUSED: "refused",
-    State.UNSURE: "unsure",
     State.GIVEN_UP: "overruled",
 }
 _OF_THE_LIST = ("block", "lift")

@@ -115,17 +115,15 @@ def correct(session: Session, campaign_id: int, old: str, new: str, by: By) -> s
     if (why_not := _against_address(session, person, email1, other)) is not None:
         raise NotDecided([(new, why_not)])
     step_back(session, steps, "corrected", by)
-    if other is not None and other.became == person.id:  # an earlier correction is undone
+    if other is None:
+        fields = {**person.fields, "email1": email1}
+        add_people(session, campaign_id, {email_key(email1): fields})
+        session.get_one(Campaign, campaign_id).digest = ""  # the next run reads the file anew
+        [(other, _)] = _people(session, campaign_id, [email1], lambda *_: None)
+    elif other.became == person.id:  # an earlier correction is undone
         other.became = None
         for step in own_steps(session, campaign_id, other.id).values():
             move(session, step, "undo")
-    elif other is None:
-        key = email_key(email1)
-        add_people(session, campaign_id, {key: {**person.fields, "email1": email1}})
-        session.get_one(Campaign, campaign_id).digest = ""  # the next run reads the file anew
-        other = known_person(session, campaign_id, key)
-    if other is None:
-        raise LookupError("a person was added and is not there")
     person.became, other.listed = other.id, True
     note(session, "correct", by, campaign_id, person.id, steps[Op.INVITE].part_id, other.id)
     return email1

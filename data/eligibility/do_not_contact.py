@@ -21,20 +21,20 @@ def follow(session: Session, entries: Collection[str]) -> int:
     Forgotten people are kept out anyway, so their addresses are not stored again.
     """
     gone = forgotten_among(session, entries, FORGOTTEN.c.mailbox_digest)
-    return len(_put(session, {*entries} - gone, BY_FILE))
+    new = {*entries} - gone - {*session.scalars(select(DO_NOT_CONTACT.c.email_key))}
+    _hold_again(session, new)
+    return len(_put(session, new, BY_FILE))
 
 
 def block(session: Session, entries: Collection[str]) -> list[str]:
     """Add what a person typed; this also cancels earlier exceptions. Returns what is new."""
-    for person in session.scalars(select(Person).where(PERSON.c.let_through.is_not(None))):
-        if {person.mailbox, person.email_key.rpartition("@")[2]} & {*entries}:
-            person.let_through = None
-    return _put(session, entries, BY_PERSON, over=[LIFTED])
+    _hold_again(session, entries)
+    return _put(session, {*entries} - listed_among(session, entries), BY_PERSON)
 
 
 def lift(session: Session, entries: Iterable[str]) -> list[str]:
     """Take entries off the list, from a file or a person. Returns those that were on it."""
-    return _put(session, listed_among(session, entries), LIFTED, over=[BY_FILE, BY_PERSON])
+    return _put(session, listed_among(session, entries), LIFTED)
 
 
 def listed_among(session: Session, keys: Iterable[str]) -> set[str]:
@@ -42,22 +42,25 @@ def listed_among(session: Session, keys: Iterable[str]) -> set[str]:
     return set(session.scalars(_STANDING, {"keys": dict.fromkeys(keys)}))
 
 
-def _put(
-    session: Session, entries: Collection[str], by: str, over: Collection[str] = ()
-) -> list[str]:
-    """Add entries, or change those that `over` listed. Returns the added and changed ones."""
-    rows = session.execute(select(DO_NOT_CONTACT.c.email_key, DO_NOT_CONTACT.c.listed_by))
-    there = {row.email_key: row.listed_by for row in rows}
-    new = {*entries} - there.keys()
-    moved = [key for key in {*entries} if there.get(key) in over]
-    if new:
-        values = [{"email_key": key, "listed_by": by, "at": now()} for key in sorted(new)]
+def _put(session: Session, entries: set[str], by: str) -> list[str]:
+    """List these, by a file or a person, or lift them; returns them in order."""
+    these = {"keys": dict.fromkeys(entries)}
+    there = set(session.scalars(_LISTED, these))
+    session.execute(_CHANGE.values(listed_by=by), these)
+    if new := sorted(entries - there):
+        values = [{"email_key": key, "listed_by": by, "at": now()} for key in new]
         session.execute(insert(DO_NOT_CONTACT), values)
-    these = DO_NOT_CONTACT.c.email_key.in_(moved)
-    session.execute(update(DO_NOT_CONTACT).where(these).values(listed_by=by))
-    return sorted([*new, *moved])
+    return sorted(entries)
 
 
-_STANDING = select(DO_NOT_CONTACT.c.email_key).where(
-    DO_NOT_CONTACT.c.listed_by != LIFTED, one_of(DO_NOT_CONTACT.c.email_key, "keys")
-)
+def _hold_again(session: Session, entries: Collection[str]) -> None:
+    """Listing somebody cancels what let them through before."""
+    for person in session.scalars(select(Person).where(PERSON.c.let_through.is_not(None))):
+        if {person.mailbox, person.email_key.rpartition("@")[2]} & {*entries}:
+            person.let_through = None
+
+
+_THESE = one_of(DO_NOT_CONTACT.c.email_key, "keys")
+_LISTED = select(DO_NOT_CONTACT.c.email_key).where(_THESE)
+_STANDING = _LISTED.where(DO_NOT_CONTACT.c.listed_by != LIFTED)
+_CHANGE = update(DO_NOT_CONTACT).where(_THESE)

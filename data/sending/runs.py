@@ -1,6 +1,6 @@
 """Runs: one process at work on one campaign, from its beginning to its end.
 
-`recover` makes unsure what a dead run was sending.
+`recover` makes unsure what a dead run was sending; `deciding` does so before a person decides.
 """
 
 import os
@@ -13,7 +13,7 @@ from sqlalchemy import select, update
 from sqlmodel import Session
 
 from config.errors import CampaignError
-from data.campaigns.people import known
+from data.campaigns.people import find, known
 from data.sending.outcomes import Outcome, record
 from data.sending.writer import Running
 from data.store import receipts
@@ -55,6 +55,22 @@ def running(
             session.execute(update(RUN).where(RUN.c.id == run.id).values(ended))
 
 
+@contextmanager
+def writing(*, create: bool = False) -> Iterator[Session]:
+    """Decide about anybody, in one transaction. Raises NoLedger unless it may `create` one."""
+    with Ledger.open(create=create) as ledger:
+        recover_all(ledger)
+        with receipts.counting_decisions(ledger) as session:
+            yield session
+
+
+@contextmanager
+def deciding(key: str) -> Iterator[tuple[Session, Campaign]]:
+    """Decide about the campaign with this key. Raises NoSuchCampaign."""
+    with writing() as session:
+        yield session, find(session, key)
+
+
 def recover_all(ledger: Ledger) -> None:
     """Recover each campaign whose run died, so that a person can decide about it at once."""
     begun = select(CAMPAIGN.c.key).join(RUN, RUN.c.campaign_id == CAMPAIGN.c.id)
@@ -65,15 +81,15 @@ def recover_all(ledger: Ledger) -> None:
             recover(session, key)
 
 
-def recover(session: Session, key: str) -> int:
+def recover(session: Session, key: str) -> None:
     """Make unsure what dead runs of a campaign were sending. The ledger may not have it yet.
 
     Call this while holding the lease, before sending: then only a dead run can have parts in
-    SENDING. Returns the number of such requests.
+    SENDING.
     """
     campaign = known(session, key)
     if campaign is None:
-        return 0
+        return
     open_runs = (RUN.c.campaign_id == campaign.id) & RUN.c.ended.is_(None)
     session.execute(update(RUN).where(open_runs).values(ended=now(), ending=DIED))
     cut_short = session.scalars(
@@ -84,4 +100,3 @@ def recover(session: Session, key: str) -> int:
         .where(RUN.c.campaign_id == campaign.id, PART.c.state == State.SENDING)
     ).all()
     record(session, [Outcome(number, State.UNSURE, why=CUT_SHORT) for number in cut_short])
-    return len(cut_short)

@@ -47,7 +47,7 @@ class Running:
         per_second: float | None,
     ) -> None:
         self.ledger, self.campaign, self.ending = ledger, campaign, "failed"
-        self._lease, self._run_id, self._mark = lease, run_id, mark
+        self._check_lease, self._run_id, self._mark = lease, run_id, mark
         self._per_second = per_second  # the most invitations
         self._out: set[int] = set()  # claimed requests without an outcome
         self._asked: queue.SimpleQueue[_Asked | None] = queue.SimpleQueue()
@@ -69,9 +69,9 @@ class Running:
     async def still_ours(self) -> None:
         """Check the lease, just before a request leaves. Raises LeaseLost."""
         if self.ledger.on_a_server:
-            await asyncio.to_thread(self._lease.check)
+            await asyncio.to_thread(self._check_lease)
         else:
-            self._lease.check()
+            self._check_lease()
 
     async def claim(
         self, op: Op, step_ids: Sequence[int], outcome: Outcome | None = None
@@ -141,7 +141,7 @@ class Running:
                 claims.setdefault(each.op, []).append(each)
         with ExitStack() as stack:
             if claims:
-                self._lease.check()
+                self._check_lease()
                 self.ledger.refuse_where_gone()
                 stack.enter_context(self._mark.claiming(sum(len(each.steps) for each in asked)))
             session = stack.enter_context(self.ledger.recording())

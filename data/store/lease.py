@@ -12,7 +12,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
@@ -32,22 +31,15 @@ class AtWork(CampaignError):
     says = """{key} is being sent by process {pid} on {host} since {since}. Nothing was sent from
     here. It goes on there; wait for it to end, or stop it."""
 
-    def __init__(self, key: str, host: str, pid: int, since: datetime | None) -> None:
-        self.host, self.pid, self.since = host, pid, since
-        shown = f"{since.astimezone():%Y-%m-%d %H:%M:%S}" if since else "just now"
-        super().__init__(key=key, host=host, pid=pid, since=shown)
-
 
 class LeaseLost(CampaignError):
     says = """This run lost its hold on {key}: {cause}. Nothing more is sent from here, and every
     answer that came is recorded. Run the same command again."""
 
 
-@dataclass(frozen=True, slots=True)
-class Lease:
-    """The right to send one campaign, held by this process."""
-
-    check: Callable[[], None]  # raises LeaseLost if it is lost; called before each claim
+Lease = Callable[[], None]
+"""The right to send one campaign, held by this process. It is called before each claim, and raises
+LeaseLost if the lease is lost."""
 
 
 def lease(ledger: Ledger, key: str) -> AbstractContextManager[Lease]:
@@ -100,7 +92,7 @@ def _in_folder(folder: Path, key: str) -> Iterator[Lease]:
         os.ftruncate(number, 0)
         here = f"{socket.gethostname()} {os.getpid()} {now().isoformat()}"
         os.pwrite(number, here.encode(), 0)
-        yield Lease(check)
+        yield check
     finally:
         os.close(number)  # frees the lock
 
@@ -119,10 +111,11 @@ def _lock(number: int, key: str) -> None:
 
 def _at_work(key: str, written: str) -> AtWork:
     try:
-        host, pid, since = written.split()
-        return AtWork(key, host, int(pid), datetime.fromisoformat(since))
+        host, pid, began = written.split()
+        since = f"{datetime.fromisoformat(began).astimezone():%Y-%m-%d %H:%M:%S}"
     except ValueError:  # it has only just begun
-        return AtWork(key, "some machine", 0, None)
+        host, pid, since = "some machine", "?", "just now"
+    return AtWork(key=key, host=host, pid=pid, since=since)
 
 
 @contextmanager
@@ -148,7 +141,7 @@ def _on_server(ledger: Ledger, key: str) -> Iterator[Lease]:
             if not connection.scalar(_TAKE, _numbers(key)):
                 who = connection.execute(_WHO, _numbers(key)).first() or ()
                 raise _at_work(key, " ".join(who))
-        yield Lease(check)
+        yield check
     finally:
         connection.invalidate()  # ends the session, and with it the lock
         connection.close()

@@ -235,15 +235,15 @@ def _own(session: Session) -> tuple[LedgerId, "Receipt | Exception | None"]:
 def _places(key: str, service: str, file: Path) -> tuple[Path, Path]:
     """The receipts of a campaign. Those of the sandbox do not apply to a real service."""
     name = f"{file_name(key)}{'.tried' if _is_here(service) else ''}.receipt"
-    return file.resolve().with_name(name), _copies() / name
+    return file.resolve().with_name(name), _copy(name)
 
 
 def _of_the_ledger(uuid: str) -> Path:
-    return _copies() / f"{uuid}{OF_A_LEDGER}"
+    return _copy(f"{uuid}{OF_A_LEDGER}")
 
 
-def _copies() -> Path:
-    return user_data_path("hiring-campaigns", appauthor=False) / "receipts"
+def _copy(name: str) -> Path:
+    return user_data_path("hiring-campaigns", appauthor=False) / "receipts" / name
 
 
 def _tried(path: Path) -> Receipt | Exception | None:

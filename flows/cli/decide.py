@@ -10,7 +10,7 @@ from config.settings import settings
 from data.campaigns.people import rows
 from data.decisions import approvals, decisions, privacy
 from data.decisions.decisions import By
-from data.decisions.transaction import deciding, writing
+from data.sending.runs import deciding, writing
 from data.store.ledger import Ledger
 from data.store.receipts import rewrite
 from data.store.states import State

@@ -15,7 +15,7 @@ import typer
 
 from config.errors import command
 from data.decisions.doubts import doubts
-from data.decisions.transaction import deciding
+from data.sending.runs import deciding
 from flows.cli import app
 from flows.server import prefect_server
 from sandbox.faults import late, lost

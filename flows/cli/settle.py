@@ -12,7 +12,7 @@ from config.errors import command
 from data.campaigns.people import own_steps
 from data.decisions.decisions import By, ReasonMissing
 from data.decisions.doubts import NEEDS_ID, Doubt, Settlement, doubts, settle_all
-from data.decisions.transaction import deciding, writing
+from data.sending.runs import deciding, writing
 from data.store.receipts import accept
 from data.store.states import OF_PROJECT, Op
 from flows.cli import words

@@ -25,7 +25,7 @@ from config.reading import read_campaign, who_reads
 from config.sheets.left_out import compared
 from data.campaigns.people import NoSuchCampaign, known, known_person, own_steps
 from data.decisions.decisions import By, NotDecided, withdraw
-from data.decisions.transaction import deciding
+from data.sending.runs import deciding
 from data.store.lease import is_free
 from data.store.ledger import Ledger
 from data.store.states import Op, State

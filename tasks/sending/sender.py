@@ -19,6 +19,7 @@ from data.store.states import Op, State
 from tasks.sending.backlog import Backlog, RefusedAlike, StepIds
 from tasks.sending.calls import Calls, Made
 from tasks.sending.gate import Gate, How
+from tasks.service.auth import Unreachable
 from tasks.service.verdict import Then
 
 TRIES = 4  # of a request that provably did not leave
@@ -37,7 +38,7 @@ class Sender:
         """`look` is called before each claim; if it fails, it ends the run by the gate."""
         self._look = look
         self._running, self._calls = running, calls
-        self.gate = Gate(running.campaign, stop, calls.service.problems)
+        self.gate = Gate(running.campaign, stop, self._probe)
         self._refused = RefusedAlike()
 
     async def send(self, op: Op, requests: Sequence[StepIds], at_once: int = 1) -> None:
@@ -122,6 +123,14 @@ class Sender:
         else:
             await self._what_next(claim, made, backlog)
         return None
+
+    async def _probe(self) -> None:
+        try:
+            await self._calls.service.problems()
+        except Unreachable as error:
+            if seconds := error.fields.get("pause"):
+                await self._throttle(seconds)
+            raise
 
     async def _throttle(self, seconds: float) -> None:
         try:

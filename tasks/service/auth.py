@@ -78,7 +78,8 @@ async def tried(ask: Ask, variable: str) -> Exchange:
                     raise _NoAnswer(seen)
     except _NoAnswer as last:
         seen = last.args[0]
-        why, pause = seen.error or f"status {seen.status}", seen.headers.get("retry-after")
+        why, header = seen.error or f"status {seen.status}", seen.headers.get("retry-after")
+        pause = retry_after(header) if header else None
         raise Unreachable(variable=variable, why=why, pause=pause) from None
     return seen
 

@@ -93,6 +93,7 @@ def test_half_of_each_source_is_refused(home: Path, monkeypatch: pytest.MonkeyPa
         ("CAMPAIGN_DATABASE_URL", "sqlite:///a\nb.db", "wanted a path"),
         ("CAMPAIGN_OUTPUT_DIR", "a\x1b]0;b", "wanted a path"),
         ("CAMPAIGN_DO_NOT_CONTACT", "~nobody-at-all/list.csv", "wanted a path"),
+        ("CAMPAIGN_DO_NOT_CONTACTS", "list.csv", "no setting. Did you mean CAMPAIGN_DO_NOT_CONT"),
         ("CAMPAIGN_CA_FILE", "a\tb.pem", "wanted a path"),
         ("CAMPAIGN_NOTIFY_URL", "http://hooks.example.com/hush", "wanted a webhook"),
         ("CAMPAIGN_NOTIFY_URL", "https://hooks.example.com:99999/hush", "wanted a webhook"),

@@ -17,7 +17,7 @@ from sqlmodel import select
 from data.campaigns.intake import NOTHING
 from data.decisions.approvals import approve
 from data.decisions.decisions import By, note
-from data.decisions.transaction import deciding
+from data.sending.runs import deciding
 from data.eligibility.holds import Hold, Kind, Scope
 from data.store.tables import Notice
 from flows import campaign

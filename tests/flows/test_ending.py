@@ -145,7 +145,7 @@ BEHIND = OlderLedger(receipt="r", says="cannot be read", here="l", key="backend"
     [
         (BadInput.at(Place(FILE, 3), "no"), End.BAD_INPUT, "campaign check backend.yaml"),
         (BadSettings(problem="A setting lacks."), End.BAD_INPUT, "campaign doctor"),
-        (AtWork("backend", "box", 7, None), End.ELSEWHERE, GO_ON),
+        (AtWork(key="backend", host="box", pid=7, since="now"), End.ELSEWHERE, GO_ON),
         (BEHIND, End.ATTENTION, "campaign settle backend --accept-ledger --why TEXT"),
         (Unreachable(variable="ASSESSMENT_BASE_URL", why="refused"), End.STOPPED, GO_ON),
     ],

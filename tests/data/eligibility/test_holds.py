@@ -9,6 +9,7 @@ from config.sheets.entries import entry
 from data.campaigns import people
 from data.campaigns.intake import Allowed
 from data.decisions import decisions as d
+from data.eligibility.do_not_contact import follow
 from data.eligibility.due import due
 from data.eligibility.holds import holds
 from data.sending.claims import claim
@@ -133,13 +134,19 @@ def test_of_two_addresses_of_one_mailbox_in_one_file_the_second_is_a_question(de
     assert desk.kept("me+2@x.org") == {"me+2@x.org": "second address"}
 
 
-def test_who_was_let_through_is_held_again_once_blocked(desk):
+@pytest.mark.parametrize("listed_by", ["a person", "the file"])
+def test_who_was_let_through_is_held_again_once_blocked(desk, listed_by):
     desk.take_in("Ada", "Ben")
     desk.call(lambda s, _: d.block(s, ["@x.org"], ME))
     desk.call(d.invite, [address("Ada")], ME)
     assert desk.kept("Ada", "Ben") == {"Ben": "do not contact"}
-    desk.call(lambda s, _: d.block(s, [address("Ada")], ME))
+    if listed_by == "a person":
+        desk.call(lambda s, _: d.block(s, [address("Ada")], ME))
+    desk.call(lambda s, _: follow(s, [address("Ada")]))
     assert desk.kept("Ada") == {"Ada": "do not contact"}
+    desk.call(d.invite, [address("Ada")], ME)
+    desk.call(lambda s, _: follow(s, [address("Ada")]))  # which says nothing new
+    assert desk.kept("Ada") == {}
 
 
 def test_an_address_that_was_corrected_was_invited_all_the_same(desk):

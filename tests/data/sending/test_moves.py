@@ -135,7 +135,7 @@ def late(session: Session, op: Op, between: Callable[[Session, int, int], None])
     """One request is cut short, something happens, and then its yes arrives."""
     run, [step, *_] = prepared(session, op)
     granted = claimed(session, run, op, step.id)
-    assert recover(session, "backend") == 1
+    recover(session, "backend")
     between(session, run, step.id)
     yes = Outcome(granted.request, S.DONE, {step.id: 77} if op in (Op.CREATE, Op.ADD) else {})
     for _ in range(2):
@@ -244,11 +244,10 @@ def test_a_split_add_blames_nobody_in_it(session: Session) -> None:
 def test_recovery_ends_what_dead_runs_left(session: Session) -> None:
     run, adds = prepared(session, Op.ADD)
     claim(session, run, Op.ADD, [each.id for each in adds])
-    assert recover(session, "backend") == 1
+    recover(session, "backend")
     assert {each.state for each in steps(session, Op.ADD)} == {S.UNSURE}
     assert {each.why for each in steps(session, Op.ADD)} == {CUT_SHORT}
     assert session.get_one(Run, run, populate_existing=True).ending == "died"
-    assert recover(session, "backend") == 0
 
 
 # -- the schema -----------------------------------------------------------------------------------

@@ -62,6 +62,7 @@ def test_bad_rows_cost_themselves(desk: Make, bad: tuple[str, ...]) -> None:
     [
         {"invite": faults.html(2)},  # a login page may have been taken for every answer
         {"invite": faults.lost(2), "problems": faults.refuse_all(403)},  # nor does the check work
+        {"invite": faults.lost(2), "problems": faults.throttled(30)},  # which other runs keep to
     ],
 )
 def test_one_doubt_may_end_a_run(desk: Make, faulty: dict[str, Any]) -> None:
@@ -70,6 +71,9 @@ def test_one_doubt_may_end_a_run(desk: Make, faulty: dict[str, Any]) -> None:
     ending = at.run()
     assert (ending and ending.how) is How.STOPPED
     assert at.states(Op.INVITE) == {S.DONE: 1, S.UNSURE: 1, S.WAITING: 6}
+    with at.ledger.reading() as session:
+        until = session.exec(select(Campaign.paused_until)).one()
+    assert (until is not None) == ("throttled" in str(faulty))
 
 
 @pytest.mark.parametrize("what", ["cy@example.org\n@x.org", "", None])
