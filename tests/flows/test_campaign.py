@@ -17,8 +17,8 @@ from sqlmodel import select
 from data.campaigns.intake import NOTHING
 from data.decisions.approvals import approve
 from data.decisions.decisions import By, note
-from data.sending.runs import deciding
 from data.eligibility.holds import Hold, Kind, Scope
+from data.sending.runs import deciding
 from data.store.tables import Notice
 from flows import campaign
 from flows.campaign import run_campaign

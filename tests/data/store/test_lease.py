@@ -2,10 +2,10 @@
 
 import shutil
 import socket
-from datetime import datetime
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from datetime import datetime
 from pathlib import Path
 
 import pytest
