@@ -93,14 +93,14 @@ def remove_file(folder: Path) -> None:
 @pytest.mark.parametrize("harm", [shutil.rmtree, remove_file])
 def test_a_lock_that_is_gone_is_noticed(new_url: str, harm: Callable[[Path], None]) -> None:
     with Ledger.open(new_url) as ledger, lease(ledger, "backend") as first:
-        first.check()
+        first()
         harm(ledger.locks)
         with pytest.raises(LeaseLost, match="Nothing more is sent"):
-            first.check()
+            first()
         with lease(ledger, "backend") as second:  # another may begin, with a file in its place
-            second.check()
+            second()
             with pytest.raises(LeaseLost):
-                first.check()
+                first()
 
 
 @in_a_file
