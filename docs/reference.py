@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel
-from typer.main import get_command
 
 from config.definition import (
     Candidate,
@@ -19,8 +18,7 @@ from config.definition import (
     Schedule,
 )
 from config.settings import Settings, variable
-from flows.cli.app import program
-from flows.cli.panels import panels
+from flows.cli.app import PANELS, program
 
 COMMANDS = Path(__file__).with_name("commands.md")
 PAGE = Path(__file__).with_name("2-reference.md")
@@ -60,15 +58,16 @@ def commands() -> Iterator[str]:
     """What `--help` says of each command, by the panels of `campaign --help`."""
     yield "# Commands"
     yield "Written by `make format` from the program itself."
-    group: Any = get_command(program())
-    for title, names in panels().items():
+    group = program()
+    for title, places in PANELS.items():
         yield f"## {title}"
-        for name in sorted(names):
+        for _, _, name in (place.partition(".") for place in places.split()):
             context = group.make_context("campaign", [name, "--help"], resilient_parsing=True)
-            inner = group.commands[name].context_class(
-                group.commands[name], parent=context, info_name=name, terminal_width=100
+            command = group.get_command(context, name)
+            inner = command.context_class(
+                command, parent=context, info_name=name, terminal_width=100
             )
-            yield f"### {name}\n\n```text\n{group.commands[name].get_help(inner)}\n```"
+            yield f"### {name}\n\n```text\n{command.get_help(inner)}\n```"
 
 
 def about(model: type[BaseModel]) -> str:

@@ -9,7 +9,9 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -17,10 +19,20 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from config.errors import BadInput, Bug, CampaignError, quoted
-from flows.cli.panels import panels
 from flows.cli.words import harmless
 
 COMPLETES = "_CAMPAIGN_COMPLETE"
+# The commands by the panels of `campaign --help`, with the module of this folder that has each.
+PANELS = {
+    "Begin": "demo.demo connection.doctor prepare.new connection.problems serve.sandbox",
+    "Send": "prepare.check serve.orders look.plan run.run serve.up",
+    "Look": "look.history outputs.links outputs.report look.status",
+    "Decide about a campaign": "decide.approve decide.pause decide.resume settle.settle",
+    "Decide about people": (
+        "decide.block decide.correct decide.forget decide.invite decide.withdraw"
+    ),
+}
+PLACES = {place.partition(".")[2]: place for place in " ".join(PANELS.values()).split()}
 
 
 class Interrupted(CampaignError):
@@ -46,7 +58,7 @@ def main() -> None:
 def run(words: Sequence[str]) -> int:
     """Run one command. Whatever a person can cause ends in a sentence and an exit code."""
     try:
-        commands = get_command(program(words))
+        commands = program()
         with commands.make_context("campaign", list(words)) as context:
             code = commands.invoke(context)
     except CampaignError as error:
@@ -68,26 +80,38 @@ def run(words: Sequence[str]) -> int:
     return code if isinstance(code, int) else 0
 
 
-def program(words: Sequence[str] | None = None) -> typer.Typer:
-    """All commands by name, with their help; of what was typed, if anything, with its options."""
-    typed = None if words is None else next((each for each in words if each[:1] != "-"), "")
+def program() -> Any:
+    """All commands, by name."""
     # Plain help: with rich it would take twice as long, and draw its boxes into files as well.
-    app = typer.Typer(cls=InPanels, no_args_is_help=True, rich_markup_mode=None)
+    app = typer.Typer(cls=Commands, no_args_is_help=True, rich_markup_mode=None)
     app.callback()(campaign)
-    for commands in panels(typed).values():
-        for name, function in commands.items():
-            app.command(name)(function)
-    return app
+    commands: Any = get_command(app)
+    commands.commands = dict.fromkeys(PLACES)
+    return commands
 
 
-class InPanels(TyperGroup):
-    """Lists the commands by their panels."""
+class Commands(TyperGroup):
+    """Commands by panels. Only the module of the one that is typed is imported, not for help."""
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if cmd_name not in PLACES:
+            return None
+        module, _, name = PLACES[cmd_name].partition(".")
+        app = typer.Typer(add_completion=False, rich_markup_mode=None)
+        app.command(name)(getattr(import_module(f"flows.cli.{module}"), name))
+        return get_command(app)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        for title, commands in panels("").items():
+        for title, places in PANELS.items():
             with formatter.section(title):
-                named = sorted(commands)
-                formatter.write_dl([(n, self.commands[n].get_short_help_str(80)) for n in named])
+                formatter.write_dl([_summary(*place.split(".")) for place in places.split()])
+
+
+def _summary(module: str, name: str) -> tuple[str, str]:
+    """A command, and the first sentence of its docstring."""
+    source = Path(__file__).with_name(f"{module}.py").read_text("utf-8")
+    docstring = source.partition(f"\ndef {name}(")[2].split('"""')[1]
+    return name, docstring.partition(".")[0]
 
 
 def _version(asked: bool) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from flows.cli.panels import panels
+from flows.cli.app import PLACES
 from tests.promises.support.commands import BINARY, Campaign, Running, wait_for
 
 TOUR = Path(__file__).with_name("tour.txt")
@@ -97,7 +97,7 @@ def test_the_tour_types_what_the_readme_types_and_every_command() -> None:
     readme = re.findall(r"^(campaign .*?) *(?:#.*)?$", "\n".join(blocks(README.read_text())), re.M)
     tour = iter(lines)
     assert [line for line in readme if line not in tour] == []  # in this order
-    every = {name for commands in panels().values() for name in commands} - {"demo"}
+    every = PLACES.keys() - {"demo"}
     assert {line.split()[1] for line in lines if line.startswith("campaign ")} == every
 
 
