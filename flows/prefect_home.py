@@ -4,12 +4,12 @@ It looks for more of them in the working folder: .env, prefect.toml, pyproject.t
 imported, and each of its processes begins, in its home and not where somebody types a command.
 """
 
+import fcntl
 import os
 import secrets
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 
 from platformdirs import user_data_path
 from sqlalchemy import make_url
@@ -53,14 +53,12 @@ def _of_this_ledger() -> Path:
 
 def login() -> str:
     """The login of this person's servers: made once, in a file that only they can read."""
-    path = prefect_home() / "login"
-    if not path.exists():
-        with NamedTemporaryFile("w", dir=path.parent) as own:  # for its owner alone
-            own.write(f"campaign:{secrets.token_urlsafe(24)}")
-            own.flush()
-            with suppress(FileExistsError):  # another process was faster
-                os.link(own.name, path)
-    return path.read_text()
+    with open(prefect_home() / "login", "a+", opener=private) as own:
+        fcntl.flock(own, fcntl.LOCK_EX)  # another process may be making it
+        own.seek(0)
+        if not (known := own.read()):
+            own.write(known := f"campaign:{secrets.token_urlsafe(24)}")
+        return known
 
 
 def prepare() -> None:

@@ -17,8 +17,8 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from typing import Self, TextIO
+from contextlib import closing, contextmanager, suppress
+from typing import TextIO
 
 from config.errors import CampaignError
 from flows.prefect_home import import_prefect, login, prefect_home, prepare, private
@@ -86,10 +86,7 @@ class Server:
     def is_gone(self) -> bool:
         return self._process.poll() is not None
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
         os.environ.pop("PREFECT_API_URL", None)
         if self._answers or self._process.stdin is None:
             self._process.communicate()
@@ -110,7 +107,7 @@ def prefect_server() -> Iterator[Callable[[], None]]:
         yield _see_it_answer
         return
     listener = socket.create_server((HOST, 0))
-    with listener, Server(listener, "ephemeral") as server:
+    with listener, closing(Server(listener, "ephemeral")) as server:
 
         def ready() -> None:
             import_prefect()  # takes a second or two, in which the server starts as well
@@ -133,7 +130,7 @@ def standing_server(port: int) -> Iterator[Server | None]:
     with open(prefect_home() / "up", "a+", opener=private) as address_file:
         _only_one(address_file)
         address_file.truncate(0)
-        with listening(HOST, port) as listener, Server(listener, "up") as server:
+        with listening(HOST, port) as listener, closing(Server(listener, "up")) as server:
             import_prefect()
             server.wait()
             print(server.address, end="", file=address_file, flush=True)

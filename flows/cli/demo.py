@@ -4,7 +4,6 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -89,18 +88,11 @@ def _crash(service: Sandbox, file: Path) -> int:
     look = f"Somebody looks into the outbox: {arrived} of these emails are there."
     _typed(look, ["settle", KEY, *why, *chain.from_iterable(words)])
     _typed("The same command once more.", run)
-    said, exact = counted(people, _outbox(service))
-    print(f"\nThe service's own record: {said}.")
-    return 0 if exact else 1
-
-
-def counted(people: Sequence[str], emailed: Sequence[str]) -> tuple[str, bool]:
-    """Count the emails of these people, in words; and whether everybody got exactly one."""
-    times = Counter(emailed)
-    forgotten = len({*people} - times.keys())
-    twice = sum(number > 1 for number in times.values())
-    said = f"{len(people)} people, {len(emailed)} emails, {forgotten} forgotten, {twice} twice"
-    return said, sorted(people) == sorted(emailed)
+    emailed = _outbox(service)
+    forgotten, twice = len({*people} - {*emailed}), len(emailed) - len({*emailed})
+    print(f"\nThe service's own record: {len(people)} people, {len(emailed)} emails, ", end="")
+    print(f"{forgotten} forgotten, {twice} twice.")
+    return 0 if sorted(people) == sorted(emailed) else 1
 
 
 def _of_40(file: Path) -> list[str]:

@@ -25,6 +25,7 @@ from tasks.sources.reading import fetch_campaign
 from tasks.status import Need, campaign_keys, in_words, left_over, needs, status_of, summary, waits
 
 COUNTED_APART = ("candidates", "added")
+IN_PLAN = ("code", "project", "problem", "create", "attach", "add", "invite", "unsure")
 SHOWN = 20  # people in a status for people; --json has all
 
 
@@ -161,14 +162,7 @@ def _as_json(made: Plan) -> dict[str, Any]:
 
     return {
         "campaign": made.key,
-        "code": made.code,
-        "project": made.project,
-        "problem": made.problem,
-        "create": made.create,
-        "attach": made.attach,
-        "add": made.add,
-        "invite": made.invite,
-        "unsure": made.unsure,
+        **{name: getattr(made, name) for name in IN_PLAN},
         "gone": list(made.intake.gone),
         "holds": [hold(each) for each in (*made.holds, *made.waits)],
         "held": [{"email1": each.email1, **hold(each.hold)} for each in made.held],

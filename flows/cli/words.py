@@ -83,10 +83,7 @@ def described(campaign: "CampaignFile") -> Iterator[tuple[str, str]]:
     project = definition.project
     yield "project", f"{project.name or f'project {project.id}'}, {what}"
     yield "dates", dates(project)
-    yield (
-        "people",
-        f"{counted(len(campaign.listed), 'candidate')}: {names(campaign)}",
-    )
+    yield "people", f"{counted(len(campaign.listed), 'candidate')}: {names(campaign)}"
     yield from who(campaign)
     yield "sent", "; ".join(sent(campaign)) or "nothing"
     yield from invitations(definition)

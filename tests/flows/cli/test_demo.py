@@ -2,24 +2,7 @@
 
 import pytest
 
-from flows.cli.demo import counted
 from tests.promises.support.commands import Campaign
-
-
-@pytest.mark.parametrize(
-    ("emailed", "exact", "said"),
-    [
-        ("ada bob", True, "0 forgotten, 0 twice"),
-        ("ada", False, "1 forgotten, 0 twice"),
-        ("ada bob bob", False, "0 forgotten, 1 twice"),
-        ("ada eve", False, "1 forgotten, 0 twice"),
-        ("ada bob eve", False, "0 forgotten, 0 twice"),
-    ],
-)
-def test_everybody_exactly_once(emailed: str, exact: bool, said: str) -> None:
-    shown, is_exact = counted(["bob", "ada"], emailed.split())
-    assert shown.endswith(said)
-    assert is_exact is exact
 
 
 @pytest.mark.slow
