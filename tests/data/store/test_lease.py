@@ -5,7 +5,6 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -66,9 +65,7 @@ def test_who_comes_second_is_told_who_is_at_work(new_url: str, other: Begin) -> 
         assert not is_free(ledger, "backend")
         with pytest.raises(AtWork) as told, lease(ledger, "backend"):
             pass
-        host = socket.gethostname()[:40]
-        assert f"process {process.pid} on {host}" in str(told.value)
-        assert str(datetime.now().astimezone().year) in str(told.value)
+        assert f"process {process.pid} on {socket.gethostname()[:40]}" in str(told.value)
         with lease(ledger, "frontend"):  # another campaign goes on meanwhile
             assert is_free(ledger, "backend") is False
 
