@@ -133,20 +133,13 @@ async def tidy(client: PrefectClient) -> None:
 
 
 async def say_again(client: PrefectClient) -> None:
-    """Say how a run ended, where Prefect's worker wrote over it, or a busy server took no tag."""
-    over, solved = await _read(client, "CANCELLED", "FAILED", "COMPLETED", within=A_WHILE), set()
-    for run in reversed(over):
-        if run.state is not None and run.state.is_completed():
-            solved.add(run.deployment_id)
-        said = (run.state and run.state.message) or ""
-        if said == OVERWRITTEN:
+    """Say how a cancelled run ended: Prefect's worker writes over it."""
+    for run in await _read(client, "CANCELLED", within=A_WHILE):
+        if run.state is not None and run.state.message == OVERWRITTEN:
             for state in await client.read_flow_run_states(run.id):
                 if (state.message or "").startswith(End.INTERRUPTED):
                     ours: State[Any] = Cancelled(message=state.message)
                     await client.set_flow_run_state(run.id, ours, force=True)
-        wanted = {kind.tag for kind in End if kind.needs_a_person and said.startswith(f"{kind}:")}
-        if not wanted.issubset(run.tags) and run.deployment_id not in solved:
-            await client.update_flow_run(run.id, tags=[*run.tags, *wanted])
 
 
 @contextmanager

@@ -14,7 +14,7 @@ import pytest
 from prefect.client.orchestration import PrefectClient, get_client
 from prefect.client.schemas.schedules import CronSchedule
 from prefect.flow_engine import run_flow_async
-from prefect.states import Cancelling, Completed, Crashed, Failed, Pending, Running, Scheduled
+from prefect.states import Cancelling, Completed, Crashed, Pending, Running, Scheduled
 from prefect.testing.utilities import prefect_test_harness
 from sqlmodel import select
 
@@ -29,7 +29,7 @@ from flows.ending import End, Ending
 from flows.gently import STOPPED
 from flows.page import announce
 from flows.reconcile import Watched
-from flows.recovery import GOES_ON, GONE, NEVER_BEGAN, Runs, say_again, tidy
+from flows.recovery import GOES_ON, GONE, NEVER_BEGAN, Runs, tidy
 from flows.runs import run_now
 from tests.flows.conftest import write
 
@@ -322,20 +322,6 @@ async def test_what_was_solved_is_no_tag_in_the_list_any_more(client) -> None:
     await announce(Ending("dead", End.DONE, "all."), {}, await client.read_flow_run(runs[1].id))
     tags = [(await client.read_flow_run(run.id)).tags for run in runs]
     assert tags == [["campaign:dead"]] * 2 + [["campaign:other", "needs attention"]]
-
-
-async def test_a_tag_that_a_busy_server_did_not_take_is_there_later(client, folder) -> None:
-    """Unless a later run of the campaign has solved what it tells."""
-    there = await deployed(client, folder, "busy")
-    ended = Failed(message="needs attention: 1 unsure."), Completed(), Failed(message="stopped: x.")
-    runs = []
-    for minutes, state in enumerate(ended, -9):
-        due = Scheduled(scheduled_time=datetime.now(UTC) + timedelta(minutes=minutes))
-        runs.append(await client.create_flow_run_from_deployment(there.id, state=due))
-        await client.set_flow_run_state(runs[-1].id, state, force=True)
-    await say_again(client)
-    tags = [(await client.read_flow_run(run.id)).tags for run in runs]
-    assert tags == [["campaign:busy"]] * 2 + [["campaign:busy", "stopped"]]
 
 
 # -- one run of a campaign at a time ------------------------------------------------------------
