@@ -175,7 +175,7 @@ def settings() -> Settings:
         listed = "; ".join(dict.fromkeys(map(_in_our_words, error.errors())))
         raise BadSettings(problem=f"Settings to fix: {listed}.") from None
     known = [variable(name) for name in Settings.model_fields]
-    for name in {*os.environ, *dotenv_values(file)} - {*known}:
+    for name in sorted({*os.environ, *dotenv_values(file)} - {*known}):
         of_a_query = name.startswith(variable("database_"))
         if not of_a_query and (near := get_close_matches(name, known, n=1, cutoff=0.9)):
             raise BadSettings(problem=f"{name}: no setting. Did you mean {near[0]}?")
