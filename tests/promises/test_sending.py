@@ -85,8 +85,10 @@ def test_3_a_finished_campaign_sends_nothing_and_five_new_rows_cost_one_add_and_
 
 @pytest.mark.parametrize(
     ("operation", "at", "arrived", "people", "at_most"),
-    [("invite", 10, 9 + IN_FLIGHT, 30, IN_FLIGHT), ("add", 2, 2, 250, TOGETHER)],
-    ids=["8 invitations", "one add of 100"],
+    [
+        pytest.param("invite", 10, 9 + IN_FLIGHT, 30, IN_FLIGHT, id="8 invitations"),
+        pytest.param("add", 2, 2, 250, TOGETHER, id="one add of 100", marks=pytest.mark.slow),
+    ],
 )
 def test_4_kill_9_leaves_unsure_at_most_what_was_in_flight_and_the_same_command_does_the_rest(
     operation, at, arrived, people, at_most, sandbox, campaign
