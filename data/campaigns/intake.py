@@ -163,7 +163,7 @@ def _everybody(read: CampaignFile) -> dict[str, Sent]:
 def _known_people(session: Session, campaign: Campaign) -> dict[str, Row[Any]]:
     columns = (PERSON.c[each] for each in ("id", "email_key", "email1", "fields", "listed"))
     everybody = (
-        select(*columns, PERSON.c.became, STEP.c.state)
+        select(*columns, PERSON.c.name_key, PERSON.c.became, STEP.c.state)
         .join(STEP, (STEP.c.person_id == PERSON.c.id) & (STEP.c.op == Op.ADD))
         .where(PERSON.c.campaign_id == campaign.id, STEP.c.campaign_id == campaign.id)
     )
@@ -272,10 +272,11 @@ def _reword(
     again."""
     added = (State.SENDING, State.DONE)
     people = [
-        {"id": row.id, "name_key": name_key(fields)}
+        {"id": row.id, "name_key": name}
         | ({"fields": fields, "email1": fields["email1"]} if row.state not in added else {})
         for key, fields in listed.items()
-        if (row := before.get(key)) is not None and row.fields != fields
+        if (row := before.get(key)) is not None
+        and (row.name_key != (name := name_key(fields)) or row.fields != fields)
     ]
     if people:
         session.execute(update(Person), people)

@@ -1,7 +1,8 @@
 """The do-not-contact list: mailboxes and domains to which no campaign ever sends.
 
-An address blocks its mailbox: `ada@x.org` blocks `ada+jobs@x.org` too. An entry from a file stays
-on the list until a person lifts it, even if it is gone from the file.
+An address blocks its mailbox: `ada@x.org` blocks `ada+jobs@x.org` too, and the address to which it
+was corrected. An entry from a file stays on the list until a person lifts it, even if it is gone
+from the file.
 """
 
 from collections.abc import Collection, Iterable
@@ -22,14 +23,16 @@ def follow(session: Session, entries: Collection[str]) -> int:
     """
     gone = forgotten_among(session, entries, FORGOTTEN.c.mailbox_digest)
     new = {*entries} - gone - {*session.scalars(select(DO_NOT_CONTACT.c.email_key))}
+    new |= _corrected(session, new)
     _hold_again(session, new)
     return len(_put(session, new, BY_FILE))
 
 
 def block(session: Session, entries: Collection[str]) -> list[str]:
     """Add what a person typed; this also cancels earlier exceptions. Returns what is new."""
+    entries = {*entries} | _corrected(session, entries)
     _hold_again(session, entries)
-    return _put(session, {*entries} - listed_among(session, entries), BY_PERSON)
+    return _put(session, entries - listed_among(session, entries), BY_PERSON)
 
 
 def lift(session: Session, entries: Iterable[str]) -> list[str]:
@@ -53,6 +56,12 @@ def _put(session: Session, entries: set[str], by: str) -> list[str]:
     return sorted(entries)
 
 
+def _corrected(session: Session, entries: Collection[str]) -> set[str]:
+    """The mailboxes to which the addresses of these mailboxes were corrected, also repeatedly."""
+    theirs = set(session.scalars(_BECAME, {"keys": dict.fromkeys(entries)})) - {*entries}
+    return theirs | _corrected(session, theirs) if theirs else theirs
+
+
 def _hold_again(session: Session, entries: Collection[str]) -> None:
     """Listing somebody cancels what let them through before."""
     for person in session.scalars(select(Person).where(PERSON.c.let_through.is_not(None))):
@@ -63,4 +72,10 @@ def _hold_again(session: Session, entries: Collection[str]) -> None:
 _THESE = one_of(DO_NOT_CONTACT.c.email_key, "keys")
 _LISTED = select(DO_NOT_CONTACT.c.email_key).where(_THESE)
 _STANDING = _LISTED.where(DO_NOT_CONTACT.c.listed_by != LIFTED)
+_right = PERSON.alias()
+_BECAME = (
+    select(_right.c.mailbox)
+    .join(PERSON, PERSON.c.became == _right.c.id)
+    .where(one_of(PERSON.c.mailbox, "keys"), _right.c.mailbox != "")
+)
 _CHANGE = update(DO_NOT_CONTACT).where(_THESE)

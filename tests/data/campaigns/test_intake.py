@@ -50,10 +50,11 @@ def test_changed_fields_follow_until_somebody_is_added(desk, state):
     assert again.fields["notes"] == "new"
 
 
-def test_whoever_was_invited_is_known_by_the_name_that_the_file_has_now(desk):
-    desk.take_in(ADA | {"last_name": "Off X"})
-    desk.sends()
-    desk.take_in(ADA)
+@pytest.mark.parametrize("names", ["Off, Of", "Of, Off, Of"])
+def test_whoever_was_invited_is_known_by_the_name_that_the_file_has_now(desk, names):
+    for name in names.split(", "):
+        desk.take_in(ADA | {"last_name": f"{name} X"})
+        desk.sends()
     desk.take_in(ADA | {"email1": "ada@new.org"}, allowed=Allowed("me", removed=True))
     assert desk.kept("ada@new.org") == {"ada@new.org": "second address"}
 
