@@ -1,17 +1,17 @@
 """Reminders: who gets one more email on purpose, of the people who were invited."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from pathlib import Path
 
 from sqlmodel import Session
 
 from config.emails import email_key
 from config.errors import BadInput, shown
-from config.sheets.cells import plain_address
+from config.sheets.cells import is_address, plain_address
 from config.sheets.files import read_file
 from config.sheets.left_out import marked_rows
-from config.sheets.table import read_table
+from config.sheets.table import grids_of, read_table
 from data.campaigns.people import rows
 from data.eligibility.holds import holds
 from data.store.states import State
@@ -20,6 +20,7 @@ from data.store.tables import Campaign
 UNKNOWN = (
     "Nobody can know who has finished: whoever has gets this email too, without --except LIST."
 )
+NOT_READ = "an address of this campaign stands outside the list that is read; move it there"
 MARKED = "this row is {}, so nobody can know whether it is meant; delete it, or unmark it"
 
 
@@ -36,8 +37,8 @@ def whom(
     invited = [row.person_id for row in everybody if row.invite is State.DONE]
     held = holds(session, campaign, invited)
     keys = {row.email_key for row in everybody}
-    only = {*_addresses(listed, keys, notes)} if listed else keys
-    done = {*_addresses(finished, keys, notes)} if finished else set()
+    only = _addresses(listed, keys, notes) if listed else keys
+    done = _addresses(finished, keys, notes) if finished else set()
     others: Counter[str] = Counter()
     for row in everybody:
         why_not = {
@@ -57,17 +58,25 @@ def whom(
     return emails, notes
 
 
-def _addresses(file: Path, known: Collection[str], notes: list[str]) -> Iterator[str]:
-    """The email keys in a table of any format. Unknown addresses are noted."""
-    table = read_table(read_file(file))
+def _addresses(file: Path, known: Collection[str], notes: list[str]) -> set[str]:
+    """The email keys in a table of any format. Unknown addresses are noted.
+
+    Raises BadInput also for somebody `known` who stands elsewhere in the file.
+    """
+    table = read_table(source := read_file(file))
     if table.mistakes:
         raise BadInput(table.mistakes)
     for mark, them in marked_rows(table, [row for row, _ in table.rows]).items():
         raise BadInput.at(table.place(min(them)), MARKED.format(mark))
-    column = table.by_field["email1"]
+    column, keys = table.by_field["email1"], set()
     for row, *cells in table.cells.itertuples(name=None):
-        key = email_key(plain_address(cells[column]))
-        yield key
+        keys.add(key := email_key(plain_address(cells[column])))
         if key not in known:
             where = table.place(row, "email1")
             notes.append(f"{where}: {shown(cells[column])} is nobody of this campaign")
+    unread = {*known} - keys
+    for grid in grids_of(source):
+        for row, texts in grid.rows:
+            if unread & {*map(email_key, filter(is_address, texts))}:
+                raise BadInput.at(grid.place(row), NOT_READ)
+    return keys
