@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Annotated, Any, Literal
+from zoneinfo import ZoneInfo
 
 from pydantic import (
     AfterValidator,
@@ -153,6 +154,12 @@ class Project(Fields):
     """When the project opens, such as 2026-12-01 09:00."""
     endtime: Moment | None = None
     """When it closes, later than starttime."""
+
+    @property
+    def ends(self) -> datetime | None:
+        """The moment (UTC) of endtime; without a zone, when it has passed everywhere on earth."""
+        zone = ZoneInfo(self.timezone or "Etc/GMT+12")
+        return timetable.instant(self.endtime, zone) if self.endtime else None
 
     def body(self) -> dict[str, str]:
         """What is sent to create it (interface 4.3)."""

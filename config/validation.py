@@ -8,14 +8,13 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from difflib import get_close_matches
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from config.definition import COLUMNS, MODELS, Candidate, Definition, PeopleTable, Schedule
 from config.errors import Mistake, Place
-from config.timetable import NEVER, instant, may_send, no_one_moment
+from config.timetable import NEVER, may_send, no_one_moment
 
 Location = tuple[int | str, ...]
 PLACES = ((True, False, False, False), (False, True, False, False), (False, False, True, True))
@@ -107,9 +106,7 @@ def rules(definition: Definition, now: datetime) -> Iterator[tuple[bool, str, st
     yield bool(schedule.cron) == bool(schedule.every), "schedule.every", either
     waves = "between goes with waves: write waves as well"
     yield bool(invites.between) and not invites.waves, "invites.between", waves
-    if project.endtime:
-        # Without a zone, a project has ended when the time has passed everywhere on earth.
-        over = instant(project.endtime, ZoneInfo(project.timezone or "Etc/GMT+12"))
+    if (over := project.ends) is not None:
         ends = f"on {project.endtime:%Y-%m-%d %H:%M}"
         yield over <= now, "project.endtime", f"the project already ended {ends}"
         first = may_send(invites, now) or now

@@ -3,6 +3,7 @@
 import hmac
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from difflib import get_close_matches
 from functools import lru_cache
 from json import dumps
@@ -12,7 +13,7 @@ from unicodedata import normalize
 from sqlalchemy import ColumnElement, Select, and_, bindparam, func, or_, select, union_all
 from sqlmodel import Session, col
 
-from config.definition import Invites
+from config.definition import Invites, Project
 from config.errors import NotAsTyped
 from data.store.states import Op, State
 from data.store.tables import (
@@ -142,6 +143,11 @@ def name_key(fields: Mapping[str, Any]) -> str:
 def invites_of(campaign: Any) -> Invites:
     """The `invites` of a campaign's definition, from the campaign or its row."""
     return _invites(dumps((campaign.spec or {}).get("invites", {}), sort_keys=True))
+
+
+def ends_of(campaign: Any) -> datetime | None:
+    """When the project of a campaign's definition ends, from the campaign or its row."""
+    return Project.model_validate((campaign.spec or {}).get("project", {})).ends
 
 
 def hashed(uuid: str, texts: Iterable[str]) -> dict[str, str]:

@@ -18,7 +18,7 @@ from sqlmodel import Session
 
 from config.errors import command
 from config.timetable import NEVER, may_send, next_by_rate, on_the_wall
-from data.campaigns.people import hashed, invites_of
+from data.campaigns.people import ends_of, hashed, invites_of
 from data.eligibility import evidence
 from data.eligibility.evidence import APPROVE, REJECT, facts_of
 from data.store.states import Op, State
@@ -37,7 +37,7 @@ class Kind(StrEnum):
     REMOVED = "removed"  # too many people are gone from the file (guard)
     APPROVAL = "approval"  # nobody has approved exactly this plan
     PILOT = "pilot"  # nobody has approved the pilot's email
-    WINDOW = "window"  # invites.not_after has passed
+    WINDOW = "window"  # invites.not_after or project.endtime has passed
     HOURS = "hours"  # before invites.not_before, or outside invites.hours
     RATE = "rate"  # invites.per_hour, or the setting of all campaigns
     WITHDRAWN = "withdrawn"
@@ -177,9 +177,10 @@ def _holds_of_all(
         is_shown = plan.startswith(_basis(facts))
         typed = command(*(("approve", key, *exactly) if is_shown else ("run", facts.file)))
         yield Hold(Kind.APPROVAL, whole, "nobody has approved this plan", type_this=typed)
-    when = may_send(invites, at)
-    if when == NEVER:
-        yield Hold(Kind.WINDOW, Scope.INVITES, "the time for invitations is over (not_after)")
+    when, ends = may_send(invites, at), ends_of(facts)
+    if when == NEVER or (ends is not None and ends <= (when or at)):
+        why = f"the time for invitations is over ({'not_after' if when == NEVER else 'endtime'})"
+        yield Hold(Kind.WINDOW, Scope.INVITES, why, type_this=command("check", facts.file))
     elif when is not None:
         why = f"no invitation goes out before {on_the_wall(when, invites.timezone)}"
         yield Hold(Kind.HOURS, Scope.INVITES, why, until=when)

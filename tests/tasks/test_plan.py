@@ -60,17 +60,18 @@ def test_a_dry_plan_leaves_the_ledger_as_it_was(desk):
 
 
 @pytest.mark.parametrize(
-    ("invites", "stops", "waits"),
+    ("asked", "stops", "waits"),
     [
         ({}, [], []),
-        ({"approval": "required"}, ["approval"], []),
-        ({"pilot": "me@x.org"}, [], ["pilot"]),
-        ({"not_after": "2020-01-01 09:00", "timezone": "UTC"}, [], ["window"]),
-        ({"per_hour": 10}, [], []),
+        ({"invites": {"approval": "required"}}, ["approval"], []),
+        ({"invites": {"pilot": "me@x.org"}}, [], ["pilot"]),
+        ({"invites": {"not_after": "2020-01-01 09:00", "timezone": "UTC"}}, [], ["window"]),
+        ({"project": {"name": "Backend", "endtime": "2020-01-01 09:00"}}, [], ["window"]),
+        ({"invites": {"per_hour": 10}}, [], []),
     ],
 )
-def test_what_stops_a_run_and_what_only_waits(desk, invites, stops, waits):
-    made = plan(desk, "Ada", invites=invites)
+def test_what_stops_a_run_and_what_only_waits(desk, asked, stops, waits):
+    made = plan(desk, "Ada", **asked)
     assert (kinds(made.holds), kinds(made.waits)) == (stops, waits)
 
 
