@@ -11,6 +11,7 @@ from config.sheets.files import read_file
 from config.sheets.table import grids_of, read_table
 
 WANTED = "an address, or a domain such as @corp.org"
+_BARE = re.compile(r"([^@\s./]+\.)+[^\W\d_]{2,}")  # a domain without its @
 
 
 def entry(typed: str) -> str:
@@ -50,9 +51,13 @@ def read_entries(file: Path) -> list[str]:
                 place = table.place(number, column)
                 if all(other.place != place for other in mistakes):
                     mistakes.append(Mistake(place, found=each or None, wanted=str(error)))
-    for cell in (cell for grid in grids_of(source) for _, row in grid.rows for cell in row):
-        with suppress(ValueError):
-            entries.append(entry(plain_address(cell)))
+    for grid in grids_of(source):
+        for number, row in grid.rows:
+            for at, cell in enumerate(row):
+                with suppress(ValueError):
+                    entries.append(entry(plain_address(cell)))
+                if grid.sheet != table.grid.sheet and _BARE.fullmatch(cell.strip()):
+                    mistakes.append(Mistake(grid.place(number, at), found=cell, wanted=WANTED))
     if mistakes:
         raise BadInput(mistakes)
     if not entries:

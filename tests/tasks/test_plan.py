@@ -107,10 +107,12 @@ def test_history_says_to_whom_a_plan_was_shown(desk):
     assert (event.word.split()[0], event.who) == ("shown", "me")
 
 
-def saved(file, *rows):
+def saved(file, *rows, domain=None):
     book = Workbook()
     for row in rows:
         book.active.append(row)
+    if domain is not None:
+        book.create_sheet("Domains").append((domain,))
     book.save(file)
 
 
@@ -155,3 +157,11 @@ def test_a_list_that_lost_its_lines_is_a_mistake(desk, tmp_path, text, place):
     with pytest.raises(BadInput) as error:
         plan(desk, "Ada")
     assert [str(each.place) for each in error.value.mistakes] == [f"{listing}{place}"]
+
+
+def test_a_bare_domain_on_another_sheet_of_a_list_is_a_mistake(desk, tmp_path):
+    saved(listing := tmp_path / "no.xlsx", ("Email",), ("ada@x.org",), domain="corp.org")
+    desk.settings = desk.settings.model_copy(update={"do_not_contact": listing})
+    with pytest.raises(BadInput, match="mistake") as error:
+        plan(desk, "Ada")
+    assert [str(each.place) for each in error.value.mistakes] == [f"{listing}, Domains!A1"]
