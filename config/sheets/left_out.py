@@ -163,13 +163,14 @@ def deciding_columns(
     sent = {*table.by_field.values()} - person
     for column in range(table.cells.shape[1]):
         title = table.headers[column] if column < len(table.headers) else ""
-        if column in sent or (title and compared(title) in named):
+        if title and compared(title) in named:
             continue
         cells = table.cells[column].loc[[*rows]]
         counts = _counts(cells)
         beside = column in person
-        says = [*filter(has_remark_beside, counts)] if beside else _says(title, counts)
-        if not (says or beside) and unknown and title and _tells_apart(title, counts):
+        tells = has_remark_beside if beside else _tells if column in sent else None
+        says = [*filter(tells, counts)] if tells else _says(title, counts)
+        if not (says or tells) and unknown and title and _tells_apart(title, counts):
             says = [*counts]
         if not says:
             continue

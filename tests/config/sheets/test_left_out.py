@@ -239,11 +239,11 @@ Notes: rejected our first offer, ask again |; Bemerkungen: bereits eingeladen |
 Notes: already invited |; Job Name: Backend | Designer; jobReqId: 1 | 2; Stelle: Bäcker | Maler
 Role: Staff |; Ticket Type: A | B; Test sent on: 2026-11-02 |; Invited: no | no; Invited: yes | no
 Avis: Favorable | Défavorable | Favorable | En attente; Test date: 2026-10-21 |
-Progress: sent |; Mail: Invited | Paid; Attendance: Attending | Cancelled
+Source: Rejected |; Progress: sent |; Mail: Invited | Paid; Attendance: Attending | Cancelled
 """
 NOTHING = """
 Status: Active | Active; Status: |; Opt-in: Yes | yes; Opt-in: |; Invite?: yes | Yes
-Job: Cook | cook; Source: Rejected |; Notes: likes Rust |; : 1 | 2; Rejected: No |
+Job: Cook | cook; Source: Referral |; Notes: likes Rust |; : 1 | 2; Rejected: No |
 Withdrawn at: - |; Hired: 0 | 0; Phone: +44 20 7946 0012 |; City: Oslo | Bergen; Years: 1 | 0 | 2
 Score: 71 | 64; Salary: 50k |; CV link: https://cv.test/1 | https://cv.test/2; Gender: F | M
 Size: S | M; Rating: 1.5 | 0.5; Status changed: 2026-11-01 | 2026-11-02
