@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from pydantic import ConfigDict, Field, ValidationError, create_model
+from sqlmodel import Session
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -20,7 +21,7 @@ from starlette.routing import Route
 
 from config.definition import KEY, ORDERS
 from config.emails import email_key
-from config.errors import BadInput, printable
+from config.errors import BadInput, command, printable
 from config.reading import read_campaign, who_reads
 from config.sheets.left_out import compared
 from data.campaigns.people import NoSuchCampaign, known, known_person, own_steps
@@ -29,7 +30,7 @@ from data.sending.runs import deciding
 from data.store.lease import is_free
 from data.store.ledger import Ledger
 from data.store.states import Op, State
-from data.store.tables import Person, SeenFile, now
+from data.store.tables import Campaign, Person, SeenFile, now
 from tasks.orders.table import COLUMNS, LOCK, orders, write
 from tasks.status import status_of
 
@@ -74,6 +75,7 @@ class Desk:
         with orders(table := self._table(key)) as rows:
             if (before := rows.setdefault(order["id"], order)) is order:
                 _check(table, order, rows.values())
+                self._refuse_withdrawn(key, order["email1"])
                 write(table, rows)
             elif before | {"withdrawn": ""} != order:
                 raise HTTPException(409, ANOTHER)
@@ -113,18 +115,32 @@ class Desk:
             raise HTTPException(404, "there is no such campaign")
         return self._folder / f"{key.lower()}{ORDERS}"
 
+    def _refuse_withdrawn(self, key: str, email1: str) -> None:
+        """Raise HTTPException for a person who was withdrawn: no run would send the order."""
+        with self._ledger.reading() as session:
+            campaign = known(session, key)
+            if campaign and _invitation(session, campaign, email_key(email1))[1] is State.GIVEN_UP:
+                typed = command("withdraw", key, "EMAIL", "--undo")
+                raise HTTPException(409, f"this person was withdrawn; first type  {typed}")
+
     def _withdrawn(self, key: str, email: str, by: By) -> bool:
         """Withdraw a person; False if the ledger has nobody there. Raises NotDecided."""
         with suppress(NoSuchCampaign), deciding(key) as (session, campaign):
-            person = known_person(session, campaign.id, email)
-            while person and person.became:  # the address was corrected
-                person = session.get(Person, person.became)
-            if person is not None:
-                steps = own_steps(session, campaign.id, person.id)
-                if steps[Op.INVITE].state is not State.GIVEN_UP:
-                    withdraw(session, campaign.id, [person.email1], by)
-                return True
+            email1, state = _invitation(session, campaign, email)
+            if state not in (None, State.GIVEN_UP):
+                withdraw(session, campaign.id, [email1], by)
+            return state is not None
         return False
+
+
+def _invitation(session: Session, campaign: Campaign, email: str) -> tuple[str, State | None]:
+    """Somebody's address as it is now, and where their invitation stands (None: nobody)."""
+    person = known_person(session, campaign.id, email)
+    while person and person.became:  # the address was corrected
+        person = session.get(Person, person.became)
+    if person is None:
+        return "", None
+    return person.email1, own_steps(session, campaign.id, person.id)[Op.INVITE].state
 
 
 def application(desk: Desk) -> Starlette:
