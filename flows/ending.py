@@ -155,7 +155,8 @@ def _stopped(key: str, far: str, early: EndedEarly, unsure: list[str]) -> Ending
 
 def _held(plan: Plan, hold: Hold, far: str) -> Ending:
     """Somebody has to decide before anything more is sent."""
-    sentence, same = f"{far}. {hold.why[:1].upper()}{hold.why[1:]}.", [hold.kind, hold.why]
+    sentence = f"{far}. {hold.why[:1].upper()}{hold.why[1:]}."
+    same = [hold.kind, hold.why, str(hold.except_person)]
     ending = Ending(
         plan.key, End.ATTENTION, sentence, hold.type_this, fingerprint=_fingerprint(same)
     )

@@ -100,7 +100,7 @@ def _says_so(cell: str) -> bool:
     """Whether a cell says that somebody was invited: yes, Sent, a count of emails, a date."""
     if cell.isdecimal():
         return int(cell) > 0
-    return answer(cell) == "yes" or says("sent", cell, "fullmatch") or bool(_DATE.match(cell))
+    return answer(cell) == "yes" or says("sent", cell, "fullmatch") or bool(_DATE.fullmatch(cell))
 
 
 _ID = re.compile("(?:candidate )?id")
@@ -109,4 +109,6 @@ _INVITED = re.compile(
     "(?:was )?(?:invited|emailed|sent|invitation(?: status)?|(?:invitation|invite|email)s? sent)"
     "(?: at| on| date)?"
 )
-_DATE = re.compile(r"(?:19|20)\d\d-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./](?:19|20)?\d\d\b")
+_DATE = re.compile(
+    r"(?:20\d\d-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./](?:20)?\d\d)(?:[ T,]+\d[\d:.+]*(?: ?[AP]M|Z)?)?"
+)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from config.emails import ascii_domain, checked_address, mailbox
 from config.errors import BadInput, Mistake, Place
-from config.sheets.cells import error_in, plain_address
+from config.sheets.cells import addresses_in, error_in, plain_address
 from config.sheets.files import read_file
 from config.sheets.table import grids_of, read_table
 
@@ -54,8 +54,9 @@ def read_entries(file: Path) -> list[str]:
     for grid in grids_of(source):
         for number, row in grid.rows:
             for at, cell in enumerate(row):
-                with suppress(ValueError):
-                    entries.append(entry(plain_address(cell)))
+                for text in (cell, *addresses_in(cell.partition("#")[0])):
+                    with suppress(ValueError):
+                        entries.append(entry(plain_address(text)))
                 if grid.sheet != table.grid.sheet and _BARE.fullmatch(cell.strip()):
                     mistakes.append(Mistake(grid.place(number, at), found=cell, wanted=WANTED))
     if mistakes:

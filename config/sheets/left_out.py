@@ -30,6 +30,8 @@ BANDS = 5  # with more rows than these, two alternating colours are styling
 TELLING = 6  # the most columns, and values of a column, that are counted for a person
 FIELD, IGNORE = "candidates.where", "candidates.ignore"
 MARKS = "To leave these rows out:  hidden_rows: skip  To invite them:  hidden_rows: read"
+ELSEWHERE = "also on another sheet"
+TWO_SHEETS = "To leave these rows out:  hidden_rows: skip  To invite them, change that sheet."
 DELETE = "Delete these rows, or remove the remark."
 HEADER = "Write a header, such as Remarks, above the column that has none, and check again."
 Where = Mapping[str, Sequence[str]]
@@ -61,16 +63,18 @@ def choose(table: Table, spec: "PeopleTable", people: "People") -> list[int]:
     out = _by_where(table, spec.where)
     if len(table.mistakes) > before:
         return []
-    _contradicted(table, spec.where, out)
+    if not table.grid.file.name.endswith(ORDERS):  # there, somebody may be ordered anew
+        _contradicted(table, spec.where, out)
     marks = []
     for mark, them in marked_rows(table, _rest(table, out)).items():
         who = _listed(them, table)
         if spec.hidden_rows == "skip":
             out |= {row: f"the row is {mark} {text}".strip() for row, text in them.items()}
-        elif spec.hidden_rows == "read":
+        elif spec.hidden_rows == "read" and mark != ELSEWHERE:
             people.ignored.append(f"the {mark} {who}")
         else:
-            marks.append(Finding(f"{mark}: {who}", table.place(next(iter(them))), MARKS))
+            do = TWO_SHEETS if mark == ELSEWHERE else MARKS
+            marks.append(Finding(f"{mark}: {who}", table.place(next(iter(them))), do))
     for row, why in out.items():
         people.left_out.setdefault(why, []).append(table.names[row])
     rows = _rest(table, out)
@@ -118,7 +122,7 @@ def marked_rows(table: Table, rows: Sequence[int]) -> dict[str, dict[int, str]]:
         "hidden": dict.fromkeys(table.grid.hidden, ""),
         "coloured differently": dict.fromkeys(_coloured(table, sorted(person)), ""),
         "commented": said,
-        "also on another sheet": {
+        ELSEWHERE: {
             row: shown(table.grid.elsewhere[key])
             for row, cells in table.rows
             for key in map(email_key, filter(is_address, cells))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from config.definition import COLUMNS
 from config.emails import email_key
 from config.errors import BadInput, Mistake, Place, shown, some
-from config.sheets.cells import MOST_ROWS, FileRow, Grid, is_address, is_person
+from config.sheets.cells import MOST_ROWS, FileRow, Grid, addresses_in, is_address, is_person
 from config.sheets.files import Format, Source
 from config.sheets.headers import (
     ABOVE_AT_MOST,
@@ -101,9 +101,10 @@ def read_table(
     columns = columns or {}
     grid, notes = _chosen(source, grids := grids_of(source, columns), sheet, columns)
     for other in (each for each in grids if each is not grid):
-        if title := other.sheet if says("out", other.sheet or "", title=True) else "":
-            texts = (text for _, cells in other.rows for text in cells if is_address(text))
-            grid.elsewhere |= dict.fromkeys(map(email_key, texts), title)
+        title = other.sheet or ""
+        if says("out", title, title=True) or says("sent", title, title=True):
+            each = (one for _, cells in other.rows for text in cells for one in addresses_in(text))
+            grid.elsewhere |= dict.fromkeys(map(email_key, each), title)
     top = grid.rows[:ABOVE_AT_MOST]
     if not top:
         why = "the table is empty, wanted a header row and candidates"

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from unicodedata import normalize
 
-from sqlalchemy import Row, func, insert, select, text, update
+from sqlalchemy import Row, bindparam, func, insert, select, text, update
 from sqlmodel import Session
 
 from config.definition import Candidate, PeopleTable
@@ -18,8 +18,10 @@ from config.emails import email_key, mailbox
 from config.errors import NotAsTyped, command
 from config.reading import CampaignFile
 from config.settings import Settings
+from config.timetable import NEVER, on_the_wall
 from data.campaigns.people import (
     ERASED,
+    ends_of,
     forgotten_among,
     invites_of,
     known,
@@ -46,6 +48,12 @@ class KeyInUse(NotAsTyped):
 class Elsewhere(NotAsTyped):
     says = """The ledger has {key} for {before}, but the settings name {after}. Nothing was sent.
     Change {setting} back, or give the campaign that goes there a key of its own."""
+
+
+class EndsLater(NotAsTyped):
+    says = """The project of {key} was created to end on {before}; {file} now says {after}. The
+    service has no way to change it. Nothing was sent."""
+    then = "Change it in the web application. Then type: {typed}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +104,7 @@ def take_in(
     gone = [row for key, row in before.items() if row.listed and key not in listed]
     back = [row for key, row in before.items() if not row.listed and key in listed]
     names = tuple(row.email1 for row in gone)
-    if (too_many := _too_many(campaign, read, gone, before)) is not None:
+    if (too_many := _too_many(session, campaign, read, gone, before)) is not None:
         if not allowed.removed:
             return Intake(campaign.id, gone=names, too_many_gone=too_many)
         session.add(Decision(who=allowed.who, word="accept-removed", campaign_id=campaign.id))
@@ -187,11 +195,19 @@ def _after_corrections(
 
 
 def _too_many(
-    campaign: Campaign, read: CampaignFile, gone: Sequence[Row[Any]], before: Mapping[str, Row[Any]]
+    session: Session,
+    campaign: Campaign,
+    read: CampaignFile,
+    gone: Sequence[Row[Any]],
+    before: Mapping[str, Row[Any]],
 ) -> str | None:
-    """Say that more people are gone than the guard allows, corrected addresses not counted."""
+    """Say that more people are gone than the guard allows. Corrected addresses and people who were
+    withdrawn are not counted."""
     pilot = email_key(invites_of(campaign).pilot or "")
-    number = sum(row.became is None and row.email_key != pilot for row in gone)
+    withdrawn = set(session.scalars(_WITHDRAWN, {"of": campaign.id})) if gone else ()
+    number = sum(
+        row.became is None and row.email_key != pilot and row.id not in withdrawn for row in gone
+    )
     listed, share = sum(row.listed for row in before.values()), read.definition.guard.removed
     if number <= share * listed:
         return None
@@ -240,7 +256,7 @@ def _follow(session: Session, campaign: Campaign, read: CampaignFile) -> tuple[s
 def _refuse_another(
     session: Session, campaign: Campaign, read: CampaignFile, allowed: Allowed
 ) -> None:
-    """Raise KeyInUse if the file names another project or problem than was sent.
+    """Raise KeyInUse if the file names another project or problem than was sent, or EndsLater.
 
     The service has no update (interface 4), so people would be invited to the wrong test. A person
     may say that a project with another name is the same one.
@@ -248,7 +264,13 @@ def _refuse_another(
     typed = command("run", Path(read.file.name), "--keep-project")
     renamed = f"{typed}   (if only its name has changed)"
     asked = read.definition.model_dump(include={"project", "problem"})
-    for op, step in own_steps(session, campaign.id).items():
+    own, project = own_steps(session, campaign.id), read.definition.project
+    sent, now = ends_of(campaign), project.ends
+    if sent and not allowed.project and own[Op.CREATE].part_id and (now or NEVER) > sent:
+        says = on_the_wall(now, project.timezone) if now else "nothing of its end"
+        of = {"before": on_the_wall(sent, project.timezone), "after": says, "typed": typed}
+        raise EndsLater(key=campaign.key, file=read.file.name, **of)
+    for op, step in own.items():
         part, name = ("project", "name") if op is Op.CREATE else ("problem", "title")
         was, says, number = (campaign.spec or {})[part][name], asked[part][name], asked[part]["id"]
         alike = number == step.service_id if number is not None else _plain(says) == _plain(was)
@@ -269,23 +291,29 @@ def _reword(
     session: Session, campaign_id: int, before: Mapping[str, Row[Any]], listed: Mapping[str, Sent]
 ) -> None:
     """Update everybody's name, and the fields of people who are not added yet; a refused add waits
-    again."""
+    again. People who are gone get the new name of whoever had theirs: it may be the same person."""
     added = (State.SENDING, State.DONE)
-    people = [
-        {"id": row.id, "name_key": name}
-        | ({"fields": fields, "email1": fields["email1"]} if row.state not in added else {})
-        for key, fields in listed.items()
-        if (row := before.get(key)) is not None
-        and (row.name_key != (name := name_key(fields)) or row.fields != fields)
-    ]
+    names = {key: name_key(fields) for key, fields in listed.items() if key in before}
+    new_names = {before[key].name_key: name for key, name in names.items() if before[key].name_key}
+    people: list[dict[str, Any]] = []
+    for key, row in before.items():
+        name = names.get(key, new_names.get(row.name_key, row.name_key))
+        change = {"id": row.id, "name_key": name}
+        if key in names and row.state not in added and row.fields != listed[key]:
+            change |= {"fields": listed[key], "email1": listed[key]["email1"]}
+        if name != row.name_key or "fields" in change:
+            people.append(change)
     if people:
         session.execute(update(Person), people)
         refused = update(STEP).where(STEP.c.op == Op.ADD, STEP.c.state == State.REFUSED)
         theirs = refused.where(STEP.c.campaign_id == campaign_id, one_of(STEP.c.person_id, "them"))
-        them = dict.fromkeys(each["id"] for each in people)
+        them = dict.fromkeys(each["id"] for each in people if "fields" in each)
         session.execute(theirs.values(state=State.WAITING, why=None), {"them": them})
 
 
+_WITHDRAWN = select(STEP.c.person_id).where(
+    STEP.c.campaign_id == bindparam("of"), STEP.c.op == Op.INVITE, STEP.c.state == State.GIVEN_UP
+)
 _THEIR_STEPS = text("""
     INSERT INTO step (campaign_id, person_id, op, state, generation)
     SELECT campaign_id, id, CAST(:op AS VARCHAR), 'waiting', 1 FROM person

@@ -296,4 +296,5 @@ def _against_address(
     # It may be an untouched candidate: so corrections never form a circle or undo a withdrawal.
     steps = own_steps(session, other.campaign_id, other.id).values()
     untouched = other.became is None and {State.WAITING} == {step.state for step in steps}
-    return None if untouched else "is a candidate of this campaign already"
+    alike = other.name_key == person.name_key or not other.listed
+    return None if untouched and alike else "is a candidate of this campaign already"

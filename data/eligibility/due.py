@@ -7,8 +7,9 @@ from typing import Any
 from sqlalchemy import Row, func, select
 from sqlmodel import Session
 
+from config.errors import command
 from config.timetable import on_the_wall, span, wave
-from data.campaigns.people import invites_of, own_steps, steps_of
+from data.campaigns.people import ends_of, invites_of, own_steps, steps_of
 from data.eligibility.holds import Hold, Kind, Scope, campaign_holds, holds
 from data.store.states import NEEDS, OF_PROJECT, OPEN, Op, State
 from data.store.tables import PART, PERSON, REQUEST, STEP, Campaign, now
@@ -61,7 +62,10 @@ def turn(
     tried, last = _so_far(session, campaign_id, campaign.pilot_id or 0)
     current = wave(invites.waves, tried)
     between = span(invites.between) if current.follows and invites.between else timedelta()
-    begins = last + between if last else at
+    begins, ends = last + between if last else at, ends_of(campaign)
+    if ends is not None and begins >= ends:
+        why = f"wave {current.number} would begin after the project's end"
+        return [], Hold(Kind.WINDOW, Scope.INVITES, why, type_this=command("check", campaign.file))
     if at < begins <= at + 2 * between:  # a later time comes from a wrong clock
         why = f"wave {current.number} begins on {on_the_wall(begins, invites.timezone)}"
         return [], Hold(Kind.HOURS, Scope.INVITES, why, until=begins)

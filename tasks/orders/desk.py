@@ -101,13 +101,13 @@ class Desk:
             if number not in rows:
                 raise HTTPException(404, NO_ORDER)
             email = email_key(rows[number]["email1"])
-            if not self._withdrawn(key, email, by):
-                for row in (row for row in rows.values() if email_key(row["email1"]) == email):
-                    row["withdrawn"] = f"yes: {printable(by.why)}"
-                write(table, rows)  # runs that begin now do not read it
-                at_work = not is_free(self._ledger, key.lower())
-                if not self._withdrawn(key, email, by) and at_work:
-                    raise HTTPException(409, AT_WORK)
+            is_out = self._withdrawn(key, email, by)
+            for row in (row for row in rows.values() if email_key(row["email1"]) == email):
+                row["withdrawn"] = f"yes: {printable(by.why)}"
+            write(table, rows)  # runs that begin now do not read it
+            at_work = not (is_out or is_free(self._ledger, key.lower()))
+            if not (is_out or self._withdrawn(key, email, by)) and at_work:
+                raise HTTPException(409, AT_WORK)
         return self.show(key, number)
 
     def _table(self, key: str) -> Path:

@@ -1,5 +1,6 @@
 """How a run ended: a kind, an exit code, a state that Prefect's pages know, and a situation."""
 
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -115,6 +116,12 @@ def test_what_ended_a_run_early_decides(desk, early, end, then) -> None:
     assert (ending.kind, ending.next_step) == (end, then)
     assert ending.sentence.startswith("1 of 2 invited. ")
     assert ending.until == (LATER if end is End.NOT_YET else None)
+
+
+def test_the_email_of_another_pilot_is_another_situation(desk) -> None:
+    made, two = plan(desk), [replace(PILOT, except_person=pilot) for pilot in (1, 2)]
+    told = [ended(desk.ledger, made, EndedEarly(How.HELD, PILOT.why, "", each)) for each in two]
+    assert told[0].fingerprint != told[1].fingerprint
 
 
 def test_somebody_who_needs_a_person_keeps_nobody_else_from_going_on(desk) -> None:

@@ -1,6 +1,7 @@
 """What a run would do, against the ledger, without a request."""
 
 import asyncio
+from datetime import timedelta
 
 import pytest
 from openpyxl import Workbook
@@ -13,7 +14,7 @@ from data.campaigns.intake import Allowed
 from data.eligibility.due import turn
 from data.sending.outcomes import throttle
 from data.store.states import Op
-from data.store.tables import Campaign
+from data.store.tables import Campaign, now
 from sandbox.faults import throttled
 from sandbox.server import Sandbox
 from tasks.plan import make_plan
@@ -99,6 +100,8 @@ def test_a_plan_says_when_the_next_wave_begins(desk):
     desk.sends("Ada")
     [wave] = plan(desk, "Ada", "Ben", invites=invites).waits
     assert wave.why.startswith("wave 2 begins on ")
+    ends = {"name": "Backend", "endtime": f"{now() + timedelta(days=1):%Y-%m-%d} 09:00"}
+    assert kinds(plan(desk, "Ada", "Ben", invites=invites, project=ends).waits) == ["window"]
 
 
 def test_history_says_to_whom_a_plan_was_shown(desk):
@@ -122,7 +125,7 @@ def saved(file, *rows, domain=None):
         b"# Of 2026\nada@x.org\n\nBen of X <ben@x.org>; # both asked; as did cyd@x.org\n",
         b"\xef\xbb\xbfada@x.org,ben@x.org\n",
         "Name;E-Mail;Privat\nMüller;ada@x.org;BEN@x.org\nD;dan@x.org;\n".encode("utf-16"),
-        "Email\tWhy\nada@x.org\t\nben@x.org\tasked\n".encode("utf-16"),
+        "Email\tMore\nada@x.org\tz@z.org; ben@x.org\n".encode("utf-16"),
         [("Do not contact",), (), ("Name", "Email"), ("Ada", "ada@x.org"), ("B", "ben@x.org")],
         [("Blocked",), ("ada@x.org", "asked on Monday"), (None, "ben@x.org")],
     ],

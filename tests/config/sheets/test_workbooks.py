@@ -185,8 +185,8 @@ def with_red_among_bands(sheet: Any) -> None:
             "struck through or red: row 3 (Ac Byron).",
         ),
         (
-            lambda sheet: sheet.parent.create_sheet("Do not contact").append(["A3@People.test"]),
-            'also on another sheet: row 3 (Ac Byron) "Do not contact".',
+            lambda sheet: sheet.parent.create_sheet("Sent").append(["x@y.org; A3@People.test"]),
+            'also on another sheet: row 3 (Ac Byron) "Sent".',
         ),
     ],
 )
@@ -199,7 +199,9 @@ def test_a_row_may_be_marked(read: Read, change: Callable[[Any], None], out: str
     assert out or questions == []
     as_read = read(data, "people.xlsx", hidden_rows="read")
     skip = read(data, "people.xlsx", hidden_rows="skip")
-    assert len(as_read.ignored) == bool(out)  # which check says loudly
+    elsewhere = "another sheet" in (out or "")  # a question until that sheet is changed
+    loud = [len(as_read.ignored), len(as_read.mistakes)]
+    assert loud == [bool(out) - elsewhere, elsewhere]
     invited = {"read": as_read.listed, "skip": skip.listed}
     assert len(invited["read"]) == 7
     skipped = {each.key for each in invited["read"]} - {each.key for each in invited["skip"]}

@@ -4,7 +4,7 @@ from contextlib import nullcontext
 
 import pytest
 
-from data.campaigns.intake import NOTHING, Allowed, KeyInUse
+from data.campaigns.intake import NOTHING, Allowed, EndsLater, KeyInUse
 from data.decisions.decisions import By
 from data.decisions.doubts import Settlement, settle_all
 from data.sending.outcomes import throttle
@@ -55,7 +55,10 @@ def test_whoever_was_invited_is_known_by_the_name_that_the_file_has_now(desk, na
     for name in names.split(", "):
         desk.take_in(ADA | {"last_name": f"{name} X"})
         desk.sends()
-    desk.take_in(ADA | {"email1": "ada@new.org"}, allowed=Allowed("me", removed=True))
+    new = ADA | {"email1": "ada@new.org"}
+    desk.take_in(new, allowed=Allowed("me", removed=True))
+    assert desk.kept("ada@new.org") == {"ada@new.org": "second address"}
+    desk.take_in(new | {"last_name": "King"})
     assert desk.kept("ada@new.org") == {"ada@new.org": "second address"}
 
 
@@ -80,6 +83,16 @@ def test_a_key_used_again_for_another_project_or_problem_is_refused(desk, sent, 
     for allowed in (NOTHING, RENAMED):
         with pytest.raises(KeyInUse) if allowed in refused else nullcontext():
             desk.take_in("Ada", **asked, allowed=allowed)
+
+
+@pytest.mark.parametrize(("now", "refused"), [("02", ()), ("04", (NOTHING,)), (None, (NOTHING,))])
+def test_a_project_is_not_believed_to_end_later_than_was_sent(desk, now, refused):
+    ends = [{"name": "B", "endtime": day and f"2030-01-{day} 09:00"} for day in ("03", now)]
+    desk.take_in("Ada", project=ends[0])
+    desk.does(Op.CREATE)
+    for allowed in (NOTHING, RENAMED):
+        with pytest.raises(EndsLater) if allowed in refused else nullcontext():
+            desk.take_in("Ada", project=ends[1], allowed=allowed)
 
 
 def test_a_campaign_that_begins_during_a_pause_of_its_service_waits_as_well(desk):

@@ -178,12 +178,14 @@ def test_corrections_never_lead_in_a_circle(desk, corrections, last):
         ("ben@x.org", "is a candidate of this campaign already"),
         ("cyd@x.org", "is a candidate of this campaign already"),  # withdrawn
         ("ada@", "is not an email address"),
+        ("dee@x.org", "is a candidate of this campaign already"),  # not sent to yet
     ],
 )
 def test_what_no_address_is_corrected_to(desk, new, why_not):
     desk.take_in("Ada", "Ben", "Cyd")
     desk.call(d.withdraw, [address("Cyd")], ME)
     desk.sends()
+    desk.take_in("Ada", "Ben", "Cyd", "Dee")
     assert refusal(desk, d.correct, address("Ada"), new).startswith(why_not)
     assert refusal(desk, d.correct, address("Cyd"), "cyd@y.org") == "is withdrawn already"
 

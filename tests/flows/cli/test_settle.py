@@ -82,6 +82,7 @@ def test_an_add(
     [
         ("Invited", "yes", "done"),
         ("Invitation sent at", "2030-12-01 09:14", "done"),
+        ("Invitation sent at", "2030-12-01 bounced", "unsure"),
         ("Invitation status", "Sent", "done"),
         ("Invited,Invitation sent at", "yes,01.12.2030", "done"),
         ("Invited,Invitation sent at", "no,01.12.2030", "unsure"),

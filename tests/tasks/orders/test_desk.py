@@ -269,6 +269,8 @@ def test_an_order_is_withdrawn_in_the_ledger_with_its_reason(door: Door) -> None
     door.runs(sends=False)
     assert door.delete() == door.delete() == 200
     assert door.get()["why"] == "withdrawn"
+    assert door.people() == ["ben@x.org"]  # also of a new campaign
+    assert door.post(ADA | {"id": "app-3", "email1": "ada@right.org"})[0] == 202
     door.runs()
     assert door.ledgers.state("ada@x.org", "hiring")[1] == "given up"
     assert door.ledgers.state("ben@x.org", "hiring")[1] == "done"
