@@ -13,23 +13,20 @@ import sys
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import psutil
 from anyio import CancelScope
 
 if TYPE_CHECKING:
-    from prefect import Flow
     from prefect.client.orchestration import PrefectClient
-    from prefect.client.schemas.objects import FlowRun, State
+    from prefect.client.schemas.objects import State
 
 PATIENCE = 60.0  # seconds that runs may take to end, longer than a request may wait for its answer
 LOOKS = 2.0  # seconds between two looks at whether somebody ended the run in Prefect
 # Seconds that such a look may take: to a busy server, Prefect's client waits for a minute or more.
 ANSWERS_WITHIN = 8.0
-BY_SIGNAL = "Execution was "  # begins Prefect's message of a run that a signal ended
-STOPPED = "interrupted: it was stopped as it began or ended. What it sent is recorded."
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
@@ -107,16 +104,6 @@ async def go_on_later(message: str, at: datetime) -> NoReturn:
                 await client.set_flow_run_state(flow_run.id, after, force=True)
     logging.getLogger("prefect.flow_runs").disabled = True  # that it is Running is no error
     raise Abort(message)
-
-
-async def begin_again(flow: "Flow[..., Any]", flow_run: "FlowRun", state: "State[Any]") -> None:
-    """A hook: a signal outside of `stop_on_signal`, as a run begins or ends, ends it as gently."""
-    from prefect.exceptions import Abort  # noqa: PLC0415
-
-    del flow
-    if flow_run.deployment_id is not None and (state.message or "").startswith(BY_SIGNAL):
-        with suppress(Abort):
-            await go_on_later(STOPPED, flow_run.expected_start_time or datetime.now(UTC))
 
 
 async def _after_this(client: "PrefectClient", message: str) -> "State[Any] | None":

@@ -38,6 +38,8 @@ TRIES = 6  # times that the same run begins again without having sent anything
 OUR_WORKERS = f"{socket.gethostname()} "  # how the names of this machine's begin
 RECENT = timedelta(days=30)  # runs that crashed earlier are left alone
 A_WHILE = timedelta(minutes=5)
+# How Prefect's message of a run that a signal ended begins.
+BY_SIGNAL = ("Execution was cancelled", "Execution was aborted")
 OVERWRITTEN = "Flow run was cancelled successfully."  # by Prefect's worker
 CANCELLED = f"{End.INTERRUPTED}: it was cancelled while nothing of it was at work."
 GOES_ON = "Its process was gone; it goes on."
@@ -180,7 +182,8 @@ def _key_of(run: FlowRun) -> str | None:
 
 async def _never_began(client: PrefectClient, run: FlowRun) -> Ending | None:
     """How a run ended that could never begin, as Prefect's engine knows."""
-    if run.run_count:
+    by_signal = run.state is not None and (run.state.message or "").startswith(BY_SIGNAL)
+    if run.run_count or by_signal:
         return None
     said = {"flow_run_id": {"any_": [run.id]}, "level": {"ge_": logging.ERROR}}
     knows = await client.read_logs(LogFilter.model_validate(said))
