@@ -52,10 +52,12 @@ def note_situation(ending: Ending, *, typed: bool = False) -> None:
             session.execute(delete(Notice).where(over, col(Notice.told).is_not(None)))
 
 
-def add_notice(session: Session, key: str, text: str) -> None:
-    """Write down a situation, unless that was done before."""
-    if session.get(Notice, key) is None:
+def add_notice(session: Session, key: str, text: str) -> bool:
+    """Write down a situation, unless that was done before; says whether it is new."""
+    is_new = session.get(Notice, key) is None
+    if is_new:
         session.add(Notice(key=key, text=printable(text)))
+    return is_new
 
 
 async def tell(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> None:

@@ -31,7 +31,7 @@ from flows.deployments import POOL
 from flows.ending import End, Ending
 from flows.notices import note_situation
 from flows.page import announce
-from flows.runs import CAMPAIGN, PAGE, named
+from flows.runs import CAMPAIGN, named
 
 QUIET = 45.0  # seconds without lease or worker in which a run on another machine is dead
 TRIES = 6  # times that the same run begins again without having sent anything
@@ -199,13 +199,11 @@ async def _read(
     if within is not None:
         wanted["end_time"] = {"after_": datetime.now(UTC) - within}
     found: list[FlowRun] = []
-    while True:
-        page = await client.read_flow_runs(
-            flow_filter=FlowFilter.model_validate({"name": {"any_": [CAMPAIGN]}}),
-            flow_run_filter=FlowRunFilter.model_validate(wanted),
-            sort=FlowRunSort.EXPECTED_START_TIME_ASC,
-            offset=len(found),
-        )
+    while page := await client.read_flow_runs(
+        flow_filter=FlowFilter.model_validate({"name": {"any_": [CAMPAIGN]}}),
+        flow_run_filter=FlowRunFilter.model_validate(wanted),
+        sort=FlowRunSort.EXPECTED_START_TIME_ASC,
+        offset=len(found),
+    ):
         found += page
-        if len(page) < PAGE:
-            return found
+    return found

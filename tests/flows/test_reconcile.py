@@ -335,6 +335,7 @@ async def test_what_was_asked_for_while_a_run_was_at_work_begins_after_it(client
 
     async def asked_for():
         assert await run_now(client, file, "alone")
+        await tidy(client)
         runs = [run for run in await client.read_flow_runs() if run.deployment_id == there.id]
         for run in (new := [run for run in runs if run.state.name == "Scheduled"]):
             await client.set_flow_run_state(run.id, Pending())  # as a worker does, or tries to
