@@ -45,23 +45,16 @@ def problems(
     return 0
 
 
-def doctor(
-    as_json: bool = typer.Option(False, "--json", help="Print one JSON object."),
-    offline: bool = typer.Option(False, "--offline", help="Do not ask the service."),
-) -> int:
+def doctor(offline: bool = typer.Option(False, "--offline", help="Do not ask the service.")) -> int:
     """Check settings, credentials, ledger and Prefect. What is wrong says how to fix it.
 
     Example: campaign doctor
     """
     found = [*asyncio.run(examine(ask_the_service=not offline)), asyncio.run(_prefect())]
-    if as_json:
-        checks = [{"name": f.name, "ok": f.well, "says": f.says, "then": f.then} for f in found]
-        print(json.dumps({"ok": all(f.well for f in found), "checks": checks}, indent=2))
-    else:
-        for each in found:
-            print(f"{'ok   ' if each.well else 'WRONG'}  {each.name}: {each.says}")
-            if each.then:
-                print(f"         {each.then}")
+    for each in found:
+        print(f"{'ok   ' if each.well else 'WRONG'}  {each.name}: {each.says}")
+        if each.then:
+            print(f"         {each.then}")
     return 0 if all(f.well for f in found) else 1
 
 
