@@ -65,7 +65,8 @@ def settle(
     if seen is not None:
         verdicts += _seen(seen, open_, its)
     from_a_file = filled_in is not None or seen is not None
-    if open_ and not verdicts and not from_a_file and not output and _on_a_terminal(as_json):
+    is_seen = sys.stdin.isatty() and sys.stdout.isatty() and not as_json
+    if open_ and is_seen and not (verdicts or from_a_file or output):
         verdicts, by = _asked(open_, by)
     with deciding(key) as (session, campaign):
         settle_all(session, campaign.id, verdicts, by)
@@ -110,10 +111,6 @@ def _read(word: str, typed: str) -> Settlement:
     name = typed if value is None else name
     op = next((op for op in OF_PROJECT if NAMES[op].removesuffix("=ID") == name), None)
     return Settlement(word, "" if op else name, op, value)
-
-
-def _on_a_terminal(as_json: bool) -> bool:
-    return not as_json and sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def _asked(open_: Sequence[Doubt], by: By) -> tuple[list[Settlement], By]:
