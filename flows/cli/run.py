@@ -54,10 +54,10 @@ def run(
     settings = service_settings()
     allowed = Allowed(settings.who, accept_removed, keep_project)
     with prefect_server() as ready, Ledger.open(settings.database_url) as ledger:
-        shown = words.in_short if yes and campaigns[1:] else words.planned
         plans = [make_plan(each, ledger, settings, allowed=allowed, dry=True) for each in campaigns]
-        for line in chain.from_iterable(map(shown, plans, campaigns)):
-            words.aside(line)
+        if not (yes and plans[1:]):  # the endings of many say what was done
+            for line in chain.from_iterable(map(words.planned, plans, campaigns)):
+                words.aside(line)
         del campaigns  # a large one takes much memory, and its flow reads it again
         asks = any(plan.sends for plan in plans) and not yes
         if asks and not words.agreed("Send this?"):
