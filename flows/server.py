@@ -33,7 +33,7 @@ class NoServer(CampaignError):
 
 
 class NoAnswer(CampaignError):
-    says = """Prefect's server at {address} does not answer, so nothing was sent. Start it, or
+    says = """Prefect's server at {address} does not answer. Nothing was sent. Start it, or
     unset PREFECT_API_URL."""
 
 
@@ -102,7 +102,7 @@ def prefect_server() -> Iterator[Callable[[], None]]:
     if not os.environ.get("PREFECT_API_URL") and (address := _standing()):
         _use(address)
     if os.environ.get("PREFECT_API_URL"):
-        yield _see_it_answer
+        yield see_it_answer
         return
     listener = socket.create_server((HOST, 0))
     with listener, closing(Server(listener, "ephemeral")) as server:
@@ -122,7 +122,7 @@ def standing_server(port: int) -> Iterator[Server | None]:
     """
     prepare()
     if os.environ.get("PREFECT_API_URL"):
-        _see_it_answer()
+        see_it_answer()
         yield None
         return
     with open(prefect_home() / "up", "a+", opener=private) as address_file:
@@ -165,7 +165,8 @@ async def is_away() -> bool:
         return await client.api_healthcheck() is not None
 
 
-def _see_it_answer() -> None:
+def see_it_answer() -> None:
+    """Raise NoAnswer if the server that PREFECT_API_URL names does not answer."""
     import_prefect()
     if asyncio.run(is_away()):
         raise NoAnswer(address=os.environ["PREFECT_API_URL"])

@@ -119,7 +119,7 @@ def test_a_prefect_server_that_is_away_is_one_sentence(typed, sandbox, campaign:
     ran = campaign(*typed, PREFECT_API_URL="http://127.0.0.1:9/api")
     assert (ran.code, service.entries()) == (1, [])
     said = ran.err.splitlines()[-1]
-    assert said.startswith("Prefect's server at http://127.0.0.1:9/api does not answer, so nothing")
+    assert said.startswith("Prefect's server at http://127.0.0.1:9/api does not answer. Nothing")
     assert said.endswith("Start it, or unset PREFECT_API_URL.")
     assert "Traceback" not in ran.said
 
