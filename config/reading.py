@@ -109,6 +109,16 @@ def named_table(definition: Path) -> Path | None:
         return None  # not a file name, or a loop of links
 
 
+def named_columns(definition: Path) -> dict[str, str]:
+    """The header of each field that a definition names; none if it has none, or cannot be read."""
+    with suppress(BadInput):
+        people = _written(definition)[1].fields.get("candidates")
+        columns = people.get("columns") if isinstance(people, dict) else None
+        if isinstance(columns, dict):
+            return {str(field): str(header) for field, header in columns.items()}
+    return {}
+
+
 def _said_of_table(definition: Path) -> dict[str, Any]:
     with suppress(BadInput, OSError):
         if definition.suffix.lower() in YAML and definition.is_file():  # a pipe has no end

@@ -25,7 +25,7 @@ from data.store.lease import AtWork, Lease, lease
 from data.store.ledger import Ledger
 from data.store.tables import now
 from flows.ending import End, Ending, broken_off, ended
-from flows.gently import begin_again, go_on_later, happens_within, stopping_gently
+from flows.gently import go_on_later, happens_within, stopping_gently
 from flows.notices import note_situation, tell
 from flows.page import publish_page
 from flows.runs import CAMPAIGN, begin_another, is_typed, named
@@ -46,7 +46,6 @@ COLLECTS, STAYS = 10.0, 300.0
     name=CAMPAIGN,
     flow_run_name=lambda: named(flow_run.parameters, flow_run.scheduled_start_time),
     on_failure=[tell],
-    on_crashed=[begin_again, tell],
 )
 async def run_campaign(
     file: Path,

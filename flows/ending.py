@@ -79,11 +79,6 @@ class Ending:
     service_words: tuple[str, ...] = ()
 
     @property
-    def plan(self) -> str:
-        """What the form approve is to be given, where an approval is waited for."""
-        return self.fingerprint if self.fingerprint in self.sentence else "pilot"
-
-    @property
     def first_line(self) -> str:
         return f"{self.kind}: {self.sentence}"
 

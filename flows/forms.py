@@ -29,7 +29,7 @@ from flows.page import announce, publish_page
 from flows.runs import run_now
 from flows.steps import scrubbed
 
-PATIENCE = 10.0  # seconds that Prefect may take to begin a run, while nobody else writes
+PATIENCE = 10.0  # seconds that Prefect may take to begin a run
 CampaignKey = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]*$")]
 YesOrNo = Literal["approve", "reject"]
 VerdictWord = Literal["sent", "again", "withdraw"]
@@ -38,12 +38,6 @@ Who = Annotated[str, Field(min_length=1, max_length=100)]
 
 class NotSettled(NotAsTyped):
     says = "{key}: number {number} {why}. Nothing was changed. Its page shows what is unsure."
-
-
-class NotBegun(CampaignError):
-    says = """Prefect began no run of {key} ({cause}), so nothing was decided and nothing is
-    sent. Send the form again, or decide by a command."""
-    then = "campaign status {key}"
 
 
 @flow(name="approve", flow_run_name="approve {campaign}")
@@ -107,35 +101,34 @@ async def settle_campaign(
 async def _decided(
     key: str, decide: Callable[[Session, Campaign], str], *, run: bool = True
 ) -> State[Any]:
-    """Take a decision into the ledger, begin the run that it frees, and show it on the page.
-
-    The run is begun before the decision is committed: where there is no run, nothing is decided.
-    The run itself waits for the commit, because nobody plans while somebody else writes.
-    """
+    """Take a decision into the ledger, begin the run that it frees, and show it on the page."""
     try:
         await _take_out_who_and_why()
         with scrubbed(), deciding(key) as (session, campaign):
             ending = Ending(key, End.DONE, f"{decide(session, campaign)}.")
-            if run and not await _begin_run(key, Path(campaign.file)):
-                paused = f"{ending.sentence} Its deployment is paused, so nothing is sent."
-                then = command("run", campaign.file)
-                ending = replace(ending, sentence=paused, next_step=then)
+            file = Path(campaign.file)
     except CampaignError as error:
         then = error.then.replace("--why TEXT", "").strip()  # a form has a field for it
         ending = Ending(key, End.of(error), str(error), then)
         await announce(ending, {})
         return ending.state()
+    if run:
+        ending = await _begun(ending, file)
     await publish_page(ending)
     return ending.state()
 
 
-async def _begin_run(key: str, file: Path) -> bool:
-    """Whether a run begins; not where a person paused it. Raises NotBegun."""
+async def _begun(ending: Ending, file: Path) -> Ending:
+    """Begin the campaign's run; says so where none begins."""
+    kind, why = End.DONE, "Its deployment is paused"
     try:
         async with get_client() as client:
-            return await asyncio.wait_for(run_now(client, file, key), PATIENCE)
+            if await asyncio.wait_for(run_now(client, file, ending.key), PATIENCE):
+                return ending
     except Exception as error:  # noqa: BLE001 - a server fails in ways of its own
-        raise NotBegun(key=key, cause=type(error).__name__) from None
+        kind, why = End.STOPPED, f"Prefect confirmed no run ({type(error).__name__})"
+    sentence = f"{ending.sentence} {why}, so nothing is sent yet."
+    return replace(ending, kind=kind, sentence=sentence, next_step=command("run", file))
 
 
 async def _take_out_who_and_why() -> None:

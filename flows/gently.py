@@ -11,26 +11,22 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import psutil
 from anyio import CancelScope
 
 if TYPE_CHECKING:
-    from prefect import Flow
     from prefect.client.orchestration import PrefectClient
-    from prefect.client.schemas.objects import FlowRun, State
+    from prefect.client.schemas.objects import State
 
 PATIENCE = 60.0  # seconds that runs may take to end, longer than a request may wait for its answer
 LOOKS = 2.0  # seconds between two looks at whether somebody ended the run in Prefect
 # Seconds that such a look may take: to a busy server, Prefect's client waits for a minute or more.
 ANSWERS_WITHIN = 8.0
-BY_SIGNAL = "Execution was "  # begins Prefect's message of a run that a signal ended
-STOPPED = "interrupted: it was stopped as it began or ended. What it sent is recorded."
-WRAPPER = "flows.gently"  # this module, as a command begins it
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
@@ -110,16 +106,6 @@ async def go_on_later(message: str, at: datetime) -> NoReturn:
     raise Abort(message)
 
 
-async def begin_again(flow: "Flow[..., Any]", flow_run: "FlowRun", state: "State[Any]") -> None:
-    """A hook: a signal outside of `stop_on_signal`, as a run begins or ends, ends it as gently."""
-    from prefect.exceptions import Abort  # noqa: PLC0415
-
-    del flow
-    if flow_run.deployment_id is not None and (state.message or "").startswith(BY_SIGNAL):
-        with suppress(Abort):
-            await go_on_later(STOPPED, flow_run.expected_start_time or datetime.now(UTC))
-
-
 async def _after_this(client: "PrefectClient", message: str) -> "State[Any] | None":
     """What a person has made of this run in Prefect, or of its deployment; None: it is to go on."""
     from prefect.exceptions import ObjectNotFound  # noqa: PLC0415
@@ -150,30 +136,20 @@ def main(words: list[str]) -> int:
     if worker.poll() is None:
         process = psutil.Process(worker.pid)
         process.suspend()  # it begins no other run
-        end_runs(process.children(recursive=True))
+        _end_runs(process)
         process.terminate()
         process.resume()
     return worker.wait()
 
 
-def end_runs(processes: Iterable[psutil.Process], worker: str = "", **of: str) -> None:
-    """Tell the flow runs among these processes to stop, and wait for them.
-
-    `of` is what their environment has besides. With `worker`, how the names of ours begin: those
-    that no wrapper watches any more, and a worker whose wrapper was killed, which begins others.
-    """
+def _end_runs(worker: psutil.Process) -> None:
+    """Tell the flow runs of a worker to stop, and wait for them."""
     runs = []
-    for process in processes:
-        with suppress(psutil.Error):  # it has just ended, or is another user's
-            its = process.environ()
-            watched = any(WRAPPER in each.cmdline() for each in process.parents())
-            if not of.items() <= its.items() or (worker and watched):
-                continue
-            if "PREFECT__FLOW_RUN_ID" in its:
+    for process in worker.children(recursive=True):
+        with suppress(psutil.Error):  # it has just ended
+            if "PREFECT__FLOW_RUN_ID" in process.environ():
                 process.terminate()
                 runs.append(process)
-            elif worker and process.cmdline()[-1].startswith(worker):
-                process.kill()
     ends = time.monotonic() + PATIENCE
     while any(map(_lives, runs)) and time.monotonic() < ends:
         time.sleep(0.1)

@@ -78,11 +78,6 @@ def write_each(
     """
     table = _read(export, sheet, folder, encoding)
     title, values = values_of(table, column)
-    if folder.suffix:
-        refusal = BadInput.at(Place(folder), "wanted a folder, without an ending")
-        typed = ("new", folder.with_suffix(""), "--from", export, "--each", column)
-        refusal.then = f"Then type: {command(*typed)}"
-        raise refusal
     why = f"{title} has {len(values):,} values, wanted a column with at most {MOST}"
     if len(values) > MOST:
         raise BadInput.at(Place(export), why)

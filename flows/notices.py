@@ -30,13 +30,6 @@ for _name in ("apprise", "httpx", "websockets.client"):
     logging.getLogger(_name).addFilter(lambda record: record.levelno >= logging.CRITICAL)
 
 
-class Mailbox(AppriseNotificationBlock):
-    """A mailbox: mailtos://user:password@example.com?smtp=smtp.example.com&to=me@example.com."""
-
-    _block_type_name = "Campaign mailbox"
-    _block_type_slug = "campaign-mailbox"
-
-
 def note_situation(ending: Ending, *, typed: bool = False) -> None:
     """Write down what a person has to be told of how a run ended, if nobody has been told yet.
 
@@ -52,10 +45,12 @@ def note_situation(ending: Ending, *, typed: bool = False) -> None:
             session.execute(delete(Notice).where(over, col(Notice.told).is_not(None)))
 
 
-def add_notice(session: Session, key: str, text: str) -> None:
-    """Write down a situation, unless that was done before."""
-    if session.get(Notice, key) is None:
+def add_notice(session: Session, key: str, text: str) -> bool:
+    """Write down a situation, unless that was done before; says whether it is new."""
+    is_new = session.get(Notice, key) is None
+    if is_new:
         session.add(Notice(key=key, text=printable(text)))
+    return is_new
 
 
 async def tell(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> None:
@@ -116,6 +111,6 @@ async def _send(url: SecretStr, text: str) -> None:
         )
         await hook.anotify(text)
         return
-    box = Mailbox(url=url)
+    box = AppriseNotificationBlock(url=url)  # mailtos://user:password@example.com?smtp=…&to=…
     with box.raise_on_failure():
         await box.anotify(text, subject=text.partition(". ")[0])

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from hashlib import sha256
 from html import escape
-from types import MappingProxyType
 from typing import Any
 from urllib.parse import quote
 
@@ -31,7 +30,7 @@ from data.decisions.doubts import Doubt, doubts
 from data.store.ledger import Ledger
 from flows.ending import End, Ending
 from tasks.service.messages import masked
-from tasks.status import in_words, status_of, waits_for_a_person
+from tasks.status import in_words, status_of
 
 PATIENCE = 10.0  # seconds that Prefect's server may take for a page
 SHOWN = 50  # people in one table
@@ -47,10 +46,7 @@ def artifact_key(campaign: str) -> str:
 
 
 def campaign_page(
-    status: Mapping[str, Any],
-    doubts: Sequence[Doubt],
-    ending: Ending,
-    forms: Mapping[str, str] = MappingProxyType({}),
+    status: Mapping[str, Any], doubts: Sequence[Doubt], ending: Ending, forms: Mapping[str, str]
 ) -> str:
     """The page that a person opens in the morning: how far, who needs them, what to do.
 
@@ -63,7 +59,6 @@ def campaign_page(
         *_next_step(ending, forms),
         _table(("", "now"), _counts(status)),
         *_doubtful(ending.key, doubts, forms),
-        *_others(status),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -74,22 +69,15 @@ def text(written: str) -> str:
     return re.sub(r"([\\`*_~|#\[\]])", r"\\\1", plain)
 
 
-def code(written: str) -> str:
-    """Show a command as it is typed; backticks in it end nothing."""
-    fence = "`" * (1 + max(map(len, re.findall("`+", written)), default=0))
-    return f"{fence} {written} {fence}" if "`" in written else f"`{written}`"
-
-
 def _next_step(ending: Ending, forms: Mapping[str, str]) -> Iterable[str]:
     next_step = ending.next_step or ""
     if ending.kind is End.APPROVAL:
         yield (
             f"To answer, fill in the form {_form('approve', forms)}; the code of the plan is in "
-            f"the sentence above, or `pilot` for the pilot's email. Or type {code(next_step)}."
+            "the sentence above, or `pilot` for the pilot's email. Or type:"
         )
-    elif next_step:
-        is_command = next_step.startswith("campaign ")
-        yield f"Next: {code(next_step)}" if is_command else text(next_step)
+    if next_step:  # a command is a block of code, in which nothing has power
+        yield f"    {next_step}" if next_step.startswith("campaign ") else text(next_step)
 
 
 def _form(name: str, forms: Mapping[str, str]) -> str:
@@ -107,35 +95,18 @@ def _counts(status: Mapping[str, Any]) -> Iterable[tuple[str, object]]:
 
 def _doubtful(key: str, doubts: Sequence[Doubt], forms: Mapping[str, str]) -> Iterable[str]:
     """What may have happened, by number, with what settles it."""
-    says = (
-        f"These requests may have worked, and are never repeated by themselves. Look in the web "
-        f"application; then fill in the form {_form('settle', forms)} with the number, or type "
-        f"`campaign settle {key}`."
-    )
     columns = ("number", "request", "address", "sent (UTC)", "status")
     rows = [
         (d.part_id, d.op, masked(d.email1), f"{d.sent_at:%Y-%m-%d %H:%M}", d.status or "no answer")
         for d in doubts
     ]
-    return _section("Unsure", says, columns, rows)
-
-
-def _others(status: Mapping[str, Any]) -> Iterable[str]:
-    """Who else needs a person: refused, or held."""
-    rows = [
-        (masked(each["email1"]), each["candidate_id"] or "", each["add"], each["invite"])
-        for each in status["candidates"]
-        if waits_for_a_person(each) and each["stands"] != "unsure"
-    ]
-    says = f"Who and why: `campaign status {status['campaign']}`."
-    return _section("Refused or held", says, ("address", "candidate id", "added", "invited"), rows)
-
-
-def _section(
-    title: str, says: str, columns: Iterable[str], rows: Sequence[Iterable[object]]
-) -> Iterable[str]:
     if rows:
-        yield f"## {title}: {len(rows):,}\n\n{says}"
+        yield f"## Unsure: {len(rows):,}"
+        yield (
+            "These requests may have worked, and are never repeated by themselves. Look in the web "
+            f"application; then fill in the form {_form('settle', forms)} with the number, or type "
+            f"`campaign settle {key}`."
+        )
         yield _table(columns, rows[:SHOWN])
     if len(rows) > SHOWN:
         yield f"and {len(rows) - SHOWN:,} more"
@@ -180,8 +151,9 @@ async def _publish(whole: Mapping[str, Any], open_: Sequence[Doubt], ending: End
 
 async def _forms(client: PrefectClient, ending: Ending) -> dict[str, str]:
     """Where each form is, filled in as far as it can be."""
-    typed = {"campaign": ending.key}
-    filled_in = {"approve": typed | {"plan": ending.plan}, "settle": typed}
+    typed, code = {"campaign": ending.key}, ending.fingerprint
+    plan = code if code in ending.sentence else "pilot"
+    filled_in = {"approve": typed | {"plan": plan}, "settle": typed}
     found = {}
     for name, parameters in filled_in.items():
         with suppress(ObjectNotFound):

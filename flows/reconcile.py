@@ -98,7 +98,8 @@ class Watched:
             key, trace = campaign.definition.campaign, campaign.digest
             scheduled = campaign.definition.schedule is not None
             await deploy(client, file, campaign.definition)
-        seen = self._last_seen(file)
+        with self._ledger.reading() as session:
+            seen = session.get(SeenFile, str(file))
         if seen is not None and seen.trace == trace:
             return key
         # Switched off, it is run once it is on and the folder changes.
@@ -109,18 +110,11 @@ class Watched:
 
     def _report(self, mistake: Mistake) -> None:
         """Of a file that is no campaign, though it seems to be one: there is nothing to run."""
-        file, trace = mistake.place.file, _trace([mistake.message])
-        seen = self._last_seen(file)
-        if seen is None or seen.trace != trace:
-            self._say(str(mistake))
-            with self._ledger.writing() as session:
-                typed = command("check", file)
-                add_notice(session, f"{file} {trace}", f"{file}: bad input. Type: {typed}")
-                session.merge(SeenFile(path=str(file), trace=trace, at=now()))
-
-    def _last_seen(self, file: Path) -> SeenFile | None:
-        with self._ledger.reading() as session:
-            return session.get(SeenFile, str(file))
+        file = mistake.place.file
+        told = f"{file}: bad input. Type: {command('check', file)}"
+        with self._ledger.writing() as session:
+            if add_notice(session, f"{file} {_trace([mistake.message])}", told):
+                self._say(str(mistake))
 
     def _stats(self) -> Stats:
         """Of definitions, of what may be one, and of their tables: no file of ours is news."""

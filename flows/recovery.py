@@ -31,13 +31,15 @@ from flows.deployments import POOL
 from flows.ending import End, Ending
 from flows.notices import note_situation
 from flows.page import announce
-from flows.runs import CAMPAIGN, PAGE, named
+from flows.runs import CAMPAIGN, named
 
 QUIET = 45.0  # seconds without lease or worker in which a run on another machine is dead
 TRIES = 6  # times that the same run begins again without having sent anything
 OUR_WORKERS = f"{socket.gethostname()} "  # how the names of this machine's begin
 RECENT = timedelta(days=30)  # runs that crashed earlier are left alone
 A_WHILE = timedelta(minutes=5)
+# How Prefect's message of a run that a signal ended begins.
+BY_SIGNAL = ("Execution was cancelled", "Execution was aborted")
 OVERWRITTEN = "Flow run was cancelled successfully."  # by Prefect's worker
 CANCELLED = f"{End.INTERRUPTED}: it was cancelled while nothing of it was at work."
 GOES_ON = "Its process was gone; it goes on."
@@ -180,7 +182,8 @@ def _key_of(run: FlowRun) -> str | None:
 
 async def _never_began(client: PrefectClient, run: FlowRun) -> Ending | None:
     """How a run ended that could never begin, as Prefect's engine knows."""
-    if run.run_count:
+    by_signal = run.state is not None and (run.state.message or "").startswith(BY_SIGNAL)
+    if run.run_count or by_signal:
         return None
     said = {"flow_run_id": {"any_": [run.id]}, "level": {"ge_": logging.ERROR}}
     knows = await client.read_logs(LogFilter.model_validate(said))
@@ -196,13 +199,11 @@ async def _read(
     if within is not None:
         wanted["end_time"] = {"after_": datetime.now(UTC) - within}
     found: list[FlowRun] = []
-    while True:
-        page = await client.read_flow_runs(
-            flow_filter=FlowFilter.model_validate({"name": {"any_": [CAMPAIGN]}}),
-            flow_run_filter=FlowRunFilter.model_validate(wanted),
-            sort=FlowRunSort.EXPECTED_START_TIME_ASC,
-            offset=len(found),
-        )
+    while page := await client.read_flow_runs(
+        flow_filter=FlowFilter.model_validate({"name": {"any_": [CAMPAIGN]}}),
+        flow_run_filter=FlowRunFilter.model_validate(wanted),
+        sort=FlowRunSort.EXPECTED_START_TIME_ASC,
+        offset=len(found),
+    ):
         found += page
-        if len(page) < PAGE:
-            return found
+    return found

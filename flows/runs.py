@@ -10,7 +10,7 @@ from typing import Any, cast
 from uuid import UUID
 
 from prefect.client.orchestration import PrefectClient, get_client
-from prefect.client.schemas.filters import FlowRunFilter, TaskRunFilter
+from prefect.client.schemas.filters import TaskRunFilter
 from prefect.client.schemas.responses import DeploymentResponse
 from prefect.context import FlowRunContext
 from prefect.events.worker import EventsWorker
@@ -19,30 +19,23 @@ from prefect.logging.handlers import APILogHandler
 from prefect.runtime import flow_run
 from prefect.states import Scheduled
 
-from data.store.tables import now
-
 CAMPAIGN = "campaign"  # the flow
 PAGE = 200  # as many answers a question to Prefect gets
 RECORDS_WITHIN = 30.0  # seconds that Prefect's server may take to write down what it was told
 
 
 async def run_now(client: PrefectClient, file: Path, key: str | None) -> bool:
-    """Start a run of a file, in its campaign's own history; one that has not begun is enough.
+    """Have a run of a file begin, in its campaign's own history; says whether one will.
 
-    Not where a person paused the campaign's deployment in Prefect.
+    None does where a person paused the campaign's deployment in Prefect. Of several that wait and
+    would do the same, `tidy` keeps the first.
     """
     own = await deployment_named(client, f"{CAMPAIGN}/{key}") if key else None
     deployment = own or await client.read_deployment_by_name(f"{CAMPAIGN}/any")
     if deployment.paused:
         return False
-    asked = {"file": str(file), "campaign": key}
-    wanted: dict[str, Any] = {"state": {"type": {"any_": ["SCHEDULED"]}}}
-    wanted["deployment_id"] = {"any_": [deployment.id]}
-    wanted["expected_start_time"] = {"before_": now()}
-    due = await client.read_flow_runs(flow_run_filter=FlowRunFilter.model_validate(wanted))
-    if not any(run.parameters == asked for run in due):
-        tags = [f"campaign:{key}"] if key else []
-        await client.create_flow_run_from_deployment(deployment.id, parameters=asked, tags=tags)
+    asked, tags = {"file": str(file), "campaign": key}, [f"campaign:{key}"] if key else []
+    await client.create_flow_run_from_deployment(deployment.id, parameters=asked, tags=tags)
     return True
 
 

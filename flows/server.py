@@ -18,7 +18,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
-from typing import TextIO
 
 from config.errors import CampaignError
 from flows.prefect_home import import_prefect, login, prefect_home, prepare, private
@@ -26,7 +25,6 @@ from flows.prefect_home import import_prefect, login, prefect_home, prepare, pri
 HOST = "127.0.0.1"
 STARTS_WITHIN = 600.0  # seconds; a fresh home took 24 s on a quiet machine
 ENDS_WITHIN = 5.0
-TRIES = 10  # to be the only `campaign up`; half a second in all
 
 
 class NoServer(CampaignError):
@@ -35,7 +33,7 @@ class NoServer(CampaignError):
 
 
 class NoAnswer(CampaignError):
-    says = """Prefect's server at {address} does not answer, so nothing was sent. Start it, or
+    says = """Prefect's server at {address} does not answer. Nothing was sent. Start it, or
     unset PREFECT_API_URL."""
 
 
@@ -104,7 +102,7 @@ def prefect_server() -> Iterator[Callable[[], None]]:
     if not os.environ.get("PREFECT_API_URL") and (address := _standing()):
         _use(address)
     if os.environ.get("PREFECT_API_URL"):
-        yield _see_it_answer
+        yield see_it_answer
         return
     listener = socket.create_server((HOST, 0))
     with listener, closing(Server(listener, "ephemeral")) as server:
@@ -124,11 +122,14 @@ def standing_server(port: int) -> Iterator[Server | None]:
     """
     prepare()
     if os.environ.get("PREFECT_API_URL"):
-        _see_it_answer()
+        see_it_answer()
         yield None
         return
     with open(prefect_home() / "up", "a+", opener=private) as address_file:
-        _only_one(address_file)
+        try:
+            fcntl.flock(address_file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise UpAlready(address=_standing() or "an address to come") from None
         address_file.truncate(0)
         with listening(HOST, port) as listener, closing(Server(listener, "up")) as server:
             import_prefect()
@@ -143,15 +144,6 @@ def listening(host: str, port: int) -> socket.socket:
         return socket.create_server((host, port))
     except OSError:
         raise PortTaken(port=port, other=port % 65535 + 1) from None
-
-
-def _only_one(address_file: TextIO) -> None:
-    for _ in range(TRIES):  # another command may only be looking
-        with suppress(BlockingIOError):
-            fcntl.flock(address_file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return
-        time.sleep(0.05)
-    raise UpAlready(address=_standing() or "an address to come")
 
 
 def _standing() -> str | None:
@@ -173,7 +165,8 @@ async def is_away() -> bool:
         return await client.api_healthcheck() is not None
 
 
-def _see_it_answer() -> None:
+def see_it_answer() -> None:
+    """Raise NoAnswer if the server that PREFECT_API_URL names does not answer."""
     import_prefect()
     if asyncio.run(is_away()):
         raise NoAnswer(address=os.environ["PREFECT_API_URL"])

@@ -8,12 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 from uuid import uuid4
 
-import psutil
 from prefect.client.orchestration import get_client
 
 from data.store.ledger import Ledger
 from flows.deployments import POOL, make_pool
-from flows.gently import end_runs, happens_within, stop_on_signal
+from flows.gently import happens_within, stop_on_signal
 from flows.prefect_home import prefect_home, private
 from flows.reconcile import reconcile
 from flows.recovery import OUR_WORKERS
@@ -60,11 +59,7 @@ async def serve(
 
 
 def _worker() -> "subprocess.Popen[bytes]":
-    """Start the worker. Its own lines are in a file; Ctrl-C is for us.
-
-    Runs of one that was killed end first, gently: with it they would be more than AT_ONCE.
-    """
-    end_runs(psutil.process_iter(), OUR_WORKERS, PREFECT_HOME=str(prefect_home()))
+    """Start the worker. Its own lines are in a file; Ctrl-C is for us."""
     with open(prefect_home() / "worker.log", "ab", opener=private) as log:
         return subprocess.Popen(  # noqa: S603 - our own module
             (*WORKER, OUR_WORKERS + uuid4().hex[:8]),

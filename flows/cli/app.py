@@ -84,7 +84,7 @@ def program() -> Any:
     """All commands, by name."""
     # Plain help: with rich it would take twice as long, and draw its boxes into files as well.
     app = typer.Typer(cls=Commands, no_args_is_help=True, rich_markup_mode=None)
-    app.callback()(campaign)
+    app.callback(invoke_without_command=True)(campaign)
     commands: Any = get_command(app)
     commands.commands = dict.fromkeys(PLACES)
     return commands
@@ -114,19 +114,13 @@ def _summary(module: str, name: str) -> tuple[str, str]:
     return name, docstring.partition(".")[0]
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def campaign(
+    version_: bool = typer.Option(False, "--version", help="Say which version this is."),
+) -> None:
+    """Send hiring campaigns: nobody is invited twice, nobody is forgotten."""
+    if version_:
         print(f"campaign {version('hiring-campaigns')}")
         raise typer.Exit
-
-
-VERSION = typer.Option(
-    False, "--version", callback=_version, is_eager=True, help="Say which version this is."
-)
-
-
-def campaign(version_: bool = VERSION) -> None:
-    """Send hiring campaigns: nobody is invited twice, nobody is forgotten."""
 
 
 def say(error: CampaignError, words: Sequence[str]) -> int:

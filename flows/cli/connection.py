@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 from importlib.metadata import version
 
 import typer
@@ -10,7 +11,7 @@ from config.errors import CampaignError
 from config.settings import service_settings
 from flows.cli import words
 from flows.prefect_home import import_prefect
-from flows.server import is_away
+from flows.server import see_it_answer
 from tasks.doctor import Check, examine
 from tasks.service.client import Service
 from tasks.service.problems import ServiceProblem, matching
@@ -39,43 +40,30 @@ def problems(
         said = ", ".join(text for text in more if isinstance(text, str) and text)
         print(f"{each.id:>8}  {' '.join(each.title.split())}" + (f"  ({said})" if said else ""))
     if not found:
-        words.aside(
-            "The service has no such problem." if search else "The service has no problems."
-        )
+        words.aside("The service has no such problem.")
     return 0
 
 
-def doctor(
-    as_json: bool = typer.Option(False, "--json", help="Print one JSON object."),
-    offline: bool = typer.Option(False, "--offline", help="Do not ask the service."),
-) -> int:
+def doctor(offline: bool = typer.Option(False, "--offline", help="Do not ask the service.")) -> int:
     """Check settings, credentials, ledger and Prefect. What is wrong says how to fix it.
 
     Example: campaign doctor
     """
-    found = [*asyncio.run(examine(ask_the_service=not offline)), asyncio.run(_prefect())]
-    if as_json:
-        checks = [{"name": f.name, "ok": f.well, "says": f.says, "then": f.then} for f in found]
-        print(json.dumps({"ok": all(f.well for f in found), "checks": checks}, indent=2))
-    else:
-        for each in found:
-            print(f"{'ok   ' if each.well else 'WRONG'}  {each.name}: {each.says}")
-            if each.then:
-                print(f"         {each.then}")
+    found = [*asyncio.run(examine(ask_the_service=not offline)), _prefect()]
+    for each in found:
+        print(f"{'ok   ' if each.well else 'WRONG'}  {each.name}: {each.says}")
+        if each.then:
+            print(f"         {each.then}")
     return 0 if all(f.well for f in found) else 1
 
 
-async def _prefect() -> Check:
-    installed = version("prefect")
+def _prefect() -> Check:
+    says = "campaign starts a server when it needs one"
     try:
         import_prefect()
-    except CampaignError as error:  # which settings it has cannot be said
+        if address := os.environ.get("PREFECT_API_URL"):
+            see_it_answer()
+            says = f"the server at {address} answers"
+    except CampaignError as error:  # of its settings, or of its server
         return Check.of("Prefect", error)
-    from prefect.settings import PREFECT_API_URL
-
-    if not (address := PREFECT_API_URL.value()):
-        return Check("Prefect", True, f"{installed}; campaign starts a server when it needs one")
-    if await is_away():
-        why = f"the server at {address} does not answer"
-        return Check("Prefect", False, why, "Start it, or unset PREFECT_API_URL.")
-    return Check("Prefect", True, f"{installed}; the server at {address} answers")
+    return Check("Prefect", True, f"{version('prefect')}; {says}")

@@ -14,7 +14,6 @@ from data.sending.runs import deciding, writing
 from data.store.ledger import Ledger
 from data.store.receipts import rewrite
 from data.store.states import State
-from data.store.tables import Campaign
 from flows.cli import words
 from tasks.forgetting import folders_of, ordered, remove_outputs, what_is_left
 from tasks.reminders import whom
@@ -55,7 +54,7 @@ def invite(
         done = decisions.invite(session, campaign.id, emails, by, through=not reminds)
         for email1, what in done.items():
             print(f"{email1} {what}.")
-        _then_run(campaign)
+        print(words.then("run", campaign.file))
 
 
 def correct(
@@ -72,7 +71,7 @@ def correct(
         email1 = decisions.correct(session, campaign.id, old, new, by_whom(why))
         print(f"{old} gets nothing more; the next run adds and invites {email1}.")
         print(f"Put {email1} into your file as well.")
-        _then_run(campaign)
+        print(words.then("run", campaign.file))
 
 
 def withdraw(
@@ -90,7 +89,7 @@ def withdraw(
         for email1 in decide(session, campaign.id, emails, by_whom(why)):
             print(f"{email1} is {'back' if undo else 'withdrawn'}.")
         if undo:
-            _then_run(campaign)
+            print(words.then("run", campaign.file))
         else:
             print("The service has no delete: remove whoever was added in the web application.")
 
@@ -129,7 +128,7 @@ def approve(
         done = "rejected" if reject else approvals.OWN if answered.own else "approved"
         print(f"{what} of {campaign.key} is{already} {done}.")
         if not reject:
-            _then_run(campaign)
+            print(words.then("run", campaign.file))
 
 
 def pause(key: str = KEY, why: str = WHY) -> None:
@@ -234,10 +233,6 @@ def _reminded(key: str, listed: Path | None, finished: Path | None, *, ask: bool
     if ask and not words.confirmed("Have the service send it?"):
         raise NotAgreed
     return emails
-
-
-def _then_run(campaign: Campaign) -> None:
-    print(words.then("run", campaign.file))
 
 
 def _pause(key: str, why: str, *, resume: bool) -> None:

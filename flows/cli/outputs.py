@@ -8,9 +8,8 @@ from typing import Literal
 
 import typer
 
-from config.definition import PeopleTable
-from config.errors import CampaignError, printable
-from config.reading import named_encoding, read_campaign
+from config.errors import printable
+from config.reading import named_columns, named_encoding
 from data.campaigns.people import find
 from data.store.ledger import Ledger
 from flows.cli import words
@@ -88,7 +87,7 @@ def _into_a_copy(
     with Ledger.open(create=False) as ledger, ledger.reading() as session:
         campaign = find(session, key)
         results, file = results_of(status_of(session, key)["candidates"]), Path(campaign.file)
-    columns, encoding = _columns(file), named_encoding(into, file.parent)
+    columns, encoding = named_columns(file), named_encoding(into, file.parent)
     copied = write_results(
         into, output, results, sheet=sheet, columns=columns, encoding=encoding, force=force
     )
@@ -101,16 +100,6 @@ def _into_a_copy(
         words.aside(f"{words.counted(copied.absent, 'candidate')} of {key} in no row of {into}.")
     if copied.lost:
         words.aside(f"The copy may lack {copied.lost}. {into} is unchanged.")
-
-
-def _columns(file: Path) -> dict[str, str]:
-    """Which headers hold which field, as the campaign's definition says, if it is still there."""
-    try:
-        candidates = read_campaign(file).definition.candidates
-    except CampaignError:
-        return {}
-    columns = candidates.columns if isinstance(candidates, PeopleTable) else {}
-    return {str(field): header for field, header in columns.items()}
 
 
 def report(

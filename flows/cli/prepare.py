@@ -36,7 +36,12 @@ def check(
         _show(good, mistakes)
     if mark:
         folders = [each if each.is_dir() else each.parent for each in files]
-        _mark(mark, mistakes, folders, force, quiet=as_json)
+        try:
+            done = write_marked(mark, mistakes, *folders, force=force)
+        except NothingToMark as nothing:  # the check ends as it would without a copy
+            done = str(nothing)
+        if not as_json:
+            print(done)
     elif mistakes and not as_json:
         again = command("check", *files)
         print(f"Fix this, then type: {again}", file=sys.stderr)
@@ -78,6 +83,8 @@ def new(
             raise typer.BadParameter(
                 "wanted a folder to write into, and --from", param_hint="--each"
             )
+        if path.suffix.lower() in {*YAML, ".xlsx"}:  # it is a folder
+            path = path.with_suffix("")
         for file in write_each(path, export, each, sheet, encoding, force=force):
             print(file)
         print(f"Fill in what stands between < and > in each.\n{words.then('check', path)}")
@@ -123,15 +130,3 @@ def _show(good: list[CampaignFile], mistakes: list[Mistake]) -> None:
         print(mistake, file=sys.stderr)
     if mistakes:
         print(f"{counted(mistakes)}. Nothing was sent.", file=sys.stderr)
-
-
-def _mark(
-    copy: Path, mistakes: list[Mistake], folders: list[Path], force: bool, *, quiet: bool
-) -> None:
-    """Write the copy of the one table that has mistakes in its cells."""
-    try:
-        done = write_marked(copy, mistakes, *folders, force=force)
-    except NothingToMark as nothing:  # the check ends as it would without a copy
-        done = str(nothing)
-    if not quiet:
-        print(done)

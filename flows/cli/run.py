@@ -3,11 +3,10 @@
 import asyncio
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import typer
 
@@ -24,7 +23,7 @@ from flows.server import is_away, prefect_server
 from tasks.plan import Plan, make_plan
 from tasks.status import needs, progress, status_of
 
-BARS = {"add": "adding", "invite": "inviting"}
+DOES = {"add": "adding", "invite": "inviting"}
 WORST_FIRST = (130, 2, 1, 3, 0)
 
 
@@ -48,20 +47,19 @@ def run(
 
     Example: campaign run hiring.yaml
     """
+    campaigns, wrong = _read(files)
     if rehearse:
         from flows.rehearse import rehearsed
 
-        campaigns, wrong = _read(files)
         rehearsed(campaigns, as_json=as_json)
         return 2 if wrong else 0
     settings = service_settings()
     allowed = Allowed(settings.who, accept_removed, keep_project)
-    campaigns, wrong = _read(files)
     with prefect_server() as ready, Ledger.open(settings.database_url) as ledger:
-        shown = words.in_short if yes and campaigns[1:] else words.planned
         plans = [make_plan(each, ledger, settings, allowed=allowed, dry=True) for each in campaigns]
-        for line in chain.from_iterable(map(shown, plans, campaigns)):
-            words.aside(line)
+        if not (yes and plans[1:]):  # the endings of many say what was done
+            for line in chain.from_iterable(map(words.planned, plans, campaigns)):
+                words.aside(line)
         del campaigns  # a large one takes much memory, and its flow reads it again
         asks = any(plan.sends for plan in plans) and not yes
         if asks and not words.agreed("Send this?"):
@@ -76,7 +74,9 @@ def run(
 
         asyncio.run(everything_recorded(started_task_runs))
         if as_json:
-            print(json.dumps(_statuses(ledger, plans), ensure_ascii=False, indent=2))
+            with ledger.reading() as session:
+                found = [status_of(session, each.key) for each in plans if known(session, each.key)]
+            print(json.dumps(found, ensure_ascii=False, indent=2))
     codes = [ending.kind.exit_code for ending in endings] + [2] * wrong
     return min(codes, key=WORST_FIRST.index, default=0)
 
@@ -127,35 +127,24 @@ async def _flow(plan: Plan, allowed: Allowed) -> Ending:
     return typed_endings.pop() if typed_endings else unknown
 
 
-def _statuses(ledger: Ledger, plans: Sequence[Plan]) -> list[dict[str, Any]]:
-    with ledger.reading() as session:
-        return [status_of(session, plan.key) for plan in plans if known(session, plan.key)]
-
-
 @contextmanager
 def _progress(key: str, ledger: Ledger) -> Iterator[None]:
-    """Bars on a terminal, one for adding and one for inviting, as the ledger has them."""
+    """Count on a terminal how many are added and invited, as the ledger has them."""
     if not sys.stderr.isatty():
         yield
         return
     from rich.console import Console
     from rich.live import Live
-    from rich.progress_bar import ProgressBar
-    from rich.table import Table
 
-    def bars() -> Table:
-        grid = Table.grid(padding=(0, 1))
-        for op, (done, total) in progress(ledger, key).items():
-            bar = ProgressBar(total, done, width=40)
-            grid.add_row(f"{key}: {BARS[op]}", bar, f"{done:,} of {total:,}")
-        if not grid.rows:
-            grid.add_row(f"{key}: starting")
-        return grid
+    def counts() -> str:
+        them = progress(ledger, key).items()
+        said = [f"{key}: {DOES[op]} {done:,} of {total:,}" for op, (done, total) in them]
+        return "\n".join(said) or f"{key}: starting"
 
-    # The bars write what moves the cursor; what is printed meanwhile goes above them, escaped.
-    console = Console(file=sys.__stderr__)
+    # It writes what moves the cursor; what is printed meanwhile goes above it, escaped.
+    console = Console(file=sys.__stderr__, markup=False)
     with (
-        Live(get_renderable=bars, console=console, transient=True, redirect_stdout=False),
+        Live(get_renderable=counts, console=console, transient=True, redirect_stdout=False),
         redirect_stderr(words.harmless(sys.stderr)),
     ):
         yield

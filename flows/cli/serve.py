@@ -9,7 +9,7 @@ from pathlib import Path
 import typer
 import uvicorn
 
-from config.errors import BadInput, BadSettings, Place, quoted
+from config.errors import BadSettings, quoted
 from config.settings import service_settings, settings
 from data.store.ledger import Ledger
 from flows.prefect_home import login, prefect_home
@@ -17,9 +17,11 @@ from flows.server import listening, standing_server
 from sandbox.__main__ import main
 from tasks.orders.desk import Desk, application
 
+FOLDER = typer.Argument(..., exists=True, file_okay=False, help="The folder of your campaigns.")
+
 
 def up(
-    folder: Path = typer.Argument(..., help="The folder of your campaigns."),
+    folder: Path = FOLDER,
     port: int = typer.Option(4200, min=1, max=65535, help="Of Prefect's pages."),
 ) -> None:
     """Prefect's pages, schedules, the watched folder and forms. Stays until Ctrl-C.
@@ -29,7 +31,6 @@ def up(
 
     Example: campaign up campaigns
     """
-    _must_be_folder(folder)
     settings = service_settings()
     print("Starting Prefect …", flush=True)
     with standing_server(port) as server, Ledger.open(settings.database_url) as ledger:
@@ -43,7 +44,7 @@ def up(
 
 
 def orders(
-    folder: Path = typer.Argument(..., help="The folder of your campaigns."),
+    folder: Path = FOLDER,
     port: int = typer.Option(8090, min=1, max=65535, help="Where orders come in."),
     host: str = typer.Option("127.0.0.1", help="Of which network; others than this machine's."),
 ) -> None:
@@ -53,7 +54,6 @@ def orders(
 
     Example: campaign orders campaigns
     """
-    _must_be_folder(folder)
     token = settings().orders_token
     if token is None:
         raise BadSettings(problem="CAMPAIGN_ORDERS_TOKEN: not set, wanted 16 characters or more.")
@@ -85,8 +85,3 @@ def sandbox(
     options = ["--port", str(port), "--record", f"{place}/record.jsonl"]
     faults = [word for each in fault for word in ("--fault", each)]
     return main([*options, "--outbox", f"{place}/outbox", *faults])
-
-
-def _must_be_folder(folder: Path) -> None:
-    if not folder.is_dir():
-        raise BadInput.at(Place(folder), "this is not a folder; name the folder of your campaigns")

@@ -33,8 +33,6 @@ def settle(
     ),
     again: list[str] = typer.Option([], help="It did not arrive: the next run sends it again."),
     withdraw_: list[str] = typer.Option([], "--withdraw", help="Send this person nothing more."),
-    project: str | None = typer.Option(None, help="The id of the project created, or: again"),
-    problem: str | None = typer.Option(None, help="attached, or: again"),
     output: Path | None = typer.Option(None, "-o", "--output", help="Write a table to fill in."),
     filled_in: Path | None = typer.Option(None, "--from", help="Take the verdicts of that table."),
     seen: Path | None = typer.Option(
@@ -56,11 +54,6 @@ def settle(
     by = by_whom(why)
     if accept_ledger:
         return _accept_ledger(key, by)
-    for name, said in (("project", project), ("problem", problem)):
-        if said == "again":
-            again = [*again, name]
-        elif said is not None:
-            sent = [*sent, name if said == "attached" else f"{name}={said}"]
     typed = {"sent": sent, "again": again, "withdraw": withdraw_}
     verdicts = [_read(word, each) for word, them in typed.items() for each in them]
     if filled_in is not None:
@@ -72,7 +65,8 @@ def settle(
     if seen is not None:
         verdicts += _seen(seen, open_, its)
     from_a_file = filled_in is not None or seen is not None
-    if open_ and not verdicts and not from_a_file and not output and _on_a_terminal(as_json):
+    is_seen = sys.stdin.isatty() and sys.stdout.isatty() and not as_json
+    if open_ and is_seen and not (verdicts or from_a_file or output):
         verdicts, by = _asked(open_, by)
     with deciding(key) as (session, campaign):
         settle_all(session, campaign.id, verdicts, by)
@@ -117,10 +111,6 @@ def _read(word: str, typed: str) -> Settlement:
     name = typed if value is None else name
     op = next((op for op in OF_PROJECT if NAMES[op].removesuffix("=ID") == name), None)
     return Settlement(word, "" if op else name, op, value)
-
-
-def _on_a_terminal(as_json: bool) -> bool:
-    return not as_json and sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def _asked(open_: Sequence[Doubt], by: By) -> tuple[list[Settlement], By]:

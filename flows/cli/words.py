@@ -145,14 +145,6 @@ def planned(plan: "Plan", campaign: "CampaignFile") -> Iterator[str]:
     yield from (f"  {heading} {said}" for heading, said in attention(campaign))
 
 
-def in_short(plan: "Plan", campaign: "CampaignFile") -> Iterator[str]:
-    """What a run of many would do with one campaign; `campaign plan` says it in full."""
-    add, invite = counted(plan.add, "candidate"), counted(plan.invite, "email")
-    apart = f"{len(plan.held):,} held, {sum(map(len, campaign.left_out.values())):,} left out"
-    yield f"{plan.key}: {add} to add, {invite} to send, {apart}"
-    yield from (f"  waits     {hold.why}" for hold in (*plan.holds, *plan.waits))
-
-
 def sent(campaign: "CampaignFile") -> Iterator[str]:
     """Which field is sent from which column, with the first value: `Vorname as first_name (Ada)`.
 

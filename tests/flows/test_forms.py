@@ -1,4 +1,4 @@
-"""The forms in Prefect's pages: what they decide is sent, or is not decided."""
+"""The forms in Prefect's pages: what they decide is sent, or they say what to type."""
 
 import asyncio
 from contextlib import nullcontext
@@ -61,23 +61,21 @@ def approved(desk: Desk) -> bool:
         return is_still_approved(facts_of(session, campaign_id))
 
 
-def test_a_plan_that_nothing_would_send_is_not_approved(desk: Desk, prefect: Prefect) -> None:
+def test_where_prefect_begins_no_run_the_decision_stands_and_has_a_command(
+    desk: Desk, prefect: Prefect
+) -> None:
     prefect.is_away = True
     state = approve(desk)
     assert state.is_failed()
-    assert state.message.startswith("stopped: ")
-    assert state.message.endswith("\ncampaign status backend")
-    assert not approved(desk)
-    prefect.is_away = False
-    assert approve(desk).is_completed()
-    assert (approved(desk), prefect.began) == (True, ["backend"])
+    assert " no run (ConnectionError), so nothing is sent yet.\ncampaign run /" in state.message
+    assert approved(desk)
 
 
 def test_what_a_paused_deployment_does_not_send_has_a_command(desk: Desk, prefect: Prefect) -> None:
     prefect.is_paused = True
     state = approve(desk)
     assert state.is_completed()
-    assert " is paused, so nothing is sent.\ncampaign run /" in state.message
+    assert " is paused, so nothing is sent yet.\ncampaign run /" in state.message
     assert (approved(desk), prefect.began) == (True, [])
 
 
@@ -90,18 +88,15 @@ def test_a_verdict_runs_those_who_waited_for_it(desk: Desk, prefect: Prefect) ->
     assert (desk.due(Op.ATTACH), prefect.began) == ([""], ["backend"])
 
 
-def test_what_nothing_would_send_again_stays_unsure(desk: Desk, prefect: Prefect) -> None:
-    prefect.is_away = True
+def test_a_verdict_without_its_reason_decides_nothing(desk: Desk, prefect: Prefect) -> None:
     desk.take_in("Ada")
     desk.adds()
     desk.does(Op.INVITE, "Ada", state=State.UNSURE)
     (doubt,) = desk.call(doubts)
-    words = ("backend", doubt.part_id, "again", "mara", "no email came")
-    assert asyncio.run(settle_campaign.fn(*words)).is_failed()
-    assert desk.state("Ada")[1] == State.UNSURE
-    prefect.is_away = False
-    refused = asyncio.run(settle_campaign.fn(*words[:-1]))  # without a reason
+    words = ("backend", doubt.part_id, "again", "mara")
+    refused = asyncio.run(settle_campaign.fn(*words))
     assert refused.message.startswith("bad input: Say why")
     assert "--why" not in refused.message  # it was a form
-    assert asyncio.run(settle_campaign.fn(*words)).is_completed()
+    assert desk.state("Ada")[1] == State.UNSURE
+    assert asyncio.run(settle_campaign.fn(*words, "no email came")).is_completed()
     assert (desk.state("Ada")[1], prefect.began) == (State.WAITING, ["backend"])

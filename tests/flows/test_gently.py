@@ -6,10 +6,7 @@ import subprocess
 import sys
 import textwrap
 
-import psutil
 import pytest
-
-from flows.gently import end_runs
 
 RUN = """
     import signal, sys, time
@@ -42,30 +39,6 @@ def test_a_worker_lets_its_runs_end_before_it_does(number: signal.Signals) -> No
         assert wrapped.stdout and wrapped.stdout.readline() == "begun\n"
         os.kill(wrapped.pid, number)
         assert wrapped.stdout.read() == "ended gently\n"
-
-
-def test_what_a_killed_worker_leaves_ends_and_what_another_installation_has_goes_on() -> None:
-    """So no more are at work than the worker that comes next may have; another one's go on."""
-    wrapped = [sys.executable, "-m", "flows.gently", sys.executable, "-c"]
-    wrapped += [textwrap.dedent(WORKER), textwrap.dedent(RUN)]
-    command, began = [sys.executable, "-c", textwrap.dedent(RUN), "box 1"], []
-    for home, run, what in (
-        ("ours", "1", command),
-        ("theirs", "2", command),
-        ("ours", "", wrapped),
-        ("ours", "", command),
-    ):
-        of = os.environ | {"PREFECT_HOME": home} | ({"PREFECT__FLOW_RUN_ID": run} if run else {})
-        began.append(subprocess.Popen(what, env=of, stdout=subprocess.PIPE, text=True))
-        assert began[-1].stdout.readline() == "begun\n"
-    end_runs(psutil.Process().children(recursive=True), "box ", PREFECT_HOME="ours")
-    assert began[1].poll() is None
-    others = psutil.Process(began[2].pid).children(recursive=True)
-    assert psutil.STATUS_ZOMBIE not in [each.status() for each in others]
-    began[1].kill(), began[2].terminate()
-    said = [each.communicate()[0] for each in began]
-    # The worker is killed: it would begin others.
-    assert said == ["ended gently\n", "", "ended gently\n", ""]
 
 
 def test_a_worker_that_ends_by_itself_gives_its_exit_code() -> None:

@@ -143,10 +143,6 @@ def test_a_definition_for_each_value_of_a_column(tmp_path: Path) -> None:
     with pytest.raises(BadInput) as refused:
         write_each(folder, export, "Job Name", force=True)
     assert 'Job Name has "Data - withdrew", which is a remark' in str(refused.value.mistakes[0])
-    with pytest.raises(BadInput) as refused:
-        write_each(tmp_path / "more.yaml", export, "Job Name")
-    assert "--from" in refused.value.then
-    assert "more.yaml" not in refused.value.then
 
 
 def test_one_of_several_sheets(tmp_path: Path) -> None:

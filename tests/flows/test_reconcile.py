@@ -26,7 +26,6 @@ from flows import campaign, recovery
 from flows.campaign import run_campaign
 from flows.deployments import POOL, deploy, deploy_forms, make_pool
 from flows.ending import End, Ending
-from flows.gently import STOPPED
 from flows.page import announce
 from flows.reconcile import Watched
 from flows.recovery import GOES_ON, GONE, NEVER_BEGAN, Runs, tidy
@@ -309,8 +308,9 @@ async def test_a_signal_that_no_run_was_listening_for_lets_it_go_on(
         run_campaign, flow_run=await client.read_flow_run(run.id), parameters=asked
     )
     await asyncio.gather(asyncio.ensure_future(engine), return_exceptions=True)
-    state = (await client.read_flow_run(run.id)).state
-    assert (state.name, state.message) == ("AwaitingRetry", STOPPED)
+    assert await state_of(client, run) == "Crashed"
+    await Runs(ledger).go_on(client)
+    assert await state_of(client, run) == "AwaitingRetry"
 
 
 async def test_what_was_solved_is_no_tag_in_the_list_any_more(client) -> None:
@@ -335,6 +335,7 @@ async def test_what_was_asked_for_while_a_run_was_at_work_begins_after_it(client
 
     async def asked_for():
         assert await run_now(client, file, "alone")
+        await tidy(client)
         runs = [run for run in await client.read_flow_runs() if run.deployment_id == there.id]
         for run in (new := [run for run in runs if run.state.name == "Scheduled"]):
             await client.set_flow_run_state(run.id, Pending())  # as a worker does, or tries to

@@ -103,6 +103,9 @@ def test_new_says_what_to_type_next(capsys: pytest.CaptureFixture[str]) -> None:
     Path("an export.csv").write_text(PEOPLE)
     assert app.run(["new", "--from", "an export.csv"]) == 0
     assert "Then type: campaign check 'an export.yaml'" in capsys.readouterr().out
+    words = ["new", "jobs.yaml", "--from", "an export.csv", "--each", "Status", "--force"]
+    assert app.run(words) == 0  # a folder
+    assert "Then type: campaign check jobs\n" in capsys.readouterr().out
 
 
 def test_the_schema_is_printed_for_an_editor(capsys: pytest.CaptureFixture[str]) -> None:
