@@ -33,6 +33,8 @@ def settle(
     ),
     again: list[str] = typer.Option([], help="It did not arrive: the next run sends it again."),
     withdraw_: list[str] = typer.Option([], "--withdraw", help="Send this person nothing more."),
+    project: str | None = typer.Option(None, help="The id of the project created, or: again"),
+    problem: str | None = typer.Option(None, help="attached, or: again"),
     output: Path | None = typer.Option(None, "-o", "--output", help="Write a table to fill in."),
     filled_in: Path | None = typer.Option(None, "--from", help="Take the verdicts of that table."),
     seen: Path | None = typer.Option(
@@ -54,6 +56,10 @@ def settle(
     by = by_whom(why)
     if accept_ledger:
         return _accept_ledger(key, by)
+    for name, said in (("project", project), ("problem", problem)):
+        if said is not None:
+            them = again if said == "again" else sent
+            them.append(name if said in ("again", "attached") else f"{name}={said}")
     typed = {"sent": sent, "again": again, "withdraw": withdraw_}
     verdicts = [_read(word, each) for word, them in typed.items() for each in them]
     if filled_in is not None:
