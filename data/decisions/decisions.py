@@ -96,8 +96,9 @@ def invite(
         emailed = _any_part(session, State.DONE, steps[Op.INVITE])
         if steps[Op.ADD].state is State.REFUSED:
             move(session, steps[Op.ADD], "again")
-        move(session, steps[Op.ADD], "undo")
         move(session, steps[Op.INVITE], "invite")
+        for step in steps.values():
+            move(session, step, "undo")
         lifted = _let_through(session, person) if through else []
         note(session, "invite", by, campaign_id, person.id, steps[Op.INVITE].part_id, lifted)
         done[person.email1] = Invited.AGAIN if emailed else Invited.AFTER_ALL
@@ -207,9 +208,9 @@ def move(session: Session, step: Step, name: str, value: int | None = None, why:
 def step_back(session: Session, steps: OwnSteps, word: str, by: By) -> None:
     """Give up what is still to come, or unsure. People who were added stay added."""
     why = f"{word} by {by.who}" + (f": {by.why}" if by.why else "")
-    move(session, steps[Op.INVITE], "withdraw", why=why)
-    if steps[Op.ADD].state is not State.DONE:
-        move(session, steps[Op.ADD], "withdraw", why=why)
+    for op, step in steps.items():
+        if op is not Op.ADD or step.state is not State.DONE:
+            move(session, step, "withdraw", why=why)
 
 
 def _people(
@@ -267,13 +268,13 @@ def _against_correcting(session: Session, person: Person, steps: OwnSteps) -> st
 
 
 def _against_inviting(session: Session, person: Person, steps: OwnSteps) -> str | None:
-    add, invited = steps[Op.ADD], steps[Op.INVITE]
     if not person.listed:
         return GONE
-    if _any_part(session, State.UNSURE, add, invited):
+    if _any_part(session, State.UNSURE, *steps.values()):
         return UNSURE
     held = holds(session, session.get_one(Campaign, person.campaign_id), [person.id])
-    waits = invited.state is State.WAITING and add.state in (State.WAITING, State.DONE)
+    added, invited = steps[Op.ADD].state, steps[Op.INVITE].state
+    waits = invited is State.WAITING and added in (State.WAITING, State.DONE)
     return DUE if waits and not held else None
 
 

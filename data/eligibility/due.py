@@ -10,7 +10,7 @@ from sqlmodel import Session
 from config.timetable import on_the_wall, span, wave
 from data.campaigns.people import invites_of, own_steps, steps_of
 from data.eligibility.holds import Hold, Kind, Scope, campaign_holds, holds
-from data.store.states import NEEDS, OF_PROJECT, OPEN, Op, State
+from data.store.states import OF_PERSON, OPERATIONS, Op, State
 from data.store.tables import PART, PERSON, REQUEST, STEP, Campaign, now
 
 CLAIMS_WAIT = (Kind.RATE, Kind.THROTTLED)
@@ -22,12 +22,12 @@ def due(session: Session, campaign_id: int, op: Op) -> dict[int, int]:
     Held people are left out. A hold on the whole campaign (`campaign_holds`) leaves all of them
     due.
     """
-    needed = NEEDS.get(op)
-    if needed in OF_PROJECT and own_steps(session, campaign_id)[needed].state is not State.DONE:
+    own, its = own_steps(session, campaign_id), OPERATIONS[op]
+    if any(own[each].state is not State.DONE for each in its.needs if each in own):
         return {}
-    if op in OF_PROJECT:
-        step = own_steps(session, campaign_id)[op]
-        return {step.id: 0} if step.state in OPEN[op] and _anybody(session, campaign_id) else {}
+    if its.own:
+        wanted = own[op].state in its.open and _anybody(session, campaign_id)
+        return {own[op].id: 0} if wanted else {}
     held = holds(session, session.get_one(Campaign, campaign_id))
     waiting = _waiting(session, campaign_id, op, ready=True)
     return {step: person for step, person in waiting if person not in held}
@@ -71,23 +71,24 @@ def turn(
 def _anybody(session: Session, campaign_id: int) -> bool:
     """Whether somebody is to be added or invited: else no project is created."""
     held = holds(session, session.get_one(Campaign, campaign_id))
-    return any(any(to_come(session, campaign_id, op, held)) for op in (Op.ADD, Op.INVITE))
+    return any(any(to_come(session, campaign_id, op, held)) for op in OF_PERSON)
 
 
 def _waiting(session: Session, campaign_id: int, op: Op, *, ready: bool) -> Iterable[Row[Any]]:
     """People whose step is open; with `ready`, only if the step it needs is done."""
-    if op is Op.INVITE and not invites_of(session.get_one(Campaign, campaign_id)).send:
+    its = OPERATIONS[op]
+    if its.emails and not invites_of(session.get_one(Campaign, campaign_id)).send:
         return ()
     waiting = (
         select(STEP.c.id, STEP.c.person_id)
         .join(PERSON, steps_of(STEP, op))
-        .where(STEP.c.campaign_id == campaign_id, PERSON.c.listed, STEP.c.state.in_(OPEN[op]))
+        .where(STEP.c.campaign_id == campaign_id, PERSON.c.listed, STEP.c.state.in_(its.open))
         .order_by(STEP.c.id)
     )
-    if op is Op.INVITE:
-        add = STEP.alias()
-        added = (State.DONE,) if ready else (State.DONE, State.SENDING, *OPEN[Op.ADD])
-        waiting = waiting.join(add, steps_of(add, Op.ADD)).where(add.c.state.in_(added))
+    for before in (each for each in its.needs if each in OF_PERSON):
+        step, coming = STEP.alias(), () if ready else (State.SENDING, *OPERATIONS[before].open)
+        stands = step.c.state.in_((State.DONE, *coming))
+        waiting = waiting.join(step, steps_of(step, before)).where(stands)
     return session.execute(waiting)
 
 

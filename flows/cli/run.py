@@ -17,6 +17,7 @@ from config.settings import service_settings
 from data.campaigns.intake import Allowed
 from data.campaigns.people import known
 from data.store.ledger import Ledger
+from data.store.states import OPERATIONS
 from flows.cli import words
 from flows.cli.prepare import read_all
 from flows.ending import End, Ending
@@ -24,7 +25,6 @@ from flows.server import is_away, prefect_server
 from tasks.plan import Plan, make_plan
 from tasks.status import needs, progress, status_of
 
-BARS = {"add": "adding", "invite": "inviting"}
 WORST_FIRST = (130, 2, 1, 3, 0)
 
 
@@ -132,7 +132,7 @@ def _statuses(ledger: Ledger, plans: Sequence[Plan]) -> list[dict[str, Any]]:
 
 @contextmanager
 def _progress(key: str, ledger: Ledger) -> Iterator[None]:
-    """Bars on a terminal, one for adding and one for inviting, as the ledger has them."""
+    """Bars on a terminal, one for each thing done to people, as the ledger has them."""
     if not sys.stderr.isatty():
         yield
         return
@@ -145,7 +145,7 @@ def _progress(key: str, ledger: Ledger) -> Iterator[None]:
         grid = Table.grid(padding=(0, 1))
         for op, (done, total) in progress(ledger, key).items():
             bar = ProgressBar(total, done, width=40)
-            grid.add_row(f"{key}: {BARS[op]}", bar, f"{done:,} of {total:,}")
+            grid.add_row(f"{key}: {OPERATIONS[op].doing}", bar, f"{done:,} of {total:,}")
         if not grid.rows:
             grid.add_row(f"{key}: starting")
         return grid

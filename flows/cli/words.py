@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TextIO, cast
 import typer
 
 from config.errors import command, plain, printable, some
+from data.store.states import OF_PERSON, OPERATIONS, Op
 
 if TYPE_CHECKING:
     from config.definition import Definition, Project
@@ -128,8 +129,9 @@ def planned(plan: "Plan", campaign: "CampaignFile") -> Iterator[str]:
     yield plan.key
     yield f"  project   {plan.project}, {plan.problem}"
     yield f"  dates     {dates(campaign.definition.project)}"
-    yield f"  add       {counted(plan.add, 'candidate')}"
-    yield f"  invite    {counted(plan.invite, 'email')}"
+    for op in OF_PERSON:
+        what = "email" if OPERATIONS[op].emails else "candidate"
+        yield f"  {op:<9} {counted(plan.to_do[op], what)}"
     yield f"  people    {names(campaign)}"
     more = (*who(campaign), *invitations(campaign.definition), *left_out(campaign))
     for heading, said in more:
@@ -147,7 +149,8 @@ def planned(plan: "Plan", campaign: "CampaignFile") -> Iterator[str]:
 
 def in_short(plan: "Plan", campaign: "CampaignFile") -> Iterator[str]:
     """What a run of many would do with one campaign; `campaign plan` says it in full."""
-    add, invite = counted(plan.add, "candidate"), counted(plan.invite, "email")
+    add = counted(plan.to_do[Op.ADD], "candidate")
+    invite = counted(plan.to_do[Op.INVITE], "email")
     apart = f"{len(plan.held):,} held, {sum(map(len, campaign.left_out.values())):,} left out"
     yield f"{plan.key}: {add} to add, {invite} to send, {apart}"
     yield from (f"  waits     {hold.why}" for hold in (*plan.holds, *plan.waits))
