@@ -15,7 +15,7 @@ from sqlmodel import Session, col
 
 from config.definition import Invites, Project
 from config.errors import NotAsTyped
-from data.store.states import OF_PERSON, Op, State
+from data.store.states import OF_PERSON, OPERATIONS, Op, State
 from data.store.tables import (
     FORGOTTEN,
     PERSON,
@@ -29,7 +29,6 @@ from data.store.tables import (
 )
 
 ERASED = "forgotten:"  # begins the email key of somebody forgotten; a hash follows
-LEDGER_ID = LedgerId.metadata.tables["ledger"].c.uuid
 NAMES = tuple(
     func.coalesce(PERSON.c.fields[name].as_string(), "").label(name)
     for name in ("first_name", "last_name")
@@ -117,16 +116,13 @@ def _everybody(campaign_id: int, *columns: Any) -> Select[Any]:
 
 
 def steps_of(step: Any, op: Op) -> ColumnElement[bool]:
-    """Join a person of PERSON with their step of this operation."""
-    return and_(
-        step.c.campaign_id == PERSON.c.campaign_id,
-        step.c.person_id == PERSON.c.id,
-        step.c.op == op,
-    )
+    """Join a person of PERSON with their step of this operation, or a STEP with its project's."""
+    of, person = (STEP, 0) if OPERATIONS[op].own else (PERSON, PERSON.c.id)
+    return and_(step.c.campaign_id == of.c.campaign_id, step.c.person_id == person, step.c.op == op)
 
 
 def own_steps(session: Session, campaign_id: int, person_id: int = 0) -> dict[Op, Step]:
-    """The two steps of a person, or (0) the project's own: creating it, attaching its problem."""
+    """The steps of a person, or (0) the project's own: creating it, attaching its problem."""
     return {step.op: step for step in session.scalars(_OWN, {"of": campaign_id, "who": person_id})}
 
 
@@ -153,7 +149,7 @@ def hashed(uuid: str, texts: Iterable[str]) -> dict[str, str]:
 
 def signs(session: Session, texts: Iterable[str]) -> dict[str, str]:
     """Hash each text with this ledger's uuid."""
-    return hashed(str(session.scalar(select(LEDGER_ID))), texts)
+    return hashed(str(session.scalar(select(col(LedgerId.uuid)))), texts)
 
 
 def forgotten_among(

@@ -21,7 +21,7 @@ from data.campaigns.people import forgotten_among, known_person, own_steps
 from data.eligibility import do_not_contact
 from data.eligibility.evidence import facts_of
 from data.eligibility.holds import Kind, holds
-from data.store.states import WORDS, Op, State, back_to
+from data.store.states import WORDS, Op, State
 from data.store.tables import DO_NOT_CONTACT, PART, Campaign, Decision, Part, Person, Step
 
 NOBODY = "is not a candidate of this campaign"
@@ -191,7 +191,9 @@ def move(session: Session, step: Step, name: str, value: int | None = None, why:
     if step.state not in word.fits:
         return False
     part = session.get(Part, step.part_id) if step.part_id is not None else None
-    step.state = word.step or back_to(part.state if part else None)
+    stood = part.state if part else None
+    back = stood if stood in (State.DONE, State.REFUSED, State.UNSURE) else State.WAITING
+    step.state = word.step or back
     step.why = why or None
     if value is not None:
         step.service_id = value

@@ -23,12 +23,13 @@ def due(session: Session, campaign_id: int, op: Op) -> dict[int, int]:
     due.
     """
     own, its = own_steps(session, campaign_id), OPERATIONS[op]
-    if any(own[each].state is not State.DONE for each in its.needs if each in own):
+    ready = all(own[each].state is State.DONE for each in its.needs if each in own)
+    if not ready or (its.own and own[op].state not in its.open):
         return {}
-    if its.own:
-        wanted = own[op].state in its.open and _anybody(session, campaign_id)
-        return {own[op].id: 0} if wanted else {}
     held = holds(session, session.get_one(Campaign, campaign_id))
+    if its.own:  # nothing is created if nobody is to be added or invited
+        anybody = any(any(to_come(session, campaign_id, each, held)) for each in OF_PERSON)
+        return {own[op].id: 0} if anybody else {}
     waiting = _waiting(session, campaign_id, op, ready=True)
     return {step: person for step, person in waiting if person not in held}
 
@@ -68,14 +69,8 @@ def turn(
     return list(waiting)[: current.room], None
 
 
-def _anybody(session: Session, campaign_id: int) -> bool:
-    """Whether somebody is to be added or invited: else no project is created."""
-    held = holds(session, session.get_one(Campaign, campaign_id))
-    return any(any(to_come(session, campaign_id, op, held)) for op in OF_PERSON)
-
-
 def _waiting(session: Session, campaign_id: int, op: Op, *, ready: bool) -> Iterable[Row[Any]]:
-    """People whose step is open; with `ready`, only if the step it needs is done."""
+    """People whose step is open; with `ready`, only if the steps it needs are done."""
     its = OPERATIONS[op]
     if its.emails and not invites_of(session.get_one(Campaign, campaign_id)).send:
         return ()

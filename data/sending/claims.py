@@ -7,11 +7,12 @@ from typing import Any
 from sqlalchemy import Row, Select, bindparam, func, insert, literal, select, update
 from sqlmodel import Session
 
+from data.campaigns.people import steps_of
 from data.eligibility.evidence import ABOUT, WHOSE, facts_of
 from data.eligibility.holds import Hold, Scope, kept_back
 from data.sending.outcomes import refusals
 from data.store.ledger import NEWEST, LedgerGone, place_of
-from data.store.states import OF_PROJECT, OPERATIONS, Op, State
+from data.store.states import OPERATIONS, Op, State
 from data.store.tables import PART, PERSON, REQUEST, STEP, now, one_of
 
 
@@ -31,8 +32,7 @@ class Claim:
 
 
 ClaimResult = Claim | Hold | None
-"""The result of a claim. Hold: more than single people are held. None: nobody is due any more.
-"""
+"""Hold: more than single people are held. None: nobody is due any more."""
 
 
 def claim(
@@ -115,12 +115,7 @@ def _free(op: Op) -> Select[Any]:
         free = free.join(PERSON, PERSON.c.id == STEP.c.person_id).join(*WHOSE)
         free = free.add_columns(*ABOUT, PERSON.c.fields)
     for before, step in needed.items():
-        free = free.join(
-            step,
-            (step.c.campaign_id == STEP.c.campaign_id)
-            & (step.c.person_id == (0 if before in OF_PROJECT else STEP.c.person_id))
-            & (step.c.op == before),
-        ).where(step.c.state == State.DONE)
+        free = free.join(step, steps_of(step, before)).where(step.c.state == State.DONE)
     return free.order_by(STEP.c.id)
 
 

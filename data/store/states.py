@@ -73,7 +73,7 @@ class Word:
     """What one word of a person does to a step, and to the part that counts for it."""
 
     fits: tuple[State, ...]  # where the step may stand
-    step: State | None  # where it goes; None: back to where its part stands (`back_to`)
+    step: State | None  # where it goes; None: back to where its part stands
     part: State | None = None  # where an unsure part goes; None: it stays
     again: bool = False  # begins the next generation: one more is allowed to count
 
@@ -86,8 +86,3 @@ WORDS = {
     "invite": Word((State.DONE, State.REFUSED, State.GIVEN_UP), State.WAITING, again=True),
 }
 """A step where a word does not fit stays as it is. SENDING fits none: its answer comes first."""
-
-
-def back_to(part: State | None) -> State:
-    """Where a step stands again once its withdrawal is undone, by the state of its part."""
-    return part if part in (State.DONE, State.REFUSED, State.UNSURE) else State.WAITING

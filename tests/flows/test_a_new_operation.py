@@ -11,7 +11,7 @@ from data.store.ledger import Ledger
 from data.store.states import OF_PERSON, OPERATIONS, Op
 from data.store.tables import PERSON, STEP
 from flows import campaign, rehearse, steps
-from tasks.sending.run import Run
+from tasks.sending.run import CampaignRun
 from tasks.service.client import Service
 
 OLD = Path(__file__).parents[1] / "data" / "ledger-1.0.db"
@@ -29,7 +29,7 @@ def test_a_new_operation_is_known_everywhere(tmp_path: Path) -> None:
         "OPERATIONS in data/store/states.py": OPERATIONS,
         "a migration in data/store/migrations: a step for whoever is in a ledger already": have_it,
         "Service in tasks/service/client.py": vars(Service),
-        "Run in tasks/sending/run.py": vars(Run),
+        "CampaignRun in tasks/sending/run.py": vars(CampaignRun),
         "a task in flows/steps.py": tasks.values(),
         "flows/campaign.py": [op for name, op in tasks.items() if f"await {name}(" in flow],
         "flows/rehearse.py": [op for op in Op if f"await run.{op}(" in rehearsal],

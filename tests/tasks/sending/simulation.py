@@ -19,7 +19,7 @@ from sqlmodel import Session, select
 
 from config.errors import CampaignError
 from config.settings import Settings
-from data.campaigns.history import history
+from data.campaigns.history import events_of
 from data.decisions import decisions, doubts
 from data.decisions.decisions import By
 from data.sending.runs import recover
@@ -154,7 +154,7 @@ class History:
     def story(self) -> str:
         """All that happened, was written down and reached the service, in order."""
         with self.ledger.reading() as session:
-            events = history(session, self.campaign_id)
+            events = events_of(session, self.campaign_id)
         told = [*self.told]
         for each in events:
             came = f"{each.came or each.who} {each.words}".rstrip()
