@@ -1,7 +1,7 @@
 """`run --rehearse`: what would happen, in a sandbox, with a ledger of its own.
 
 The real definition and its people, with invented addresses, and nothing that waits: no approval,
-no pilot, no hours. The steps are those of the flow, without Prefect.
+no pilot, no hours. Its calls are those of the flow, without Prefect.
 """
 
 import asyncio
@@ -49,12 +49,7 @@ async def _rehearse(read: CampaignFile) -> Counter[str]:
                 async with sending(
                     ledger, held, plan.campaign_id, settings, asyncio.Event()
                 ) as run:
-                    await run.create()
-                    await run.attach()
-                    for batch in run.to_add():
-                        await run.add(batch)
-                    for part in run.turns():
-                        await run.invite(part)
+                    await run.everything()
         return Counter(entry["op"] for entry in service.entries())
 
 

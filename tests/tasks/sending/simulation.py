@@ -32,7 +32,6 @@ from data.store.tables import Part, Person, Step
 from tasks.sending import run as module
 from tasks.sending.run import sending
 from tests.data.sending import small
-from tests.tasks.sending.desk import all_of_it
 from tests.tasks.sending.simulated_service import LONGEST, Client, Killed, Service
 
 BEGAN = datetime(2026, 12, 1, 9, tzinfo=UTC)
@@ -184,7 +183,7 @@ class History:
             module.Service = client  # type: ignore[misc]
             sends = sending(opened, held, self.campaign_id, self.settings, stop)
             async with sends as run:
-                await all_of_it(run)
+                await run.everything()
 
     async def time(self) -> None:
         await asyncio.sleep(self.rng.choice((0.05, 0.2, 0.5, 1, 3, 20, 60)))
