@@ -94,11 +94,9 @@ def invite(
     done = {}
     for person, steps in people:
         emailed = _any_part(session, State.DONE, steps[Op.INVITE])
-        if steps[Op.ADD].state is State.REFUSED:
-            move(session, steps[Op.ADD], "again")
         move(session, steps[Op.INVITE], "invite")
         for step in steps.values():
-            move(session, step, "undo")
+            move(session, step, "again" if step.state is State.REFUSED else "undo")
         lifted = _let_through(session, person) if through else []
         note(session, "invite", by, campaign_id, person.id, steps[Op.INVITE].part_id, lifted)
         done[person.email1] = Invited.AGAIN if emailed else Invited.AFTER_ALL

@@ -36,6 +36,5 @@ def test_a_new_operation_is_known_everywhere(tmp_path: Path) -> None:
         "flows/campaign.py": [op for name, op in tasks.items() if f"await {name}(" in flow],
         "sandbox/api.py": [op for op in Op if f'"{op}"' in sandbox],
     }
-    assert [
-        f"{op}: {place}" for place, known in places.items() for op in Op if op not in known
-    ] == []
+    lacks = [f"{op}: {place}" for place, known in places.items() for op in Op if op not in known]
+    assert not lacks, "\n".join(lacks)
