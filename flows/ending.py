@@ -17,6 +17,7 @@ from data.decisions.doubts import doubts
 from data.eligibility.holds import Hold, Kind, holds
 from data.store.lease import AtWork
 from data.store.ledger import Ledger
+from data.store.states import OF_PERSON
 from tasks.plan import Plan
 from tasks.sending.gate import EndedEarly, How
 from tasks.status import Need, needs, so_far, summary
@@ -156,7 +157,8 @@ def _held(plan: Plan, hold: Hold, far: str) -> Ending:
         plan.key, End.ATTENTION, sentence, hold.type_this, fingerprint=_fingerprint(same)
     )
     if hold.kind is Kind.APPROVAL:
-        sentence += f" Plan {plan.code}: {plan.add:,} to add, {plan.invite:,} to invite."
+        people = ", ".join(f"{plan.to_do[op]:,} to {op}" for op in OF_PERSON)
+        sentence += f" Plan {plan.code}: {people}."
         return replace(ending, kind=End.APPROVAL, sentence=sentence, fingerprint=plan.code)
     if hold.kind is Kind.PILOT and hold.type_this == command("approve", plan.key):
         return replace(ending, kind=End.APPROVAL)

@@ -1,7 +1,7 @@
 """`run --rehearse`: what would happen, in a sandbox, with a ledger of its own.
 
 The real definition and its people, with invented addresses, and nothing that waits: no approval,
-no pilot, no hours. The steps are those of the flow, without Prefect.
+no pilot, no hours. Its calls are those of the flow, without Prefect.
 """
 
 import asyncio
@@ -17,16 +17,10 @@ from config.reading import CampaignFile
 from config.settings import Settings
 from data.store.lease import lease
 from data.store.ledger import Ledger
+from data.store.states import OPERATIONS
 from sandbox.server import Sandbox
 from tasks.plan import make_plan
 from tasks.sending.run import sending
-
-SAYS = {
-    "create": "projects created",
-    "attach": "problems attached",
-    "add": "requests that add people",
-    "invite": "invitations sent",
-}
 
 
 def rehearsed(campaigns: Sequence[CampaignFile], *, as_json: bool) -> None:
@@ -37,8 +31,8 @@ def rehearsed(campaigns: Sequence[CampaignFile], *, as_json: bool) -> None:
         return
     for key, done in counts.items():
         print(f"{key}, rehearsed in a sandbox with invented addresses:")
-        for op, says in SAYS.items():
-            print(f"  {says}: {done[op]:,}")
+        for op, its in OPERATIONS.items():
+            print(f"  requests for {its.doing}: {done[op]:,}")
     print("Nothing left this machine, and your ledger is as it was.")
 
 
@@ -55,12 +49,7 @@ async def _rehearse(read: CampaignFile) -> Counter[str]:
                 async with sending(
                     ledger, held, plan.campaign_id, settings, asyncio.Event()
                 ) as run:
-                    await run.create()
-                    await run.attach()
-                    for batch in run.to_add():
-                        await run.add(batch)
-                    for part in run.turns():
-                        await run.invite(part)
+                    await run.everything()
         return Counter(entry["op"] for entry in service.entries())
 
 

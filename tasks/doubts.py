@@ -8,7 +8,7 @@ from config.errors import BadInput, Mistake
 from config.sheets.files import read_file
 from config.sheets.table import read_table
 from data.decisions.doubts import VERDICTS, Doubt, Settlement
-from data.store.states import Op
+from data.store.states import OPERATIONS, Op
 from tasks.outputs.exports import as_csv
 from tasks.service.exchange import Phase
 
@@ -16,12 +16,6 @@ COLUMNS = (
     *("number", "step", "email1", "first_name", "last_name", "sent at", "how far it got"),
     *("answer", "allowed verdicts", "verdict", "id"),
 )
-STEPS = {
-    Op.CREATE: "create the project",
-    Op.ATTACH: "attach the problem",
-    Op.ADD: "add",
-    Op.INVITE: "invite",
-}
 
 
 def how_far(doubt: Doubt) -> str:
@@ -35,8 +29,9 @@ def described(doubt: Doubt) -> str:
     """Describe a doubt on one line, with its evidence."""
     name = f" {doubt.first_name} {doubt.last_name}".rstrip()
     whom = f" {doubt.email1}{f' ({name.strip()})' if name else ''}" if doubt.email1 else ""
+    whom = f" {OPERATIONS[doubt.op].what}" if OPERATIONS[doubt.op].own else whom
     said = f': "{doubt.answer}"' if doubt.answer else ""
-    return f"{STEPS[doubt.op]}{whom}: {how_far(doubt)}{said} (sent {_when(doubt)})"
+    return f"{doubt.op}{whom}: {how_far(doubt)}{said} (sent {_when(doubt)})"
 
 
 def to_fill_in(doubts: Iterable[Doubt]) -> bytes:

@@ -1,5 +1,6 @@
 """Plan a run: take the campaign into the ledger, and make no request."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from data.eligibility import do_not_contact
 from data.eligibility.due import to_come, turn
 from data.eligibility.holds import Hold, Kind, Scope, campaign_holds, code_now, holds
 from data.store.ledger import Ledger
-from data.store.states import OPEN, Op
+from data.store.states import OF_PERSON, OF_PROJECT, OPERATIONS, Op
 from data.store.tables import Campaign
 
 
@@ -36,7 +37,7 @@ class HeldPerson:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a run would do now. `add` and `invite` count people; `invite` counts those to add, too.
+    """What a run would do now. `to_do` counts steps; to invite also people who are added first.
 
     `holds` stop the run until a person decides. `waits` end by themselves, or stop invitations
     only, as until the pilot's email is approved. `code` identifies exactly this plan. `unresolved`
@@ -48,10 +49,7 @@ class Plan:
     file: Path
     digest: str
     code: str
-    create: bool
-    attach: bool
-    add: int
-    invite: int
+    to_do: Mapping[Op, int]
     unsure: int
     holds: list[Hold]
     waits: list[Hold]
@@ -64,7 +62,7 @@ class Plan:
     @property
     def nothing_due(self) -> bool:
         """Whether a run would make no request at all."""
-        return not (self.create or self.attach or self.add or self.invite)
+        return not any(self.to_do.values())
 
     @property
     def sends(self) -> bool:
@@ -123,15 +121,16 @@ def _as_it_stands(session: Session, read: CampaignFile, intake: Intake) -> Plan:
     """Read the plan off the ledger; nothing is written."""
     campaign = session.get_one(Campaign, intake.campaign_id)
     held = holds(session, campaign)
-    add, invite = (len([*to_come(session, campaign.id, op, held)]) for op in (Op.ADD, Op.INVITE))
     own = own_steps(session, campaign.id)
-    wanted = {op: bool(add or invite) and own[op].state in OPEN[op] for op in own}
+    people = {op: len([*to_come(session, campaign.id, op, held)]) for op in OF_PERSON}
+    anybody = any(people.values())
+    to_do = {op: int(anybody and own[op].state in OPERATIONS[op].open) for op in OF_PROJECT}
     code = code_now(session, campaign.id, held)
     found = campaign_holds(session, campaign, code=code)
     in_waves = bool(invites_of(campaign).waves) and not found
     next_wave = turn(session, campaign.id)[1] if in_waves else None
     stops = [hold for hold in found if hold.scope is Scope.CAMPAIGN and hold.until is None]
-    if not (add or invite):
+    if not anybody:
         stops = [hold for hold in stops if hold.kind is not Kind.APPROVAL]
     problem, title = own[Op.ATTACH].service_id, read.definition.problem.title
     number = f" ({problem})" if problem is not None else ""
@@ -141,10 +140,7 @@ def _as_it_stands(session: Session, read: CampaignFile, intake: Intake) -> Plan:
         file=read.file,
         digest=read.digest,
         code=code,
-        create=wanted[Op.CREATE],
-        attach=wanted[Op.ATTACH],
-        add=add,
-        invite=invite,
+        to_do=to_do | people,
         unsure=len(doubts(session, campaign.id)),
         holds=stops,
         waits=[h for h in (*found, next_wave) if h and (h.until or h.scope is Scope.INVITES)],
@@ -152,7 +148,7 @@ def _as_it_stands(session: Session, read: CampaignFile, intake: Intake) -> Plan:
         intake=intake,
         project=_project(read, own[Op.CREATE].service_id),
         problem=f"problem {problem}" if title is None else f'problem "{title}"{number}',
-        unresolved=title if own[Op.ATTACH].state in OPEN[Op.ATTACH] else None,
+        unresolved=title if own[Op.ATTACH].state in OPERATIONS[Op.ATTACH].open else None,
     )
 
 

@@ -4,7 +4,7 @@ from config.settings import Settings
 from data.campaigns.people import find, own_steps
 from data.sending.outcomes import throttle
 from data.store.ledger import Ledger
-from data.store.states import OPEN, Op
+from data.store.states import OPERATIONS, Op
 from tasks.service.auth import Unreachable
 from tasks.service.client import Service
 from tasks.service.problems import problem_titled
@@ -29,12 +29,12 @@ async def ask_service(key: str, ledger: Ledger, settings: Settings) -> None:
         campaign = find(session, key)
         attach = own_steps(session, campaign.id)[Op.ATTACH]
         title = (campaign.spec or {}).get("problem", {}).get("title")
-    if title is None or attach.state not in OPEN[Op.ATTACH]:
+    if title is None or attach.state not in OPERATIONS[Op.ATTACH].open:
         return
     found = problem_titled(title, problems).id
     if found != attach.service_id:
         with ledger.writing() as session:
             attach = own_steps(session, campaign.id)[Op.ATTACH]
-            if attach.state in OPEN[Op.ATTACH]:
+            if attach.state in OPERATIONS[Op.ATTACH].open:
                 attach.service_id = found
                 session.add(attach)

@@ -14,7 +14,7 @@ from config.sheets.left_out import marked_rows
 from config.sheets.table import grids_of, read_table
 from data.campaigns.people import rows
 from data.eligibility.holds import holds
-from data.store.states import State
+from data.store.states import Op, State
 from data.store.tables import Campaign
 
 UNKNOWN = (
@@ -34,7 +34,7 @@ def whom(
     emails: list[str] = []
     notes: list[str] = []
     everybody = rows(session, campaign.id)
-    invited = [row.person_id for row in everybody if row.invite is State.DONE]
+    invited = [row.person_id for row in everybody if row.states[Op.INVITE] is State.DONE]
     held = holds(session, campaign, invited)
     keys = {row.email_key for row in everybody}
     only = _addresses(listed, keys, notes) if listed else keys
@@ -42,7 +42,7 @@ def whom(
     others: Counter[str] = Counter()
     for row in everybody:
         why_not = {
-            "not invited yet, or not any more": row.invite is not State.DONE,
+            "not invited yet, or not any more": row.states[Op.INVITE] is not State.DONE,
             "the pilot": row.person_id == campaign.pilot_id,
             f"in {finished}": row.email_key in done,
             f"not in {listed}": row.email_key not in only,

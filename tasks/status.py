@@ -14,7 +14,7 @@ from data.decisions.doubts import doubts, leftovers
 from data.eligibility.due import to_come
 from data.eligibility.holds import Hold, campaign_holds, holds
 from data.store.ledger import Ledger
-from data.store.states import Op, State
+from data.store.states import OF_PERSON, OPERATIONS, Op, State
 from data.store.tables import Campaign
 from tasks.outputs.links import embed_url
 
@@ -50,8 +50,7 @@ def status_of(session: Session, key: str, held: Held | None = None) -> dict[str,
         | {
             "email1": row.email1,
             "candidate_id": row.candidate_id,
-            "add": _word_of(row.add),
-            "invite": _word_of(row.invite),
+            **{str(op): _word_of(state) for op, state in row.states.items()},
             "embed_url": embed_url(campaign.app_url, found["project_id"], row.candidate_id),
             "why": why,
             "stands": word,
@@ -71,10 +70,10 @@ def summary(session: Session, key: str, held: Held) -> dict[str, Any]:
     own, send = own_steps(session, campaign.id), invites_of(campaign).send
     words: Counter[str] = Counter()
     everybody = added = 0
-    for kind in alike(session, campaign.id, held):
-        words[_standing(kind, held=kind.held, send=send)] += kind.number
-        everybody += kind.number
-        added += kind.number if kind.add is State.DONE else 0
+    for states, listed, is_held, number in alike(session, campaign.id, held):
+        words[_standing(states, listed=listed, held=is_held, send=send)] += number
+        everybody += number
+        added += number if states[Op.ADD] is State.DONE else 0
     counts = {"candidates": everybody, "added": added}
     counts |= {word: words[word] for word in COUNTED if word != GONE or word in words}
     return {
@@ -95,10 +94,11 @@ def progress(ledger: Ledger, key: str) -> dict[Op, tuple[int, int]]:
         if campaign is None:
             return {}
         kinds = list(alike(session, campaign.id, ()))
-        ops = (Op.ADD, Op.INVITE) if invites_of(campaign).send else (Op.ADD,)
+        send = invites_of(campaign).send
+    ops = [op for op in OF_PERSON if send or not OPERATIONS[op].emails]
     left: dict[Op, Counter[State]] = {op: Counter() for op in ops}
-    for kind, op in product(kinds, ops):
-        left[op][kind.add if op is Op.ADD else kind.invite] += kind.number
+    for (states, _, _, number), op in product(kinds, ops):
+        left[op][states[op]] += number
     return {op: (n[State.DONE], n.total() - n[State.GIVEN_UP]) for op, n in left.items()}
 
 
@@ -108,21 +108,21 @@ def standing_of(row: PersonRow, held: Held, *, send: bool) -> tuple[str, str | N
     A run's sentence, status, the report, and Prefect's page all count by it.
     """
     hold = held.get(row.person_id)
-    word = _standing(row, held=hold is not None, send=send)
+    word = _standing(row.states, listed=row.listed, held=hold is not None, send=send)
     if word == GONE:
         return word, "no longer in the file"
     return word, row.why or (hold.why if hold and word != "added" else None)
 
 
-def _standing(row: Any, *, held: bool, send: bool) -> str:
+def _standing(states: Mapping[Op, State], *, listed: bool, held: bool, send: bool) -> str:
     for state, word in _WORDS.items():
-        if state in (row.add, row.invite) and (row.listed or state is not State.REFUSED):
+        if state in states.values() and (listed or state is not State.REFUSED):
             return word
-    if row.invite is State.DONE:
+    if states[Op.INVITE] is State.DONE:
         return "invited"
-    if row.add is State.DONE and not send:
+    if states[Op.ADD] is State.DONE and not send:
         return "added"
-    if not row.listed:
+    if not listed:
         return GONE
     return "held" if held else "waiting"
 
@@ -158,20 +158,20 @@ def needs(session: Session, key: str, held: Held | None = None) -> Iterator[Need
         many = "request has an unknown result" if unsure == 1 else "requests have unknown results"
         yield Need("unsure", f"{unsure:,} {many}", command("settle", key))
     held = holds(session, campaign) if held is None else held
-    if any(any(to_come(session, campaign.id, op, held)) for op in (Op.ADD, Op.INVITE)):
+    if any(any(to_come(session, campaign.id, op, held)) for op in OF_PERSON):
         for hold in campaign_holds(session, campaign):
             if hold.type_this is not None or (hold.until is None and not hold.except_person):
                 yield Need(str(hold.kind), hold.why, hold.type_this)
     for op, step in own_steps(session, campaign.id).items():
         if step.state is State.REFUSED:
-            what = "the project" if op is Op.CREATE else "its problem"
-            yield Need("refused", f"the service refused {what}: {step.why}", None)
+            why = f"the service refused {OPERATIONS[op].what}: {step.why}"
+            yield Need("refused", why, None)
     by_id = {row.person_id: row for row in rows(session, campaign.id, held)}
     for person, hold in held.items():
         if person in by_id:
             yield Need("held", f"{by_id[person].email1} {hold.why}", hold.type_this)
     for row in by_id.values():
-        if State.REFUSED in (row.add, row.invite) and row.listed:
+        if State.REFUSED in row.states.values() and row.listed:
             typed = command("invite", key, row.email1, "--why", "TEXT")
             yield Need("refused", f"{row.email1}: the service said no ({row.why})", typed)
 
@@ -185,7 +185,7 @@ def waits(session: Session, key: str) -> list[str]:
 def left_over(session: Session, key: str) -> Iterator[Need]:
     """What a person may want to remove at the service. It stops nothing."""
     for op, number in leftovers(session, find(session, key).id):
-        what = "project" if op is Op.CREATE else "candidate"
+        what = "project" if OPERATIONS[op].own else "candidate"
         which = f" {number}" if number is not None else ""
         why = f"the service may have one more {what}{which}; remove it in the web application"
         yield Need("left over", why, command("history", key))

@@ -6,8 +6,12 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 MEMORY, ROOM = Path("/dev/shm"), 4 * 2**30
 
@@ -39,3 +43,13 @@ def _data_directory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data")))
         yield
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator["Browser"]:
+    from playwright.sync_api import sync_playwright
+
+    path = shutil.which("chromium") or pytest.fail("this needs Chromium")
+    arguments = ["--no-sandbox", "--disable-gpu"]
+    with sync_playwright() as playwright:
+        yield playwright.chromium.launch(executable_path=path, args=arguments)

@@ -13,7 +13,7 @@ from config.emails import email_key
 from config.errors import NotAsTyped
 from data.campaigns.people import known_person
 from data.store.receipts import ACCEPT
-from data.store.states import Op, State
+from data.store.states import OPERATIONS, State
 from data.store.tables import DECISION, DO_NOT_CONTACT, PART, PERSON, REQUEST, RUN, STEP, Campaign
 
 
@@ -69,15 +69,10 @@ def _requests(session: Session, campaign_id: int, person_id: int | None) -> Iter
         counts = Counter(_CAME.get(state, str(state)) for state in states)
         came = ", ".join(f"{n} {word}" if len(counts) > 1 else word for word, n in counts.items())
         sent = rows[0]
-        about = _about(sent.op, [row.email1 or "" for row in rows])
+        people = f"{len(rows):,} people" if rows[1:] else sent.email1 or "somebody forgotten"
+        about = OPERATIONS[sent.op].what if OPERATIONS[sent.op].own else people
         words = sent.answer or sent.evidence or ""
         yield Event(sent.claimed_at, str(sent.op), about, came, "", words, sent.status)
-
-
-def _about(op: Op, emails: list[str]) -> str:
-    if op in (Op.CREATE, Op.ATTACH):
-        return "the project" if op is Op.CREATE else "its problem"
-    return (emails[0] or "somebody forgotten") if len(emails) == 1 else f"{len(emails):,} people"
 
 
 def _decisions(session: Session, campaign_id: int, person_id: int | None) -> Iterator[Event]:

@@ -30,7 +30,7 @@ from data.campaigns.people import (
     own_steps,
     signs,
 )
-from data.store.states import OPEN, Op, State
+from data.store.states import OF_PERSON, OF_PROJECT, OPERATIONS, Op, State
 from data.store.tables import CAMPAIGN, PERSON, STEP, Campaign, Decision, Person, Step, one_of
 
 AT_ONCE = 5_000  # people in one statement: a large file takes little memory
@@ -154,7 +154,7 @@ def add_people(session: Session, campaign_id: int, new: Mapping[str, Sent]) -> N
             for key in keys[at : at + AT_ONCE]
         ]
         session.execute(insert(PERSON), people)
-    for op in (Op.ADD, Op.INVITE) if new else ():
+    for op in OF_PERSON if new else ():
         session.execute(_THEIR_STEPS, {"of": campaign_id, "op": op})
 
 
@@ -227,7 +227,7 @@ def _first(session: Session, read: CampaignFile, settings: Settings) -> Campaign
     campaign.paused_until = session.scalar(select(func.max(CAMPAIGN.c.paused_until)).where(there))
     session.add(campaign)
     session.flush()
-    session.add_all(Step(campaign_id=campaign.id, op=op) for op in (Op.CREATE, Op.ATTACH))
+    session.add_all(Step(campaign_id=campaign.id, op=op) for op in OF_PROJECT)
     session.flush()
     return campaign
 
@@ -238,11 +238,11 @@ def _follow(session: Session, campaign: Campaign, read: CampaignFile) -> tuple[s
     create, attach, asked = own[Op.CREATE], own[Op.ATTACH], definition.problem
     people = not isinstance(definition.candidates, PeopleTable)  # they have rows of their own
     spec = definition.model_dump(mode="json", exclude={"candidates"} if people else None)
-    if create.state in OPEN[Op.CREATE]:
+    if create.state in OPERATIONS[Op.CREATE].open:
         create.service_id = definition.project.id
         create.state = State.WAITING if definition.project.id is None else State.DONE
     same_title = before.get("problem", {}).get("title") == asked.title
-    if attach.state in OPEN[Op.ATTACH]:
+    if attach.state in OPERATIONS[Op.ATTACH].open:
         # The same title needs no new answer of the service.
         attach.service_id = attach.service_id if asked.title and same_title else asked.id
         attach.state = State.WAITING
@@ -270,13 +270,12 @@ def _refuse_another(
         says = on_the_wall(now, project.timezone) if now else "nothing of its end"
         of = {"before": on_the_wall(sent, project.timezone), "after": says, "typed": typed}
         raise EndsLater(key=campaign.key, file=read.file.name, **of)
-    for op, step in own.items():
-        part, name = ("project", "name") if op is Op.CREATE else ("problem", "title")
+    for op, part, name in ((Op.CREATE, "project", "name"), (Op.ATTACH, "problem", "title")):
         was, says, number = (campaign.spec or {})[part][name], asked[part][name], asked[part]["id"]
-        alike = number == step.service_id if number is not None else _plain(says) == _plain(was)
+        alike = number == own[op].service_id if number is not None else _plain(says) == _plain(was)
         kept = op is Op.CREATE and allowed.project
-        if not (alike or kept or step.state in OPEN[op]):
-            before = f'{part} "{was}"' if was else f"{part} {step.service_id}"
+        if not (alike or kept or own[op].state in OPERATIONS[op].open):
+            before = f'{part} "{was}"' if was else f"{part} {own[op].service_id}"
             after = f'{part} "{says}"' if says else f"{part} {number}"
             of = {"file": read.file.name, "then": renamed if op is Op.CREATE else ""}
             raise KeyInUse(key=campaign.key, before=before, after=after, **of)

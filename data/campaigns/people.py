@@ -15,7 +15,7 @@ from sqlmodel import Session, col
 
 from config.definition import Invites, Project
 from config.errors import NotAsTyped
-from data.store.states import Op, State
+from data.store.states import OF_PERSON, OPERATIONS, Op, State
 from data.store.tables import (
     FORGOTTEN,
     PERSON,
@@ -29,7 +29,6 @@ from data.store.tables import (
 )
 
 ERASED = "forgotten:"  # begins the email key of somebody forgotten; a hash follows
-LEDGER_ID = LedgerId.metadata.tables["ledger"].c.uuid
 NAMES = tuple(
     func.coalesce(PERSON.c.fields[name].as_string(), "").label(name)
     for name in ("first_name", "last_name")
@@ -43,21 +42,16 @@ class NoSuchCampaign(NotAsTyped):
 
 @dataclass(frozen=True, slots=True)
 class PersonRow:
-    """One person of a campaign, as status, links and results show them.
+    """One person of a campaign, as status, links and results show them."""
 
-    `add` and `invite` are the states of their two steps, `candidate_id` is the service's.
-    `listed` is false once they are gone from the file.
-    """
-
+    states: Mapping[Op, State]
     person_id: int
     email_key: str
     email1: str
-    candidate_id: int | None
-    add: State
-    invite: State
+    candidate_id: int | None  # the service's
     why: str | None
     fields: dict[str, Any]
-    listed: bool = True
+    listed: bool  # false once they are gone from the file
 
 
 def find(session: Session, key: str) -> Campaign:
@@ -87,50 +81,48 @@ def rows(
 
     With `held`: only these people, and those who were refused.
     """
-    columns = (PERSON.c.id, PERSON.c.email_key, PERSON.c.email1, _add.c.service_id)
-    states = (_add.c.state, _invite.c.state, func.coalesce(_invite.c.why, _add.c.why))
-    them = _everybody(campaign_id, *columns, *states, PERSON.c.fields, PERSON.c.listed)
+    columns = (PERSON.c.id, PERSON.c.email_key, PERSON.c.email1, _their[Op.ADD].c.service_id)
+    why = func.coalesce(*(_their[op].c.why for op in reversed(OF_PERSON)))
+    them = _everybody(campaign_id, *columns, why, PERSON.c.fields, PERSON.c.listed)
     if held is not None:
         refused = (STEP.c.campaign_id == campaign_id) & (STEP.c.state == State.REFUSED)
-        theirs = select(STEP.c.person_id).where(refused, STEP.c.op.in_((Op.ADD, Op.INVITE)))
+        theirs = select(STEP.c.person_id).where(refused, STEP.c.op.in_(OF_PERSON))
         them = them.where(PERSON.c.id.in_(union_all(theirs, keys("held", PERSON.c.id.type))))
     found = session.execute(them.order_by(PERSON.c.id), {"held": dict.fromkeys(held or ())})
-    return [PersonRow(*row) for row in found]
+    return [PersonRow(*row) for row in map(_with_states, found)]
 
 
 def alike(session: Session, campaign_id: int, held: Collection[int]) -> Iterable[Any]:
-    """Count the people of `rows`: the `number` of those who agree in `add`, `invite`, `listed` and
-    `held`."""
-    states = (_add.c.state.label("add"), _invite.c.state.label("invite"))
-    kinds = (*states, PERSON.c.listed, one_of(PERSON.c.id, "held").label("held"))
-    counted = _everybody(campaign_id, func.count().label("number"), *kinds).group_by(*kinds)
-    return session.execute(counted, {"held": dict.fromkeys(held)})
+    """The people of `rows`, counted: those with the same states of their steps, who are listed or
+    not, and held or not, and their number."""
+    kinds = (PERSON.c.listed, one_of(PERSON.c.id, "held"))
+    counted = _everybody(campaign_id, *kinds, func.count()).group_by(*_states, *kinds)
+    return map(_with_states, session.execute(counted, {"held": dict.fromkeys(held)}))
+
+
+def _with_states(row: Any) -> tuple[Any, ...]:
+    return dict(zip(OF_PERSON, row, strict=False)), *row[len(OF_PERSON) :]
 
 
 def _everybody(campaign_id: int, *columns: Any) -> Select[Any]:
-    return (
-        select(*columns)
-        .join(_add, steps_of(_add, Op.ADD))
-        .join(_invite, steps_of(_invite, Op.INVITE))
-        .where(
-            PERSON.c.campaign_id == campaign_id,
-            PERSON.c.email1 != "",  # not forgotten
-            or_(PERSON.c.listed, PERSON.c.became.is_(None), _add.c.part_id.is_not(None)),
-        )
+    them = select(*_states, *columns).select_from(PERSON)
+    for op, step in _their.items():
+        them = them.join(step, steps_of(step, op))
+    return them.where(
+        PERSON.c.campaign_id == campaign_id,
+        PERSON.c.email1 != "",  # not forgotten
+        or_(PERSON.c.listed, PERSON.c.became.is_(None), _their[Op.ADD].c.part_id.is_not(None)),
     )
 
 
 def steps_of(step: Any, op: Op) -> ColumnElement[bool]:
-    """Join a person of PERSON with their step of this operation."""
-    return and_(
-        step.c.campaign_id == PERSON.c.campaign_id,
-        step.c.person_id == PERSON.c.id,
-        step.c.op == op,
-    )
+    """Join a person of PERSON with their step of this operation, or a STEP with its project's."""
+    of, person = (STEP, 0) if OPERATIONS[op].own else (PERSON, PERSON.c.id)
+    return and_(step.c.campaign_id == of.c.campaign_id, step.c.person_id == person, step.c.op == op)
 
 
 def own_steps(session: Session, campaign_id: int, person_id: int = 0) -> dict[Op, Step]:
-    """The two steps of a person, or (0) the project's own: creating it, attaching its problem."""
+    """The steps of a person, or (0) the project's own: creating it, attaching its problem."""
     return {step.op: step for step in session.scalars(_OWN, {"of": campaign_id, "who": person_id})}
 
 
@@ -157,7 +149,7 @@ def hashed(uuid: str, texts: Iterable[str]) -> dict[str, str]:
 
 def signs(session: Session, texts: Iterable[str]) -> dict[str, str]:
     """Hash each text with this ledger's uuid."""
-    return hashed(str(session.scalar(select(LEDGER_ID))), texts)
+    return hashed(str(session.scalar(select(col(LedgerId.uuid)))), texts)
 
 
 def forgotten_among(
@@ -174,7 +166,8 @@ def _invites(spec: str) -> Invites:
     return Invites.model_validate_json(spec)
 
 
-_add, _invite = STEP.alias(), STEP.alias()
+_their = {op: STEP.alias() for op in OF_PERSON}
+_states = [step.c.state for step in _their.values()]
 _OWN = select(Step).where(
     STEP.c.campaign_id == bindparam("of"), STEP.c.person_id == bindparam("who")
 )

@@ -21,7 +21,7 @@ from data.campaigns.people import forgotten_among, known_person, own_steps
 from data.eligibility import do_not_contact
 from data.eligibility.evidence import facts_of
 from data.eligibility.holds import Kind, holds
-from data.store.states import WORDS, Op, State, back_to
+from data.store.states import WORDS, Op, State
 from data.store.tables import DO_NOT_CONTACT, PART, Campaign, Decision, Part, Person, Step
 
 NOBODY = "is not a candidate of this campaign"
@@ -94,10 +94,9 @@ def invite(
     done = {}
     for person, steps in people:
         emailed = _any_part(session, State.DONE, steps[Op.INVITE])
-        if steps[Op.ADD].state is State.REFUSED:
-            move(session, steps[Op.ADD], "again")
-        move(session, steps[Op.ADD], "undo")
         move(session, steps[Op.INVITE], "invite")
+        for step in steps.values():
+            move(session, step, "again" if step.state is State.REFUSED else "undo")
         lifted = _let_through(session, person) if through else []
         note(session, "invite", by, campaign_id, person.id, steps[Op.INVITE].part_id, lifted)
         done[person.email1] = Invited.AGAIN if emailed else Invited.AFTER_ALL
@@ -190,7 +189,9 @@ def move(session: Session, step: Step, name: str, value: int | None = None, why:
     if step.state not in word.fits:
         return False
     part = session.get(Part, step.part_id) if step.part_id is not None else None
-    step.state = word.step or back_to(part.state if part else None)
+    stood = part.state if part else None
+    back = stood if stood in (State.DONE, State.REFUSED, State.UNSURE) else State.WAITING
+    step.state = word.step or back
     step.why = why or None
     if value is not None:
         step.service_id = value
@@ -207,9 +208,9 @@ def move(session: Session, step: Step, name: str, value: int | None = None, why:
 def step_back(session: Session, steps: OwnSteps, word: str, by: By) -> None:
     """Give up what is still to come, or unsure. People who were added stay added."""
     why = f"{word} by {by.who}" + (f": {by.why}" if by.why else "")
-    move(session, steps[Op.INVITE], "withdraw", why=why)
-    if steps[Op.ADD].state is not State.DONE:
-        move(session, steps[Op.ADD], "withdraw", why=why)
+    for op, step in steps.items():
+        if op is not Op.ADD or step.state is not State.DONE:
+            move(session, step, "withdraw", why=why)
 
 
 def _people(
@@ -267,13 +268,13 @@ def _against_correcting(session: Session, person: Person, steps: OwnSteps) -> st
 
 
 def _against_inviting(session: Session, person: Person, steps: OwnSteps) -> str | None:
-    add, invited = steps[Op.ADD], steps[Op.INVITE]
     if not person.listed:
         return GONE
-    if _any_part(session, State.UNSURE, add, invited):
+    if _any_part(session, State.UNSURE, *steps.values()):
         return UNSURE
     held = holds(session, session.get_one(Campaign, person.campaign_id), [person.id])
-    waits = invited.state is State.WAITING and add.state in (State.WAITING, State.DONE)
+    added, invited = steps[Op.ADD].state, steps[Op.INVITE].state
+    waits = invited is State.WAITING and added in (State.WAITING, State.DONE)
     return DUE if waits and not held else None
 
 

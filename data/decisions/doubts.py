@@ -11,12 +11,11 @@ from config.emails import email_key
 from data.campaigns.people import NAMES, own_steps
 from data.decisions.decisions import By, NotDecided, ReasonMissing, move, note, step_back
 from data.sending.outcomes import shared
-from data.store.states import OF_PROJECT, Op, State
+from data.store.states import BRINGS_ID, OF_PROJECT, Op, State
 from data.store.tables import PART, PERSON, REQUEST, STEP, Step
 
 LARGEST_ID = 2**63 - 1
 VERDICTS = ("sent", "again", "withdraw")
-NEEDS_ID = (Op.CREATE, Op.ADD)  # `sent` needs the id that the service gave
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +79,7 @@ def leftovers(session: Session, campaign_id: int) -> list[tuple[Op, int | None]]
     theirs = (
         select(STEP.c.op, PART.c.service_id)
         .join(PART, PART.c.step_id == STEP.c.id)
-        .where(STEP.c.campaign_id == campaign_id, STEP.c.op.in_((Op.CREATE, Op.ADD)))
+        .where(STEP.c.campaign_id == campaign_id, STEP.c.op.in_(BRINGS_ID))
         .where(late | (PART.c.state == State.GIVEN_UP))
         .order_by(PART.c.id)
     )
@@ -130,9 +129,9 @@ def _objection(
     if any(other.step_id == doubt.step_id for other, _ in taken):
         return "has two verdicts"
     number = verdict.value
-    if verdict.word != "sent" or doubt.op not in NEEDS_ID:
+    if verdict.word != "sent" or doubt.op not in BRINGS_ID:
         return None if number is None else "takes no id with this verdict"
-    of = "project" if doubt.op is Op.CREATE else "person"
+    of = "project" if doubt.op in OF_PROJECT else "person"
     if number is None or not 0 < number <= LARGEST_ID:
         return f"needs the id that the service gave this {of}, a number from 1 to {LARGEST_ID}"
     twice = any(v.value == number for d, v in taken if d.op is doubt.op)

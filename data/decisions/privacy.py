@@ -5,7 +5,7 @@ left, so the same sheet never invites this person again.
 """
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -49,8 +49,7 @@ class InCampaign:
     table: str | None
     email1: str
     fields: dict[str, Any]
-    add: State
-    invite: State
+    states: Mapping[Op, State]
     project_id: int | None
     candidate_id: int | None
 
@@ -152,8 +151,7 @@ def _in_campaign(session: Session, person: Person) -> InCampaign:
         table=str(Path(campaign.file).parent / named) if named else elsewhere,
         email1=person.email1,
         fields=person.fields,
-        add=steps[Op.ADD].state,
-        invite=steps[Op.INVITE].state,
+        states={op: step.state for op, step in steps.items()},
         project_id=own_steps(session, campaign.id)[Op.CREATE].service_id,
         candidate_id=steps[Op.ADD].service_id,
     )

@@ -11,7 +11,7 @@ from config.errors import command
 from config.timetable import on_the_wall, span, wave
 from data.campaigns.people import ends_of, invites_of, own_steps, steps_of
 from data.eligibility.holds import Hold, Kind, Scope, campaign_holds, holds
-from data.store.states import NEEDS, OF_PROJECT, OPEN, Op, State
+from data.store.states import OF_PERSON, OPERATIONS, Op, State
 from data.store.tables import PART, PERSON, REQUEST, STEP, Campaign, now
 
 CLAIMS_WAIT = (Kind.RATE, Kind.THROTTLED)
@@ -23,13 +23,14 @@ def due(session: Session, campaign_id: int, op: Op) -> dict[int, int]:
     Held people are left out. A hold on the whole campaign (`campaign_holds`) leaves all of them
     due.
     """
-    needed = NEEDS.get(op)
-    if needed in OF_PROJECT and own_steps(session, campaign_id)[needed].state is not State.DONE:
+    own, its = own_steps(session, campaign_id), OPERATIONS[op]
+    ready = all(own[each].state is State.DONE for each in its.needs if each in own)
+    if not ready or (its.own and own[op].state not in its.open):
         return {}
-    if op in OF_PROJECT:
-        step = own_steps(session, campaign_id)[op]
-        return {step.id: 0} if step.state in OPEN[op] and _anybody(session, campaign_id) else {}
     held = holds(session, session.get_one(Campaign, campaign_id))
+    if its.own:  # nothing is created if nobody is to be added or invited
+        anybody = any(any(to_come(session, campaign_id, each, held)) for each in OF_PERSON)
+        return {own[op].id: 0} if anybody else {}
     waiting = _waiting(session, campaign_id, op, ready=True)
     return {step: person for step, person in waiting if person not in held}
 
@@ -72,26 +73,21 @@ def turn(
     return list(waiting)[: current.room], None
 
 
-def _anybody(session: Session, campaign_id: int) -> bool:
-    """Whether somebody is to be added or invited: else no project is created."""
-    held = holds(session, session.get_one(Campaign, campaign_id))
-    return any(any(to_come(session, campaign_id, op, held)) for op in (Op.ADD, Op.INVITE))
-
-
 def _waiting(session: Session, campaign_id: int, op: Op, *, ready: bool) -> Iterable[Row[Any]]:
-    """People whose step is open; with `ready`, only if the step it needs is done."""
-    if op is Op.INVITE and not invites_of(session.get_one(Campaign, campaign_id)).send:
+    """People whose step is open; with `ready`, only if the steps it needs are done."""
+    its = OPERATIONS[op]
+    if its.emails and not invites_of(session.get_one(Campaign, campaign_id)).send:
         return ()
     waiting = (
         select(STEP.c.id, STEP.c.person_id)
         .join(PERSON, steps_of(STEP, op))
-        .where(STEP.c.campaign_id == campaign_id, PERSON.c.listed, STEP.c.state.in_(OPEN[op]))
+        .where(STEP.c.campaign_id == campaign_id, PERSON.c.listed, STEP.c.state.in_(its.open))
         .order_by(STEP.c.id)
     )
-    if op is Op.INVITE:
-        add = STEP.alias()
-        added = (State.DONE,) if ready else (State.DONE, State.SENDING, *OPEN[Op.ADD])
-        waiting = waiting.join(add, steps_of(add, Op.ADD)).where(add.c.state.in_(added))
+    for before in (each for each in its.needs if each in OF_PERSON):
+        step, coming = STEP.alias(), () if ready else (State.SENDING, *OPERATIONS[before].open)
+        stands = step.c.state.in_((State.DONE, *coming))
+        waiting = waiting.join(step, steps_of(step, before)).where(stands)
     return session.execute(waiting)
 
 

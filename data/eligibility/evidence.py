@@ -15,7 +15,7 @@ from sqlmodel import Session
 
 from config.timetable import span
 from data.campaigns.people import hashed, invites_of, steps_of
-from data.store.states import Op
+from data.store.states import OF_PERSON, OPERATIONS, Op
 from data.store.tables import PERSON, SENDS_MORE, STEP, UtcTime, now, one_of
 
 APPROVE, REJECT, SHOWN = "approve", "reject", "shown"
@@ -75,8 +75,9 @@ def against(session: Session, facts: Any, people: Sequence[Row[Any]] | None) -> 
 
 # `whose_project`: another campaign that has the same project. Several definitions may name one
 # project if they name the same problem, and none of these campaigns created it.
-_LAST_INVITED = """
-    SELECT claimed_at FROM request CROSS JOIN run WHERE run.id = run_id AND op = 'invite' {}
+_EMAILS = ", ".join(f"'{op}'" for op in Op if OPERATIONS[op].emails)
+_LAST_INVITED = f"""
+    SELECT claimed_at FROM request CROSS JOIN run WHERE run.id = run_id AND op IN ({_EMAILS}) {{}}
     AND EXISTS (SELECT 1 FROM part WHERE request_id = request.id AND state != 'waiting')
     ORDER BY request.id DESC LIMIT 1
 """
@@ -125,12 +126,14 @@ WHERE c.id = :of
     **dict.fromkeys(("creation", "attachment", "pilot_add", "pilot_invite"), STEP.c.state.type),
     **dict.fromkeys(("paused_until", "paused_at", "last_invited", "last_of_all"), UtcTime()),
 )
-_TO_COME = """
-    FROM person AS p
-    JOIN step AS a ON a.campaign_id = p.campaign_id AND a.person_id = p.id AND a.op = 'add'
-    JOIN step AS i ON i.campaign_id = p.campaign_id AND i.person_id = p.id AND i.op = 'invite'
-    WHERE p.campaign_id = :campaign AND p.listed
-    AND (a.state = 'waiting' OR (a.state = 'done' AND i.state = 'waiting'))
+_BEFORE = ", ".join(
+    f"('{op}', '{each}')" for op in OF_PERSON for each in OPERATIONS[op].needs if each in OF_PERSON
+)
+_TO_COME = f"""
+    FROM person AS p JOIN step AS s ON s.campaign_id = p.campaign_id AND s.person_id = p.id
+    WHERE p.campaign_id = :campaign AND p.listed AND s.state = 'waiting' AND NOT EXISTS (
+        SELECT 1 FROM step WHERE campaign_id = p.campaign_id AND person_id = p.id
+        AND state != 'done' AND (s.op, op) IN (VALUES {_BEFORE}))
 """
 _LISTED = "FROM do_not_contact WHERE listed_by != 'lifted'"
 _CAME = "part.state NOT IN ('waiting', 'refused')"  # unless it is known to have failed

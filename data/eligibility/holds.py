@@ -21,7 +21,7 @@ from config.timetable import NEVER, may_send, next_by_rate, on_the_wall
 from data.campaigns.people import ends_of, hashed, invites_of
 from data.eligibility import evidence
 from data.eligibility.evidence import APPROVE, REJECT, facts_of
-from data.store.states import Op, State
+from data.store.states import OPERATIONS, Op, State
 from data.store.tables import PERSON, STEP, Campaign, now
 
 LONGEST_PAUSE = timedelta(seconds=600)  # a later end comes from a wrong clock
@@ -74,7 +74,7 @@ class Hold:
 
     def covers(self, op: Op, person_id: int) -> bool:
         """Whether it stops this operation for this person (0: the project itself)."""
-        if self.scope is Scope.INVITES and op is not Op.INVITE:
+        if self.scope is Scope.INVITES and not OPERATIONS[op].emails:
             return False
         return person_id != self.except_person
 
@@ -110,7 +110,7 @@ def kept_back(
     if asked := [row for row in free if row.id]:
         kept |= _held(facts, asked, evidence.against(session, facts, asked), claimed=op)
     next_turn = _rate(facts, at, per_second, taken=True)
-    if op is Op.INVITE and next_turn is not None:
+    if OPERATIONS[op].emails and next_turn is not None:
         kept |= dict.fromkeys([row.id for row in free if row.id not in kept][1:], next_turn)
     return kept
 
@@ -250,7 +250,7 @@ def _held(
         if reason := next((each for each in reasons if each[0] not in lifted), None):
             typed = _to_type(facts.key, reason[0], row.email1)
             held[row.id] = Hold(reason[0], Scope.PERSON, reason[1], type_this=typed)
-        elif claimed is Op.INVITE:
+        elif claimed and OPERATIONS[claimed].emails:
             invited.setdefault(row.mailbox, row.email1)
     return held
 

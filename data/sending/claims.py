@@ -7,11 +7,12 @@ from typing import Any
 from sqlalchemy import Row, Select, bindparam, func, insert, literal, select, update
 from sqlmodel import Session
 
+from data.campaigns.people import steps_of
 from data.eligibility.evidence import ABOUT, WHOSE, facts_of
 from data.eligibility.holds import Hold, Scope, kept_back
 from data.sending.outcomes import refusals
 from data.store.ledger import NEWEST, LedgerGone, place_of
-from data.store.states import NEEDS, OF_PROJECT, OPEN, Op, State
+from data.store.states import OPERATIONS, Op, State
 from data.store.tables import PART, PERSON, REQUEST, STEP, now, one_of
 
 
@@ -31,8 +32,7 @@ class Claim:
 
 
 ClaimResult = Claim | Hold | None
-"""The result of a claim. Hold: more than single people are held. None: nobody is due any more.
-"""
+"""Hold: more than single people are held. None: nobody is due any more."""
 
 
 def claim(
@@ -87,8 +87,7 @@ def _write_down(
     requests = sorted(connection.scalars(insert(REQUEST).returning(REQUEST.c.id), rows))
     parts = [
         {"request_id": number, "step_id": row.step_id, "generation": row.generation}
-        | {"mailbox": row.mailbox if op is Op.INVITE else None}
-        | {"problem": facts.problem if op is Op.INVITE else None}
+        | ({"mailbox": row.mailbox, "problem": facts.problem} if OPERATIONS[op].emails else {})
         for number, rows in zip(requests, granted, strict=True)
         for row in rows
     ]
@@ -98,29 +97,25 @@ def _write_down(
 
 
 def _free(op: Op) -> Select[Any]:
-    """The statement for steps that are open and whose needed step is done, with their person's
+    """The statement for steps that are open and whose needed steps are done, with their person's
     columns (evidence.py)."""
-    needed = STEP.alias("needed")
-    whom = needed.c.service_id if op is Op.INVITE else STEP.c.service_id
+    its = OPERATIONS[op]
+    needed = {each: STEP.alias(f"needed_{each}") for each in its.needs}
+    whom = needed[its.of_id].c.service_id if its.of_id else STEP.c.service_id
     columns = (STEP.c.person_id, STEP.c.generation, STEP.c.part_id, whom.label("service_id"))
     free: Select[Any] = select(STEP.c.id.label("step_id"), *columns).where(
         one_of(STEP.c.id, "steps"),
         STEP.c.campaign_id == bindparam("of"),
         STEP.c.op == op,
-        STEP.c.state.in_(OPEN[op]),
+        STEP.c.state.in_(its.open),
     )
-    if op in OF_PROJECT:
+    if its.own:
         free = free.add_columns(STEP.c.person_id.label("id"), literal("").label("email_key"))
     else:
         free = free.join(PERSON, PERSON.c.id == STEP.c.person_id).join(*WHOSE)
         free = free.add_columns(*ABOUT, PERSON.c.fields)
-    if op in NEEDS:
-        free = free.join(
-            needed,
-            (needed.c.campaign_id == STEP.c.campaign_id)
-            & (needed.c.person_id == (0 if NEEDS[op] in OF_PROJECT else STEP.c.person_id))
-            & (needed.c.op == NEEDS[op]),
-        ).where(needed.c.state == State.DONE)
+    for before, step in needed.items():
+        free = free.join(step, steps_of(step, before)).where(step.c.state == State.DONE)
     return free.order_by(STEP.c.id)
 
 

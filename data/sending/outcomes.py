@@ -12,7 +12,7 @@ from sqlalchemy import Row, bindparam, exists, func, select, update
 from sqlmodel import Session
 
 from data.eligibility.holds import LONGEST_PAUSE
-from data.store.states import COUNTS, Op, State
+from data.store.states import COUNTS, OPERATIONS, Op, State
 from data.store.tables import CAMPAIGN, DECISION, PART, REQUEST, STEP, Campaign, now, one_of
 
 SHARED_ID = "The service gave an id that belongs to another one: nobody knows what it did."
@@ -84,7 +84,7 @@ def refusals(session: Session, step_ids: Sequence[int]) -> dict[int, tuple[int, 
     for row in session.connection().execute(_REFUSALS, {"steps": dict.fromkeys(step_ids)}):
         if row.state is State.GIVEN_UP or row.again is not None:
             said[row.step_id] = ()
-        elif row.op is not Op.ADD or row.rows == 1 or row.status not in _OF_SOME_ROW:
+        elif not OPERATIONS[row.op].many or row.rows == 1 or row.status not in _OF_SOME_ROW:
             said[row.step_id] = (*said.get(row.step_id, ()), row.status)
     return said
 

@@ -31,19 +31,41 @@ class State(StrEnum):
 COUNTS = (State.SENDING, State.DONE, State.UNSURE)
 """Of the parts of one step and generation, one may stand here: the schema's unique index."""
 
-OPEN = {
-    Op.CREATE: (State.WAITING, State.REFUSED),
-    Op.ATTACH: (State.WAITING, State.REFUSED),
-    Op.ADD: (State.WAITING,),
-    Op.INVITE: (State.WAITING,),
+
+@dataclass(frozen=True)
+class Operation:
+    """What is true of one operation, for whoever plans, claims, judges, counts or shows it."""
+
+    what: str  # `the invitation` may have been ...
+    done: str  # ... `sent`
+    doing: str  # the service refused `inviting people`
+    own: bool = False  # a step of the project itself (person 0), not of each person
+    open: tuple[State, ...] = (State.WAITING,)  # where a step may be claimed
+    needs: tuple[Op, ...] = ()  # what has to be done before, for the project or the same person
+    of_id: Op | None = None  # which of these brought the id of the person whom the call names
+    brings_id: bool = False  # the service gives one, without which nobody knows that it is done
+    many: bool = False  # people in one request
+    emails: bool = False  # whatever holds invitations holds it
+
+
+FIXED = (State.WAITING, State.REFUSED)  # tried again once its definition is fixed
+OPERATIONS = {
+    Op.CREATE: Operation(
+        "the project", "created", "creating the project", own=True, open=FIXED, brings_id=True
+    ),
+    Op.ATTACH: Operation(
+        "the problem", "added", "adding the problem", own=True, open=FIXED, needs=(Op.CREATE,)
+    ),
+    Op.ADD: Operation(
+        "the candidates", "added", "adding people", needs=(Op.ATTACH,), brings_id=True, many=True
+    ),
+    Op.INVITE: Operation(
+        "the invitation", "sent", "inviting people", needs=(Op.ADD,), of_id=Op.ADD, emails=True
+    ),
 }
-"""Where a step may be claimed. A refused project is tried again once its definition is fixed."""
-
-OF_PROJECT = (Op.CREATE, Op.ATTACH)
-"""Steps of the project itself (person 0); the others are of each person."""
-
-NEEDS = {Op.ATTACH: Op.CREATE, Op.ADD: Op.ATTACH, Op.INVITE: Op.ADD}
-"""What has to be done before, for the project or for the same person."""
+OF_PROJECT = tuple(op for op in Op if OPERATIONS[op].own)
+OF_PERSON = tuple(op for op in Op if not OPERATIONS[op].own)
+BRINGS_ID = tuple(op for op in Op if OPERATIONS[op].brings_id)
 
 
 @dataclass(frozen=True)
@@ -51,7 +73,7 @@ class Word:
     """What one word of a person does to a step, and to the part that counts for it."""
 
     fits: tuple[State, ...]  # where the step may stand
-    step: State | None  # where it goes; None: back to where its part stands (`back_to`)
+    step: State | None  # where it goes; None: back to where its part stands
     part: State | None = None  # where an unsure part goes; None: it stays
     again: bool = False  # begins the next generation: one more is allowed to count
 
@@ -64,8 +86,3 @@ WORDS = {
     "invite": Word((State.DONE, State.REFUSED, State.GIVEN_UP), State.WAITING, again=True),
 }
 """A step where a word does not fit stays as it is. SENDING fits none: its answer comes first."""
-
-
-def back_to(part: State | None) -> State:
-    """Where a step stands again once its withdrawal is undone, by the state of its part."""
-    return part if part in (State.DONE, State.REFUSED, State.UNSURE) else State.WAITING

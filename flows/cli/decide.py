@@ -13,7 +13,7 @@ from data.decisions.decisions import By
 from data.sending.runs import deciding, writing
 from data.store.ledger import Ledger
 from data.store.receipts import rewrite
-from data.store.states import State
+from data.store.states import Op, State
 from flows.cli import words
 from tasks.forgetting import folders_of, ordered, remove_outputs, what_is_left
 from tasks.reminders import whom
@@ -198,7 +198,8 @@ def _clean_up(known: list[privacy.Known]) -> None:
 def _tell_what_is_held(known: privacy.Known, tables: list[Path]) -> None:
     print(f"{known.email}:")
     for held in known.campaigns:
-        print(f"  {held.campaign} ({held.file}): add {held.add}, invite {held.invite}")
+        states = ", ".join(f"{op} {state}" for op, state in held.states.items())
+        print(f"  {held.campaign} ({held.file}): {states}")
         for name, value in held.fields.items():
             if value not in {"", None}:
                 print(f"    {name}: {value}")
@@ -219,7 +220,7 @@ def _ask_before_a_second_email(key: str, emails: list[str]) -> None:
         them = rows(session, campaign.id)
     wanted = set(map(email_key, emails))
     over = (State.DONE, State.GIVEN_UP)
-    known = [r.email1 for r in them if r.email_key in wanted and r.invite in over]
+    known = [r.email1 for r in them if r.email_key in wanted and r.states[Op.INVITE] in over]
     question = f"Invite {', '.join(known)}, who had an email or was withdrawn?"
     if known and not words.agreed(question):
         raise NotAgreed

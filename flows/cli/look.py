@@ -18,6 +18,7 @@ from data.campaigns.people import find
 from data.eligibility.holds import holds
 from data.sending.runs import recover_all
 from data.store.ledger import Ledger
+from data.store.states import OPERATIONS
 from data.store.tables import Campaign
 from flows.cli import words
 from tasks.plan import Plan, make_plan
@@ -25,7 +26,6 @@ from tasks.sources.reading import fetch_campaign
 from tasks.status import Need, campaign_keys, in_words, left_over, needs, status_of, summary, waits
 
 COUNTED_APART = ("candidates", "added")
-IN_PLAN = ("code", "project", "problem", "create", "attach", "add", "invite", "unsure")
 SHOWN = 20  # people in a status for people; --json has all
 
 
@@ -162,7 +162,11 @@ def _as_json(made: Plan) -> dict[str, Any]:
 
     return {
         "campaign": made.key,
-        **{name: getattr(made, name) for name in IN_PLAN},
+        "code": made.code,
+        "project": made.project,
+        "problem": made.problem,
+        **{op: bool(many) if OPERATIONS[op].own else many for op, many in made.to_do.items()},
+        "unsure": made.unsure,
         "gone": list(made.intake.gone),
         "holds": [hold(each) for each in (*made.holds, *made.waits)],
         "held": [{"email1": each.email1, **hold(each.hold)} for each in made.held],

@@ -16,6 +16,7 @@ from config.settings import service_settings
 from data.campaigns.intake import Allowed
 from data.campaigns.people import known
 from data.store.ledger import Ledger
+from data.store.states import OPERATIONS
 from flows.cli import words
 from flows.cli.prepare import read_all
 from flows.ending import End, Ending
@@ -23,7 +24,6 @@ from flows.server import is_away, prefect_server
 from tasks.plan import Plan, make_plan
 from tasks.status import needs, progress, status_of
 
-DOES = {"add": "adding", "invite": "inviting"}
 WORST_FIRST = (130, 2, 1, 3, 0)
 
 
@@ -138,7 +138,7 @@ def _progress(key: str, ledger: Ledger) -> Iterator[None]:
 
     def counts() -> str:
         them = progress(ledger, key).items()
-        said = [f"{key}: {DOES[op]} {done:,} of {total:,}" for op, (done, total) in them]
+        said = [f"{key}: {OPERATIONS[op].doing} {done:,} of {all_:,}" for op, (done, all_) in them]
         return "\n".join(said) or f"{key}: starting"
 
     # It writes what moves the cursor; what is printed meanwhile goes above it, escaped.

@@ -11,10 +11,10 @@ import typer
 from config.errors import command
 from data.campaigns.people import own_steps
 from data.decisions.decisions import By, ReasonMissing
-from data.decisions.doubts import NEEDS_ID, Doubt, Settlement, doubts, settle_all
+from data.decisions.doubts import Doubt, Settlement, doubts, settle_all
 from data.sending.runs import deciding, writing
 from data.store.receipts import accept
-from data.store.states import OF_PROJECT, Op
+from data.store.states import BRINGS_ID, OF_PROJECT, OPERATIONS, Op
 from flows.cli import words
 from flows.cli.decide import KEY, WHY, by_whom
 from tasks.doubts import described, how_far, read_filled_in, to_fill_in
@@ -23,7 +23,10 @@ from tasks.outputs.overwriting import check_output
 from tasks.seen import read_seen
 
 # How a person names what is unsure.
-NAMES = {Op.CREATE: "project=ID", Op.ATTACH: "problem", Op.ADD: "EMAIL=ID", Op.INVITE: "EMAIL"}
+NAMES = {
+    op: (its.what.removeprefix("the ") if its.own else "EMAIL") + ("=ID" if its.brings_id else "")
+    for op, its in OPERATIONS.items()
+}
 
 
 def settle(
@@ -130,7 +133,7 @@ def _asked(open_: Sequence[Doubt], by: By) -> tuple[list[Settlement], By]:
             word = typer.prompt(question, default="", show_default=False).strip().lower()
         if not word:
             continue
-        needs_id = word == "sent" and doubt.op in NEEDS_ID
+        needs_id = word == "sent" and doubt.op in BRINGS_ID
         value = typer.prompt("its id at the service", type=int) if needs_id else None
         verdicts.append(Settlement(word, doubt.email1, doubt.op, value, doubt.part_id))
     if not by.why and any(verdict.word != "sent" for verdict in verdicts):
@@ -183,7 +186,7 @@ def _settled(
 
 
 def _verdicts_to_type(key: str, left: Sequence[Doubt]) -> Iterator[str]:
-    names = [name for op, name in NAMES.items() if op in {each.op for each in left}]
+    names = dict.fromkeys(name for op, name in NAMES.items() if op in {each.op for each in left})
     yield from (command("settle", key, "--sent", name) for name in names)
     for name in dict.fromkeys(name.removesuffix("=ID") for name in names):
         yield command("settle", key, "--again", name) + ' --why "TEXT"'

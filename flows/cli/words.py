@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TextIO, cast
 import typer
 
 from config.errors import command, plain, printable, some
+from data.store.states import OF_PERSON, OPERATIONS
 
 if TYPE_CHECKING:
     from config.definition import Definition, Project
@@ -128,8 +129,9 @@ def planned(plan: "Plan", campaign: "CampaignFile") -> Iterator[str]:
     yield plan.key
     yield f"  project   {plan.project}, {plan.problem}"
     yield f"  dates     {dates(campaign.definition.project)}"
-    yield f"  add       {counted(plan.add, 'candidate')}"
-    yield f"  invite    {counted(plan.invite, 'email')}"
+    for op in OF_PERSON:
+        what = "email" if OPERATIONS[op].emails else "candidate"
+        yield f"  {op:<9} {counted(plan.to_do[op], what)}"
     yield f"  people    {names(campaign)}"
     more = (*who(campaign), *invitations(campaign.definition), *left_out(campaign))
     for heading, said in more:

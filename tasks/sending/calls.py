@@ -7,7 +7,7 @@ from typing import Any
 from config.definition import Candidate, Project
 from data.sending.claims import Claim
 from data.sending.outcomes import Outcome
-from data.store.states import Op, State
+from data.store.states import OPERATIONS, Op, State
 from tasks.service.client import Service
 from tasks.service.exchange import Before, Exchange
 from tasks.service.verdict import PROJECT, Verdict, verdict
@@ -54,12 +54,13 @@ class Calls:
                 return self.service.add(project, _rows(claim), before)
             case Op.INVITE if project and whom:
                 return self.service.invite(project, whom, before)
-        raise LookupError(f"{claim.op} was claimed without the ids that it needs")
+            case Op.ATTACH | Op.ADD | Op.INVITE:
+                raise LookupError(f"{claim.op} was claimed without the ids that it needs")
 
 
 def _rows(claim: Claim) -> list[dict[str, Any]]:
     """The fields of the people whom a request adds."""
-    return [EMPTY | step.fields for step in claim.steps] if claim.op is Op.ADD else []
+    return [EMPTY | step.fields for step in claim.steps] if OPERATIONS[claim.op].many else []
 
 
 def _outcome(claim: Claim, seen: Exchange, judged: Verdict, wrote: str | None) -> Outcome:

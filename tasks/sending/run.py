@@ -1,12 +1,4 @@
-"""One run of one campaign, for the flow:
-
-    async with sending(ledger, lease, campaign_id, settings, stop) as run:
-        await run.create()
-        await run.attach()
-        for batch in run.to_add():
-            await run.add(batch)
-        for part in run.turns():
-            await run.invite(part)
+"""One run of one campaign, for the flow: `sending` begins it, `everything` shows its calls.
 
 Each call raises EndedEarly if the run has to end. By then all requests in flight are answered and
 recorded.
@@ -77,6 +69,15 @@ class CampaignRun:
         self._listed_at: int | None = None
         self._sender = Sender(at_work, self._calls, stop, self._follow_the_list)
         self.gate = self._sender.gate
+
+    async def everything(self) -> None:
+        """Make all calls in their order, as the flow does in its tasks."""
+        await self.create()
+        await self.attach()
+        for batch in self.to_add():
+            await self.add(batch)
+        for part in self.turns():
+            await self.invite(part)
 
     async def create(self) -> None:
         """Create the project, unless it exists (interface 4.3)."""

@@ -15,7 +15,7 @@ from config.errors import CampaignError
 from data.sending.claims import Claim, ClaimResult
 from data.sending.outcomes import SHARED_ID, Outcome
 from data.sending.writer import Running
-from data.store.states import Op, State
+from data.store.states import OPERATIONS, Op, State
 from tasks.sending.backlog import Backlog, RefusedAlike, StepIds
 from tasks.sending.calls import Calls, Made
 from tasks.sending.gate import Gate, How
@@ -75,7 +75,7 @@ class Sender:
         outcome: Outcome | None = None
         while True:
             self._look()
-            if outcome is not None and not (op is Op.INVITE and self.gate.is_open()):
+            if outcome is not None and not (OPERATIONS[op].emails and self.gate.is_open()):
                 await self._record(outcome)
                 outcome = None
             if not await self.gate.enter():
@@ -164,12 +164,12 @@ class Sender:
         outcome = made.outcome
         if outcome.ids or outcome.state is State.DONE:
             self._refused.somebody_got_through()
-        if outcome.state is not State.REFUSED or claim.op not in (Op.ADD, Op.INVITE):
+        if outcome.state is not State.REFUSED or OPERATIONS[claim.op].own:
             return outcome
         self._refused.heard(outcome)
         everybody = self._refused.everybody()
         if not everybody:
-            if claim.op is Op.ADD:
+            if OPERATIONS[claim.op].many:
                 backlog.far_from_here()
             return outcome
         alike = f"{len(everybody)} people in a row were refused alike, so it is not because of"

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from enum import StrEnum
 
-from data.store.states import Op, State
+from data.store.states import OPERATIONS, Op, State
 from tasks.service.answers import (
     CandidateRow,
     is_page,
@@ -81,7 +81,7 @@ def verdict(
     # A service may do what it says it refuses: each repetition would send an email.
     then = _DOUBTED.get(judged.then, judged.then)
     what = f"The same request was refused before, and again (status {seen.status})"
-    return Verdict(State.UNSURE, then, f"{what}: {MAYBE[op]}.", retry_after=judged.retry_after)
+    return Verdict(State.UNSURE, then, f"{what}: {_maybe(op)}.", retry_after=judged.retry_after)
 
 
 def _unanswered(op: Op, seen: Exchange) -> Verdict:
@@ -100,7 +100,7 @@ def _accepted(op: Op, sent: Sequence[CandidateRow], seen: Exchange) -> Verdict:
         return _unsure(op, "The service said yes before it had the whole request")
     if seen.body is None:  # the missing rest may say no
         return _unsure(op, "The service said yes, but its answer did not arrive whole")
-    if op in (Op.ATTACH, Op.INVITE):
+    if not OPERATIONS[op].brings_id:
         if is_plain_yes(seen.body):
             return Verdict(State.DONE)
         return _unsure(op, "The service said yes, but not plainly")
@@ -109,7 +109,7 @@ def _accepted(op: Op, sent: Sequence[CandidateRow], seen: Exchange) -> Verdict:
     others = [each for each in rows if not isinstance(each, dict) or "email1" not in each]
     if says_no(others if rows else answer):
         return _unsure(op, "The service said yes and no at the same time")
-    if op is Op.ADD:
+    if OPERATIONS[op].many:
         return _added(sent, answer)
     number = read_id(answer.get("id")) if isinstance(answer, dict) else None
     if number is None:
@@ -155,13 +155,13 @@ def _said_no(
             return _not_sent("The service did not take the request", status, Then.RETRY)
         case 408 | 409:
             return _unsure(op, f"The service gave no clear answer (status {status})")
-        case 400 | 422 if op is Op.ADD and len(sent) > 1:
+        case 400 | 422 if len(sent) > 1:
             return _not_sent("The service refused some of the rows", status, Then.SPLIT)
-        case 400 | 422 if op in (Op.ADD, Op.INVITE):
+        case 400 | 422 if not OPERATIONS[op].own:
             return _refused(op, status)
-        case 413 if op is Op.ADD and len(sent) > 1:
+        case 413 if len(sent) > 1:
             return _not_sent("The request was too large", status, Then.SPLIT)
-        case 404 | 405 if op is Op.INVITE:
+        case 404 | 405 if OPERATIONS[op].of_id:  # this person, not the project
             return _refused(op, status)
         case 501 | 505:
             return _refused(op, status, STOP)
@@ -172,8 +172,12 @@ def _said_no(
     return _unsure(op, f"The service failed while answering (status {status})")
 
 
+def _maybe(op: Op) -> str:
+    return f"{OPERATIONS[op].what} may have been {OPERATIONS[op].done}"
+
+
 def _unsure(op: Op, what: str, then: Then = Then.GO_ON) -> Verdict:
-    return Verdict(State.UNSURE, then, f"{what}: {MAYBE[op]}.")
+    return Verdict(State.UNSURE, then, f"{what}: {_maybe(op)}.")
 
 
 def _not_sent(what: str, status: int, then: Then) -> Verdict:
@@ -182,9 +186,9 @@ def _not_sent(what: str, status: int, then: Then) -> Verdict:
 
 def _refused(op: Op, status: int, then: Then = Then.GO_ON) -> Verdict:
     """A refusal. If it stops the run, no person's row is to blame: these people wait."""
-    ours = then is STOP and op in (Op.ADD, Op.INVITE)
+    ours = then is STOP and not OPERATIONS[op].own
     whom = "does not allow" if status == 403 else "refused"
-    why = f"The service {whom} {_ASKED[op]} (status {status}); nothing happened."
+    why = f"The service {whom} {OPERATIONS[op].doing} (status {status}); nothing happened."
     return Verdict(State.WAITING if ours else State.REFUSED, then, why)
 
 
@@ -210,15 +214,3 @@ STOP = Then.STOP
 LONGEST = 600.0  # seconds of a pause
 BELIEVED = 2  # refusals of the same request, over all runs
 _DOUBTED = {Then.RETRY: Then.GO_ON, Then.RENEW: STOP}
-_ASKED = {
-    Op.CREATE: "creating the project",
-    Op.ATTACH: "adding the problem to the project",
-    Op.ADD: "adding candidates",
-    Op.INVITE: "the invitation",
-}
-MAYBE = {
-    Op.CREATE: "the project may have been created",
-    Op.ATTACH: "the problem may have been added",
-    Op.ADD: "the candidates may have been added",
-    Op.INVITE: "the invitation may have been sent",
-}

@@ -16,7 +16,7 @@ from data.eligibility.evidence import facts_of, of_people
 from data.eligibility.holds import holds, kept_back
 from data.sending.claims import Claim, claim
 from data.sending.outcomes import Outcome, record
-from data.store.states import Op, State
+from data.store.states import BRINGS_ID, Op, State
 from data.store.tables import PERSON, STEP, Run, now
 
 SERVICE = "https://service.invalid"
@@ -103,7 +103,7 @@ class Desk:
         claimed = self.claims(op, *who, key=key)
         assert isinstance(claimed, Claim), claimed
         numbers = {}
-        if state is State.DONE and op in (Op.CREATE, Op.ADD):
+        if state is State.DONE and op in BRINGS_ID:
             source = self.projects if op is Op.CREATE else self.ids
             numbers = {step.step_id: next(source) for step in claimed.steps}
         outcome = Outcome(claimed.request, state, numbers, why, {"status": 200, "phase": 6})

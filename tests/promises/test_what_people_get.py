@@ -10,15 +10,12 @@ from pathlib import Path
 import openpyxl
 import pytest
 from openpyxl.worksheet.worksheet import Worksheet
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, FrameLocator, Page, expect
 
 from sandbox.faults import ALWAYS, lost, status
 from tests.promises.support.commands import PRINTED, WHO, Answer, Campaign
 from tests.promises.support.service import Service
 from tests.promises.support.web import serving
-from tests.sandbox.test_embedded import browser
-
-__all__ = ["browser"]
 
 Sandbox = Callable[..., Service]
 # People whose names are formulas, scripts and markup; each address has a row of its own.
@@ -285,12 +282,32 @@ def host(campaign: Campaign) -> Iterator[str]:
 PERMISSIONS = {"fullscreen", "clipboard-read", "clipboard-write", "keyboard-map"}
 
 
-def _log_in(page: Page, email: str) -> None:
-    frame = page.frame_locator("iframe")
+def _log_in(page: Page, email: str) -> Page:
     with page.expect_popup() as popup:
-        frame.get_by_role("button", name="Log in").click()
+        page.frame_locator("iframe").get_by_role("button", name="Log in").click()
     popup.value.get_by_label("Email").fill(email)
     popup.value.get_by_role("button", name="Log in").click()
+    return popup.value
+
+
+def _writes(page: Page, arena: FrameLocator) -> None:
+    """Write a solution in the full editor, copy it into the other one, and hand it in."""
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    status, press = arena.get_by_role("status"), functools.partial(arena.get_by_role, "button")
+    arena.get_by_role("textbox", name="full editor").press_sequentially("def two_sum():")
+    expect(arena.locator(".ace_keyword")).to_have_text("def")  # it knows Python
+    expect(status).to_have_text("Saved.")
+    press(name="Copy").click()
+    expect(status).to_have_text("Copied.")
+    arena.get_by_role("radio", name="Lightweight").check()
+    typed = arena.get_by_role("textbox", name="lightweight editor")
+    typed.fill("")
+    press(name="Paste").click()
+    expect(typed).to_have_value("def two_sum():")
+    press(name="Submit").click()
+    expect(status).to_contain_text("Submitted.")
+    press(name="Full screen").click()
+    page.frames[1].wait_for_function("document.fullscreenElement !== null")
 
 
 @pytest.mark.slow
@@ -318,6 +335,10 @@ def test_41_the_embedded_page_works_in_a_browser(
         assert iframe.get_attribute("src") == link["embed_url"]
         allowed = (iframe.get_attribute("allow") or "").replace(",", ";").split(";")
         assert {each.split()[0] for each in allowed if each.strip()} == PERMISSIONS
+        wrong = _log_in(page, "bob@people.test")
+        expect(wrong.get_by_role("alert")).to_contain_text("not the address that was invited")
+        wrong.close()
         _log_in(page, "ada@people.test")
         arena = page.frame_locator("iframe")
         expect(arena.get_by_role("button", name="Submit")).to_be_visible(timeout=30_000)
+        _writes(page, arena)

@@ -35,7 +35,7 @@ def test_of_a_campaign(desk):
     lived(desk)
     assert told(desk) == [
         ("create", "the project", "done", "", ""),
-        ("attach", "its problem", "done", "", ""),
+        ("attach", "the problem", "done", "", ""),
         ("add", "3 people", "done", "", ""),
         ("invite", "ada@x.org", "overruled", "", ""),
         ("again", "ada@x.org", "", "mara", "nothing came"),

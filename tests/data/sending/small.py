@@ -7,7 +7,7 @@ from sqlmodel import Session, col, select
 from config.definition import Candidate
 from config.emails import email_key, mailbox
 from data.sending import claims, outcomes
-from data.store.states import Op, State
+from data.store.states import OF_PERSON, Op, State
 from data.store.tables import Campaign, Part, Person, Run, Step
 
 NAMES = ("ada", "bo", "cy", "di", "ed", "flo", "gus", "hal")
@@ -36,7 +36,7 @@ def campaign(session: Session, people: int = 3, key: str = "backend", **spec: An
         )
         session.add(person)
         session.flush()
-        for op in (Op.ADD, Op.INVITE):
+        for op in OF_PERSON:
             session.add(Step(campaign_id=row.id, person_id=person.id, op=op))
     session.flush()
     return row
@@ -86,8 +86,7 @@ def parts(session: Session, step: Step) -> list[Part]:
 def prepared(session: Session, op: Op, people: int = 3, **spec: Any) -> tuple[int, list[Step]]:
     """A run, and the steps of one operation, with everything done that they need."""
     row = campaign(session, people, **spec)
-    done = {Op.CREATE: (), Op.ATTACH: (Op.CREATE,), Op.ADD: (Op.CREATE, Op.ATTACH)}
-    for before in done.get(op, (Op.CREATE, Op.ATTACH, Op.ADD)):
+    for before in [*Op][: [*Op].index(op)]:
         for step in steps(session, before, row.id):
             step.state = State.DONE
             step.service_id = 42 if before is Op.ATTACH else 1000 + step.id

@@ -14,7 +14,7 @@ from data.eligibility.holds import Hold, Kind
 from data.sending.outcomes import Outcome, refusals, throttle
 from data.sending.runs import CUT_SHORT, recover
 from data.store.ledger import Ledger
-from data.store.states import COUNTS, NEEDS, OPEN, Op, State
+from data.store.states import BRINGS_ID, COUNTS, OPERATIONS, Op, State
 from data.store.tables import PERSON, STEP, Campaign, Decision, Request, Run, Step
 from tests.data.sending.small import claim, claimed, parts, prepared, record, steps
 
@@ -52,7 +52,7 @@ def state(session: Session, step: int) -> State:
 def test_a_claim_takes_what_is_open(session: Session, op: Op, stands: State) -> None:
     run, [step, *_] = prepared(session, op)
     put(session, stands, step.id)
-    if stands not in OPEN[op]:
+    if stands not in OPERATIONS[op].open:
         assert claim(session, run, op, [step.id]) is None
         assert state(session, step.id) is stands
         return
@@ -62,11 +62,12 @@ def test_a_claim_takes_what_is_open(session: Session, op: Op, stands: State) -> 
     assert [part.state for part in parts(session, step)] == [S.SENDING]
 
 
-@pytest.mark.parametrize(("op", "stands"), pairs(NEEDS, State))
+@pytest.mark.parametrize(("op", "stands"), pairs([op for op in Op if OPERATIONS[op].needs], State))
 def test_a_claim_needs_what_comes_before(session: Session, op: Op, stands: State) -> None:
-    run, [step, *_] = prepared(session, op)
-    put(session, stands, *(each.id for each in steps(session, NEEDS[op])))
-    assert (claim(session, run, op, [step.id]) is not None) == (stands is S.DONE)
+    for needed in OPERATIONS[op].needs:
+        run, [step, *_] = prepared(session, op, key=needed)
+        put(session, stands, *(each.id for each in steps(session, needed, step.campaign_id)))
+        assert (claim(session, run, op, [step.id]) is not None) == (stands is S.DONE)
 
 
 def test_who_is_held_is_not_claimed_with_the_others(session: Session) -> None:
@@ -137,7 +138,7 @@ def late(session: Session, op: Op, between: Callable[[Session, int, int], None])
     granted = claimed(session, run, op, step.id)
     recover(session, "backend")
     between(session, run, step.id)
-    yes = Outcome(granted.request, S.DONE, {step.id: 77} if op in (Op.CREATE, Op.ADD) else {})
+    yes = Outcome(granted.request, S.DONE, {step.id: 77} if op in BRINGS_ID else {})
     for _ in range(2):
         record(session, yes)
     return step.id

@@ -26,7 +26,7 @@ from data.store.ledger import (
     NewerLedger,
     NoLedger,
 )
-from data.store.states import State
+from data.store.states import Op, State
 from data.store.tables import Notice, Person, SeenFile
 
 OLD = Path(__file__).parents[1] / "ledger-1.0.db"
@@ -235,7 +235,7 @@ def test_a_ledger_of_1_0_is_one_of_this_version(tmp_path: Path) -> None:
         with old.reading() as session:
             campaign = find(session, "backend")
             assert campaign.service == "https://service.invalid"
-            states = Counter(row.invite for row in rows_of(session, campaign.id))
+            states = Counter(row.states[Op.INVITE] for row in rows_of(session, campaign.id))
             named = session.exec(select(Person.name_key).where(Person.email1 == "ada@x.org")).one()
         with new.reading():
             pass

@@ -107,7 +107,7 @@ def test_a_rehearsal_sends_nothing_and_remembers_nothing(sandbox, campaign: Camp
     campaign.write(people=3, invites={"approval": "required", "pilot": "person0@example.org"})
     said = campaign("run", "hiring.yaml", "--rehearse")
     assert (said.code, service.entries()) == (0, [])
-    assert "invitations sent: 3" in said.out
+    assert "requests for inviting people: 3" in said.out
     assert not campaign.ledger.exists()
     assert campaign("run", ".", "--rehearse", "--json").json()["hiring"]["invite"] == 3
 

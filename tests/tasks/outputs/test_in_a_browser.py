@@ -11,10 +11,8 @@ from tasks.outputs.embed_pages import write_pages
 from tasks.outputs.exports import write_file
 from tasks.outputs.links import embed_url
 from tasks.outputs.report import report_page
-from tests.sandbox.test_embedded import browser
 from tests.tasks.outputs.standing import standing, stands
 
-__all__ = ["browser"]
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
 PHONE = {"width": 360, "height": 740}
 WORD = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft"

@@ -15,7 +15,7 @@ from data.store.states import Op, State
 from data.store.tables import Step
 from sandbox.server import Sandbox
 from tasks.sending.gate import EndedEarly
-from tasks.sending.run import CampaignRun, sending
+from tasks.sending.run import sending
 from tests.data.sending import small
 
 PROJECT = {"name": "Backend engineer"}
@@ -53,7 +53,7 @@ class Desk:
             try:
                 sends = sending(self.ledger, held, 1, self.settings(), asyncio.Event())
                 async with sends as run:
-                    await all_of_it(run)
+                    await run.everything()
             except EndedEarly as ending:
                 return ending
         return None
@@ -77,13 +77,3 @@ class Desk:
     def emails(self) -> Counter[str]:
         """Whom the service wrote to, and how often."""
         return Counter(e["email"] for e in self.received("invite") if e["worked"])
-
-
-async def all_of_it(run: CampaignRun) -> None:
-    """The flow's body."""
-    await run.create()
-    await run.attach()
-    for batch in run.to_add():
-        await run.add(batch)
-    for part in run.turns():
-        await run.invite(part)

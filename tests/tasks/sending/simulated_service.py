@@ -94,7 +94,8 @@ class Service:
         entry = {"n": len(self.entries) + 1, "op": str(op), "body": body, "worked": works}
         project, candidate = (path[0] or None), (path[1] or None)
         entry |= {"ids": ids, "email": email, "status": status, "project_id": project}
-        self.entries.append(entry | {"candidate_id": candidate})
+        at = asyncio.get_running_loop().time()
+        self.entries.append(entry | {"candidate_id": candidate, "at": at})
         if not answered.done():
             answered.set_result((status, json.dumps(answer).encode()))
 

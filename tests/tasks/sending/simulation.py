@@ -19,6 +19,7 @@ from sqlmodel import Session, select
 
 from config.errors import CampaignError
 from config.settings import Settings
+from data.campaigns.history import events_of
 from data.decisions import decisions, doubts
 from data.decisions.decisions import By
 from data.sending.runs import recover
@@ -26,12 +27,11 @@ from data.sending.writer import Running
 from data.store import tables
 from data.store.lease import AtWork, lease
 from data.store.ledger import Ledger
-from data.store.states import Op, State
+from data.store.states import BRINGS_ID, Op, State
 from data.store.tables import Part, Person, Step
 from tasks.sending import run as module
 from tasks.sending.run import sending
 from tests.data.sending import small
-from tests.tasks.sending.desk import all_of_it
 from tests.tasks.sending.simulated_service import LONGEST, Client, Killed, Service
 
 BEGAN = datetime(2026, 12, 1, 9, tzinfo=UTC)
@@ -113,7 +113,8 @@ class History:
     def __init__(self, seed: int, ledger: Ledger, folder: Path) -> None:
         self.rng = random.Random(seed)
         self.service = Service(self.rng)
-        self.ledger, self.allowed, self.told = ledger, Counter[str](), list[str]()
+        self.ledger, self.allowed = ledger, Counter[str]()
+        self.told: list[tuple[float, str]] = []  # when, and what
         self._runs: list[tuple[asyncio.Task[None], Mortal, ExitStack, asyncio.Event]] = []
         self.people = self.rng.randint(3, 8)
         self.settings = Settings(  # type: ignore[call-arg]
@@ -133,7 +134,7 @@ class History:
         happens += [self.undo, self.once_more, self.unlist, self.list_again]
         for _ in range(self.rng.randint(4, 16)):
             what = self.rng.choice(happens)
-            self.told.append(what.__name__)
+            self.told.append((asyncio.get_running_loop().time(), what.__name__))
             done = what()
             if done is not None:
                 await done
@@ -148,6 +149,20 @@ class History:
             self.list_again()
             self.begin()
         await self.over()
+
+    def story(self) -> str:
+        """All that happened, was written down and reached the service, in order."""
+        with self.ledger.reading() as session:
+            events = events_of(session, self.campaign_id)
+        told = [*self.told]
+        for each in events:
+            came = f"{each.came or each.who} {each.words}".rstrip()
+            what = f"ledger: {each.word} {each.about}, {came}"
+            told.append(((each.at - BEGAN).total_seconds(), what))
+        for entry in self.service.entries:
+            whom = entry["email"] or ", ".join(entry["ids"])
+            told.append((entry["at"], f"service: {entry['op']} {whom}, {entry['status']}"))
+        return "\n".join(f"{at:9.1f} s  {what}" for at, what in sorted(told))
 
     def _all_done(self) -> bool:
         with self.ledger.reading() as session:
@@ -168,7 +183,7 @@ class History:
             module.Service = client  # type: ignore[misc]
             sends = sending(opened, held, self.campaign_id, self.settings, stop)
             async with sends as run:
-                await all_of_it(run)
+                await run.everything()
 
     async def time(self) -> None:
         await asyncio.sleep(self.rng.choice((0.05, 0.2, 0.5, 1, 3, 20, 60)))
@@ -260,7 +275,7 @@ def settle(ledger: Ledger, entries: list[dict[str, Any]]) -> None:
             before = session.exec(select(Part).where(*counted)).all()
             there = {Op.ATTACH: bool(worked), Op.INVITE: len(mails) > len(before)}
             happened = there.get(doubt.op, bool(ids))
-            number = ids[-1] if happened and doubt.op in doubts.NEEDS_ID else None
+            number = ids[-1] if happened and doubt.op in BRINGS_ID else None
             word = "sent" if happened else "again"
             verdict = doubts.Settlement(word, doubt.email1, doubt.op, number)
             doubts.settle_all(session, 1, [verdict], ADA)
