@@ -126,15 +126,18 @@ WHERE c.id = :of
     **dict.fromkeys(("creation", "attachment", "pilot_add", "pilot_invite"), STEP.c.state.type),
     **dict.fromkeys(("paused_until", "paused_at", "last_invited", "last_of_all"), UtcTime()),
 )
-_BEFORE = ", ".join(
-    f"('{op}', '{each}')" for op in OF_PERSON for each in OPERATIONS[op].needs if each in OF_PERSON
-)
-_TO_COME = f"""
-    FROM person AS p JOIN step AS s ON s.campaign_id = p.campaign_id AND s.person_id = p.id
-    WHERE p.campaign_id = :campaign AND p.listed AND s.state = 'waiting' AND NOT EXISTS (
-        SELECT 1 FROM step WHERE campaign_id = p.campaign_id AND person_id = p.id
-        AND state != 'done' AND (s.op, op) IN (VALUES {_BEFORE}))
-"""
+_THEIRS = """EXISTS (SELECT 1 FROM step
+    WHERE campaign_id = p.campaign_id AND person_id = p.id AND op = '{}' AND state = '{}')"""
+
+
+def _waits(op: Op) -> str:
+    """That a person's step waits, and those that it needs are done, in SQL."""
+    states = {op: "waiting"} | {each: "done" for each in OPERATIONS[op].needs if each in OF_PERSON}
+    return " AND ".join(_THEIRS.format(*each) for each in states.items())
+
+
+_WAIT = " OR ".join(map(_waits, OF_PERSON))
+_TO_COME = f"FROM person AS p WHERE p.campaign_id = :campaign AND p.listed AND ({_WAIT})"
 _LISTED = "FROM do_not_contact WHERE listed_by != 'lifted'"
 _CAME = "part.state NOT IN ('waiting', 'refused')"  # unless it is known to have failed
 _TOUCHED = (
