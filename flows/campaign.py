@@ -25,10 +25,10 @@ from data.store.lease import AtWork, Lease, lease
 from data.store.ledger import Ledger
 from data.store.tables import now
 from flows.ending import End, Ending, broken_off, ended
-from flows.gently import go_on_later, happens_within, stopping_gently
+from flows.gently import happens_within
 from flows.notices import note_situation, tell
 from flows.page import publish_page
-from flows.runs import CAMPAIGN, begin_another, is_typed, named
+from flows.runs import CAMPAIGN, begin_another, go_on_later, is_typed, named, stopping_gently
 from flows.steps import add_batch, attach_problem, create_project, invite_part, preflight, scrubbed
 from tasks.plan import make_plan, refreshed
 from tasks.sending.gate import EndedEarly

@@ -1,26 +1,34 @@
-"""Runs of campaigns, as Prefect knows them: begin one now, or at its time."""
+"""Runs of campaigns, as Prefect knows them: begin one, hear that it is to stop, have it go on."""
 
 import asyncio
+import logging
 import time
-from collections.abc import Awaitable, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Sequence
+from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NoReturn, cast
 from uuid import UUID
 
+from anyio import CancelScope
 from prefect.client.orchestration import PrefectClient, get_client
 from prefect.client.schemas.filters import TaskRunFilter
+from prefect.client.schemas.objects import State
 from prefect.client.schemas.responses import DeploymentResponse
 from prefect.context import FlowRunContext
 from prefect.events.worker import EventsWorker
 from prefect.exceptions import Abort, ObjectNotFound
 from prefect.logging.handlers import APILogHandler
 from prefect.runtime import flow_run
-from prefect.states import Scheduled
+from prefect.states import AwaitingRetry, Cancelled, Scheduled
+
+from flows.gently import happens_within, stop_on_signal
 
 CAMPAIGN = "campaign"  # the flow
 PAGE = 200  # as many answers a question to Prefect gets
+LOOKS = 2.0  # seconds between two looks at whether somebody ended the run in Prefect
+# Seconds that such a look may take: to a busy server, Prefect's client waits for a minute or more.
+ANSWERS_WITHIN = 8.0
 RECORDS_WITHIN = 30.0  # seconds that Prefect's server may take to write down what it was told
 
 
@@ -54,6 +62,66 @@ async def deployment_named(client: PrefectClient, name: str) -> DeploymentRespon
 def is_typed() -> bool:
     """Whether a person typed this run, and reads there how it goes on and ends."""
     return _deployment() is None
+
+
+@asynccontextmanager
+async def stopping_gently() -> AsyncIterator[asyncio.Event]:
+    """Give an event that is set once this run is to stop, by a signal or by a person in Prefect.
+
+    Meanwhile Prefect cancels nothing. It would if the run could not renew its place among the runs
+    of its campaign; but who may send is decided by the ledger's lease.
+    """
+    with CancelScope(shield=True):
+        async with stop_on_signal() as stop:
+            looking = asyncio.create_task(_ended_in_prefect(stop))
+            try:
+                yield stop
+            finally:
+                looking.cancel()
+
+
+async def _ended_in_prefect(stop: asyncio.Event) -> None:
+    while flow_run.id and not stop.is_set():
+        with suppress(Exception):  # a server that is away ends nothing
+            async with get_client() as client:
+                while not await happens_within(LOOKS, stop):
+                    looked = asyncio.wait_for(_after_this(client, ""), ANSWERS_WITHIN)
+                    if await looked is not None:
+                        stop.set()
+        await happens_within(LOOKS, stop)
+
+
+async def go_on_later(message: str, at: datetime) -> NoReturn:
+    """End this run here, and have a worker begin it again as the same run, at this time or later.
+
+    Only for a run that a worker began. One that a person has ended in Prefect meanwhile stays so.
+    Without an answer from Prefect it looks as if its process had died: then it begins again, too.
+    """
+    with suppress(Exception):
+        async with get_client() as client:
+            again: State[Any] = AwaitingRetry(message=message, scheduled_time=at)
+            after = await _after_this(client, message) or again
+            if after.message == message:
+                await client.set_flow_run_state(flow_run.id, after, force=True)
+    logging.getLogger("prefect.flow_runs").disabled = True  # that it is Running is no error
+    raise Abort(message)
+
+
+async def _after_this(client: PrefectClient, message: str) -> State[Any] | None:
+    """The state in which a person wants this run to end; None: it is to go on.
+
+    One that was cancelled or deleted, or whose deployment was, is Cancelled with this message.
+    """
+    cancelled: State[Any] = Cancelled(message=message)
+    try:
+        run = await client.read_flow_run(flow_run.id)
+        if run.deployment_id is not None:
+            await client.read_deployment(run.deployment_id)
+    except ObjectNotFound:
+        return cancelled
+    if run.state is None or run.state.is_running() or run.state.is_crashed():
+        return None
+    return cancelled if run.state.is_cancelling() or run.state.is_cancelled() else run.state
 
 
 async def begin_another(moment: datetime) -> None:
