@@ -46,12 +46,9 @@ RENEWED = (
     *("entrypoint", "parameters", "tags", "job_variables", "description", "version"),
     "concurrency_options",
 )
-# The deployments that belong to no single campaign.
-FOR_EVERYBODY: dict[str, Flow[..., Any]] = {
-    "any": run_campaign,
-    "approve": approve_campaign,
-    "settle": settle_campaign,
-}
+# The deployments that belong to no single campaign: the forms, and one for any file.
+FORMS: dict[str, Flow[..., Any]] = {"approve": approve_campaign, "settle": settle_campaign}
+FOR_EVERYBODY = {"any": run_campaign, **FORMS}
 
 
 async def deploy_forms(client: PrefectClient) -> None:

@@ -13,10 +13,9 @@ from html import escape
 from typing import Any
 from urllib.parse import quote
 
-from prefect.artifacts import acreate_markdown_artifact
+from prefect.artifacts import Artifact, acreate_markdown_artifact
 from prefect.client.orchestration import PrefectClient, get_client
-from prefect.client.schemas.filters import ArtifactCollectionFilter, FlowRunFilter
-from prefect.client.schemas.objects import FlowRun
+from prefect.client.schemas.filters import FlowRunFilter
 from prefect.events import emit_event
 from prefect.exceptions import ObjectNotFound
 from prefect.logging import get_run_logger
@@ -35,6 +34,7 @@ from tasks.status import in_words, status_of
 PATIENCE = 10.0  # seconds that Prefect's server may take for a page
 SHOWN = 50  # people in one table
 TAGS = [kind.tag for kind in End]
+SOLVE = (End.DONE, End.NOT_YET)  # after these nobody is needed for an earlier run either
 
 
 def artifact_key(campaign: str) -> str:
@@ -137,11 +137,9 @@ async def _publish(whole: Mapping[str, Any], open_: Sequence[Doubt], ending: End
     key = artifact_key(ending.key)
     async with get_client() as client:
         page = campaign_page(whole, open_, ending, await _forms(client, ending))
-        newest = await client.read_latest_artifacts(
-            artifact_filter=ArtifactCollectionFilter.model_validate({"key": {"any_": [key]}})
-        )
-    if newest and newest[0].data == page:
-        number = newest[0].latest_id
+        newest = await Artifact.aget(key, client)
+    if newest and newest.data == page:
+        number = newest.id
     else:
         says = text(ending.first_line)
         number = await acreate_markdown_artifact(page, key=key, description=says)
@@ -163,11 +161,8 @@ async def _forms(client: PrefectClient, ending: Ending) -> dict[str, str]:
     return found
 
 
-async def announce(ending: Ending, counts: Mapping[str, int], run: FlowRun | None = None) -> None:
-    """Say the kind of ending in the list of runs, as a tag, and to automations, as an event.
-
-    `run` is the run that ended, unless it is this one. Nobody is named.
-    """
+async def announce(ending: Ending, counts: Mapping[str, int]) -> None:
+    """Tell automations by an event how a run ended, and show it by this run's tag. Names nobody."""
     of = f"campaign.{ending.key}"
     with suppress(Exception):  # a server that is away hears of it from the state
         emit_event(
@@ -175,15 +170,18 @@ async def announce(ending: Ending, counts: Mapping[str, int], run: FlowRun | Non
             {"prefect.resource.id": of, "prefect.resource.name": ending.key},
             payload={"campaign": ending.key, "kind": ending.kind, "counts": dict(counts)},
         )
-        number, tags = (run.id, run.tags) if run else (flow_run.id, flow_run.tags)
-        wanted = [tag for tag in tags if tag not in TAGS]
-        wanted += [ending.kind.tag] if ending.kind.needs_a_person else []
         async with get_client() as client, asyncio.timeout(PATIENCE):
-            if number and wanted != tags:
-                await client.update_flow_run(number, tags=wanted)
-            if ending.kind in (End.DONE, End.NOT_YET):  # nobody is needed for earlier ones either
+            await tag(client, flow_run, ending.kind)
+            if ending.kind in SOLVE:
                 those = {"tags": {"all_": [f"campaign:{ending.key}"], "any_": TAGS}}
                 solved = FlowRunFilter.model_validate(those)
                 for each in await client.read_flow_runs(flow_run_filter=solved):
-                    left = [tag for tag in each.tags if tag not in TAGS]
-                    await client.update_flow_run(each.id, tags=left)
+                    await tag(client, each, None)
+
+
+async def tag(client: PrefectClient, run: Any, kind: End | None) -> None:
+    """Show by its tag that a run ended so and somebody is needed; None: nobody is, any more."""
+    tags = [tag for tag in run.tags if tag not in TAGS]
+    tags += [kind.tag] if kind is not None and kind.needs_a_person else []
+    if run.id and tags != run.tags:
+        await client.update_flow_run(run.id, tags=tags)

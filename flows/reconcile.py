@@ -74,8 +74,7 @@ class Watched:
         keys: dict[Path, str | None] = dict.fromkeys(self._seen)
         failed: list[Exception] = []
         for mistake in found.mistakes:
-            with stops_no_other(mistake.place.file.name, failed):
-                self._report(mistake)
+            self._report(mistake)
         for file in found.files:
             with stops_no_other(file.name, failed):
                 keys[file] = await self._run_if_new(client, file)

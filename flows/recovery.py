@@ -27,10 +27,10 @@ from config.reading import key_of
 from data.store.lease import is_free
 from data.store.ledger import Ledger
 from data.store.tables import Campaign, Request, Run
-from flows.deployments import POOL
+from flows.deployments import FORMS, POOL
 from flows.ending import End, Ending
 from flows.notices import note_situation
-from flows.page import announce
+from flows.page import SOLVE, announce, tag
 from flows.runs import CAMPAIGN, named
 
 QUIET = 45.0  # seconds without lease or worker in which a run on another machine is dead
@@ -67,7 +67,7 @@ class Runs:
         failed: list[Exception] = []
         for run in (*at_work, *crashed):
             with stops_no_other(run.name, failed):
-                if run.state is None:
+                if run.state is None or run.deployment_id is None:  # a person typed it
                     continue
                 if run.state.is_crashed():  # its worker saw it
                     await self._end(client, run, await _never_began(client, run))
@@ -91,7 +91,7 @@ class Runs:
         elif ending := ending or await self._gives_up(client, run):
             state = ending.state()
             note_situation(ending)
-            await announce(ending, {}, run)
+            await announce(ending, {})  # `say_again` shows it by the run's tag
         await client.set_flow_run_state(run.id, state, force=True)
 
     async def _gives_up(self, client: PrefectClient, run: FlowRun) -> Ending | None:
@@ -135,13 +135,24 @@ async def tidy(client: PrefectClient) -> None:
 
 
 async def say_again(client: PrefectClient) -> None:
-    """Say how a cancelled run ended: Prefect's worker writes over it."""
-    for run in await _read(client, "CANCELLED", within=A_WHILE):
-        if run.state is not None and run.state.message == OVERWRITTEN:
+    """Say how a run ended, where a busy server took no tag or Prefect's worker wrote over it.
+
+    A run that a later run or form of its campaign has solved has no tag.
+    """
+    over = await _read(client, "CANCELLED", "FAILED", "COMPLETED", within=A_WHILE, forms=True)
+    solved: set[str | None] = set()
+    for run in sorted(over, key=lambda each: str(each.end_time), reverse=True):
+        said, key = (run.state and run.state.message) or "", _key_of(run)
+        if said == OVERWRITTEN:
             for state in await client.read_flow_run_states(run.id):
                 if (state.message or "").startswith(End.INTERRUPTED):
                     ours: State[Any] = Cancelled(message=state.message)
                     await client.set_flow_run_state(run.id, ours, force=True)
+        kind = next((each for each in End if said.startswith(f"{each}: ")), None)
+        if kind in SOLVE:
+            solved.add(key)
+        if kind is not None:
+            await tag(client, run, None if key in solved else kind)
 
 
 @contextmanager
@@ -191,16 +202,15 @@ async def _never_began(client: PrefectClient, run: FlowRun) -> Ending | None:
 
 
 async def _read(
-    client: PrefectClient, *states: str, within: timedelta | None = None
+    client: PrefectClient, *states: str, within: timedelta | None = None, forms: bool = False
 ) -> list[FlowRun]:
-    """Runs of campaigns that nobody typed, the first that are due first; `within`: since then."""
+    """Runs of campaigns, and of forms, that ended `within` so long; the first to be due first."""
     wanted: dict[str, Any] = {"state": {"type": {"any_": states}}}
-    wanted["deployment_id"] = {"is_null_": False}
     if within is not None:
         wanted["end_time"] = {"after_": datetime.now(UTC) - within}
-    found: list[FlowRun] = []
+    flows, found = [CAMPAIGN, *(FORMS if forms else ())], list[FlowRun]()
     while page := await client.read_flow_runs(
-        flow_filter=FlowFilter.model_validate({"name": {"any_": [CAMPAIGN]}}),
+        flow_filter=FlowFilter.model_validate({"name": {"any_": flows}}),
         flow_run_filter=FlowRunFilter.model_validate(wanted),
         sort=FlowRunSort.EXPECTED_START_TIME_ASC,
         offset=len(found),
