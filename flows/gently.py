@@ -15,7 +15,7 @@ from contextlib import asynccontextmanager, suppress
 
 import psutil
 
-PATIENCE = 60.0  # seconds that runs may take to end, longer than a request may wait for its answer
+PATIENCE = 60.0  # seconds in which runs have to end; a request waits less for its answer
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
@@ -46,7 +46,7 @@ async def happens_within(seconds: float, event: asyncio.Event) -> bool:
 
 def main(words: list[str]) -> int:
     """Run a worker until it ends. If this process is told to stop, its runs end first."""
-    heard: list[int] = []  # signals
+    heard: list[int] = []  # the signals that came
     for number in STOP_SIGNALS:
         signal.signal(number, lambda number, _: heard.append(number))
     parent = os.getppid()  # once whoever started this process is gone, it stops as well
@@ -55,7 +55,7 @@ def main(words: list[str]) -> int:
         time.sleep(0.1)
     if worker.poll() is None:
         process = psutil.Process(worker.pid)
-        process.suspend()  # it begins no other run
+        process.suspend()  # so it begins no other run
         _end_runs(process)
         process.terminate()
         process.resume()
@@ -66,7 +66,7 @@ def _end_runs(worker: psutil.Process) -> None:
     """Tell the runs of a worker to stop, and wait for them."""
     runs = []
     for process in worker.children(recursive=True):
-        with suppress(psutil.Error):  # it has just ended
+        with suppress(psutil.Error):  # a process has just ended
             if "PREFECT__FLOW_RUN_ID" in process.environ():
                 process.terminate()
                 runs.append(process)

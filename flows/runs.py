@@ -1,4 +1,4 @@
-"""Runs of campaigns, as Prefect knows them: begin one, hear that it is to stop, have it go on."""
+"""What a run asks of Prefect: to begin another one, whether to stop, to go on later."""
 
 import asyncio
 import logging
@@ -25,11 +25,11 @@ from prefect.states import AwaitingRetry, Cancelled, Scheduled
 from flows.gently import happens_within, stop_on_signal
 
 CAMPAIGN = "campaign"  # the flow
-PAGE = 200  # as many answers a question to Prefect gets
+PAGE = 200  # objects at most in one answer of Prefect
 LOOKS = 2.0  # seconds between two looks at whether somebody ended the run in Prefect
-# Seconds that such a look may take: to a busy server, Prefect's client waits for a minute or more.
+# Seconds in which such a look is given up: Prefect's client waits minutes for a busy server.
 ANSWERS_WITHIN = 8.0
-RECORDS_WITHIN = 30.0  # seconds that Prefect's server may take to write down what it was told
+RECORDS_WITHIN = 30.0  # seconds in which Prefect's server has to record the task runs
 
 
 async def run_now(client: PrefectClient, file: Path, key: str | None) -> bool:
@@ -48,7 +48,7 @@ async def run_now(client: PrefectClient, file: Path, key: str | None) -> bool:
 
 
 def named(parameters: dict[str, Any], at: datetime | None) -> str:
-    """The name of a run, as Prefect's lists show it: by campaign and time."""
+    """The name of a run in Prefect's lists: its campaign and time."""
     key = parameters.get("campaign") or Path(str(parameters.get("file"))).stem
     return f"{key} {at or datetime.now(UTC):%Y-%m-%d %H:%M}"
 
@@ -60,7 +60,7 @@ async def deployment_named(client: PrefectClient, name: str) -> DeploymentRespon
 
 
 def is_typed() -> bool:
-    """Whether a person typed this run, and reads there how it goes on and ends."""
+    """Whether a person typed this run, and reads at a terminal how it ends."""
     return _deployment() is None
 
 
@@ -103,7 +103,7 @@ async def go_on_later(message: str, at: datetime) -> NoReturn:
             after = await _after_this(client, message) or again
             if after.message == message:
                 await client.set_flow_run_state(flow_run.id, after, force=True)
-    logging.getLogger("prefect.flow_runs").disabled = True  # that it is Running is no error
+    logging.getLogger("prefect.flow_runs").disabled = True  # Prefect would log that it is Running
     raise Abort(message)
 
 
@@ -125,9 +125,9 @@ async def _after_this(client: PrefectClient, message: str) -> State[Any] | None:
 
 
 async def begin_another(moment: datetime) -> None:
-    """Have a run of the same file begin at a moment, one for all that ask for it.
+    """Have a run of the same file begin at a moment; however many ask, there is one.
 
-    Without an answer from Prefect this run stays as if its process had died: it begins again.
+    Without an answer from Prefect this run looks as if its process had died: it begins again.
     """
     asked = flow_run.parameters
     once = f"{asked['file']} {moment}"
@@ -142,22 +142,22 @@ async def begin_another(moment: datetime) -> None:
                 )
                 if planned.state is None or planned.state.is_scheduled():
                     return
-                once = f"after {planned.id}"  # which is over, or begins: a clock was ahead
+                once = f"after {planned.id}"  # it is over, or is this run: a clock is ahead
     except Exception as error:  # noqa: BLE001 - a server fails in ways of its own
         raise Abort(f"No run could be planned ({type(error).__name__}).") from None
 
 
 def _deployment() -> UUID | None:
-    """What this run was made from; `prefect.runtime` would ask the server each time."""
+    """The id of this run's deployment; `prefect.runtime` would ask the server each time."""
     context = FlowRunContext.get()
     return context.flow_run.deployment_id if context and context.flow_run else None
 
 
 async def everything_recorded(tasks: Sequence[str]) -> None:
-    """Send what Prefect's server, which may end next, is still to know, and see it arrive."""
+    """Wait until Prefect's server, which may end next, has recorded these task runs."""
     left = list(tasks)
     ends = time.monotonic() + RECORDS_WITHIN
-    with suppress(Exception):  # the ledger knows what was sent, whatever becomes of records
+    with suppress(Exception):  # the ledger has what was sent, even if Prefect has not
         await APILogHandler.aflush()
         await cast(Awaitable[object], EventsWorker.drain_all(at_exit=False))
         async with get_client() as client:
