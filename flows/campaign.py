@@ -25,20 +25,20 @@ from data.store.lease import AtWork, Lease, lease
 from data.store.ledger import Ledger
 from data.store.tables import now
 from flows.ending import End, Ending, broken_off, ended
-from flows.gently import go_on_later, happens_within, stopping_gently
+from flows.gently import happens_within
 from flows.notices import note_situation, tell
 from flows.page import publish_page
-from flows.runs import CAMPAIGN, begin_another, is_typed, named
+from flows.runs import CAMPAIGN, begin_another, go_on_later, is_typed, named, stopping_gently
 from flows.steps import add_batch, attach_problem, create_project, invite_part, preflight, scrubbed
 from tasks.plan import make_plan, refreshed
 from tasks.sending.gate import EndedEarly
 from tasks.sending.run import sending
 from tasks.sources.reading import fetch_campaign
 
-typed_endings: list[Ending] = []  # for the command, which says more than Prefect may keep
-LOOKS_AGAIN = 1.0  # seconds, while another process is at work on the campaign
-A_WHILE = timedelta(minutes=1)  # until a run looks again whether another process is at work
-# Seconds in which orders are collected, and in which a run stays for them.
+typed_endings: list[Ending] = []  # for the command: Prefect may not keep all of it
+LOOKS_AGAIN = 1.0  # seconds between two tries to take a lease that another process holds
+A_WHILE = timedelta(minutes=1)  # until a run begins again that found another process at work
+# Seconds that a run waits for further orders each time, and after which it ends all the same.
 COLLECTS, STAYS = 10.0, 300.0
 
 
@@ -71,27 +71,27 @@ async def run_campaign(
                 ending = await send_what_comes(file, campaign, digest, allowed, stop)
         except CampaignError as error:
             ending = broken_off(campaign or file.stem, file, error)
-    with suppress(CampaignError):  # a ledger that cannot be used keeps no notice
-        note_situation(ending, typed=is_typed())  # which `tell` sends, once the state is set
+    with suppress(CampaignError):  # no notice, if the ledger cannot be used
+        note_situation(ending, typed=is_typed())  # `tell` sends it later
     await publish_page(ending)
     if is_typed():
         typed_endings.append(ending)
         return ending.state()
-    if ending.kind is End.INTERRUPTED:  # before whatever was due later
+    if ending.kind is End.INTERRUPTED:  # its own time puts it before runs that were due later
         await go_on_later(str(ending), flow_run.scheduled_start_time)
     if ending.kind is End.ELSEWHERE:
         await go_on_later(str(ending), now() + A_WHILE)
     if ending.until is not None:
-        await begin_another(ending.until)  # this one stays to be seen
+        await begin_another(ending.until)  # this one ends, and shows why
     return ending.state()
 
 
 async def send_what_comes(
     file: Path, campaign: str | None, digest: str | None, allowed: Allowed, stop: asyncio.Event
 ) -> Ending:
-    """Send a file, and again while people are ordered: another process would begin much later.
+    """Send a file, and send it again while people are ordered: a new run begins much later.
 
-    Other campaigns have their turn in the end. Raises CampaignError.
+    It ends after STAYS seconds, so that other campaigns have their turn. Raises CampaignError.
     """
     ends = time.monotonic() + STAYS
     while True:
@@ -104,7 +104,7 @@ async def send_what_comes(
 
 
 def _ordered(file: Path) -> int | None:
-    """When people were last ordered for a definition; None: it reads no orders."""
+    """When a definition's file of orders last changed, in nanoseconds; None: it reads no orders."""
     table = named_table(file)
     if table is not None and table.name.endswith(ORDERS):
         with suppress(OSError):
@@ -115,21 +115,21 @@ def _ordered(file: Path) -> int | None:
 async def send(
     file: Path, campaign: str | None, digest: str | None, allowed: Allowed, stop: asyncio.Event
 ) -> Ending:
-    """What the flow does, from the file to its ending. Raises CampaignError."""
+    """Send what is due of a file, and return how that ended. Raises CampaignError."""
     settings = service_settings()
     with Ledger.open(settings.database_url, migrate=is_typed()) as ledger:
         key = key_of(file)
         async with holding_lease(ledger, key, stop) as held:
             receipts.check(ledger, key, settings.base_url, file)
             with ledger.writing() as session:
-                recover(session, key)  # what a dead run was sending is unsure from here on
+                recover(session, key)  # requests of a dead run become unsure
             read = await asyncio.to_thread(fetch_campaign, file, campaign or key, kept=bool(digest))
             plan = make_plan(read, ledger, settings, digest=digest, allowed=allowed)
             by_title = plan.unresolved and not plan.nothing_due
             if by_title:
                 await preflight(plan.key, ledger, settings)
                 plan = refreshed(plan, read, ledger, allowed.who)
-            if plan.holds or plan.nothing_due:  # no request at all
+            if plan.holds or plan.nothing_due:  # then no request is made
                 return ended(ledger, plan)
             if not by_title:
                 await preflight(plan.key, ledger, settings)
@@ -143,7 +143,7 @@ async def send(
                         await invite_part(run, part)
                     run.gate.raise_its_ending()
             except EndedEarly as early:
-                if early.hold is not None and early.hold.kind is Kind.APPROVAL:  # void by now
+                if early.hold is not None and early.hold.kind is Kind.APPROVAL:  # it is void
                     return ended(ledger, refreshed(plan, read, ledger, allowed.who))
                 return ended(ledger, plan, early)
             return ended(ledger, plan)
@@ -151,7 +151,7 @@ async def send(
 
 @asynccontextmanager
 async def holding_lease(ledger: Ledger, key: str, stop: asyncio.Event) -> AsyncIterator[Lease]:
-    """Hold the campaign's lease. A run that a person typed waits for it, and says for whom."""
+    """Hold the lease of a campaign. Raises AtWork; a run that was typed says so, and waits."""
     held, waits = None, False
     with ExitStack() as stack:
         while held is None:

@@ -1,4 +1,4 @@
-"""What Prefect can start by itself: a deployment for each campaign of a folder, and the forms.
+"""Prefect's deployments: one for each campaign of a folder, one for any file, and the forms.
 
 What a person changed in Prefect's pages stays so: a deployment that is there keeps whether it is
 paused, and its schedules stay as they are until its definition says another one. `campaign up`
@@ -37,8 +37,8 @@ from flows.page import artifact_key
 from flows.runs import CAMPAIGN, deployment_named
 
 POOL = "campaigns"
-SLUG = "definition"  # of the schedule that a definition says; a person may add others
-# A worker that is killed would break the pipe that its runs print into, and so the runs.
+SLUG = "definition"  # names the schedule of the definition; a person may add others
+# Runs do not print into a pipe of their worker: if that were killed, they would fail.
 JOB = {"stream_output": False}
 # One run of a campaign at a time; another one waits for it.
 ALONE = ConcurrencyLimitConfig(limit=1, collision_strategy=ConcurrencyLimitStrategy.ENQUEUE)
@@ -46,22 +46,19 @@ RENEWED = (
     *("entrypoint", "parameters", "tags", "job_variables", "description", "version"),
     "concurrency_options",
 )
-# The deployments that belong to no single campaign.
-FOR_EVERYBODY: dict[str, Flow[..., Any]] = {
-    "any": run_campaign,
-    "approve": approve_campaign,
-    "settle": settle_campaign,
-}
+# The deployments that belong to no single campaign: the forms, and one for any file.
+FORMS: dict[str, Flow[..., Any]] = {"approve": approve_campaign, "settle": settle_campaign}
+FOR_EVERYBODY = {"any": run_campaign, **FORMS}
 
 
 async def deploy_forms(client: PrefectClient) -> None:
-    """Make the forms, and a deployment for any file that can be read."""
+    """Make the deployments that belong to no single campaign, where they are missing."""
     for name, flow in FOR_EVERYBODY.items():
         await _deploy(client, flow, name)
 
 
 async def make_pool(client: PrefectClient) -> bool:
-    """Make the work pool; says whether its job template, the command of each run, was changed."""
+    """Make the work pool. True: its job template had been changed, and is put right."""
     template = ProcessWorker.get_default_base_job_template()
     pool = WorkPoolCreate(name=POOL, type=ProcessWorker.type, base_job_template=template)
     with suppress(ObjectAlreadyExists):
@@ -92,7 +89,7 @@ async def unschedule(client: PrefectClient, folder: Path, keys: Mapping[Path, st
     """Take away the schedules of definitions that are gone from a folder, or have another key.
 
     `keys` has every file of the folder, with its key if that can be read. The deployments stay,
-    with their history. So does a schedule that a person switched off, for when the file is back.
+    with their history. A schedule that a person switched off stays too, and off.
     """
     ours = FlowFilter.model_validate({"name": {"any_": [CAMPAIGN]}})
     every: list[DeploymentResponse] = []
@@ -120,10 +117,10 @@ async def _deploy(
     made = await flow.ato_deployment(
         name,
         schedules=[own] if own else [],
-        version=_version(said),  # what is there stays as a person left it, until this changes
+        version=_version(said),  # until this changes, the schedule stays as a person left it
         work_pool_name=POOL,
         job_variables=JOB,
-        entrypoint_type=EntrypointType.MODULE_PATH,  # found from whatever folder
+        entrypoint_type=EntrypointType.MODULE_PATH,  # found in any working folder
         **more,
     )
     there = await deployment_named(client, f"{flow.name}/{name}")
@@ -134,7 +131,7 @@ async def _deploy(
         await _reschedule(client, there, own)
     schema = parameter_schema(flow).model_dump(exclude_unset=True)
     wanted = {each: getattr(made, each) for each in RENEWED} | {"parameter_openapi_schema": schema}
-    # An update takes away the runs that a schedule planned: only of what is new.
+    # An update deletes the runs that a schedule planned, so it is made only if something is new.
     new = {each: value for each, value in wanted.items() if getattr(there, each) != value}
     if "concurrency_options" in new:
         new["concurrency_limit"] = made.concurrency_limit
@@ -145,7 +142,7 @@ async def _deploy(
 async def _reschedule(
     client: PrefectClient, there: DeploymentResponse, own: DeploymentScheduleCreate | None
 ) -> None:
-    """Take over what a definition says now; one that a person switched off stays off."""
+    """Give a deployment the schedule that its definition has now; if it was off, it stays off."""
     earlier = next((each for each in there.schedules if each.slug == SLUG), None)
     if earlier is not None and own is not None:
         await client.update_deployment_schedule(there.id, earlier.id, schedule=own.schedule)
@@ -165,7 +162,7 @@ def _schedule(said: Schedule | None) -> DeploymentScheduleCreate | None:
     zone = said.timezone or "UTC"
     schedule = schedules.Schedule(cron=said.cron, timezone=said.timezone)
     if said.cron is None:
-        # At the same times however often it is deployed: `every: 1 day` is at midnight.
+        # A fixed anchor keeps the times when it is deployed again: `every: 1 day` is at midnight.
         anchor = datetime(2026, 1, 1, tzinfo=ZoneInfo(zone))
         every = span(said.every or "")
         schedule = schedules.Schedule(interval=every, timezone=zone, anchor_date=anchor)

@@ -52,12 +52,12 @@ class End(StrEnum):
 
     @property
     def needs_a_person(self) -> bool:
-        """Whether somebody is told of it, where nobody has typed the run."""
+        """Whether somebody has to look or decide; they are told, unless they typed the run."""
         return self in (End.ATTENTION, End.APPROVAL, End.STOPPED, End.BAD_INPUT)
 
     @property
     def tag(self) -> str:
-        """What Prefect's list of runs shows, where somebody is needed."""
+        """The tag of the run in Prefect's list, if it needs a person."""
         return "approve" if self is End.APPROVAL else self.value
 
 
@@ -66,9 +66,9 @@ class Ending:
     """How one run of the campaign `key` ended.
 
     `sentence` names nobody. `next_step` is what to do, often a command to type. `until` is when
-    the campaign goes on by itself, for those who need no person. Runs that meet the same situation
-    have the same `fingerprint`.
-    `service_words` are the service's own, which may name somebody: for the terminal alone.
+    the campaign goes on by itself. Runs that met the same situation have the same `fingerprint`.
+    `service_words` are quoted from the service. They may name somebody, so only a terminal shows
+    them.
     """
 
     key: str
@@ -88,7 +88,7 @@ class Ending:
         return printable("\n".join(line for line in lines if line))
 
     def state(self) -> "State[Any]":
-        """Only what is done, or needs nobody, reads as success."""
+        """The state that Prefect shows. Only a run that needs nobody is Completed."""
         from prefect.states import Cancelled, Completed, Failed  # noqa: PLC0415
 
         if self.kind in (End.DONE, End.NOT_YET, End.ELSEWHERE):
@@ -99,7 +99,7 @@ class Ending:
 
 
 def ended(ledger: Ledger, plan: Plan, early: EndedEarly | None = None) -> Ending:
-    """How a run of this plan ended: `early` by a rule, a hold or a person, else after all of it."""
+    """How a run of this plan ended; `early` says what stopped it before all was sent."""
     with ledger.reading() as session:
         campaign = find(session, plan.key)
         held = holds(session, campaign)
@@ -121,7 +121,7 @@ def ended(ledger: Ledger, plan: Plan, early: EndedEarly | None = None) -> Ending
 
 
 def broken_off(key: str, file: Path, error: CampaignError) -> Ending:
-    """What stopped a run before or beside its requests."""
+    """The ending of a run that this error stopped."""
     sentence = str(error)
     if isinstance(error, AtWork):
         return Ending(key, End.ELSEWHERE, sentence, command("run", file))
@@ -150,7 +150,7 @@ def _stopped(key: str, far: str, early: EndedEarly, unsure: list[str]) -> Ending
 
 
 def _held(plan: Plan, hold: Hold, far: str) -> Ending:
-    """Somebody has to decide before anything more is sent."""
+    """The ending of a run that sends nothing more until somebody decides."""
     sentence = f"{far}. {hold.why[:1].upper()}{hold.why[1:]}."
     same = [hold.kind, hold.why, str(hold.except_person)]
     ending = Ending(
@@ -172,13 +172,13 @@ def _needed(
     unsure: list[str],
     waits: Hold | None,
 ) -> Ending:
-    """All was sent that may be; some need a person, and the others may wait for their time."""
-    known = needed[0].kind in far  # else it is the project's own
+    """The ending if all was sent that may be, and somebody has to look at some people."""
+    known = needed[0].kind in far  # not if it is the project that needs somebody
     sentence = f"{far}." if known else f"{far}, {needed[0].kind}."
     if waits is not None:
         sentence += f" The others wait: {waits.why}."
     next_step = needed[0].type_this
-    if next_step is None or "@" in next_step:  # Prefect hears of nobody
+    if next_step is None or "@" in next_step:  # no address goes to Prefect
         next_step = command("status", key)
     same = _fingerprint([*(f"{need.kind} {need.why}" for need in needed), *unsure])
     until = waits.until if waits is not None else None
@@ -186,10 +186,10 @@ def _needed(
 
 
 def _fingerprint(met: list[str]) -> str:
-    """The same for the same things, in whatever order a run met them."""
+    """A hash of what a run met; their order does not matter."""
     return sha256("\n".join(sorted(met)).encode()).hexdigest()[:16]
 
 
 def _without_amounts(sentence: str) -> str:
-    """Amounts and times differ from run to run of the same failure."""
+    """Cut the numbers out: they differ between runs that fail alike."""
     return re.sub(r"\d+", "", sentence)

@@ -1,8 +1,8 @@
-"""Decisions as forms in Prefect's pages: approve or reject a plan, settle what is unsure.
+"""Forms in Prefect's pages, by which a person approves or rejects a plan, or settles a doubt.
 
-They call what the commands call; the ledger decides. Prefect keeps what is typed into a form: so
-people are named by the numbers on the campaign's page, and who decides and why is taken out of
-Prefect before it is taken into the ledger.
+They call the same functions as the commands. Prefect keeps what is typed into a form: so people
+are named by the numbers on the campaign's page, and the words of who decides, and why, are removed
+from Prefect before the ledger keeps them.
 """
 
 import asyncio
@@ -101,14 +101,14 @@ async def settle_campaign(
 async def _decided(
     key: str, decide: Callable[[Session, Campaign], str], *, run: bool = True
 ) -> State[Any]:
-    """Take a decision into the ledger, begin the run that it frees, and show it on the page."""
+    """Record a decision in the ledger, begin the run that may now send, and renew the page."""
     try:
         await _take_out_who_and_why()
         with scrubbed(), deciding(key) as (session, campaign):
             ending = Ending(key, End.DONE, f"{decide(session, campaign)}.")
             file = Path(campaign.file)
     except CampaignError as error:
-        then = error.then.replace("--why TEXT", "").strip()  # a form has a field for it
+        then = error.then.replace("--why TEXT", "").strip()  # the form has a field for why
         ending = Ending(key, End.of(error), str(error), then)
         await announce(ending, {})
         return ending.state()
@@ -119,7 +119,7 @@ async def _decided(
 
 
 async def _begun(ending: Ending, file: Path) -> Ending:
-    """Begin the campaign's run; says so where none begins."""
+    """Begin the campaign's run; if none begins, the ending says why."""
     kind, why = End.DONE, "Its deployment is paused"
     try:
         async with get_client() as client:

@@ -29,8 +29,8 @@ candidates:                 # or  candidates: {file: export.csv}
     email1: <address they log in with>
 """
 IGNORE = "<name a column here if it decides nothing, or delete this>"
-MOST = 100  # definitions of one table
-OPTIONAL = ("stage_id", "invites.hours", "invites.pilot")  # empty rows of a workbook
+MOST = 100  # definitions that `write_each` makes of one table
+OPTIONAL = ("stage_id", "invites.hours", "invites.pilot")  # rows without a value
 
 
 def write_definition(
@@ -41,10 +41,10 @@ def write_definition(
     *,
     force: bool = False,
 ) -> None:
-    """Write a definition, `.yaml` or `.xlsx`, which reads the export, or a sheet of it, if any.
+    """Write a definition, `.yaml` or `.xlsx`; if there is an export, it reads its people there.
 
-    Its key comes from its name. Raises BadInput: the export cannot be read, or another
-    definition already reads it; the file exists.
+    Its key comes from its name. Raises BadInput if the export cannot be read or another definition
+    reads it, NotOurs if the file exists.
     """
     suffix = path.suffix.lower()
     if suffix not in {*YAML, ".xlsx"}:
@@ -55,7 +55,7 @@ def write_definition(
         _refuse_second(export, table, path.parent, force=force)
     text = _text(path, table, {})
     if suffix == ".xlsx":
-        if table and table.grid.mistakes:  # whoever reads the copy would not see them
+        if table and table.grid.mistakes:  # the copy would not show them
             raise BadInput(table.grid.mistakes)
         _workbook(read_yaml(text.encode(), path).fields, table).save(book := BytesIO())
         replace_file(path, book.getvalue())
@@ -72,9 +72,9 @@ def write_each(
     *,
     force: bool = False,
 ) -> list[Path]:
-    """Write a definition for each value of a column, which keeps the people who have it.
+    """Write a definition for each value of a column; it keeps the people who have this value.
 
-    Raises BadInput like `write_definition`, before anything is written.
+    Raises what `write_definition` raises, before anything is written.
     """
     table = _read(export, sheet, folder, encoding)
     title, values = values_of(table, column)
@@ -110,7 +110,7 @@ def _check(path: Path, folder: Path | None = None, *, force: bool) -> None:
 
 
 def _refuse_second(export: Path, table: Table, folder: Path, *, force: bool) -> None:
-    """Raise BadInput if a definition reads the table, unless it is forced."""
+    """Raise BadInput if another definition reads this table."""
     if not force and (reader := who_reads(export, folder, sheet=table.grid.sheet)):
         why = f"{reader} already reads this table; a second one would invite everybody again"
         refusal = BadInput.at(Place(export), f"{why}; to write it all the same, add --force")
@@ -119,7 +119,7 @@ def _refuse_second(export: Path, table: Table, folder: Path, *, force: bool) -> 
 
 
 def _text(path: Path, table: Table | None, where: dict[str, list[str]]) -> str:
-    """A definition under this name, of whoever in a table `where` keeps."""
+    """The text of a definition; of a table it reads the people whom `where` keeps."""
     people = PEOPLE
     if table:
         named = os.path.relpath(table.grid.file.resolve(), path.resolve().parent)
@@ -130,7 +130,7 @@ def _text(path: Path, table: Table | None, where: dict[str, list[str]]) -> str:
 
 
 def _read(export: Path, sheet: str | None, path: Path, encoding: str | None) -> Table:
-    """Read an export. Raises BadInput; if it must be told how, with the line to type."""
+    """Read an export. Raises BadInput, with the option to type if one is missing."""
     try:
         table = read_table(read_file(export, encoding or ""), sheet)
     except BadInput as error:
@@ -179,9 +179,9 @@ def _options(table: Table, where: dict[str, list[str]]) -> Iterator[str]:
 
 
 def _workbook(fields: dict[str, Any], table: Table | None) -> Any:
-    """The same as a workbook: a sheet `campaign` to fill in, and the people beside it.
+    """A definition as a workbook: a sheet `campaign` to fill in, and a sheet `candidates`.
 
-    A workbook of an export stays as it is, with its colours, comments and other sheets.
+    An export that is a workbook keeps its colours, comments and other sheets.
     """
     from openpyxl import Workbook, load_workbook  # noqa: PLC0415
 
@@ -189,7 +189,7 @@ def _workbook(fields: dict[str, Any], table: Table | None) -> Any:
     if table and source and source.format is Format.WORKBOOK:
         book = load_workbook(BytesIO(source.data))
         people = book[str(table.grid.sheet)]
-        people.title = "of the export"  # else Candidates, renamed, would be candidates1
+        people.title = "of the export"  # else "Candidates" becomes "candidates1"
     else:
         book = Workbook()
         people = book.active
@@ -208,7 +208,7 @@ def _workbook(fields: dict[str, Any], table: Table | None) -> Any:
 
 
 def _rows(fields: dict[str, Any], around: str = "") -> Iterator[tuple[str, str]]:
-    """The fields of a definition as rows, but for the people, who are in the workbook itself."""
+    """The fields of a definition as rows (name, value), without its people."""
     for name, value in fields.items():
         if isinstance(value, dict):
             yield from _rows(value, "" if name == "candidates" else f"{around}{name}.")
@@ -220,12 +220,12 @@ def _write(sheet: Any, row: int, cells: Iterable[str]) -> None:
     for column, text in enumerate(cells, start=1):
         if text:
             cell = sheet.cell(row, column, text)
-            # Text, also what begins with =, so that no program makes a number or a date of it.
+            # A text, even if it begins with =: no program makes a number or a date of it.
             cell.data_type, cell.number_format = "s", "@"
 
 
 def _help(name: str) -> str:
-    """What a field is, from the line below it in the model."""
+    """What a field means: the line below it in the model."""
     if name.startswith("where."):
         return "The values to keep, with semicolons between; a lone ; keeps the empty cells."
     of_table = f"candidates.table.{name}"
@@ -234,6 +234,6 @@ def _help(name: str) -> str:
 
 
 def _key(name: str) -> str:
-    """Make a campaign's key of the name of its file: `Hiring (Zürich)` is hiring-zurich."""
+    """Make a campaign's key from the name of its file: `Hiring (Zürich)` is hiring-zurich."""
     plain = normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
     return re.sub(r"[^a-z0-9._]+", "-", plain).strip("-._")[:100] or "my-campaign"

@@ -1,7 +1,7 @@
-"""A person is told once of each situation that needs one, to CAMPAIGN_NOTIFY_URL.
+"""Messages to CAMPAIGN_NOTIFY_URL: each situation that needs a person is told once.
 
-The ledger keeps each notice by its situation (a campaign, a kind, and what makes it this one),
-never by the run that met it. What could not be told yet is told by reconcile.py.
+The key of a notice is its situation (campaign, kind of ending, fingerprint), however many runs
+meet it. reconcile.py tells again what no address has taken yet.
 """
 
 import asyncio
@@ -22,19 +22,18 @@ from data.store.ledger import Ledger
 from data.store.tables import Notice, now
 from flows.ending import End, Ending
 
-PATIENCE = 20.0  # seconds that an address may take
-TELLING = "notices to tell"  # the lease; with its spaces it is no campaign's key
+PATIENCE = 20.0  # seconds in which an address has to take a message
+TELLING = "notices to tell"  # names a lease; no key of a campaign has spaces
 
-# They log addresses and logins. A filter stays, whatever levels Prefect's own settings give them.
+# These log addresses and passwords. A filter stays, though Prefect's settings change their level.
 for _name in ("apprise", "httpx", "websockets.client"):
     logging.getLogger(_name).addFilter(lambda record: record.levelno >= logging.CRITICAL)
 
 
 def note_situation(ending: Ending, *, typed: bool = False) -> None:
-    """Write down what a person has to be told of how a run ended, if nobody has been told yet.
+    """Write a notice of how a run ended, if it needs a person who did not type the run.
 
-    Who `typed` the run has read it. Once nobody is needed the campaign's situations are over: the
-    same one is told again if it comes.
+    A run that needs nobody ends the campaign's situations: if one comes again, it is told again.
     """
     with Ledger.open(settings().database_url, migrate=typed) as ledger, ledger.writing() as session:
         if ending.kind.needs_a_person and not typed:
@@ -46,7 +45,7 @@ def note_situation(ending: Ending, *, typed: bool = False) -> None:
 
 
 def add_notice(session: Session, key: str, text: str) -> bool:
-    """Write down a situation, unless that was done before; says whether it is new."""
+    """Write a notice, unless its situation has one; says whether it is new."""
     is_new = session.get(Notice, key) is None
     if is_new:
         session.add(Notice(key=key, text=printable(text)))
@@ -54,7 +53,7 @@ def add_notice(session: Session, key: str, text: str) -> bool:
 
 
 async def tell(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> None:
-    """A hook of our flows: tell what waits, at the end of a run that nobody typed."""
+    """A hook of the flow, for when a run has failed that nobody typed: send what waits."""
     del flow, state
     if flow_run.deployment_id is None:
         return
@@ -63,14 +62,14 @@ async def tell(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> No
 
 
 async def tell_waiting(ledger: Ledger) -> bool:
-    """Tell what was not told yet, one process at a time; says whether all of it went out."""
+    """Send the notices that wait, in one process at a time; says whether all of them went out."""
     try:
         await asyncio.to_thread(_tell_waiting, ledger)
         return True
-    except AtWork:  # another process tells it
+    except AtWork:  # another process sends them
         return False
     except Exception as error:  # noqa: BLE001 - addresses fail in ways of their own
-        # Its class alone: what it says may hold the address, which is a secret.
+        # Its class alone: its message may contain the address, which is a secret.
         get_logger("campaign").warning("No notice could be sent yet (%s).", type(error).__name__)
         return False
 
@@ -81,12 +80,12 @@ def _tell_waiting(ledger: Ledger) -> None:
         return
     failed: dict[str, Exception] = {}
     with lease(ledger, TELLING):
-        # What others write down meanwhile is told as well: they do not wait.
+        # Other processes may write notices meanwhile: they leave them to this one.
         while left := [each for each in _waiting(ledger) if each.key not in failed]:
             notice = left[0]
             try:
                 asyncio.run(asyncio.wait_for(_send(url, notice.text), PATIENCE))
-            except TimeoutError:  # the others would wait as long
+            except TimeoutError:  # each of the others would take as long
                 raise
             except Exception as error:  # noqa: BLE001 - it may take the others
                 failed[notice.key] = error

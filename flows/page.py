@@ -1,6 +1,6 @@
-"""What Prefect's pages show of a campaign: one markdown page, made from its status.
+"""What Prefect's pages show of a campaign: a markdown page, the tags of its runs, and events.
 
-Prefect keeps what it shows, so a person is a masked address, and a typed reason is left out.
+Prefect keeps what it shows, so a person is a masked address, and no typed reason is shown.
 """
 
 import asyncio
@@ -13,10 +13,9 @@ from html import escape
 from typing import Any
 from urllib.parse import quote
 
-from prefect.artifacts import acreate_markdown_artifact
+from prefect.artifacts import Artifact, acreate_markdown_artifact
 from prefect.client.orchestration import PrefectClient, get_client
-from prefect.client.schemas.filters import ArtifactCollectionFilter, FlowRunFilter
-from prefect.client.schemas.objects import FlowRun
+from prefect.client.schemas.filters import FlowRunFilter
 from prefect.events import emit_event
 from prefect.exceptions import ObjectNotFound
 from prefect.logging import get_run_logger
@@ -32,15 +31,16 @@ from flows.ending import End, Ending
 from tasks.service.messages import masked
 from tasks.status import in_words, status_of
 
-PATIENCE = 10.0  # seconds that Prefect's server may take for a page
-SHOWN = 50  # people in one table
+PATIENCE = 10.0  # seconds in which Prefect's server has to take a page, or a tag
+SHOWN = 50  # rows of a table
 TAGS = [kind.tag for kind in End]
+SOLVE = (End.DONE, End.NOT_YET)  # after these nobody is needed for an earlier run either
 
 
 def artifact_key(campaign: str) -> str:
-    """The key of its page: lower-case letters, digits and dashes, as Prefect wants it."""
+    """The key of the campaign's page: Prefect allows lower-case letters, digits and dashes."""
     plain = re.sub(r"[^a-z0-9-]", "-", campaign)
-    if plain != campaign:  # two keys stay different
+    if plain != campaign:  # so that a.b and a-b have two pages
         plain += "-" + sha256(campaign.encode()).hexdigest()[:6]
     return f"campaign-{plain}"
 
@@ -48,10 +48,10 @@ def artifact_key(campaign: str) -> str:
 def campaign_page(
     status: Mapping[str, Any], doubts: Sequence[Doubt], ending: Ending, forms: Mapping[str, str]
 ) -> str:
-    """The page that a person opens in the morning: how far, who needs them, what to do.
+    """The text of the page: how the last run ended, what to do, counts, and what is unsure.
 
-    `status` is the object of `campaign status KEY --json`; `ending` tells how the last run ended.
-    `forms` says where the forms are, by name.
+    `status` is the object of `campaign status KEY --json`. `forms` has the addresses of the forms,
+    by name.
     """
     parts = [
         f"# {text(ending.key)}",
@@ -64,7 +64,7 @@ def campaign_page(
 
 
 def text(written: str) -> str:
-    """Take the power out of text that others wrote: no tag, no link, no further cell."""
+    """Escape what others wrote: it makes no tag, no link and no cell of a table."""
     plain = escape(" ".join(printable(written).split()), quote=False)
     return re.sub(r"([\\`*_~|#\[\]])", r"\\\1", plain)
 
@@ -94,7 +94,7 @@ def _counts(status: Mapping[str, Any]) -> Iterable[tuple[str, object]]:
 
 
 def _doubtful(key: str, doubts: Sequence[Doubt], forms: Mapping[str, str]) -> Iterable[str]:
-    """What may have happened, by number, with what settles it."""
+    """The doubts by number, and how to settle them."""
     columns = ("number", "request", "address", "sent (UTC)", "status")
     rows = [
         (d.part_id, d.op, masked(d.email1), f"{d.sent_at:%Y-%m-%d %H:%M}", d.status or "no answer")
@@ -119,9 +119,9 @@ def _table(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
 
 
 async def publish_page(ending: Ending) -> None:
-    """Renew the campaign's page in Prefect, if there is anything new to show, and announce it.
+    """Renew the campaign's page in Prefect, if its text has changed, and announce the ending.
 
-    A server that is away is not waited for, and a ledger that cannot be read has no page.
+    If the server is away or the ledger cannot be read, there is no page, and no error.
     """
     counts: dict[str, int] = {}
     with suppress(CampaignError), Ledger.open(settings().database_url, create=False) as ledger:
@@ -137,11 +137,9 @@ async def _publish(whole: Mapping[str, Any], open_: Sequence[Doubt], ending: End
     key = artifact_key(ending.key)
     async with get_client() as client:
         page = campaign_page(whole, open_, ending, await _forms(client, ending))
-        newest = await client.read_latest_artifacts(
-            artifact_filter=ArtifactCollectionFilter.model_validate({"key": {"any_": [key]}})
-        )
-    if newest and newest[0].data == page:
-        number = newest[0].latest_id
+        newest = await Artifact.aget(key, client)
+    if newest and newest.data == page:
+        number = newest.id
     else:
         says = text(ending.first_line)
         number = await acreate_markdown_artifact(page, key=key, description=says)
@@ -150,7 +148,7 @@ async def _publish(whole: Mapping[str, Any], open_: Sequence[Doubt], ending: End
 
 
 async def _forms(client: PrefectClient, ending: Ending) -> dict[str, str]:
-    """Where each form is, filled in as far as it can be."""
+    """The address of each form by name, with its fields filled in as far as they are known."""
     typed, code = {"campaign": ending.key}, ending.fingerprint
     plan = code if code in ending.sentence else "pilot"
     filled_in = {"approve": typed | {"plan": plan}, "settle": typed}
@@ -163,27 +161,27 @@ async def _forms(client: PrefectClient, ending: Ending) -> dict[str, str]:
     return found
 
 
-async def announce(ending: Ending, counts: Mapping[str, int], run: FlowRun | None = None) -> None:
-    """Say the kind of ending in the list of runs, as a tag, and to automations, as an event.
-
-    `run` is the run that ended, unless it is this one. Nobody is named.
-    """
+async def announce(ending: Ending, counts: Mapping[str, int]) -> None:
+    """Emit an event of how a run ended, and set the tag of this run. Both name nobody."""
     of = f"campaign.{ending.key}"
-    with suppress(Exception):  # a server that is away hears of it from the state
+    with suppress(Exception):  # if the server is away, the state of the run says it later
         emit_event(
             f"campaign.{ending.kind.replace(' ', '-')}",
             {"prefect.resource.id": of, "prefect.resource.name": ending.key},
             payload={"campaign": ending.key, "kind": ending.kind, "counts": dict(counts)},
         )
-        number, tags = (run.id, run.tags) if run else (flow_run.id, flow_run.tags)
-        wanted = [tag for tag in tags if tag not in TAGS]
-        wanted += [ending.kind.tag] if ending.kind.needs_a_person else []
         async with get_client() as client, asyncio.timeout(PATIENCE):
-            if number and wanted != tags:
-                await client.update_flow_run(number, tags=wanted)
-            if ending.kind in (End.DONE, End.NOT_YET):  # nobody is needed for earlier ones either
+            await tag(client, flow_run, ending.kind)
+            if ending.kind in SOLVE:
                 those = {"tags": {"all_": [f"campaign:{ending.key}"], "any_": TAGS}}
                 solved = FlowRunFilter.model_validate(those)
                 for each in await client.read_flow_runs(flow_run_filter=solved):
-                    left = [tag for tag in each.tags if tag not in TAGS]
-                    await client.update_flow_run(each.id, tags=left)
+                    await tag(client, each, None)
+
+
+async def tag(client: PrefectClient, run: Any, kind: End | None) -> None:
+    """Give a run the tag of this kind of ending, if it needs a person, and no other of ours."""
+    tags = [tag for tag in run.tags if tag not in TAGS]
+    tags += [kind.tag] if kind is not None and kind.needs_a_person else []
+    if run.id and tags != run.tags:
+        await client.update_flow_run(run.id, tags=tags)

@@ -1,7 +1,7 @@
-"""Where Prefect keeps its things, with which settings. Prefect reads them when it is imported.
+"""Prefect's home, the folder of its database, and its settings, which it reads when imported.
 
-It looks for more of them in the working folder: .env, prefect.toml, pyproject.toml. So it is
-imported, and each of its processes begins, in its home and not where somebody types a command.
+Prefect looks for settings in the working folder as well: .env, prefect.toml, pyproject.toml. So it
+is imported, and its processes begin, in its home and not where somebody types a command.
 """
 
 import fcntl
@@ -20,18 +20,18 @@ SETTINGS = {
     "DO_NOT_TRACK": "1",
     "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
     "PREFECT_SERVER_SERVICES_DB_VACUUM_ENABLED": "events,flow_runs",  # after 7 and after 90 days
-    "PREFECT_SERVER_SERVICES_SCHEDULER_MIN_SCHEDULED_TIME": "PT10M",  # few, and named
-    # A run that another one of its campaign keeps waiting begins soon after it.
+    "PREFECT_SERVER_SERVICES_SCHEDULER_MIN_SCHEDULED_TIME": "PT10M",  # few, for `tidy` to name
+    # A run that waits for another one of its campaign begins soon after that has ended.
     "PREFECT_SERVER_DEPLOYMENTS_CONCURRENCY_SLOT_WAIT_SECONDS": "10",
     "PREFECT_SERVER_UI_SHOW_PROMOTIONAL_CONTENT": "false",
     "PREFECT_SERVER_CSRF_PROTECTION_ENABLED": "true",
-    # A run keeps its campaign's place when the server begins anew.
+    # A run keeps its place among its campaign's runs when the server is started again.
     "PREFECT_SERVER_CONCURRENCY_LEASE_STORAGE": (
         "prefect.server.concurrency.lease_storage.filesystem"
     ),
-    "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "CRITICAL",  # the terminal is for our own words
+    "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "CRITICAL",  # only we print at a terminal
     "PREFECT_LOGGING_INTERNAL_LEVEL": "CRITICAL",
-    "PYTHONSAFEPATH": "1",  # nothing of the folder where somebody types is imported
+    "PYTHONSAFEPATH": "1",  # no module of the working folder is imported
 }
 
 
@@ -46,13 +46,13 @@ def prefect_home() -> Path:
 
 
 def _of_this_ledger() -> Path:
-    ledger = str(make_url(settings().database_url))  # shown with stars in the password's place
+    ledger = str(make_url(settings().database_url))  # with stars for the password
     which = sha256(ledger.encode()).hexdigest()[:8]
     return user_data_path("hiring-campaigns", appauthor=False) / f"prefect-{which}"
 
 
 def login() -> str:
-    """The login of this person's servers: made once, in a file that only they can read."""
+    """The login (user:password) of this person's servers. Only they can read its file."""
     with open(prefect_home() / "login", "a+", opener=private) as own:
         fcntl.flock(own, fcntl.LOCK_EX)  # another process may be making it
         own.seek(0)
@@ -62,7 +62,7 @@ def login() -> str:
 
 
 def prepare() -> None:
-    """Set what Prefect is to find when it is imported, unless a person has set it otherwise."""
+    """Set Prefect's settings in the environment, but those that a person has set."""
     home = prefect_home()
     files = {
         "PREFECT_PROFILES_PATH": home / "profiles.toml",
@@ -70,11 +70,11 @@ def prepare() -> None:
     }
     for name, value in (SETTINGS | files).items():
         os.environ.setdefault(name, str(value))
-    os.environ["PREFECT_HOME"] = str(home)  # the same for processes that begin elsewhere
+    os.environ["PREFECT_HOME"] = str(home)  # absolute, for processes in other folders
 
 
 def import_prefect() -> None:
-    """Import Prefect in its home; it reads its settings once. Paths that were typed hold again."""
+    """Import Prefect, with its home as the working folder meanwhile."""
     prepare()
     typed_in = home = prefect_home()
     with suppress(FileNotFoundError):  # that folder is gone
@@ -83,10 +83,10 @@ def import_prefect() -> None:
     try:
         import prefect.main  # noqa: F401, PLC0415
     finally:
-        with suppress(PermissionError):  # typed by a user who may not enter it: sudo -u
+        with suppress(PermissionError):  # sudo -u: its user may not enter the folder
             os.chdir(typed_in)
 
 
 def private(path: str, flags: int) -> int:
-    """An opener of files that nobody else may read. It follows no link."""
+    """Open a file that only its owner may read; an `opener` for `open`. It follows no link."""
     return os.open(path, flags | os.O_NOFOLLOW, 0o600)

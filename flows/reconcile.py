@@ -25,7 +25,7 @@ from flows.recovery import Runs, say_again, stops_no_other, tidy
 from flows.runs import run_now
 
 EVERY = 5.0  # seconds between two looks
-TELLS_AGAIN = 60.0  # seconds until a notice that nobody took is told again
+TELLS_AGAIN = 60.0  # seconds until a notice that no address took is sent again
 LOOKS = (deploy_forms, tidy, say_again)
 Stats = dict[Path, tuple[int, int, int]]
 
@@ -34,7 +34,7 @@ async def reconcile(ledger: Ledger, folder: Path, say: Callable[[str], None]) ->
     """Look after runs, the folder and notices, until cancelled."""
     runs, watched = Runs(ledger), Watched(folder, ledger, say)
     complaint, tells_at = "", 0.0
-    async with get_client() as client:  # one for all looks: each new one writes a CSRF token
+    async with get_client() as client:  # one for all looks: each client writes a CSRF token
         while True:
             stumbled = ""
             for look in (*LOOKS, runs.go_on, watched.run_what_is_new):
@@ -52,30 +52,29 @@ async def reconcile(ledger: Ledger, folder: Path, say: Callable[[str], None]) ->
 
 
 class Watched:
-    """The folder of definitions: each is deployed, and run when its content is new."""
+    """The watched folder. Each definition in it is deployed, and run when its content is new."""
 
     def __init__(self, folder: Path, ledger: Ledger, say: Callable[[str], None]) -> None:
         self._folder, self._ledger, self._say = folder.resolve(), ledger, say
-        self._tables: set[Path] = set()  # those that definitions read, wherever they are
+        self._tables: set[Path] = set()  # that definitions read, in whatever folder
         self._seen: Stats = {}
         self._read: Stats | None = None
 
     async def run_what_is_new(self, client: PrefectClient) -> None:
-        """Read the folder again once something in it has changed and rests.
+        """Read the folder again once files have changed, and were the same at two looks.
 
-        What goes wrong with one file is raised once the others are run.
+        An error of one file is raised after the others had their turn.
         """
         before, self._seen = self._seen, await asyncio.to_thread(self._stats)
         moved = [file.name for file, _ in before.items() ^ self._seen.items()]
-        # A table of orders is replaced as a whole: whoever waited until it rests might wait long.
+        # A table of orders is replaced in one step, and may never rest: it is read at once.
         if self._seen == self._read or not all(name.endswith(ORDERS) for name in moved):
             return
         found = await asyncio.to_thread(campaigns_in, self._folder)
         keys: dict[Path, str | None] = dict.fromkeys(self._seen)
         failed: list[Exception] = []
         for mistake in found.mistakes:
-            with stops_no_other(mistake.place.file.name, failed):
-                self._report(mistake)
+            self._report(mistake)
         for file in found.files:
             with stops_no_other(file.name, failed):
                 keys[file] = await self._run_if_new(client, file)
@@ -86,7 +85,7 @@ class Watched:
         self._read = self._seen
 
     async def _run_if_new(self, client: PrefectClient, file: Path) -> str | None:
-        """Deploy a definition, and run it if its content is new; gives its key, if it has one."""
+        """Deploy a definition, and run it if its content is new. Returns its key, if it has one."""
         key, scheduled = None, False
         try:
             campaign = await asyncio.to_thread(read_campaign, file)
@@ -102,14 +101,14 @@ class Watched:
             seen = session.get(SeenFile, str(file))
         if seen is not None and seen.trace == trace:
             return key
-        # Switched off, it is run once it is on and the folder changes.
+        # If its deployment is off, it is run once that is on and the folder changes.
         if scheduled or await run_now(client, file, key):
             with self._ledger.writing() as session:
                 session.merge(SeenFile(path=str(file), trace=trace, at=now()))
         return key
 
     def _report(self, mistake: Mistake) -> None:
-        """Of a file that is no campaign, though it seems to be one: there is nothing to run."""
+        """Tell of a file that seems to be a campaign and cannot be run."""
         file = mistake.place.file
         told = f"{file}: bad input. Type: {command('check', file)}"
         with self._ledger.writing() as session:
@@ -117,7 +116,7 @@ class Watched:
                 self._say(str(mistake))
 
     def _stats(self) -> Stats:
-        """Of definitions, of what may be one, and of their tables: no file of ours is news."""
+        """Time, size and inode of all files that may be a definition, or are the table of one."""
         may_be_one = (each for each in self._folder.iterdir() if each.suffix.lower() in KINDS)
         stats = {}
         for file in (*may_be_one, *self._tables):

@@ -1,7 +1,7 @@
-"""Runs of campaigns in Prefect, as `campaign up` looks after them every few seconds.
+"""How `campaign up` looks after runs of campaigns in Prefect, every few seconds.
 
-A run whose process is gone begins again, as the same run; of several that wait and would do the
-same, the first does it; a run to come has its name.
+A run whose process is gone begins again as the same run. Of runs that wait and would do the same,
+only the first is kept. Runs to come get their names, and ended ones their tags.
 """
 
 import asyncio
@@ -27,20 +27,20 @@ from config.reading import key_of
 from data.store.lease import is_free
 from data.store.ledger import Ledger
 from data.store.tables import Campaign, Request, Run
-from flows.deployments import POOL
+from flows.deployments import FORMS, POOL
 from flows.ending import End, Ending
 from flows.notices import note_situation
-from flows.page import announce
+from flows.page import SOLVE, announce, tag
 from flows.runs import CAMPAIGN, named
 
-QUIET = 45.0  # seconds without lease or worker in which a run on another machine is dead
-TRIES = 6  # times that the same run begins again without having sent anything
-OUR_WORKERS = f"{socket.gethostname()} "  # how the names of this machine's begin
-RECENT = timedelta(days=30)  # runs that crashed earlier are left alone
-A_WHILE = timedelta(minutes=5)
-# How Prefect's message of a run that a signal ended begins.
+QUIET = 45.0  # seconds after which a run without a lease, or without its worker, is dead
+TRIES = 6  # times that a run begins again though nothing was sent since
+OUR_WORKERS = f"{socket.gethostname()} "  # begins the name of a worker of `campaign up` here
+RECENT = timedelta(days=30)  # a run that crashed earlier does not begin again
+A_WHILE = timedelta(minutes=5)  # in which it is seen to that an ended run says how it ended
+# What Prefect's message begins with if a signal ended a run.
 BY_SIGNAL = ("Execution was cancelled", "Execution was aborted")
-OVERWRITTEN = "Flow run was cancelled successfully."  # by Prefect's worker
+OVERWRITTEN = "Flow run was cancelled successfully."  # what Prefect's worker writes over ours
 CANCELLED = f"{End.INTERRUPTED}: it was cancelled while nothing of it was at work."
 GOES_ON = "Its process was gone; it goes on."
 NEVER_BEGAN = (
@@ -55,26 +55,26 @@ class Runs:
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
-        self._gone_since: dict[tuple[object, object], float] = {}  # by run and its state
+        self._gone_since: dict[tuple[object, object], float] = {}  # by run and state
 
     async def go_on(self, client: PrefectClient) -> None:
         """Have each run that is dead begin again, or say why it does not."""
-        since, self._gone_since = self._gone_since, {}  # a server that is away hears of no run
+        since, self._gone_since = self._gone_since, {}  # if a look fails, it begins anew
         here, looked = await asyncio.to_thread(_here), time.monotonic()
         at_work = await _read(client, "PENDING", "RUNNING", "CANCELLING")
-        # A run that waits for its time is the same one for weeks: when it first began says nothing.
+        # By the time of the crash: a run may have waited for its time for weeks.
         crashed = await _read(client, "CRASHED", within=RECENT)
         failed: list[Exception] = []
         for run in (*at_work, *crashed):
             with stops_no_other(run.name, failed):
-                if run.state is None:
+                if run.state is None or run.deployment_id is None:  # a person typed it
                     continue
-                if run.state.is_crashed():  # its worker saw it
+                if run.state.is_crashed():  # as its worker saw
                     await self._end(client, run, await _never_began(client, run))
                 elif not await self._is_at_work(client, run, here):
                     which = run.id, run.state.id
                     first = self._gone_since[which] = since.get(which, looked)
-                    # A worker names itself a while after its run became Pending.
+                    # A run becomes Pending a while before its worker writes its own name into it.
                     gone = _is_ours(run) and not run.state.is_pending()
                     if looked - first > (0.0 if gone else QUIET):
                         await self._end(client, run)
@@ -82,20 +82,20 @@ class Runs:
             raise failed[0]
 
     async def _end(self, client: PrefectClient, run: FlowRun, ending: Ending | None = None) -> None:
-        """Have a dead run begin again, unless that is of no use: it has an ending."""
-        # Before whatever was due later.
+        """Have a dead run begin again, or give it its ending."""
+        # Its own time, so that it comes before runs that were due later.
         first = run.expected_start_time
         state: State[Any] = AwaitingRetry(message=GOES_ON, scheduled_time=first)
-        if run.state is not None and run.state.is_cancelling():  # nobody is left who could end it
+        if run.state is not None and run.state.is_cancelling():  # its worker is gone, too
             state = Cancelled(message=CANCELLED)
         elif ending := ending or await self._gives_up(client, run):
             state = ending.state()
             note_situation(ending)
-            await announce(ending, {}, run)
+            await announce(ending, {})  # `say_again` shows it by the run's tag
         await client.set_flow_run_state(run.id, state, force=True)
 
     async def _gives_up(self, client: PrefectClient, run: FlowRun) -> Ending | None:
-        """How a run ends that began again too often since its campaign last sent."""
+        """The ending of a run that began again too often; None: it may begin again."""
         sent = select(func.max(Request.claimed_at)).join(Run).join(Campaign)
         with self._ledger.reading() as session:
             last = session.exec(sent.where(Campaign.key == _key_of(run))).one()
@@ -107,7 +107,7 @@ class Runs:
         return Ending(_key_of(run) or run.name, End.STOPPED, GONE, typed)
 
     async def _is_at_work(self, client: PrefectClient, run: FlowRun, here: set[str]) -> bool:
-        """Whether its process lives, or its worker if it has not begun: seen, or as far as told."""
+        """Whether the process of a run lives, or its worker, while it is Pending."""
         waits, worker = run.state is not None and run.state.is_pending(), _worker_of(run)
         if str(run.id) in here or (waits and worker in here):
             return True
@@ -121,9 +121,9 @@ class Runs:
 
 
 async def tidy(client: PrefectClient) -> None:
-    """Name the runs to come, and of those that wait to do the same keep the first alone.
+    """Name the runs to come. Of runs that are due and would do the same, keep the first.
 
-    It does all of it, and Prefect's queue has it next: so no campaign starves.
+    That one keeps its place in Prefect's queue, so no campaign starves.
     """
     at, first = datetime.now(UTC), dict[tuple[object, ...], FlowRun]()
     for run in await _read(client, "SCHEDULED"):
@@ -131,22 +131,33 @@ async def tidy(client: PrefectClient) -> None:
             await client.update_flow_run(run.id, name=name)
         same, due = (run.deployment_id, str(run.parameters)), run.expected_start_time or at
         if due <= at and first.setdefault(same, run) is not run:
-            await client.delete_flow_run(run.id)  # Prefect's own schedule makes it no more
+            await client.delete_flow_run(run.id)  # the schedule does not make it again
 
 
 async def say_again(client: PrefectClient) -> None:
-    """Say how a cancelled run ended: Prefect's worker writes over it."""
-    for run in await _read(client, "CANCELLED", within=A_WHILE):
-        if run.state is not None and run.state.message == OVERWRITTEN:
+    """Say how a run ended, where a busy server took no tag or Prefect's worker wrote over it.
+
+    A run has no tag if a later run or form has solved what it told.
+    """
+    over = await _read(client, "CANCELLED", "FAILED", "COMPLETED", within=A_WHILE, forms=True)
+    solved: set[str | None] = set()
+    for run in sorted(over, key=lambda each: str(each.end_time), reverse=True):
+        said, key = (run.state and run.state.message) or "", _key_of(run)
+        if said == OVERWRITTEN:
             for state in await client.read_flow_run_states(run.id):
                 if (state.message or "").startswith(End.INTERRUPTED):
                     ours: State[Any] = Cancelled(message=state.message)
                     await client.set_flow_run_state(run.id, ours, force=True)
+        kind = next((each for each in End if said.startswith(f"{each}: ")), None)
+        if kind in SOLVE:
+            solved.add(key)
+        if kind is not None:
+            await tag(client, run, None if key in solved else kind)
 
 
 @contextmanager
 def stops_no_other(name: str, failed: list[Exception]) -> Iterator[None]:
-    """Keep what goes wrong with one for when the others had their turn."""
+    """Collect the error of the one with this name, so that the others have their turn."""
     try:
         yield
     except Exception as error:  # noqa: BLE001 - whatever it is
@@ -158,7 +169,7 @@ def _here() -> set[str]:
     """The runs whose processes live on this machine, and the names of its workers."""
     found: set[str] = set()
     for process in psutil.process_iter():
-        with suppress(psutil.Error):  # it has just ended, or is another user's
+        with suppress(psutil.Error):  # one has ended, or is another user's
             found |= {process.environ().get("PREFECT__FLOW_RUN_ID", ""), *process.cmdline()}
     return found - {""}
 
@@ -168,7 +179,7 @@ def _worker_of(run: FlowRun) -> str:
 
 
 def _is_ours(run: FlowRun) -> bool:
-    """Whether the worker of a `campaign up` on this machine has it."""
+    """Whether a worker of `campaign up` on this machine began the run."""
     return _worker_of(run).startswith(OUR_WORKERS)
 
 
@@ -181,7 +192,7 @@ def _key_of(run: FlowRun) -> str | None:
 
 
 async def _never_began(client: PrefectClient, run: FlowRun) -> Ending | None:
-    """How a run ended that could never begin, as Prefect's engine knows."""
+    """The ending of a run whose code never began: Prefect logged an error. None: it began."""
     by_signal = run.state is not None and (run.state.message or "").startswith(BY_SIGNAL)
     if run.run_count or by_signal:
         return None
@@ -191,16 +202,15 @@ async def _never_began(client: PrefectClient, run: FlowRun) -> Ending | None:
 
 
 async def _read(
-    client: PrefectClient, *states: str, within: timedelta | None = None
+    client: PrefectClient, *states: str, within: timedelta | None = None, forms: bool = False
 ) -> list[FlowRun]:
-    """Runs of campaigns that nobody typed, the first that are due first; `within`: since then."""
+    """Runs in these states, the first due first; `within`: those that ended in that time."""
     wanted: dict[str, Any] = {"state": {"type": {"any_": states}}}
-    wanted["deployment_id"] = {"is_null_": False}
     if within is not None:
         wanted["end_time"] = {"after_": datetime.now(UTC) - within}
-    found: list[FlowRun] = []
+    flows, found = [CAMPAIGN, *(FORMS if forms else ())], list[FlowRun]()
     while page := await client.read_flow_runs(
-        flow_filter=FlowFilter.model_validate({"name": {"any_": [CAMPAIGN]}}),
+        flow_filter=FlowFilter.model_validate({"name": {"any_": flows}}),
         flow_run_filter=FlowRunFilter.model_validate(wanted),
         sort=FlowRunSort.EXPECTED_START_TIME_ASC,
         offset=len(found),

@@ -1,7 +1,7 @@
-"""`run --rehearse`: what would happen, in a sandbox, with a ledger of its own.
+"""`run --rehearse`: send a campaign to a sandbox, with a ledger of its own.
 
-The real definition and its people, with invented addresses, and nothing that waits: no approval,
-no pilot, no hours. Its calls are those of the flow, without Prefect.
+Its people get invented addresses, and nothing waits: there is no approval, no pilot, no hours.
+Its calls are those of the flow, without Prefect.
 """
 
 import asyncio
@@ -54,7 +54,7 @@ async def _rehearse(read: CampaignFile) -> Counter[str]:
 
 
 def _invented(read: CampaignFile, file: Path) -> CampaignFile:
-    """The same campaign of people who do not exist, for the sandbox's project and problem."""
+    """The same campaign with invented addresses, for a project and problem of the sandbox."""
     made = read.definition
     definition = made.model_copy(
         update={

@@ -1,27 +1,35 @@
-"""Runs of campaigns, as Prefect knows them: begin one now, or at its time."""
+"""What a run asks of Prefect: to begin another one, whether to stop, to go on later."""
 
 import asyncio
+import logging
 import time
-from collections.abc import Awaitable, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Sequence
+from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NoReturn, cast
 from uuid import UUID
 
+from anyio import CancelScope
 from prefect.client.orchestration import PrefectClient, get_client
 from prefect.client.schemas.filters import TaskRunFilter
+from prefect.client.schemas.objects import State
 from prefect.client.schemas.responses import DeploymentResponse
 from prefect.context import FlowRunContext
 from prefect.events.worker import EventsWorker
 from prefect.exceptions import Abort, ObjectNotFound
 from prefect.logging.handlers import APILogHandler
 from prefect.runtime import flow_run
-from prefect.states import Scheduled
+from prefect.states import AwaitingRetry, Cancelled, Scheduled
+
+from flows.gently import happens_within, stop_on_signal
 
 CAMPAIGN = "campaign"  # the flow
-PAGE = 200  # as many answers a question to Prefect gets
-RECORDS_WITHIN = 30.0  # seconds that Prefect's server may take to write down what it was told
+PAGE = 200  # objects at most in one answer of Prefect
+LOOKS = 2.0  # seconds between two looks at whether somebody ended the run in Prefect
+# Seconds in which such a look is given up: Prefect's client waits minutes for a busy server.
+ANSWERS_WITHIN = 8.0
+RECORDS_WITHIN = 30.0  # seconds in which Prefect's server has to record the task runs
 
 
 async def run_now(client: PrefectClient, file: Path, key: str | None) -> bool:
@@ -40,7 +48,7 @@ async def run_now(client: PrefectClient, file: Path, key: str | None) -> bool:
 
 
 def named(parameters: dict[str, Any], at: datetime | None) -> str:
-    """The name of a run, as Prefect's lists show it: by campaign and time."""
+    """The name of a run in Prefect's lists: its campaign and time."""
     key = parameters.get("campaign") or Path(str(parameters.get("file"))).stem
     return f"{key} {at or datetime.now(UTC):%Y-%m-%d %H:%M}"
 
@@ -52,14 +60,74 @@ async def deployment_named(client: PrefectClient, name: str) -> DeploymentRespon
 
 
 def is_typed() -> bool:
-    """Whether a person typed this run, and reads there how it goes on and ends."""
+    """Whether a person typed this run, and reads at a terminal how it ends."""
     return _deployment() is None
 
 
-async def begin_another(moment: datetime) -> None:
-    """Have a run of the same file begin at a moment, one for all that ask for it.
+@asynccontextmanager
+async def stopping_gently() -> AsyncIterator[asyncio.Event]:
+    """Give an event that is set once this run is to stop, by a signal or by a person in Prefect.
 
-    Without an answer from Prefect this run stays as if its process had died: it begins again.
+    Meanwhile Prefect cancels nothing. It would if the run could not renew its place among the runs
+    of its campaign; but who may send is decided by the ledger's lease.
+    """
+    with CancelScope(shield=True):
+        async with stop_on_signal() as stop:
+            looking = asyncio.create_task(_ended_in_prefect(stop))
+            try:
+                yield stop
+            finally:
+                looking.cancel()
+
+
+async def _ended_in_prefect(stop: asyncio.Event) -> None:
+    while flow_run.id and not stop.is_set():
+        with suppress(Exception):  # a server that is away ends nothing
+            async with get_client() as client:
+                while not await happens_within(LOOKS, stop):
+                    looked = asyncio.wait_for(_after_this(client, ""), ANSWERS_WITHIN)
+                    if await looked is not None:
+                        stop.set()
+        await happens_within(LOOKS, stop)
+
+
+async def go_on_later(message: str, at: datetime) -> NoReturn:
+    """End this run here, and have a worker begin it again as the same run, at this time or later.
+
+    Only for a run that a worker began. One that a person has ended in Prefect meanwhile stays so.
+    Without an answer from Prefect it looks as if its process had died: then it begins again, too.
+    """
+    with suppress(Exception):
+        async with get_client() as client:
+            again: State[Any] = AwaitingRetry(message=message, scheduled_time=at)
+            after = await _after_this(client, message) or again
+            if after.message == message:
+                await client.set_flow_run_state(flow_run.id, after, force=True)
+    logging.getLogger("prefect.flow_runs").disabled = True  # Prefect would log that it is Running
+    raise Abort(message)
+
+
+async def _after_this(client: PrefectClient, message: str) -> State[Any] | None:
+    """The state in which a person wants this run to end; None: it is to go on.
+
+    One that was cancelled or deleted, or whose deployment was, is Cancelled with this message.
+    """
+    cancelled: State[Any] = Cancelled(message=message)
+    try:
+        run = await client.read_flow_run(flow_run.id)
+        if run.deployment_id is not None:
+            await client.read_deployment(run.deployment_id)
+    except ObjectNotFound:
+        return cancelled
+    if run.state is None or run.state.is_running() or run.state.is_crashed():
+        return None
+    return cancelled if run.state.is_cancelling() or run.state.is_cancelled() else run.state
+
+
+async def begin_another(moment: datetime) -> None:
+    """Have a run of the same file begin at a moment; however many ask, there is one.
+
+    Without an answer from Prefect this run looks as if its process had died: it begins again.
     """
     asked = flow_run.parameters
     once = f"{asked['file']} {moment}"
@@ -74,22 +142,22 @@ async def begin_another(moment: datetime) -> None:
                 )
                 if planned.state is None or planned.state.is_scheduled():
                     return
-                once = f"after {planned.id}"  # which is over, or begins: a clock was ahead
+                once = f"after {planned.id}"  # it is over, or is this run: a clock is ahead
     except Exception as error:  # noqa: BLE001 - a server fails in ways of its own
         raise Abort(f"No run could be planned ({type(error).__name__}).") from None
 
 
 def _deployment() -> UUID | None:
-    """What this run was made from; `prefect.runtime` would ask the server each time."""
+    """The id of this run's deployment; `prefect.runtime` would ask the server each time."""
     context = FlowRunContext.get()
     return context.flow_run.deployment_id if context and context.flow_run else None
 
 
 async def everything_recorded(tasks: Sequence[str]) -> None:
-    """Send what Prefect's server, which may end next, is still to know, and see it arrive."""
+    """Wait until Prefect's server, which may end next, has recorded these task runs."""
     left = list(tasks)
     ends = time.monotonic() + RECORDS_WITHIN
-    with suppress(Exception):  # the ledger knows what was sent, whatever becomes of records
+    with suppress(Exception):  # the ledger has what was sent, even if Prefect has not
         await APILogHandler.aflush()
         await cast(Awaitable[object], EventsWorker.drain_all(at_exit=False))
         async with get_client() as client:

@@ -1,9 +1,9 @@
-"""Which Prefect server a command uses, and Prefect's own server as a child of the command.
+"""Which Prefect server a command uses, and a server of our own as a child of the command.
 
-The first that there is: the server that PREFECT_API_URL names; the one that `campaign up` keeps on
-this machine; a child of this process. Prefect reads its settings at import: use it before that.
-A server of ours asks for a login and takes no page of another origin: an open one would execute
-what strangers send it. `python -m flows.server SOCKET KIND` is the child.
+A command uses the server that PREFECT_API_URL names, else that of `campaign up` on this machine,
+else its own. Prefect reads its settings when it is imported: so this comes first. A server of ours
+wants a login and answers no page of another origin: an open one would execute what strangers send.
+`python -m flows.server SOCKET KIND` is the child.
 """
 
 import asyncio
@@ -46,7 +46,7 @@ class PortTaken(CampaignError):
 
 
 class Server:
-    """Prefect's server as a process of its own, which ends when this one does, however it ends."""
+    """Prefect's server as a child process. It ends with this process, even after kill -9."""
 
     def __init__(self, listener: socket.socket, kind: str) -> None:
         self.address = f"http://{HOST}:{listener.getsockname()[1]}"
@@ -55,18 +55,18 @@ class Server:
         self.start()
 
     def start(self) -> None:
-        """Start it, also again after it died; `wait` for it."""
+        """Start the server, or start it again after it has died. Then `wait` for it."""
         path, number = prefect_home() / "server.log", self._listener.fileno()
         origins = f"{self.address},{self.address.replace(HOST, 'localhost')}"
         with open(path, "ab", opener=private) as log:
             self._process = subprocess.Popen(  # noqa: S603 - our own module
                 [sys.executable, "-m", "flows.server", str(number), self._kind],
-                stdin=subprocess.PIPE,  # closes when this process is gone
+                stdin=subprocess.PIPE,  # closed when this process ends: so it ends as well
                 stdout=subprocess.PIPE,
                 stderr=log,
                 cwd=prefect_home(),
                 pass_fds=[number],
-                start_new_session=True,  # Ctrl-C is for us: it must hear how the runs ended
+                start_new_session=True,  # Ctrl-C does not end it before runs said how they ended
                 env=os.environ
                 | {
                     "PREFECT_SERVER_API_AUTH_STRING": login(),
@@ -88,15 +88,16 @@ class Server:
         os.environ.pop("PREFECT_API_URL", None)
         if self._answers or self._process.stdin is None:
             self._process.communicate()
-        else:  # nothing was told to it: once it has started it ends by itself
+        else:  # it is still starting, and ends by itself after that
             self._process.stdin.close()
 
 
 @contextmanager
 def prefect_server() -> Iterator[Callable[[], None]]:
-    """Have Prefect use a server until the block ends; call what it gives before the first flow.
+    """Have Prefect use a server until the block ends.
 
-    That waits until the server answers, and raises NoServer: it starts while files are read.
+    Call what it gives before the first flow: that waits until the server answers, and raises
+    NoServer or NoAnswer. The server starts while files are read.
     """
     prepare()
     if not os.environ.get("PREFECT_API_URL") and (address := _standing()):
@@ -108,7 +109,7 @@ def prefect_server() -> Iterator[Callable[[], None]]:
     with listener, closing(Server(listener, "ephemeral")) as server:
 
         def ready() -> None:
-            import_prefect()  # takes a second or two, in which the server starts as well
+            import_prefect()  # takes a second or two, while the server starts
             server.wait()
 
         yield ready
@@ -116,7 +117,7 @@ def prefect_server() -> Iterator[Callable[[], None]]:
 
 @contextmanager
 def standing_server(port: int) -> Iterator[Server | None]:
-    """The server of `campaign up`, which other commands find; None: PREFECT_API_URL names one.
+    """Start the server of `campaign up`; None: PREFECT_API_URL names one, which is used.
 
     Raises UpAlready, PortTaken, NoServer.
     """
@@ -139,7 +140,7 @@ def standing_server(port: int) -> Iterator[Server | None]:
 
 
 def listening(host: str, port: int) -> socket.socket:
-    """Take a port. Raises PortTaken."""
+    """Listen at a port. Raises PortTaken."""
     try:
         return socket.create_server((host, port))
     except OSError:
@@ -147,7 +148,7 @@ def listening(host: str, port: int) -> socket.socket:
 
 
 def _standing() -> str | None:
-    """The address of the server of a `campaign up`; empty while it starts, None without one."""
+    """The address of the server of `campaign up`; empty while it starts; None: there is none."""
     with open(prefect_home() / "up", "a+", opener=private) as address_file:
         try:
             fcntl.flock(address_file, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -177,9 +178,9 @@ def _use(address: str) -> None:
 
 
 def main(socket_number: int, kind: str) -> None:
-    """Prefect's server: serve at a socket of the parent's, until the parent ends it or is gone."""
-    # Whoever stops everything at once (systemd) must not end it before the runs that tell it how
-    # they ended: its parent ends it, by closing its standard input.
+    """Run Prefect's server at the parent's socket until the parent ends it, or is gone."""
+    # systemd sends a signal to all processes at once. This one must outlive the runs, which tell it
+    # how they ended: its parent ends it, by closing its standard input.
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     listener = socket.socket(fileno=socket_number)
@@ -189,23 +190,23 @@ def main(socket_number: int, kind: str) -> None:
     from starlette.middleware.trustedhost import TrustedHostMiddleware  # noqa: PLC0415
 
     app = create_app(ephemeral=kind == "ephemeral")
-    # A page elsewhere may lead its own name to this machine: only these names are answered.
+    # A stranger's host name may point to this machine: only these two names are answered.
     known = TrustedHostMiddleware(app, [HOST, "localhost"])
     server = uvicorn.Server(uvicorn.Config(known, log_level="error"))
-    # In a thread it heeds no signal; as a daemon it ends with this process, whatever happens here.
+    # A thread gets no signal, and as a daemon it ends with this process.
     serving = threading.Thread(target=server.run, args=([listener],), daemon=True)
     with open(prefect_home() / "tables.lock", "a", opener=private) as alone:
-        fcntl.flock(alone, fcntl.LOCK_EX)  # two that make the tables of a fresh home break off
+        fcntl.flock(alone, fcntl.LOCK_EX)  # two servers must not make the tables of a home at once
         serving.start()
         while not server.started and serving.is_alive():
             time.sleep(0.02)
     if server.started:
-        with suppress(BrokenPipeError):  # nobody waited for it
+        with suppress(BrokenPipeError):  # its parent is gone
             os.write(sys.stdout.fileno(), b"!")
-        os.read(sys.stdin.fileno(), 1)  # answers when nobody is left who could write
+        os.read(sys.stdin.fileno(), 1)  # returns when the parent has closed it, or is gone
     server.should_exit = True
     serving.join(ENDS_WITHIN)
-    os._exit(0)  # some of Prefect's services go on for ever
+    os._exit(0)  # some of Prefect's services never end
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-"""The steps of a campaign as Prefect's tasks: a name around a function that does one thing.
+"""The steps of a campaign as Prefect's tasks. Each calls one function of a lower floor.
 
-The ledger knows what was sent. Names of task runs are keys and numbers, never people.
+The names of task runs have keys and numbers, never people.
 """
 
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ ONCE: dict[str, Any] = {"retries": 0, "cache_policy": NO_CACHE, "persist_result"
 
 @task(task_run_name="ask the service for its problems", **ONCE)
 async def preflight(key: str, ledger: Ledger, settings: Settings) -> None:
-    """See that token and address work, and resolve the problem's title (interface 4.1, 4.2)."""
+    """Ask for a token and the problems, and find the problem of a title (interface 4.1, 4.2)."""
     with _as_task_run():
         await ask_service(key, ledger, settings)
 
@@ -59,15 +59,15 @@ async def invite_part(run: CampaignRun, part: Turn) -> None:
         await run.invite(part)
 
 
-# The ids of this process's task runs: before it ends, Prefect's server must have recorded them all.
+# The ids of all task runs of this process. It ends once Prefect's server has recorded them.
 started_task_runs: list[str] = []
 
 
 @contextmanager
 def _as_task_run() -> Iterator[None]:
-    """Note which task run this is, and let its errors name nobody.
+    """Note the id of this task run, and keep names out of its errors.
 
-    What goes on by itself is no error of the task: the flow asks the gate for it.
+    If a run ends early and goes on by itself, its task has not failed: the flow asks the gate.
     """
     if task_run.id is not None:
         started_task_runs.append(task_run.id)
@@ -81,9 +81,9 @@ def _as_task_run() -> Iterator[None]:
 
 @contextmanager
 def scrubbed() -> Iterator[None]:
-    """Prefect keeps what an exception says, and what it was raised from: raise it alone.
+    """Raise errors without their causes, because Prefect keeps both.
 
-    What nobody has worded may name a candidate: it becomes a Bug.
+    An error of other kinds may name a candidate: a Bug is raised in its place.
     """
     try:
         yield

@@ -18,7 +18,7 @@ from flows.reconcile import reconcile
 from flows.recovery import OUR_WORKERS
 from flows.server import Server
 
-AT_ONCE = 4  # runs; forty late ones at once were 23 processes and 2.5 GB
+AT_ONCE = 4  # runs of a worker; with forty, a machine had 23 processes and used 2.5 GB
 LOOKS = 1.0  # seconds between two looks at whether server and worker are alive
 # Prefect's own worker, in the wrapper that lets its runs end gently.
 WORKER = (
@@ -31,7 +31,7 @@ WORKER = (
 async def serve(
     ledger: Ledger, folder: Path, server: Server | None, say: Callable[[str], None]
 ) -> None:
-    """Run what is scheduled, started from Prefect's pages or put into the folder, until stopped."""
+    """Run campaigns by schedule, by Prefect's pages and by the folder, until a signal comes."""
     async with stop_on_signal() as stop:
         async with get_client() as client:
             if await make_pool(client):
@@ -59,7 +59,7 @@ async def serve(
 
 
 def _worker() -> "subprocess.Popen[bytes]":
-    """Start the worker. Its own lines are in a file; Ctrl-C is for us."""
+    """Start the worker. It logs into a file, and Ctrl-C reaches only this process."""
     with open(prefect_home() / "worker.log", "ab", opener=private) as log:
         return subprocess.Popen(  # noqa: S603 - our own module
             (*WORKER, OUR_WORKERS + uuid4().hex[:8]),

@@ -1,4 +1,4 @@
-"""The command line: what was typed is run, and however it ends, a person reads why."""
+"""The command line: run what was typed; if it fails, say why and exit with its code."""
 
 import flows.cli.loading  # noqa: F401
 
@@ -22,7 +22,7 @@ from config.errors import BadInput, Bug, CampaignError, quoted
 from flows.cli.words import harmless
 
 COMPLETES = "_CAMPAIGN_COMPLETE"
-# The commands by the panels of `campaign --help`, with the module of this folder that has each.
+# The panels of `campaign --help`, with their commands as module.function of this folder.
 PANELS = {
     "Begin": "demo.demo connection.doctor prepare.new connection.problems serve.sandbox",
     "Send": "prepare.check serve.orders look.plan run.run serve.up",
@@ -42,13 +42,13 @@ class Interrupted(CampaignError):
 
 def main() -> None:
     """Run the command that was typed, and exit with its code."""
-    # From here on Ctrl-C is an exception, which ends a command with its own sentence.
+    # From here on Ctrl-C raises KeyboardInterrupt, and `run` says so in a sentence.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    # What is imported is no garbage: to look for some in it would take a quarter of a command.
+    # To look for garbage among imported modules takes a quarter of a command's time.
     gc.set_threshold(20_000)
-    os.umask(0o077)  # whatever we write is for its owner alone, but for candidates' pages
+    os.umask(0o077)  # only its owner reads what we write; candidates' pages set their own
     sys.stdout, sys.stderr = harmless(sys.stdout), harmless(sys.stderr)
-    if COMPLETES in os.environ:  # a shell asks for names and options
+    if COMPLETES in os.environ:  # a shell asks how a word can be completed
         program()(prog_name="campaign")
     code = run(sys.argv[1:])
     gc.freeze()
@@ -66,13 +66,13 @@ def run(words: Sequence[str]) -> int:
     except typer.Exit as end:  # after the help
         return end.exit_code
     except (KeyboardInterrupt, typer.Abort):
-        print(file=sys.stderr)  # after what the terminal showed: ^C
+        print(file=sys.stderr)  # ends the line in which the terminal shows ^C
         return say(Interrupted(), words)
-    except BrokenPipeError:  # whoever read our output has seen enough
+    except BrokenPipeError:  # a reader such as `head` has ended
         sys.stderr.close()
         return 1
     except Exception as error:  # noqa: BLE001 - the one place where anything may arrive
-        if hasattr(error, "show") and hasattr(error, "exit_code"):  # what was typed is no command
+        if hasattr(error, "show") and hasattr(error, "exit_code"):  # of typer: a wrong option
             error.show()
             return int(error.exit_code)
         so = "What was sent is recorded; the same command goes on from there."
@@ -91,7 +91,7 @@ def program() -> Any:
 
 
 class Commands(TyperGroup):
-    """Commands by panels. Only the module of the one that is typed is imported, not for help."""
+    """The commands. Only the module of the one that is typed is imported; for help, none is."""
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         if cmd_name not in PLACES:
@@ -108,7 +108,7 @@ class Commands(TyperGroup):
 
 
 def _summary(module: str, name: str) -> tuple[str, str]:
-    """A command, and the first sentence of its docstring."""
+    """The name of a command, and the first sentence of its docstring."""
     source = Path(__file__).with_name(f"{module}.py").read_text("utf-8")
     docstring = source.partition(f"\ndef {name}(")[2].split('"""')[1]
     return name, docstring.partition(".")[0]
@@ -127,7 +127,7 @@ def say(error: CampaignError, words: Sequence[str]) -> int:
     """Say what stopped the command of these words, and what to type next, on standard error."""
     for mistake in error.mistakes if isinstance(error, BadInput) else ():
         print(mistake, file=sys.stderr)
-    for who, why in getattr(error, "objections", ()):  # whom a decision does not fit
+    for who, why in getattr(error, "objections", ()):  # people whom a decision refused
         print(who.strip() or '""', f"{why}.", file=sys.stderr)
     print(error, file=sys.stderr)
     for wrote in error.service_words:

@@ -1,4 +1,4 @@
-"""The commands that ask what a campaign will find: `problems` at the service, `doctor` at all."""
+"""The commands `problems`, which asks the service, and `doctor`, which checks everything."""
 
 import asyncio
 import json
@@ -64,6 +64,6 @@ def _prefect() -> Check:
         if address := os.environ.get("PREFECT_API_URL"):
             see_it_answer()
             says = f"the server at {address} answers"
-    except CampaignError as error:  # of its settings, or of its server
+    except CampaignError as error:  # settings or server are wrong
         return Check.of("Prefect", error)
     return Check("Prefect", True, f"{version('prefect')}; {says}")

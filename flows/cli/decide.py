@@ -182,7 +182,7 @@ def by_whom(why: str) -> By:
 
 
 def _clean_up(known: list[privacy.Known]) -> None:
-    """Take the person out of files, and say what is left for a person to remove."""
+    """Remove the people from files, and say what has to be removed by hand."""
     removed, changed = remove_outputs(settings().output_dir, known)
     waits = "Waiting for a run that sends from this ledger, to remove the last traces. Do not stop."
     with Ledger.open() as ledger:
@@ -192,7 +192,7 @@ def _clean_up(known: list[privacy.Known]) -> None:
             print(line, flush=True)
         if settings().do_not_contact:
             print(f"  remove the address from {settings().do_not_contact} if it is there")
-        rewrite(ledger, lambda: words.aside(waits))  # last: it may have to wait, or be broken off
+        rewrite(ledger, lambda: words.aside(waits))  # last, because it may wait long
 
 
 def _tell_what_is_held(known: privacy.Known, tables: list[Path]) -> None:

@@ -25,8 +25,8 @@ KEY = "backend-2026"
 FIRST = ("Ada", "Barbara", "Donald", "Edsger", "Frances")
 LAST = ("Allen", "Dijkstra", "Hamilton", "Hopper", "Knuth", "Liskov", "Lovelace", "Turing")
 LOST = 5  # the invitation whose answer is lost, as the service counts them
-KILLED = range(16, 24)  # those that are in flight at kill -9: every second one has arrived
-PATIENCE = 300.0  # seconds for a run to come so far, on a machine as busy as it may be
+KILLED = range(16, 24)  # the invitations in flight at kill -9; every second one arrives
+PATIENCE = 300.0  # seconds in which a run has to come so far, also on a busy machine
 PROGRAM = (sys.executable, "-c", "from flows.cli.app import main; main()")
 
 
@@ -106,7 +106,7 @@ def _of_40(file: Path) -> list[str]:
 
 
 def _killed(service: Sandbox, run: Sequence[str]) -> None:
-    """Run it in a process of its own, and kill that while no invitation of KILLED is answered."""
+    """Run the campaign in a child process, and kill that before any of KILLED is answered."""
     unanswered = [replace(late(600, number), works=number % 2 == 0) for number in KILLED]
     service.faults["invite"] = [lost(LOST), *unanswered]
     print(f"\n$ {command(*run)}", flush=True)
@@ -128,7 +128,7 @@ def _typed(why: str, words: Sequence[str]) -> None:
 
 
 def _outbox(service: Sandbox) -> list[str]:
-    """Who got an email, in order; twice in here is twice in their mailbox."""
+    """The addresses of all emails in order; who got two is in it twice."""
     return [e["email"] for e in service.entries() if e["op"] == "invite" and e["worked"]]
 
 

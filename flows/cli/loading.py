@@ -1,4 +1,4 @@
-"""Ctrl-C while the program is still being loaded: app.py imports this before everything else."""
+"""Ctrl-C while the program is being loaded. app.py imports this module before all others."""
 
 import os
 import signal

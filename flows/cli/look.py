@@ -26,7 +26,7 @@ from tasks.sources.reading import fetch_campaign
 from tasks.status import Need, campaign_keys, in_words, left_over, needs, status_of, summary, waits
 
 COUNTED_APART = ("candidates", "added")
-SHOWN = 20  # people in a status for people; --json has all
+SHOWN = 20  # people whom `status` names; --json names all
 
 
 def plan(
@@ -38,7 +38,7 @@ def plan(
     Example: campaign plan backend-2026.yaml
     """
     read, here = fetch_campaign(file), settings()
-    # What a person is to approve has to be in the ledger; nothing else of a plan is kept.
+    # A plan is kept in the ledger only if somebody has to approve it.
     kept = read.definition.invites.approval is not None and bool(here.base_url)
     with Ledger.open(here.database_url) as ledger:
         made = make_plan(read, ledger, here, allowed=Allowed(here.who), dry=not kept)
@@ -62,7 +62,7 @@ def status(
     said: list[str] = []
     code = 0
     with Ledger.open(create=False) as ledger:
-        recover_all(ledger)  # nobody is being sent anything by a run that was killed
+        recover_all(ledger)  # requests of runs that were killed become unsure
         with ledger.reading() as session:
             for each in [key] if key else campaign_keys(session):
                 campaign = find(session, each)

@@ -38,7 +38,7 @@ def check(
         folders = [each if each.is_dir() else each.parent for each in files]
         try:
             done = write_marked(mark, mistakes, *folders, force=force)
-        except NothingToMark as nothing:  # the check ends as it would without a copy
+        except NothingToMark as nothing:  # no reason to fail
             done = str(nothing)
         if not as_json:
             print(done)
@@ -83,7 +83,7 @@ def new(
             raise typer.BadParameter(
                 "wanted a folder to write into, and --from", param_hint="--each"
             )
-        if path.suffix.lower() in {*YAML, ".xlsx"}:  # it is a folder
+        if path.suffix.lower() in {*YAML, ".xlsx"}:  # a folder is wanted
             path = path.with_suffix("")
         for file in write_each(path, export, each, sheet, encoding, force=force):
             print(file)
@@ -95,7 +95,7 @@ def new(
 
 
 def read_all(places: list[Path]) -> tuple[list[CampaignFile], list[Mistake]]:
-    """Read the definitions among files and folders: those that are right, and every mistake."""
+    """Read the definitions in files and folders. Returns the correct ones, and all mistakes."""
     by_key: dict[str, list[CampaignFile]] = {}
     mistakes: list[Mistake] = []
     for place in places:

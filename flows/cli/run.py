@@ -57,10 +57,10 @@ def run(
     allowed = Allowed(settings.who, accept_removed, keep_project)
     with prefect_server() as ready, Ledger.open(settings.database_url) as ledger:
         plans = [make_plan(each, ledger, settings, allowed=allowed, dry=True) for each in campaigns]
-        if not (yes and plans[1:]):  # the endings of many say what was done
+        if not (yes and plans[1:]):  # of many, the endings are enough
             for line in chain.from_iterable(map(words.planned, plans, campaigns)):
                 words.aside(line)
-        del campaigns  # a large one takes much memory, and its flow reads it again
+        del campaigns  # they take memory, and each flow reads its file again
         asks = any(plan.sends for plan in plans) and not yes
         if asks and not words.agreed("Send this?"):
             words.aside("Nothing was sent.")
@@ -82,7 +82,7 @@ def run(
 
 
 def _read(places: list[Path]) -> tuple[list[CampaignFile], bool]:
-    """Read all campaigns. A bad file that was typed stops everything, one of a folder itself."""
+    """Read all campaigns. A bad file stops all, unless it is in a folder beside good ones."""
     good, mistakes = read_all(places)
     if mistakes and not (good and all(place.is_dir() for place in places)):
         raise BadInput(mistakes)
@@ -99,7 +99,7 @@ def _sent(plan: Plan, ledger: Ledger, allowed: Allowed) -> Ending:
         words.aside(f'{plan.key}: the service wrote: "{wrote}"')
     words.aside(f"{plan.key}: {ending.first_line}")
     with ledger.reading() as session:
-        in_ledger = known(session, plan.key) is not None  # unless it was stopped before
+        in_ledger = known(session, plan.key) is not None  # not if it was stopped early
         needed = list(needs(session, plan.key)) if in_ledger else []
     for need in needed:
         words.aside(f"  {need.why}" + (f"\n    {need.type_this}" if need.type_this else ""))
@@ -113,7 +113,7 @@ def _sent(plan: Plan, ledger: Ledger, allowed: Allowed) -> Ending:
 
 
 async def _flow(plan: Plan, allowed: Allowed) -> Ending:
-    """Run the flow, and answer how it ended."""
+    """Run the flow, and return how it ended."""
     from flows.campaign import run_campaign, typed_endings
 
     asked = (plan.file, plan.key, plan.digest, allowed.removed, allowed.project)
@@ -129,7 +129,7 @@ async def _flow(plan: Plan, allowed: Allowed) -> Ending:
 
 @contextmanager
 def _progress(key: str, ledger: Ledger) -> Iterator[None]:
-    """Count on a terminal how many are added and invited, as the ledger has them."""
+    """Show at a terminal how many people are added and invited so far."""
     if not sys.stderr.isatty():
         yield
         return
@@ -141,7 +141,7 @@ def _progress(key: str, ledger: Ledger) -> Iterator[None]:
         said = [f"{key}: {OPERATIONS[op].doing} {done:,} of {all_:,}" for op, (done, all_) in them]
         return "\n".join(said) or f"{key}: starting"
 
-    # It writes what moves the cursor; what is printed meanwhile goes above it, escaped.
+    # The counts move the cursor; other lines are printed above them, and are escaped.
     console = Console(file=sys.__stderr__, markup=False)
     with (
         Live(get_renderable=counts, console=console, transient=True, redirect_stdout=False),

@@ -1,4 +1,4 @@
-"""The commands that stay: `up`, `orders` and `sandbox`."""
+"""The commands that run until Ctrl-C: `up`, `orders` and `sandbox`."""
 
 import asyncio
 import sys
@@ -35,7 +35,7 @@ def up(
     print("Starting Prefect …", flush=True)
     with standing_server(port) as server, Ledger.open(settings.database_url) as ledger:
         if server is not None:
-            seen = sys.stdout.isatty()  # and kept in no journal
+            seen = sys.stdout.isatty()  # a terminal keeps no log
             says = f": {login()}" if seen else f" is in {prefect_home() / 'login'}"
             print(f"Prefect's pages: {server.address}\nTheir login{says}", flush=True)
         from flows.up import serve

@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from config.reading import CampaignFile
     from tasks.plan import Plan
 
-NAMED = 3
-VALUES = 6  # of a column, in one line
-NAMES = 12  # of people in a plan
+NAMED = 3  # people or rows named as examples
+VALUES = 6  # values of a column named in one line
+NAMES = 12  # people named in a plan
 
 
 def harmless(stream: TextIO) -> TextIO:
-    """A stream to which nothing is written that a terminal would obey or hide."""
+    """The same stream; what a terminal would obey or hide is escaped in it."""
     return cast("TextIO", _Printable(stream))
 
 
@@ -47,17 +47,17 @@ def then(*words: object) -> str:
 
 
 def aside(line: str) -> None:
-    """Say what is no output of a command, on standard error."""
+    """Print to standard error what is not the output of a command."""
     print(line, file=sys.stderr)
 
 
 def agreed(question: str) -> bool:
-    """Ask whoever sits at the terminal. A program that types a command is not asked."""
+    """Ask a person at the terminal. A program that runs the command is not asked: it agrees."""
     return not sys.stdin.isatty() or confirmed(question)
 
 
 def confirmed(question: str) -> bool:
-    """Ask a person. If the question goes to a file, or nobody can answer it, the answer is no."""
+    """Ask a person. Without a terminal nobody can answer, and the answer is no."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         print("Nobody can be asked here: add --yes.", file=sys.stderr)
         return False
@@ -77,7 +77,7 @@ def dates(project: "Project") -> str:
 
 
 def described(campaign: "CampaignFile") -> Iterator[tuple[str, str]]:
-    """A campaign that was read, as headings and what they say."""
+    """What `check` says of a campaign, as pairs of a heading and a text."""
     definition = campaign.definition
     problem = definition.problem
     what = f"problem {problem.id}" if problem.id else f'problem "{problem.title}"'
@@ -101,14 +101,14 @@ def names(campaign: "CampaignFile") -> str:
 
 
 def who(campaign: "CampaignFile") -> Iterator[tuple[str, str]]:
-    """Who it is that gets an email, by the columns that tell them apart."""
+    """How many people get an email, by each value of the columns in which they differ."""
     for column, counts in campaign.apart.items():
         each = [f"{plain(value)} {people:,}" for value, people in counts.items()]
         yield "who", f"{column}: {some(each, VALUES)}"
 
 
 def attention(campaign: "CampaignFile") -> Iterator[tuple[str, str]]:
-    """What could decide and does not, and what nobody looked at: a person reads it last."""
+    """Columns and remarks that decide nothing, though they could. They are shown last."""
     if campaign.ignored:
         number, columns = len(campaign.listed), some(campaign.ignored, VALUES)
         everybody = f"All {number:,} are" if number > 1 else "The only person is"
@@ -119,7 +119,7 @@ def attention(campaign: "CampaignFile") -> Iterator[tuple[str, str]]:
 
 
 def left_out(campaign: "CampaignFile") -> Iterator[tuple[str, str]]:
-    """Who of the table is not invited, each reason once with the first names."""
+    """Who of the table is not invited: each reason, with a count and the first names."""
     for why, them in sorted(campaign.left_out.items(), key=lambda item: -len(item[1])):
         yield "left out", f"{counted(len(them), 'row')}, because {why}: {some(them)}"
 
@@ -148,9 +148,9 @@ def planned(plan: "Plan", campaign: "CampaignFile") -> Iterator[str]:
 
 
 def sent(campaign: "CampaignFile") -> Iterator[str]:
-    """Which field is sent from which column, with the first value: `Vorname as first_name (Ada)`.
+    """Each field that is sent, its column, and its first value: `Vorname as first_name (Ada)`.
 
-    A field that nobody has is not named.
+    Fields without any value are left out.
     """
     from config.definition import Candidate
 
@@ -164,7 +164,7 @@ def sent(campaign: "CampaignFile") -> Iterator[str]:
 
 
 def invitations(definition: "Definition") -> Iterator[tuple[str, str]]:
-    """When invitations go out, and who is asked before: each option that the definition sets."""
+    """The options of `invites` that the definition sets, and its schedule."""
     if not definition.invites.send:
         yield "invites", "none: people are added and get links"
         return

@@ -14,7 +14,7 @@ import pytest
 from prefect.client.orchestration import PrefectClient, get_client
 from prefect.client.schemas.schedules import CronSchedule
 from prefect.flow_engine import run_flow_async
-from prefect.states import Cancelling, Completed, Crashed, Pending, Running, Scheduled
+from prefect.states import Cancelling, Completed, Crashed, Failed, Pending, Running, Scheduled
 from prefect.testing.utilities import prefect_test_harness
 from sqlmodel import select
 
@@ -26,9 +26,10 @@ from flows import campaign, recovery
 from flows.campaign import run_campaign
 from flows.deployments import POOL, deploy, deploy_forms, make_pool
 from flows.ending import End, Ending
+from flows.forms import approve_campaign, settle_campaign
 from flows.page import announce
 from flows.reconcile import Watched
-from flows.recovery import GOES_ON, GONE, NEVER_BEGAN, Runs, tidy
+from flows.recovery import GOES_ON, GONE, NEVER_BEGAN, Runs, say_again, tidy
 from flows.runs import run_now
 from tests.flows.conftest import write
 
@@ -314,14 +315,32 @@ async def test_a_signal_that_no_run_was_listening_for_lets_it_go_on(
 
 
 async def test_what_was_solved_is_no_tag_in_the_list_any_more(client) -> None:
-    runs = [await begun(client, Completed()) for _ in range(3)]
-    for run, key in zip(runs, ("dead", "dead", "other"), strict=True):
-        await client.update_flow_run(run.id, tags=[f"campaign:{key}"])
-        wanted = Ending(key, End.ATTENTION, "1 unsure.")
-        await announce(wanted, {}, await client.read_flow_run(run.id))
-    await announce(Ending("dead", End.DONE, "all."), {}, await client.read_flow_run(runs[1].id))
+    runs = [await begun(client, Completed()) for _ in range(2)]
+    for run, key in zip(runs, ("dead", "other"), strict=True):
+        await client.update_flow_run(run.id, tags=[f"campaign:{key}", "needs attention"])
+    await announce(Ending("dead", End.DONE, "all."), {})
     tags = [(await client.read_flow_run(run.id)).tags for run in runs]
-    assert tags == [["campaign:dead"]] * 2 + [["campaign:other", "needs attention"]]
+    assert tags == [["campaign:dead"], ["campaign:other", "needs attention"]]
+
+
+async def test_a_tag_that_a_busy_server_did_not_take_is_set_later_unless_it_is_solved(
+    client,
+) -> None:
+    red, done = Failed(message="needs attention: 1 unsure."), Completed(message="done: all.")
+    no, runs = Failed(message="bad input: no such plan."), []
+    for key, by, said in (
+        ("1", approve_campaign, done),
+        ("2", run_campaign, done),
+        ("3", settle_campaign, no),
+    ):
+        for flow, state in ((run_campaign, red), (by, said)):  # the second solves it, or not
+            run = await client.create_flow_run(flow, parameters={"campaign": key})
+            await client.set_flow_run_state(run.id, state, force=True)
+            runs.append(run.id)
+    await client.update_flow_run(runs[0], tags=["needs attention"])  # set beside the second
+    await say_again(client)
+    tags = [(await client.read_flow_run(run)).tags for run in runs[::2]]
+    assert tags == [[], [], ["needs attention"]]
 
 
 # -- one run of a campaign at a time ------------------------------------------------------------

@@ -34,8 +34,8 @@ class Prefect:
         self.states: list[str] = []
         self.looks = 0
         self.seen_enough = asyncio.Event()
-        asked = {"campaign": "dead"}
-        self.dead = FlowRun(flow_id=uuid4(), name="dead", parameters=asked, state=Running())
+        asked = {"parameters": {"campaign": "dead"}, "deployment_id": uuid4()}
+        self.dead = FlowRun(flow_id=uuid4(), name="dead", state=Running(), **asked)
 
     async def deploy(self, client, file: Path, campaign: Definition) -> None:
         if campaign.campaign == self.refuses:
@@ -103,12 +103,6 @@ def test_a_file_that_prefect_refuses_stops_no_other_and_no_recovery(
     said = said_in_looks(ledger, folder, prefect)
     assert (prefect.began, prefect.states) == (["bb"], ["AwaitingRetry"])
     assert said == ["Trying again: ValueError in run_what_is_new (aa.yaml)"]
-
-
-def test_a_folder_that_is_gone_stops_no_recovery(ledger, folder, prefect) -> None:
-    said = said_in_looks(ledger, folder / "gone", prefect)
-    assert prefect.states == ["AwaitingRetry"]
-    assert said == ["Trying again: FileNotFoundError in run_what_is_new"]
 
 
 def test_what_we_write_beside_a_definition_is_no_change_of_the_folder(

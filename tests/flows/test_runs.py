@@ -7,14 +7,12 @@ from types import SimpleNamespace
 from uuid import uuid4
 
 import pytest
-from prefect.client import orchestration
 from prefect.exceptions import Abort
 from prefect.runtime import flow_run
 from prefect.states import Cancelling, Completed, Scheduled
 
-from flows import gently, runs
-from flows.gently import go_on_later, stopping_gently
-from flows.runs import begin_another, everything_recorded
+from flows import runs
+from flows.runs import begin_another, everything_recorded, go_on_later, stopping_gently
 
 PAGE = 200  # as many answers a question to Prefect gets
 LATER = datetime(2040, 1, 1, tzinfo=UTC)
@@ -58,7 +56,6 @@ def prefect(monkeypatch: pytest.MonkeyPatch) -> Prefect:
         yield server
 
     monkeypatch.setattr(runs, "get_client", client)
-    monkeypatch.setattr(orchestration, "get_client", client)
     asked = {"file": "my.yaml", "campaign": "mine", "digest": "of what was shown"}
     monkeypatch.setattr(flow_run, "parameters", asked, raising=False)
     return server
@@ -95,8 +92,8 @@ def test_without_an_answer_a_run_stays_under_way_to_be_taken_up(goes_on, prefect
 def test_a_cancel_is_heard_although_an_answer_of_a_busy_server_never_comes(
     prefect: Prefect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(gently, "LOOKS", 0.0)
-    monkeypatch.setattr(gently, "ANSWERS_WITHIN", 0.1)
+    monkeypatch.setattr(runs, "LOOKS", 0.0)
+    monkeypatch.setattr(runs, "ANSWERS_WITHIN", 0.1)
     monkeypatch.setattr(flow_run, "id", "this", raising=False)
 
     async def run() -> None:

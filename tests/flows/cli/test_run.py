@@ -147,14 +147,3 @@ def test_without_a_standing_server_every_task_run_is_recorded(sandbox, campaign:
         "COMPLETED",
     )
     assert (flows, pages) == ([("COMPLETED",)], [(1,)])
-
-
-def test_a_run_of_many_says_two_lines_of_each(sandbox, campaign: Campaign) -> None:
-    sandbox()
-    for number in range(3):
-        campaign.write(f"c{number}", people=[f"ada{number}@people.test"])
-    ran = campaign("run", ".", "--yes")
-    assert ran.code == 0
-    said = ran.err.splitlines()
-    assert said[:2] == ["c0: done: 1 of 1 invited.", "Then type: campaign links c0"]
-    assert len(said) == 6
