@@ -106,7 +106,8 @@ class Desk:
         if state is State.DONE and op in BRINGS_ID:
             source = self.projects if op is Op.CREATE else self.ids
             numbers = {step.step_id: next(source) for step in claimed.steps}
-        outcome = Outcome(claimed.request, state, numbers, why, {"status": 200, "phase": 6})
+        evidence = {"status": 200, "phase": 6, "answer": why}
+        outcome = Outcome(claimed.request, state, numbers, why, evidence)
         with self.ledger.writing() as session:
             record(session, [outcome])
         return claimed

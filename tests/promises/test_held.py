@@ -67,26 +67,6 @@ def test_17_what_the_do_not_contact_file_once_listed_stays_listed(sandbox, campa
     assert service.invited()[2:] == ["person1@example.org"]
 
 
-@pytest.mark.parametrize("word", [("withdraw", "hiring"), ("block",)], ids=["withdraw", "block"])
-def test_17_a_decision_about_the_old_address_holds_the_new_one_while_a_run_is_at_work(
-    word, sandbox, campaign
-):
-    service = sandbox()
-    bob = {"first_name": "Bob", "last_name": "Stone", "email1": "bob@typo.org"}
-    people = [*addresses(8), bob]
-    only_adds = {"invites": {"send": False}, "in_a_table": True}
-    assert campaign("run", campaign.write(people=people, **only_adds), "--yes").code == 0
-    file = campaign.write(
-        people=[*addresses(8), bob | {"email1": "bob@right.org"}], in_a_table=True
-    )
-    service.faults["invite"] = late(1, at=2)
-    run = campaign.start("run", file, "--yes", **ONE_BY_ONE)
-    decide = (*word, "bob@typo.org", "--why", "She asked for it")
-    while_frozen(run, service, lambda: campaign(*decide))
-    assert run.end().code == 3
-    assert sorted(service.invited()) == addresses(8)
-
-
 def test_18_too_many_people_gone_stop_the_run_and_whoever_is_gone_is_never_invited(
     sandbox, campaign
 ):

@@ -17,7 +17,7 @@ from data.store.states import Op
 from data.store.tables import Campaign, now
 from sandbox.faults import throttled
 from sandbox.server import Sandbox
-from tasks.plan import make_plan
+from tasks.plan import Rewritten, make_plan
 from tasks.preflight import ask_service
 from tasks.service.auth import Unreachable
 from tasks.status import waits
@@ -56,6 +56,8 @@ def test_a_dry_plan_leaves_the_ledger_as_it_was(desk):
     assert plan(desk, "Ada", dry=True).to_do[Op.ADD] == 1
     with desk.ledger.reading() as session:
         assert session.exec(select(Campaign)).all() == []
+    with pytest.raises(Rewritten):
+        make_plan(desk.read("Ada"), desk.ledger, desk.settings, digest="of what was shown")
     real = plan(desk, "Ada")
     assert plan(desk, "Ada", dry=True).code == real.code
 

@@ -4,11 +4,13 @@ from contextlib import nullcontext
 
 import pytest
 
-from data.campaigns.intake import NOTHING, Allowed, EndsLater, KeyInUse
+from data.campaigns.intake import NOTHING, Allowed, Elsewhere, EndsLater, KeyInUse
+from data.campaigns.people import rows
 from data.decisions.decisions import By
 from data.decisions.doubts import Settlement, settle_all
 from data.sending.outcomes import throttle
 from data.store.states import Op, State
+from tests.data.desk import settings
 
 RENAMED = Allowed("me", project=True)
 ADA = {"first_name": "Ada", "last_name": "Of X", "email1": "Ada@x.org"}
@@ -34,6 +36,7 @@ def test_new_and_gone(desk):
     came = desk.take_in("Ada", "Ben", "Cyd", "Dov", "Fay")
     assert (before.new, came.new, came.gone, came.back) == (5, 1, ("eve@x.org",), ())
     assert desk.take_in("Ada", "Ben", "Cyd", "Dov", "Eve").back == ("eve@x.org",)
+    assert "4 of 5 people" in desk.take_in("Ada").too_many_gone
 
 
 @pytest.mark.parametrize("state", [State.REFUSED, State.UNSURE])
@@ -48,6 +51,7 @@ def test_changed_fields_follow_until_somebody_is_added(desk, state):
         desk.call(settle_all, [Settlement("again", "ada@x.org")], By("me", "not in the list"))
     [again] = desk.claims(Op.ADD).steps
     assert again.fields["notes"] == "new"
+    assert [row.fields["notes"] for row in desk.call(rows)] == ["new", ""]
 
 
 @pytest.mark.parametrize("names", ["Off, Of", "Of, Off, Of"])
@@ -83,6 +87,9 @@ def test_a_key_used_again_for_another_project_or_problem_is_refused(desk, sent, 
     for allowed in (NOTHING, RENAMED):
         with pytest.raises(KeyInUse) if allowed in refused else nullcontext():
             desk.take_in("Ada", **asked, allowed=allowed)
+    desk.settings = settings(client_id="another account")
+    with pytest.raises(Elsewhere):
+        desk.take_in("Ada", **asked)
 
 
 @pytest.mark.parametrize(("now", "refused"), [("02", ()), ("04", (NOTHING,)), (None, (NOTHING,))])

@@ -28,6 +28,9 @@ def test_what_is_due_follows_the_order_of_the_steps(desk):
         assert {each: found for each in Op if (found := desk.due(each))} == {op: who}
         desk.does(op)
     assert not any(desk.due(op) for op in Op)
+    desk.take_in("Cyd", key="other")
+    desk.does(Op.CREATE, key="other", state=State.UNSURE)
+    assert desk.kept("Cyd", op=Op.ADD, key="other") == {"Cyd": "unsure"}
 
 
 @pytest.mark.parametrize(
@@ -137,9 +140,12 @@ def test_of_two_addresses_of_one_mailbox_in_one_file_the_second_is_a_question(de
 @pytest.mark.parametrize("listed_by", ["a person", "the file"])
 def test_who_was_let_through_is_held_again_once_blocked(desk, listed_by):
     desk.take_in("Ada", "Ben")
+    desk.does(Op.CREATE)
+    desk.does(Op.ATTACH)
     desk.call(lambda s, _: d.block(s, ["@x.org"], ME))
     desk.call(d.invite, [address("Ada")], ME)
     assert desk.kept("Ada", "Ben") == {"Ben": "do not contact"}
+    assert desk.due(Op.ADD) == [address("Ada")]
     if listed_by == "a person":
         desk.call(lambda s, _: d.block(s, [address("Ada")], ME))
     desk.call(lambda s, _: follow(s, [address("Ada")]))

@@ -1,12 +1,13 @@
 """A claim's work, counted: how many statements, and how many of SQLite's own steps."""
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import event, insert, select
+from sqlalchemy import event, select
 from sqlalchemy.engine import Engine
 
 from data.decisions.approvals import approve, show
@@ -17,14 +18,6 @@ from data.sending.outcomes import Outcome, record, refusals
 from data.store.ledger import Ledger
 from data.store.states import Op, State
 from data.store.tables import (
-    CAMPAIGN,
-    DECISION,
-    DO_NOT_CONTACT,
-    FORGOTTEN,
-    PART,
-    PERSON,
-    REQUEST,
-    RUN,
     STEP,
     Campaign,
     now,
@@ -86,96 +79,56 @@ def test_a_claim_is_at_most_ten_statements_however_many_people_it_is_for(
         outcomes = [Outcome(answer.request, State.DONE) for answer in granted]
 
 
-def person(campaign: int, number: int, **more: Any) -> dict[str, Any]:
-    email = f"person{number}@x{number % 50}.org"
-    names = {"first_name": "Ann", "last_name": f"Person{number}", "email1": email}
-    of = {"campaign_id": campaign, "email_key": email, "mailbox": email, "email1": email}
-    return of | {"name_key": f"ann person{number}", "fields": names, "listed": True} | more
+FILL = f"""
+CREATE TEMP TABLE number AS SELECT value AS n FROM json_each(:numbers);
+CREATE TEMP TABLE each AS
+    SELECT n, n % 2 = :last % 2 AS waits FROM number WHERE n BETWEEN 1 AND :last;
+INSERT INTO campaign (id, key, service, account, app_url, file, digest, spec, mark, created_at)
+    SELECT n, 'campaign-' || n, '{SERVICE}', 'a', '', 'x.yaml', 'd', :spec, 0, :at FROM each;
+INSERT INTO step (campaign_id, person_id, op, state, generation, service_id)
+    SELECT n, 0, 'create', 'done', 1, 1000000 + n FROM each UNION ALL
+    SELECT n, 0, 'attach', 'done', 1, iif(waits, {PROBLEM}, 1000 + n) FROM each;
+INSERT INTO run (id, campaign_id, host, pid, began, ended) SELECT n, n, 'h', 1, :at, :at FROM each;
+INSERT INTO person (id, campaign_id, email_key, mailbox, email1, name_key, fields, listed)
+    SELECT each.n * 10000 + i, each.n, email, email, email, 'ann person' || i,
+        json_object('first_name', 'Ann', 'last_name', 'Person' || i, 'email1', email), i % 10 != 9
+    FROM each, (SELECT n AS i, printf('person%d@x%d.org', n, n % 50) AS email FROM number)
+    WHERE i < :people;
+INSERT INTO step (id, campaign_id, person_id, op, state, generation, service_id)
+    SELECT id * 10, campaign_id, id, 'add', 'done', 1, id FROM person UNION ALL
+    SELECT id * 10 + 1, n, id, 'invite', iif(waits, 'waiting', 'done'), 1, NULL
+    FROM person JOIN each ON n = campaign_id;
+INSERT INTO request (id, run_id, op, claimed_at, ended_at, status)
+    SELECT id, campaign_id, op, :at, :at, 200 FROM step WHERE op = 'invite' AND state = 'done';
+INSERT INTO part (id, request_id, step_id, generation, state, said_yes, mailbox, problem)
+    SELECT step.id, step.id, step.id, 1, 'done', 0, mailbox, 1000 + step.campaign_id
+    FROM request JOIN step ON step.id = request.id JOIN person ON person.id = person_id;
+INSERT INTO decision (at, who, word, campaign_id, value)
+    SELECT :at, 'me', 'approve', :last, '"not yet"';
+INSERT INTO decision (at, who, word, campaign_id, person_id)
+    SELECT :at, 'me', w.value, CASE w.value WHEN 'block' THEN NULL WHEN 'invite'
+        THEN 1 + n % :last ELSE :last END, iif(w.value = 'block', NULL, 1)
+    FROM number, json_each('["block", "withdraw", "again", "invite"]') AS w
+    WHERE n < :decisions / 4;
+INSERT INTO forgotten (digest, mailbox_digest, at)
+    SELECT printf('%064x', n), printf('%064x', n), :at FROM number WHERE n < :forgotten;
+INSERT INTO do_not_contact (email_key, listed_by, at)
+    SELECT printf('no%d@z.org', n), 'file', :at FROM number WHERE n < :forgotten
+"""
 
 
 def fill(ledger: Ledger, campaigns: int, people: int, decisions: int, forgotten: int) -> int:
     """Many campaigns at one service with the same people: one in two is for the same problem and
     invited nobody, the others invited everybody to a problem of their own. The last one, whose
     number is returned, has everybody added. Each has people who are gone from their file."""
-    each = range(1, campaigns + 1)
-    spec = {"invites": {"approval": "required"}, "project": {"id": None}}
+    of = {"last": campaigns, "people": people, "decisions": decisions, "forgotten": forgotten}
+    numbers = json.dumps([*range(max(*of.values(), 1) + 1)])
+    spec = '{"invites": {"approval": "required"}, "project": {"id": null}}'
+    of |= {"at": f"{now():%F %T.%f}", "spec": spec, "numbers": numbers}
     with ledger.writing() as session:
-        at, connection = now(), session.connection()
-        rows = [
-            {"id": n, "key": f"campaign-{n}", "service": SERVICE, "account": "a", "app_url": ""}
-            | {"file": "x.yaml", "digest": "d", "spec": spec, "mark": 0, "created_at": at}
-            for n in each
-        ]
-        connection.execute(insert(CAMPAIGN), rows)
-        own = {"person_id": 0, "state": State.DONE, "generation": 1, "part_id": None}
-        connection.execute(
-            insert(STEP),
-            [
-                own | {"campaign_id": n, "op": op, "service_id": service_id}
-                for n in each
-                for op, service_id in (
-                    (Op.CREATE, 10**6 + n),
-                    (Op.ATTACH, PROBLEM if n % 2 == campaigns % 2 else 1000 + n),
-                )
-            ],
-        )
-        run = {"host": "h", "pid": 1, "began": at, "ended": at}
-        connection.execute(insert(RUN), [run | {"id": n, "campaign_id": n} for n in each])
-        them = [
-            person(n, number, id=n * 10**4 + number, listed=number % 10 != 9)
-            for n in each
-            for number in range(people)
-        ]
-        connection.execute(insert(PERSON), them)
-        waits = {n for n in each if n % 2 == campaigns % 2}
-        done = {"generation": 1, "state": State.DONE}
-        steps = [
-            done
-            | {"id": p["id"] * 10 + i, "campaign_id": p["campaign_id"], "person_id": p["id"]}
-            | {"op": op, "service_id": p["id"] if op is Op.ADD else None}
-            | ({"state": State.WAITING} if op is Op.INVITE and p["campaign_id"] in waits else {})
-            for p in them
-            for i, op in enumerate((Op.ADD, Op.INVITE))
-        ]
-        connection.execute(insert(STEP), steps)
-        sent = [step for step in steps if step["op"] is Op.INVITE and step["state"] is State.DONE]
-        if sent:
-            request = {"claimed_at": at, "ended_at": at, "op": Op.INVITE, "status": 200}
-            connection.execute(
-                insert(REQUEST),
-                [request | {"id": s["id"], "run_id": s["campaign_id"]} for s in sent],
-            )
-            boxes = {p["id"]: p["mailbox"] for p in them}
-            connection.execute(
-                insert(PART),
-                [
-                    done
-                    | {"id": s["id"], "request_id": s["id"], "step_id": s["id"]}
-                    | {"mailbox": boxes[s["person_id"]], "problem": 1000 + s["campaign_id"]}
-                    for s in sent
-                ],
-            )
-        word = {"at": at, "who": "me", "campaign_id": None, "person_id": None, "value": None}
-        words = [word | {"word": "approve", "campaign_id": campaigns, "value": "not yet"}]
-        for n in range(decisions // 4):
-            words += [
-                word | {"word": "block"},
-                word | {"word": "withdraw", "campaign_id": campaigns, "person_id": 1},
-                word | {"word": "again", "campaign_id": campaigns, "person_id": 1},
-                word | {"word": "invite", "campaign_id": 1 + n % campaigns, "person_id": 1},
-            ]
-        connection.execute(insert(DECISION), words)
-        if forgotten:
-            gone = [
-                {"digest": f"{n:064x}", "mailbox_digest": f"{n:064x}", "at": at}
-                for n in range(forgotten)
-            ]
-            connection.execute(insert(FORGOTTEN), gone)
-            entries = [
-                {"email_key": f"no{n}@z.org", "listed_by": "file", "at": at}
-                for n in range(forgotten)
-            ]
-            connection.execute(insert(DO_NOT_CONTACT), entries)
+        raw: Any = session.connection().connection.driver_connection
+        for statement in FILL.split(";\n"):
+            raw.execute(statement, of)
     return campaigns
 
 

@@ -14,7 +14,7 @@ from data.eligibility.holds import Hold, Kind
 from data.sending.outcomes import Outcome, refusals, throttle
 from data.sending.runs import CUT_SHORT, recover
 from data.store.ledger import Ledger
-from data.store.states import BRINGS_ID, COUNTS, OPERATIONS, Op, State
+from data.store.states import BRINGS_ID, COUNTS, OF_PROJECT, OPERATIONS, Op, State
 from data.store.tables import PERSON, STEP, Campaign, Decision, Request, Run, Step
 from tests.data.sending.small import claim, claimed, parts, prepared, record, steps
 
@@ -52,7 +52,7 @@ def state(session: Session, step: int) -> State:
 def test_a_claim_takes_what_is_open(session: Session, op: Op, stands: State) -> None:
     run, [step, *_] = prepared(session, op)
     put(session, stands, step.id)
-    if stands not in OPERATIONS[op].open:
+    if stands not in (S.WAITING, *((S.REFUSED,) if op in OF_PROJECT else ())):
         assert claim(session, run, op, [step.id]) is None
         assert state(session, step.id) is stands
         return
@@ -120,8 +120,8 @@ def test_an_outcome_moves_its_step(session: Session, op: Op, to: State) -> None:
 
 
 def test_ids_make_some_of_an_add_done(session: Session) -> None:
-    run, adds = prepared(session, Op.ADD)
-    granted = claimed(session, run, Op.ADD, *(each.id for each in adds))
+    run, adds = prepared(session, Op.ADD, people=4)
+    granted = claimed(session, run, Op.ADD, *(each.id for each in adds[:3]))
     ids = {adds[0].id: 2**60, adds[2].id: 7}
     record(session, Outcome(granted.request, S.UNSURE, ids, why="no id"))
     after = steps(session, Op.ADD)
@@ -129,7 +129,11 @@ def test_ids_make_some_of_an_add_done(session: Session) -> None:
         (S.DONE, 2**60),
         (S.UNSURE, None),
         (S.DONE, 7),
+        (S.WAITING, None),
     ]
+    granted = claimed(session, run, Op.ADD, adds[3].id)
+    whose = record(session, Outcome(granted.request, S.DONE, {adds[3].id: 7}))
+    assert (whose, state(session, adds[3].id)) == ([adds[3].id], S.UNSURE)
 
 
 def late(session: Session, op: Op, between: Callable[[Session, int, int], None]) -> int:

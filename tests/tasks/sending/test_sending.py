@@ -58,18 +58,23 @@ def test_bad_rows_cost_themselves(desk: Make, bad: tuple[str, ...]) -> None:
 
 
 @pytest.mark.parametrize(
-    "faulty",
+    ("faulty", "unsure"),
     [
-        {"invite": faults.html(2)},  # a login page may have been taken for every answer
-        {"invite": faults.lost(2), "problems": faults.throttled(30)},  # which other runs keep to
+        ({"invite": faults.html(2)}, 1),  # a login page may have been taken for every answer
+        ({"invite": faults.lost(2), "problems": faults.throttled(30)}, 1),  # which other runs keep
+        ({"invite": faults.lost(2, times=3)}, 3),
+        ({"invite": faults.refuse_all(422)}, 0),
     ],
 )
-def test_one_doubt_may_end_a_run(desk: Make, faulty: dict[str, Any]) -> None:
+def test_doubts_and_refusals_of_everybody_end_a_run(
+    desk: Make, faulty: dict[str, Any], unsure: int
+) -> None:
     at = desk({"invites_in_flight": 1}, **faulty)
     at.campaign(8)
     ending = at.run()
     assert (ending and ending.how) is How.STOPPED
-    assert at.states(Op.INVITE) == {S.DONE: 1, S.UNSURE: 1, S.WAITING: 6}
+    came = {S.DONE: 1, S.UNSURE: unsure} if unsure else {}
+    assert at.states(Op.INVITE) == came | {S.WAITING: 8 - sum(came.values())}
     with at.ledger.reading() as session:
         until = session.exec(select(Campaign.paused_until)).one()
     assert (until is not None) == ("throttled" in str(faulty))
