@@ -14,7 +14,7 @@ from config.sheets.workbook import DAMAGED
 from config.yaml_file import read_yaml
 
 KINDS = (*YAML, ".xlsx", ".xlsm")
-# Marks our copies of a workbook, in docProps/core.xml, before the name of the original.
+# Our copy of a workbook has this text and the name of the original as its category.
 COPY = "campaign-copy-5b1f0c9e7a64 "
 HIDDEN = (".", "~", "#")  # names of locks, drafts and unfinished copies begin so
 
@@ -81,7 +81,7 @@ def _is_campaign(workbook: Path) -> bool:
                 with archive.open(name) as content:
                     parts[name] = content.read(2**20).decode("utf-8", "replace")
     except Exception:  # noqa: BLE001 - a damaged file raises anything at all
-        read_file(workbook)  # raises with a better reason, if it is unreadable
+        read_file(workbook)  # if the file cannot be read, this says why
         raise BadInput.at(Place(workbook), DAMAGED) from None
     sheets, core = parts.values()
     of = re.search(rf"<(?:\w+:)?category>{COPY}([^<]*)</", core)

@@ -64,7 +64,7 @@ def is_loopback(host: str | None) -> bool:
 
 
 def _under_home(typed: Path) -> Path:
-    with suppress(RuntimeError):  # ~somebody has no home
+    with suppress(RuntimeError):  # there is no user of this name: ~somebody
         if not re.search(r"[\x00-\x1f]", str(typed)):
             return home() / typed.expanduser()
     raise ValueError("a path, such as data/my.db")

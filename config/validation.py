@@ -116,7 +116,8 @@ def rules(definition: Definition, now: datetime) -> Iterator[tuple[bool, str, st
 
 
 def _without(fields: dict[str, Any], errors: Sequence[ErrorDetails]) -> Definition:
-    """The definition without what is wrong; a wrong choice counts as made, to ask only once."""
+    """The definition without what is wrong. A column in a wrong `where` or `ignore` counts as
+    decided, so that nobody is asked about it twice."""
     rest = {name: fields.get(name, right) for name, right in RIGHT.items()}
     for each in reversed(errors):  # `ignore` first: a wrong `where` adds to it
         table = rest["candidates"]
@@ -141,7 +142,7 @@ def mistake(detail: ErrorDetails, place: Callable[..., Place]) -> Mistake:
     """Turn an error of pydantic into a mistake in the words of the definition."""
     kind, where, context = detail["type"], detail["loc"], detail.get("ctx", {})
     name = ".".join(step for step in where if isinstance(step, str))
-    if where[0] == "candidates":  # the next step only says list or table
+    if where[0] == "candidates":  # then comes a tag of pydantic, list or table
         where = where[:1] + where[2:]
     field = as_written(name).removeprefix("candidates.")
     if kind == "extra_forbidden":
@@ -173,5 +174,5 @@ def unknown(name: str, around: str) -> str:
 
 
 def as_written(name: str) -> str:
-    """A field's name as a person writes it: only pydantic tells the list from the table."""
+    """A field's name as a person writes it, without pydantic's tag for a list or a table."""
     return name.replace("candidates.list", "candidates").replace("candidates.table", "candidates")

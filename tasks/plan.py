@@ -39,9 +39,9 @@ class HeldPerson:
 class Plan:
     """What a run would do now. `to_do` counts steps; to invite also people who are added first.
 
-    `holds` stop the run until a person decides. `waits` end by themselves, or stop invitations
-    only, as until the pilot's email is approved. `code` identifies exactly this plan. `unresolved`
-    is the title of a problem that is still to be looked up in the service's list.
+    `holds` stop the run until a person decides. `waits` end by themselves, or stop only
+    invitations, as a pilot that is not approved yet does. `code` identifies exactly this plan.
+    `unresolved` is the title of a problem that is still to be looked up in the service's list.
     """
 
     key: str

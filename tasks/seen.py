@@ -31,7 +31,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    is_here: bool  # in the campaign's project, as far as a column says
+    is_here: bool  # false if a column names another project
     number: str
     is_invited: bool
 

@@ -30,7 +30,7 @@ class Source:
 
     file: Path
     data: bytes = field(repr=False)
-    encoding: str | None = None  # if not Unicode; "" if a definition may name it
+    encoding: str | None = None  # None: Unicode only; "": ask for it if it is not Unicode
 
     @property
     def format(self) -> Format:

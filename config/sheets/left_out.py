@@ -63,7 +63,7 @@ def choose(table: Table, spec: "PeopleTable", people: "People") -> list[int]:
     out = _by_where(table, spec.where)
     if len(table.mistakes) > before:
         return []
-    if not table.grid.file.name.endswith(ORDERS):  # there, somebody may be ordered anew
+    if not table.grid.file.name.endswith(ORDERS):  # a withdrawn person may be ordered again
         _contradicted(table, spec.where, out)
     marks = []
     for mark, them in marked_rows(table, _rest(table, out)).items():
@@ -190,7 +190,7 @@ def deciding_columns(
             do = DELETE if beside else HEADER
             yield Finding(what, table.place(next(iter(texts)), column), do)
         else:
-            blank = re.sub("[<>@]", " ", each).replace('"', "'")  # refused as it is
+            blank = re.sub("[<>@]", " ", each).replace('"', "'")  # so it stays a blank
             place = table.place(table.header, column)
             told = some([shown(value) for value in says if _tells(value)])
             keep = _keep(title, counts)

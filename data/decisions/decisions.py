@@ -294,7 +294,7 @@ def _against_address(
         return "was forgotten on request"
     if other is None or other.became == person.id:
         return None
-    # It may be an untouched candidate: so corrections never form a circle or undo a withdrawal.
+    # Only an untouched candidate will do; else corrections could form a circle.
     steps = own_steps(session, other.campaign_id, other.id).values()
     untouched = other.became is None and {State.WAITING} == {step.state for step in steps}
     alike = other.name_key == person.name_key or not other.listed

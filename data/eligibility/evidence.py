@@ -73,8 +73,6 @@ def against(session: Session, facts: Any, people: Sequence[Row[Any]] | None) -> 
     return found
 
 
-# `whose_project`: another campaign that has the same project. Several definitions may name one
-# project if they name the same problem, and none of these campaigns created it.
 _EMAILS = ", ".join(f"'{op}'" for op in Op if OPERATIONS[op].emails)
 _LAST_INVITED = f"""
     SELECT claimed_at FROM request CROSS JOIN run WHERE run.id = run_id AND op IN ({_EMAILS}) {{}}
@@ -82,6 +80,8 @@ _LAST_INVITED = f"""
     ORDER BY request.id DESC LIMIT 1
 """
 _NEWEST = "SELECT max(id) FROM decision WHERE campaign_id = c.id AND person_id {} AND word IN ({})"
+# `whose_project`: another campaign that has the same project. Several definitions may name one
+# project if they name the same problem, and none of these campaigns created it.
 _FACTS = text(f"""
 SELECT c.*, (SELECT uuid FROM ledger) AS uuid, (SELECT version_num FROM alembic_version) AS version,
     made.state AS creation, made.part_id AS made, made.service_id AS project,

@@ -126,8 +126,8 @@ def campaign_holds(
 
 
 def is_still_approved(facts: Any, code: str = "") -> bool:
-    """Whether the last answer approved the plan with this code; without a code, a plan since which
-    nothing that may be sent has changed. `facts` is the campaign's row of evidence.py."""
+    """Whether the last answer approved the plan with this code. Without a code, only the part of it
+    counts that says what may be sent. `facts` is the campaign's row of evidence.py."""
     return facts.answer == APPROVE and str(facts.answered).startswith(code or _basis(facts))
 
 

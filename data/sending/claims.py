@@ -32,7 +32,7 @@ class Claim:
 
 
 ClaimResult = Claim | Hold | None
-"""Hold: more than single people are held. None: nobody is due any more."""
+"""A Hold on the campaign or on all invitations; None if nobody of the request is due any more."""
 
 
 def claim(

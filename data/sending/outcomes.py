@@ -36,9 +36,9 @@ class Outcome:
 def record(session: Session, outcomes: Sequence[Outcome]) -> list[int]:
     """Write down outcomes, and move the steps that they settle.
 
-    The newest part of a step moves it. An older part with a late yes moves it too, unless another
-    part counts; then only the part is marked. Returns the steps whose id belongs to somebody else:
-    they are unsure, and nothing more may be sent.
+    The newest part of a step moves it. An older part with a late yes moves it too; if another part
+    counts already, the older part only gets `said_yes`. Returns the steps whose id belongs to
+    somebody else: they are unsure, and nothing more may be sent.
     """
     if not outcomes:
         return []
@@ -117,7 +117,7 @@ def _move(row: Row[Any], part: int, to: State, number: int | None, why: str | No
 
 
 def _late_yes(session: Session, row: Row[Any], number: int | None) -> list[_Move]:
-    """The service did it after all: that counts, whatever was decided since, if no part does."""
+    """The service did it after all. That counts unless another part does, whatever was decided."""
     values = {"said_yes": True, "service_id": number}
     session.connection().execute(update(PART).where(PART.c.id == row.id).values(values))
     if row.generation != row.now or session.connection().scalar(_ANOTHER, _of(row)):

@@ -82,7 +82,8 @@ class Ledger:
 
     @classmethod
     def open(cls, url: str | None = None, *, create: bool = True, migrate: bool = True) -> Self:
-        """Open and migrate; on a server, without a backup, only with `create` and `migrate`. Raises
+        """Open a ledger, and migrate an older one; on a server, where no backup is made, only with
+        both `create` and `migrate`. Raises
         LedgerUnusable, NewerLedger, NotMigrated, ForeignDatabase, NoLedger."""
         address = make_url(url or settings().database_url)
         with explained(place_of(address), ImportError, OSError):
@@ -171,7 +172,7 @@ class Ledger:
         with suppress(OSError):
             status = os.stat(self._path)  # noqa: PTH116 - before each claim
             same = (status.st_dev, status.st_ino) == self._file
-            # A checkpoint changes that time, and so does a copy over the file.
+            # A checkpoint changes st_ctime, and so does a copy over the file.
             if same and (status.st_ctime_ns == self._sound_at or _is_database(self._path)):
                 self._sound_at = status.st_ctime_ns
                 return False

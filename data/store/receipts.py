@@ -4,8 +4,8 @@ Before each hundred claims of a campaign, and at least each second, its mark gro
 and then in two small files: one beside the definition, one in the user's data directory. The mark
 of the whole ledger grows with it and with each decision; its receipt is a third file. A ledger
 that is behind a receipt, or another ledger, sends nothing until a person accepts it in spite of
-exactly these receipts. After the log was moved into the file, each campaign's mark grows before
-its next claim (`Mark.claiming`), so a file that lost its log is behind, too.
+exactly these receipts. After the write-ahead log was moved into the file, each campaign's mark
+grows before its next claim (`Mark.claiming`), so a file that lost its log is behind, too.
 """
 
 import fcntl
@@ -29,8 +29,8 @@ from data.store.lease import file_name, lock_file
 from data.store.ledger import Ledger, LedgerGone, place_of
 from data.store.tables import CAMPAIGN, Campaign, Decision, LedgerId, now
 
-# Words of the journal: receipts, which are its value, stopped a ledger; a person accepted it in
-# spite of them.
+# Words of the journal. REFUSED: receipts stopped the ledger; the value is what they said. ACCEPT:
+# a person accepted the ledger in spite of exactly these receipts.
 REFUSED, ACCEPT = "refuse-ledger", "accept-ledger"
 STEPS, SECONDS = 100, 1.0  # after either, the mark grows again
 # Processes that commit claims share this lock. One that moves the log into the file holds it alone,

@@ -29,23 +29,23 @@ class State(StrEnum):
 
 
 COUNTS = (State.SENDING, State.DONE, State.UNSURE)
-"""Of the parts of one step and generation, one may stand here: the schema's unique index."""
+"""At most one part of a step and generation may be in these states: the schema's unique index."""
 
 
 @dataclass(frozen=True)
 class Operation:
     """What is true of one operation, for whoever plans, claims, judges, counts or shows it."""
 
-    what: str  # `the invitation` may have been ...
-    done: str  # ... `sent`
-    doing: str  # the service refused `inviting people`
+    what: str  # its object, as in: `the invitation` may have been sent
+    done: str  # its participle, as in: the invitation may have been `sent`
+    doing: str  # its gerund, as in: the service refused `inviting people`
     own: bool = False  # a step of the project itself (person 0), not of each person
     open: tuple[State, ...] = (State.WAITING,)  # where a step may be claimed
     needs: tuple[Op, ...] = ()  # what has to be done before, for the project or the same person
-    of_id: Op | None = None  # which of these brought the id of the person whom the call names
+    of_id: Op | None = None  # the earlier operation whose id names the person in the call
     brings_id: bool = False  # the service gives one, without which nobody knows that it is done
     many: bool = False  # people in one request
-    emails: bool = False  # whatever holds invitations holds it
+    emails: bool = False  # holds on invitations hold it, too
 
 
 FIXED = (State.WAITING, State.REFUSED)  # tried again once its definition is fixed

@@ -179,7 +179,7 @@ def _check(table: Path, order: dict[str, str], others: Iterable[dict[str, str]])
     if (definition := who_reads(table)) is None:
         raise HTTPException(404, f"no definition here has  candidates: {{file: {table.name}}}")
     with TemporaryDirectory() as aside:
-        # The second order is withdrawn: the definition must leave it out.
+        # With a second row, which is withdrawn: the definition must leave such rows out.
         write(one := Path(aside, table.name), {"": order, "out": order | {"withdrawn": "yes"}})
         try:
             read = read_campaign(definition, at=one)

@@ -77,5 +77,5 @@ class RefusedAlike:
         self._alike.clear()
 
     def everybody(self) -> Sequence[Outcome]:
-        """The people whose rows are not to blame; empty while their rows may be."""
+        """The refused people, if so many in a row that their rows are not the cause; else nobody."""
         return tuple(self._alike) if len(self._alike) >= IN_A_ROW else ()

@@ -117,7 +117,7 @@ class Gate:
         return self._stopped() or self._doubt or _seconds_to(self._until) > 0
 
     async def enter(self) -> bool:
-        """Wait until a request may leave, and then call `leave`. False: nothing may leave."""
+        """Wait until a request may leave; the caller then calls `leave`. False: nothing may."""
         while not self._stopped():
             if self._doubt:
                 await self._ask_the_service()

@@ -33,7 +33,7 @@ def words(seen: Exchange, secrets: Iterable[str] = ()) -> str | None:
         texts = ((key.rpartition(" ")[2], each) for key, each in islice(said, PARTS))
         pairs = dict.fromkeys((name[:KEPT], each[:KEPT]) for name, each in texts)
         text = "; ".join(each if name in PLAIN else f"{name}: {each}" for name, each in pairs)
-    if len(text) > KEPT:  # before any pattern reads it; half an address would not be masked
+    if len(text) > KEPT:  # cut at a blank: half an address would not be masked
         text = text[:KEPT].rpartition(" ")[0]
     line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
     for secret in filter(None, secrets):

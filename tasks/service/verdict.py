@@ -161,7 +161,7 @@ def _said_no(
             return _refused(op, status)
         case 413 if len(sent) > 1:
             return _not_sent("The request was too large", status, Then.SPLIT)
-        case 404 | 405 if OPERATIONS[op].of_id:  # this person, not the project
+        case 404 | 405 if OPERATIONS[op].of_id:  # the address names this person
             return _refused(op, status)
         case 501 | 505:
             return _refused(op, status, STOP)
