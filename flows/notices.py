@@ -87,7 +87,7 @@ def _tell_waiting(ledger: Ledger) -> None:
                 asyncio.run(asyncio.wait_for(_send(url, notice.text), PATIENCE))
             except TimeoutError:  # each of the others would take as long
                 raise
-            except Exception as error:  # noqa: BLE001 - it may take the others
+            except Exception as error:  # noqa: BLE001 - the others may still be told
                 failed[notice.key] = error
                 continue
             with ledger.writing() as session:

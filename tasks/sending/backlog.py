@@ -77,5 +77,5 @@ class RefusedAlike:
         self._alike.clear()
 
     def everybody(self) -> Sequence[Outcome]:
-        """The refused people, if so many in a row that their rows are not the cause; else nobody."""
+        """The refused people, once so many in a row that the cause is not in their rows."""
         return tuple(self._alike) if len(self._alike) >= IN_A_ROW else ()
