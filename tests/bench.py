@@ -139,14 +139,6 @@ def _plan(folder: Path, settings: dict[str, str]) -> Figures:
     return figures
 
 
-def _pandas(folder: Path, settings: dict[str, str]) -> Figures:
-    import pandas
-
-    with _timed() as figures:
-        pandas.read_csv(folder / "people.csv", dtype=str)
-    return figures
-
-
 @contextmanager
 def _timed() -> Iterator[Figures]:
     figures: Figures = {}
@@ -215,7 +207,6 @@ ROWS: dict[str, tuple[str, tuple[Any, ...], tuple[Any, ...]]] = {
     ),
     "grow": ("one of 100,000, beside one of 1,000", ("ours", 100_000), ("ours", 1_000)),
     "plan": ("a plan of 100,000, beside reading", ("plan", 100_000), ("read", 100_000)),
-    "csv": ("reading 100,000, beside pandas", ("read", 100_000), ("pandas", 100_000)),
     # With PREFECT_API_URL both speak to that server; without, each starts its own, in one home.
     "run": ("a run of ten, beside an empty flow", ("run", 10), ("flow", 10)),
 }

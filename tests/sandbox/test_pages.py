@@ -1,7 +1,5 @@
 """The pages without a browser: what they show, what they make, and whom they refuse."""
 
-from functools import partial
-
 from tests.sandbox.conftest import Client, row
 
 
@@ -69,33 +67,3 @@ def test_a_welcome_page(client: Client) -> None:
         answer = client.get(f"/embedded/welcome?{query}")
         assert answer.status_code == status and says in answer.text
         assert answer.headers["content-security-policy"].endswith("frame-ancestors * file:")
-
-
-ADA = {"projectId": "101", "candidateId": "5001", "key": "of the frame"}
-
-
-def code_of(client: Client) -> str:
-    """Log in as Ada in the pop-up, and take its one-time code."""
-    answer = client.post("/embedded/login", data=ADA | {"email": " ADA@x.org "})
-    return answer.text.split('data-code="')[1].split('"')[0]
-
-
-def test_a_code_opens_the_arena_once(client: Client) -> None:
-    """For the candidate who logged in, to the page that opened the login, and to nobody else."""
-    enter = partial(client.post, "/embedded/enter")
-    form = ADA | {"code": code_of(client)}
-    assert [enter(data=form).status_code for _ in range(2)] == [303, 403]
-    for name, value in ("candidateId", "5002"), ("key", "other"), ("code", "guessed"):
-        assert enter(data=ADA | {"code": code_of(client)} | {name: value}).status_code == 403
-
-
-def test_a_solution_is_kept_and_nothing_else(client: Client) -> None:
-    form = ADA | {"code": code_of(client)}
-    arena = client.post("/embedded/enter", data=form).headers["location"]
-    session = arena.rpartition("=")[2]
-    solution = {"environment": "full", "language": "sql", "code": "</textarea>x", "submit": "yes"}
-    keep = partial(client.post, f"/embedded/solution?session={session}")
-    assert keep(data=solution).status_code == 200
-    assert keep(data=solution | {"code": "x" * 200_001}).status_code == 422
-    assert client.post("/embedded/solution?session=other", data=solution).status_code == 401
-    assert "&lt;/textarea&gt;x</textarea>" in page(client, arena)
