@@ -143,16 +143,6 @@ def test_19_a_pause_holds_within_one_request(sandbox, campaign):
     assert sorted(service.invited()) == addresses(9)
 
 
-def test_19_a_run_that_waits_for_its_turn_hears_a_pause(sandbox, campaign):
-    service = sandbox()
-    file = campaign.write(people=3, invites={"per_hour": 1})
-    run = campaign.start("run", file, "--yes")
-    run.until(service.invited)
-    campaign("pause", "hiring")
-    assert run.end().code == 3
-    assert len(service.invited()) == 1
-
-
 def test_20_an_approval_is_for_exactly_what_was_shown(sandbox, campaign):
     approved = {"approval": "required", "timezone": "Europe/Paris"}
     wanted = {"problem": {"title": "Two sum"}, "invites": approved}

@@ -2,17 +2,14 @@
 
 import signal
 from collections import Counter
-from contextlib import suppress
 from dataclasses import replace
 
-import pandas as pd
-import psutil
 import pytest
 
 from sandbox import faults
 from sandbox.faults import ALWAYS, late, lost, status, throttled
 from tests.promises.support.clock import Clock
-from tests.promises.support.commands import WHO, addresses, person, wait_for
+from tests.promises.support.commands import WHO, addresses, wait_for
 
 ONE_BY_ONE = {"CAMPAIGN_INVITES_IN_FLIGHT": "1"}
 EACH_ALONE = {"CAMPAIGN_CANDIDATES_PER_REQUEST": "1"}
@@ -165,29 +162,6 @@ def test_5_a_stop_lets_what_is_in_flight_get_its_answer_and_says_how_to_go_on(
     assert told["invited"] == len(service.invited()) < 700
     assert campaign("run", file, "--yes").code == 0
     assert sorted(service.invited()) == sorted(addresses(700))
-
-
-def test_5_a_stop_while_the_sheet_is_read_is_no_mistake_of_the_sheet(sandbox, campaign):
-    service = sandbox()
-    table = campaign.folder / "people.xlsx"
-    pd.DataFrame(list(map(person, addresses(3)))).to_excel(table, index=False)
-    file = campaign.write(candidates={"file": table.name})
-    run = campaign.start("run", file, "--yes", terminal=True)
-    its_process = psutil.Process(run.process.pid)
-
-    def reads_again():  # as it sends; it has read the sheet before, to show the plan
-        below = []
-        for each in its_process.children(True):
-            with suppress(psutil.Error):  # it has ended since
-                below += each.cmdline()
-        return "dates " in run.shown() and "sheets.workbook" in " ".join(below)
-
-    run.until(reads_again)
-    run.type("\x03")
-    stopped = run.end()
-    assert stopped.code == 130
-    assert stopped.printed("run")
-    assert service.invited() == []
 
 
 def test_6_what_is_unsure_is_listed_with_its_evidence_and_waits_for_a_decision(sandbox, campaign):

@@ -200,8 +200,7 @@ def test_a_row_may_be_marked(read: Read, change: Callable[[Any], None], out: str
     as_read = read(data, "people.xlsx", hidden_rows="read")
     skip = read(data, "people.xlsx", hidden_rows="skip")
     elsewhere = "another sheet" in (out or "")  # a question until that sheet is changed
-    loud = [len(as_read.ignored), len(as_read.mistakes)]
-    assert loud == [bool(out) - elsewhere, elsewhere]
+    assert [len(as_read.ignored), len(as_read.mistakes)] == [bool(out) - elsewhere, elsewhere]
     invited = {"read": as_read.listed, "skip": skip.listed}
     assert len(invited["read"]) == 7
     skipped = {each.key for each in invited["read"]} - {each.key for each in invited["skip"]}
