@@ -114,10 +114,11 @@ async def _deploy(
     **more: Any,
 ) -> None:
     own = _schedule(said)
+    planned = f"{said.cron or said.every} {said.timezone or ''}".strip() if said else "no schedule"
     made = await flow.ato_deployment(
         name,
         schedules=[own] if own else [],
-        version=_version(said),  # until this changes, the schedule stays as a person left it
+        version=planned,  # until this changes, the schedule stays as a person left it
         work_pool_name=POOL,
         job_variables=JOB,
         entrypoint_type=EntrypointType.MODULE_PATH,  # found in any working folder
@@ -150,10 +151,6 @@ async def _reschedule(
         await client.delete_deployment_schedule(there.id, earlier.id)
     elif own is not None:
         await client.create_deployment_schedules(there.id, [own])
-
-
-def _version(said: Schedule | None) -> str:
-    return f"{said.cron or said.every} {said.timezone or ''}".strip() if said else "no schedule"
 
 
 def _schedule(said: Schedule | None) -> DeploymentScheduleCreate | None:

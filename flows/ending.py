@@ -105,7 +105,8 @@ def ended(ledger: Ledger, plan: Plan, early: EndedEarly | None = None) -> Ending
         held = holds(session, campaign)
         found = summary(session, plan.key, held)
         needed = list(needs(session, plan.key, held))
-        unsure = [str(doubt.part_id) for doubt in doubts(session, campaign.id)]
+        # The newest tells: what is settled of the others makes no new situation.
+        unsure = [str(doubt.part_id) for doubt in doubts(session, campaign.id)][-1:]
         far = so_far(found, "invited" if invites_of(campaign).send else "added")
     if early is not None and early.how is not How.HELD:
         return _stopped(plan.key, far, early, unsure)
@@ -180,7 +181,8 @@ def _needed(
     next_step = needed[0].type_this
     if next_step is None or "@" in next_step:  # no address goes to Prefect
         next_step = command("status", key)
-    same = _fingerprint([*(f"{need.kind} {need.why}" for need in needed), *unsure])
+    others = [f"{need.kind} {need.why}" for need in needed if need.kind != "unsure"]
+    same = _fingerprint([*others, *unsure])
     until = waits.until if waits is not None else None
     return Ending(key, End.ATTENTION, sentence, next_step, until, same)
 

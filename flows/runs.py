@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import os
 import time
 from collections.abc import AsyncIterator, Awaitable, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -81,10 +82,13 @@ async def stopping_gently() -> AsyncIterator[asyncio.Event]:
 
 
 async def _ended_in_prefect(stop: asyncio.Event) -> None:
+    worker = os.getppid()
     while flow_run.id and not stop.is_set():
         with suppress(Exception):  # a server that is away ends nothing
             async with get_client() as client:
                 while not await happens_within(LOOKS, stop):
+                    if not is_typed() and worker != os.getppid():  # a next one is to have it
+                        stop.set()
                     looked = asyncio.wait_for(_after_this(client, ""), ANSWERS_WITHIN)
                     if await looked is not None:
                         stop.set()

@@ -12,7 +12,7 @@ from sqlmodel import Session, select
 
 from config.definition import ORDERS
 from config.emails import email_key
-from config.errors import BadInput, command, some
+from config.errors import command, some
 from config.settings import settings
 from data.decisions.privacy import Known
 from data.store.tables import Campaign, SeenFile
@@ -34,10 +34,11 @@ def ordered(folders: Iterable[Path], email: str, *, empty: bool = False) -> list
     """The tables of orders that name this address, even if no run has read them.
 
     With `empty`, only the ids of these orders are kept, so they cannot be ordered again.
+    Raises BadInput for a table that cannot be read.
     """
     found, nothing = [], dict.fromkeys(COLUMNS[1:], "") | {"withdrawn": "forgotten"}
     for table in (each for folder in folders for each in sorted(folder.glob(f"*{ORDERS}"))):
-        with suppress(BadInput), orders(table) as rows:
+        with orders(table) as rows:
             theirs = {k: r for k, r in rows.items() if email_key(r["email1"]) == email_key(email)}
             if theirs:
                 found.append(table)

@@ -108,13 +108,9 @@ def _planned(session: Session, read: CampaignFile, intake: Intake, who: str) -> 
     if any(hold.kind is Kind.APPROVAL for hold in plan.holds):
         approvals.show(session, plan.campaign_id, plan.code, who)
     if intake.too_many_gone:
-        plan.holds.insert(0, _guard(read, intake.too_many_gone))
+        why, typed = intake.too_many_gone, command("run", read.file, "--accept-removed")
+        plan.holds.insert(0, Hold(Kind.REMOVED, Scope.CAMPAIGN, why, type_this=typed))
     return plan
-
-
-def _guard(read: CampaignFile, why: str) -> Hold:
-    typed = command("run", read.file, "--accept-removed")
-    return Hold(Kind.REMOVED, Scope.CAMPAIGN, why, type_this=typed)
 
 
 def _as_it_stands(session: Session, read: CampaignFile, intake: Intake) -> Plan:
@@ -134,6 +130,8 @@ def _as_it_stands(session: Session, read: CampaignFile, intake: Intake) -> Plan:
         stops = [hold for hold in stops if hold.kind is not Kind.APPROVAL]
     problem, title = own[Op.ATTACH].service_id, read.definition.problem.title
     number = f" ({problem})" if problem is not None else ""
+    made, name = own[Op.CREATE].service_id, read.definition.project.name
+    project = f"project {made}" if made is not None else "a new project"
     return Plan(
         key=campaign.key,
         campaign_id=campaign.id,
@@ -146,20 +144,12 @@ def _as_it_stands(session: Session, read: CampaignFile, intake: Intake) -> Plan:
         waits=[h for h in (*found, next_wave) if h and (h.until or h.scope is Scope.INVITES)],
         held=_held(session, campaign.id, held),
         intake=intake,
-        project=_project(read, own[Op.CREATE].service_id),
+        project=f'{project}, "{name}"' if name else project,
         problem=f"problem {problem}" if title is None else f'problem "{title}"{number}',
         unresolved=title if own[Op.ATTACH].state in OPERATIONS[Op.ATTACH].open else None,
     )
 
 
 def _held(session: Session, campaign_id: int, held: dict[int, Hold]) -> list[HeldPerson]:
-    if not held:
-        return []
     by_id: dict[int, PersonRow] = {row.person_id: row for row in rows(session, campaign_id, held)}
     return [HeldPerson(by_id[it].email1, hold) for it, hold in held.items() if it in by_id]
-
-
-def _project(read: CampaignFile, known: int | None) -> str:
-    number = f"project {known}" if known is not None else "a new project"
-    name = read.definition.project.name
-    return f'{number}, "{name}"' if name else number

@@ -50,7 +50,10 @@ def status_of(session: Session, key: str, held: Held | None = None) -> dict[str,
         | {
             "email1": row.email1,
             "candidate_id": row.candidate_id,
-            **{str(op): _word_of(state) for op, state in row.states.items()},
+            **{
+                str(op): "withdrawn" if state is State.GIVEN_UP else str(state)
+                for op, state in row.states.items()
+            },
             "embed_url": embed_url(campaign.app_url, found["project_id"], row.candidate_id),
             "why": why,
             "stands": word,
@@ -58,10 +61,6 @@ def status_of(session: Session, key: str, held: Held | None = None) -> dict[str,
         for row, (word, why) in zip(everybody, where, strict=True)
     ]
     return found
-
-
-def _word_of(state: State) -> str:
-    return "withdrawn" if state is State.GIVEN_UP else str(state)
 
 
 def summary(session: Session, key: str, held: Held) -> dict[str, Any]:

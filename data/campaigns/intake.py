@@ -299,7 +299,9 @@ def _reword(
         name = names.get(key, new_names.get(row.name_key, row.name_key))
         change = {"id": row.id, "name_key": name}
         if key in names and row.state not in added and row.fields != listed[key]:
-            change |= {"fields": listed[key], "email1": listed[key]["email1"]}
+            # Of an add that may have worked, the address stays as it was sent.
+            email1 = row.email1 if row.state is State.UNSURE else listed[key]["email1"]
+            change |= {"fields": {**listed[key], "email1": email1}, "email1": email1}
         if name != row.name_key or "fields" in change:
             people.append(change)
     if people:

@@ -114,15 +114,17 @@ def correct(session: Session, campaign_id: int, old: str, new: str, by: By) -> s
     if (why_not := _against_address(session, person, email1, other)) is not None:
         raise NotDecided([(new, why_not)])
     step_back(session, steps, "corrected", by)
+    session.get_one(Campaign, campaign_id).digest = ""  # the next run reads the file anew
+    fields = {**person.fields, "email1": email1}
     if other is None:
-        fields = {**person.fields, "email1": email1}
         add_people(session, campaign_id, {email_key(email1): fields})
-        session.get_one(Campaign, campaign_id).digest = ""  # the next run reads the file anew
         [(other, _)] = _people(session, campaign_id, [email1], lambda *_: None)
     elif other.became == person.id:  # an earlier correction is undone
         other.became = None
         for step in own_steps(session, campaign_id, other.id).values():
             move(session, step, "undo")
+    else:  # this address was or is a row of the file, and nothing was sent to it
+        other.fields, other.email1, other.name_key = fields, email1, person.name_key
     person.became, other.listed = other.id, True
     note(session, "correct", by, campaign_id, person.id, steps[Op.INVITE].part_id, other.id)
     return email1

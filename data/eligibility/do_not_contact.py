@@ -58,8 +58,12 @@ def _put(session: Session, entries: set[str], by: str) -> list[str]:
 
 def _corrected(session: Session, entries: Collection[str]) -> set[str]:
     """The mailboxes to which the addresses of these mailboxes were corrected, also repeatedly."""
-    theirs = set(session.scalars(_BECAME, {"keys": dict.fromkeys(entries)})) - {*entries}
-    return theirs | _corrected(session, theirs) if theirs else theirs
+    found, new = set[str](), {*entries}
+    while new:
+        theirs = set(session.scalars(_BECAME, {"keys": dict.fromkeys(new)}))
+        new = theirs - found  # corrections may lead back to a mailbox
+        found |= theirs
+    return found
 
 
 def _hold_again(session: Session, entries: Collection[str]) -> None:

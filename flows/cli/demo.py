@@ -81,7 +81,9 @@ def _crash(service: Sandbox, file: Path) -> int:
     _killed(service, run)
     _typed("The same command goes on, and repeats nothing that may have happened.", run)
     _typed("What became of these, nobody can know.", ["settle", KEY])
-    there, doubtful = {*_outbox(service)}, _unsure()
+    there = {*_outbox(service)}
+    with deciding(KEY) as (session, campaign):
+        doubtful = [doubt.email1 for doubt in doubts(session, campaign.id)]
     words = (("--sent" if each in there else "--again", each) for each in doubtful)
     why = ["--why", "Not in the outbox"]
     arrived = len(there.intersection(doubtful))
@@ -130,8 +132,3 @@ def _typed(why: str, words: Sequence[str]) -> None:
 def _outbox(service: Sandbox) -> list[str]:
     """The addresses of all emails in order; who got two is in it twice."""
     return [e["email"] for e in service.entries() if e["op"] == "invite" and e["worked"]]
-
-
-def _unsure() -> list[str]:
-    with deciding(KEY) as (session, campaign):
-        return [doubt.email1 for doubt in doubts(session, campaign.id)]

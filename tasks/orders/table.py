@@ -14,6 +14,7 @@ from data.store.files import replace
 from data.store.lease import lock_file
 
 COLUMNS = ("id", *Candidate.model_fields, "withdrawn")
+NEEDED = {"id", "withdrawn", *(n for n, f in Candidate.model_fields.items() if f.is_required())}
 LOCK = ".orders.lock"
 
 
@@ -27,9 +28,12 @@ def orders(table: Path) -> Iterator[dict[str, dict[str, str]]]:
         fcntl.flock(lock, fcntl.LOCK_EX)
         text = table.read_bytes().decode("utf-8-sig") if table.exists() else ""
         read = csv.DictReader(StringIO(text, newline=""), restval="")
-        rows = [*read]
-        by_id = {row["id"]: row for row in rows if {*row} == {*COLUMNS}}
-        if (text and (*(read.fieldnames or ()),) != COLUMNS) or len(by_id) < len(rows):
+        rows, header = [*read], [*(read.fieldnames or ())]
+        # The table of an earlier version lacks fields that came later.
+        is_ours = {*header} >= NEEDED and header == [each for each in COLUMNS if each in header]
+        empty = dict.fromkeys(COLUMNS, "")
+        by_id = {row["id"]: empty | row for row in rows if {*row} == {*header} and is_ours}
+        if text and (not is_ours or len(by_id) < len(rows)):
             wanted = f"wanted {','.join(COLUMNS)} on line 1, and below it rows with their own ids"
             raise BadInput.at(Place(Path(table.name)), wanted)
         yield by_id

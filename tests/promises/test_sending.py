@@ -310,14 +310,6 @@ def test_10_after_an_unsure_request_nothing_leaves_until_the_problem_list_answer
     assert sent.endswith("invite invite problems invite invite problems invite invite")
 
 
-def test_10_three_unsure_requests_in_a_row_end_the_run(sandbox, campaign):
-    service = sandbox(invite=lost(2, times=ALWAYS))
-    file = campaign.write(people=9)
-    assert campaign("run", file, "--yes", **ONE_BY_ONE).code in (1, 3)
-    assert len(service.entries("invite")) == 4
-    assert campaign.status()["counts"]["waiting"] == 5
-
-
 def test_10_after_a_429_nothing_leaves_before_its_time_in_any_run(sandbox, campaign):
     service = sandbox(invite=throttled(4, at=3))
     one, other = campaign.write("one", people=9), campaign.write("other", people=["ed@x.org"])

@@ -136,6 +136,16 @@ def test_a_row_whose_address_was_edited_is_let_through_by_a_correction(desk):
     assert desk.to_come(Op.ADD) == ["ada@y.org"]
 
 
+def test_an_address_that_once_was_another_row_gets_what_is_known_of_the_corrected_person(desk):
+    desk.take_in("Ben", "Cyd", ("Zed", "Old", "ada@y.org"))
+    desk.take_in("Ben", "Cyd", "Ada", allowed=Allowed("me", removed=True))
+    desk.call(d.correct, address("Ada"), "ada@y.org", ME)
+    desk.does(Op.CREATE)
+    desk.does(Op.ATTACH)
+    [claimed] = desk.claims(Op.ADD, "ada@y.org").steps
+    assert (claimed.fields["first_name"], claimed.fields["email1"]) == ("Ada", "ada@y.org")
+
+
 def test_whoever_is_held_is_not_free_under_another_address(desk):
     desk.take_in("Ada", "Ben")
     desk.call(lambda session, _: d.block(session, [address("Ada")], ME))

@@ -210,7 +210,8 @@ def test_what_a_person_takes_out_of_the_table_stays_out(door: Door) -> None:
     door.post(BEN)
     door.people()
     kept = [line for line in door.table.read_text().splitlines() if "ada" not in line]
-    door.table.write_text("\n".join(kept))
+    fewer = [",".join([*each[:6], each[7]]) for each in (line.split(",") for line in kept)]
+    door.table.write_text("\n".join(fewer))  # as of a version without stage_id
     door.post(BEN | {"id": "app-3", "first_name": "Cyd", "email1": "cyd@x.org"})
     assert door.people() == ["ben@x.org", "cyd@x.org"]
     door.table.write_text(door.table.read_text().replace("app-3", "app-2"))
@@ -276,11 +277,8 @@ def test_an_order_is_withdrawn_in_the_ledger_with_its_reason(door: Door) -> None
     assert door.ledgers.state("ben@x.org", "hiring")[1] == "done"
     with door.ledgers.at("hiring") as (session, _):
         [decided] = session.exec(select(Decision)).all()
-        assert (decided.word, decided.who, decided.why) == (
-            "withdraw",
-            "the order desk",
-            "She took another job",
-        )
+        said = (decided.word, decided.who, decided.why)
+        assert said == ("withdraw", "the order desk", WHY["why"])
 
 
 def test_an_order_whose_address_was_corrected_is_withdrawn_at_the_right_one(door: Door) -> None:
