@@ -246,12 +246,16 @@ async def test_how_long_a_run_is_quiet_is_counted_from_when_it_began(
 async def test_a_run_that_could_never_begin_is_told_once_and_is_not_begun_again(
     client, ledger
 ) -> None:
-    run = await begun(client, Pending())
-    refused = {"flow_run_id": str(run.id), "name": "prefect.flow_runs", "level": 40}
-    at = datetime.now(UTC).isoformat()
-    await client.create_logs([{**refused, "message": "no such parameter", "timestamp": at}])
-    await client.set_flow_run_state(run.id, Crashed(message="exit code 1"), force=True)
+    """But for one that a signal ended as it began, of which Prefect logs an error as well."""
+    run, stopped = await begun(client, Pending()), await begun(client, Pending())
+    signalled = "Execution was aborted by a termination signal."
+    for each, why in ((run, "exit code 1"), (stopped, signalled)):
+        refused = {"flow_run_id": str(each.id), "name": "prefect.flow_runs", "level": 40}
+        at = datetime.now(UTC).isoformat()
+        await client.create_logs([{**refused, "message": why, "timestamp": at}])
+        await client.set_flow_run_state(each.id, Crashed(message=why), force=True)
     await looks(client, ledger)
+    assert await state_of(client, stopped) == "AwaitingRetry"
     last = (await client.read_flow_run(run.id)).state
     assert (last.type.name, last.message) == ("FAILED", f"bad input: {NEVER_BEGAN}")
     with ledger.reading() as session:
