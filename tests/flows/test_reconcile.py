@@ -1,7 +1,7 @@
 """`reconcile` and its deployments, at a Prefect server: dead runs, a folder, and what is off."""
 
-import asyncio
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
@@ -11,9 +11,10 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from prefect import states
 from prefect.client.orchestration import PrefectClient, get_client
 from prefect.client.schemas.schedules import CronSchedule
-from prefect.flow_engine import run_flow_async
+from prefect.exceptions import TerminationSignal
 from prefect.states import Cancelling, Completed, Crashed, Failed, Pending, Running, Scheduled
 from prefect.testing.utilities import prefect_test_harness
 from sqlmodel import select
@@ -22,7 +23,7 @@ from config.reading import read_campaign
 from data.store.lease import lease
 from data.store.states import Op
 from data.store.tables import Notice, Request, Run, now
-from flows import campaign, recovery
+from flows import recovery
 from flows.campaign import run_campaign
 from flows.deployments import POOL, deploy, deploy_forms, make_pool
 from flows.ending import End, Ending
@@ -246,12 +247,16 @@ async def test_how_long_a_run_is_quiet_is_counted_from_when_it_began(
 async def test_a_run_that_could_never_begin_is_told_once_and_is_not_begun_again(
     client, ledger
 ) -> None:
-    run = await begun(client, Pending())
-    refused = {"flow_run_id": str(run.id), "name": "prefect.flow_runs", "level": 40}
-    at = datetime.now(UTC).isoformat()
-    await client.create_logs([{**refused, "message": "no such parameter", "timestamp": at}])
-    await client.set_flow_run_state(run.id, Crashed(message="exit code 1"), force=True)
+    """But for one that a signal ended as it began, of which Prefect logs an error as well."""
+    run, stopped = await begun(client, Pending()), await begun(client, Pending())
+    signalled = await states.exception_to_crashed_state(TerminationSignal(signal.SIGTERM))
+    for each, why in ((run, "exit code 1"), (stopped, signalled.message)):
+        refused = {"flow_run_id": str(each.id), "name": "prefect.flow_runs", "level": 40}
+        at = datetime.now(UTC).isoformat()
+        await client.create_logs([{**refused, "message": why, "timestamp": at}])
+        await client.set_flow_run_state(each.id, Crashed(message=why), force=True)
     await looks(client, ledger)
+    assert await state_of(client, stopped) == "AwaitingRetry"
     last = (await client.read_flow_run(run.id)).state
     assert (last.type.name, last.message) == ("FAILED", f"bad input: {NEVER_BEGAN}")
     with ledger.reading() as session:
@@ -295,34 +300,6 @@ async def test_a_run_that_crashed_goes_on_for_a_month(
     assert await state_of(client, run) == state
 
 
-async def test_a_signal_that_no_run_was_listening_for_lets_it_go_on(
-    client, ledger, monkeypatch
-) -> None:
-    async def signalled(*_: object) -> None:
-        raise asyncio.CancelledError  # what Prefect makes of it
-
-    monkeypatch.setattr(campaign, "send", signalled)
-    run = await begun(client, Pending())
-    monkeypatch.setenv("PREFECT__FLOW_RUN_ID", str(run.id))  # as its worker does
-    asked = {"file": Path("dead.yaml"), "campaign": "dead"}
-    engine = run_flow_async(
-        run_campaign, flow_run=await client.read_flow_run(run.id), parameters=asked
-    )
-    await asyncio.gather(asyncio.ensure_future(engine), return_exceptions=True)
-    assert await state_of(client, run) == "Crashed"
-    await Runs(ledger).go_on(client)
-    assert await state_of(client, run) == "AwaitingRetry"
-
-
-async def test_what_was_solved_is_no_tag_in_the_list_any_more(client) -> None:
-    runs = [await begun(client, Completed()) for _ in range(2)]
-    for run, key in zip(runs, ("dead", "other"), strict=True):
-        await client.update_flow_run(run.id, tags=[f"campaign:{key}", "needs attention"])
-    await announce(Ending("dead", End.DONE, "all."), {})
-    tags = [(await client.read_flow_run(run.id)).tags for run in runs]
-    assert tags == [["campaign:dead"], ["campaign:other", "needs attention"]]
-
-
 async def test_a_tag_that_a_busy_server_did_not_take_is_set_later_unless_it_is_solved(
     client,
 ) -> None:
@@ -341,6 +318,9 @@ async def test_a_tag_that_a_busy_server_did_not_take_is_set_later_unless_it_is_s
     await say_again(client)
     tags = [(await client.read_flow_run(run)).tags for run in runs[::2]]
     assert tags == [[], [], ["needs attention"]]
+    await client.update_flow_run(runs[4], tags=["campaign:3", "needs attention"])
+    await announce(Ending("3", End.DONE, "all."), {})  # at once, however long ago it ended
+    assert (await client.read_flow_run(runs[4])).tags == ["campaign:3"]
 
 
 # -- one run of a campaign at a time ------------------------------------------------------------
@@ -366,8 +346,8 @@ async def test_what_was_asked_for_while_a_run_was_at_work_begins_after_it(client
     await client.create_flow_run_from_deployment(there.id)
     await tidy(client)
     found = [run for run in await client.read_flow_runs() if run.deployment_id == there.id]
-    states = {run.id: run.state.name for run in found}
-    assert states == {at_work.id: "Running", waits.id: "AwaitingConcurrencySlot"}
+    left = {run.id: run.state.name for run in found}
+    assert left == {at_work.id: "Running", waits.id: "AwaitingConcurrencySlot"}
     await client.set_flow_run_state(at_work.id, Completed())
     await client.set_flow_run_state(waits.id, Pending())
     assert await state_of(client, waits) == "Pending"

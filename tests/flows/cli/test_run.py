@@ -125,6 +125,7 @@ def test_a_prefect_server_that_is_away_is_one_sentence(typed, sandbox, campaign:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(300)
 def test_without_a_standing_server_every_task_run_is_recorded(sandbox, campaign: Campaign) -> None:
     sandbox()
     campaign.write(people=30)
