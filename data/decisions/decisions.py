@@ -21,7 +21,7 @@ from data.campaigns.people import forgotten_among, known_person, own_steps
 from data.eligibility import do_not_contact
 from data.eligibility.evidence import facts_of
 from data.eligibility.holds import Kind, holds
-from data.store.states import WORDS, Op, State
+from data.store.states import BRINGS_ID, WORDS, Op, State
 from data.store.tables import DO_NOT_CONTACT, PART, Campaign, Decision, Part, Person, Step
 
 NOBODY = "is not a candidate of this campaign"
@@ -211,7 +211,7 @@ def step_back(session: Session, steps: OwnSteps, word: str, by: By) -> None:
     """Give up what is still to come, or unsure. People who were added stay added."""
     why = f"{word} by {by.who}" + (f": {by.why}" if by.why else "")
     for op, step in steps.items():
-        if op is not Op.ADD or step.state is not State.DONE:
+        if op not in BRINGS_ID or step.state is not State.DONE:
             move(session, step, "withdraw", why=why)
 
 
