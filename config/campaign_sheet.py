@@ -48,7 +48,7 @@ def campaign_sheet(source: Source) -> Written | None:
 def _typed(written: Written, name: str, value: str, place: Place) -> Any:
     """Read a cell: `{Stage: Onsite}` and `[a, b]` as in YAML, or values with semicolons between.
 
-    A separator at the end is ignored. An empty value comes first, as in `; Active`, or alone.
+    A separator at the end is ignored. An empty value is written first (`; Active`), or as `;`.
     """
     if value[0] + value[-1] in {"{}", "[]"}:
         return read_value(written, value, place)

@@ -134,7 +134,7 @@ def _people(written: Written, candidates: list[Candidate] | PeopleTable, at: Pat
         if name and os.path.exists(base / name):  # noqa: PTH110 - it never raises
             return read_people(table, base)
         missing = Mistake(written.place(("candidates", "file")), f"there is no file {name}")
-        # Without a name people are fetched later; in a table of orders nobody was ordered yet.
+        # No mistake: people are fetched later (no name), or nobody has been ordered yet.
         is_wrong = name and not name.endswith(ORDERS)
         return People(mistakes=[missing] if is_wrong else [])
     places = (written.place(("candidates", at)) for at in range(len(candidates)))

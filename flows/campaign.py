@@ -37,7 +37,7 @@ from tasks.sources.reading import fetch_campaign
 
 typed_endings: list[Ending] = []  # for the command: Prefect may not keep all of it
 LOOKS_AGAIN = 1.0  # seconds between two tries to take a lease that another process holds
-A_WHILE = timedelta(minutes=1)  # until a run begins again that found another process at work
+A_WHILE = timedelta(minutes=1)  # how long a run waits that found another process at work
 # Seconds that a run waits for further orders each time, and after which it ends all the same.
 COLLECTS, STAYS = 10.0, 300.0
 
@@ -77,7 +77,7 @@ async def run_campaign(
     if is_typed():
         typed_endings.append(ending)
         return ending.state()
-    if ending.kind is End.INTERRUPTED:  # its own time puts it before runs that were due later
+    if ending.kind is End.INTERRUPTED:  # by its first time it comes before later runs
         await go_on_later(str(ending), flow_run.scheduled_start_time)
     if ending.kind is End.ELSEWHERE:
         await go_on_later(str(ending), now() + A_WHILE)
@@ -89,7 +89,7 @@ async def run_campaign(
 async def send_what_comes(
     file: Path, campaign: str | None, digest: str | None, allowed: Allowed, stop: asyncio.Event
 ) -> Ending:
-    """Send a file, and send it again while people are ordered: a new run begins much later.
+    """Send a file, and again while orders come in: to begin a new run for them takes much longer.
 
     It ends after STAYS seconds, so that other campaigns have their turn. Raises CampaignError.
     """

@@ -105,7 +105,7 @@ def ended(ledger: Ledger, plan: Plan, early: EndedEarly | None = None) -> Ending
         held = holds(session, campaign)
         found = summary(session, plan.key, held)
         needed = list(needs(session, plan.key, held))
-        # The newest tells: what is settled of the others makes no new situation.
+        # The newest doubt identifies a situation: to settle an older one makes no new one.
         unsure = [str(doubt.part_id) for doubt in doubts(session, campaign.id)][-1:]
         far = so_far(found, "invited" if invites_of(campaign).send else "added")
     if early is not None and early.how is not How.HELD:

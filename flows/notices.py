@@ -53,7 +53,7 @@ def add_notice(session: Session, key: str, text: str) -> bool:
 
 
 async def tell(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> None:
-    """A hook of the flow, for when a run has failed that nobody typed: send what waits."""
+    """Send the notices that wait. Prefect calls it when a run fails; typed ones tell nobody."""
     del flow, state
     if flow_run.deployment_id is None:
         return

@@ -20,7 +20,7 @@ SETTINGS = {
     "DO_NOT_TRACK": "1",
     "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
     "PREFECT_SERVER_SERVICES_DB_VACUUM_ENABLED": "events,flow_runs",  # after 7 and after 90 days
-    "PREFECT_SERVER_SERVICES_SCHEDULER_MIN_SCHEDULED_TIME": "PT10M",  # few, for `tidy` to name
+    "PREFECT_SERVER_SERVICES_SCHEDULER_MIN_SCHEDULED_TIME": "PT10M",  # few runs, named by `tidy`
     # A run that waits for another one of its campaign begins soon after that has ended.
     "PREFECT_SERVER_DEPLOYMENTS_CONCURRENCY_SLOT_WAIT_SECONDS": "10",
     "PREFECT_SERVER_UI_SHOW_PROMOTIONAL_CONTENT": "false",
@@ -62,7 +62,7 @@ def login() -> str:
 
 
 def prepare() -> None:
-    """Set Prefect's settings in the environment, but those that a person has set."""
+    """Set Prefect's settings in the environment, except those that a person has set."""
     home = prefect_home()
     files = {
         "PREFECT_PROFILES_PATH": home / "profiles.toml",

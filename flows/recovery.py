@@ -37,7 +37,7 @@ QUIET = 45.0  # seconds after which a run without a lease, or without its worker
 TRIES = 6  # times that a run begins again though nothing was sent since
 OUR_WORKERS = f"{socket.gethostname()} "  # begins the name of a worker of `campaign up` here
 RECENT = timedelta(days=30)  # a run that crashed earlier does not begin again
-A_WHILE = timedelta(minutes=5)  # in which it is seen to that an ended run says how it ended
+A_WHILE = timedelta(minutes=5)  # after its end, in which the message and tag of a run are repaired
 # What Prefect's message begins with if a signal ended a run.
 BY_SIGNAL = ("Execution was cancelled", "Execution was aborted")
 OVERWRITTEN = "Flow run was cancelled successfully."  # what Prefect's worker writes over ours
@@ -62,7 +62,7 @@ class Runs:
         since, self._gone_since = self._gone_since, {}  # if a look fails, it begins anew
         here, looked = await asyncio.to_thread(_here), time.monotonic()
         at_work = await _read(client, "PENDING", "RUNNING", "CANCELLING")
-        # By the time of the crash: a run may have waited for its time for weeks.
+        # Chosen by when they crashed: a run may have been created weeks before.
         crashed = await _read(client, "CRASHED", within=RECENT)
         failed: list[Exception] = []
         for run in (*at_work, *crashed):
@@ -137,7 +137,7 @@ async def tidy(client: PrefectClient) -> None:
 async def say_again(client: PrefectClient) -> None:
     """Say how a run ended, where a busy server took no tag or Prefect's worker wrote over it.
 
-    A run has no tag if a later run or form has solved what it told.
+    A run loses its tag once a later run or form has solved its problem.
     """
     over = await _read(client, "CANCELLED", "FAILED", "COMPLETED", within=A_WHILE, forms=True)
     solved: set[str | None] = set()

@@ -28,7 +28,7 @@ from flows.gently import happens_within, stop_on_signal
 CAMPAIGN = "campaign"  # the flow
 PAGE = 200  # objects at most in one answer of Prefect
 LOOKS = 2.0  # seconds between two looks at whether somebody ended the run in Prefect
-# Seconds in which such a look is given up: Prefect's client waits minutes for a busy server.
+# Seconds after which such a look is given up: Prefect's client waits minutes for a busy server.
 ANSWERS_WITHIN = 8.0
 RECORDS_WITHIN = 30.0  # seconds in which Prefect's server has to record the task runs
 
@@ -87,7 +87,7 @@ async def _ended_in_prefect(stop: asyncio.Event) -> None:
         with suppress(Exception):  # a server that is away ends nothing
             async with get_client() as client:
                 while not await happens_within(LOOKS, stop):
-                    if not is_typed() and worker != os.getppid():  # a next one is to have it
+                    if not is_typed() and worker != os.getppid():  # the next one goes on
                         stop.set()
                     looked = asyncio.wait_for(_after_this(client, ""), ANSWERS_WITHIN)
                     if await looked is not None:
@@ -146,7 +146,7 @@ async def begin_another(moment: datetime) -> None:
                 )
                 if planned.state is None or planned.state.is_scheduled():
                     return
-                once = f"after {planned.id}"  # it is over, or is this run: a clock is ahead
+                once = f"after {planned.id}"  # the run with this key is over, or is this one
     except Exception as error:  # noqa: BLE001 - a server fails in ways of its own
         raise Abort(f"No run could be planned ({type(error).__name__}).") from None
 

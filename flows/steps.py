@@ -67,7 +67,7 @@ started_task_runs: list[str] = []
 def _as_task_run() -> Iterator[None]:
     """Note the id of this task run, and keep names out of its errors.
 
-    If a run ends early and goes on by itself, its task has not failed: the flow asks the gate.
+    If a run ends early and goes on by itself, its task has not failed: the gate tells the flow.
     """
     if task_run.id is not None:
         started_task_runs.append(task_run.id)
@@ -83,7 +83,7 @@ def _as_task_run() -> Iterator[None]:
 def scrubbed() -> Iterator[None]:
     """Raise errors without their causes, because Prefect keeps both.
 
-    An error of other kinds may name a candidate: a Bug is raised in its place.
+    Any error but a CampaignError may name a candidate: a Bug is raised in its place.
     """
     try:
         yield

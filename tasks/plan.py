@@ -37,7 +37,7 @@ class HeldPerson:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a run would do now. `to_do` counts steps; to invite also people who are added first.
+    """What a run would do now. `to_do` counts steps, and invitations of people to add as well.
 
     `holds` stop the run until a person decides. `waits` end by themselves, or stop only
     invitations, as a pilot that is not approved yet does. `code` identifies exactly this plan.

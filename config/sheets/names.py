@@ -80,7 +80,7 @@ def _parser() -> "Parser":
     from nameparser import Lexicon, Parser, locales, parser_for  # noqa: PLC0415
 
     known = Lexicon.default()
-    # Some titles and suffixes are first names as well: Prince, Junior, Cem (a certificate as CEM).
+    # Some titles and suffixes are first names as well: Prince, Junior, Cem (CEM: a certificate).
     titles = {word for word in known.titles if word.isascii()} - listed("title")
     words = known.remove(titles=titles, suffix_words={"junior"})
     words = words.add(suffix_acronyms_ambiguous=known.suffix_acronyms - {"phd"})

@@ -290,7 +290,7 @@ def _reword(
     session: Session, campaign_id: int, before: Mapping[str, Row[Any]], listed: Mapping[str, Sent]
 ) -> None:
     """Update everybody's name, and the fields of people who are not added yet; a refused add waits
-    again. People who are gone get the new name of whoever had theirs: it may be the same person."""
+    again. If a name changes, so does that of people gone from the file who had the same one."""
     added = (State.SENDING, State.DONE)
     names = {key: name_key(fields) for key, fields in listed.items() if key in before}
     new_names = {before[key].name_key: name for key, name in names.items() if before[key].name_key}

@@ -77,7 +77,7 @@ def known_person(session: Session, campaign_id: int, key: str) -> Person | None:
 def rows(
     session: Session, campaign_id: int, held: Collection[int] | None = None
 ) -> list[PersonRow]:
-    """Everybody who is or was in the file, in its order, without addresses corrected in time.
+    """Everybody who is or was in the file, in its order, but no wrong address without a request.
 
     With `held`: only these people, and those who were refused.
     """

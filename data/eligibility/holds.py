@@ -120,14 +120,14 @@ def campaign_holds(
 ) -> list[Hold]:
     """The holds on a whole campaign now, the strongest first.
 
-    With the `code` of a plan, an approval must also be for the same people left out.
+    With the `code` of a plan, an approval no longer counts if other people are left out now.
     """
     return list(_holds_of_all(facts_of(session, campaign.id), at or now(), None, code))
 
 
 def is_still_approved(facts: Any, code: str = "") -> bool:
-    """Whether the last answer approved the plan with this code. Without a code, only the part of it
-    counts that says what may be sent. `facts` is the campaign's row of evidence.py."""
+    """Whether the last answer approved the plan with this code. Without `code`, only its first part
+    is compared with what may be sent now. `facts` is the campaign's row of evidence.py."""
     return facts.answer == APPROVE and str(facts.answered).startswith(code or _basis(facts))
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 
 def replace(path: Path, content: bytes, mode: int = 0o600) -> None:
-    """Write a whole file durably, for its owner alone. Its time is in the past: it counts as whole.
+    """Write a whole file durably, for its owner alone. Its time is set into the past, so that no
+    reader waits until it is at rest.
 
     Raises OSError, and leaves what was there before.
     """

@@ -82,9 +82,9 @@ class Ledger:
 
     @classmethod
     def open(cls, url: str | None = None, *, create: bool = True, migrate: bool = True) -> Self:
-        """Open a ledger, and migrate an older one; on a server, where no backup is made, only with
-        both `create` and `migrate`. Raises
-        LedgerUnusable, NewerLedger, NotMigrated, ForeignDatabase, NoLedger."""
+        """Open a ledger. An older one is migrated: a file after a backup; one on a server, which
+        has no backup, only with both `create` and `migrate`. Raises LedgerUnusable, NewerLedger,
+        NotMigrated, ForeignDatabase, NoLedger."""
         address = make_url(url or settings().database_url)
         with explained(place_of(address), ImportError, OSError):
             engine = _engine(address, create=create)

@@ -43,7 +43,7 @@ class Operation:
     open: tuple[State, ...] = (State.WAITING,)  # where a step may be claimed
     needs: tuple[Op, ...] = ()  # what has to be done before, for the project or the same person
     of_id: Op | None = None  # the earlier operation whose id names the person in the call
-    brings_id: bool = False  # the service gives one, without which nobody knows that it is done
+    brings_id: bool = False  # the answer has a new id; without it, it is not done
     many: bool = False  # people in one request
     emails: bool = False  # holds on invitations hold it, too
 

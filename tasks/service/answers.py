@@ -133,8 +133,8 @@ def _words(key: str) -> frozenset[str]:
 
 
 def everything(answer: Any) -> Iterator[tuple[str, Any]]:
-    """All values in parsed JSON, in order and at any depth, each with its key. A key within
-    a status or message has that key before it: "status code".
+    """All values in parsed JSON, in order and at any depth, each with its key. Within a status
+    or message both keys count: `{"status": {"code": 1}}` gives "status code".
 
     Fields of a person are left out, because they only repeat what was sent. A text that is JSON
     itself is parsed.

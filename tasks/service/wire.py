@@ -69,7 +69,7 @@ class Wire:
             self._client = httpx.AsyncClient(
                 verify=certificates,
                 limits=httpx.Limits(max_connections=None, max_keepalive_connections=0),
-                mounts={"http://": None},  # without a proxy: it is allowed to this machine only
+                mounts={"http://": None},  # http is for this machine only: no proxy
             )
         except (ValueError, ImportError, httpx.InvalidURL):
             why = "HTTPS_PROXY or ALL_PROXY cannot be used: it must be an http or https address."
@@ -174,8 +174,8 @@ async def _spoke_first(stream: Any) -> bool:
     readable: bool = stream.get_extra_info("is_readable")
     if stream.get_extra_info("ssl_object") is None:
         return readable
-    # What is readable may be a message of TLS and no answer: a read takes it in. A first read that
-    # runs out of time may leave something, so there is a second.
+    # What is readable may be a message of TLS and no answer. A read takes such messages in; it may
+    # time out before it comes to an answer behind them, so there is a second read.
     for _ in range(2 if readable else 1):
         with suppress(httpcore.ReadTimeout):
             try:

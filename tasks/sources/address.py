@@ -56,7 +56,7 @@ async def _fetched(url: str, here: Settings) -> bytes:
         follow_redirects=True,
         max_redirects=REDIRECTS,
         timeout=SECONDS,
-        mounts={"http://": None},  # without a proxy: it is allowed to this machine only
+        mounts={"http://": None},  # http is for this machine only: no proxy
         event_hooks={"request": [_is_safe]},
     )
     async with asyncio.timeout(SECONDS), client, client.stream("GET", url) as answer:

@@ -1,4 +1,4 @@
-"""1.1: a name as it is compared, each service in its one spelling, what each claim asks."""
+"""Version 1.1 adds names as they are compared, and spells each service in one way."""
 
 from contextlib import suppress
 
