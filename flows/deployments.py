@@ -2,7 +2,7 @@
 
 What a person changed in Prefect's pages stays so: a deployment that is there keeps whether it is
 paused, and its schedules stay as they are until its definition says another one. `campaign up`
-deploys by this module; prefect.yaml describes any, approve and settle in the same way for
+deploys by this module; prefect.yaml describes `any`, `approve` and `settle` in the same way for
 `prefect deploy --all`, and a test compares them.
 """
 

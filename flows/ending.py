@@ -174,7 +174,7 @@ def _needed(
     waits: Hold | None,
 ) -> Ending:
     """The ending if all was sent that may be, and somebody has to look at some people."""
-    known = needed[0].kind in far  # not if it is the project that needs somebody
+    known = needed[0].kind in far  # unless the project needs somebody
     sentence = f"{far}." if known else f"{far}, {needed[0].kind}."
     if waits is not None:
         sentence += f" The others wait: {waits.why}."

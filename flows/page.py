@@ -162,7 +162,7 @@ async def _forms(client: PrefectClient, ending: Ending) -> dict[str, str]:
 
 
 async def announce(ending: Ending, counts: Mapping[str, int]) -> None:
-    """Emit an event of how a run ended, and set the tag of this run. Both name nobody."""
+    """Emit an event of how a run ended, and set its tag. What it solved loses its own."""
     of = f"campaign.{ending.key}"
     with suppress(Exception):  # if the server is away, the state of the run says it later
         emit_event(

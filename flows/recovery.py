@@ -59,7 +59,7 @@ class Runs:
 
     async def go_on(self, client: PrefectClient) -> None:
         """Have each run that is dead begin again, or say why it does not."""
-        since, self._gone_since = self._gone_since, {}  # if a look fails, it begins anew
+        since, self._gone_since = self._gone_since, {}  # if a look fails, all wait anew
         here, looked = await asyncio.to_thread(_here), time.monotonic()
         at_work = await _read(client, "PENDING", "RUNNING", "CANCELLING")
         # Chosen by when they crashed: a run may have been created weeks before.
@@ -69,7 +69,7 @@ class Runs:
             with stops_no_other(run.name, failed):
                 if run.state is None or run.deployment_id is None:  # a person typed it
                     continue
-                if run.state.is_crashed():  # as its worker saw
+                if run.state.is_crashed():  # its worker saw it die
                     await self._end(client, run, await _never_began(client, run))
                 elif not await self._is_at_work(client, run, here):
                     which = run.id, run.state.id
@@ -91,7 +91,7 @@ class Runs:
         elif ending := ending or await self._gives_up(client, run):
             state = ending.state()
             note_situation(ending)
-            await announce(ending, {})  # `say_again` shows it by the run's tag
+            await announce(ending, {})  # an event; `say_again` sets the tag
         await client.set_flow_run_state(run.id, state, force=True)
 
     async def _gives_up(self, client: PrefectClient, run: FlowRun) -> Ending | None:

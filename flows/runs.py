@@ -87,7 +87,7 @@ async def _ended_in_prefect(stop: asyncio.Event) -> None:
         with suppress(Exception):  # a server that is away ends nothing
             async with get_client() as client:
                 while not await happens_within(LOOKS, stop):
-                    if not is_typed() and worker != os.getppid():  # the next one goes on
+                    if not is_typed() and worker != os.getppid():  # the next worker goes on
                         stop.set()
                     looked = asyncio.wait_for(_after_this(client, ""), ANSWERS_WITHIN)
                     if await looked is not None:

@@ -47,7 +47,7 @@ async def attach_problem(run: CampaignRun) -> None:
 
 @task(task_run_name="add batch {batch.number}", **ONCE)
 async def add_batch(run: CampaignRun, batch: Turn) -> None:
-    """Add a part of the people, up to a hundred in each request (interface 4.5)."""
+    """Add a batch of people, candidates_per_request in each request (interface 4.5)."""
     with _as_task_run():
         await run.add(batch)
 

@@ -48,7 +48,7 @@ def ordered(folders: Iterable[Path], email: str, *, empty: bool = False) -> list
 
 
 def remove_outputs(folder: Path, known: Sequence[Known]) -> tuple[list[Path], list[Path]]:
-    """Delete our outputs that name these people, in the output folder and beside definitions.
+    """Delete our outputs and fetched copies that name these people, also beside definitions.
 
     Returns the deleted files, which can be written again, and other files that name them and may be
     changed outputs.

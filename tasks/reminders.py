@@ -61,7 +61,7 @@ def whom(
 def _addresses(file: Path, known: Collection[str], notes: list[str]) -> set[str]:
     """The email keys in a table of any format. Unknown addresses are noted.
 
-    Raises BadInput also for somebody `known` who stands elsewhere in the file.
+    Raises BadInput also if the address of somebody `known` stands outside its column.
     """
     table = read_table(source := read_file(file))
     if table.mistakes:

@@ -66,7 +66,7 @@ def _settled(doubt: Doubt, rows: Sequence[_Entry]) -> Settlement | str:
     here = [row for row in rows if row.is_here]
     if not here:
         return ELSEWHERE if rows else ABSENT
-    if doubt.op is not Op.ADD:  # such a list tells of invitations only
+    if doubt.op is not Op.ADD:  # else it can settle only an invitation
         told = doubt.op is Op.INVITE and all(row.is_invited for row in here)
         sent = Settlement("sent", doubt.email1, doubt.op, None, doubt.part_id)
         return sent if told else NOT_SAID

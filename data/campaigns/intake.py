@@ -87,7 +87,7 @@ NOTHING = Allowed()
 def take_in(
     session: Session, read: CampaignFile, settings: Settings, allowed: Allowed = NOTHING
 ) -> Intake:
-    """Take in a campaign as it was read. Raises KeyInUse, Elsewhere."""
+    """Take in a campaign as it was read. Raises KeyInUse, Elsewhere, EndsLater."""
     campaign = known(session, read.definition.campaign)
     if campaign is not None:
         refuse_elsewhere(campaign, settings)
@@ -201,8 +201,8 @@ def _too_many(
     gone: Sequence[Row[Any]],
     before: Mapping[str, Row[Any]],
 ) -> str | None:
-    """Say that more people are gone than the guard allows. Corrected addresses and people who were
-    withdrawn are not counted."""
+    """Say that more people are gone than the guard allows. Corrected addresses, the pilot, and
+    people who were withdrawn are not counted."""
     pilot = email_key(invites_of(campaign).pilot or "")
     withdrawn = set(session.scalars(_WITHDRAWN, {"of": campaign.id})) if gone else ()
     number = sum(
@@ -236,7 +236,7 @@ def _follow(session: Session, campaign: Campaign, read: CampaignFile) -> tuple[s
     """Update what was not sent yet from the file; returns notes on what is too late."""
     definition, own, before = read.definition, own_steps(session, campaign.id), campaign.spec or {}
     create, attach, asked = own[Op.CREATE], own[Op.ATTACH], definition.problem
-    people = not isinstance(definition.candidates, PeopleTable)  # they have rows of their own
+    people = not isinstance(definition.candidates, PeopleTable)  # `person` has them
     spec = definition.model_dump(mode="json", exclude={"candidates"} if people else None)
     if create.state in OPERATIONS[Op.CREATE].open:
         create.service_id = definition.project.id

@@ -77,7 +77,7 @@ def known_person(session: Session, campaign_id: int, key: str) -> Person | None:
 def rows(
     session: Session, campaign_id: int, held: Collection[int] | None = None
 ) -> list[PersonRow]:
-    """Everybody who is or was in the file, in its order, but no wrong address without a request.
+    """Everybody who is or was in the file, in order, but no corrected address without a request.
 
     With `held`: only these people, and those who were refused.
     """
@@ -93,8 +93,8 @@ def rows(
 
 
 def alike(session: Session, campaign_id: int, held: Collection[int]) -> Iterable[Any]:
-    """The people of `rows`, counted: those with the same states of their steps, who are listed or
-    not, and held or not, and their number."""
+    """Count the people of `rows` by the states of their steps, by whether they are listed, and by
+    whether they are held."""
     kinds = (PERSON.c.listed, one_of(PERSON.c.id, "held"))
     counted = _everybody(campaign_id, *kinds, func.count()).group_by(*_states, *kinds)
     return map(_with_states, session.execute(counted, {"held": dict.fromkeys(held)}))
@@ -148,7 +148,7 @@ def hashed(uuid: str, texts: Iterable[str]) -> dict[str, str]:
 
 
 def signs(session: Session, texts: Iterable[str]) -> dict[str, str]:
-    """Hash each text with this ledger's uuid."""
+    """The hashes by which this ledger knows forgotten people."""
     return hashed(str(session.scalar(select(col(LedgerId.uuid)))), texts)
 
 

@@ -261,7 +261,7 @@ def _not_withdrawn(_: Session, __: Person, steps: OwnSteps) -> str | None:
 
 
 def _against_correcting(session: Session, person: Person, steps: OwnSteps) -> str | None:
-    """Why not. A held person is not corrected: under the new address they would be free."""
+    """Why this person may not be corrected. A held one would be free under the new address."""
     campaign = session.get_one(Campaign, person.campaign_id)
     hold = holds(session, campaign, [person.id]).get(person.id)
     if hold is None or hold.kind in (Kind.GONE, Kind.WITHDRAWN):

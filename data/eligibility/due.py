@@ -46,7 +46,7 @@ def turn(
 ) -> tuple[list[int], Hold | None]:
     """The steps to invite now, in order: the pilot, then wave after wave.
 
-    The hold says why the others, or all, wait. Holds of CLAIMS_WAIT are left to each claim.
+    The hold says why the others wait. Each claim itself asks about those of CLAIMS_WAIT.
     """
     at = at or now()
     waiting = due(session, campaign_id, Op.INVITE)

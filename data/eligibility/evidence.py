@@ -139,7 +139,7 @@ def _waits(op: Op) -> str:
 _WAIT = " OR ".join(map(_waits, OF_PERSON))
 _TO_COME = f"FROM person AS p WHERE p.campaign_id = :campaign AND p.listed AND ({_WAIT})"
 _LISTED = "FROM do_not_contact WHERE listed_by != 'lifted'"
-_CAME = "part.state NOT IN ('waiting', 'refused')"  # unless it is known to have failed
+_CAME = "part.state NOT IN ('waiting', 'refused')"  # it is not known to have failed
 _TOUCHED = (
     f"(step.state = 'given up' OR EXISTS (SELECT 1 FROM part WHERE step_id = step.id AND {_CAME}))"
 )

@@ -61,8 +61,8 @@ class Scope(StrEnum):
 class Hold:
     """One reason why something is not sent, and how it ends.
 
-    `why` names nobody if it is about a whole campaign. A hold ends by itself at `until`, or by the
-    command `type_this`. It does not hold `except_person`, the pilot.
+    `why` names nobody if it is about a whole campaign. A hold ends by itself at `until`;
+    else `type_this` is what to type. It does not hold `except_person`, the pilot.
     """
 
     kind: Kind
@@ -295,7 +295,7 @@ def _was(state: State) -> str:
 
 def _to_type(key: str, kind: Kind, email1: str) -> str | None:
     if kind is Kind.GONE:
-        return None  # put this person back into the file
+        return None  # no command helps: the file has to name them
     if kind is Kind.WITHDRAWN:
         return command("withdraw", key, email1, "--undo")
     return command("invite", key, email1, "--why", "TEXT")

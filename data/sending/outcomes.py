@@ -117,7 +117,7 @@ def _move(row: Row[Any], part: int, to: State, number: int | None, why: str | No
 
 
 def _late_yes(session: Session, row: Row[Any], number: int | None) -> list[_Move]:
-    """The service did it after all. This counts against a verdict, unless another part counts."""
+    """The service did it after all. This overrules a settlement, unless another part counts."""
     values = {"said_yes": True, "service_id": number}
     session.connection().execute(update(PART).where(PART.c.id == row.id).values(values))
     if row.generation != row.now or session.connection().scalar(_ANOTHER, _of(row)):

@@ -57,7 +57,7 @@ def running(
 
 @contextmanager
 def writing(*, create: bool = False) -> Iterator[Session]:
-    """Decide about anybody, in one transaction. Raises NoLedger unless it may `create` one."""
+    """Open the ledger for decisions, in one transaction. Raises NoLedger without `create`."""
     with Ledger.open(create=create) as ledger:
         recover_all(ledger)
         with receipts.counting_decisions(ledger) as session:

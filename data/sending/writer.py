@@ -1,7 +1,7 @@
 """A run at work on its campaign: in one thread, outcomes and the next claims share commits.
 
 Each commit waits for the disk. So all that is asked for during a commit goes into the next one:
-outcomes first, then claims. An outcome waits for others as long as the last commit took.
+outcomes first, then claims. An outcome waits for others 10 ms at most.
 """
 
 import asyncio

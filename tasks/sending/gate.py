@@ -28,7 +28,7 @@ class How(StrEnum):
     STOPPED = "stopped"  # by a rule; the same command goes on
     INTERRUPTED = "interrupted"  # by a person or the system
     HELD = "held"  # something waits for a person, or for its time
-    UNSURE = "unsure"  # the project or its problem needs a person's word
+    UNSURE = "unsure"  # the project, its problem or a shared id needs a person
 
 
 class EndedEarly(CampaignError):
@@ -59,8 +59,8 @@ class Gate:
         self._ends = asyncio.Event()
         self._doubt = False
         self._unsure = self._pauses = 0
-        self._until: datetime | None = None  # the service asked for a pause
-        self._next: datetime | None = None  # the rate that a person set
+        self._until: datetime | None = None  # the end of a pause that the service asked for
+        self._next: datetime | None = None  # the next turn at a rate
         self._abreast: int | None = None  # requests at a time after a pause: one, then more
         self._out = 0
         self._one_at_a_time = asyncio.Lock()
@@ -94,7 +94,7 @@ class Gate:
         self.end(how, f"To {step.op} the project is {step.state}. {step.why or ''}".strip())
 
     def waits_for(self, answer: ClaimResult) -> bool:
-        """Learn why nothing was claimed. True: claim again later; False: the run ends."""
+        """Learn why nothing was claimed. True: claim again later; False: no more of these."""
         match answer:
             case Hold(kind=Kind.THROTTLED, until=datetime() as until):
                 self.throttle(until)
