@@ -266,7 +266,8 @@ def _refuse_another(
     asked = read.definition.model_dump(include={"project", "problem"})
     own, project = own_steps(session, campaign.id), read.definition.project
     sent, now = ends_of(campaign), project.ends
-    if sent and not allowed.project and own[Op.CREATE].part_id and (now or NEVER) > sent:
+    exists = own[Op.CREATE].state not in OPERATIONS[Op.CREATE].open
+    if exists and sent and not allowed.project and (now or NEVER) > sent:
         says = on_the_wall(now, project.timezone) if now else "nothing of its end"
         of = {"before": on_the_wall(sent, project.timezone), "after": says, "typed": typed}
         raise EndsLater(key=campaign.key, file=read.file.name, **of)

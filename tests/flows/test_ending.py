@@ -9,6 +9,7 @@ import pytest
 from config.errors import BadInput, BadSettings, CampaignError, Place
 from data.decisions import decisions
 from data.decisions.decisions import By
+from data.decisions.doubts import Settlement, settle_all
 from data.eligibility.holds import Hold, Kind, Scope
 from data.store.lease import AtWork
 from data.store.receipts import OlderLedger
@@ -133,6 +134,19 @@ def test_somebody_who_needs_a_person_keeps_nobody_else_from_going_on(desk) -> No
     assert (waits.kind, waits.until, waits.next_step) == (End.ATTENTION, LATER, SETTLE)
     assert waits.sentence == f"1 of 3 invited, 1 unsure. The others wait: {HOURS.why}."
     assert (over.until, over.fingerprint) == (None, waits.fingerprint)
+
+
+def test_what_is_settled_of_several_doubts_makes_no_new_situation(desk) -> None:
+    plan(desk, "Ada", "Ben", "Cyd")
+    desk.sends("Ada")
+    for who in ("Ben", "Cyd"):
+        desk.does(Op.INVITE, who, state=State.UNSURE)
+    made = plan(desk, "Ada", "Ben", "Cyd")
+    before = ended(desk.ledger, made)
+    desk.call(settle_all, [Settlement("sent", "ben@x.org")], By("me"))
+    after = ended(desk.ledger, made)
+    assert before.sentence != after.sentence
+    assert before.fingerprint == after.fingerprint
 
 
 def test_the_service_s_own_words_are_kept_apart(desk) -> None:

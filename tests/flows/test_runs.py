@@ -1,6 +1,7 @@
 """What a run asks of Prefect's server, and what becomes of it when the server does not answer."""
 
 import asyncio
+import os
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from types import SimpleNamespace
@@ -89,9 +90,14 @@ def test_without_an_answer_a_run_stays_under_way_to_be_taken_up(goes_on, prefect
         asyncio.run(goes_on())
 
 
-def test_a_cancel_is_heard_although_an_answer_of_a_busy_server_never_comes(
-    prefect: Prefect, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("typed", [True, False])
+def test_a_run_hears_of_a_cancel_that_a_busy_server_tells_late_and_of_its_worker_s_death(
+    prefect: Prefect, monkeypatch: pytest.MonkeyPatch, typed: bool
 ) -> None:
+    """A typed run has no worker; its shell may end before it."""
+    parents: list[int] = []  # another one at each look
+    monkeypatch.setattr(os, "getppid", lambda: parents.append(0) or len(parents))
+    monkeypatch.setattr(runs, "is_typed", lambda: typed)
     monkeypatch.setattr(runs, "LOOKS", 0.0)
     monkeypatch.setattr(runs, "ANSWERS_WITHIN", 0.1)
     monkeypatch.setattr(flow_run, "id", "this", raising=False)
@@ -101,7 +107,7 @@ def test_a_cancel_is_heard_although_an_answer_of_a_busy_server_never_comes(
             await stop.wait()
 
     asyncio.run(run())
-    assert prefect.looks == 2
+    assert (prefect.looks == 2) == typed
 
 
 def test_every_task_run_is_seen_to_arrive_however_many_there_are(prefect: Prefect) -> None:

@@ -94,13 +94,15 @@ def test_a_key_used_again_for_another_project_or_problem_is_refused(desk, sent, 
         desk.take_in("Ada", **asked)
 
 
+@pytest.mark.parametrize("state", [State.DONE, State.REFUSED])
 @pytest.mark.parametrize(("now", "refused"), [("02", ()), ("04", (NOTHING,)), (None, (NOTHING,))])
-def test_a_project_is_not_believed_to_end_later_than_was_sent(desk, now, refused):
+def test_a_project_is_not_believed_to_end_later_than_was_sent(desk, now, refused, state):
     ends = [{"name": "B", "endtime": day and f"2030-01-{day} 09:00"} for day in ("03", now)]
     desk.take_in("Ada", project=ends[0])
-    desk.does(Op.CREATE)
+    desk.does(Op.CREATE, state=state)
     for allowed in (NOTHING, RENAMED):
-        with pytest.raises(EndsLater) if allowed in refused else nullcontext():
+        is_refused = state is State.DONE and allowed in refused
+        with pytest.raises(EndsLater) if is_refused else nullcontext():
             desk.take_in("Ada", project=ends[1], allowed=allowed)
 
 
