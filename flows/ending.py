@@ -112,7 +112,7 @@ def ended(ledger: Ledger, plan: Plan, early: EndedEarly | None = None) -> Ending
         return _stopped(plan.key, far, early, unsure)
     stops = (h for h in plan.holds if h.kind is Kind.REMOVED or not plan.nothing_due)
     hold = early.hold if early is not None else next(stops, None)
-    if hold is not None and hold.until is None:
+    if hold is not None and hold.needs_a_person:
         return _held(plan, hold, far)
     if needed:
         return _needed(plan.key, far, needed, unsure, hold)

@@ -75,7 +75,7 @@ def _as_task_run() -> Iterator[None]:
         try:
             yield
         except EndedEarly as early:
-            if early.how is not How.INTERRUPTED and not (early.hold and early.hold.until):
+            if early.how is not How.INTERRUPTED and (not early.hold or early.hold.needs_a_person):
                 raise
 
 

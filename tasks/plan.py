@@ -11,11 +11,11 @@ from config.reading import CampaignFile
 from config.settings import Settings
 from config.sheets.entries import read_entries
 from data.campaigns.intake import NOTHING, Allowed, Intake, take_in
-from data.campaigns.people import PersonRow, invites_of, own_steps, rows
+from data.campaigns.people import PersonRow, own_steps, rows
 from data.decisions import approvals
 from data.decisions.doubts import doubts
 from data.eligibility import do_not_contact
-from data.eligibility.due import to_come, turn
+from data.eligibility.due import to_come
 from data.eligibility.holds import Hold, Kind, Scope, campaign_holds, code_now, holds
 from data.store.ledger import Ledger
 from data.store.states import OF_PERSON, OF_PROJECT, OPERATIONS, Op
@@ -123,9 +123,7 @@ def _as_it_stands(session: Session, read: CampaignFile, intake: Intake) -> Plan:
     to_do = {op: int(anybody and own[op].state in OPERATIONS[op].open) for op in OF_PROJECT}
     code = code_now(session, campaign.id, held)
     found = campaign_holds(session, campaign, code=code)
-    in_waves = bool(invites_of(campaign).waves) and not found
-    next_wave = turn(session, campaign.id)[1] if in_waves else None
-    stops = [hold for hold in found if hold.scope is Scope.CAMPAIGN and hold.until is None]
+    stops = [hold for hold in found if hold.scope is Scope.CAMPAIGN and hold.needs_a_person]
     if not anybody:
         stops = [hold for hold in stops if hold.kind is not Kind.APPROVAL]
     problem, title = own[Op.ATTACH].service_id, read.definition.problem.title
@@ -141,7 +139,7 @@ def _as_it_stands(session: Session, read: CampaignFile, intake: Intake) -> Plan:
         to_do=to_do | people,
         unsure=len(doubts(session, campaign.id)),
         holds=stops,
-        waits=[h for h in (*found, next_wave) if h and (h.until or h.scope is Scope.INVITES)],
+        waits=[h for h in found if h.scope is Scope.INVITES or not h.needs_a_person],
         held=_held(session, campaign.id, held),
         intake=intake,
         project=f'{project}, "{name}"' if name else project,

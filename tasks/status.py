@@ -159,7 +159,7 @@ def needs(session: Session, key: str, held: Held | None = None) -> Iterator[Need
     held = holds(session, campaign) if held is None else held
     if any(any(to_come(session, campaign.id, op, held)) for op in OF_PERSON):
         for hold in campaign_holds(session, campaign):
-            if hold.type_this is not None or (hold.until is None and not hold.except_person):
+            if hold.needs_a_person:
                 yield Need(str(hold.kind), hold.why, hold.type_this)
     for op, step in own_steps(session, campaign.id).items():
         if step.state is State.REFUSED:
@@ -176,9 +176,9 @@ def needs(session: Session, key: str, held: Held | None = None) -> Iterator[Need
 
 
 def waits(session: Session, key: str) -> list[str]:
-    """Why a campaign waits: the reasons that end by themselves."""
+    """Why a campaign waits: the reasons that need nobody."""
     found = campaign_holds(session, find(session, key))
-    return [hold.why for hold in found if hold.until is not None]
+    return [hold.why for hold in found if not hold.needs_a_person]
 
 
 def left_over(session: Session, key: str) -> Iterator[Need]:

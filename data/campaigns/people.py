@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from difflib import get_close_matches
 from functools import lru_cache
-from json import dumps
+from json import dumps, loads
 from typing import Any
 from unicodedata import normalize
 
@@ -134,12 +134,12 @@ def name_key(fields: Mapping[str, Any]) -> str:
 
 def invites_of(campaign: Any) -> Invites:
     """The `invites` of a campaign's definition, from the campaign or its row."""
-    return _invites(dumps((campaign.spec or {}).get("invites", {}), sort_keys=True))
+    return _parts(dumps(campaign.spec))[0]
 
 
 def ends_of(campaign: Any) -> datetime | None:
     """When the project of a campaign's definition ends, from the campaign or its row."""
-    return Project.model_validate((campaign.spec or {}).get("project", {})).ends
+    return _parts(dumps(campaign.spec))[1].ends
 
 
 def hashed(uuid: str, texts: Iterable[str]) -> dict[str, str]:
@@ -162,8 +162,9 @@ def forgotten_among(
 
 
 @lru_cache(maxsize=256)
-def _invites(spec: str) -> Invites:
-    return Invites.model_validate_json(spec)
+def _parts(spec: str) -> tuple[Invites, Project]:
+    of = {"invites": {}, "project": {}} | (loads(spec) or {})
+    return Invites.model_validate(of["invites"]), Project.model_validate(of["project"])
 
 
 _their = {op: STEP.alias() for op in OF_PERSON}

@@ -1,18 +1,16 @@
 """Who is still to be added or invited: plan, run, status and pages all ask here."""
 
 from collections.abc import Collection, Iterable, Iterator
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row, func, select
+from sqlalchemy import Row, select
 from sqlmodel import Session
 
-from config.errors import command
-from config.timetable import on_the_wall, span, wave
-from data.campaigns.people import ends_of, invites_of, own_steps, steps_of
-from data.eligibility.holds import Hold, Kind, Scope, campaign_holds, holds
+from data.campaigns.people import invites_of, own_steps, steps_of
+from data.eligibility.holds import Hold, Kind, campaign_holds, holds, room
 from data.store.states import OF_PERSON, OPERATIONS, Op, State
-from data.store.tables import PART, PERSON, REQUEST, STEP, Campaign, now
+from data.store.tables import PERSON, STEP, Campaign, now
 
 CLAIMS_WAIT = (Kind.RATE, Kind.THROTTLED)
 
@@ -48,29 +46,15 @@ def turn(
 
     The hold says why the others wait. Each claim itself asks about those of CLAIMS_WAIT.
     """
-    at = at or now()
     waiting = due(session, campaign_id, Op.INVITE)
     if not waiting:
         return [], None
-    campaign = session.get_one(Campaign, campaign_id)
+    at, campaign = at or now(), session.get_one(Campaign, campaign_id)
     found = [h for h in campaign_holds(session, campaign, at) if h.kind not in CLAIMS_WAIT]
     if found:
         free = (s for s, who in waiting.items() if not any(h.covers(Op.INVITE, who) for h in found))
         return list(free), found[0]
-    invites = invites_of(campaign)
-    if not invites.waves:
-        return list(waiting), None
-    tried, last = _so_far(session, campaign_id, campaign.pilot_id or 0)
-    current = wave(invites.waves, tried)
-    between = span(invites.between) if current.follows and invites.between else timedelta()
-    begins, ends = last + between if last else at, ends_of(campaign)
-    if ends is not None and begins >= ends:
-        why = f"wave {current.number} would begin after the project's end"
-        return [], Hold(Kind.WINDOW, Scope.INVITES, why, type_this=command("check", campaign.file))
-    if at < begins <= at + 2 * between:  # a later time comes from a wrong clock
-        why = f"wave {current.number} begins on {on_the_wall(begins, invites.timezone)}"
-        return [], Hold(Kind.HOURS, Scope.INVITES, why, until=begins)
-    return list(waiting)[: current.room], None
+    return list(waiting)[: room(session, campaign, at)[0]], None
 
 
 def _waiting(session: Session, campaign_id: int, op: Op, *, ready: bool) -> Iterable[Row[Any]]:
@@ -89,16 +73,3 @@ def _waiting(session: Session, campaign_id: int, op: Op, *, ready: bool) -> Iter
         stands = step.c.state.in_((State.DONE, *coming))
         waiting = waiting.join(step, steps_of(step, before)).where(stands)
     return session.execute(waiting)
-
-
-def _so_far(session: Session, campaign_id: int, pilot: int) -> tuple[int, datetime | None]:
-    """How many people were invited or tried, without the pilot, and when the last one was."""
-    had = (
-        select(func.count(STEP.c.id.distinct()), func.max(REQUEST.c.claimed_at))
-        .join(PART, PART.c.step_id == STEP.c.id)
-        .join(REQUEST, REQUEST.c.id == PART.c.request_id)
-        .where(STEP.c.campaign_id == campaign_id, STEP.c.op == Op.INVITE)
-        .where(STEP.c.person_id != pilot, PART.c.state != State.WAITING)
-    )
-    tried, last = session.execute(had).one()
-    return int(tried), last

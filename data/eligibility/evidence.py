@@ -8,15 +8,25 @@ who is held because of it, and in which words.
 
 from collections import defaultdict
 from collections.abc import Collection, Sequence
+from datetime import datetime
 from typing import Any
 
-from sqlalchemy import JSON, Row, bindparam, select, text
+from sqlalchemy import JSON, Row, bindparam, func, select, text
 from sqlmodel import Session
 
 from config.timetable import span
 from data.campaigns.people import hashed, invites_of, steps_of
-from data.store.states import OF_PERSON, OPERATIONS, Op
-from data.store.tables import PERSON, SENDS_MORE, STEP, UtcTime, now, one_of
+from data.store.states import OF_PERSON, OPERATIONS, Op, State
+from data.store.tables import (
+    PART,
+    PERSON,
+    REQUEST,
+    SENDS_MORE,
+    STEP,
+    UtcTime,
+    now,
+    one_of,
+)
 
 APPROVE, REJECT, SHOWN = "approve", "reject", "shown"
 LISTING, ERASED, PROBLEM, MAILBOX, NAME = "listing", "erased", "problem", "mailbox", "name"
@@ -71,6 +81,20 @@ def against(session: Session, facts: Any, people: Sequence[Row[Any]] | None) -> 
         for row in session.connection().execute(lately, of):
             found[RECENT, row.what].append(row)
     return found
+
+
+def tried(session: Session, campaign_id: int, without: int) -> tuple[int, datetime | None]:
+    """How many people were invited, or may have been, and when the last one was; but not the person
+    `without`."""
+    had = (
+        select(func.count(STEP.c.id.distinct()), func.max(REQUEST.c.claimed_at))
+        .join(PART, PART.c.step_id == STEP.c.id)
+        .join(REQUEST, REQUEST.c.id == PART.c.request_id)
+        .where(STEP.c.campaign_id == campaign_id, STEP.c.op == Op.INVITE)
+        .where(STEP.c.person_id != without, PART.c.state != State.WAITING)
+    )
+    number, last = session.execute(had).one()
+    return int(number), last
 
 
 _EMAILS = ", ".join(f"'{op}'" for op in Op if OPERATIONS[op].emails)

@@ -2,7 +2,7 @@
 
 A claim asks `kept_back` in its own transaction, where everything that another campaign has sent
 or claimed is already there. `campaign_holds` says what keeps back all of a campaign, `holds` what
-keeps back single people; only a run waits for the next wave (due.py).
+keeps back single people. A claim does not ask for `room`: it would count all that was sent.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -17,7 +17,7 @@ from sqlalchemy import Row, select
 from sqlmodel import Session
 
 from config.errors import command
-from config.timetable import NEVER, may_send, next_by_rate, on_the_wall
+from config.timetable import NEVER, may_send, next_by_rate, on_the_wall, span, wave
 from data.campaigns.people import ends_of, hashed, invites_of
 from data.eligibility import evidence
 from data.eligibility.evidence import APPROVE, REJECT, facts_of
@@ -61,8 +61,8 @@ class Scope(StrEnum):
 class Hold:
     """One reason why something is not sent, and how it ends.
 
-    `why` names nobody if it is about a whole campaign. A hold ends by itself at `until`;
-    else `type_this` is what to type. It does not hold `except_person`, the pilot.
+    `why` names nobody if it is about a whole campaign. A hold may end by itself at `until`; if a
+    person has to end it, `type_this` is what to type. It does not hold `except_person`, the pilot.
     """
 
     kind: Kind
@@ -71,6 +71,11 @@ class Hold:
     until: datetime | None = None
     type_this: str | None = None
     except_person: int | None = None
+
+    @property
+    def needs_a_person(self) -> bool:
+        """Whether somebody has to decide before it ends."""
+        return self.type_this is not None
 
     def covers(self, op: Op, person_id: int) -> bool:
         """Whether it stops this operation for this person (0: the project itself)."""
@@ -122,7 +127,32 @@ def campaign_holds(
 
     With the `code` of a plan, an approval no longer counts if other people are left out now.
     """
-    return list(_holds_of_all(facts_of(session, campaign.id), at or now(), None, code))
+    at = at or now()
+    found = [*_holds_of_all(facts_of(session, campaign.id), at, None, code)]
+    no_room = room(session, campaign, at)[1]
+    return [*found, no_room] if no_room else found
+
+
+def room(session: Session, campaign: Campaign, at: datetime) -> tuple[int | None, Hold | None]:
+    """How many more people may be invited now (None: all), and what holds the others if none may.
+
+    The pilot is not counted, and not held.
+    """
+    invites, pilot = invites_of(campaign), campaign.pilot_id or 0
+    if not invites.waves:
+        return None, None
+    tried, last = evidence.tried(session, campaign.id, pilot)
+    current = wave(invites.waves, tried)
+    between = span(invites.between) if current.follows and invites.between else timedelta()
+    begins, ends = last + between if last else at, ends_of(campaign)
+    if ends is not None and begins >= ends:
+        why = f"wave {current.number} would begin after the project's end"
+        typed = command("check", campaign.file)
+        return 0, Hold(Kind.WINDOW, Scope.INVITES, why, type_this=typed, except_person=pilot)
+    if at < begins <= at + 2 * between:  # a later time comes from a wrong clock
+        why = f"wave {current.number} begins on {on_the_wall(begins, invites.timezone)}"
+        return 0, Hold(Kind.HOURS, Scope.INVITES, why, until=begins, except_person=pilot)
+    return current.room, None
 
 
 def is_still_approved(facts: Any, code: str = "") -> bool:
@@ -195,7 +225,7 @@ def _pilot(facts: Any) -> Hold | None:
     key = facts.key
     if facts.pilot_id is None:
         why = "the pilot was forgotten; name another address as invites.pilot"
-        return Hold(Kind.PILOT, Scope.INVITES, why)
+        return Hold(Kind.PILOT, Scope.INVITES, why, type_this=command("check", facts.file))
     said = facts.pilot_answer if facts.pilot_answered == facts.pilot_generation else None
     if said == APPROVE:
         return None

@@ -96,6 +96,7 @@ def test_a_pause_needs_a_person_unless_nothing_is_left_to_send(desk) -> None:
 LATER = now() + timedelta(hours=5)
 HOURS = Hold(Kind.HOURS, Scope.INVITES, "no invitation goes out before 09:00", until=LATER)
 PILOT = Hold(Kind.PILOT, Scope.INVITES, "the pilot has an email", None, "campaign approve backend")
+FIRST = replace(PILOT, why="the pilot is invited first", type_this=None)
 GO_ON, SETTLE = "campaign run backend.yaml", "campaign settle backend"
 
 
@@ -106,6 +107,7 @@ GO_ON, SETTLE = "campaign run backend.yaml", "campaign settle backend"
         (EndedEarly(How.STOPPED, "The service said 403", GO_ON), End.STOPPED, GO_ON),
         (EndedEarly(How.UNSURE, "To create is unsure", SETTLE), End.ATTENTION, SETTLE),
         (EndedEarly(How.HELD, HOURS.why, "", HOURS), End.NOT_YET, None),
+        (EndedEarly(How.HELD, FIRST.why, "", FIRST), End.NOT_YET, None),
         (EndedEarly(How.HELD, PILOT.why, "", PILOT), End.APPROVAL, PILOT.type_this),
     ],
     ids=lambda each: each.how if isinstance(each, EndedEarly) else None,
@@ -116,7 +118,7 @@ def test_what_ended_a_run_early_decides(desk, early, end, then) -> None:
     ending = ended(desk.ledger, made, early)
     assert (ending.kind, ending.next_step) == (end, then)
     assert ending.sentence.startswith("1 of 2 invited. ")
-    assert ending.until == (LATER if end is End.NOT_YET else None)
+    assert ending.until == (early.hold and early.hold.until)
 
 
 def test_the_email_of_another_pilot_is_another_situation(desk) -> None:

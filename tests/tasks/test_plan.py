@@ -96,12 +96,14 @@ def test_a_pause_that_is_asked_for_before_anything_is_sent_is_kept_by_later_runs
         assert waits(session, "backend") == ["the service asked for a pause"]
 
 
-def test_a_plan_says_when_the_next_wave_begins(desk):
+def test_a_plan_and_status_say_when_the_next_wave_begins(desk):
     invites = {"waves": [1, "rest"], "between": "2 days", "timezone": "UTC"}
     plan(desk, "Ada", "Ben", invites=invites)
     desk.sends("Ada")
     [wave] = plan(desk, "Ada", "Ben", invites=invites).waits
     assert wave.why.startswith("wave 2 begins on ")
+    with desk.ledger.reading() as session:
+        assert waits(session, "backend") == [wave.why]
     ends = {"name": "Backend", "endtime": f"{now() + timedelta(days=1):%Y-%m-%d} 09:00"}
     assert kinds(plan(desk, "Ada", "Ben", invites=invites, project=ends).waits) == ["window"]
 

@@ -68,3 +68,6 @@ def test_the_pilot_is_of_no_wave(desk):
     assert turns(desk) == (2, None, None)
     desk.does(Op.INVITE, "Ada")
     assert turns(desk) == (1, None, None)
+    desk.does(Op.INVITE, "Ben")
+    added(desk, "Ada", "Ben", "Cyd", pilot="you@x.org", waves=[3, "rest"], between="2 days")
+    assert turns(desk)[:2] == (1, "pilot")  # a new pilot waits for no wave
