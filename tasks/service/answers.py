@@ -95,13 +95,13 @@ def _folded(name: str) -> str:
 
 def says_no(answer: Any) -> bool:
     """Whether parsed JSON says no, at any depth: an outcome key has false, 0 or a word of refusal;
-    a status or code of three digits is not 2xx; or a failure key is not empty.
+    a status or code is negative, or of three digits and not 2xx; or a failure key is not empty.
 
     Other keys describe something else: `"archived": false` is no refusal.
     """
     return any(
         (value and _words(key) & _FAILURE)
-        or (_words(key) & {"status", "code"} and re.fullmatch(r"[13-9]\d\d", str(value)))
+        or (_words(key) & {"status", "code"} and re.fullmatch(r"-\d+|[13-9]\d\d", str(value)))
         or (_words(key) & _SENT and (value if "not" in _words(key) else value == []))
         or ((not key or _words(key) & _OUTCOME) and _is_no(key, value))
         for key, value in everything(answer)

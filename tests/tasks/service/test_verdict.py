@@ -154,6 +154,7 @@ NOT_NEEDED = [
     (DONE, {"completed": False, "done": False}),  # so far of the candidate
     (DONE, {"code": 200, "country_code": "49", "body": '{"sent": 1}', "warnings": []}),
     (UNSURE, {"code": 500, "msg": "内部错误"}),
+    (UNSURE, {"status": -1}),
     (UNSURE, {"statusCode": 200, "body": '{"success": false}'}),
     (UNSURE, {"errcode": 40001, "errmsg": "invalid credential"}),
     (UNSURE, {"warning": "Email not delivered"}),
