@@ -1,9 +1,9 @@
 """Prefect's deployments: one for each campaign of a folder, one for any file, and the forms.
 
-What a person changed in Prefect's pages stays so: a deployment that is there keeps whether it is
-paused, and its schedules stay as they are until its definition says another one. `campaign up`
-deploys by this module; prefect.yaml describes `any`, `approve` and `settle` in the same way for
-`prefect deploy --all`, and a test compares them.
+What a person changed in Prefect's pages is kept: nothing here pauses or resumes a deployment, and
+its schedule changes only when the schedule in its definition does. `campaign up` deploys with this
+module. For `prefect deploy --all`, prefect.yaml describes `any`, `approve` and `settle` in the same
+way; a test compares the two.
 """
 
 from collections.abc import Mapping
@@ -37,10 +37,10 @@ from flows.page import artifact_key
 from flows.runs import CAMPAIGN, deployment_named
 
 POOL = "campaigns"
-SLUG = "definition"  # names the schedule of the definition; a person may add others
-# Runs do not print into a pipe of their worker: if that were killed, they would fail.
+SLUG = "definition"  # the slug of the definition's schedule; a person may add other schedules
+# A run has no pipe to its worker: printing would fail the run once the worker is killed.
 JOB = {"stream_output": False}
-# One run of a campaign at a time; another one waits for it.
+# One run of a campaign at a time; the others wait.
 ALONE = ConcurrencyLimitConfig(limit=1, collision_strategy=ConcurrencyLimitStrategy.ENQUEUE)
 RENEWED = (
     *("entrypoint", "parameters", "tags", "job_variables", "description", "version"),
@@ -52,13 +52,13 @@ FOR_EVERYBODY = {"any": run_campaign, **FORMS}
 
 
 async def deploy_forms(client: PrefectClient) -> None:
-    """Make the deployments that belong to no single campaign, where they are missing."""
+    """Make or renew the deployments that belong to no single campaign."""
     for name, flow in FOR_EVERYBODY.items():
         await _deploy(client, flow, name)
 
 
 async def make_pool(client: PrefectClient) -> bool:
-    """Make the work pool. True: its job template had been changed, and is put right."""
+    """Make the work pool. Returns whether its job template had been changed; it is restored."""
     template = ProcessWorker.get_default_base_job_template()
     pool = WorkPoolCreate(name=POOL, type=ProcessWorker.type, base_job_template=template)
     with suppress(ObjectAlreadyExists):
@@ -71,7 +71,7 @@ async def make_pool(client: PrefectClient) -> bool:
 
 
 async def deploy(client: PrefectClient, file: Path, campaign: Definition) -> None:
-    """Make or renew the deployment of a campaign, with the schedule that it carries."""
+    """Make or renew the deployment of a campaign, with the schedule in its definition."""
     page = f"/artifacts/key/{artifact_key(campaign.campaign)}"
     await _deploy(
         client,
@@ -86,10 +86,10 @@ async def deploy(client: PrefectClient, file: Path, campaign: Definition) -> Non
 
 
 async def unschedule(client: PrefectClient, folder: Path, keys: Mapping[Path, str | None]) -> None:
-    """Take away the schedules of definitions that are gone from a folder, or have another key.
+    """Delete the schedules of definitions that are gone from a folder, or have another key now.
 
-    `keys` has every file of the folder, with its key if that can be read. The deployments stay,
-    with their history. A schedule that a person switched off stays too, and off.
+    `keys` maps each file of the folder to its key, or to None if the key cannot be read. The
+    deployments stay, with their history. A schedule that a person switched off stays off.
     """
     ours = FlowFilter.model_validate({"name": {"any_": [CAMPAIGN]}})
     every: list[DeploymentResponse] = []
@@ -143,7 +143,7 @@ async def _deploy(
 async def _reschedule(
     client: PrefectClient, there: DeploymentResponse, own: DeploymentScheduleCreate | None
 ) -> None:
-    """Give a deployment the schedule that its definition has now; if it was off, it stays off."""
+    """Give a deployment the schedule of its definition. A schedule that was off stays off."""
     earlier = next((each for each in there.schedules if each.slug == SLUG), None)
     if earlier is not None and own is not None:
         await client.update_deployment_schedule(there.id, earlier.id, schedule=own.schedule)
@@ -159,7 +159,7 @@ def _schedule(said: Schedule | None) -> DeploymentScheduleCreate | None:
     zone = said.timezone or "UTC"
     schedule = schedules.Schedule(cron=said.cron, timezone=said.timezone)
     if said.cron is None:
-        # A fixed anchor keeps the times when it is deployed again: `every: 1 day` is at midnight.
+        # A fixed anchor keeps the times the same at each deploy: `every: 1 day` is at midnight.
         anchor = datetime(2026, 1, 1, tzinfo=ZoneInfo(zone))
         every = span(said.every or "")
         schedule = schedules.Schedule(interval=every, timezone=zone, anchor_date=anchor)

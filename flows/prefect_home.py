@@ -1,7 +1,7 @@
-"""Prefect's home, the folder of its database, and its settings, which it reads when imported.
+"""Prefect's home (the folder of its database) and Prefect's settings, read when it is imported.
 
-Prefect looks for settings in the working folder as well: .env, prefect.toml, pyproject.toml. So it
-is imported, and its processes begin, in its home and not where somebody types a command.
+Prefect looks for settings in the working folder as well: .env, prefect.toml, pyproject.toml. So we
+import Prefect and start its processes in its home, not where somebody types a command.
 """
 
 import fcntl
@@ -19,17 +19,17 @@ from config.settings import settings
 SETTINGS = {
     "DO_NOT_TRACK": "1",
     "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
-    "PREFECT_SERVER_SERVICES_DB_VACUUM_ENABLED": "events,flow_runs",  # after 7 and after 90 days
-    "PREFECT_SERVER_SERVICES_SCHEDULER_MIN_SCHEDULED_TIME": "PT10M",  # few runs, named by `tidy`
-    # A run that waits for another one of its campaign begins soon after that has ended.
+    "PREFECT_SERVER_SERVICES_DB_VACUUM_ENABLED": "events,flow_runs",  # kept for 7 and 90 days
+    "PREFECT_SERVER_SERVICES_SCHEDULER_MIN_SCHEDULED_TIME": "PT10M",  # `tidy` names few runs
+    # A run that waits for another run of its campaign begins soon after that run has ended.
     "PREFECT_SERVER_DEPLOYMENTS_CONCURRENCY_SLOT_WAIT_SECONDS": "10",
     "PREFECT_SERVER_UI_SHOW_PROMOTIONAL_CONTENT": "false",
     "PREFECT_SERVER_CSRF_PROTECTION_ENABLED": "true",
-    # A run keeps its place among its campaign's runs when the server is started again.
+    # A run keeps its concurrency slot when the server is restarted.
     "PREFECT_SERVER_CONCURRENCY_LEASE_STORAGE": (
         "prefect.server.concurrency.lease_storage.filesystem"
     ),
-    "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "CRITICAL",  # only we print at a terminal
+    "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "CRITICAL",  # only this program prints at a terminal
     "PREFECT_LOGGING_INTERNAL_LEVEL": "CRITICAL",
     "PYTHONSAFEPATH": "1",  # no module of the working folder is imported
 }
@@ -38,7 +38,7 @@ SETTINGS = {
 def prefect_home() -> Path:
     """Where Prefect keeps its database: not ~/.prefect, which a newer Prefect may have changed.
 
-    Each ledger has its own: a schedule that was practised with never sends to the real service.
+    Each ledger has its own home, so a schedule made for practice never sends to the real service.
     """
     home = Path(os.environ.get("PREFECT_HOME") or _of_this_ledger()).expanduser().absolute()
     home.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -46,13 +46,13 @@ def prefect_home() -> Path:
 
 
 def _of_this_ledger() -> Path:
-    ledger = str(make_url(settings().database_url))  # with stars for the password
+    ledger = str(make_url(settings().database_url))  # the password becomes ***
     which = sha256(ledger.encode()).hexdigest()[:8]
     return user_data_path("hiring-campaigns", appauthor=False) / f"prefect-{which}"
 
 
 def login() -> str:
-    """The login (user:password) of this person's servers. Only they can read its file."""
+    """The login (user:password) of this user's servers. Only this user can read its file."""
     with open(prefect_home() / "login", "a+", opener=private) as own:
         fcntl.flock(own, fcntl.LOCK_EX)  # another process may be making it
         own.seek(0)
@@ -74,19 +74,19 @@ def prepare() -> None:
 
 
 def import_prefect() -> None:
-    """Import Prefect, with its home as the working folder meanwhile."""
+    """Import Prefect while its home is the working folder."""
     prepare()
     typed_in = home = prefect_home()
-    with suppress(FileNotFoundError):  # that folder is gone
+    with suppress(FileNotFoundError):  # the working folder was deleted
         typed_in = Path.cwd()
     os.chdir(home)
     try:
         import prefect.main  # noqa: F401, PLC0415
     finally:
-        with suppress(PermissionError):  # sudo -u: its user may not enter the folder
+        with suppress(PermissionError):  # after sudo -u, the user may not enter it
             os.chdir(typed_in)
 
 
 def private(path: str, flags: int) -> int:
-    """Open a file that only its owner may read; an `opener` for `open`. It follows no link."""
+    """An `opener` for `open`: only the owner may read the file, and no link is followed."""
     return os.open(path, flags | os.O_NOFOLLOW, 0o600)

@@ -85,7 +85,7 @@ def _ledger(read: Settings) -> Iterator[Check]:
 
 
 def _kept_since(session: Session, moment: datetime) -> list[str]:
-    """The campaigns that have people, and in which nothing was sent or decided since then."""
+    """The campaigns that have people, but no run and no decision since this moment."""
     ran = select(Run.campaign_id).where(col(Run.began) > moment)
     decided = select(Decision.campaign_id).where(col(Decision.at) > moment)
     people = select(Person.campaign_id).where(Person.email1 != "")

@@ -1,4 +1,4 @@
-"""Doubts in words, and as a table to fill in: how far each got and what the service wrote."""
+"""Doubts in words, and as a table to fill in: how far a request got, what the service wrote."""
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -35,7 +35,7 @@ def described(doubt: Doubt) -> str:
 
 
 def to_fill_in(doubts: Iterable[Doubt]) -> bytes:
-    """A table of doubts with a column for the verdict; `number` is the part of the request."""
+    """A table of doubts with a column for the verdict; `number` is the id of the part."""
     rows: list[Sequence[object]] = [COLUMNS]
     for each in doubts:
         who = (each.email1, each.first_name, each.last_name)

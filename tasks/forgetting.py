@@ -33,7 +33,7 @@ def folders_of(session: Session) -> list[Path]:
 def ordered(folders: Iterable[Path], email: str, *, empty: bool = False) -> list[Path]:
     """The tables of orders that name this address, even if no run has read them.
 
-    With `empty`, only the ids of these orders are kept, so they cannot be ordered again.
+    With `empty`, only the ids of these orders are kept, so that no id can be used again.
     Raises BadInput for a table that cannot be read.
     """
     found, nothing = [], dict.fromkeys(COLUMNS[1:], "") | {"withdrawn": "forgotten"}
@@ -50,8 +50,8 @@ def ordered(folders: Iterable[Path], email: str, *, empty: bool = False) -> list
 def remove_outputs(folder: Path, known: Sequence[Known]) -> tuple[list[Path], list[Path]]:
     """Delete our outputs and fetched copies that name these people, also beside definitions.
 
-    Returns the deleted files, which can be written again, and other files that name them and may be
-    changed outputs.
+    Returns the deleted files, and other files that name these people: those may be outputs that
+    somebody changed.
     """
     signs = [sign for each in known for sign in _signs(each)]
     fetched = folder_of(settings())
@@ -123,7 +123,7 @@ def _names(file: Path, signs: Sequence[re.Pattern[str]]) -> bool:
     if file.stat().st_size > LARGEST:
         return False
     content = file.read_bytes()
-    with suppress(Exception), zipfile.ZipFile(file) as archive:  # a damaged one raises anything
+    with suppress(Exception), zipfile.ZipFile(file) as archive:  # a damaged one may raise anything
         members = archive.infolist()
         if sum(each.file_size for each in members) <= LARGEST:
             content = b"".join(map(archive.read, members))

@@ -37,10 +37,10 @@ class HeldPerson:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a run would do now. `to_do` counts steps, and invitations of people to add as well.
+    """What a run would do now. `to_do` counts steps, also invitations of people not added yet.
 
     `holds` stop the run until a person decides. `waits` end by themselves, or stop only
-    invitations, as a pilot that is not approved yet does. `code` identifies exactly this plan.
+    invitations, as an unapproved pilot does. `code` identifies exactly this plan.
     `unresolved` is the title of a problem that is still to be looked up in the service's list.
     """
 
@@ -81,9 +81,9 @@ def make_plan(
 ) -> Plan:
     """Take a campaign into the ledger, and plan its run.
 
-    `digest` is that of the file that was shown: another one raises Rewritten. A plan that waits for
-    approval is shown to the person in `allowed`. With `dry` the ledger stays as it was. Raises
-    KeyInUse, Elsewhere, BadInput of the do-not-contact list.
+    Raises Rewritten if the file's digest is not `digest`. If the plan needs approval, the ledger
+    notes that it was shown to `allowed.who`. With `dry` the ledger stays as it was. Also raises
+    KeyInUse, Elsewhere, and BadInput about the do-not-contact list.
     """
     if digest not in (None, read.digest):
         raise Rewritten.at(Place(read.file), "this file has changed since it was shown")
@@ -98,7 +98,7 @@ def make_plan(
 
 
 def refreshed(plan: Plan, read: CampaignFile, ledger: Ledger, who: str) -> Plan:
-    """The plan as it is now: after a new problem or decision it must be approved anew."""
+    """Plan again. If a problem's id or a decision is new, the plan needs a new approval."""
     with ledger.writing() as session:
         return _planned(session, read, plan.intake, who)
 

@@ -1,4 +1,4 @@
-"""Reminders: who gets one more email on purpose, of the people who were invited."""
+"""Reminders: which of the invited people get one more email."""
 
 from collections import Counter
 from collections.abc import Collection
@@ -27,7 +27,7 @@ MARKED = "this row is {}, so nobody can know whether it is meant; delete it, or 
 def whom(
     session: Session, campaign: Campaign, listed: Path | None, finished: Path | None
 ) -> tuple[list[str], list[str]]:
-    """The people to remind, of a list or of everybody, and notes for the person who asks.
+    """The addresses to remind, of those in a list or of all, and notes for the person who asks.
 
     Raises BadInput for a list that cannot be read.
     """
@@ -61,7 +61,7 @@ def whom(
 def _addresses(file: Path, known: Collection[str], notes: list[str]) -> set[str]:
     """The email keys in a table of any format. Unknown addresses are noted.
 
-    Raises BadInput also if the address of somebody `known` stands outside its column.
+    Raises BadInput also if a `known` address stands outside the column of addresses.
     """
     table = read_table(source := read_file(file))
     if table.mistakes:

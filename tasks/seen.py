@@ -37,7 +37,7 @@ class _Entry:
 
 
 def read_seen(file: Path, doubts: Sequence[Doubt], project: Sequence[object]) -> Comparison:
-    """Settle what a table of any format shows to have happened. People are matched by address.
+    """Find out from a table of any format which doubts happened. Rows match by address.
 
     `project` has the names that the list may use for the project: id and name. Raises BadInput.
     """
@@ -66,7 +66,7 @@ def _settled(doubt: Doubt, rows: Sequence[_Entry]) -> Settlement | str:
     here = [row for row in rows if row.is_here]
     if not here:
         return ELSEWHERE if rows else ABSENT
-    if doubt.op is not Op.ADD:  # else it can settle only an invitation
+    if doubt.op is not Op.ADD:  # then the list settles only an invitation
         told = doubt.op is Op.INVITE and all(row.is_invited for row in here)
         sent = Settlement("sent", doubt.email1, doubt.op, None, doubt.part_id)
         return sent if told else NOT_SAID
@@ -92,7 +92,7 @@ def _rows(table: Table, project: set[str]) -> Iterator[tuple[str, _Entry]]:
 
 
 def _columns(table: Table, header: re.Pattern[str]) -> list[int]:
-    """The columns with such a header; those about candidates come first."""
+    """The columns whose header matches; those that say `candidate` come first."""
     found = [at for at, title in enumerate(table.headers) if header.fullmatch(worded(title))]
     return sorted(found, key=lambda at: "candidate" not in worded(table.headers[at]))
 

@@ -1,4 +1,4 @@
-"""Where a campaign stands, as an object for programs; who needs a person, in words."""
+"""Where a campaign stands, as an object for programs, and what needs a person, in words."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -46,7 +46,7 @@ def status_of(session: Session, key: str, held: Held | None = None) -> dict[str,
     everybody = rows(session, campaign.id)
     where = (standing_of(row, held, send=send) for row in everybody)
     found["candidates"] = [
-        row.fields  # what is sent of them
+        row.fields  # what the service gets
         | {
             "email1": row.email1,
             "candidate_id": row.candidate_id,
@@ -64,7 +64,7 @@ def status_of(session: Session, key: str, held: Held | None = None) -> dict[str,
 
 
 def summary(session: Session, key: str, held: Held) -> dict[str, Any]:
-    """The same object without candidates, counted by the database: fast for any number."""
+    """The object of `status_of` without candidates. The database counts, so it is always fast."""
     campaign = find(session, key)
     own, send = own_steps(session, campaign.id), invites_of(campaign).send
     words: Counter[str] = Counter()
@@ -87,7 +87,7 @@ def summary(session: Session, key: str, held: Held) -> dict[str, Any]:
 
 
 def progress(ledger: Ledger, key: str) -> dict[Op, tuple[int, int]]:
-    """How many people are added and invited, and of how many. Empty before the first run."""
+    """How many people are added, and invited, out of how many. Empty before the first run."""
     with ledger.reading() as session:
         campaign = known(session, key)
         if campaign is None:
@@ -102,9 +102,8 @@ def progress(ledger: Ledger, key: str) -> dict[Op, tuple[int, int]]:
 
 
 def standing_of(row: PersonRow, held: Held, *, send: bool) -> tuple[str, str | None]:
-    """Where one person stands: a word of COUNTED, or `added` if nobody is invited; and why.
-
-    A run's sentence, status, the report, and Prefect's page all count by it.
+    """Where one person stands, and why: a word of COUNTED, or `added` in a campaign that invites
+    nobody. A run's sentence, status, the report, and Prefect's page all count these words.
     """
     hold = held.get(row.person_id)
     word = _standing(row.states, listed=row.listed, held=hold is not None, send=send)
@@ -132,7 +131,7 @@ def waits_for_a_person(candidate: Mapping[str, Any]) -> bool:
 
 
 def so_far(status: Mapping[str, Any], what: str) -> str:
-    """How far a campaign is: `2 of 3 invited`, or for everybody `232 invited, 1 withdrawn`.
+    """How far a campaign is: `2 of 3 invited`, or `232 invited, 1 withdrawn` if that is all.
 
     `what` is done to its people: invited, or added.
     """
@@ -150,7 +149,7 @@ def in_words(word: str) -> str:
 
 
 def needs(session: Session, key: str, held: Held | None = None) -> Iterator[Need]:
-    """What a campaign needs from a person, the most urgent first. Names people."""
+    """What a campaign needs from a person, the most urgent first. It names people."""
     campaign = find(session, key)
     unsure = len(doubts(session, campaign.id))
     if unsure:

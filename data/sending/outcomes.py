@@ -34,7 +34,7 @@ class Outcome:
 
 
 def record(session: Session, outcomes: Sequence[Outcome]) -> list[int]:
-    """Write down outcomes, and move the steps that they settle.
+    """Write down outcomes, and move their steps to the state that they prove.
 
     The newest part of a step moves it. An older part with a late yes moves it too; if another part
     counts already, the older part only gets `said_yes`. Returns the steps whose id belongs to
@@ -90,7 +90,7 @@ def refusals(session: Session, step_ids: Sequence[int]) -> dict[int, tuple[int, 
 
 
 def throttle(session: Session, campaign_id: int, seconds: float) -> datetime:
-    """Let nothing leave for this campaign's service for a while: an answer asked for it (429)."""
+    """Send nothing to this campaign's service for a while: an answer asked for a pause (429)."""
     campaign, at = session.get_one(Campaign, campaign_id), now()
     until = at + min(timedelta(seconds=seconds), LONGEST_PAUSE)
     before = campaign.paused_until
@@ -136,7 +136,7 @@ def _of(row: Row[Any]) -> dict[str, int]:
 
 
 _NOTHING = {"ended_at": None, "phase": None, "status": None, "evidence": None, "answer": None}
-_OF_SOME_ROW = (400, 413, 422)  # a bulk add refused so may be fine for most of its rows
+_OF_SOME_ROW = (400, 413, 422)  # a bulk add may get these though most of its rows are good
 _ENDED = (
     update(REQUEST)
     .where(REQUEST.c.id == bindparam("number"))

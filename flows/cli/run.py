@@ -57,7 +57,7 @@ def run(
     allowed = Allowed(settings.who, accept_removed, keep_project)
     with prefect_server() as ready, Ledger.open(settings.database_url) as ledger:
         plans = [make_plan(each, ledger, settings, allowed=allowed, dry=True) for each in campaigns]
-        if not (yes and plans[1:]):  # of many, the endings are enough
+        if not (yes and plans[1:]):  # several plans are shown only to be agreed to
             for line in chain.from_iterable(map(words.planned, plans, campaigns)):
                 words.aside(line)
         del campaigns  # they take memory, and each flow reads its file again
@@ -66,7 +66,7 @@ def run(
             words.aside("Nothing was sent.")
             return 1
         if sys.stderr.isatty():
-            words.aside("Getting Prefect ready …")  # which takes seconds
+            words.aside("Getting Prefect ready …")  # this takes seconds
         ready()
         endings = [_sent(plan, ledger, allowed) for plan in plans]
         from flows.runs import everything_recorded
@@ -82,7 +82,7 @@ def run(
 
 
 def _read(places: list[Path]) -> tuple[list[CampaignFile], bool]:
-    """Read all campaigns. A bad file stops all, unless it is in a folder beside good ones."""
+    """Read all campaigns. Raises BadInput for a bad file, except in folders with good ones."""
     good, mistakes = read_all(places)
     if mistakes and not (good and all(place.is_dir() for place in places)):
         raise BadInput(mistakes)
@@ -99,7 +99,7 @@ def _sent(plan: Plan, ledger: Ledger, allowed: Allowed) -> Ending:
         words.aside(f'{plan.key}: the service wrote: "{wrote}"')
     words.aside(f"{plan.key}: {ending.first_line}")
     with ledger.reading() as session:
-        in_ledger = known(session, plan.key) is not None  # not if it was stopped early
+        in_ledger = known(session, plan.key) is not None  # false if it was stopped early
         needed = list(needs(session, plan.key)) if in_ledger else []
     for need in needed:
         words.aside(f"  {need.why}" + (f"\n    {need.type_this}" if need.type_this else ""))
@@ -141,7 +141,7 @@ def _progress(key: str, ledger: Ledger) -> Iterator[None]:
         said = [f"{key}: {OPERATIONS[op].doing} {done:,} of {all_:,}" for op, (done, all_) in them]
         return "\n".join(said) or f"{key}: starting"
 
-    # The counts move the cursor; other lines are printed above them, and are escaped.
+    # `Live` moves the cursor, so it needs the raw stream; lines printed above it are escaped.
     console = Console(file=sys.__stderr__, markup=False)
     with (
         Live(get_renderable=counts, console=console, transient=True, redirect_stdout=False),

@@ -35,7 +35,7 @@ def up(
     print("Starting Prefect …", flush=True)
     with standing_server(port) as server, Ledger.open(settings.database_url) as ledger:
         if server is not None:
-            seen = sys.stdout.isatty()  # a terminal keeps no log
+            seen = sys.stdout.isatty()  # if not, a log may keep the login
             says = f": {login()}" if seen else f" is in {prefect_home() / 'login'}"
             print(f"Prefect's pages: {server.address}\nTheir login{says}", flush=True)
         from flows.up import serve

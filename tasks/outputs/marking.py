@@ -17,7 +17,7 @@ from tasks.outputs.overwriting import check_output
 
 RED = "FFFFC7CE"
 AUTHOR = "campaign"
-# Spreadsheet programs become slow with thousands of notes; further cells are only coloured.
+# Spreadsheet programs become slow with more notes; cells beyond these are only coloured.
 MOST_NOTES = 5_000
 Spots = dict[tuple[str, str], list[str]]  # sheet and cell: what is wrong there
 
@@ -37,7 +37,7 @@ class WrongEnding(NotAsTyped):
 def write_marked(
     copy: Path, mistakes: Sequence[Mistake], *folders: Path, force: bool = False
 ) -> str:
-    """Write the copy, and say what is in it. Definitions in `folders` may name its encoding.
+    """Write the copy, and say what is in it. Definitions in `folders` may name the encoding.
 
     Raises CampaignError, also if `copy` is somebody else's file.
     """
@@ -56,7 +56,7 @@ def write_marked(
         raise WrongEnding(file=copy, ending=ending)
     book, spots = (_own if is_workbook else _anew)(source, in_cells)
     _mark(book, spots)
-    book.properties.category = COPY + source.file.name  # so that a folder skips it
+    book.properties.category = COPY + source.file.name  # so it is not read as a campaign
     book.save(content := io.BytesIO())
     write_file(copy, content.getvalue(), force=force)
     lost = "its formulas have no results, and drawings are gone" if is_workbook else "values only"
@@ -82,7 +82,7 @@ def _own(source: Source, mistakes: Iterable[Mistake]) -> tuple[Any, Spots]:
 
 
 def _anew(source: Source, mistakes: Iterable[Mistake]) -> tuple[Any, Spots]:
-    """Make a workbook of a text or a page. Rows may move up: a row of a text may span lines."""
+    """Make a workbook of a text or a page. Its row numbers differ if a row spans several lines."""
     from openpyxl import Workbook  # noqa: PLC0415
 
     grid = grids_of(source)[0]

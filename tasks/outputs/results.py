@@ -25,7 +25,7 @@ class WrongCopy(NotAsTyped):
 
 
 class Result(NamedTuple):
-    """A person's result, in the order of the columns that are added to a sheet."""
+    """A person's result. Its fields, in this order, are the columns that are added to a sheet."""
 
     candidate_id: int | None
     embed_url: str | None
@@ -43,7 +43,7 @@ class Copied:
 
 
 def results_of(people: Iterable[Standing]) -> dict[str, Result]:
-    """The results by email key, of the candidates of a campaign's status."""
+    """The results by email key. `people` are the candidates of a campaign's status."""
     return {
         email_key(each["email1"]): Result(
             each["candidate_id"], each["embed_url"], each["stands"], each["why"]
@@ -62,7 +62,7 @@ def write_results(
     encoding: str | None = None,
     force: bool = False,
 ) -> Copied:
-    """Write a copy of a table with each person's result in their row, whatever its order.
+    """Write a copy of a table with each person's result in their row. Rows may be in any order.
 
     `results` are by email key. Earlier results in the table are replaced. The table itself is never
     changed. Raises WrongCopy, BadInput, NotOurs, CannotWrite.
@@ -90,7 +90,7 @@ def write_results(
 
 
 def _check_copy(source: Source, into: Path) -> None:
-    """Raises WrongCopy."""
+    """Raise WrongCopy if the copy would replace the table, or its name has a wrong ending."""
     ending = source.file.suffix.lower()
     by_format = {Format.WORKBOOK: (ending,), Format.TEXT: TEXTS, Format.PAGE: (".xlsx",)}
     endings = by_format[source.format]
@@ -104,7 +104,7 @@ def _check_copy(source: Source, into: Path) -> None:
 def _by_row(
     table: Table, results: Mapping[str, Result]
 ) -> Iterable[tuple[int, tuple[str, Result]]]:
-    """The result of each row below the header that has an address, with its email key."""
+    """The number, email key and result of each row below the header that has an address."""
     column = table.by_field.get("email1", 0)
     for number, cells in table.grid.rows:
         shown = cells[column] if column < len(cells) else ""
@@ -115,7 +115,7 @@ def _by_row(
 
 
 def _first_column(table: Table) -> int:
-    """The first column (from 0) of results: where earlier ones are, else after the last."""
+    """The first column (from 0) for results: that of earlier results, else a new one at the end."""
     width = len(Result._fields)
     for at in range(len(table.headers)):
         if tuple(table.headers[at : at + width]) == Result._fields:
@@ -131,7 +131,7 @@ def _in_workbook(
 
     macros = source.file.suffix.lower() == ".xlsm"
     book = load_workbook(io.BytesIO(source.data), keep_vba=macros, rich_text=True)
-    book.properties.category = COPY + source.file.name  # so that a folder skips it
+    book.properties.category = COPY + source.file.name  # so it is not read as a campaign
     sheet = book[table.grid.sheet or book.sheetnames[0]]
     written: dict[int, Sequence[object]] = {table.header: Result._fields}
     written |= {number: result for number, (_, result) in rows.items()}

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from data.sending.outcomes import Outcome
 
 StepIds = tuple[int, ...]
-IN_A_ROW = 3  # so many unsure requests, or people refused alike, end a run
+IN_A_ROW = 3  # unsure requests, or people refused alike, after which a run ends
 
 
 class Backlog:
@@ -24,11 +24,11 @@ class Backlog:
         return self._waiting.popleft() if self._waiting else None
 
     def first(self, steps: StepIds) -> None:
-        """Put a request that was not sent first in line."""
+        """Put a request back at the front of the line: it was not sent."""
         self._waiting.appendleft(steps)
 
     def last(self, steps: StepIds) -> None:
-        """Put a request last in line, so that it is not refused more often than necessary."""
+        """Put a request at the end of the line, so that it is refused no more than necessary."""
         self._waiting.append(steps)
 
     def tried(self, steps: StepIds) -> int:
@@ -42,7 +42,7 @@ class Backlog:
         self._waiting.extendleft((steps[middle:], steps[:middle]))
 
     def far_from_here(self) -> None:
-        """Put one person, from the middle of the largest request, alone and first in line.
+        """Take one person from the middle of the largest request, and send them next, alone.
 
         Bad rows are often neighbours, so this person shows sooner whether everybody is refused.
         """
@@ -61,7 +61,7 @@ class Backlog:
 class RefusedAlike:
     """People who were refused alike, in a row.
 
-    After a few of them the cause is not their rows: sending stops, and they wait like everybody.
+    If there are a few, their rows are not the cause: sending stops, and they wait like everybody.
     """
 
     def __init__(self) -> None:
@@ -77,5 +77,5 @@ class RefusedAlike:
         self._alike.clear()
 
     def everybody(self) -> Sequence[Outcome]:
-        """The refused people, once so many in a row that the cause is not in their rows."""
+        """The refused people if there are IN_A_ROW of them: then their rows are not the cause."""
         return tuple(self._alike) if len(self._alike) >= IN_A_ROW else ()

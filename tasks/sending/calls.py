@@ -12,13 +12,13 @@ from tasks.service.client import Service
 from tasks.service.exchange import Before, Exchange
 from tasks.service.verdict import PROJECT, Verdict, verdict
 
-# People in an old ledger may lack a new field: the service gets the value of an empty cell.
+# A person in an old ledger may lack a new field: then an empty text is sent.
 EMPTY = {name: each.default for name, each in Candidate.model_fields.items() if each.default == ""}
 
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A request that was made, its verdict, and what the service wrote if not all is well."""
+    """What became of a request, and what the service wrote unless the request was done."""
 
     outcome: Outcome
     verdict: Verdict
@@ -28,7 +28,7 @@ class Made:
 
 @dataclass
 class Calls:
-    """The calls of one run. `spec` is its definition, `project` the project's id."""
+    """The calls of one run. `spec` is the campaign's definition, `project` the project's id."""
 
     service: Service
     spec: Mapping[str, Any]

@@ -1,7 +1,7 @@
 """May a request leave now? All requests of a run pass one gate.
 
-It waits out a pause that an answer asked for, and checks the service after an unsure answer. It
-listens for a stop, and knows why a run ends.
+The gate waits while a pause that an answer asked for lasts, and checks the service after an unsure
+answer. It notices when the run is told to stop, and keeps the reason why the run ends.
 """
 
 import asyncio
@@ -18,8 +18,8 @@ from tasks.sending.backlog import IN_A_ROW
 from tasks.service.verdict import Then, Verdict
 
 Words = tuple[str, ...]
-ASKS_AGAIN = timedelta(seconds=5)  # the longest wait for a rate before claiming again
-PAUSES = 10  # so many pauses in a row, asked for by the service, end a run
+ASKS_AGAIN = timedelta(seconds=5)  # the longest wait until the next claim, if a rate is set
+PAUSES = 10  # a run ends when the service asks for this many pauses in a row
 
 
 class How(StrEnum):
@@ -45,7 +45,7 @@ class EndedEarly(CampaignError):
 class Gate:
     """Lets requests leave one after another. Once `ending` is set, nothing leaves any more.
 
-    `probe` asks for the problem list, and raises CampaignError.
+    `probe` asks for the problem list, and raises CampaignError if it does not get it.
     """
 
     def __init__(
@@ -60,8 +60,8 @@ class Gate:
         self._doubt = False
         self._unsure = self._pauses = 0
         self._until: datetime | None = None  # the end of a pause that the service asked for
-        self._next: datetime | None = None  # the next turn at a rate
-        self._abreast: int | None = None  # requests at a time after a pause: one, then more
+        self._next: datetime | None = None  # when the rate allows the next claim
+        self._abreast: int | None = None  # most requests at once after a pause: 1, then more
         self._out = 0
         self._one_at_a_time = asyncio.Lock()
         self._somebody_back = asyncio.Event()
@@ -74,33 +74,33 @@ class Gate:
         hold: Hold | None = None,
         wrote: Words = (),
     ) -> None:
-        """Let nothing more leave. The first reason counts. `wrote`: the service's own words."""
+        """Let no further request leave. The first reason is kept. `wrote`: the service's words."""
         then = then or (self._settle if how is How.UNSURE else self._go_on)
         self.ending = self.ending or EndedEarly(how, what, then, hold, wrote)
         self._ends.set()
 
     def failed(self, error: CampaignError) -> None:
-        """End because the ledger, the lease or the credentials failed."""
+        """End the run because of an error, such as one of ledger, lease or credentials."""
         self.end(How.STOPPED, str(error), error.then or None, wrote=error.service_words)
 
     def raise_its_ending(self) -> None:
-        """Raise EndedEarly, if there is one."""
+        """Raise the ending, if there is one."""
         if self.ending is not None:
             raise self.ending
 
     def project_stays(self, step: Step) -> None:
-        """End because the project was not created, or has no problem."""
+        """End the run: the project was not created, or its problem was not added."""
         how = How.UNSURE if step.state is State.UNSURE else How.STOPPED
         self.end(how, f"To {step.op} the project is {step.state}. {step.why or ''}".strip())
 
     def waits_for(self, answer: ClaimResult) -> bool:
-        """Learn why nothing was claimed. True: claim again later; False: no more of these."""
+        """Note why nothing was claimed. True: claim these steps again later; False: drop them."""
         match answer:
             case Hold(kind=Kind.THROTTLED, until=datetime() as until):
                 self.throttle(until)
                 return True
             case Hold(kind=Kind.RATE, until=datetime() as until):
-                # Wait for the next turn, but not for long: a person may pause it meanwhile.
+                # Claim again soon, even before the turn: a person may pause the campaign meanwhile.
                 self._next = min(until, now() + ASKS_AGAIN)
                 return True
             case Hold():
@@ -113,11 +113,11 @@ class Gate:
         return room and not self._doubt and self._left() <= 0 and not self._stopped()
 
     def recalls(self) -> bool:
-        """Whether a request that was let through must not leave after all, as of now."""
+        """Whether a request that has passed the gate must not leave after all."""
         return self._stopped() or self._doubt or _seconds_to(self._until) > 0
 
     async def enter(self) -> bool:
-        """Wait until a request may leave; the caller then calls `leave`. False: nothing may."""
+        """Wait until a request may leave. True: the caller must call `leave`. False: none may."""
         while not self._stopped():
             if self._doubt:
                 await self._ask_the_service()
@@ -131,17 +131,17 @@ class Gate:
         return False
 
     def leave(self) -> None:
-        """Say that a request that was let through is over, or did not leave."""
+        """Say that a request that has passed the gate is answered, or did not leave."""
         self._out -= 1
         self._somebody_back.set()
         self._somebody_back = asyncio.Event()
 
     def throttle(self, until: datetime) -> None:
-        """Let nothing leave until then."""
+        """Let no request leave until this moment."""
         self._until = max(self._until or until, until)
 
     def heard(self, judged: Verdict, wrote: Words) -> None:
-        """Learn from an answer; call this in the order of answers. `wrote` are its own words."""
+        """Learn from a verdict, in the order of the answers. `wrote`: the service's words."""
         why = judged.why or ""
         if judged.then is Then.PAUSE:
             self._pauses += 1
@@ -165,7 +165,7 @@ class Gate:
             self.end(How.STOPPED, why, wrote=wrote)
 
     async def wait(self, seconds: float) -> None:
-        """Wait this long, or until the run ends."""
+        """Wait this long, or until the run is told to stop or ends."""
         waiting = [asyncio.ensure_future(each.wait()) for each in (self._told, self._ends)]
         try:
             await asyncio.wait(waiting, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
@@ -179,11 +179,11 @@ class Gate:
         return self.ending is not None
 
     def _left(self) -> float:
-        """Seconds until the pause is over, and the next turn at the rate has come."""
+        """Seconds until the pause is over and the rate allows the next claim."""
         return max(_seconds_to(self._until), _seconds_to(self._next))
 
     async def _ask_the_service(self) -> None:
-        """After an unsure answer, ask for the problem list before anything leaves (4.2)."""
+        """After an unsure answer, check the service before anything leaves (interface 4.2)."""
         async with self._one_at_a_time:
             if not self._doubt or self._stopped():
                 return

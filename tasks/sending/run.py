@@ -1,4 +1,4 @@
-"""One run of one campaign, for the flow: `sending` begins it, `everything` shows its calls.
+"""One run of one campaign: `sending` begins it, and `everything` makes its calls.
 
 Each call raises EndedEarly if the run has to end. By then all requests in flight are answered and
 recorded.
@@ -26,7 +26,7 @@ from tasks.sending.calls import Calls
 from tasks.sending.sender import Sender
 from tasks.service.client import Service
 
-BATCHES = 4  # adding is cut into so many, to show progress
+BATCHES = 4  # at most this many tasks add people, which shows progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ async def sending(
     settings: Settings,
     stop: asyncio.Event,
 ) -> AsyncIterator["CampaignRun"]:
-    """Send a campaign whose lease this process holds. Raises if a receipt stops the ledger."""
+    """Begin a run of a campaign whose lease is held. Raises if a receipt stops the ledger."""
     async with Service(settings) as service:
         with running(ledger, lease, campaign_id, settings.invites_per_second) as at_work:
             run = CampaignRun(at_work, service, settings, stop)
@@ -125,7 +125,7 @@ class CampaignRun:
         if (file := self._settings.do_not_contact) is None:
             return
         changed = None
-        with suppress(OSError):  # reading it says what is wrong
+        with suppress(OSError):  # `read_entries` says what is wrong
             changed = Path(file).stat().st_mtime_ns
         if changed is None or changed != self._listed_at:
             try:

@@ -1,7 +1,7 @@
-"""The only place where requests that may change something leave: claim, send, record.
+"""Claim, send and record. Only from here are requests sent that may change something.
 
-A claim is durable before the first byte leaves. A sender records each outcome before it claims
-again, or, with invitations, in one commit with the next claim.
+A claim is durable before the first byte leaves. A sender records each outcome before its next
+claim, or, for invitations, in the same commit as the next claim.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ from tasks.service.verdict import Then
 
 TRIES = 4  # of a request that provably did not leave
 FIRST_WAIT = 0.5  # seconds between two tries, doubled with each
-LATEST = 15.0  # seconds after its claim, no request leaves; connecting takes at most ten
+LATEST = 15.0  # seconds after its claim in which a request may leave; connecting takes up to ten
 COUNTS_SUSPENDED = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 GRACE = 60.0  # seconds that answers still get when a run is cancelled
 
@@ -56,7 +56,7 @@ class Sender:
             with suppress(asyncio.CancelledError):  # a second cancellation ends the wait
                 await asyncio.wait({working}, timeout=GRACE)
             working.cancel()
-            while not working.done():  # nobody may send once the writer has ended
+            while not working.done():  # no sender may outlive the ledger's writer
                 with suppress(asyncio.CancelledError):
                     await asyncio.wait({working})
             raise
@@ -112,7 +112,7 @@ class Sender:
         outcome = made.outcome
         if not look.recalled:
             self.gate.heard(made.verdict, made.wrote)
-            if made.verdict.then is Then.PAUSE:  # first, because other runs must wait, too
+            if made.verdict.then is Then.PAUSE:  # recorded at once: other runs must wait, too
                 await self._throttle(made.verdict.retry_after or 0.0)
             outcome = await self._not_their_fault(claim, made, backlog)
         if not look.recalled and made.verdict.then in (Then.GO_ON, Then.STOP):
@@ -160,7 +160,7 @@ class Sender:
             self.gate.failed(error)
 
     async def _not_their_fault(self, claim: Claim, made: Made, backlog: Backlog) -> Outcome:
-        """After a few people in a row were refused alike, let them wait like everybody else."""
+        """Count people who were refused alike. If there are a few in a row, let them wait."""
         outcome = made.outcome
         if outcome.ids or outcome.state is State.DONE:
             self._refused.somebody_got_through()
@@ -208,6 +208,6 @@ class _LastLook:
 
     @staticmethod
     def _clocks() -> tuple[float, float]:
-        """The loop's clock, which stops while the machine is suspended, and, where the system has
-        one, a clock that goes on."""
+        """Two clocks: the loop's, which stops while the machine is suspended, and one that goes on,
+        if the system has it."""
         return asyncio.get_running_loop().time(), time.clock_gettime(COUNTS_SUSPENDED)

@@ -43,7 +43,7 @@ class Call:
     def request(self, trace: "_Trace") -> httpx.Request:
         """The request as httpx sends it. Raises httpx.InvalidURL."""
         headers = dict(HEADERS)
-        if self.content is not None or self.method == "GET":  # as the interface shows it
+        if self.content is not None or self.method == "GET":  # interface 4.2 has it, too
             headers["content-type"] = "application/json"
         if self.token is not None:
             headers["authorization"] = f"Bearer {self.token.value}"
@@ -59,7 +59,7 @@ class Call:
 class Wire:
     """Makes calls, each on a new connection, through the environment's proxies.
 
-    On a used connection, a late or repeated answer would be taken for the next request's.
+    On a reused connection, a late or repeated answer would be taken for that to the next request.
     `ca_file` is trusted in addition to the usual certificates. Raises BadSettings.
     """
 
@@ -80,7 +80,7 @@ class Wire:
         await self._client.aclose()
 
     async def exchange(self, call: Call) -> Exchange:
-        """Make a call once. Raises only cancellation."""
+        """Make a call once. Raises nothing but CancelledError."""
         seen = Exchange(call.operation, token=call.token.number if call.token else 0)
         try:
             async with asyncio.timeout_at(call.ends):
@@ -93,7 +93,7 @@ class Wire:
 
 
 def trusted(ca_file: Path | None) -> ssl.SSLContext:
-    """The usual certificates, and those in a file. Raises BadSettings."""
+    """What TLS trusts: the usual certificates, and those in a file. Raises BadSettings."""
     try:
         context = httpx.create_ssl_context()
         if ca_file is not None:
@@ -143,7 +143,7 @@ class _Trace:
                 if why := _tls_reason(info["exception"]):
                     self._seen.error, self._seen.fatal = why, True
             case "send_request_headers.started":
-                # The request for a proxy's tunnel contains nothing of the call.
+                # A CONNECT, which asks a proxy for a tunnel, contains nothing of the call.
                 self._to_proxy = info["request"].method == b"CONNECT"
                 if not self._to_proxy:
                     await self._leave()
@@ -152,17 +152,17 @@ class _Trace:
             case "send_request_body.complete":
                 self._seen.phase = Phase.SENT
             case "send_request_headers.failed" | "send_request_body.failed":
-                self._seen.cut_short = True  # an answer may come all the same
+                self._seen.cut_short = True  # an answer may still come
             case "receive_response_headers.complete":
                 self._seen.phase = Phase.ANSWERED
                 self._seen.status = info["return_value"][1]
 
     async def _leave(self) -> None:
-        """Let the request begin, or end the exchange: not one byte has left yet."""
+        """Let the first byte of the request leave, or end the exchange before it leaves."""
         if self._before is not None:
             try:
                 await self._before()
-            except Exception:  # noqa: BLE001 - the hook has the reason
+            except Exception:  # noqa: BLE001 - the hook keeps the reason
                 _end(self._seen, "the request was held back", fatal=True)
         if await _spoke_first(self._stream):
             _end(self._seen, "the service spoke, or hung up, before it was asked")
@@ -170,12 +170,12 @@ class _Trace:
 
 
 async def _spoke_first(stream: Any) -> bool:
-    """Whether something arrived on a connection, or it was closed, before the request."""
+    """Whether the other end sent something, or closed the connection, before the request."""
     readable: bool = stream.get_extra_info("is_readable")
     if stream.get_extra_info("ssl_object") is None:
         return readable
-    # What is readable may be a message of TLS and no answer. A read takes such messages in; it may
-    # time out before it comes to an answer behind them, so there is a second read.
+    # Readable bytes may belong to TLS and not to an answer. The first read takes them in, and may
+    # time out before it reaches an answer behind them: hence a second read.
     for _ in range(2 if readable else 1):
         with suppress(httpcore.ReadTimeout):
             try:
@@ -201,7 +201,7 @@ def _reason(error: Exception, phase: Phase) -> tuple[str, bool]:
 
 
 def _tls_reason(error: BaseException) -> str | None:
-    """Say what is wrong with a certificate; None if the connection failed."""
+    """Say why TLS failed; None if the connection failed for another reason."""
     cause: BaseException | None = error
     while cause is not None and not isinstance(cause, ssl.SSLError):
         cause = cause.__cause__ or cause.__context__
@@ -216,7 +216,7 @@ HEADERS = {
     "user-agent": "hiring-campaigns",
     "connection": "close",
 }
-# Connecting ends long before the call's deadline, which leaves time for another try.
+# Connecting fails long before a call's deadline, so that the request is soon tried again.
 TIMEOUTS = {"connect": 10.0, "read": None, "write": None, "pool": None}
 TLS_SECONDS = 0.002  # enough to read what has arrived
 LARGEST = 8 * 2**20
