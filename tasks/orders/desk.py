@@ -124,7 +124,7 @@ class Desk:
                 raise HTTPException(409, f"this person was withdrawn; first type  {typed}")
 
     def _withdrawn(self, key: str, email: str, by: By) -> bool:
-        """Withdraw a person; False if the ledger has nobody there. Raises NotDecided."""
+        """Withdraw a person; False if the ledger does not know them. Raises NotDecided."""
         with suppress(NoSuchCampaign), deciding(key) as (session, campaign):
             email1, state = _invitation(session, campaign, email)
             if state not in (None, State.GIVEN_UP):
@@ -134,7 +134,7 @@ class Desk:
 
 
 def _invitation(session: Session, campaign: Campaign, email: str) -> tuple[str, State | None]:
-    """Somebody's address as it is now, and where their invitation stands (None: nobody)."""
+    """A person's address as it is now, and the state of their invitation; None: no such person."""
     person = known_person(session, campaign.id, email)
     while person and person.became:  # the address was corrected
         person = session.get(Person, person.became)
@@ -163,7 +163,7 @@ def application(desk: Desk) -> Starlette:
             wrong = (": ".join(map(str, (*e["loc"], e["msg"]))) for e in no.errors())
             wanted = f"wanted a JSON object of {', '.join(fields)}; {'; '.join(wrong)}"
             return JSONResponse({"error": wanted}, 422)
-        except Exception as error:  # noqa: BLE001 - no trace shows a person
+        except Exception as error:  # noqa: BLE001 - a traceback would show a person
             why = error.mistakes[0] if isinstance(error, BadInput) else type(error).__name__
             print(failed := f"the desk failed ({why})", file=sys.stderr, flush=True)
             return JSONResponse({"error": failed}, 503)
@@ -179,7 +179,7 @@ def _check(table: Path, order: dict[str, str], others: Iterable[dict[str, str]])
     if (definition := who_reads(table)) is None:
         raise HTTPException(404, f"no definition here has  candidates: {{file: {table.name}}}")
     with TemporaryDirectory() as aside:
-        # With a second row, which is withdrawn: the definition must leave such rows out.
+        # A second row is withdrawn: the definition must leave it out.
         write(one := Path(aside, table.name), {"": order, "out": order | {"withdrawn": "yes"}})
         try:
             read = read_campaign(definition, at=one)

@@ -1,6 +1,6 @@
 """Write files for people: as a whole, remembered as ours, and harmless to open.
 
-Their texts come from other people, so no text may become a formula, a tag or a script.
+The texts in them come from other people, so none may become a formula, a tag or a script.
 """
 
 import csv
@@ -50,10 +50,10 @@ def replace_file(path: Path, content: bytes, mode: int = OWN) -> None:
 
 
 def as_csv(rows: Iterable[Sequence[object]], delimiter: str = ",") -> bytes:
-    """Write a CSV that spreadsheets and our own reader read alike, and that calculates nothing.
+    """Write a CSV that spreadsheets and our own reader read alike, and that has no formula.
 
-    Every text is quoted, because spreadsheets may split at semicolons. It begins with a byte-order
-    mark, without which Excel does not recognise UTF-8.
+    Every text is quoted, because spreadsheets may split at semicolons. The file begins with a
+    byte-order mark, because Excel does not recognise UTF-8 without one.
     """
     text = StringIO(newline="")
     writer = csv.writer(
@@ -132,9 +132,9 @@ def _visible(value: object, keep: str = "") -> object:
     )
 
 
-# Spreadsheets take texts that begin so for formulas; some signs are full-width.
+# Spreadsheets take a text that begins with one of these for a formula; four are full-width.
 CALCULATES = (*"=+-@\t\r\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
-# Texts that begin so and calculate nothing: a number, a telephone number, a dash.
+# Texts that begin like a formula and are none: a number, a telephone number, a dash.
 NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)?|\+\d[\d ]*|[+-]+")
 MOST_LINKS = 65_000  # Excel opens no sheet with more than 65,530 links
 LONG_NUMBER = 10**15  # a spreadsheet keeps fifteen digits of a number

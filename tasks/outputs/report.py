@@ -21,8 +21,7 @@ ShowAddress = Callable[[str], str]
 StoryLine = tuple[datetime, str, str]
 """One event: when, what, and what the service or a person wrote about it."""
 Story = tuple[str, bool, Sequence[Event]]
-"""A person or the project with an unknown result: who, whether it still is unknown, all events.
-"""
+"""A person or project whose result was unknown: who, whether it still is, and all events."""
 
 
 def report_of(session: Session, campaign: Campaign, *, names: bool = False) -> bytes:

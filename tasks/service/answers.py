@@ -38,7 +38,7 @@ def is_page(body: bytes) -> bool:
     """Whether this is markup: it begins with <, or has a page's tag and is not JSON."""
     for mark in (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
         body = body.removeprefix(mark)
-    begins = body.lstrip(b" \t\r\n\f\v\0").startswith(b"<")  # a NUL: UTF-16
+    begins = body.lstrip(b" \t\r\n\f\v\0").startswith(b"<")  # UTF-16 has NULs
     return begins or (bool(_TAG.search(body)) and parsed(body) is None)
 
 
@@ -53,9 +53,9 @@ def read_id(value: object) -> int | None:
 def match_people(answer: Any, sent: Sequence[CandidateRow]) -> tuple[dict[str, int], bool]:
     """Match ids in an answer to the people who were sent, by email key (interface 4.5).
 
-    Addresses match, never positions. If a person has two ids, or two people one id, none of them
-    gets an id, because somebody might get another's invitation. The same goes for an address with
-    another name, or with a no. Also returns whether the answer names people who were not sent.
+    People match by address, never by position. If a person has two ids, or two people one id, none
+    of them gets an id, because somebody might get another's invitation. An address with another
+    name, or with a no, gets none either. Also returns whether the answer names other people.
     """
     own = {email_key(str(row["email1"])): row for row in sent}
     ids: dict[str, set[int]] = {}
@@ -109,8 +109,8 @@ def says_no(answer: Any) -> bool:
 
 
 def is_plain_yes(body: bytes) -> bool:
-    """Whether a body that is not needed says yes: it is empty, one word, a few words that mean yes,
-    or JSON in which nothing says no."""
+    """Whether a body that has to bring no id says yes: it is empty, one word, a few words that mean
+    yes, or JSON, and nothing in it says no."""
     if (answer := parsed(body)) is not None:
         return not says_no(answer)
     text = body.decode(errors="replace").strip()
@@ -154,7 +154,7 @@ def everything(answer: Any) -> Iterator[tuple[str, Any]]:
                 left += [(within + field, each)] if said else []
 
 
-LONGEST = 2_000  # more characters of a text count as a no
+LONGEST = 2_000  # a text with more characters counts as a no
 OF_A_PERSON = frozenset(Candidate.model_fields)
 _SENT = {"sent", "delivered", "accepted", "invited"}
 _TELLING = {"status", "message", "messages", "msg", "detail", "details", "reason", "errmsg"}

@@ -1,6 +1,6 @@
 """Access tokens: fetched once, shared by all requests, renewed in time (interface 4.1, 5).
 
-Also repeats calls that change nothing. Calls that change something are never repeated here.
+`tried` repeats calls, and is only for those that change nothing at the service.
 """
 
 import asyncio
@@ -93,7 +93,7 @@ def _wait(error: Exception) -> bool | float:
         return False
     header = error.args[0].headers.get("retry-after")
     wait = retry_after(header)
-    # The service's own wait is kept, or, if it is longer than LONGEST_WAIT, the call fails.
+    # Wait as long as the service asks. If that is longer than LONGEST_WAIT, do not try again.
     return (wait if wait <= LONGEST_WAIT else False) if header else True
 
 
@@ -113,7 +113,7 @@ def _token(seen: Exchange) -> tuple[str, float]:
 
 
 LONGEST_MARGIN = 60.0
-UNTOLD_LIFETIME = 300.0  # for a missing or odd expires_in; a 401 renews a token, too
+UNTOLD_LIFETIME = 300.0  # if expires_in is missing or odd; a 401 renews a token, too
 LONGEST_WAIT = 5.0
 PASSING = frozenset({408, 421, 425, 429, 500, 502, 503, 504})
 # One log line for each try would hide how the call ended.

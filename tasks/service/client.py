@@ -1,4 +1,4 @@
-"""A client of the assessment service: five calls. Those that change something are made once."""
+"""A client of the assessment service: five calls. A call that changes something is made once."""
 
 import asyncio
 import json
@@ -47,7 +47,7 @@ class Service:
         await self._tokens.renew(used)
 
     async def problems(self) -> list[ServiceProblem]:
-        """List the problems (interface 4.2); tries again if that can help.
+        """List the problems (interface 4.2). Asks again if that can help.
 
         If it returns, token and API work. Raises Unreachable, CredentialsRefused, NotTheService.
         """
@@ -133,4 +133,4 @@ def _json(body: object) -> bytes:
     return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-TOKEN_SECONDS = 10.0  # one try to get a token; a call waits for it within its own deadline
+TOKEN_SECONDS = 10.0  # for one try to get a token; a call's own deadline includes it

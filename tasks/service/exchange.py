@@ -21,7 +21,7 @@ class Phase(IntEnum):
 
 @dataclass(slots=True)
 class Exchange:
-    """One request and its answer, filled in as they happen, and final once the exchange has ended.
+    """One request and its answer, filled in as they happen; final once the exchange has ended.
 
     The repr shows no body, because an answer may repeat names and addresses.
 

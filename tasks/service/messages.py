@@ -50,7 +50,7 @@ def masked(address: str) -> str:
 
 
 LOOKED_AT = 65_536  # bytes of a body
-KEPT = 4 * LONGEST  # characters, from which secrets are then removed
+KEPT = 4 * LONGEST  # characters that are kept while secrets are removed
 PARTS = 20  # the most texts of one answer
 PLAIN = ("", "error", "errors", "message", "messages", "msg", "detail", "details", "title", "loc")
 REMOVED = "[removed]"

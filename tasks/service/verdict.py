@@ -25,16 +25,16 @@ from tasks.service.answers import (
 from tasks.service.exchange import Exchange, Phase
 
 PROJECT = "project"
-"""The key of a created project's id in `Verdict.ids`; ids of people have their email keys."""
+"""The key of a new project's id in `Verdict.ids`; the key of a person's id is their email key."""
 
 
 class Then(StrEnum):
     """What the sender does next."""
 
     GO_ON = "go on"  # with other requests; a few REFUSED or UNSURE in a row end the run
-    RETRY = "retry"  # the same request again, a few times, with backoff
-    RENEW = "renew"  # one new token for all requests, then the same once more
-    SPLIT = "split"  # send the two halves of the rows
+    RETRY = "retry"  # send the same request again, a few times, with backoff
+    RENEW = "renew"  # get one new token for all requests, then send this one again
+    SPLIT = "split"  # send each half of the rows
     PAUSE = "pause"  # nothing leaves for `retry_after` seconds; what is WAITING is sent again
     STOP = "stop"  # end this run
 
@@ -65,8 +65,8 @@ def verdict(
     """Say what a finished exchange proves, by the phase it reached and its status.
 
     `sent` has the rows of an add, else nothing. `before` has the statuses of earlier refusals of
-    the same request (operation and people), over all runs. An HTTP date in Retry-After is measured
-    from `now`, which is aware.
+    the same request (operation and people), over all runs. A date in Retry-After is measured from
+    `now`, which has a timezone.
     """
     if seen.status is None:
         return _unanswered(op, seen)
@@ -78,7 +78,7 @@ def verdict(
     judged = _said_no(op, sent, seen, seen.status, before, now)
     if judged.state is State.UNSURE or judged.then is Then.SPLIT or len(before) < BELIEVED:
         return judged
-    # A service may do what it says it refuses: each repetition would send an email.
+    # A service may do what it says it refuses. Then each repetition would send an email.
     then = _DOUBTED.get(judged.then, judged.then)
     what = f"The same request was refused before, and again (status {seen.status})"
     return Verdict(State.UNSURE, then, f"{what}: {_maybe(op)}.", retry_after=judged.retry_after)
@@ -193,8 +193,8 @@ def _refused(op: Op, status: int, then: Then = Then.GO_ON) -> Verdict:
 
 
 def retry_after(header: str | None, now: datetime | None = None) -> float:
-    """Read a Retry-After header (RFC 9110, 10.2.3), numbers or an HTTP date, as 1 to LONGEST
-    seconds: 5 without a header, LONGEST for an unclear one.
+    """The seconds in a Retry-After header (RFC 9110, 10.2.3), which has numbers or an HTTP date: at
+    least 1, at most LONGEST. Without a header 5, for an unclear one LONGEST.
     """
     text = (header or "").strip()
     try:
@@ -212,5 +212,5 @@ def retry_after(header: str | None, now: datetime | None = None) -> float:
 
 STOP = Then.STOP
 LONGEST = 600.0  # seconds of a pause
-BELIEVED = 2  # refusals of the same request, over all runs
+BELIEVED = 2  # so many refusals of the same request, over all runs
 _DOUBTED = {Then.RETRY: Then.GO_ON, Then.RENEW: STOP}

@@ -26,7 +26,7 @@ def local_copy(key: str, spec: PeopleTable, file: Path, *, kept: bool) -> Path:
 
 
 def folder_of(here: Settings) -> Path:
-    """The folder of the copies: beside the ledger, or in our home if it is on a server."""
+    """The folder of the copies: beside the ledger, or in `home` if the ledger is on a server."""
     ledger = make_url(here.database_url)
     path = Path(ledger.database or "") if ledger.drivername == "sqlite" else home() / "data/server"
     return path.with_name(f"{path.name}.fetched")
