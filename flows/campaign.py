@@ -1,4 +1,4 @@
-"""The flow of one campaign: its body is the process."""
+"""The flow that sends one campaign: `send` has its steps in order."""
 
 import asyncio
 import sys
@@ -35,10 +35,10 @@ from tasks.sending.gate import EndedEarly
 from tasks.sending.run import sending
 from tasks.sources.reading import fetch_campaign
 
-typed_endings: list[Ending] = []  # for the command: Prefect may not keep all of it
+typed_endings: list[Ending] = []  # for the command `run`: Prefect may not keep all of an Ending
 LOOKS_AGAIN = 1.0  # seconds between two tries to take a lease that another process holds
-A_WHILE = timedelta(minutes=1)  # how long a run waits that found another process at work
-# Seconds that a run waits for further orders each time, and after which it ends all the same.
+A_WHILE = timedelta(minutes=1)  # the wait of a run that found another process at work
+# Seconds: how long a run waits for one more order, and when it ends though orders still come.
 COLLECTS, STAYS = 10.0, 300.0
 
 
@@ -77,19 +77,19 @@ async def run_campaign(
     if is_typed():
         typed_endings.append(ending)
         return ending.state()
-    if ending.kind is End.INTERRUPTED:  # its own time puts it before later runs
+    if ending.kind is End.INTERRUPTED:  # at its own time, so before later runs
         await go_on_later(str(ending), flow_run.scheduled_start_time)
     if ending.kind is End.ELSEWHERE:
         await go_on_later(str(ending), now() + A_WHILE)
     if ending.until is not None:
-        await begin_another(ending.until)  # this one ends, and shows why
+        await begin_another(ending.until)  # this run ends, and shows why
     return ending.state()
 
 
 async def send_what_comes(
     file: Path, campaign: str | None, digest: str | None, allowed: Allowed, stop: asyncio.Event
 ) -> Ending:
-    """Send a file, and again while orders come in: to begin a new run for them takes much longer.
+    """Send a file, and again while orders come in: a new run for them would take much longer.
 
     It ends after STAYS seconds, so that other campaigns have their turn. Raises CampaignError.
     """
@@ -129,7 +129,7 @@ async def send(
             if by_title:
                 await preflight(plan.key, ledger, settings)
                 plan = refreshed(plan, read, ledger, allowed.who)
-            if plan.holds or plan.nothing_due:  # then no request is made
+            if plan.holds or plan.nothing_due:  # so no request is made
                 return ended(ledger, plan)
             if not by_title:
                 await preflight(plan.key, ledger, settings)
@@ -143,7 +143,7 @@ async def send(
                         await invite_part(run, part)
                     run.gate.raise_its_ending()
             except EndedEarly as early:
-                if early.hold is not None and early.hold.kind is Kind.APPROVAL:  # it is void
+                if early.hold is not None and early.hold.kind is Kind.APPROVAL:  # approval is void
                     return ended(ledger, refreshed(plan, read, ledger, allowed.who))
                 return ended(ledger, plan, early)
             return ended(ledger, plan)
@@ -151,7 +151,7 @@ async def send(
 
 @asynccontextmanager
 async def holding_lease(ledger: Ledger, key: str, stop: asyncio.Event) -> AsyncIterator[Lease]:
-    """Hold the lease of a campaign. Raises AtWork; a run that was typed says so, and waits."""
+    """Hold a campaign's lease. If it is taken, a typed run waits for it; others raise AtWork."""
     held, waits = None, False
     with ExitStack() as stack:
         while held is None:

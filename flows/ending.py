@@ -105,7 +105,7 @@ def ended(ledger: Ledger, plan: Plan, early: EndedEarly | None = None) -> Ending
         held = holds(session, campaign)
         found = summary(session, plan.key, held)
         needed = list(needs(session, plan.key, held))
-        # The newest doubt identifies a situation: to settle an older one makes no new one.
+        # The newest doubt identifies a situation: settling an older doubt makes no new situation.
         unsure = [str(doubt.part_id) for doubt in doubts(session, campaign.id)][-1:]
         far = so_far(found, "invited" if invites_of(campaign).send else "added")
     if early is not None and early.how is not How.HELD:
@@ -173,8 +173,8 @@ def _needed(
     unsure: list[str],
     waits: Hold | None,
 ) -> Ending:
-    """The ending if all was sent that may be, and somebody has to look at some people."""
-    known = needed[0].kind in far  # unless the project needs somebody
+    """The ending if everything that may be sent was sent, and a person has to look at somebody."""
+    known = needed[0].kind in far  # else the project needs somebody
     sentence = f"{far}." if known else f"{far}, {needed[0].kind}."
     if waits is not None:
         sentence += f" The others wait: {waits.why}."

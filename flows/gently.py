@@ -1,4 +1,4 @@
-"""How a process is told to stop, and a wrapper in which Prefect's worker stops without harm.
+"""How a process notices that it is to stop, and a wrapper that stops Prefect's worker gently.
 
 `python -P -m flows.gently COMMAND…` runs a worker. By itself `prefect worker` ends its runs with
 SIGKILL when it is told to stop, which leaves the requests in flight unsure.
@@ -38,7 +38,7 @@ async def stop_on_signal() -> AsyncIterator[asyncio.Event]:
 
 
 async def happens_within(seconds: float, event: asyncio.Event) -> bool:
-    """Wait for an event, so many seconds at most; says whether it is set."""
+    """Wait for an event, at most this many seconds. Returns whether it is set."""
     with suppress(TimeoutError):
         await asyncio.wait_for(event.wait(), seconds)
     return event.is_set()
@@ -49,7 +49,7 @@ def main(words: list[str]) -> int:
     heard: list[int] = []  # the signals that came
     for number in STOP_SIGNALS:
         signal.signal(number, lambda number, _: heard.append(number))
-    parent = os.getppid()  # once whoever started this process is gone, it stops as well
+    parent = os.getppid()  # if the parent is gone, this process stops as well
     worker = subprocess.Popen(words, start_new_session=True)  # noqa: S603 - Prefect's own
     while worker.poll() is None and not heard and parent == os.getppid():
         time.sleep(0.1)

@@ -1,4 +1,4 @@
-"""What `campaign new` writes: a definition to fill in, whose placeholders `check` refuses."""
+"""What `campaign new` writes: a definition to fill in. `check` refuses its placeholders."""
 
 import json
 import os
@@ -41,10 +41,10 @@ def write_definition(
     *,
     force: bool = False,
 ) -> None:
-    """Write a definition, `.yaml` or `.xlsx`; if there is an export, it reads its people there.
+    """Write a definition, `.yaml` or `.xlsx`. With an `export`, it reads its people from there.
 
-    Its key comes from its name. Raises BadInput if the export cannot be read or another definition
-    reads it, NotOurs if the file exists.
+    The key comes from the file's name. Raises BadInput if the export cannot be read or another
+    definition reads it, NotOurs if the file exists.
     """
     suffix = path.suffix.lower()
     if suffix not in {*YAML, ".xlsx"}:
@@ -72,7 +72,7 @@ def write_each(
     *,
     force: bool = False,
 ) -> list[Path]:
-    """Write a definition for each value of a column; it keeps the people who have this value.
+    """Write a definition for each value of a column. Each invites the people with its value.
 
     Raises what `write_definition` raises, before anything is written.
     """
@@ -119,7 +119,7 @@ def _refuse_second(export: Path, table: Table, folder: Path, *, force: bool) -> 
 
 
 def _text(path: Path, table: Table | None, where: dict[str, list[str]]) -> str:
-    """The text of a definition; of a table it reads the people whom `where` keeps."""
+    """The text of a definition. If it reads a table, `where` says which people it keeps."""
     people = PEOPLE
     if table:
         named = os.path.relpath(table.grid.file.resolve(), path.resolve().parent)
@@ -220,12 +220,12 @@ def _write(sheet: Any, row: int, cells: Iterable[str]) -> None:
     for column, text in enumerate(cells, start=1):
         if text:
             cell = sheet.cell(row, column, text)
-            # A text, even if it begins with =: no program makes a number or a date of it.
+            # Kept as text, even if it begins with =; no program makes a number or a date of it.
             cell.data_type, cell.number_format = "s", "@"
 
 
 def _help(name: str) -> str:
-    """What a field means: the line below it in the model."""
+    """What a field means: the text below the field in its model."""
     if name.startswith("where."):
         return "The values to keep, with semicolons between; a lone ; keeps the empty cells."
     of_table = f"candidates.table.{name}"

@@ -1,7 +1,7 @@
 """Messages to CAMPAIGN_NOTIFY_URL: each situation that needs a person is told once.
 
 The key of a notice is its situation (campaign, kind of ending, fingerprint), however many runs
-meet it. reconcile.py tells again what no address has taken yet.
+meet it. reconcile.py sends again what the address has not taken yet.
 """
 
 import asyncio
@@ -22,18 +22,18 @@ from data.store.ledger import Ledger
 from data.store.tables import Notice, now
 from flows.ending import End, Ending
 
-PATIENCE = 20.0  # seconds in which an address has to take a message
-TELLING = "notices to tell"  # names a lease; no key of a campaign has spaces
+PATIENCE = 20.0  # seconds in which the address has to take a message
+TELLING = "notices to tell"  # the name of a lease; no campaign's key has spaces
 
-# These log addresses and passwords. A filter stays, though Prefect's settings change their level.
+# These loggers log addresses and passwords. Prefect resets their levels, but not their filters.
 for _name in ("apprise", "httpx", "websockets.client"):
     logging.getLogger(_name).addFilter(lambda record: record.levelno >= logging.CRITICAL)
 
 
 def note_situation(ending: Ending, *, typed: bool = False) -> None:
-    """Write a notice of how a run ended, if it needs a person who did not type the run.
+    """Write a notice of how a run ended, if that needs a person and nobody typed the run.
 
-    A run that needs nobody ends the campaign's situations: if one comes again, it is told again.
+    A run that needs nobody ends the campaign's situations. One that comes again is told again.
     """
     with Ledger.open(settings().database_url, migrate=typed) as ledger, ledger.writing() as session:
         if ending.kind.needs_a_person and not typed:
@@ -45,7 +45,7 @@ def note_situation(ending: Ending, *, typed: bool = False) -> None:
 
 
 def add_notice(session: Session, key: str, text: str) -> bool:
-    """Write a notice, unless its situation has one; says whether it is new."""
+    """Write a notice, unless its situation has one. Returns whether it is new."""
     is_new = session.get(Notice, key) is None
     if is_new:
         session.add(Notice(key=key, text=printable(text)))
@@ -53,7 +53,7 @@ def add_notice(session: Session, key: str, text: str) -> bool:
 
 
 async def tell(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> None:
-    """Send the notices that wait. Prefect calls it when a run fails; typed ones tell nobody."""
+    """Send the notices that wait. Prefect calls this when a run fails; a typed run sends none."""
     del flow, state
     if flow_run.deployment_id is None:
         return
@@ -62,14 +62,14 @@ async def tell(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> No
 
 
 async def tell_waiting(ledger: Ledger) -> bool:
-    """Send the notices that wait, in one process at a time; says whether all of them went out."""
+    """Send the notices that wait, in one process at a time. Returns whether all were sent."""
     try:
         await asyncio.to_thread(_tell_waiting, ledger)
         return True
     except AtWork:  # another process sends them
         return False
     except Exception as error:  # noqa: BLE001 - addresses fail in ways of their own
-        # Its class alone: its message may contain the address, which is a secret.
+        # Only the class of the error: its message may contain the address, which is a secret.
         get_logger("campaign").warning("No notice could be sent yet (%s).", type(error).__name__)
         return False
 
@@ -80,12 +80,12 @@ def _tell_waiting(ledger: Ledger) -> None:
         return
     failed: dict[str, Exception] = {}
     with lease(ledger, TELLING):
-        # Other processes may write notices meanwhile: they leave them to this one.
+        # Other processes may write notices meanwhile, and leave it to this one to send them.
         while left := [each for each in _waiting(ledger) if each.key not in failed]:
             notice = left[0]
             try:
                 asyncio.run(asyncio.wait_for(_send(url, notice.text), PATIENCE))
-            except TimeoutError:  # each of the others would take as long
+            except TimeoutError:  # each of the other notices would take as long
                 raise
             except Exception as error:  # noqa: BLE001 - the others may still be told
                 failed[notice.key] = error

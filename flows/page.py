@@ -1,6 +1,6 @@
 """What Prefect's pages show of a campaign: a markdown page, the tags of its runs, and events.
 
-Prefect keeps what it shows, so a person is a masked address, and no typed reason is shown.
+Prefect keeps what it shows, so people appear as masked addresses, and no typed reason is shown.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ from tasks.status import in_words, status_of
 PATIENCE = 10.0  # seconds in which Prefect's server has to take a page, or a tag
 SHOWN = 50  # rows of a table
 TAGS = [kind.tag for kind in End]
-SOLVE = (End.DONE, End.NOT_YET)  # after these nobody is needed for an earlier run either
+SOLVE = (End.DONE, End.NOT_YET)  # after these, earlier runs need nobody any more
 
 
 def artifact_key(campaign: str) -> str:
@@ -76,7 +76,7 @@ def _next_step(ending: Ending, forms: Mapping[str, str]) -> Iterable[str]:
             f"To answer, fill in the form {_form('approve', forms)}; the code of the plan is in "
             "the sentence above, or `pilot` for the pilot's email. Or type:"
         )
-    if next_step:  # a command is a block of code, in which nothing has power
+    if next_step:  # a command becomes a block of code, so it needs no `text`
         yield f"    {next_step}" if next_step.startswith("campaign ") else text(next_step)
 
 
@@ -144,7 +144,7 @@ async def _publish(whole: Mapping[str, Any], open_: Sequence[Doubt], ending: End
         says = text(ending.first_line)
         number = await acreate_markdown_artifact(page, key=key, description=says)
     address = f"{PREFECT_UI_URL.value()}/artifacts/artifact/{number}"
-    get_run_logger().info("Its campaign's page: %s", address)  # which Prefect shows as a link
+    get_run_logger().info("Its campaign's page: %s", address)  # shown as a link
 
 
 async def _forms(client: PrefectClient, ending: Ending) -> dict[str, str]:
@@ -162,7 +162,7 @@ async def _forms(client: PrefectClient, ending: Ending) -> dict[str, str]:
 
 
 async def announce(ending: Ending, counts: Mapping[str, int]) -> None:
-    """Emit an event of how a run ended, and set its tag. What it solved loses its own."""
+    """Emit an event of how a run ended, and set its tag. Runs that it solved lose their tags."""
     of = f"campaign.{ending.key}"
     with suppress(Exception):  # if the server is away, the state of the run says it later
         emit_event(
@@ -180,7 +180,7 @@ async def announce(ending: Ending, counts: Mapping[str, int]) -> None:
 
 
 async def tag(client: PrefectClient, run: Any, kind: End | None) -> None:
-    """Give a run the tag of this kind of ending, if it needs a person, and no other of ours."""
+    """Give a run the tag of this ending, if it needs a person, and take our other tags away."""
     tags = [tag for tag in run.tags if tag not in TAGS]
     tags += [kind.tag] if kind is not None and kind.needs_a_person else []
     if run.id and tags != run.tags:

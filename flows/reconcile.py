@@ -1,7 +1,7 @@
 """What `campaign up` does beside Prefect's worker, every few seconds.
 
-Runs are looked after (recovery.py), files that are new or changed in the folder are run, and
-notices that could not be told are told. An idle installation writes nothing.
+It looks after runs (recovery.py), runs files that are new or changed in the folder, and sends
+notices that could not be sent before. An idle installation writes nothing.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ from flows.recovery import Runs, say_again, stops_no_other, tidy
 from flows.runs import run_now
 
 EVERY = 5.0  # seconds between two looks
-TELLS_AGAIN = 60.0  # seconds until a notice that no address took is sent again
+TELLS_AGAIN = 60.0  # seconds until a notice that the address did not take is sent again
 LOOKS = (deploy_forms, tidy, say_again)
 Stats = dict[Path, tuple[int, int, int]]
 
@@ -56,14 +56,14 @@ class Watched:
 
     def __init__(self, folder: Path, ledger: Ledger, say: Callable[[str], None]) -> None:
         self._folder, self._ledger, self._say = folder.resolve(), ledger, say
-        self._tables: set[Path] = set()  # that definitions read, in whatever folder
+        self._tables: set[Path] = set()  # those that definitions read, in any folder
         self._seen: Stats = {}
         self._read: Stats | None = None
 
     async def run_what_is_new(self, client: PrefectClient) -> None:
-        """Read the folder again once files have changed, and were the same at two looks.
+        """Read the folder again if files have changed, and are at rest between two looks.
 
-        An error of one file is raised after the others had their turn.
+        An error in one file is raised after the other files had their turn.
         """
         before, self._seen = self._seen, await asyncio.to_thread(self._stats)
         moved = [file.name for file, _ in before.items() ^ self._seen.items()]
@@ -89,7 +89,7 @@ class Watched:
         key, scheduled = None, False
         try:
             campaign = await asyncio.to_thread(read_campaign, file)
-        except Exception as error:  # noqa: BLE001 - its run says so, and it stops no other file
+        except Exception as error:  # noqa: BLE001 - its run says so; other files go on
             trace = _trace([*map(str, error.mistakes)] if isinstance(error, BadInput) else [error])
             with suppress(Exception):
                 key = key_of(file)
@@ -101,7 +101,7 @@ class Watched:
             seen = session.get(SeenFile, str(file))
         if seen is not None and seen.trace == trace:
             return key
-        # If its deployment is off, it is run once that is on and the folder changes.
+        # If its deployment is paused, it is run when the folder changes after the pause.
         if scheduled or await run_now(client, file, key):
             with self._ledger.writing() as session:
                 session.merge(SeenFile(path=str(file), trace=trace, at=now()))

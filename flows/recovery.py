@@ -34,10 +34,10 @@ from flows.page import SOLVE, announce, tag
 from flows.runs import CAMPAIGN, named
 
 QUIET = 45.0  # seconds after which a run without a lease, or without its worker, is dead
-TRIES = 6  # times that a run begins again though nothing was sent since
-OUR_WORKERS = f"{socket.gethostname()} "  # begins the name of a worker of `campaign up` here
+TRIES = 6  # times that a run begins again, if none of them sends anything
+OUR_WORKERS = f"{socket.gethostname()} "  # the prefix of names of `campaign up`'s workers
 RECENT = timedelta(days=30)  # a run that crashed earlier does not begin again
-A_WHILE = timedelta(minutes=5)  # after its end, in which the message and tag of a run are repaired
+A_WHILE = timedelta(minutes=5)  # after its end, a run's message and tag are repaired for this long
 # What Prefect's message begins with if a signal ended a run.
 BY_SIGNAL = ("Execution was cancelled", "Execution was aborted")
 OVERWRITTEN = "Flow run was cancelled successfully."  # what Prefect's worker writes over ours
@@ -59,10 +59,10 @@ class Runs:
 
     async def go_on(self, client: PrefectClient) -> None:
         """Have each run that is dead begin again, or say why it does not."""
-        since, self._gone_since = self._gone_since, {}  # if a look fails, all wait anew
+        since, self._gone_since = self._gone_since, {}  # if this look fails, all wait anew
         here, looked = await asyncio.to_thread(_here), time.monotonic()
         at_work = await _read(client, "PENDING", "RUNNING", "CANCELLING")
-        # Chosen by when they crashed: a run may have been created weeks before.
+        # Selected by the time of the crash: a run may have been created weeks before.
         crashed = await _read(client, "CRASHED", within=RECENT)
         failed: list[Exception] = []
         for run in (*at_work, *crashed):
@@ -83,7 +83,7 @@ class Runs:
 
     async def _end(self, client: PrefectClient, run: FlowRun, ending: Ending | None = None) -> None:
         """Have a dead run begin again, or give it its ending."""
-        # Its own time, so that it comes before runs that were due later.
+        # The run keeps its own time, so that it comes before runs that were due later.
         first = run.expected_start_time
         state: State[Any] = AwaitingRetry(message=GOES_ON, scheduled_time=first)
         if run.state is not None and run.state.is_cancelling():  # its worker is gone, too
@@ -107,7 +107,7 @@ class Runs:
         return Ending(_key_of(run) or run.name, End.STOPPED, GONE, typed)
 
     async def _is_at_work(self, client: PrefectClient, run: FlowRun, here: set[str]) -> bool:
-        """Whether the process of a run lives, or its worker, while it is Pending."""
+        """Whether the process of a run is alive; for a Pending run, whether its worker is."""
         waits, worker = run.state is not None and run.state.is_pending(), _worker_of(run)
         if str(run.id) in here or (waits and worker in here):
             return True
@@ -123,7 +123,7 @@ class Runs:
 async def tidy(client: PrefectClient) -> None:
     """Name the runs to come. Of runs that are due and would do the same, keep the first.
 
-    That one keeps its place in Prefect's queue, so no campaign starves.
+    The first keeps its place in Prefect's queue, so no campaign starves.
     """
     at, first = datetime.now(UTC), dict[tuple[object, ...], FlowRun]()
     for run in await _read(client, "SCHEDULED"):
@@ -135,9 +135,8 @@ async def tidy(client: PrefectClient) -> None:
 
 
 async def say_again(client: PrefectClient) -> None:
-    """Say how a run ended, where a busy server took no tag or Prefect's worker wrote over it.
-
-    A run loses its tag once a later run or form has solved its problem.
+    """Repair what shows how runs ended: tags that a busy server did not take, and messages that
+    Prefect's worker overwrote. A run loses its tag once a later run or form has solved its problem.
     """
     over = await _read(client, "CANCELLED", "FAILED", "COMPLETED", within=A_WHILE, forms=True)
     solved: set[str | None] = set()
@@ -157,7 +156,7 @@ async def say_again(client: PrefectClient) -> None:
 
 @contextmanager
 def stops_no_other(name: str, failed: list[Exception]) -> Iterator[None]:
-    """Collect the error of the one with this name, so that the others have their turn."""
+    """Collect an error, with this name as its note, so that the others have their turn."""
     try:
         yield
     except Exception as error:  # noqa: BLE001 - whatever it is
@@ -192,7 +191,7 @@ def _key_of(run: FlowRun) -> str | None:
 
 
 async def _never_began(client: PrefectClient, run: FlowRun) -> Ending | None:
-    """The ending of a run whose code never began: Prefect logged an error. None: it began."""
+    """The ending of a run whose code never began, because of an error in its log; else None."""
     by_signal = run.state is not None and (run.state.message or "").startswith(BY_SIGNAL)
     if run.run_count or by_signal:
         return None
@@ -204,7 +203,7 @@ async def _never_began(client: PrefectClient, run: FlowRun) -> Ending | None:
 async def _read(
     client: PrefectClient, *states: str, within: timedelta | None = None, forms: bool = False
 ) -> list[FlowRun]:
-    """Runs in these states, the first due first; `within`: those that ended in that time."""
+    """Runs in these states, the first due first; `within`: only if they ended so recently."""
     wanted: dict[str, Any] = {"state": {"type": {"any_": states}}}
     if within is not None:
         wanted["end_time"] = {"after_": datetime.now(UTC) - within}

@@ -1,4 +1,4 @@
-"""What a run asks of Prefect: to begin another one, whether to stop, to go on later."""
+"""What a run asks of Prefect: to begin another run, whether to stop, to go on later."""
 
 import asyncio
 import logging
@@ -25,19 +25,19 @@ from prefect.states import AwaitingRetry, Cancelled, Scheduled
 
 from flows.gently import happens_within, stop_on_signal
 
-CAMPAIGN = "campaign"  # the flow
+CAMPAIGN = "campaign"  # the flow's name
 PAGE = 200  # objects at most in one answer of Prefect
 LOOKS = 2.0  # seconds between two looks at whether somebody ended the run in Prefect
-# Seconds after which such a look is given up: Prefect's client waits minutes for a busy server.
+# Seconds after which a look is given up: Prefect's client waits minutes for a busy server.
 ANSWERS_WITHIN = 8.0
 RECORDS_WITHIN = 30.0  # seconds in which Prefect's server has to record the task runs
 
 
 async def run_now(client: PrefectClient, file: Path, key: str | None) -> bool:
-    """Have a run of a file begin, in its campaign's own history; says whether one will.
+    """Have a run of a file begin, in its campaign's own history. Returns whether one will begin.
 
-    None does where a person paused the campaign's deployment in Prefect. Of several that wait and
-    would do the same, `tidy` keeps the first.
+    None begins while a person has paused the campaign's deployment in Prefect. If several runs wait
+    that would do the same, `tidy` keeps the first.
     """
     own = await deployment_named(client, f"{CAMPAIGN}/{key}") if key else None
     deployment = own or await client.read_deployment_by_name(f"{CAMPAIGN}/any")
@@ -69,8 +69,8 @@ def is_typed() -> bool:
 async def stopping_gently() -> AsyncIterator[asyncio.Event]:
     """Give an event that is set once this run is to stop, by a signal or by a person in Prefect.
 
-    Meanwhile Prefect cancels nothing. It would if the run could not renew its place among the runs
-    of its campaign; but who may send is decided by the ledger's lease.
+    Until the block ends, Prefect cannot cancel the run. It would if the run could not renew its
+    concurrency slot; but the ledger's lease alone decides who may send.
     """
     with CancelScope(shield=True):
         async with stop_on_signal() as stop:
@@ -87,7 +87,7 @@ async def _ended_in_prefect(stop: asyncio.Event) -> None:
         with suppress(Exception):  # a server that is away ends nothing
             async with get_client() as client:
                 while not await happens_within(LOOKS, stop):
-                    if not is_typed() and worker != os.getppid():  # the next worker goes on
+                    if not is_typed() and worker != os.getppid():  # another worker goes on
                         stop.set()
                     looked = asyncio.wait_for(_after_this(client, ""), ANSWERS_WITHIN)
                     if await looked is not None:
@@ -98,8 +98,8 @@ async def _ended_in_prefect(stop: asyncio.Event) -> None:
 async def go_on_later(message: str, at: datetime) -> NoReturn:
     """End this run here, and have a worker begin it again as the same run, at this time or later.
 
-    Only for a run that a worker began. One that a person has ended in Prefect meanwhile stays so.
-    Without an answer from Prefect it looks as if its process had died: then it begins again, too.
+    Only for a run that a worker began. If a person has ended it in Prefect meanwhile, it stays
+    ended. If Prefect does not answer, it looks as if its process had died, and begins again, too.
     """
     with suppress(Exception):
         async with get_client() as client:
@@ -114,7 +114,7 @@ async def go_on_later(message: str, at: datetime) -> NoReturn:
 async def _after_this(client: PrefectClient, message: str) -> State[Any] | None:
     """The state in which a person wants this run to end; None: it is to go on.
 
-    One that was cancelled or deleted, or whose deployment was, is Cancelled with this message.
+    If it was cancelled, or it or its deployment was deleted, that is Cancelled with this message.
     """
     cancelled: State[Any] = Cancelled(message=message)
     try:
@@ -129,9 +129,9 @@ async def _after_this(client: PrefectClient, message: str) -> State[Any] | None:
 
 
 async def begin_another(moment: datetime) -> None:
-    """Have a run of the same file begin at a moment; however many ask, there is one.
+    """Have a run of the same file begin at a moment. However many runs ask, only one begins.
 
-    Without an answer from Prefect this run looks as if its process had died: it begins again.
+    If Prefect does not answer, this run looks as if its process had died, and begins again.
     """
     asked = flow_run.parameters
     once = f"{asked['file']} {moment}"
