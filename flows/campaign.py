@@ -38,7 +38,7 @@ from tasks.sources.reading import fetch_campaign
 typed_endings: list[Ending] = []  # for the command `run`: Prefect may not keep all of an Ending
 LOOKS_AGAIN = 1.0  # seconds between two tries to take a lease that another process holds
 A_WHILE = timedelta(minutes=1)  # the wait of a run that found another process at work
-# Seconds: how long a run waits for one more order, and when it ends though orders still come.
+# Seconds that a run waits for another order, and after which it ends though orders still come.
 COLLECTS, STAYS = 10.0, 300.0
 
 

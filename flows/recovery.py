@@ -35,7 +35,7 @@ from flows.runs import CAMPAIGN, named
 
 QUIET = 45.0  # seconds after which a run without a lease, or without its worker, is dead
 TRIES = 6  # times that a run begins again, if none of them sends anything
-OUR_WORKERS = f"{socket.gethostname()} "  # the prefix of names of `campaign up`'s workers
+OUR_WORKERS = f"{socket.gethostname()} "  # our workers' names begin with it
 RECENT = timedelta(days=30)  # a run that crashed earlier does not begin again
 A_WHILE = timedelta(minutes=5)  # after its end, a run's message and tag are repaired for this long
 # What Prefect's message begins with if a signal ended a run.

@@ -1,8 +1,8 @@
 """Which Prefect server a command uses, and a server of our own as a child of the command.
 
-A command uses the server that PREFECT_API_URL names, else that of `campaign up` on this machine,
-else its own. Prefect reads its settings when it is imported: so this comes first. A server of ours
-wants a login and answers no page of another origin: an open one would execute what strangers send.
+A command uses the server that PREFECT_API_URL names, else the server of `campaign up` on this
+machine, else its own. Prefect reads its settings when imported, so the server is chosen before. A
+server of ours wants a login and answers no page of another origin; else strangers could run code.
 `python -m flows.server SOCKET KIND` is the child.
 """
 
@@ -61,12 +61,12 @@ class Server:
         with open(path, "ab", opener=private) as log:
             self._process = subprocess.Popen(  # noqa: S603 - our own module
                 [sys.executable, "-m", "flows.server", str(number), self._kind],
-                stdin=subprocess.PIPE,  # closed when this process ends: so it ends as well
+                stdin=subprocess.PIPE,  # closed when this process ends; then the server ends
                 stdout=subprocess.PIPE,
                 stderr=log,
                 cwd=prefect_home(),
                 pass_fds=[number],
-                start_new_session=True,  # Ctrl-C does not end it before runs said how they ended
+                start_new_session=True,  # no Ctrl-C: runs still have to say how they ended
                 env=os.environ
                 | {
                     "PREFECT_SERVER_API_AUTH_STRING": login(),
@@ -96,8 +96,8 @@ class Server:
 def prefect_server() -> Iterator[Callable[[], None]]:
     """Have Prefect use a server until the block ends.
 
-    Call what it gives before the first flow: that waits until the server answers, and raises
-    NoServer or NoAnswer. The server starts while files are read.
+    Call the function that it yields before the first flow: it waits until the server answers, and
+    raises NoServer or NoAnswer. Until that call, the server starts while the command reads files.
     """
     prepare()
     if not os.environ.get("PREFECT_API_URL") and (address := _standing()):
@@ -117,7 +117,7 @@ def prefect_server() -> Iterator[Callable[[], None]]:
 
 @contextmanager
 def standing_server(port: int) -> Iterator[Server | None]:
-    """Start the server of `campaign up`; None: PREFECT_API_URL names one, which is used.
+    """Start the server of `campaign up`. Yields None if PREFECT_API_URL names a server to use.
 
     Raises UpAlready, PortTaken, NoServer.
     """
@@ -180,7 +180,7 @@ def _use(address: str) -> None:
 def main(socket_number: int, kind: str) -> None:
     """Run Prefect's server at the parent's socket until the parent ends it, or is gone."""
     # systemd sends a signal to all processes at once. This one must outlive the runs, which tell it
-    # how they ended: its parent ends it, by closing its standard input.
+    # how they ended. So only its parent ends it, by closing its standard input.
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     listener = socket.socket(fileno=socket_number)

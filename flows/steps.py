@@ -18,9 +18,9 @@ from tasks.preflight import ask_service
 from tasks.sending.gate import EndedEarly, How
 from tasks.sending.run import CampaignRun, Turn
 
-# Prefect's defaults, said here because a person's or a server's settings may say otherwise: no
-# retries (after an unclear answer it would send again), no cache (a step would be left out), and no
-# result kept (of a task that fails, that is its exception).
+# Prefect's defaults, repeated here because settings can change them. A retry would send again after
+# an unclear answer. A cache would leave out a step. The kept result of a task that failed would be
+# its exception, which may name a candidate.
 ONCE: dict[str, Any] = {"retries": 0, "cache_policy": NO_CACHE, "persist_result": False}
 
 
@@ -59,7 +59,7 @@ async def invite_part(run: CampaignRun, part: Turn) -> None:
         await run.invite(part)
 
 
-# The ids of all task runs of this process. It ends once Prefect's server has recorded them.
+# The ids of all task runs of this process, which ends once Prefect's server has recorded them.
 started_task_runs: list[str] = []
 
 
@@ -67,7 +67,7 @@ started_task_runs: list[str] = []
 def _as_task_run() -> Iterator[None]:
     """Note the id of this task run, and keep names out of its errors.
 
-    If a run ends early and goes on by itself, its task has not failed: the gate tells the flow.
+    If a run ends early and will go on by itself, its task does not fail: the gate tells the flow.
     """
     if task_run.id is not None:
         started_task_runs.append(task_run.id)

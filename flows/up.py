@@ -1,4 +1,4 @@
-"""`campaign up`: Prefect's server, its worker and `reconcile`, in one process to leave running."""
+"""`campaign up`: one process that keeps Prefect's server, its worker and `reconcile` running."""
 
 import asyncio
 import os
@@ -18,7 +18,7 @@ from flows.reconcile import reconcile
 from flows.recovery import OUR_WORKERS
 from flows.server import Server
 
-AT_ONCE = 4  # runs of a worker; with forty, a machine had 23 processes and used 2.5 GB
+AT_ONCE = 4  # runs of a worker at a time; 40 late runs at once used 2.5 GB
 LOOKS = 1.0  # seconds between two looks at whether server and worker are alive
 # Prefect's own worker, in the wrapper that lets its runs end gently.
 WORKER = (

@@ -44,9 +44,9 @@ def main() -> None:
     """Run the command that was typed, and exit with its code."""
     # From here on Ctrl-C raises KeyboardInterrupt, and `run` says so in a sentence.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    # To look for garbage among imported modules takes a quarter of a command's time.
+    # Garbage collection of imported modules would take a quarter of a command's time.
     gc.set_threshold(20_000)
-    os.umask(0o077)  # only its owner reads what we write; candidates' pages set their own
+    os.umask(0o077)  # others cannot read what we write, except candidates' pages
     sys.stdout, sys.stderr = harmless(sys.stdout), harmless(sys.stderr)
     if COMPLETES in os.environ:  # a shell asks how a word can be completed
         program()(prog_name="campaign")
@@ -72,7 +72,7 @@ def run(words: Sequence[str]) -> int:
         sys.stderr.close()
         return 1
     except Exception as error:  # noqa: BLE001 - the one place where anything may arrive
-        if hasattr(error, "show") and hasattr(error, "exit_code"):  # of typer: a wrong option
+        if hasattr(error, "show") and hasattr(error, "exit_code"):  # typer's, about a wrong option
             error.show()
             return int(error.exit_code)
         so = "What was sent is recorded; the same command goes on from there."
@@ -91,7 +91,7 @@ def program() -> Any:
 
 
 class Commands(TyperGroup):
-    """The commands. Only the module of the one that is typed is imported; for help, none is."""
+    """The commands. Only the module of the typed command is imported; for help, none."""
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         if cmd_name not in PLACES:
@@ -124,10 +124,10 @@ def campaign(
 
 
 def say(error: CampaignError, words: Sequence[str]) -> int:
-    """Say what stopped the command of these words, and what to type next, on standard error."""
+    """Say on standard error what stopped the command, and what to type next."""
     for mistake in error.mistakes if isinstance(error, BadInput) else ():
         print(mistake, file=sys.stderr)
-    for who, why in getattr(error, "objections", ()):  # people whom a decision refused
+    for who, why in getattr(error, "objections", ()):  # for these people a decision was refused
         print(who.strip() or '""', f"{why}.", file=sys.stderr)
     print(error, file=sys.stderr)
     for wrote in error.service_words:

@@ -24,9 +24,9 @@ SAMPLE = Path(__file__).resolve().parent / "sample.yaml"
 KEY = "backend-2026"
 FIRST = ("Ada", "Barbara", "Donald", "Edsger", "Frances")
 LAST = ("Allen", "Dijkstra", "Hamilton", "Hopper", "Knuth", "Liskov", "Lovelace", "Turing")
-LOST = 5  # the invitation whose answer is lost, as the service counts them
+LOST = 5  # the number of the invitation whose answer is lost
 KILLED = range(16, 24)  # the invitations in flight at kill -9; every second one arrives
-PATIENCE = 300.0  # seconds in which a run has to come so far, also on a busy machine
+PATIENCE = 300.0  # seconds in which a run has to send them, even on a busy machine
 PROGRAM = (sys.executable, "-c", "from flows.cli.app import main; main()")
 
 
@@ -75,7 +75,7 @@ def _twice(service: Sandbox, file: Path) -> int:
 
 
 def _crash(service: Sandbox, file: Path) -> int:
-    """Kill a run of 40 people, settle what nobody can know, and count what the service did."""
+    """Kill a run of 40 people, settle what is unsure, and count what the service did."""
     people, run = _of_40(file), ["run", str(file), "--yes"]
     print("40 people. One answer gets lost on its way, and then comes a kill -9.", flush=True)
     _killed(service, run)
@@ -108,7 +108,7 @@ def _of_40(file: Path) -> list[str]:
 
 
 def _killed(service: Sandbox, run: Sequence[str]) -> None:
-    """Run the campaign in a child process, and kill that before any of KILLED is answered."""
+    """Run the campaign in a child process, and kill it before any of KILLED is answered."""
     unanswered = [replace(late(600, number), works=number % 2 == 0) for number in KILLED]
     service.faults["invite"] = [lost(LOST), *unanswered]
     print(f"\n$ {command(*run)}", flush=True)
@@ -130,5 +130,5 @@ def _typed(why: str, words: Sequence[str]) -> None:
 
 
 def _outbox(service: Sandbox) -> list[str]:
-    """The addresses of all emails in order; who got two is in it twice."""
+    """The addresses of all emails, in order; whoever got two emails is there twice."""
     return [e["email"] for e in service.entries() if e["op"] == "invite" and e["worked"]]

@@ -65,7 +65,7 @@ def _write_links(key: str, form: str, output: Path | None, *, force: bool) -> No
     if output is None:
         if form == "xlsx" and sys.stdout.isatty():
             raise typer.BadParameter("a workbook needs a file: -o links.xlsx", param_hint="-o")
-        content = written(form, found, title).removeprefix(BOM_UTF8)  # other programs read it
+        content = written(form, found, title).removeprefix(BOM_UTF8)  # as other programs want it
         if form != "xlsx":
             content = printable(content.decode()).encode()
         sys.stdout.buffer.write(content)

@@ -83,7 +83,7 @@ def new(
             raise typer.BadParameter(
                 "wanted a folder to write into, and --from", param_hint="--each"
             )
-        if path.suffix.lower() in {*YAML, ".xlsx"}:  # a folder is wanted
+        if path.suffix.lower() in {*YAML, ".xlsx"}:  # --each writes a folder
             path = path.with_suffix("")
         for file in write_each(path, export, each, sheet, encoding, force=force):
             print(file)

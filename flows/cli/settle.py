@@ -22,7 +22,7 @@ from tasks.outputs.exports import write_file
 from tasks.outputs.overwriting import check_output
 from tasks.seen import read_seen
 
-# How an option names a step that is unsure.
+# What is typed after an option to name an unsure step.
 NAMES = {
     op: (its.what.removeprefix("the ") if its.own else "EMAIL") + ("=ID" if its.brings_id else "")
     for op, its in OPERATIONS.items()
@@ -87,7 +87,7 @@ def settle(
 
 
 def _check_table(output: Path, *, force: bool) -> None:
-    """Raise BadParameter or NotOurs if the table cannot be written: nothing is decided then."""
+    """Raise BadParameter or NotOurs if the table cannot be written, before anything is decided."""
     if output.suffix.lower() != ".csv":
         raise typer.BadParameter("the table to fill in is a .csv", param_hint="-o")
     check_output(output, force=force)
@@ -114,7 +114,7 @@ def _seen(file: Path, open_: Sequence[Doubt], project: Sequence[object]) -> list
 
 
 def _read(word: str, typed: str) -> Settlement:
-    """Read what an option names: an address, `problem`, or with its id `project=101`."""
+    """Read what an option names: an address or `problem`, or with an id as in `project=101`."""
     name, _, number = typed.rpartition("=")
     value = int(number) if name and number.isdecimal() else None
     name = typed if value is None else name

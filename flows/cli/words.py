@@ -21,7 +21,7 @@ NAMES = 12  # people named in a plan
 
 
 def harmless(stream: TextIO) -> TextIO:
-    """The same stream; what a terminal would obey or hide is escaped in it."""
+    """The same stream, which escapes what a terminal would obey or hide."""
     return cast("TextIO", _Printable(stream))
 
 
@@ -65,7 +65,7 @@ def confirmed(question: str) -> bool:
 
 
 def dates(project: "Project") -> str:
-    """When a project opens and closes, by the clocks of its zone."""
+    """When a project opens and closes, in its timezone."""
     if project.id is not None:
         return f"as project {project.id} has them"
     ends = (("opens", project.starttime), ("closes", project.endtime))
@@ -101,7 +101,7 @@ def names(campaign: "CampaignFile") -> str:
 
 
 def who(campaign: "CampaignFile") -> Iterator[tuple[str, str]]:
-    """How many people get an email, by each value of the columns in which they differ."""
+    """How many people are invited, for each value of the columns in which they differ."""
     for column, counts in campaign.apart.items():
         each = [f"{plain(value)} {people:,}" for value, people in counts.items()]
         yield "who", f"{column}: {some(each, VALUES)}"
