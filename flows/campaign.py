@@ -151,7 +151,7 @@ async def send(
 
 @asynccontextmanager
 async def holding_lease(ledger: Ledger, key: str, stop: asyncio.Event) -> AsyncIterator[Lease]:
-    """Hold a campaign's lease. If it is taken, a typed run waits for it; others raise AtWork."""
+    """Hold a campaign's lease. If it is taken, a typed run waits; other runs raise AtWork."""
     held, waits = None, False
     with ExitStack() as stack:
         while held is None:

@@ -87,7 +87,7 @@ def _tell_waiting(ledger: Ledger) -> None:
                 asyncio.run(asyncio.wait_for(_send(url, notice.text), PATIENCE))
             except TimeoutError:  # each of the other notices would take as long
                 raise
-            except Exception as error:  # noqa: BLE001 - the others may still be told
+            except Exception as error:  # noqa: BLE001 - other notices may still be sent
                 failed[notice.key] = error
                 continue
             with ledger.writing() as session:

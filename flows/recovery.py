@@ -33,7 +33,7 @@ from flows.notices import note_situation
 from flows.page import SOLVE, announce, tag
 from flows.runs import CAMPAIGN, named
 
-QUIET = 45.0  # seconds after which a run without a lease, or without its worker, is dead
+QUIET = 45.0  # seconds after which a run without a lease, or without its worker, counts as dead
 TRIES = 6  # times that a run begins again, if none of them sends anything
 OUR_WORKERS = f"{socket.gethostname()} "  # our workers' names begin with it
 RECENT = timedelta(days=30)  # a run that crashed earlier does not begin again
@@ -74,7 +74,7 @@ class Runs:
                 elif not await self._is_at_work(client, run, here):
                     which = run.id, run.state.id
                     first = self._gone_since[which] = since.get(which, looked)
-                    # A run becomes Pending a while before its worker writes its own name into it.
+                    # A run becomes Pending before its worker writes the worker's name into it.
                     gone = _is_ours(run) and not run.state.is_pending()
                     if looked - first > (0.0 if gone else QUIET):
                         await self._end(client, run)

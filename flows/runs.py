@@ -114,7 +114,7 @@ async def go_on_later(message: str, at: datetime) -> NoReturn:
 async def _after_this(client: PrefectClient, message: str) -> State[Any] | None:
     """The state in which a person wants this run to end; None: it is to go on.
 
-    If it was cancelled, or it or its deployment was deleted, that is Cancelled with this message.
+    A run that was cancelled or deleted, or lost its deployment, is Cancelled with this message.
     """
     cancelled: State[Any] = Cancelled(message=message)
     try:

@@ -66,7 +66,7 @@ class Server:
                 stderr=log,
                 cwd=prefect_home(),
                 pass_fds=[number],
-                start_new_session=True,  # no Ctrl-C: runs still have to say how they ended
+                start_new_session=True,  # Ctrl-C does not reach it: it outlives the runs
                 env=os.environ
                 | {
                     "PREFECT_SERVER_API_AUTH_STRING": login(),

@@ -34,7 +34,7 @@ class Outcome:
 
 
 def record(session: Session, outcomes: Sequence[Outcome]) -> list[int]:
-    """Write down outcomes, and move their steps to the state that they prove.
+    """Write down outcomes, and change the state of their steps.
 
     The newest part of a step moves it. An older part with a late yes moves it too; if another part
     counts already, the older part only gets `said_yes`. Returns the steps whose id belongs to

@@ -57,7 +57,7 @@ def run(
     allowed = Allowed(settings.who, accept_removed, keep_project)
     with prefect_server() as ready, Ledger.open(settings.database_url) as ledger:
         plans = [make_plan(each, ledger, settings, allowed=allowed, dry=True) for each in campaigns]
-        if not (yes and plans[1:]):  # several plans are shown only to be agreed to
+        if not (yes and plans[1:]):  # with --yes, the endings of several are enough
             for line in chain.from_iterable(map(words.planned, plans, campaigns)):
                 words.aside(line)
         del campaigns  # they take memory, and each flow reads its file again

@@ -104,7 +104,7 @@ class Desk:
             is_out = self._withdrawn(key, email, by)
             for row in (row for row in rows.values() if email_key(row["email1"]) == email):
                 row["withdrawn"] = f"yes: {printable(by.why)}"
-            write(table, rows)  # runs that begin now do not read it
+            write(table, rows)  # runs that begin now leave these rows out
             at_work = not (is_out or is_free(self._ledger, key.lower()))
             if not (is_out or self._withdrawn(key, email, by)) and at_work:
                 raise HTTPException(409, AT_WORK)

@@ -60,7 +60,7 @@ class Gate:
         self._doubt = False
         self._unsure = self._pauses = 0
         self._until: datetime | None = None  # the end of a pause that the service asked for
-        self._next: datetime | None = None  # when the rate allows the next claim
+        self._next: datetime | None = None  # when to claim again, with a limited rate
         self._abreast: int | None = None  # most requests at once after a pause: 1, then more
         self._out = 0
         self._one_at_a_time = asyncio.Lock()
@@ -179,7 +179,7 @@ class Gate:
         return self.ending is not None
 
     def _left(self) -> float:
-        """Seconds until the pause is over and the rate allows the next claim."""
+        """Seconds until the pause, and the wait because of the rate, are over."""
         return max(_seconds_to(self._until), _seconds_to(self._next))
 
     async def _ask_the_service(self) -> None:

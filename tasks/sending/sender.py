@@ -1,4 +1,4 @@
-"""Claim, send and record. Only from here are requests sent that may change something.
+"""Claim, send and record. Every request that may change something is sent from here.
 
 A claim is durable before the first byte leaves. A sender records each outcome before its next
 claim, or, for invitations, in the same commit as the next claim.
@@ -112,7 +112,7 @@ class Sender:
         outcome = made.outcome
         if not look.recalled:
             self.gate.heard(made.verdict, made.wrote)
-            if made.verdict.then is Then.PAUSE:  # recorded at once: other runs must wait, too
+            if made.verdict.then is Then.PAUSE:  # the ledger tells other runs to wait, too
                 await self._throttle(made.verdict.retry_after or 0.0)
             outcome = await self._not_their_fault(claim, made, backlog)
         if not look.recalled and made.verdict.then in (Then.GO_ON, Then.STOP):

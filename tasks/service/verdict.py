@@ -34,7 +34,7 @@ class Then(StrEnum):
     GO_ON = "go on"  # with other requests; a few REFUSED or UNSURE in a row end the run
     RETRY = "retry"  # send the same request again, a few times, with backoff
     RENEW = "renew"  # get one new token for all requests, then send this one again
-    SPLIT = "split"  # send each half of the rows
+    SPLIT = "split"  # send the rows in two halves
     PAUSE = "pause"  # nothing leaves for `retry_after` seconds; what is WAITING is sent again
     STOP = "stop"  # end this run
 
@@ -212,5 +212,5 @@ def retry_after(header: str | None, now: datetime | None = None) -> float:
 
 STOP = Then.STOP
 LONGEST = 600.0  # seconds of a pause
-BELIEVED = 2  # so many refusals of the same request, over all runs
+BELIEVED = 2  # refusals of the same request that are believed, over all runs
 _DOUBTED = {Then.RETRY: Then.GO_ON, Then.RENEW: STOP}

@@ -43,7 +43,7 @@ class Call:
     def request(self, trace: "_Trace") -> httpx.Request:
         """The request as httpx sends it. Raises httpx.InvalidURL."""
         headers = dict(HEADERS)
-        if self.content is not None or self.method == "GET":  # interface 4.2 has it, too
+        if self.content is not None or self.method == "GET":  # interface 4.2 shows it for GET
             headers["content-type"] = "application/json"
         if self.token is not None:
             headers["authorization"] = f"Bearer {self.token.value}"
@@ -59,7 +59,7 @@ class Call:
 class Wire:
     """Makes calls, each on a new connection, through the environment's proxies.
 
-    On a reused connection, a late or repeated answer would be taken for that to the next request.
+    On a reused connection, a late or repeated answer would be taken for the next request's answer.
     `ca_file` is trusted in addition to the usual certificates. Raises BadSettings.
     """
 

@@ -16,7 +16,7 @@ def fetch_campaign(file: Path, campaign: str | None = None, *, kept: bool = Fals
     spec = read.definition.candidates
     if not isinstance(spec, PeopleTable) or spec.file is not None:
         return read
-    from tasks.sources.local_copy import local_copy  # noqa: PLC0415 - most are in a file
+    from tasks.sources.local_copy import local_copy  # noqa: PLC0415 - few definitions need it
 
     place = local_copy(read.definition.campaign, spec, file, kept=kept)
     return reading.read_campaign(file, campaign, place)
