@@ -71,7 +71,7 @@ async def run_campaign(
                 ending = await send_what_comes(file, campaign, digest, allowed, stop)
         except CampaignError as error:
             ending = broken_off(campaign or file.stem, file, error)
-    with suppress(CampaignError):  # no notice, if the ledger cannot be used
+    with suppress(CampaignError):  # if the ledger cannot be used, there is no notice
         note_situation(ending, typed=is_typed())  # `tell` sends it later
     await publish_page(ending)
     if is_typed():

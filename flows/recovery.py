@@ -1,7 +1,7 @@
 """How `campaign up` looks after runs of campaigns in Prefect, every few seconds.
 
-A run whose process is gone begins again as the same run. Of runs that wait and would do the same,
-only the first is kept. Runs to come get their names, and ended ones their tags.
+A run whose process is gone begins again as the same run. If several runs wait that would do the
+same, only the first is kept. Runs to come get their names, and ended runs get their tags.
 """
 
 import asyncio
@@ -51,7 +51,7 @@ GONE = "its process died again and again. What it sent is recorded."
 
 
 class Runs:
-    """Runs of campaigns whose process is gone begin again, as the same run."""
+    """Has each run of a campaign begin again, as the same run, once its process is gone."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
@@ -165,7 +165,7 @@ def stops_no_other(name: str, failed: list[Exception]) -> Iterator[None]:
 
 
 def _here() -> set[str]:
-    """The runs whose processes live on this machine, and the names of its workers."""
+    """The ids of runs and the names of workers whose processes live on this machine."""
     found: set[str] = set()
     for process in psutil.process_iter():
         with suppress(psutil.Error):  # one has ended, or is another user's

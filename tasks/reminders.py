@@ -27,7 +27,7 @@ MARKED = "this row is {}, so nobody can know whether it is meant; delete it, or 
 def whom(
     session: Session, campaign: Campaign, listed: Path | None, finished: Path | None
 ) -> tuple[list[str], list[str]]:
-    """The addresses to remind, of those in a list or of all, and notes for the person who asks.
+    """The addresses to remind, from a list or from all, and notes for the person who asks.
 
     Raises BadInput for a list that cannot be read.
     """

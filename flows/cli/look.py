@@ -1,4 +1,4 @@
-"""The commands that look: `plan`, `status` and `history`. None makes a request."""
+"""The commands that look: `plan`, `status` and `history`. None asks the service."""
 
 import json
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""The commands before anything is sent: `new` and `check`. Neither makes a request."""
+"""The commands before anything is sent: `new` and `check`. Neither asks the service."""
 
 import json
 import sys

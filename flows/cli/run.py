@@ -60,7 +60,7 @@ def run(
         if not (yes and plans[1:]):  # with --yes, the endings of several are enough
             for line in chain.from_iterable(map(words.planned, plans, campaigns)):
                 words.aside(line)
-        del campaigns  # they take memory, and each flow reads its file again
+        del campaigns  # they take memory; each flow reads its file again
         asks = any(plan.sends for plan in plans) and not yes
         if asks and not words.agreed("Send this?"):
             words.aside("Nothing was sent.")

@@ -1,4 +1,4 @@
-"""The command `settle`: a person's verdicts, asked one by one, by options, or in a table."""
+"""The command `settle`: it takes a person's verdicts by questions, by options, or in a table."""
 
 import json
 import sys

@@ -115,7 +115,7 @@ def _by_row(
 
 
 def _first_column(table: Table) -> int:
-    """The first column (from 0) for results: that of earlier results, else a new one at the end."""
+    """The first column (from 0) for results: over earlier results, else after the last column."""
     width = len(Result._fields)
     for at in range(len(table.headers)):
         if tuple(table.headers[at : at + width]) == Result._fields:

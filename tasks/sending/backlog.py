@@ -59,7 +59,7 @@ class Backlog:
 
 
 class RefusedAlike:
-    """People who were refused alike, in a row.
+    """People in a row who were refused for the same reason.
 
     If there are a few, their rows are not the cause: sending stops, and they wait like everybody.
     """
@@ -68,7 +68,7 @@ class RefusedAlike:
         self._alike: list[Outcome] = []
 
     def heard(self, outcome: Outcome) -> None:
-        """Count one person who was refused alone."""
+        """Count one person whose request, with nobody else in it, was refused."""
         if self._alike and self._alike[-1].why != outcome.why:
             self._alike.clear()
         self._alike.append(outcome)

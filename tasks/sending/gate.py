@@ -80,7 +80,7 @@ class Gate:
         self._ends.set()
 
     def failed(self, error: CampaignError) -> None:
-        """End the run because of an error, such as one of ledger, lease or credentials."""
+        """End the run because of an error of the ledger, the lease, the credentials or a list."""
         self.end(How.STOPPED, str(error), error.then or None, wrote=error.service_words)
 
     def raise_its_ending(self) -> None:

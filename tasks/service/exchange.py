@@ -27,8 +27,8 @@ class Exchange:
 
     `headers` have lower-case names. `body` is None if it did not arrive as a whole, and b"" if a
     complete answer has none; `begun` is what arrived. `error` tells people what ended the exchange
-    early; with `fatal`, another try would end alike. `token` is the number of the access token that
-    was used.
+    early; with `fatal`, another try would end in the same way. `token` is the number of the access
+    token that was used.
     """
 
     operation: str

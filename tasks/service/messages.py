@@ -1,7 +1,7 @@
 """Reduce what the service wrote in an answer to one line for a person. Pure.
 
-The interface does not document errors (7), so these words are often the only hint at what to fix.
-People see them as a quotation. Prefect and logs never get them, because they may name somebody.
+Errors are not documented (interface 7), so these words are often the only hint at what
+to fix. People see them quoted. Prefect and logs never get them, because they may name somebody.
 """
 
 import html

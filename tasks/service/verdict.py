@@ -142,7 +142,7 @@ def _said_no(
 ) -> Verdict:
     match status:
         case 401:
-            # HTTP says that such a request was not applied (RFC 9110, 15.5.2).
+            # HTTP says that a request with this answer was not applied (RFC 9110, 15.5.2).
             then = STOP if 401 in before else Then.RENEW
             return _not_sent("The access token was not accepted", status, then)
         case 429:

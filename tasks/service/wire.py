@@ -187,7 +187,7 @@ async def _spoke_first(stream: Any) -> bool:
 
 
 def _reason(error: Exception, phase: Phase) -> tuple[str, bool]:
-    """Say why an exchange ended, and whether another try would end alike."""
+    """Say why an exchange ended, and whether another try would end in the same way."""
     match error:
         case TimeoutError() | httpx.TimeoutException():
             return "it took too long", False

@@ -10,7 +10,7 @@ from config.reading import CampaignFile
 def fetch_campaign(file: Path, campaign: str | None = None, *, kept: bool = False) -> CampaignFile:
     """Read a definition and its people, wherever they are. Raises BadInput: every mistake.
 
-    With `kept` the people are not fetched again: a run sends exactly what a person was shown.
+    With `kept` the people are not fetched again, so a run sends exactly what a person was shown.
     """
     read = reading.read_campaign(file, campaign)
     spec = read.definition.candidates
