@@ -28,8 +28,8 @@ from flows.ending import End, Ending, broken_off, ended
 from flows.gently import happens_within
 from flows.notices import note_situation, tell
 from flows.page import publish_page
-from flows.runs import CAMPAIGN, begin_another, go_on_later, is_typed, named, stopping_gently
-from flows.steps import add_batch, attach_problem, create_project, invite_part, preflight, scrubbed
+from flows.steps import add_batch, attach_problem, create_project, invite_batch, preflight, scrubbed
+from flows.this_run import CAMPAIGN, begin_another, go_on_later, is_typed, named, stopping_gently
 from tasks.plan import make_plan, refreshed
 from tasks.sending.gate import EndedEarly
 from tasks.sending.run import sending
@@ -139,8 +139,8 @@ async def send(
                     await attach_problem(run)
                     for batch in run.to_add():
                         await add_batch(run, batch)
-                    for part in run.turns():  # pilot, waves, hours, rate
-                        await invite_part(run, part)
+                    for batch in run.to_invite():  # pilot, waves, hours, rate
+                        await invite_batch(run, batch)
                     run.gate.raise_its_ending()
             except EndedEarly as early:
                 if early.hold is not None and early.hold.kind is Kind.APPROVAL:  # approval is void

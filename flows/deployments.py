@@ -34,7 +34,7 @@ from config.timetable import span
 from flows.campaign import run_campaign
 from flows.forms import approve_campaign, settle_campaign
 from flows.page import artifact_key
-from flows.runs import CAMPAIGN, deployment_named
+from flows.this_run import CAMPAIGN, deployment_named
 
 POOL = "campaigns"
 SLUG = "definition"  # the slug of the definition's schedule; a person may add other schedules

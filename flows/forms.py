@@ -26,8 +26,8 @@ from data.sending.runs import deciding
 from data.store.tables import Campaign
 from flows.ending import End, Ending
 from flows.page import announce, publish_page
-from flows.runs import run_now
 from flows.steps import scrubbed
+from flows.this_run import run_now
 
 PATIENCE = 10.0  # seconds that Prefect may take to begin a run
 CampaignKey = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]*$")]

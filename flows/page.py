@@ -26,10 +26,11 @@ from config.errors import CampaignError, printable
 from config.settings import settings
 from data.campaigns.people import find
 from data.decisions.doubts import Doubt, doubts
+from data.eligibility.holds import holds
 from data.store.ledger import Ledger
 from flows.ending import End, Ending
 from tasks.service.messages import masked
-from tasks.status import in_words, status_of
+from tasks.status import in_words, summary
 
 PATIENCE = 10.0  # seconds in which Prefect's server has to take a page, or a tag
 SHOWN = 50  # rows of a table
@@ -50,8 +51,8 @@ def campaign_page(
 ) -> str:
     """The text of the page: how the last run ended, what to do, counts, and what is unsure.
 
-    `status` is the object of `campaign status KEY --json`. `forms` has the addresses of the forms,
-    by name.
+    `status` is the object of `campaign status KEY --json` without candidates. `forms` has the
+    addresses of the forms, by name.
     """
     parts = [
         f"# {text(ending.key)}",
@@ -125,8 +126,10 @@ async def publish_page(ending: Ending) -> None:
     """
     counts: dict[str, int] = {}
     with suppress(CampaignError), Ledger.open(settings().database_url, create=False) as ledger:
-        with ledger.reading() as has:
-            whole, open_ = status_of(has, ending.key), doubts(has, find(has, ending.key).id)
+        with ledger.reading() as session:
+            campaign = find(session, ending.key)
+            whole = summary(session, ending.key, holds(session, campaign))
+            open_ = doubts(session, campaign.id)
         counts = whole["counts"]
         with suppress(Exception):
             await asyncio.wait_for(_publish(whole, open_, ending), PATIENCE)

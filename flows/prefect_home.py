@@ -53,7 +53,7 @@ def _of_this_ledger() -> Path:
 
 def login() -> str:
     """The login (user:password) of this user's servers. Only this user can read its file."""
-    with open(prefect_home() / "login", "a+", opener=private) as own:
+    with open(prefect_home() / "login", "a+", opener=open_private) as own:
         fcntl.flock(own, fcntl.LOCK_EX)  # another process may be making it
         own.seek(0)
         if not (known := own.read()):
@@ -87,6 +87,6 @@ def import_prefect() -> None:
             os.chdir(typed_in)
 
 
-def private(path: str, flags: int) -> int:
+def open_private(path: str, flags: int) -> int:
     """An `opener` for `open`: only the owner may read the file, and no link is followed."""
     return os.open(path, flags | os.O_NOFOLLOW, 0o600)

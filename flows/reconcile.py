@@ -1,6 +1,6 @@
 """What `campaign up` does beside Prefect's worker, every few seconds.
 
-It looks after runs (recovery.py), runs files that are new or changed in the folder, and sends
+It looks after runs (dead_runs.py), runs files that are new or changed in the folder, and sends
 notices that could not be sent before. An idle installation writes nothing.
 """
 
@@ -19,14 +19,14 @@ from config.folder import KINDS, campaigns_in
 from config.reading import key_of, named_table, read_campaign
 from data.store.ledger import Ledger
 from data.store.tables import SeenFile, now
+from flows.dead_runs import Runs, repair_endings, stops_no_other, tidy
 from flows.deployments import deploy, deploy_forms, unschedule
 from flows.notices import add_notice, tell_waiting
-from flows.recovery import Runs, say_again, stops_no_other, tidy
-from flows.runs import run_now
+from flows.this_run import run_now
 
 EVERY = 5.0  # seconds between two looks
 TELLS_AGAIN = 60.0  # seconds until a notice that the address did not take is sent again
-LOOKS = (deploy_forms, tidy, say_again)
+JOBS = (deploy_forms, tidy, repair_endings)
 Stats = dict[Path, tuple[int, int, int]]
 
 
@@ -37,7 +37,7 @@ async def reconcile(ledger: Ledger, folder: Path, say: Callable[[str], None]) ->
     async with get_client() as client:  # one for all looks: each client writes a CSRF token
         while True:
             stumbled = ""
-            for look in (*LOOKS, runs.go_on, watched.run_what_is_new):
+            for look in (*JOBS, runs.go_on, watched.run_what_is_new):
                 try:
                     await look(client)
                 except Exception as error:  # noqa: BLE001 - whatever it is, the next look comes

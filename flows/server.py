@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 
 from config.errors import CampaignError
-from flows.prefect_home import import_prefect, login, prefect_home, prepare, private
+from flows.prefect_home import import_prefect, login, open_private, prefect_home, prepare
 
 HOST = "127.0.0.1"
 STARTS_WITHIN = 600.0  # seconds; a fresh home took 24 s on a quiet machine
@@ -58,7 +58,7 @@ class Server:
         """Start the server, or start it again after it has died. Then `wait` for it."""
         path, number = prefect_home() / "server.log", self._listener.fileno()
         origins = f"{self.address},{self.address.replace(HOST, 'localhost')}"
-        with open(path, "ab", opener=private) as log:
+        with open(path, "ab", opener=open_private) as log:
             self._process = subprocess.Popen(  # noqa: S603 - our own module
                 [sys.executable, "-m", "flows.server", str(number), self._kind],
                 stdin=subprocess.PIPE,  # closed when this process ends; then the server ends
@@ -126,7 +126,7 @@ def standing_server(port: int) -> Iterator[Server | None]:
         see_it_answer()
         yield None
         return
-    with open(prefect_home() / "up", "a+", opener=private) as address_file:
+    with open(prefect_home() / "up", "a+", opener=open_private) as address_file:
         try:
             fcntl.flock(address_file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -149,7 +149,7 @@ def listening(host: str, port: int) -> socket.socket:
 
 def _standing() -> str | None:
     """The address of the server of `campaign up`; empty while it starts; None: there is none."""
-    with open(prefect_home() / "up", "a+", opener=private) as address_file:
+    with open(prefect_home() / "up", "a+", opener=open_private) as address_file:
         try:
             fcntl.flock(address_file, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -195,7 +195,7 @@ def main(socket_number: int, kind: str) -> None:
     server = uvicorn.Server(uvicorn.Config(known, log_level="error"))
     # A thread gets no signal, and as a daemon it ends with this process.
     serving = threading.Thread(target=server.run, args=([listener],), daemon=True)
-    with open(prefect_home() / "tables.lock", "a", opener=private) as alone:
+    with open(prefect_home() / "tables.lock", "a", opener=open_private) as alone:
         fcntl.flock(alone, fcntl.LOCK_EX)  # two servers must not make the tables of a home at once
         serving.start()
         while not server.started and serving.is_alive():

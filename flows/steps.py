@@ -16,7 +16,7 @@ from config.settings import Settings
 from data.store.ledger import Ledger
 from tasks.preflight import ask_service
 from tasks.sending.gate import EndedEarly, How
-from tasks.sending.run import CampaignRun, Turn
+from tasks.sending.run import Batch, CampaignRun
 
 # Prefect's defaults, repeated here because settings can change them. A retry would send again after
 # an unclear answer. A cache would leave out a step. The kept result of a task that failed would be
@@ -46,17 +46,17 @@ async def attach_problem(run: CampaignRun) -> None:
 
 
 @task(task_run_name="add batch {batch.number}", **ONCE)
-async def add_batch(run: CampaignRun, batch: Turn) -> None:
+async def add_batch(run: CampaignRun, batch: Batch) -> None:
     """Add a batch of people, candidates_per_request in each request (interface 4.5)."""
     with _as_task_run():
         await run.add(batch)
 
 
-@task(task_run_name="invite part {part.number}", **ONCE)
-async def invite_part(run: CampaignRun, part: Turn) -> None:
+@task(task_run_name="invite batch {batch.number}", **ONCE)
+async def invite_batch(run: CampaignRun, batch: Batch) -> None:
     """Have invitations sent, one request for each person (interface 4.6)."""
     with _as_task_run():
-        await run.invite(part)
+        await run.invite(batch)
 
 
 # The ids of all task runs of this process, which ends once Prefect's server has recorded them.

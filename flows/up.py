@@ -11,11 +11,11 @@ from uuid import uuid4
 from prefect.client.orchestration import get_client
 
 from data.store.ledger import Ledger
+from flows.dead_runs import OUR_WORKERS
 from flows.deployments import POOL, make_pool
 from flows.gently import happens_within, stop_on_signal
-from flows.prefect_home import prefect_home, private
+from flows.prefect_home import open_private, prefect_home
 from flows.reconcile import reconcile
-from flows.recovery import OUR_WORKERS
 from flows.server import Server
 
 AT_ONCE = 4  # runs of a worker at a time; 40 late runs at once used 2.5 GB
@@ -60,7 +60,7 @@ async def serve(
 
 def _worker() -> "subprocess.Popen[bytes]":
     """Start the worker. It logs into a file, and Ctrl-C reaches only this process."""
-    with open(prefect_home() / "worker.log", "ab", opener=private) as log:
+    with open(prefect_home() / "worker.log", "ab", opener=open_private) as log:
         return subprocess.Popen(  # noqa: S603 - our own module
             (*WORKER, OUR_WORKERS + uuid4().hex[:8]),
             stdin=subprocess.DEVNULL,

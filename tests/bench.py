@@ -53,7 +53,7 @@ async def _ours(folder: Path, settings: dict[str, str]) -> Figures:
             for batch in run.to_add():
                 await run.add(batch)
             with _timed() as figures:
-                for part in run.turns():
+                for part in run.to_invite():
                     await run.invite(part)
     return figures | {"peak": _peak() - empty}
 

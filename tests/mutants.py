@@ -44,12 +44,12 @@ data/sending/test_moves data/eligibility data/decisions data/store/test_receipts
     not is_still_approved(facts, code): => facts.answer != APPROVE:
     if said == APPROVE: => if said != REJECT:
     if (evidence.LISTING, row.mailbox) in found: => if False:
-    if (evidence.ERASED, sign) in found: => if False:
+    if (evidence.ERASED, digest) in found: => if False:
     invited.setdefault(row.mailbox, row.email1) => pass
     (step.state = 'given up' OR => (
     AND part.problem = :problem => AND part.problem != :problem
     in waiting if person not in held} => in waiting}
-    [: current.room] =>
+    [: room(session, campaign, at)[0]] =>
     .where(DO_NOT_CONTACT.c.listed_by != LIFTED) =>
 data/decisions
     if State.SENDING in (step.state for step in steps.values()): => if False:

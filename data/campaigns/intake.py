@@ -21,6 +21,7 @@ from config.settings import Settings
 from config.timetable import NEVER, on_the_wall
 from data.campaigns.people import (
     ERASED,
+    digests,
     ends_of,
     forgotten_among,
     invites_of,
@@ -28,7 +29,6 @@ from data.campaigns.people import (
     known_person,
     name_key,
     own_steps,
-    signs,
 )
 from data.store.states import OF_PERSON, OF_PROJECT, OPERATIONS, Op, State
 from data.store.tables import CAMPAIGN, PERSON, STEP, Campaign, Decision, Person, Step, one_of
@@ -100,7 +100,7 @@ def take_in(
     before = _known_people(session, campaign)
     everybody = _everybody(read)
     forgotten = forgotten_among(session, everybody)
-    listed = _after_corrections(everybody, signs(session, forgotten), before)
+    listed = _after_corrections(everybody, digests(session, forgotten), before)
     gone = [row for key, row in before.items() if row.listed and key not in listed]
     back = [row for key, row in before.items() if not row.listed and key in listed]
     names = tuple(row.email1 for row in gone)

@@ -147,7 +147,7 @@ def hashed(uuid: str, texts: Iterable[str]) -> dict[str, str]:
     return {text: hmac.digest(uuid.encode(), text.encode(), "sha256").hex() for text in texts}
 
 
-def signs(session: Session, texts: Iterable[str]) -> dict[str, str]:
+def digests(session: Session, texts: Iterable[str]) -> dict[str, str]:
     """The hashes by which this ledger knows forgotten people."""
     return hashed(str(session.scalar(select(col(LedgerId.uuid)))), texts)
 
@@ -158,7 +158,7 @@ def forgotten_among(
     """Which of these email keys (or mailboxes, by `mailbox_digest`) were forgotten: no file brings
     them back."""
     gone = set(session.scalars(select(digest)))
-    return {text for text, sign in signs(session, texts).items() if sign in gone} if gone else set()
+    return {text for text, own in digests(session, texts).items() if own in gone} if gone else set()
 
 
 @lru_cache(maxsize=256)

@@ -14,7 +14,7 @@ from sqlalchemy import delete, select, update
 from sqlmodel import Session
 
 from config.emails import checked_address, email_key, mailbox
-from data.campaigns.people import ERASED, forgotten_among, own_steps, signs
+from data.campaigns.people import ERASED, digests, forgotten_among, own_steps
 from data.decisions.decisions import UNDER_WAY, By, NotDecided, note, parsed
 from data.eligibility import do_not_contact
 from data.eligibility.holds import holds
@@ -108,7 +108,7 @@ def forget(session: Session, emails: Sequence[str], by: By) -> list[Known]:
     concerned = [session.get_one(Campaign, of) for of in {each.campaign_id for each in people}]
     held = [holds(session, campaign).keys() - ids for campaign in concerned]
     names, already = _names(people, emails), forgotten_among(session, keys)
-    stands_for = signs(session, {*keys, *map(mailbox, keys)})
+    stands_for = digests(session, {*keys, *map(mailbox, keys)})
     _empty_requests(session, ids)
     _scrub(session, names)
     for person in people:
@@ -157,7 +157,7 @@ def _in_campaign(session: Session, person: Person) -> InCampaign:
     )
 
 
-def _erase(session: Session, person: Person, sign: str) -> None:
+def _erase(session: Session, person: Person, digest: str) -> None:
     """Empty the row of the person, and give up what was still to be sent."""
     own = (STEP.c.campaign_id == person.campaign_id) & (STEP.c.person_id == person.id)
     to_come = STEP.c.state.in_((State.WAITING, State.REFUSED, State.UNSURE))
@@ -170,7 +170,7 @@ def _erase(session: Session, person: Person, sign: str) -> None:
         campaign.spec = {**campaign.spec, "invites": {**invites, "pilot": NO_PILOT}}
         campaign.pilot_id = None
         session.add(campaign)
-    person.email_key, person.mailbox, person.email1 = ERASED + sign, "", ""
+    person.email_key, person.mailbox, person.email1 = ERASED + digest, "", ""
     person.name_key = ""
     person.fields, person.listed, person.let_through = {}, False, None
     session.add(person)

@@ -39,7 +39,7 @@ def to_come(session: Session, campaign_id: int, op: Op, held: Collection[int]) -
     return (person for _, person in waiting if person not in held)
 
 
-def turn(
+def next_invitations(
     session: Session, campaign_id: int, at: datetime | None = None
 ) -> tuple[list[int], Hold | None]:
     """The steps to invite now, in order: the pilot, then wave after wave.

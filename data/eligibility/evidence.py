@@ -71,7 +71,7 @@ def against(session: Session, facts: Any, people: Sequence[Row[Any]] | None) -> 
         of["boxes"] = boxes = dict.fromkeys(row.mailbox for row in people)
         of["words"] = boxes | dict.fromkeys(row.email_key.rpartition("@")[2] for row in people)
         of["names"] = dict.fromkeys(row.name_key for row in people if row.name_key)
-        of["signs"] = dict.fromkeys(hashed(facts.uuid, boxes).values())
+        of["digests"] = dict.fromkeys(hashed(facts.uuid, boxes).values())
     found: Found = defaultdict(list)
     for row in session.connection().execute(_OF_ALL if people is None else _OF_THESE, of):
         found[row.kind, row.what].append(row)
@@ -178,7 +178,7 @@ SELECT '{LISTING}' AS kind, email_key AS what, CAST(NULL AS BIGINT) AS person, N
     CAST(NULL AS VARCHAR(16)) AS state, NULL AS campaign
 {_LISTED} AND (email_key IN {{words}})
 UNION ALL SELECT '{ERASED}', mailbox_digest, NULL, NULL, NULL, NULL
-FROM forgotten WHERE mailbox_digest IN {{signs}}
+FROM forgotten WHERE mailbox_digest IN {{digests}}
 UNION ALL SELECT '{PROBLEM}', part.mailbox, coalesce(became, person.id), NULL, NULL, campaign.key
 FROM part JOIN step ON step.id = part.step_id JOIN person ON person.id = step.person_id
     JOIN campaign ON campaign.id = step.campaign_id
@@ -202,7 +202,7 @@ WHERE part.mailbox IN {{boxes}} AND {_CAME}
     AND campaign.id != :campaign AND request.claimed_at > :since
 ORDER BY request.id DESC
 """
-_LISTS = ("words", "signs", "boxes", "names")
+_LISTS = ("words", "digests", "boxes", "names")
 _AMONG = "(SELECT key FROM json_each(:{}))"
 _OF_THESE = (
     text(_EVIDENCE.format(**{name: _AMONG.format(name) for name in _LISTS}))
@@ -213,7 +213,7 @@ _OF_ALL = text(
     f"WITH waiting AS MATERIALIZED (SELECT p.mailbox AS box {_TO_COME})"
     + _EVIDENCE.format(
         words="(SELECT box FROM waiting) OR email_key NOT LIKE '%@%'",
-        signs="(SELECT mailbox_digest FROM forgotten)",
+        digests="(SELECT mailbox_digest FROM forgotten)",
         boxes="(SELECT box FROM waiting)",
         names="(SELECT name_key FROM person WHERE campaign_id = :campaign AND NOT listed "
         "AND name_key != '')",

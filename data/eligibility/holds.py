@@ -268,11 +268,11 @@ def _held(
     which all of them are claimed in one commit."""
     erased = any(kind == evidence.ERASED for kind, _ in found)
     boxes = {row.mailbox for row in people} if erased else ()
-    signs = hashed(facts.uuid, boxes)
+    digests = hashed(facts.uuid, boxes)
     held: dict[int, Hold] = {}
     invited: dict[str, str] = {}  # in this commit
     for row in people:
-        reasons = _against(row, found, signs.get(row.mailbox, ""), pilot=row.id == facts.pilot_id)
+        reasons = _against(row, found, digests.get(row.mailbox, ""), pilot=row.id == facts.pilot_id)
         if row.mailbox in invited and row.id != facts.pilot_id:
             why = f"has the mailbox of {invited[row.mailbox]}, who is being invited"
             reasons = chain(reasons, [(Kind.SECOND_ADDRESS, why)])
@@ -286,7 +286,7 @@ def _held(
 
 
 def _against(
-    row: Row[Any], found: evidence.Found, sign: str, *, pilot: bool
+    row: Row[Any], found: evidence.Found, digest: str, *, pilot: bool
 ) -> Iterator[tuple[Kind, str]]:
     """The reasons against one person. A `pilot` may be in any number of campaigns."""
     if row.invited is State.GIVEN_UP:
@@ -297,7 +297,7 @@ def _against(
         yield Kind.DO_NOT_CONTACT, "on the do-not-contact list"
     elif (evidence.LISTING, domain := row.email_key.rpartition("@")[2]) in found:
         yield Kind.DO_NOT_CONTACT, f"{domain} is on the do-not-contact list"
-    if (evidence.ERASED, sign) in found:
+    if (evidence.ERASED, digest) in found:
         yield Kind.FORGOTTEN, "has the mailbox of somebody who was forgotten"
     if pilot:
         return

@@ -15,7 +15,7 @@ from data.store.ledger import Ledger
 from flows.cli import words
 from tasks.outputs.embed_pages import write_pages
 from tasks.outputs.exports import write_file
-from tasks.outputs.links import FORMATS, title_of, written
+from tasks.outputs.links import FORMATS, links_as, title_of
 from tasks.outputs.report import report_of
 from tasks.outputs.results import results_of, write_results
 from tasks.status import status_of
@@ -65,7 +65,7 @@ def _write_links(key: str, form: str, output: Path | None, *, force: bool) -> No
     if output is None:
         if form == "xlsx" and sys.stdout.isatty():
             raise typer.BadParameter("a workbook needs a file: -o links.xlsx", param_hint="-o")
-        content = written(form, found, title).removeprefix(BOM_UTF8)  # as other programs want it
+        content = links_as(form, found, title).removeprefix(BOM_UTF8)  # as other programs want it
         if form != "xlsx":
             content = printable(content.decode()).encode()
         sys.stdout.buffer.write(content)
@@ -75,7 +75,7 @@ def _write_links(key: str, form: str, output: Path | None, *, force: bool) -> No
         words.aside(f"{index} names everybody: it is for you alone.")
         words.aside(f"Put only {index.parent / 'pages'} on a web server.")
     else:
-        write_file(output, written(form, found, title), force=force)
+        write_file(output, links_as(form, found, title), force=force)
     without = sum(each["embed_url"] is None for each in found)
     yet = f", {without:,} without a link yet" if without else ""
     words.aside(f"{output}: {words.counted(len(found), 'candidate')}{yet}.")

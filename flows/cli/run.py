@@ -69,8 +69,8 @@ def run(
             words.aside("Getting Prefect ready …")  # this takes seconds
         ready()
         endings = [_sent(plan, ledger, allowed) for plan in plans]
-        from flows.runs import everything_recorded
         from flows.steps import started_task_runs
+        from flows.this_run import everything_recorded
 
         asyncio.run(everything_recorded(started_task_runs))
         if as_json:

@@ -17,7 +17,7 @@ from data.store.receipts import accept
 from data.store.states import BRINGS_ID, OF_PROJECT, OPERATIONS, Op
 from flows.cli import words
 from flows.cli.decide import KEY, WHY, by_whom
-from tasks.doubts import described, how_far, read_filled_in, to_fill_in
+from tasks.doubt_list import described, how_far, read_filled_in, to_fill_in
 from tasks.outputs.exports import write_file
 from tasks.outputs.overwriting import check_output
 from tasks.seen import read_seen

@@ -12,7 +12,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from tasks.outputs.exports import PUBLIC, page, write_file
-from tasks.outputs.links import Standing, written
+from tasks.outputs.links import Standing, links_as
 from tasks.outputs.overwriting import check_output
 
 FOLDER = "pages"  # beside the index; may be put on a web server
@@ -37,7 +37,7 @@ def write_pages(
         content = page("embed.html", title=title, url=url, email1=each["email1"], frames=frames)
         write_file(folder / FOLDER / name, content, force=force, mode=PUBLIC)
         pages[each["candidate_id"]] = f"{FOLDER}/{name}"
-    write_file(index, written("html", people, title, pages), force=force)
+    write_file(index, links_as("html", people, title, pages), force=force)
     with suppress(OSError):  # there are no pages
         (folder / FOLDER).chmod(0o755)  # for the web server, which is another user
     return index

@@ -28,7 +28,7 @@ def embed_url(app_url: str, project_id: int | None, candidate_id: int | None) ->
     return f"{page}?projectId={project_id}&candidateId={candidate_id}"
 
 
-def written(
+def links_as(
     form: str, people: Sequence[Standing], title: str, pages: Mapping[int, str] = NO_PAGES
 ) -> bytes:
     """Write the links in one of FORMATS. For html, `pages` maps a candidate_id to its page.

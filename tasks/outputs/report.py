@@ -32,7 +32,7 @@ def report_of(session: Session, campaign: Campaign, *, names: bool = False) -> b
     for email in dict.fromkeys(each for each in (*open_, *settled) if "@" in each or not each):
         theirs = events_of(session, campaign.id, email) if email else _own(events)
         # A withdrawal after a known result is no doubt.
-        if any(each.came == "unsure" or each.word.split()[0] in _DOUBTED for each in theirs):
+        if any(each.came == "unsure" or each.word.split()[0] in _OF_DOUBTS for each in theirs):
             stories.append((email or "the project", email in open_, theirs))
     whole, title = status_of(session, campaign.key), title_of(campaign)
     return report_page(whole, title, stories, events, now(), names=names)
@@ -107,4 +107,4 @@ def _names(status: Mapping[str, Any]) -> ShowAddress:
 
 
 SHOWN = 200
-_DOUBTED = ("sent", "again")
+_OF_DOUBTS = ("sent", "again")

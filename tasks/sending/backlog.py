@@ -41,7 +41,7 @@ class Backlog:
         middle = len(steps) // 2
         self._waiting.extendleft((steps[middle:], steps[:middle]))
 
-    def far_from_here(self) -> None:
+    def probe_next(self) -> None:
         """Take one person from the middle of the largest request, and send them next, alone.
 
         Bad rows are often neighbours, so this person shows sooner whether everybody is refused.

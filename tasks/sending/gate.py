@@ -88,7 +88,7 @@ class Gate:
         if self.ending is not None:
             raise self.ending
 
-    def project_stays(self, step: Step) -> None:
+    def end_for_project(self, step: Step) -> None:
         """End the run: the project was not created, or its problem was not added."""
         how = How.UNSURE if step.state is State.UNSURE else How.STOPPED
         self.end(how, f"To {step.op} the project is {step.state}. {step.why or ''}".strip())

@@ -16,7 +16,7 @@ from config.settings import Settings
 from config.sheets.entries import read_entries
 from data.campaigns.people import own_steps
 from data.eligibility import do_not_contact
-from data.eligibility.due import due, turn
+from data.eligibility.due import due, next_invitations
 from data.sending.runs import running
 from data.sending.writer import Running
 from data.store.lease import Lease
@@ -30,7 +30,7 @@ BATCHES = 4  # at most this many tasks add people, which shows progress
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class Batch:
     """The people for one call of `add` or `invite`, as steps."""
 
     number: int
@@ -76,8 +76,8 @@ class CampaignRun:
         await self.attach()
         for batch in self.to_add():
             await self.add(batch)
-        for part in self.turns():
-            await self.invite(part)
+        for batch in self.to_invite():
+            await self.invite(batch)
 
     async def create(self) -> None:
         """Create the project, unless it exists (interface 4.3)."""
@@ -88,37 +88,37 @@ class CampaignRun:
         """Add the problem to the project, unless that is done (interface 4.4)."""
         await self._project_step(Op.ATTACH)
 
-    def to_add(self) -> Iterator[Turn]:
+    def to_add(self) -> Iterator[Batch]:
         """Cut the people to add into a few batches."""
         steps = list(self._running.ask(due, Op.ADD))
         size = max(self._settings.candidates_per_request, -(-len(steps) // BATCHES))
         for number, batch in enumerate(_cut(steps, size), 1):
-            yield Turn(number, batch)
+            yield Batch(number, batch)
 
-    async def add(self, batch: Turn) -> None:
+    async def add(self, batch: Batch) -> None:
         """Add people, one request at a time (interface 4.5)."""
         await self._send(Op.ADD, _cut(batch.steps, self._settings.candidates_per_request))
 
-    def turns(self) -> Iterator[Turn]:
-        """The people to invite, turn by turn: the pilot, then wave after wave.
+    def to_invite(self) -> Iterator[Batch]:
+        """The people to invite, batch by batch: the pilot, then wave after wave.
 
         Raises EndedEarly if the others wait for a person, or for their time.
         """
         before: tuple[int, ...] = ()
         for number in count(1):
-            steps, hold = self._running.ask(turn)
+            steps, hold = self._running.ask(next_invitations)
             if not steps and hold is not None:
                 self.gate.waits_for(hold)
                 self.gate.raise_its_ending()
-            if not steps or tuple(steps) == before:  # all are invited, or this turn changed nothing
+            if not steps or tuple(steps) == before:  # all are invited, or nothing changed
                 return
-            yield Turn(number, tuple(steps))
+            yield Batch(number, tuple(steps))
             before = tuple(steps)
 
-    async def invite(self, part: Turn) -> None:
+    async def invite(self, batch: Batch) -> None:
         """Have the service send its email to each person (interface 4.6)."""
         at_once = self._settings.invites_in_flight
-        await self._send(Op.INVITE, _cut(part.steps, 1), at_once)
+        await self._send(Op.INVITE, _cut(batch.steps, 1), at_once)
 
     def _follow_the_list(self) -> None:
         """Read CAMPAIGN_DO_NOT_CONTACT again if it has changed. End the run if that fails."""
@@ -142,7 +142,7 @@ class CampaignRun:
         await self._send(op, _cut(list(self._running.ask(due, op)), 1))
         step = self._running.ask(own_steps)[op]
         if step.state is not State.DONE:
-            self.gate.project_stays(step)
+            self.gate.end_for_project(step)
         self.gate.raise_its_ending()
 
     async def _send(self, op: Op, requests: Sequence[tuple[int, ...]], at_once: int = 1) -> None:

@@ -25,7 +25,7 @@ from tasks.service.verdict import Then
 TRIES = 4  # of a request that provably did not leave
 FIRST_WAIT = 0.5  # seconds between two tries, doubled with each
 LATEST = 15.0  # seconds after its claim in which a request may leave; connecting takes up to ten
-COUNTS_SUSPENDED = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+CLOCK_WITH_SUSPEND = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 GRACE = 60.0  # seconds that answers still get when a run is cancelled
 
 
@@ -170,7 +170,7 @@ class Sender:
         everybody = self._refused.everybody()
         if not everybody:
             if OPERATIONS[claim.op].many:
-                backlog.far_from_here()
+                backlog.probe_next()
             return outcome
         alike = f"{len(everybody)} people in a row were refused alike, so it is not because of"
         why = f"{alike} their rows, and everybody waits. {made.verdict.why or ''}"
@@ -210,4 +210,4 @@ class _LastLook:
     def _clocks() -> tuple[float, float]:
         """Two clocks: the loop's, which stops while the machine is suspended, and one that goes on,
         if the system has it."""
-        return asyncio.get_running_loop().time(), time.clock_gettime(COUNTS_SUSPENDED)
+        return asyncio.get_running_loop().time(), time.clock_gettime(CLOCK_WITH_SUSPEND)

@@ -79,7 +79,7 @@ def verdict(
     if judged.state is State.UNSURE or judged.then is Then.SPLIT or len(before) < BELIEVED:
         return judged
     # A service may do what it says it refuses. Then each repetition would send an email.
-    then = _DOUBTED.get(judged.then, judged.then)
+    then = _WHEN_DOUBTED.get(judged.then, judged.then)
     what = f"The same request was refused before, and again (status {seen.status})"
     return Verdict(State.UNSURE, then, f"{what}: {_maybe(op)}.", retry_after=judged.retry_after)
 
@@ -213,4 +213,4 @@ def retry_after(header: str | None, now: datetime | None = None) -> float:
 STOP = Then.STOP
 LONGEST = 600.0  # seconds of a pause
 BELIEVED = 2  # refusals of the same request that are believed, over all runs
-_DOUBTED = {Then.RETRY: Then.GO_ON, Then.RENEW: STOP}
+_WHEN_DOUBTED = {Then.RETRY: Then.GO_ON, Then.RENEW: STOP}

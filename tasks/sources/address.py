@@ -57,7 +57,7 @@ async def _fetched(url: str, here: Settings) -> bytes:
         max_redirects=REDIRECTS,
         timeout=SECONDS,
         mounts={"http://": None},  # http is for this machine only: no proxy
-        event_hooks={"request": [_is_safe]},
+        event_hooks={"request": [_refuse_without_https]},
     )
     async with asyncio.timeout(SECONDS), client, client.stream("GET", url) as answer:
         if not answer.is_success:
@@ -85,7 +85,7 @@ def _warns(record: logging.LogRecord) -> bool:
     return record.levelno >= logging.WARNING
 
 
-async def _is_safe(request: httpx.Request) -> None:
+async def _refuse_without_https(request: httpx.Request) -> None:
     """Raise Unread if a request, or a redirect, leads to another machine without https."""
     if request.url.scheme != "https" and not is_loopback(request.url.host):
         raise Unread("has no https, or leads on to an address without")

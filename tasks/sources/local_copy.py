@@ -9,7 +9,7 @@ from config.errors import BadInput, Place
 from config.settings import Settings, home, settings
 from data.store.files import replace
 from tasks.sources.address import Unread, fetched
-from tasks.sources.query import answered
+from tasks.sources.query import query_as_csv
 
 
 def local_copy(key: str, spec: PeopleTable, file: Path, *, kept: bool) -> Path:
@@ -37,7 +37,7 @@ def _table(spec: PeopleTable, file: Path, here: Settings) -> bytes:
     try:
         if spec.url is not None:
             return fetched(spec.url.get_secret_value(), here)
-        return answered(file.parent / (spec.query or ""), spec.database or "")
+        return query_as_csv(file.parent / (spec.query or ""), spec.database or "")
     except Unread as why:
         field = "candidates.url" if spec.url else "candidates.query"
         raise BadInput.at(Place(file), str(why), field=field) from None

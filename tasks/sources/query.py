@@ -21,7 +21,7 @@ SELECT = re.compile(r"(?is)(?:\s|--[^\n]*\n|/\*.*?\*/)*(?:select|with)\b[^;]*;?\
 AT_ONCE = 1_000  # rows
 
 
-def answered(file: Path, name: str) -> bytes:
+def query_as_csv(file: Path, name: str) -> bytes:
     """Run the query in a file, and return its answer as CSV. Raises Unread, BadInput."""
     query = read_file(file).data.decode("utf-8-sig", "replace")
     if not SELECT.fullmatch(query):

@@ -23,15 +23,15 @@ from config.reading import read_campaign
 from data.store.lease import lease
 from data.store.states import Op
 from data.store.tables import Notice, Request, Run, now
-from flows import recovery
+from flows import dead_runs
 from flows.campaign import run_campaign
+from flows.dead_runs import GOES_ON, GONE, NEVER_BEGAN, Runs, repair_endings, tidy
 from flows.deployments import POOL, deploy, deploy_forms, make_pool
 from flows.ending import End, Ending
 from flows.forms import approve_campaign, settle_campaign
 from flows.page import announce
 from flows.reconcile import Watched
-from flows.recovery import GOES_ON, GONE, NEVER_BEGAN, Runs, say_again, tidy
-from flows.runs import run_now
+from flows.this_run import run_now
 from tests.flows.conftest import write
 
 pytestmark = [
@@ -149,7 +149,7 @@ async def state_of(client, run) -> str:
 async def test_a_run_goes_on_or_is_cancelled_once_nobody_holds_its_lease(
     client, ledger, monkeypatch, state, after
 ) -> None:
-    monkeypatch.setattr(recovery, "QUIET", 0.0)
+    monkeypatch.setattr(dead_runs, "QUIET", 0.0)
     # It waited for its time for two months, and is the same run.
     run, runs = await begun(client, Running(), days_ago=60), Runs(ledger)
     await client.set_flow_run_state(run.id, state, force=True)
@@ -202,15 +202,15 @@ async def test_a_run_of_this_machine_is_dead_when_its_process_is_gone_and_not_be
 ) -> None:
     """A Pending one after a while: a worker that has only just taken it has not named itself."""
     run = await begun(client, state)
-    worker = recovery.OUR_WORKERS + "1"
+    worker = dead_runs.OUR_WORKERS + "1"
     await client.update_flow_run_labels(run.id, {"prefect.worker.name": worker})
-    monkeypatch.setattr(recovery, "QUIET", -1.0)
+    monkeypatch.setattr(dead_runs, "QUIET", -1.0)
     lives = process(run=run.id) if state.is_running() else process(worker=worker)
     await looks(client, ledger)
     assert await state_of(client, run) == state.name
     lives.kill()
     lives.wait()
-    monkeypatch.setattr(recovery, "QUIET", 1e9)
+    monkeypatch.setattr(dead_runs, "QUIET", 1e9)
     await looks(client, ledger)
     waits = "Pending" if state.is_pending() else "AwaitingRetry"
     assert await state_of(client, run) == waits
@@ -219,7 +219,7 @@ async def test_a_run_of_this_machine_is_dead_when_its_process_is_gone_and_not_be
 async def test_a_run_that_has_not_begun_belongs_to_its_worker_elsewhere(
     client, ledger, monkeypatch
 ) -> None:
-    monkeypatch.setattr(recovery, "QUIET", 0.0)
+    monkeypatch.setattr(dead_runs, "QUIET", 0.0)
     lives, gone = await begun(client, Pending()), await begun(client, Pending())
     await client.update_flow_run_labels(lives.id, {"prefect.worker.name": "theirs"})
     await client.update_flow_run_labels(gone.id, {"prefect.worker.name": "gone"})
@@ -234,7 +234,7 @@ async def test_how_long_a_run_is_quiet_is_counted_from_when_it_began(
 ) -> None:
     run, runs = await begun(client, Pending()), Runs(ledger)
     clock = SimpleNamespace(monotonic=partial(next, iter(range(0, 1000, 40))))
-    monkeypatch.setattr(recovery, "time", clock)
+    monkeypatch.setattr(dead_runs, "time", clock)
     await runs.go_on(client)
     await client.set_flow_run_state(run.id, Running(), force=True)
     await runs.go_on(client)  # 40 s later, and quiet from now on
@@ -267,7 +267,7 @@ async def test_a_run_that_could_never_begin_is_told_once_and_is_not_begun_again(
 async def test_how_often_a_run_died_is_counted_since_it_last_sent_something(
     client, ledger, desk, monkeypatch
 ) -> None:
-    monkeypatch.setattr(recovery, "TRIES", 2)
+    monkeypatch.setattr(dead_runs, "TRIES", 2)
     desk.take_in("Ada", key="dead")
     run, runs = await begun(client, Running()), Runs(ledger)
 
@@ -294,7 +294,7 @@ async def test_how_often_a_run_died_is_counted_since_it_last_sent_something(
 async def test_a_run_that_crashed_goes_on_for_a_month(
     client, ledger, recent: int, state: str, monkeypatch
 ) -> None:
-    monkeypatch.setattr(recovery, "RECENT", timedelta(days=recent))
+    monkeypatch.setattr(dead_runs, "RECENT", timedelta(days=recent))
     run = await begun(client, Crashed(message="killed"), days_ago=60)
     await Runs(ledger).go_on(client)
     assert await state_of(client, run) == state
@@ -315,7 +315,7 @@ async def test_a_tag_that_a_busy_server_did_not_take_is_set_later_unless_it_is_s
             await client.set_flow_run_state(run.id, state, force=True)
             runs.append(run.id)
     await client.update_flow_run(runs[0], tags=["needs attention"])  # set beside the second
-    await say_again(client)
+    await repair_endings(client)
     tags = [(await client.read_flow_run(run)).tags for run in runs[::2]]
     assert tags == [[], [], ["needs attention"]]
     await client.update_flow_run(runs[4], tags=["campaign:3", "needs attention"])

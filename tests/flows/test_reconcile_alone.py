@@ -17,7 +17,7 @@ from sqlmodel import select
 from config.definition import Definition
 from config.errors import command
 from data.store.tables import Notice
-from flows import reconcile, recovery
+from flows import dead_runs, reconcile
 from flows.reconcile import Watched
 from tests.flows.conftest import write
 
@@ -70,8 +70,8 @@ def prefect(monkeypatch: pytest.MonkeyPatch) -> Prefect:
 
     monkeypatch.setattr(reconcile, "get_client", client)
     monkeypatch.setattr(reconcile, "EVERY", 0.0)
-    monkeypatch.setattr(recovery, "QUIET", 0.0)
-    monkeypatch.setattr(reconcile, "LOOKS", ())
+    monkeypatch.setattr(dead_runs, "QUIET", 0.0)
+    monkeypatch.setattr(reconcile, "JOBS", ())
     for name in ("deploy", "run_now", "unschedule"):
         monkeypatch.setattr(reconcile, name, getattr(server, name))
     return server

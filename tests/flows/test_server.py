@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from flows.prefect_home import prefect_home, private
+from flows.prefect_home import open_private, prefect_home
 
 NOBODY_ASKS_IT = """
 from flows.server import prefect_server
@@ -69,7 +69,7 @@ def test_nobody_else_reads_prefects_home_whatever_the_umask(umask: int, tmp_path
 def test_a_link_in_the_place_of_a_file_of_ours_is_not_followed(tmp_path: Path) -> None:
     planted, elsewhere = tmp_path / "server.log", tmp_path / "elsewhere"
     planted.symlink_to(elsewhere)
-    with pytest.raises(OSError, match=r"server\.log"), open(planted, "ab", opener=private):
+    with pytest.raises(OSError, match=r"server\.log"), open(planted, "ab", opener=open_private):
         pass
     assert not elsewhere.exists()
 

@@ -11,7 +11,7 @@ from config.errors import BadInput
 from config.settings import Settings
 from data.campaigns.history import events_of
 from data.campaigns.intake import Allowed
-from data.eligibility.due import turn
+from data.eligibility.due import next_invitations
 from data.sending.outcomes import throttle
 from data.store.states import Op
 from data.store.tables import Campaign, now
@@ -82,7 +82,7 @@ def test_a_pause_that_a_service_asked_for_stops_no_run_and_is_said(desk):
     plan(desk, "Ada")
     desk.adds()
     desk.call(throttle, 60)
-    made, (steps, hold) = plan(desk, "Ada"), desk.call(turn)
+    made, (steps, hold) = plan(desk, "Ada"), desk.call(next_invitations)
     assert (kinds(made.holds), kinds(made.waits)) == ([], ["throttled"])
     assert (len(steps), hold) == (1, None)  # each claim waits for the end of the pause
 

@@ -12,7 +12,7 @@ from data.campaigns.intake import Allowed
 from data.decisions import decisions as d
 from data.decisions.doubts import Settlement, doubts, settle_all
 from data.store.states import Op, State
-from tasks.doubts import described, how_far, read_filled_in, to_fill_in
+from tasks.doubt_list import described, how_far, read_filled_in, to_fill_in
 from tasks.status import COUNTED, left_over, needs, progress, so_far, status_of, waits_for_a_person
 from tests.data.desk import SERVICE, address
 

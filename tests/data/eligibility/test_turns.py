@@ -7,7 +7,7 @@ from sqlalchemy import update
 
 from data.decisions.approvals import approve
 from data.decisions.decisions import By
-from data.eligibility.due import turn
+from data.eligibility.due import next_invitations
 from data.store.states import Op, State
 from data.store.tables import REQUEST, now
 from tests.data.desk import NAMES
@@ -15,7 +15,7 @@ from tests.data.desk import NAMES
 
 def turns(desk, at=None):
     with desk.at() as (session, campaign_id):
-        steps, hold = turn(session, campaign_id, at)
+        steps, hold = next_invitations(session, campaign_id, at)
     return len(steps), str(hold.kind) if hold else None, hold.until if hold else None
 
 

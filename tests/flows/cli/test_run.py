@@ -143,7 +143,7 @@ def test_without_a_standing_server_every_task_run_is_recorded(sandbox, campaign:
             "create project",
             "attach problem",
             "add batch 1",
-            "invite part 1",
+            "invite batch 1",
         ),
         "COMPLETED",
     )

@@ -18,7 +18,7 @@ from config.errors import BadInput
 from data.campaigns.history import Event
 from tasks.outputs.embed_pages import write_pages
 from tasks.outputs.exports import CannotWrite, write_file
-from tasks.outputs.links import COLUMNS, FORMATS, embed_url, written
+from tasks.outputs.links import COLUMNS, FORMATS, embed_url, links_as
 from tasks.outputs.overwriting import NotOurs, check_output, remember, written_by_us
 from tasks.outputs.report import moments, report_page
 from tasks.outputs.results import Result, WrongCopy, results_of, write_results
@@ -65,16 +65,16 @@ OTHERS = [person("", "x@x.org") | {"first_name": text} for text in EVIL]
 
 
 def test_csv_calculates_nothing() -> None:
-    text = written("csv", OTHERS, "").decode("utf-8-sig")
+    text = links_as("csv", OTHERS, "").decode("utf-8-sig")
     rows = list(csv.DictReader(io.StringIO(text, newline="")))
     assert [row["first_name"].removeprefix("'") for row in rows] == EVIL
     assert not any(row["first_name"][0] in "=+-@\t＝" for row in rows)
-    with_urls = csv.DictReader(io.StringIO(written("csv", PEOPLE, "").decode()))
+    with_urls = csv.DictReader(io.StringIO(links_as("csv", PEOPLE, "").decode()))
     assert [row["embed_url"] for row in with_urls] == [each["embed_url"] or "" for each in PEOPLE]
 
 
 def test_a_workbook_of_links_calculates_nothing_and_keeps_every_digit() -> None:
-    sheet = load_workbook(io.BytesIO(written("xlsx", [*PEOPLE, *OTHERS], ""))).active
+    sheet = load_workbook(io.BytesIO(links_as("xlsx", [*PEOPLE, *OTHERS], ""))).active
     rows = list(sheet.iter_rows(min_row=2, max_col=6))
     assert [cell.value for cell in sheet[1]] == list(COLUMNS)
     assert {cell.data_type for row in rows for cell in row} <= {"s", "inlineStr", "n"}
@@ -88,8 +88,8 @@ def test_a_workbook_of_links_calculates_nothing_and_keeps_every_digit() -> None:
 @pytest.mark.parametrize("form", FORMATS)
 def test_our_own_files_are_known_and_private(form: str, tmp_path: Path) -> None:
     ours = tmp_path / f"links.{form}"
-    write_file(ours, written(form, PEOPLE, "Backend"))
-    write_file(ours, written(form, PEOPLE[:1], "Backend"))
+    write_file(ours, links_as(form, PEOPLE, "Backend"))
+    write_file(ours, links_as(form, PEOPLE[:1], "Backend"))
     assert written_by_us(ours)
     assert ours.stat().st_mode & 0o077 == 0
 

@@ -12,8 +12,8 @@ from prefect.exceptions import Abort
 from prefect.runtime import flow_run
 from prefect.states import Cancelling, Completed, Scheduled
 
-from flows import runs
-from flows.runs import begin_another, everything_recorded, go_on_later, stopping_gently
+from flows import this_run
+from flows.this_run import begin_another, everything_recorded, go_on_later, stopping_gently
 
 PAGE = 200  # as many answers a question to Prefect gets
 LATER = datetime(2040, 1, 1, tzinfo=UTC)
@@ -56,7 +56,7 @@ def prefect(monkeypatch: pytest.MonkeyPatch) -> Prefect:
             raise ConnectionError
         yield server
 
-    monkeypatch.setattr(runs, "get_client", client)
+    monkeypatch.setattr(this_run, "get_client", client)
     asked = {"file": "my.yaml", "campaign": "mine", "digest": "of what was shown"}
     monkeypatch.setattr(flow_run, "parameters", asked, raising=False)
     return server
@@ -97,9 +97,9 @@ def test_a_run_hears_of_a_cancel_that_a_busy_server_tells_late_and_of_its_worker
     """A typed run has no worker; its shell may end before it."""
     parents: list[int] = []  # another one at each look
     monkeypatch.setattr(os, "getppid", lambda: parents.append(0) or len(parents))
-    monkeypatch.setattr(runs, "is_typed", lambda: typed)
-    monkeypatch.setattr(runs, "LOOKS", 0.0)
-    monkeypatch.setattr(runs, "ANSWERS_WITHIN", 0.1)
+    monkeypatch.setattr(this_run, "is_typed", lambda: typed)
+    monkeypatch.setattr(this_run, "LOOKS", 0.0)
+    monkeypatch.setattr(this_run, "ANSWERS_WITHIN", 0.1)
     monkeypatch.setattr(flow_run, "id", "this", raising=False)
 
     async def run() -> None:

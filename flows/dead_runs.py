@@ -31,7 +31,7 @@ from flows.deployments import FORMS, POOL
 from flows.ending import End, Ending
 from flows.notices import note_situation
 from flows.page import SOLVE, announce, tag
-from flows.runs import CAMPAIGN, named
+from flows.this_run import CAMPAIGN, named
 
 QUIET = 45.0  # seconds after which a run without a lease, or without its worker, counts as dead
 TRIES = 6  # times that a run begins again, if none of them sends anything
@@ -60,7 +60,7 @@ class Runs:
     async def go_on(self, client: PrefectClient) -> None:
         """Have each run that is dead begin again, or say why it does not."""
         since, self._gone_since = self._gone_since, {}  # if this look fails, all wait anew
-        here, looked = await asyncio.to_thread(_here), time.monotonic()
+        here, looked = await asyncio.to_thread(_alive_here), time.monotonic()
         at_work = await _read(client, "PENDING", "RUNNING", "CANCELLING")
         # Selected by the time of the crash: a run may have been created weeks before.
         crashed = await _read(client, "CRASHED", within=RECENT)
@@ -91,7 +91,7 @@ class Runs:
         elif ending := ending or await self._gives_up(client, run):
             state = ending.state()
             note_situation(ending)
-            await announce(ending, {})  # an event; `say_again` sets the tag
+            await announce(ending, {})  # an event; `repair_endings` sets the tag
         await client.set_flow_run_state(run.id, state, force=True)
 
     async def _gives_up(self, client: PrefectClient, run: FlowRun) -> Ending | None:
@@ -134,7 +134,7 @@ async def tidy(client: PrefectClient) -> None:
             await client.delete_flow_run(run.id)  # the schedule does not make it again
 
 
-async def say_again(client: PrefectClient) -> None:
+async def repair_endings(client: PrefectClient) -> None:
     """Repair what shows how runs ended: tags that a busy server did not take, and messages that
     Prefect's worker overwrote. A run loses its tag once a later run or form has solved its problem.
     """
@@ -164,7 +164,7 @@ def stops_no_other(name: str, failed: list[Exception]) -> Iterator[None]:
         failed.append(error)
 
 
-def _here() -> set[str]:
+def _alive_here() -> set[str]:
     """The ids of runs and the names of workers whose processes live on this machine."""
     found: set[str] = set()
     for process in psutil.process_iter():
