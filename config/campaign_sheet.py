@@ -31,7 +31,7 @@ def campaign_sheet(source: Source) -> Written | None:
     for row, cells in grid.rows:
         name, value = (cell.strip() for cell in [*cells, "", ""][:2])
         field, _, rest = map(str.strip, name.partition(":"))
-        if rest and not value and _location(field)[0] in FIELDS:  # as in YAML
+        if rest and not value and _location(field)[0] in FIELDS:  # `name: value`, as in YAML
             name, value = field, rest
         if error := error_in(value):
             why = f"wanted a value, not {error}"

@@ -52,7 +52,7 @@ def _service_url(typed: str) -> str:
 def spelled(url: str) -> str:
     """Reduce a service's address to the form that is compared (WHATWG). Raises ValueError."""
     local = re.sub("(?<=://)localhost(?=[:/])", "127.0.0.1", str(AnyUrl(url)))
-    return re.sub(r"(?<![:/])\.?/+", "/", local).rstrip("/")  # a host's last dot, doubled slashes
+    return re.sub(r"(?<![:/])\.?/+", "/", local).rstrip("/")  # no dot after a host, no //
 
 
 def is_loopback(host: str | None) -> bool:

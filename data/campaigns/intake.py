@@ -58,7 +58,7 @@ class EndsLater(NotAsTyped):
 
 @dataclass(frozen=True, slots=True)
 class Intake:
-    """The result of taking in a file: how many people are new, and who is gone or back (`email1`).
+    """The result of taking in a file: how many people are new, and whose `email1` is gone or back.
 
     `too_many_gone` says why the guard stops the run; then nothing was taken in.
     """

@@ -166,8 +166,8 @@ def code_now(session: Session, campaign_id: int, held: Collection[int]) -> str:
 
     Its first part is a hash of everything that decides what may be sent: the file's bytes, service,
     account, the resolved problem, and decisions that send more. Each claim compares it in its own
-    transaction. The second part is a hash of the people who are left out, which only a whole plan
-    knows. Sending changes neither part.
+    transaction. The second part is a hash of the people who are left out: no claim knows all of
+    them. Sending changes neither part.
     """
     withdrawn = select(STEP.c.person_id).where(
         STEP.c.campaign_id == campaign_id, STEP.c.op == Op.INVITE, STEP.c.state == State.GIVEN_UP

@@ -389,8 +389,8 @@ def identity(file: str | Path | int | None) -> tuple[int, int] | None:
 def _is_database(path: str) -> bool:
     """Whether the file is still a database: open connections use cached pages and may not notice.
 
-    Only SQLite may open the file: closing it in another way would free the locks of all
-    connections in this process.
+    Only SQLite may open the file. If this process itself opened and closed it, that would free the
+    locks of all connections in this process.
     """
     with closing(sqlite3.connect(f"file:{quote(path)}?mode=ro", uri=True)) as looking:
         try:

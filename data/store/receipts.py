@@ -211,7 +211,7 @@ class Mark:
             of: list[tuple[Any, Any]] = [(own, whole), *((campaign, _tried(p)) for p in places)]
             for row, known in of:
                 if isinstance(known, Receipt) and known.ledger == own.uuid:
-                    row.mark = max(row.mark, known.mark)  # the receipt is ahead of an older ledger
+                    row.mark = max(row.mark, known.mark)  # an older copy was accepted
             campaign.mark += 1
             own.mark += 1
         self.last, self._sign = campaign.mark, sign

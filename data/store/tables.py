@@ -107,7 +107,7 @@ class Campaign(SQLModel, table=True):
     file: str
     digest: str
     spec: Any = _json()  # the definition's model
-    mark: int = 0  # grows before each hundred claims; receipts repeat it
+    mark: int = 0  # grows before claims; receipts repeat it
     pilot_id: int | None = None  # the person; None: no pilot is named, or it was forgotten
     paused_until: datetime | None = _time()  # the service asked for it (429)
     created_at: datetime = _time(nullable=False)
@@ -196,8 +196,8 @@ class Part(SQLModel, table=True):
     state: State = _word(State, State.SENDING)
     said_yes: bool = False  # the service did it, but said so late (outcomes.py)
     service_id: int | None = _service_id()
-    mailbox: str | None = None  # of an invitation: its mailbox, and its problem below
-    problem: int | None = _service_id()
+    mailbox: str | None = None  # of an invitation: where it arrives
+    problem: int | None = _service_id()  # of an invitation: to which problem
 
 
 class Decision(SQLModel, table=True):
