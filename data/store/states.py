@@ -40,7 +40,7 @@ class Operation:
     done: str  # its participle, as in: the invitation may have been `sent`
     doing: str  # its gerund, as in: the service refused `inviting people`
     own: bool = False  # a step of the project itself (person 0), not of each person
-    open: tuple[State, ...] = (State.WAITING,)  # the states in which it may be claimed
+    open: tuple[State, ...] = (State.WAITING,)  # where a step may be claimed
     needs: tuple[Op, ...] = ()  # what has to be done before, for the project or the same person
     of_id: Op | None = None  # the earlier operation whose id names the person in the call
     brings_id: bool = False  # the answer has a new id, else it is not done
