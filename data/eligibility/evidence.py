@@ -84,8 +84,7 @@ def against(session: Session, facts: Any, people: Sequence[Row[Any]] | None) -> 
 
 
 def tried(session: Session, campaign_id: int, without: int) -> tuple[int, datetime | None]:
-    """How many people were invited, or may have been, and when the last one was; but not the person
-    `without`."""
+    """How many people, except `without`, were invited or may have been; and when the last was."""
     had = (
         select(func.count(STEP.c.id.distinct()), func.max(REQUEST.c.claimed_at))
         .join(PART, PART.c.step_id == STEP.c.id)
