@@ -28,7 +28,7 @@ class CampaignFile(People):
 
 
 def read_campaign(file: Path, campaign: str | None = None, at: Path | None = None) -> CampaignFile:
-    """Read a definition and its people. Raises BadInput, also if its key is not `campaign`.
+    """Read a definition and its people. Raises BadInput, also if its key is not a given `campaign`.
 
     People of a `url` or `query` are read only from `at`, the file into which they were fetched.
     """

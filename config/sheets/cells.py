@@ -26,7 +26,7 @@ class Grid:
     """One sheet, or a whole text: the rows that are not empty, each with its number in the file.
 
     The number is the row of a sheet, or the line of a text on which the row begins. Columns count
-    from 0. `encoding` is that of its Source.
+    from 0. `encoding` comes from its Source.
     """
 
     file: Path

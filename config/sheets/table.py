@@ -113,7 +113,7 @@ def read_table(
     header, titles = top[at][0], [title.strip() for title in top[at][1]]
     by_field, mistakes = _columns(grid, header, titles, columns)
     mistakes = [*grid.mistakes, *mistakes]
-    # Without addresses, totals and footers are dropped here; else `_sift` drops and reports them.
+    # Without a column of addresses, totals and footers go here; else `_sift` reports them.
     rows = [row for row in grid.rows[at + 1 :] if "email1" in by_field or not is_nobody(row[1])]
     table = Table(grid, titles, header, by_field, rows, mistakes, notes)
     if "email1" in by_field:

@@ -1,6 +1,6 @@
 """Read tables in text, with comma, semicolon, tab or bar between the cells.
 
-Encodings are never guessed: if a text is not Unicode, a person sees how likely ones read it.
+Encodings are never guessed: if a text is not Unicode, a person sees how some of them read it.
 """
 
 import csv
@@ -93,7 +93,7 @@ def _as(encoding: str, data: bytes) -> str:
 def _readings(data: bytes) -> list[tuple[str, str]]:
     """Some words as each likely encoding decodes them, and its name. Fewest symbols come first.
 
-    Encodings that agree on all words count once. The words are those that most encodings dispute.
+    Encodings that agree on all words count once. The words are those with the most different readings.
     """
     # In all these encodings separators are ASCII, and never part of another character.
     found = (each[0] for each in _WORD.finditer(data))
