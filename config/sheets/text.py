@@ -93,7 +93,7 @@ def _as(encoding: str, data: bytes) -> str:
 def _readings(data: bytes) -> list[tuple[str, str]]:
     """Some words as each likely encoding decodes them, and its name. Fewest symbols come first.
 
-    Encodings that agree on all words count once. The words are those with the most different readings.
+    Encodings that agree on all words count once. The words are those with most different readings.
     """
     # In all these encodings separators are ASCII, and never part of another character.
     found = (each[0] for each in _WORD.finditer(data))
