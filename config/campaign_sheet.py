@@ -31,7 +31,7 @@ def campaign_sheet(source: Source) -> Written | None:
     for row, cells in grid.rows:
         name, value = (cell.strip() for cell in [*cells, "", ""][:2])
         field, _, rest = map(str.strip, name.partition(":"))
-        if rest and not value and _location(field)[0] in FIELDS:  # as in YAML
+        if rest and not value and _location(field)[0] in FIELDS:  # `name: value`, as in YAML
             name, value = field, rest
         if error := error_in(value):
             why = f"wanted a value, not {error}"
@@ -46,9 +46,9 @@ def campaign_sheet(source: Source) -> Written | None:
 
 
 def _typed(written: Written, name: str, value: str, place: Place) -> Any:
-    """Read a cell: `{Stage: Onsite}` and `[a, b]` as in YAML, or values with semicolons between.
+    """Read a cell: `{Stage: Onsite}` and `[a, b]` as YAML, else one value, or several (LISTS).
 
-    A separator at the end is ignored. An empty value is written first (`; Active`), or as `;`.
+    A separator at the end is ignored, so an empty value comes first (`; Active`) or alone (`;`).
     """
     if value[0] + value[-1] in {"{}", "[]"}:
         return read_value(written, value, place)
@@ -59,7 +59,7 @@ def _typed(written: Written, name: str, value: str, place: Place) -> Any:
 
 def _add(written: Written, name: str, value: Any, places: tuple[Place, Place]) -> None:
     """Add a field with its value; a field that is already there is a mistake."""
-    if value is None or isinstance(value, dict):  # as if each field of it had a row
+    if value is None or isinstance(value, dict):  # add each of its fields, as if it had its own row
         for each, inner in (value or {}).items():
             _add(written, f"{name}.{each}", inner, places)
         return
@@ -78,7 +78,7 @@ def _add(written: Written, name: str, value: Any, places: tuple[Place, Place]) -
 
 
 def _location(name: str) -> tuple[str, ...]:
-    """Locate `Project.Name` at project, name; `where.Stage` belongs to the table of people."""
+    """Locate `Project.Name` at project, name, and `where.Stage` at candidates, where, Stage."""
     first, _, rest = re.sub(r"(?i)^\s*candidates\s*\.", "", name).partition(".")
     first, rest = first.strip().lower().replace(" ", "_"), rest.strip()
     if first == "problem" and not rest:

@@ -1,7 +1,7 @@
 """A campaign as a person writes it: the fields of a definition.
 
-Every floor uses these models; they are the editor's schema, and the ledger stores them. The line
-below a field says what it is, also in mistakes. Functions that read a value raise ValueError.
+Every floor uses these models; they are the editor's schema, and the ledger stores them. Mistakes
+quote the text below a field, up to its `;`. Functions that read a value raise ValueError.
 """
 
 import re
@@ -64,7 +64,7 @@ def _several(typed: Any) -> Any:
 
 
 def _text(characters: str) -> StringConstraints:
-    """Text of these characters; a blank that `new` wrote between < and > is refused."""
+    """Text of these characters. A blank `<…>`, which `campaign new` wrote, is refused."""
     pattern = rf"^(?!<[^<>@]*>$){characters}$"
     return StringConstraints(strip_whitespace=True, max_length=10_000, pattern=pattern)
 
@@ -91,7 +91,7 @@ Values = Annotated[list[Text], BeforeValidator(_several, list[str] | str), Field
 
 
 class Fields(BaseModel):
-    """Refuses unknown fields; never changed once read."""
+    """The base of the models: it refuses unknown fields, and never changes once it was read."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -138,14 +138,14 @@ class Listed:
 
 
 class Project(Fields):
-    """The project to create, or `id`: one made in the web application, used as it is."""
+    """The project to create, or (`id`) an existing one to use as it is."""
 
     id: Id | None = None
     """The id of a project made in the web application, a whole number above 0."""
     timezone: Zone | None = None
     """The timezone of the campaign's times, such as Europe/Paris."""
     name: Line | None = None
-    """The project's name, or the id of one made in the web application."""
+    """The project's name, or the id of one made in the web application; not both."""
     description: Text = ""
     """A description of the project, sent as written."""
     state: Line = "open"
@@ -157,12 +157,12 @@ class Project(Fields):
 
     @property
     def ends(self) -> datetime | None:
-        """The moment (UTC) of endtime; without a zone, when it has passed everywhere on earth."""
+        """The moment (UTC) of endtime; without a timezone, when that time has passed everywhere."""
         zone = ZoneInfo(self.timezone or "Etc/GMT+12")
         return timetable.instant(self.endtime, zone) if self.endtime else None
 
     def body(self) -> dict[str, str]:
-        """What is sent to create it (interface 4.3)."""
+        """The body of the request that creates the project (interface 4.3)."""
         return {
             "name": self.name or "",
             "description": self.description,
@@ -257,11 +257,11 @@ class Schedule(Fields):
     """How often a run starts, such as 1 hour; instead of cron."""
 
 
-MODELS = (Project, Problem, Invites, Guard, Schedule)  # of the fields that have fields
+MODELS = (Project, Problem, Invites, Guard, Schedule)  # the fields that have fields of their own
 
 
 def _problem(typed: Any) -> Any:
-    """Read `problem: 42` as the mapping."""
+    """Read `problem: 42` as `problem: {id: 42}`."""
     return {"id": typed} if isinstance(typed, str | int) else typed
 
 

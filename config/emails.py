@@ -12,14 +12,14 @@ WANTED = "an email address"
 def email_key(typed: str) -> str:
     """Reduce an address to the form that is compared: trimmed, NFC, casefolded, IDN as ASCII.
 
-    Never raises, because answers may contain anything. The typed address is sent, never this key.
+    Never raises: the service's answers may contain anything. The typed address is what is sent.
     """
     local, at, domain = typed.strip().rpartition("@")
     return _folded(local) + at + ascii_domain(domain)
 
 
 def mailbox(typed: str) -> str:
-    """Reduce an address to the provider's likely mailbox: without a label after +, or dots."""
+    """Reduce an address to its likely mailbox: without a +label, or what its provider ignores."""
     local, _, domain = email_key(typed).rpartition("@")
     domain = SAME_PROVIDER.get(domain, domain)
     local = local.partition("+")[0] or local
@@ -29,14 +29,14 @@ def mailbox(typed: str) -> str:
 
 
 def checked_address(typed: str) -> str:
-    """Return the typed address, trimmed (interface 4.7). Raises ValueError: what was wanted."""
+    """Return the typed address, trimmed (interface 4.7). Raises ValueError with what was wanted."""
     address = typed.strip()
     for pattern, words in _SLIPS:
         if found := re.search(pattern, address):
             slip = words.format(unicodedata.name(found[0][0], "letter"), *found.groups(""))
             raise ValueError(f"{WANTED} {slip}".replace(" ;", ";"))
     try:
-        # The test environment only means that .test is allowed, for rehearsals.
+        # `test_environment` does nothing but allow .test, for rehearsals.
         validate_email(address, check_deliverability=False, test_environment=True)
     except EmailNotValidError as error:
         why = str(error).rstrip(".")
@@ -51,7 +51,7 @@ def _folded(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def ascii_domain(domain: str) -> str:
-    """Spell a domain as the network does. A domain that IDNA refuses is only casefolded."""
+    """Write a domain in ASCII, as the network does. One that IDNA refuses is only casefolded."""
     if domain.isascii():
         return domain.lower()
     import idna  # noqa: PLC0415 - few addresses need its tables

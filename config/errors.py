@@ -46,7 +46,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """One thing to fix, and its place. An empty `message` is composed of `found` and `wanted`."""
+    """One thing to fix, and its place. Without a `message`, `found` and `wanted` make one."""
 
     place: Place
     message: str = ""
@@ -77,7 +77,7 @@ class Mistake:
 
 
 def is_blank(typed: object) -> bool:
-    """Whether this is what `new` wrote between < and > for a person to fill in."""
+    """Whether this is a blank `<…>`, which `campaign new` wrote for a person to fill in."""
     return isinstance(typed, str) and bool(_BLANK.fullmatch(typed))
 
 
@@ -90,7 +90,7 @@ def shown(value: object) -> str:
 
 
 def plain(value: str) -> str:
-    """Show a value that a count follows: in quotes if both could be confused; else bare."""
+    """Show a value without quotes, unless a count or comma after it could be confused with it."""
     return shown(value) if _MIXED.search(value) else shown(value)[1:-1] or "empty"
 
 
@@ -119,7 +119,7 @@ def quoted(word: object) -> str:
 def command(*words: object) -> str:
     """A command for a person to type, quoted for a shell: `campaign check 'my file.yaml'`.
 
-    An address that begins with - comes last, after --. Such a path gets ./ before it.
+    An address that begins with - comes last, after --. A path that begins with - gets ./ before it.
     """
     odd = [each for each in map(str, words) if each.startswith("-") and "@" in each]
     others = [each for each in words if each not in odd]
@@ -127,7 +127,7 @@ def command(*words: object) -> str:
 
 
 def in_order(mistakes: Iterable[Mistake]) -> list[Mistake]:
-    """Sort mistakes in reading order, without repetition. Files and sheets keep their order."""
+    """Sort mistakes in reading order, each once. Files and sheets stay in the order given."""
     unique = list(dict.fromkeys(mistakes))
     sheets: dict[tuple[Path, str | None], int] = {}
     for each in unique:
@@ -148,10 +148,10 @@ def counted(mistakes: Sequence[Mistake]) -> str:
 
 
 class CampaignError(Exception):
-    """Something stopped the work that a person can understand and fix.
+    """The work stopped for a reason that a person can understand and fix.
 
-    `says` is what the person reads, and `then` what to type next: templates for `str.format`. The
-    values in a command are quoted.
+    `says` is what the person reads, and `then` what to type next. Both are templates for
+    `str.format`; if `then` is a command, its values are quoted for a shell.
     """
 
     says: ClassVar[str] = ""

@@ -14,21 +14,21 @@ from config.sheets.workbook import DAMAGED
 from config.yaml_file import read_yaml
 
 KINDS = (*YAML, ".xlsx", ".xlsm")
-# Our copy of a workbook has this text and the name of the original as its category.
+# The category of our copy of a workbook: this text, then the name of the original.
 COPY = "campaign-copy-5b1f0c9e7a64 "
-HIDDEN = (".", "~", "#")  # names of locks, drafts and unfinished copies begin so
+HIDDEN = (".", "~", "#")  # how names of locks, drafts and unfinished copies begin
 
 
 @dataclass(frozen=True)
 class Folder:
-    """The campaign files of a folder, sorted by name, and mistakes in files that may be one."""
+    """The campaign files of a folder, by name, and mistakes in files that may be campaigns."""
 
     files: list[Path] = field(default_factory=list)
     mistakes: list[Mistake] = field(default_factory=list)
 
 
 def campaigns_in(folder: Path) -> Folder:
-    """Find the campaign files of a folder, without subfolders; a file's own path is returned as is.
+    """Find the campaign files of a folder, not of its subfolders. A file is returned as it is.
 
     A YAML file is a campaign if it has a field `campaign` or `candidates`. A workbook is one if it
     has a sheet `campaign`, is no copy of ours, and no definition here reads it. A file that cannot
@@ -48,7 +48,7 @@ def campaigns_in(folder: Path) -> Folder:
     for file in files:
         try:
             if not file.is_file():
-                read_file(file)  # raises with what it is: a pipe, a device, a dead link
+                read_file(file)  # raises, and says what it is: a pipe, a device, a dead link
             elif file.suffix.lower() in YAML:
                 written = read_yaml(read_file(file).data, file)
                 if {"campaign", "candidates"} & written.fields.keys():
@@ -62,7 +62,7 @@ def campaigns_in(folder: Path) -> Folder:
         except Exception as error:  # noqa: BLE001 - one bad file stops no other
             why = f"this file cannot be read ({type(error).__name__}); save it anew, or remove it"
             found.mistakes.append(Mistake(Place(file), why))
-    # Nobody can know which file is the copy, so none of them is sent.
+    # Nobody can know which of the files with one key is the copy, so none of them is sent.
     for key, places in keys.items():
         for place in places if places[1:] else ():
             found.files.remove(place.file)
@@ -73,7 +73,7 @@ def campaigns_in(folder: Path) -> Folder:
 
 
 def _is_campaign(workbook: Path) -> bool:
-    """Whether a workbook has a sheet `campaign`, and is no copy of ours under another name."""
+    """Whether a workbook has a sheet `campaign`, and is no copy that we made under another name."""
     parts = {"xl/workbook.xml": "", "docProps/core.xml": ""}
     try:
         with zipfile.ZipFile(workbook) as archive:

@@ -21,16 +21,16 @@ YAML = (".yaml", ".yml")
 
 @dataclass(kw_only=True)
 class CampaignFile(People):
-    """A campaign as it was read. Its digest identifies the bytes of definition and table."""
+    """A campaign as it was read. Its digest identifies the definition and its people."""
 
     file: Path
     definition: Definition
 
 
 def read_campaign(file: Path, campaign: str | None = None, at: Path | None = None) -> CampaignFile:
-    """Read a definition, whose key must be `campaign` if given, and its people. Raises BadInput.
+    """Read a definition and its people. Raises BadInput, also if its key is not a given `campaign`.
 
-    People behind an address or a query are read only from `at`, the file they were fetched into.
+    People of a `url` or `query` are read only from `at`, the file into which they were fetched.
     """
     try:
         return _read(file, campaign, at)
@@ -53,7 +53,7 @@ def _read(file: Path, campaign: str | None, at: Path | None) -> CampaignFile:
     for row, each in enumerate(people.listed):  # in place, to save memory
         if each.candidate.stage_id is None:
             people.listed[row] = replace(each, candidate=each.candidate.model_copy(update=stage))
-    if at is not None:  # a workbook's bytes may differ at each fetch
+    if at is not None:  # the bytes of a fetched workbook may differ each time
         people.digest = "".join(each.candidate.model_dump_json() for each in people.listed)
     people.digest = sha256(sha256(data).digest() + people.digest.encode()).hexdigest()
     return CampaignFile(file=file, definition=definition, **vars(people))
@@ -68,12 +68,12 @@ def key_of(file: Path) -> str:
 
 
 def _written(file: Path) -> tuple[bytes, Written]:
-    """Read a definition from a file of any format. Raises BadInput, also for a mere table."""
+    """Read a definition from a file of any format. Raises BadInput, also for a table of people."""
     source = read_file(file)
     if file.suffix.lower() in YAML:
         return source.data, read_yaml(source.data, file)
     if source.format is Format.WORKBOOK:
-        from config.campaign_sheet import campaign_sheet  # noqa: PLC0415 - its own process
+        from config.campaign_sheet import campaign_sheet  # noqa: PLC0415 - only for workbooks
 
         if sheet := campaign_sheet(source):
             return source.data, sheet
@@ -84,7 +84,7 @@ def _written(file: Path) -> tuple[bytes, Written]:
 
 
 def who_reads(table: Path, *folders: Path, sheet: str | None = None) -> Path | None:
-    """The definition, beside the table or in these folders, that may read the table or sheet."""
+    """Find the definition that may read this table or sheet, beside it or in these folders."""
     for folder in filter(Path.is_dir, dict.fromkeys((table.parent, *folders))):
         for each in sorted(folder.iterdir()):
             if named_table(each) == table.resolve():
@@ -95,7 +95,7 @@ def who_reads(table: Path, *folders: Path, sheet: str | None = None) -> Path | N
 
 
 def named_encoding(table: Path, *folders: Path) -> str | None:
-    """The encoding of a table, as the definition that reads it (`who_reads`) names it."""
+    """The encoding that is named by the definition that reads this table (`who_reads`)."""
     reader = who_reads(table, *folders)
     return _said_of_table(reader).get("encoding") if reader else None
 
@@ -110,7 +110,7 @@ def named_table(definition: Path) -> Path | None:
 
 
 def named_columns(definition: Path) -> dict[str, str]:
-    """The header of each field that a definition names; none if it has none, or cannot be read."""
+    """The headers that a definition names, by field; empty if it names none or cannot be read."""
     with suppress(BadInput):
         people = _written(definition)[1].fields.get("candidates")
         columns = people.get("columns") if isinstance(people, dict) else None
@@ -121,7 +121,7 @@ def named_columns(definition: Path) -> dict[str, str]:
 
 def _said_of_table(definition: Path) -> dict[str, Any]:
     with suppress(BadInput, OSError):
-        if definition.suffix.lower() in YAML and definition.is_file():  # a pipe has no end
+        if definition.suffix.lower() in YAML and definition.is_file():  # a pipe may never end
             people = read_yaml(definition.read_bytes(), definition).fields.get("candidates")
             return people if isinstance(people, dict) else {}
     return {}
@@ -134,7 +134,7 @@ def _people(written: Written, candidates: list[Candidate] | PeopleTable, at: Pat
         if name and os.path.exists(base / name):  # noqa: PTH110 - it never raises
             return read_people(table, base)
         missing = Mistake(written.place(("candidates", "file")), f"there is no file {name}")
-        # No mistake: people are fetched later (no name), or nobody has been ordered yet.
+        # It is no mistake if people are fetched later (no name), or if nobody was ordered yet.
         is_wrong = name and not name.endswith(ORDERS)
         return People(mistakes=[missing] if is_wrong else [])
     places = (written.place(("candidates", at)) for at in range(len(candidates)))

@@ -1,4 +1,4 @@
-"""Settings from the environment, or from the `.env` beside the README; secrets are never shown."""
+"""Settings from the environment, or from the file `.env` in `home()`; secrets are never shown."""
 
 import os
 import re
@@ -20,14 +20,14 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from config.errors import BadSettings, quoted
 
-# All six must come from one source: mixed, one service's secret could go to another's address.
+# All six come from one source, so that no service's secret goes to another's address.
 SIX = ("auth_url", "base_url", "app_url", "client_id", "client_secret", "audience")
 
 
 def home() -> Path:
-    """The folder of the ledger, the results and `.env`: the checkout, or the user's data folder.
+    """The folder of `.env` and, by default, the ledger: the checkout, or the user's data folder.
 
-    Never the working folder: a command typed in another one would invite everybody again.
+    If it were the working folder, a command typed in another one would invite everybody again.
     """
     root = Path(__file__).resolve().parent.parent
     is_checkout = (root / "pyproject.toml").is_file()
@@ -50,9 +50,9 @@ def _service_url(typed: str) -> str:
 
 
 def spelled(url: str) -> str:
-    """Spell a service's address in the one way that is compared (WHATWG). Raises ValueError."""
+    """Reduce a service's address to the form that is compared (WHATWG). Raises ValueError."""
     local = re.sub("(?<=://)localhost(?=[:/])", "127.0.0.1", str(AnyUrl(url)))
-    return re.sub(r"(?<![:/])\.?/+", "/", local).rstrip("/")  # a host's last dot, doubled slashes
+    return re.sub(r"(?<![:/])\.?/+", "/", local).rstrip("/")  # no dot after a host, no //
 
 
 def is_loopback(host: str | None) -> bool:
@@ -127,14 +127,14 @@ class Settings(BaseSettings):
     )
     """Where the ledger is; it may hold a password."""
     output_dir: UnderHome = Field(Path("out"), validate_default=True)
-    """Where `campaign forget` looks for links and pages, as it does beside definitions."""
+    """Where `campaign forget` looks for links and pages, and also beside definitions."""
     candidates_per_request: int = Field(100, ge=1, le=10_000)
     """How many people are added in one request, from 1 to 10,000."""
     invites_in_flight: int = Field(8, ge=1, le=100)
     """How many invitations are sent at a time, 1 to 100; a crash can leave all of them unsure."""
     invites_per_second: float | None = Field(None, ge=0.001, le=1000)
     """The most invitations a second, from 0.001 to 1,000; for all runs of a ledger together."""
-    # A gateway may finish the work at its own limit of 29 s: a request waits for longer than that.
+    # A gateway may do the work until its own limit of 29 s, so a request waits for longer.
     request_deadline: float = Field(45.0, gt=30, le=3600)
     """How many seconds one request may take, above 30 and up to 3,600."""
     do_not_contact: UnderHome | None = None
@@ -154,7 +154,7 @@ class Settings(BaseSettings):
 
     @property
     def account(self) -> str:
-        """The account at the service, as the ledger tells accounts apart."""
+        """A hash that identifies the account at the service; the ledger stores it."""
         return sha256(f"{self.client_id}\n{self.audience}".encode()).hexdigest()[:16]
 
 
@@ -195,7 +195,7 @@ def _in_our_words(detail: ErrorDetails) -> str:
 
 
 def service_settings() -> Settings:
-    """Read the settings, with all six of the service. Raises BadSettings: the missing ones."""
+    """Read the settings, with all six of the service. Raises BadSettings with those missing."""
     read = settings()
     if missing := [variable(name) for name in SIX if name not in read.model_fields_set]:
         where = f"the environment or in {home() / '.env'}"

@@ -1,6 +1,6 @@
 """When a campaign may send: read times, hours, waves and rates, and decide by them.
 
-Each function is given the time. Functions that read raise ValueError: what was wanted.
+No function asks the clock. Functions that read a text raise ValueError with what was wanted.
 """
 
 import re
@@ -17,7 +17,7 @@ NEVER = datetime.max.replace(tzinfo=UTC)
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 HOURS_WANTED = "days and times of the clock, such as Mon-Fri 09:00-18:00"
-FARTHEST = 400  # days; without an open hour until then, the answer is NEVER
+FARTHEST = 400  # days to look ahead; without an open hour, the answer is NEVER
 
 
 class Wave(NamedTuple):
@@ -53,7 +53,7 @@ def next_by_rate(per_hour: float | None, last: datetime | None, now: datetime) -
 
 
 def wave(sizes: Sequence[int], tried: int) -> Wave:
-    """The current wave, of these sizes and then the rest, once so many people were tried."""
+    """The current wave after so many people were tried. The last wave takes all the rest."""
     end = 0
     for number, size in enumerate(sizes, start=1):
         begin, end = end, end + size
@@ -69,7 +69,7 @@ def instant(wall: datetime, zone: ZoneInfo) -> datetime:
 
 
 def no_one_moment(wall: datetime | None, zone: str | None) -> str:
-    """Why this time is ambiguous: clocks skip it or show it twice, and what to write; else ""."""
+    """Say that clocks skip this time or show it twice, and what to write instead; else ""."""
     if wall is None or zone is None:
         return ""
     one, two = (wall.replace(tzinfo=ZoneInfo(zone), fold=fold).utcoffset() for fold in (0, 1))
@@ -123,8 +123,8 @@ def span(typed: str) -> timedelta:
 
 
 def hours(typed: str) -> tuple[frozenset[int], time, time]:
-    """Read `Mon-Fri 09:00-18:00`, or `9-18` for every day: days (0 is Monday), the first and the
-    last time, both included. Midnight as the last time is the end of the day."""
+    """Read `Mon-Fri 09:00-18:00`, or `9-18` for every day, as days (0 is Monday), first time and
+    last time. Both times are included. Midnight as the last time is the end of the day."""
     written = _HOURS.fullmatch(" ".join(typed.replace("\u2013", "-").split()))
     if written is None:
         raise ValueError(HOURS_WANTED)
@@ -149,7 +149,7 @@ def cron(typed: str) -> str:
 
 
 def _opens(invites: "Invites", at: datetime, zone: ZoneInfo) -> datetime:
-    """The first open moment (UTC) at or after `at`."""
+    """The first moment (UTC) at or after `at` that is within hours, on no holiday; or NEVER."""
     days, first, last = hours(invites.hours or "0-24")
     today = at.astimezone(zone).date()
     for day in (today + timedelta(days=ahead) for ahead in range(FARTHEST)):
@@ -157,7 +157,7 @@ def _opens(invites: "Invites", at: datetime, zone: ZoneInfo) -> datetime:
             end = day if last != time(0) else day + timedelta(days=1)
             begins = instant(datetime.combine(day, first), zone)
             ends = instant(datetime.combine(end, last), zone)
-            # Where the clocks go forward, a day may lack these hours.
+            # On the day when clocks go forward, these hours may not exist.
             if begins < ends and at <= ends:
                 return max(at, begins)
     return NEVER

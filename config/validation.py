@@ -19,7 +19,7 @@ from config.timetable import NEVER, may_send, no_one_moment
 Location = tuple[int | str, ...]
 PLACES = ((True, False, False, False), (False, True, False, False), (False, False, True, True))
 MOMENTS = ("project.starttime", "project.endtime", "invites.not_before", "invites.not_after")
-# Replaces a part that is wrong, so that the other parts can still be checked.
+# What replaces each part that is wrong, so that the other parts can still be checked.
 RIGHT: dict[str, Any] = {"campaign": "x", "project": {"name": "x", "timezone": "UTC"}, "problem": 1}
 RIGHT |= {"candidates": [], "stage_id": 1, "invites": {}, "guard": {}, "schedule": None}
 
@@ -37,8 +37,8 @@ FIELDS |= {
 
 @dataclass
 class Written:
-    """A definition as somebody wrote it: its fields, the places of each name and value, and the
-    mistakes in its form."""
+    """A definition as somebody wrote it: its fields, the places of each name and value, and
+    mistakes of form, such as a field that is written twice."""
 
     whole: Place
     fields: dict[str, Any] = field(default_factory=dict)
@@ -53,7 +53,7 @@ class Written:
 
 
 def build(written: Written, now: datetime) -> tuple[Definition, list[Mistake]]:
-    """Build the definition from what is right, and list what is wrong at the time `now`."""
+    """Build the definition from what is right, and list what is wrong. `now` is the time."""
     mistakes = [*written.mistakes]
     try:
         definition = Definition.model_validate(written.fields)
@@ -70,7 +70,7 @@ def build(written: Written, now: datetime) -> tuple[Definition, list[Mistake]]:
 
 
 def rules(definition: Definition, now: datetime) -> Iterator[tuple[bool, str, str]]:
-    """Check each rule at this time: whether it is broken, by which field, and its message."""
+    """Yield for each rule whether it is broken at this time, the field at fault, and a message."""
     project, problem, people = definition.project, definition.problem, definition.candidates
     invites, schedule = definition.invites, definition.schedule or Schedule(every="1 day")
     for name in project.model_fields_set - {"id", "timezone"}:
@@ -96,7 +96,7 @@ def rules(definition: Definition, now: datetime) -> Iterator[tuple[bool, str, st
         fields = getattr(definition, part)
         why = no_one_moment(getattr(fields, name), fields.timezone)
         yield bool(why), f"{part}.{name}", why
-    # These times are judged by this program, not by the service.
+    # This program, not the service, decides by these times, so it must know their timezone.
     zone = "needs a timezone: the project's, or  timezone: Europe/Paris  beside it"
     for name in ("not_before", "not_after", "hours", "holidays"):
         lacks = bool(getattr(invites, name)) and not invites.timezone
@@ -119,7 +119,7 @@ def _without(fields: dict[str, Any], errors: Sequence[ErrorDetails]) -> Definiti
     """The definition without what is wrong. A column in a wrong `where` or `ignore` counts as
     decided, so that nobody is asked about it twice."""
     rest = {name: fields.get(name, right) for name, right in RIGHT.items()}
-    for each in reversed(errors):  # `ignore` first: a wrong `where` adds to it
+    for each in reversed(errors):  # `ignore` is reset before a wrong `where` adds to it
         table = rest["candidates"]
         match [*map(str, each["loc"])]:
             case ["candidates", "table", "where", *steps] if table:
@@ -142,7 +142,7 @@ def mistake(detail: ErrorDetails, place: Callable[..., Place]) -> Mistake:
     """Turn an error of pydantic into a mistake in the words of the definition."""
     kind, where, context = detail["type"], detail["loc"], detail.get("ctx", {})
     name = ".".join(step for step in where if isinstance(step, str))
-    if where[0] == "candidates":  # then comes a tag of pydantic, list or table
+    if where[0] == "candidates":  # pydantic's tag follows: list or table
         where = where[:1] + where[2:]
     field = as_written(name).removeprefix("candidates.")
     if kind == "extra_forbidden":
@@ -156,7 +156,7 @@ def mistake(detail: ErrorDetails, place: Callable[..., Place]) -> Mistake:
 
 
 def meaning(name: str) -> str:
-    """What a field is, from the line below it in its model; else what its parent is."""
+    """What a field is: the text below it in its model, up to a `;`, or else its parent's."""
     while name not in FIELDS:
         name = name.rpartition(".")[0]
     text = FIELDS[name].partition(";")[0].rstrip(".")
@@ -164,7 +164,7 @@ def meaning(name: str) -> str:
 
 
 def unknown(name: str, around: str) -> str:
-    """Say that there is no such field, and name the nearest. At the top, all parts are searched."""
+    """Say that there is no such field, and name the nearest: at the top, of all parts."""
     own = [last for part, _, last in (each.rpartition(".") for each in FIELDS) if part == around]
     near = {} if around else {each.rpartition(".")[2]: as_written(each) for each in FIELDS}
     near |= {each: each for each in own}

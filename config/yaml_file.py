@@ -1,4 +1,4 @@
-"""Read definitions in YAML 1.2: texts, with the line and column of each."""
+"""Read definitions in YAML 1.2: each value as a text, with its line and column."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -37,7 +37,7 @@ def read_yaml(data: bytes, file: Path) -> Written:
 
 
 def read_value(written: Written, text: str, cell: Place) -> Any:
-    """Read a mapping or a list in a cell as in a definition; None if it is wrong."""
+    """Read a cell that holds a mapping or a list in YAML; None if it is not YAML."""
     inner, plain = Written(cell), None
     try:
         if root := _composed(text.encode(), cell.file):
@@ -68,13 +68,13 @@ def _composed(data: bytes, file: Path) -> Node | None:
 
 
 def _plain(written: Written, node: Node, location: Location) -> Any:
-    """Turn a node into plain data, and note the place of each piece, and its mistakes."""
+    """Turn a node into plain data. `written` gets the place of each value, and the mistakes."""
     wrong = written.mistakes
-    if node.anchor:  # a few nested ones make billions of values
+    if node.anchor:  # a few nested anchors make billions of values
         wrong.append(Mistake(_at(written, node), "anchors (&) are not supported; leave it out"))
         return None
     if isinstance(node, ScalarNode):
-        # pydantic reads numbers, dates and booleans. `Null` may be somebody's name.
+        # It stays a text: pydantic reads numbers, dates and booleans. `Null` may be a name.
         nothing = str(node.tag).endswith(":null") and node.value in {"", "~", "null"}
         return None if nothing else str(node.value)
     if isinstance(node, SequenceNode):
@@ -87,7 +87,7 @@ def _plain(written: Written, node: Node, location: Location) -> Any:
         if first := written.places.get((*location, key)):
             wrong.append(Mistake(place, f"{key} is written twice, first at {first[0]}", key))
             continue
-        # An empty value has no text to point at; in a mapping a field may be missing.
+        # Mistakes point at the name if the value is empty, or a mapping that may lack a field.
         empty = isinstance(value, MappingNode) or value.start_mark.index == value.end_mark.index
         written.places[*location, key] = (place, place if empty else _at(written, value))
         # A field without a value counts as left out, except in `where`.

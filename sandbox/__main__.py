@@ -16,7 +16,7 @@ from sandbox.switchboard import typed_fault
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Serve until a signal. Returns the exit code: 2 for what cannot be used as it was typed."""
+    """Serve until a signal. Returns the exit code: 2 if what was typed cannot be used, else 0."""
     given = _parser().parse_args(arguments)
     os.umask(0o077)  # people may practise with real names
     faults: dict[str, list[Fault]] = defaultdict(list)

@@ -3,9 +3,9 @@
 Where the interface leaves something open, the sandbox is strict, to expose careless clients:
 
 - Every call under /api needs a valid Bearer token: 401 without one, or with one that has expired.
-- A body must have exactly the fields that the interface names, of their types: 400 if it is not
-  JSON of the right shape, 422 for a wrong field. An invitation must have no body.
-- 404 for an unknown path (a doubled or trailing slash makes one), project, candidate or problem.
+- A body must have exactly the fields of the interface, with their types: 400 if it is not JSON of
+  the right shape, 422 for a wrong field (400 in a token call). An invitation must have no body.
+- 404 for an unknown project, candidate, problem or path; a path may just have a slash too many.
 - A project holds one problem; a second one is refused with 409.
 - Nothing is deduplicated: an address added again is another candidate with another id, and a
   candidate who is invited again gets a second email.
@@ -27,14 +27,14 @@ CLIENT_ID, CLIENT_SECRET = "sandbox-client", "sandbox-secret"
 AUDIENCE = "https://sandbox.invalid/api"
 
 NOT_JSON = object()
-"""Replaces a body that is no JSON."""
+"""Stands for a body that is no JSON."""
 
 
 @dataclass(frozen=True, slots=True)
 class ApiCall:
     """One request as the API sees it.
 
-    `op` is "other" for calls that the interface lacks. `allow` is the method that its path takes.
+    `op` is "other" for calls that the interface lacks. `allow` is the right method for the path.
     """
 
     method: str
@@ -112,7 +112,7 @@ class Api:
         return [str(row.get("email1")) for row in rows if isinstance(row, dict)]
 
     def _check(self, call: ApiCall) -> None:
-        """Raise Refused if a call breaks a rule for all calls."""
+        """Raise Refused if a call breaks a rule that does not depend on its fields."""
         if call.allow:
             raise Refused(405, f"wanted {call.allow}", {"allow": call.allow})
         if call.op == "other":
@@ -195,7 +195,7 @@ class Api:
 
 
 def is_time(text: str) -> bool:
-    """Whether it has the form <Mon> <D>, <YYYY> <h:mm> <am|pm>, and the day exists."""
+    """Whether a text has the form <Mon> <D>, <YYYY> <h:mm> <am|pm>, and the day exists."""
     match = _TIME.fullmatch(text)
     if not match:
         return False

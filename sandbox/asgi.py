@@ -15,7 +15,7 @@ from sandbox.switchboard import Switchboard
 
 
 class ServiceApp:
-    """The service as an ASGI application. It needs uvicorn, whose connections faults act on.
+    """The service as an ASGI application. It needs uvicorn: faults act on its connections.
 
     Every request is recorded, except for files that belong to the pages.
     """
@@ -85,7 +85,7 @@ class ServiceApp:
             await _close(receive, at_once=lost)
 
     async def _pause(self, seconds: float) -> bool:
-        """Wait so long. Returns True if the sandbox stops meanwhile."""
+        """Wait for these seconds. Returns True if the sandbox stops meanwhile."""
         try:
             await asyncio.wait_for(self.stopping.wait(), seconds)
         except TimeoutError:
@@ -160,7 +160,7 @@ async def _send(answer: Answer, send: Send, *, half: bool = False) -> None:
 
 
 async def _close(receive: Receive, *, at_once: bool = True) -> None:
-    """Close the connection itself, because the web server offers no way to."""
+    """Close the connection under the web server, which has no function for that."""
     cycle: Any = receive.__self__  # type: ignore[attr-defined]
     transport: asyncio.Transport = cycle.transport
     if at_once:

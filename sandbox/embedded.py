@@ -1,8 +1,8 @@
 """The embedded interface: from the link in an invitation to the arena (interface 4.7).
 
-The login is in a pop-up, the assessment in a frame of somebody else's page, where browsers do not
-send the pop-up's cookies. So the pop-up hands a one-time code to the page that opened it, if that
-page is ours. The frame exchanges the code for a session, and shows the arena.
+The login is in a pop-up. The assessment is in a frame of somebody else's page, where browsers do
+not send the pop-up's cookies. So the pop-up hands a one-time code to the page that opened it, if
+that page is ours. The frame exchanges the code for a session, and shows the arena.
 """
 
 import secrets
@@ -18,10 +18,10 @@ from sandbox.pages import done, own_form, page
 from sandbox.state import Candidate, ServiceState
 
 CODE_LIFETIME = 60
-"""Seconds between the login and the arena."""
+"""The most seconds from the login to the arena."""
 
 LONGEST = 200_000
-"""Characters of a solution."""
+"""The most characters of a solution."""
 
 
 class Embedded:
@@ -100,7 +100,7 @@ class Embedded:
         return JSONResponse({"submissions": candidate.submissions})
 
     def _candidate(self, given: Mapping[str, str]) -> Candidate:
-        """The candidate of an embed URL. Raises HTTPException if nobody could begin."""
+        """The candidate of an embed URL. Raises HTTPException if it is wrong or not ready."""
         ids = [given.get(name, "") for name in ("projectId", "candidateId")]
         if not all(each.isdecimal() and len(each) < 19 for each in ids):
             raise HTTPException(400, "This link is not complete: two numbers belong to it.")

@@ -22,8 +22,8 @@ class Fault:
 
     `works`: whether the service does what it was asked. `status`, `body` and `headers` replace the
     right answer; `change` alters its rows (a created project is one row). `ending`: what happens
-    to the connection. `email`, `above`: only requests about this address, or about more people
-    than that, are affected. `ids_from`: new ids jump to this one.
+    to the connection. `email`: only requests about this address are affected. `above`: only
+    requests about more people than this are affected. `ids_from`: new ids jump to this one.
     """
 
     name: str
@@ -49,14 +49,14 @@ def status(
     headers: Mapping[str, str] | None = None,
     body: Any = None,
 ) -> Fault:
-    """Answer this status, before or after the work."""
+    """Answer with this status; with `after`, the work is done first."""
     if body is None and code not in (204, 304):
         body = {"error": f"the sandbox was told to answer {code}"}
     return Fault("status", at, times, after, status=code, headers=headers or {}, body=body)
 
 
 def throttled(retry_after: int | str = 1, at: int = 1, times: int = 1) -> Fault:
-    """Answer 429 with Retry-After: seconds, or a date of HTTP."""
+    """Answer 429, with Retry-After in seconds or as an HTTP date."""
     wait = {"retry-after": str(retry_after)}
     body = {"error": "too many requests"}
     return Fault("throttled", at, times, False, status=429, headers=wait, body=body)
@@ -108,7 +108,7 @@ html = partial(Fault, "html", works=False, status=200, body=_PAGE, headers=_HTML
 redirect = partial(Fault, "redirect", works=False, status=302, headers={"location": "/login"})
 says_no = partial(Fault, "says_no", works=False, status=200, body=_NO)
 
-# Dialects: the right answer in another form, as some services always give it.
+# Dialects: the right answer in another form, which some services always use.
 _dialect = partial(Fault, times=ALWAYS)
 shuffled = partial(_dialect, "shuffled", change=lambda rows: rows[1:] + rows[:1])
 lowered = partial(_dialect, "lowered", change=_lower)

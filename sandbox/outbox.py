@@ -70,5 +70,5 @@ class Outbox:
 
 
 def _one_line(text: str) -> str:
-    """Remove line ends and half characters, which headers must not have."""
+    """Put blanks for line ends and other unprintable characters, which headers must not have."""
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())

@@ -95,7 +95,7 @@ class WebApplication:
 
 
 def application(routes: Sequence[BaseRoute], host: str) -> Starlette:
-    """All pages and their files, for browsers that address this machine by its own name."""
+    """All pages and their files, for browsers that use the name `host`, or one of this machine."""
     every_name = ":" in host or host == "0.0.0.0"  # noqa: S104 - compares, and binds nothing
     known = ["*"] if every_name else ["127.0.0.1", "localhost", host]
     editor = Path(next(iter(django_static_ace_builds.__path__))) / "static" / "ace-builds"
@@ -140,7 +140,7 @@ async def _sorry(request: Request, error: Exception) -> Response:
 
 
 def _part(request: Request, rows: Sequence[Any], words: Callable[[Any], str]) -> dict[str, Any]:
-    """One page of a list, the newest first; only rows that contain what is searched for."""
+    """One page of a list, the newest first; only the rows that contain the `q` of the request."""
     sought = request.query_params.get("q", "").strip()
     if sought:
         rows = [row for row in rows if sought.casefold() in words(row).casefold()]
@@ -153,7 +153,7 @@ def _part(request: Request, rows: Sequence[Any], words: Callable[[Any], str]) ->
 
 
 def _as_sent(typed: str) -> str:
-    """Write a form's time as interface 2 has it, in any locale."""
+    """Write a form's time as interface 2 wants it, in any locale; "" if it is none."""
     try:
         at = datetime.fromisoformat(typed)
     except ValueError:

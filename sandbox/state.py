@@ -56,7 +56,7 @@ class Invitation:
 
 
 class ServiceState:
-    """Changed by one thread only; ids grow and are never given out again."""
+    """All of it. Only one thread changes it; ids grow and are never given out again."""
 
     def __init__(self) -> None:
         self.problems: dict[int, Problem] = {each["id"]: dict(each) for each in SAMPLE_PROBLEMS}

@@ -26,8 +26,7 @@ class Grid:
     """One sheet, or a whole text: the rows that are not empty, each with its number in the file.
 
     The number is the row of a sheet, or the line of a text on which the row begins. Columns count
-    from 0. A definition may name the `encoding`. `fills` has the number of each cell's fill.
-    `elsewhere` maps addresses on sheets named like Do not contact to the name of the sheet.
+    from 0. `encoding` comes from its Source.
     """
 
     file: Path
@@ -38,9 +37,9 @@ class Grid:
     hidden: set[int] = field(default_factory=set)
     struck: set[tuple[int, int]] = field(default_factory=set)
     comments: dict[tuple[int, int], str] = field(default_factory=dict)
-    fills: dict[tuple[int, int], int] = field(default_factory=dict)
+    fills: dict[tuple[int, int], int] = field(default_factory=dict)  # a colour's number
     mistakes: list[Mistake] = field(default_factory=list)
-    elsewhere: dict[str, str] = field(default_factory=dict)
+    elsewhere: dict[str, str] = field(default_factory=dict)  # email key to excluding sheet
 
     @property
     def whole(self) -> Place:
@@ -78,7 +77,7 @@ def text_of(value: Any) -> str:
 
 
 def error_in(text: str) -> str:
-    """Name the error of a spreadsheet that a text is, such as `#N/A`; "" if it is none."""
+    """Name the spreadsheet error that a cell shows, such as `#N/A`; "" if it shows none."""
     if text == UNCALCULATED:
         return "a formula without a result (open the file in a spreadsheet program and save it)"
     is_one = text.startswith(("#", "Err:")) and _ERROR.fullmatch(text)
@@ -86,14 +85,14 @@ def error_in(text: str) -> str:
 
 
 def is_address(text: str) -> bool:
-    """Whether a cell seems to hold one address and nothing else, unlike a footer."""
+    """Whether a cell seems to hold an address, or `Ada <ada@x.org>`, and no other words."""
     return "@" in text and bool(_ADDRESS.fullmatch(plain_address(text)))
 
 
 def plain_address(text: str, *, first: bool = False) -> str:
-    """Return the address in `Ada <ada@x.org>`, or the `first` of several.
+    """Return the address in `Ada <ada@x.org>`; with `first`, also the first of several.
 
-    A text with several addresses or none is otherwise returned as it is, and refused later.
+    Any other text with several addresses or none is returned as it is, and refused later.
     """
     text = text.strip()
     if not _WRAPPED.search(text):
@@ -119,7 +118,7 @@ def is_person(cells: Sequence[str], columns: Sequence[int]) -> bool:
 
 _ESCAPED = re.compile("_x(000[9AD])_")
 _ADDRESS = re.compile(r"[^\s@,;|<>:]+@[^\s@,;|<>:]+\.[^\s@,;|<>:.]+")
-# Most cells hold an address and nothing else.
+# A cell without any of these characters holds nothing beside an address.
 _WRAPPED = re.compile(r"[<,;|/\s]")
 _NAMED = re.compile(r"[^<>]*<[^<>]*>")
 _EACH = re.compile(r"<([^<>]*@[^<>]*)>|([^\s,;|<>@]+@[^\s,;|<>/]+)")

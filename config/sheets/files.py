@@ -10,8 +10,8 @@ from config.errors import BadInput, Place
 
 # A table of 100,000 people has 10 MB.
 LARGEST = 48 * 2**20
-# Seconds. Between two writes of another program a file is unfinished: it counts as whole when
-# it has not changed for `REST`, and reading waits `PATIENCE` for that.
+# Seconds. Another program may still be writing a file: it counts as whole when it has not changed
+# for `REST`. Reading waits for that, but at most for `PATIENCE`.
 REST = 0.5
 PATIENCE = 5.0
 
@@ -77,7 +77,7 @@ def _at_rest(file: Path) -> bytes | None:
     while time.monotonic() <= until:
         before, data, after = file.stat(), file.read_bytes(), file.stat()
         same = (before.st_size, before.st_mtime_ns) == (len(data), after.st_mtime_ns)
-        # Another machine's clock may have set a time in the future.
+        # `abs`: the clock of another machine may have written a time in the future.
         if same and abs(time.time() - after.st_mtime) >= REST:
             return data
         time.sleep(REST)

@@ -1,22 +1,23 @@
 """What the words of a table mean: its headers, and words that exclude people.
 
-A field's own name is a header. Other words are in headers.csv, one kind and language a line. The
-kinds that are fields of a candidate, and `qualifier`, match a whole header. The others are word
-patterns: `*` stands for the rest of a word, so `reject*` matches Rejected and Rejection.
+A field's own name is a header. Other words are in headers.csv, one kind and language a line. If
+the kind is a field, its words are whole headers. Some other kinds are searched for in a text; there
+`*` stands for the rest of a word, so `reject*` matches Rejected and Rejection.
 
-- `whose`: the first word of a header that names the owner of a field, as in Attendee Email
-- `beside`: a column of headers.csv; words count only in a table with one of these headers
+- `whose`: a first word that says whose field a header names, as in Attendee Email
+- `qualifier`: what brackets in the header of a field may hold, as in Email (required)
+- `beside`: no kind, but a column: words count only in a table that also has one of these headers
 - `status`, but not `not_status`: headers whose values may exclude a person
 - `out`: excludes a person, as a header, a value, or a remark beside a name; `out_column` only as
   a header or a whole value, `out_value` only as a value; `not_out` says the opposite
-- `sent`, `sent_column`: in the same ways, says that somebody was sent or did something already
-- `yes`, `no`, `hold`: answers; `not_so`: other words that mean no under such a header
+- `sent`, `sent_column`: likewise; says that a person was sent something, or has taken a test
+- `yes`, `no`, `hold`: answers; `not_so`: other words for no, such as false under Rejected
 - `job`, but not `not_job`: headers that say what somebody applied for
 - `harmless`: headers that cannot decide, so `new` does not ask about them
 - `total`, with `total_of` beside it, and `footer`: rows that are not people
 - `title`: words before a name that are not part of it
-- `family_first`: family names that many people write first, and hardly ever first names;
-  `given_last`: words that come last in such a name
+- `family_first`: family names that often come first, and that are hardly ever first names;
+  `given_last`: first names that come last
 """
 
 import csv
@@ -40,7 +41,7 @@ def fields_of(titles: Sequence[str], columns: Mapping[str, str]) -> list[str | N
     """Return the field of each column; `columns` of the definition has priority."""
     named = {spelling(title): field for field, title in columns.items()}
     spellings, certain = [*map(spelling, titles)], [*map(_meaning, titles)]
-    # Some words name a field only beside certain headers, and if no other header names it.
+    # Some words name a field only beside certain headers, and only if no other header names it.
     beside = {
         word: kind
         for word, kind, others in _words()
@@ -59,7 +60,7 @@ def is_header(fields: Collection[str | None]) -> bool:
 
 
 def header_among(rows: Sequence[Sequence[str]], columns: Mapping[str, str]) -> tuple[int, int]:
-    """Find the header, else the row with most fields: its index, and how many it names."""
+    """Find the header, or the row most like one: its index, and how many fields it names."""
     # A row that contains an address is a person, never a header.
     named = [
         set() if any(map(is_address, row)) else {*fields_of(row, columns)} - {None}
@@ -77,7 +78,7 @@ def spelling(header: str) -> str:
 
 @lru_cache(maxsize=65536)
 def worded(text: str) -> str:
-    """Reduce a text to its words: `applicationStatus`, `Rejected at` and `don’t_contact`."""
+    """Reduce a text to plain words: `applicationStatus` becomes `application status`."""
     apart = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text).replace("_", " ")
     decomposed = unicodedata.normalize("NFKD", apart).casefold().replace("ł", "l")
     plain = "".join(c for c in decomposed if not unicodedata.combining(c))
@@ -110,7 +111,7 @@ def is_titled(title: str, kind: Literal["status", "job", "harmless", "remarks"])
 
 
 def is_not_so(value: str) -> bool:
-    """Whether a value means no, as `false` under the header Rejected."""
+    """Whether a value means no, as `false` does under the header Rejected."""
     return _meant(value) in {"no", "not_so"}
 
 
@@ -126,7 +127,7 @@ def _meant(value: str) -> str:
 
 
 def is_nobody(cells: Iterable[str]) -> bool:
-    """Whether a row is a total, as `Total | 11 candidates`, or says who exported it, or when."""
+    """Whether a row is a total (`Total | 11 candidates`), or says who exported a table, or when."""
     texts = [cell.strip() for cell in cells if cell.strip()]
     first = worded(next((text for text in texts if _LETTER.search(text)), ""))
     words = {word for word in first.split() if not word.isdecimal()}
@@ -153,7 +154,7 @@ def pattern(*kinds: str) -> re.Pattern[str]:
 
 @cache
 def _lines() -> list[WordLine]:
-    """Read headers.csv, once in a process: kind, words, and the headers they need beside."""
+    """Read headers.csv, once in a process: kind, words, and headers beside which they count."""
     # Spreadsheet programs write a byte-order mark first.
     with WORDS.open(encoding="utf-8-sig", newline="") as file:
         return [
@@ -164,7 +165,7 @@ def _lines() -> list[WordLine]:
 
 @cache
 def _words() -> list[tuple[str, str, frozenset[str]]]:
-    """The spellings that name a field, the field, and the spellings they need beside."""
+    """Each spelling that names a field, the field, and spellings beside which it counts."""
     own: list[WordLine] = [(name, [name], []) for name in COLUMNS if not is_titled(name, "remarks")]
     return [
         (spelling(word), kind, frozenset(map(spelling, beside)))
@@ -176,7 +177,7 @@ def _words() -> list[tuple[str, str, frozenset[str]]]:
 
 @lru_cache(maxsize=4096)
 def _meaning(header: str) -> str | None:
-    """The field that a whole header names; None if brackets in it hold an unknown word."""
+    """The field that a whole header names, also with a `qualifier` in brackets; None: no field."""
     certain = {word: kind for word, kind, beside in _words() if not beside}
     whose, _, own = worded(header).partition(" ")
     own = own.removeprefix("s ") if whose in listed("whose") else ""

@@ -1,6 +1,6 @@
 """Leave people out: by `where`, or because `hidden_rows` skips marked rows.
 
-Anything else that could decide who is invited is a question until the definition names it: a
+A person is asked about anything else that could decide who is invited, until the definition does: a
 column of a status, job, answers or remarks; a hidden, struck through, coloured or commented row.
 """
 
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from config.sheets.people import People
 
 NAMED, COUNTED = 5, 10
-FEW = 20  # the most frequent values of a column, in which answers are looked for
-BANDS = 5  # with more rows than these, two alternating colours are styling
-TELLING = 6  # the most columns, and values of a column, that are counted for a person
+FEW = 20  # so many of a column's most frequent values are searched for answers
+BANDS = 5  # in more rows than these, two alternating colours are styling
+TELLING = 6  # a person sees the counts of at most so many columns, each with as many values
 FIELD, IGNORE = "candidates.where", "candidates.ignore"
 MARKS = "To leave these rows out:  hidden_rows: skip  To invite them:  hidden_rows: read"
 ELSEWHERE = "also on another sheet"
@@ -39,8 +39,8 @@ Counts = Mapping[str, int]  # how many rows have each value, the most frequent f
 
 
 class Finding(NamedTuple):
-    """One thing that could decide who is invited, and what to do. A column has a `title`, a `blank`
-    to fill in, the values to `keep` if these are certain, and `told`: values that exclude people.
+    """One thing that could decide who is invited, and what to do. For a column: its `title`, a
+    `blank` to fill in, the values to `keep` for certain, and the values that exclude (`told`).
     """
 
     what: str
@@ -55,7 +55,7 @@ class Finding(NamedTuple):
 def choose(table: Table, spec: "PeopleTable", people: "People") -> list[int]:
     """The rows that a definition keeps; `people` gets what a person should see of the choice.
 
-    Anything wrong or undecided becomes a mistake. With a wrong column, no row is kept.
+    Anything wrong or undecided becomes a mistake. If `where` or `ignore` is wrong, no row is kept.
     """
     before = len(table.mistakes)
     for name in spec.ignore:
@@ -98,7 +98,7 @@ def choose(table: Table, spec: "PeopleTable", people: "People") -> list[int]:
 
 
 def to_decide(table: Table, where: Where) -> tuple[dict[str, str], list[str]]:
-    """A blank for each column that could decide about the rows `where` keeps; marked rows."""
+    """For the rows that `where` keeps: a blank for each column that could decide; marked rows."""
     rows = _rest(table, _by_where(table, where))
     found = deciding_columns(table, rows, where, unknown=True)
     blanks = {each.title: each.blank for each in found if each.title}
@@ -107,14 +107,14 @@ def to_decide(table: Table, where: Where) -> tuple[dict[str, str], list[str]]:
 
 
 def values_of(table: Table, name: str) -> tuple[str, list[str]]:
-    """A column's header and values, the most frequent first. Raises BadInput without one."""
+    """A column's header and values, the most frequent first. Raises BadInput if there is none."""
     if (column := _column(table, name, "each")) is None:
         raise BadInput(table.mistakes[-1:])
     return table.headers[column], [*_counts(table.cells[column])]
 
 
 def marked_rows(table: Table, rows: Sequence[int]) -> dict[str, dict[int, str]]:
-    """Find the marked rows by kind of mark, each with its text, such as a comment's."""
+    """Find the marked rows by kind of mark, each with the text of the mark, such as a comment."""
     person, people = _person(table), table.frame.filter(PERSON).itertuples(name=None)
     said = {row: shown(text) for (row, _), text in table.grid.comments.items()}
     marked = {
@@ -202,7 +202,7 @@ def _says(title: str, counts: Counts) -> Sequence[str]:
     filled, people = [value for value in counts if value], sum(counts.values())
     if says("out", title, title=True):
         return [value for value in filled if not is_not_so(value)]
-    if says("sent", title, title=True):  # a no may mean: send them nothing
+    if says("sent", title, title=True):  # "no" may mean: send nothing
         return [value for value in filled if answer(value) != "not_so"]
     if not title:
         return [] if all(map(_MEASURE.fullmatch, filled)) else filled
@@ -218,8 +218,8 @@ def _says(title: str, counts: Counts) -> Sequence[str]:
 
 
 def _tells_apart(title: str, counts: Counts) -> bool:
-    """Whether people differ in this column, and its header may matter; or a few values have
-    something in brackets or behind a dash."""
+    """Whether people differ in this column, and it may matter: by its header, or because a few
+    values have something in brackets or beside a dash."""
     people, texts = sum(counts.values()), not all(map(_MEASURE.fullmatch, filter(None, counts)))
     apart = (texts and len(counts) < people) or 2 * counts.get("", 0) >= people
     odd = sum(counts[value] for value in counts if _DASH.search(value) or _BRACKETS.search(value))
@@ -234,20 +234,20 @@ def _tells(text: str) -> bool:
 
 
 def _answers(counts: Counts) -> dict[str, str]:
-    """What each value answers, if one is a no or hold in words, or most values are answers."""
+    """What each value answers. Empty unless most values are answers, or one says no or hold."""
     filled = [value for value in counts if value]
     said = {value: answer(value) for value in filled[:FEW]}
     plainly = [value for value, means in said.items() if means in {"yes", "no", "hold"}]
     known = sum(counts[value] for value, means in said.items() if means)
     people = sum(counts[value] for value in filled)
-    # 1 and 0 among other numbers are no answers.
+    # 1 and 0 are answers only if every value is one.
     worded = not all(map(str.isdecimal, plainly)) and 2 * known >= people
     worded = worded or any(len(v) > 1 and said[v] in {"no", "hold"} for v in plainly)
     return said if plainly and (worded or known == people) else {}
 
 
 def _keep(title: str, counts: Counts) -> list[str]:
-    """The values that certainly mean keep: a yes in words, or a no under Rejected."""
+    """The values of people to keep for certain: a yes in words; under Rejected, a no or none."""
     if says("out", title, title=True):
         return [value for value in counts if not value or is_not_so(value)]
     said = [value for value, means in _answers(counts).items() if means == "yes"]
@@ -275,14 +275,14 @@ def _contradicted(table: Table, where: Where, out: Mapping[int, str]) -> None:
 
 
 def has_remark_beside(value: str) -> bool:
-    """Whether a value has an excluding remark, in brackets or behind a dash."""
+    """Whether a value has an excluding remark, in brackets or beside a dash."""
     parts = _DASH.split(value)
     beside = len(parts) > 1 and any(says("out", each, "match") for each in parts)
     return beside or any(says("out", each) for each in _BRACKETS.findall(value))
 
 
 def _apart(table: Table, rows: Sequence[int], first: Collection[str]) -> dict[str, Counts]:
-    """Count rows by columns in which people differ: `first`, then others with few values."""
+    """Count rows by columns in which people differ: the `first`, then others with few values."""
     person = _person(table)
     named, found = [*map(compared, first)], []
     for column in {*range(len(table.headers))} - person:
@@ -341,7 +341,7 @@ def _by_where(table: Table, where: Where) -> dict[int, str]:
         for (row, _), text in zip(table.rows, typed, strict=True):
             if text in wanted:
                 continue
-            if error := error_in(known[text]):  # an error, unless another column decides
+            if error := error_in(known[text]):  # wrong, unless another column excludes the row
                 why = f"found {error}, wanted a value of {name}"
                 unclear.setdefault(row, Mistake(table.place(row, column), why, FIELD))
             else:

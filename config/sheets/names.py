@@ -15,7 +15,7 @@ from config.sheets.headers import listed, pattern, worded
 if TYPE_CHECKING:
     from nameparser import Parser
 
-FULL_NAME = "full_name"  # the field of such a cell, which is never sent
+FULL_NAME = "full_name"  # the field of such a cell; it is never sent
 # Longer texts are no names, and would take too long to parse.
 LONGEST = 200
 

@@ -25,10 +25,10 @@ NAMES = ("first_name", "last_name")
 class People:
     """The people that a file lists, every mistake, and what a person should see before sending.
 
-    `left_out` has the names of excluded people by reason. `apart` counts the others by columns in
-    which they differ, and `ignored` lists columns that decide nothing. `remarks` quotes remarks
-    that nobody looked at. `columns` has the header that each sent field comes from. `digest`
-    identifies the bytes.
+    `left_out` has the names of excluded people by reason. `apart` counts everybody else by columns
+    in which they differ. `ignored` lists columns and marks that decide nothing here. `remarks`
+    quotes remarks that nobody looked at. `columns` has the header of each sent field. `digest`
+    identifies the bytes of the table.
     """
 
     listed: list[Listed] = field(default_factory=list, repr=False)
@@ -43,7 +43,7 @@ class People:
 
 
 def read_people(spec: PeopleTable, base: Path) -> People:
-    """Read the people of a table; `base` is the definition's folder. Raises no mistakes."""
+    """Read the people of a table; `base` is the definition's folder. Mistakes are not raised."""
     split = spec.split_name or FULL_NAME in spec.columns
     try:
         source = read_file(base / (spec.file or ""), spec.encoding or "")
@@ -125,7 +125,7 @@ def _read(table: Table, row: int, texts: dict[str, str], first: bool) -> Candida
 
 
 def _folded(table: Table, rows: list[int], *, first: bool) -> list[Listed]:
-    """Make one person of all rows with one address; rows that differ are a mistake."""
+    """Read rows with the same address as one person; if they differ, it is a mistake."""
     listed: list[Listed] = []
     alike: list[str] = []
     earliest: dict[str, tuple[Place, tuple[str, ...]]] = {}
@@ -141,7 +141,7 @@ def _folded(table: Table, rows: list[int], *, first: bool) -> list[Listed]:
             listed += [Listed(candidate, key, here)] if candidate else []
         elif differ := [name for name, a, b in zip(SENT, sent, before, strict=True) if a != b]:
             do = ", or choose by a column (where)"
-            if "email1" in differ:  # the login must equal it (interface 4.7)
+            if "email1" in differ:  # they must log in with it (interface 4.7)
                 do = f", or write {shown(before[SENT.index('email1')])} as they log in"
             why = (
                 f"found {shown(texts['email1'])}, the person at {_row(there)} with another "

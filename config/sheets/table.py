@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 USUAL_SHEET = "candidates"
 PERSON = ("full_name", "first_name", "last_name", "email1")  # the fields that tell people apart
-NAMED = 60  # headers in one sentence
+NAMED = 60  # the most headers in one sentence
 NO_HEADERS = "no headers"
 NO_HEADER = "this row has an address, so it is no header; add one above it that names the columns"
 ABOVE = "a person stands above the header, and is not read; put all people below one header"
@@ -48,7 +48,7 @@ class Table:
     """The rows of a table that are people, or may be.
 
     `headers` has the title of each column (from 0), `header` is their row, and `by_field` has the
-    column of each known field. `mistakes` are wrong for every reader of the table.
+    column of each known field. `mistakes` concern every reader of the table.
     """
 
     grid: Grid
@@ -77,7 +77,7 @@ class Table:
     @cached_property
     def names(self) -> dict[int, str]:
         """What to call the person of each row: by name, or else by address."""
-        cells = self.frame.filter(PERSON).itertuples(name=None)  # there may be none
+        cells = self.frame.filter(PERSON).itertuples(name=None)  # maybe no columns
         return {row: " ".join(filter(None, texts[:-1])) or "".join(texts) for row, *texts in cells}
 
     def place(self, row: int, column: str | int | None = None) -> Place:
@@ -113,7 +113,7 @@ def read_table(
     header, titles = top[at][0], [title.strip() for title in top[at][1]]
     by_field, mistakes = _columns(grid, header, titles, columns)
     mistakes = [*grid.mistakes, *mistakes]
-    # Totals and footers are no people, in any table; `_sift` reports them.
+    # Without a column of addresses, totals and footers go here; else `_sift` reports them.
     rows = [row for row in grid.rows[at + 1 :] if "email1" in by_field or not is_nobody(row[1])]
     table = Table(grid, titles, header, by_field, rows, mistakes, notes)
     if "email1" in by_field:
@@ -133,7 +133,7 @@ def no_column(place: Place, name: str, titles: Sequence[str]) -> Mistake:
 
 
 def headers_shown(titles: Sequence[str]) -> str:
-    """List the headers; without texts that may be a secret or a person."""
+    """List the headers, but no text that may be a secret or a person."""
     if any(map(is_address, titles)):
         return "a person, and no header"
     named = [title.strip() for title in titles if _HEADER.fullmatch(title.strip())]
@@ -154,7 +154,7 @@ def grids_of(source: Source, columns: Mapping[str, str] | None = None) -> list[G
 def _chosen(
     source: Source, grids: Sequence[Grid], sheet: str | None, columns: Mapping[str, str]
 ) -> tuple[Grid, list[str]]:
-    """Choose the named sheet, else `candidates`, the only sheet, or the one with addresses."""
+    """Choose the sheet: as named, or `candidates`, or the only one, or the one with addresses."""
     place, wanted = Place(source.file), (sheet or USUAL_SHEET).strip().casefold()
     named = [grid for grid in grids if (grid.sheet or "").strip().casefold() == wanted]
     fitting = [g for g in grids if "email1" in fields_of(_top(g, columns), columns)]

@@ -1,6 +1,6 @@
 """Read tables in text, with comma, semicolon, tab or bar between the cells.
 
-Encodings are never guessed: if a text is not Unicode, a person is asked which words read right.
+Encodings are never guessed: if a text is not Unicode, a person sees how some of them read it.
 """
 
 import csv
@@ -18,8 +18,8 @@ from config.sheets.headers import header_among
 
 HEAD = 65_536  # the header must be within so many characters
 ASK = ", or write the right one under candidates:  encoding: …"
-MOST_SHOWN, WORDS = 6, 3  # encodings in a question, and words shown of each
-MOST_WORDS, LONGEST = 50_000, 200  # words that are compared, and bytes of each, at most
+MOST_SHOWN, WORDS = 6, 3  # encodings that a question shows, and words of each
+MOST_WORDS, LONGEST = 50_000, 200  # the most words that are compared, and bytes of each
 LIKELY = (
     *("windows-1252", "windows-1250", "windows-1251", "windows-1253", "windows-1254"),
     *("mac_roman", "cp850", "cp932", "gb18030", "cp949", "cp950"),
@@ -28,7 +28,7 @@ STRAY_QUOTE = 'the rows cannot be told apart from here on; close or remove the o
 
 
 def read_text(source: Source, columns: Mapping[str, str]) -> Grid:
-    """Read a text by the delimiter that makes its header name most fields. Raises BadInput."""
+    """Read a text with the delimiter by which its header names most fields. Raises BadInput."""
     text = decoded(source)
 
     def fit(delimiter: str) -> tuple[int, int]:
@@ -91,9 +91,9 @@ def _as(encoding: str, data: bytes) -> str:
 
 
 def _readings(data: bytes) -> list[tuple[str, str]]:
-    """Some words as likely encodings decode them, and the encoding; fewest symbols come first.
+    """Some words as each likely encoding decodes them, and its name. Fewest symbols come first.
 
-    Encodings that agree on all words count once. The words are those that differ most.
+    Encodings that agree on all words count once. The words are those with most different readings.
     """
     # In all these encodings separators are ASCII, and never part of another character.
     found = (each[0] for each in _WORD.finditer(data))
@@ -115,7 +115,7 @@ def _readings(data: bytes) -> list[tuple[str, str]]:
     return sorted(zip(said, read.values(), strict=True), key=signs)[:MOST_SHOWN]
 
 
-_ODD = "[\0\x80-\x9f\ud800-\udfff]"  # in no text that was decoded correctly
+_ODD = "[\0\x80-\x9f\ud800-\udfff]"  # characters that a text has only if it was decoded wrongly
 _WORD = re.compile(rb'[^ \t\r\n",;<>]+')
 _DECLARED = re.compile(
     rb"<(?:meta|\?xml)\b[^>]{0,200}?(?:charset|encoding)\s*=[\s\"']*([\w.:-]+)", re.I

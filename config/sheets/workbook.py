@@ -24,7 +24,7 @@ from config.sheets.text import decoded
 
 MEMORY = 640 * 2**20
 SECONDS = 60  # of processor time
-PATIENCE = 600  # seconds to wait for it on a busy machine
+PATIENCE = 600  # seconds to wait for the process on a busy machine
 # 100,000 people unpack to 40 MB; a few kilobytes can unpack to gigabytes.
 MOST_UNPACKED = 256 * 2**20
 
@@ -34,7 +34,7 @@ HARD = (  # cells that span rows, are hidden or struck through
     "self::del or contains(@style, 'line-through') or "
     "contains(translate(@style, ' ', ''), 'display:none'))]"
 )
-OURS = "campaign"  # the author of comments in a marked copy
+OURS = "campaign"  # the author of the comments that we write into our copy
 WHITE = (("rgb", "FFFFFFFF"), ("rgb", "00FFFFFF"), ("theme", 0), ("indexed", 9))
 RED = re.compile("..[B-F].[0-3].[0-3].")  # red of any strength
 MERGED = re.compile(rb'<(?:\w+:)?mergeCell [^<>]*?\bref="([^"]+)"')
@@ -107,7 +107,7 @@ def _sheets(data: bytes) -> Iterator[Grid]:
             if not ours and cell._style.fillId in fills:
                 grid.fills[at] = cell._style.fillId
             text = text_of(value)
-            # An empty text is a result. Any other empty result was never calculated.
+            # A result may be an empty text. A formula without any result was never calculated.
             if value is None and cell.data_type == "n" and (sheet.title, *at) in formulas:
                 text = UNCALCULATED
             if text.strip():
@@ -116,7 +116,7 @@ def _sheets(data: bytes) -> Iterator[Grid]:
                 rows[number][column - 1] = text
                 grid.struck |= {at} if _is_struck(cell) else set()
         grid.hidden = {n for n, row in sheet.row_dimensions.items() if row.hidden or row.ht == 0}
-        for area in sheet.merged_cells.ranges:  # each of its rows that is not empty gets the value
+        for area in sheet.merged_cells.ranges:  # each row in it that is not empty gets the value
             text = rows[area.min_row].get(area.min_col - 1, "") if area.min_row in rows else ""
             for number in [n for n in rows if text and area.min_row < n <= area.max_row]:
                 rows[number].setdefault(area.min_col - 1, text)
@@ -128,7 +128,7 @@ def _sheets(data: bytes) -> Iterator[Grid]:
 def _formulas(data: bytes) -> set[tuple[str, int, int]]:
     """The sheet, row and column (from 0) of each formula.
 
-    Raises Unfit for a damaged workbook, or one that takes too much.
+    Raises Unfit for a workbook that is damaged, or takes too much time or memory.
     """
     from openpyxl import load_workbook  # noqa: PLC0415
     from openpyxl.worksheet.cell_range import CellRange  # noqa: PLC0415

@@ -40,7 +40,7 @@ class Event:
 
 
 def events_of(session: Session, campaign_id: int, email: str | None = None) -> list[Event]:
-    """All events, oldest first. Raises NotInCampaign for an address that was never in it."""
+    """All events, oldest first. Raises NotInCampaign for an address that the campaign never had."""
     person_id = None
     if email is not None:
         person = known_person(session, campaign_id, email_key(email))
@@ -78,7 +78,7 @@ def _requests(session: Session, campaign_id: int, person_id: int | None) -> Iter
 def _decisions(session: Session, campaign_id: int, person_id: int | None) -> Iterator[Event]:
     """Decisions about the campaign, or about a person and their do-not-contact entries."""
     listed: dict[int, str] = {}
-    # A ledger is accepted by the campaign's key, because the campaign may be new to it.
+    # ACCEPT names the campaign by its key, because the ledger may not have had the campaign.
     key = session.get_one(Campaign, campaign_id).key
     accepted = and_(DECISION.c.word == ACCEPT, DECISION.c.value["campaign"].as_string() == key)
     theirs = or_(DECISION.c.campaign_id == campaign_id, accepted)

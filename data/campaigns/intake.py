@@ -1,7 +1,7 @@
 """Take a campaign's file into the ledger: the campaign, its people, and their steps.
 
 A person is an email key within a campaign. People are never removed: those who are gone from the
-file are marked as not listed. A file whose bytes the ledger already has is skipped.
+file are marked as not listed. A file that has not changed since it was taken in is skipped.
 """
 
 from collections.abc import Mapping, Sequence
@@ -33,10 +33,10 @@ from data.campaigns.people import (
 from data.store.states import OF_PERSON, OF_PROJECT, OPERATIONS, Op, State
 from data.store.tables import CAMPAIGN, PERSON, STEP, Campaign, Decision, Person, Step, one_of
 
-AT_ONCE = 5_000  # people in one statement: a large file takes little memory
+AT_ONCE = 5_000  # people in one statement, so that a large file takes little memory
 PILOT = {"first_name": "Pilot", "last_name": "Invitation", "source": "pilot"}
 Sent = Mapping[str, Any]
-"""What is sent of one person (interface 4.5)."""
+"""The fields of one person, as they are sent (interface 4.5)."""
 
 
 class KeyInUse(NotAsTyped):
@@ -58,7 +58,7 @@ class EndsLater(NotAsTyped):
 
 @dataclass(frozen=True, slots=True)
 class Intake:
-    """The result of taking in a file: how many people are new, and who is gone or back (`email1`).
+    """The result of taking in a file: how many people are new, and whose `email1` is gone or back.
 
     `too_many_gone` says why the guard stops the run; then nothing was taken in.
     """
@@ -74,7 +74,7 @@ class Intake:
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """Who allowed what: that more people are gone than the guard permits; a renamed project."""
+    """What a person allowed: more people `removed` than the guard permits; a changed `project`."""
 
     who: str = ""
     removed: bool = False
@@ -159,7 +159,7 @@ def add_people(session: Session, campaign_id: int, new: Mapping[str, Sent]) -> N
 
 
 def _everybody(read: CampaignFile) -> dict[str, Sent]:
-    """What is sent of each person, by email key; the pilot included."""
+    """The fields of each person, as they are sent, by email key; the pilot is one of them."""
     stage, pilot = read.definition.stage_id, read.definition.invites.pilot
     people: dict[str, Sent] = {each.key: each.candidate.model_dump() for each in read.listed}
     if pilot is not None:
@@ -181,15 +181,15 @@ def _known_people(session: Session, campaign: Campaign) -> dict[str, Row[Any]]:
 def _after_corrections(
     asked: Mapping[str, Sent], forgotten: Mapping[str, str], before: Mapping[str, Row[Any]]
 ) -> dict[str, Sent]:
-    """For a row with a corrected address, list the person it became, even if the wrong address was
-    forgotten (`forgotten` has its hash). Other forgotten addresses are dropped."""
+    """Drop the rows with forgotten addresses (`forgotten` has their hashes). For each row with a
+    corrected address, even a forgotten one, add the person it became."""
     by_id = {row.id: row for row in before.values()}
     listed = {key: fields for key, fields in asked.items() if key not in forgotten}
     for key, fields in asked.items():
         row = before.get(ERASED + forgotten[key] if key in forgotten else key)
         while row is not None and row.became is not None:
             row = by_id[row.became]
-            if row.email1:  # else they were forgotten too
+            if row.email1:  # it is empty if they were forgotten too
                 listed.setdefault(row.email_key, {**fields, "email1": row.email1})
     return listed
 
@@ -201,8 +201,8 @@ def _too_many(
     gone: Sequence[Row[Any]],
     before: Mapping[str, Row[Any]],
 ) -> str | None:
-    """Say that more people are gone than the guard allows. Corrected addresses, the pilot, and
-    people who were withdrawn are not counted."""
+    """Say that more people are gone than the guard allows; else None. Corrected addresses, the
+    pilot, and people who were withdrawn are not counted."""
     pilot = email_key(invites_of(campaign).pilot or "")
     withdrawn = set(session.scalars(_WITHDRAWN, {"of": campaign.id})) if gone else ()
     number = sum(
@@ -233,17 +233,17 @@ def _first(session: Session, read: CampaignFile, settings: Settings) -> Campaign
 
 
 def _follow(session: Session, campaign: Campaign, read: CampaignFile) -> tuple[str, ...]:
-    """Update what was not sent yet from the file; returns notes on what is too late."""
+    """Take what was not sent yet from the file. Returns notes on changes that come too late."""
     definition, own, before = read.definition, own_steps(session, campaign.id), campaign.spec or {}
     create, attach, asked = own[Op.CREATE], own[Op.ATTACH], definition.problem
-    people = not isinstance(definition.candidates, PeopleTable)  # `person` has them
+    people = not isinstance(definition.candidates, PeopleTable)  # the table `person` has them
     spec = definition.model_dump(mode="json", exclude={"candidates"} if people else None)
     if create.state in OPERATIONS[Op.CREATE].open:
         create.service_id = definition.project.id
         create.state = State.WAITING if definition.project.id is None else State.DONE
     same_title = before.get("problem", {}).get("title") == asked.title
     if attach.state in OPERATIONS[Op.ATTACH].open:
-        # The same title needs no new answer of the service.
+        # While the title is the same, the id that the service gave for it stays.
         attach.service_id = attach.service_id if asked.title and same_title else asked.id
         attach.state = State.WAITING
     late = create.part_id is not None and before.get("project") != spec["project"]
@@ -256,10 +256,10 @@ def _follow(session: Session, campaign: Campaign, read: CampaignFile) -> tuple[s
 def _refuse_another(
     session: Session, campaign: Campaign, read: CampaignFile, allowed: Allowed
 ) -> None:
-    """Raise KeyInUse if the file names another project or problem than was sent, or EndsLater.
+    """Raise KeyInUse for another project or problem than was sent, and EndsLater for a later end.
 
     The service has no update (interface 4), so people would be invited to the wrong test. A person
-    may say that a project with another name is the same one.
+    may say that it is still the same project (`allowed`).
     """
     typed = command("run", Path(read.file.name), "--keep-project")
     renamed = f"{typed}   (if only its name has changed)"
@@ -283,15 +283,15 @@ def _refuse_another(
 
 
 def _plain(name: str | None) -> str | None:
-    """Reduce a name to how people read it, without blanks and capitals."""
+    """Reduce a name to the form that is compared: casefolded, with single blanks."""
     return name and " ".join(normalize("NFC", name).split()).casefold()
 
 
 def _reword(
     session: Session, campaign_id: int, before: Mapping[str, Row[Any]], listed: Mapping[str, Sent]
 ) -> None:
-    """Update everybody's name, and the fields of people who are not added yet; a refused add waits
-    again. If a name changes, so does that of people gone from the file who had the same one."""
+    """Update everybody's `name_key`, and the fields of people who are not added yet. A refused add
+    with new fields waits again. Namesakes who are gone from the file get the new `name_key` too."""
     added = (State.SENDING, State.DONE)
     names = {key: name_key(fields) for key, fields in listed.items() if key in before}
     new_names = {before[key].name_key: name for key, name in names.items() if before[key].name_key}
@@ -300,7 +300,7 @@ def _reword(
         name = names.get(key, new_names.get(row.name_key, row.name_key))
         change = {"id": row.id, "name_key": name}
         if key in names and row.state not in added and row.fields != listed[key]:
-            # Of an add that may have worked, the address stays as it was sent.
+            # If the add may have worked, the address stays as it was sent.
             email1 = row.email1 if row.state is State.UNSURE else listed[key]["email1"]
             change |= {"fields": {**listed[key], "email1": email1}, "email1": email1}
         if name != row.name_key or "fields" in change:

@@ -28,7 +28,7 @@ from data.store.tables import (
     one_of,
 )
 
-ERASED = "forgotten:"  # begins the email key of somebody forgotten; a hash follows
+ERASED = "forgotten:"  # the email key of a forgotten person is this and a hash
 NAMES = tuple(
     func.coalesce(PERSON.c.fields[name].as_string(), "").label(name)
     for name in ("first_name", "last_name")
@@ -48,7 +48,7 @@ class PersonRow:
     person_id: int
     email_key: str
     email1: str
-    candidate_id: int | None  # the service's
+    candidate_id: int | None  # the id that the service gave
     why: str | None
     fields: dict[str, Any]
     listed: bool  # false once they are gone from the file
@@ -69,7 +69,7 @@ def known(session: Session, key: str) -> Campaign | None:
 
 
 def known_person(session: Session, campaign_id: int, key: str) -> Person | None:
-    """The person with this email key; None if the campaign has nobody there."""
+    """The person with this email key; None if the campaign has nobody with it."""
     them = select(Person).where(PERSON.c.campaign_id == campaign_id, PERSON.c.email_key == key)
     return session.scalar(them)
 
@@ -77,7 +77,7 @@ def known_person(session: Session, campaign_id: int, key: str) -> Person | None:
 def rows(
     session: Session, campaign_id: int, held: Collection[int] | None = None
 ) -> list[PersonRow]:
-    """Everybody who is or was in the file, in order, but no corrected address without a request.
+    """Everybody in the file, and who is gone from it, except a corrected address without a request.
 
     With `held`: only these people, and those who were refused.
     """
@@ -116,7 +116,7 @@ def _everybody(campaign_id: int, *columns: Any) -> Select[Any]:
 
 
 def steps_of(step: Any, op: Op) -> ColumnElement[bool]:
-    """Join a person of PERSON with their step of this operation, or a STEP with its project's."""
+    """The condition that joins a PERSON with their step, or a STEP with the project's own step."""
     of, person = (STEP, 0) if OPERATIONS[op].own else (PERSON, PERSON.c.id)
     return and_(step.c.campaign_id == of.c.campaign_id, step.c.person_id == person, step.c.op == op)
 
@@ -148,7 +148,7 @@ def hashed(uuid: str, texts: Iterable[str]) -> dict[str, str]:
 
 
 def digests(session: Session, texts: Iterable[str]) -> dict[str, str]:
-    """The hashes by which this ledger knows forgotten people."""
+    """Hash each text with this ledger's key, as it stores the addresses of forgotten people."""
     return hashed(str(session.scalar(select(col(LedgerId.uuid)))), texts)
 
 

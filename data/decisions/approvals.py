@@ -49,9 +49,9 @@ def show(session: Session, campaign_id: int, code: str, who: str) -> None:
 def approve(
     session: Session, campaign_id: int, by: By, *, reject: bool = False, only: str | None = None
 ) -> Answered:
-    """Say yes or no to what waits: the plan that was shown, or the email that the pilot has.
+    """Say yes or no to what waits: the plan that was shown, or the email that the pilot got.
 
-    `only`: answer only if the plan with this code, or PILOT, waits.
+    With `only` (the code of a plan, or PILOT), nothing else is answered.
 
     You can reject a plan even after it changed. Approving what somebody rejected needs a reason.
     Raises NothingToApprove, PlanChanged, ReasonMissing.
@@ -62,7 +62,7 @@ def approve(
     whole = all(is_still_approved(asked, each) for each in ("", code or ""))
     if only not in (None, PILOT, code):
         raise PlanChanged(key=campaign.key, file=campaign.file)
-    about: tuple[int | None, int | None, str | int]  # who, which part, what is answered
+    about: tuple[int | None, int | None, str | int]  # person, part, and the code or generation
     if needed and (reject or not whole):
         if code is None or only == PILOT:
             raise NothingToApprove(key=campaign.key, why="; run it first to see the plan")

@@ -86,8 +86,8 @@ def undo(session: Session, campaign_id: int, emails: Sequence[str], by: By) -> l
 def invite(
     session: Session, campaign_id: int, emails: Sequence[str], by: By, *, through: bool = True
 ) -> dict[str, Invited]:
-    """Invite these people once more, or (`through`) although they are held. Returns what it means
-    for each."""
+    """Invite these people once more; with `through`, even if they are held. Returns what that
+    means for each."""
     if not by.why.strip():
         raise ReasonMissing
     people = _people(session, campaign_id, emails, _against_inviting)
@@ -158,7 +158,7 @@ def parsed(typed: Iterable[str], parse: Callable[[str], str]) -> list[str]:
 
 
 def pause(session: Session, campaign_id: int, by: By, *, resume: bool = False) -> bool:
-    """Pause a campaign from the next request on, or resume it. Returns whether that is new."""
+    """Pause a campaign from the next request on, or resume it. Returns whether that changed it."""
     word = "resume" if resume else "pause"
     if (facts_of(session, campaign_id).paused or "resume") == word:
         return False
@@ -183,7 +183,7 @@ def note(
 
 
 def move(session: Session, step: Step, name: str, value: int | None = None, why: str = "") -> bool:
-    """Move a step, and the part that counts for it, by a person's word. False: it does not fit.
+    """Move a step, and the part that counts for it, by a person's word; False if it does not fit.
 
     `value` is the service's id, if one goes with the word.
     """
@@ -208,7 +208,7 @@ def move(session: Session, step: Step, name: str, value: int | None = None, why:
 
 
 def step_back(session: Session, steps: OwnSteps, word: str, by: By) -> None:
-    """Give up what is still to come, or unsure. People who were added stay added."""
+    """Give up the steps of a person, except an add that is done: they stay added."""
     why = f"{word} by {by.who}" + (f": {by.why}" if by.why else "")
     for op, step in steps.items():
         if op not in BRINGS_ID or step.state is not State.DONE:
@@ -239,7 +239,7 @@ def _people(
 
 
 def _let_through(session: Session, person: Person) -> list[str]:
-    """Lift every hold on this person. Returns the kinds of hold."""
+    """Lift every hold on this person that a word can lift. Returns their kinds."""
     lifted: list[str] = []
     campaign = session.get_one(Campaign, person.campaign_id)
     while hold := holds(session, campaign, [person.id]).get(person.id):
@@ -261,7 +261,7 @@ def _not_withdrawn(_: Session, __: Person, steps: OwnSteps) -> str | None:
 
 
 def _against_correcting(session: Session, person: Person, steps: OwnSteps) -> str | None:
-    """Why this person may not be corrected. A held one would be free under the new address."""
+    """Why this person may not be corrected. If held, they would be free at the new address."""
     campaign = session.get_one(Campaign, person.campaign_id)
     hold = holds(session, campaign, [person.id]).get(person.id)
     if hold is None or hold.kind in (Kind.GONE, Kind.WITHDRAWN):
@@ -296,7 +296,7 @@ def _against_address(
         return "was forgotten on request"
     if other is None or other.became == person.id:
         return None
-    # Only an untouched candidate will do; else corrections could form a circle.
+    # A candidate for whom anything happened is refused: corrections could form a circle.
     steps = own_steps(session, other.campaign_id, other.id).values()
     untouched = other.became is None and {State.WAITING} == {step.state for step in steps}
     alike = other.name_key == person.name_key or not other.listed

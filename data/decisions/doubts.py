@@ -38,16 +38,16 @@ class Doubt:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The verdicts that fit."""
+        """The verdicts that a person can give on it."""
         return VERDICTS[:2] if self.op in OF_PROJECT else VERDICTS
 
 
 @dataclass(frozen=True, slots=True)
 class Settlement:
-    """A person's verdict on one doubt: `word`. `email` is "" for the project's own two steps.
+    """A person's verdict (`word`) on one doubt. `email` is "" for the project's own two steps.
 
     `value` is the service's id. `part_id` is the part that the person looked at; None: the current
-    one. If `op` is None, it is the step of the person that is unsure.
+    one. If `op` is None, the verdict is on whichever step of the candidate is unsure.
     """
 
     word: str
@@ -73,8 +73,8 @@ def doubts(session: Session, campaign_id: int) -> list[Doubt]:
 
 
 def leftovers(session: Session, campaign_id: int) -> list[tuple[Op, int | None]]:
-    """Projects and candidates that may exist at the service and do not count, with their id if it
-    is known: a person may want to remove them in the web application."""
+    """Projects and candidates that may exist at the service but do not count here, with their id
+    if it is known. A person may want to remove them in the web application."""
     late = PART.c.said_yes & (PART.c.state != State.DONE)
     theirs = (
         select(STEP.c.op, PART.c.service_id)
@@ -89,7 +89,7 @@ def leftovers(session: Session, campaign_id: int) -> list[tuple[Op, int | None]]
 def settle_all(session: Session, campaign_id: int, verdicts: Iterable[Settlement], by: By) -> None:
     """Take these verdicts, all or none. Raises NotDecided, ReasonMissing.
 
-    A verdict on what is not unsure any more refuses all of them: something happened since.
+    If a step is not unsure any more, all verdicts are refused: something happened since.
     """
     open_ = doubts(session, campaign_id)
     taken: list[tuple[Doubt, Settlement]] = []

@@ -40,8 +40,8 @@ HOLDS_ANOTHER = "is why somebody of {} is held at another address; decide about 
 class InCampaign:
     """What the ledger holds of a person in one campaign.
 
-    `file` and `table` name the person; they are changed by hand alone. The service has no
-    delete (interface 4): `candidate_id` stays in `project_id` until somebody removes it there.
+    `file` and `table` name the person, and can only be changed by hand. The service has no delete
+    (interface 4), so the candidate stays in the project until somebody removes it there by hand.
     """
 
     campaign: str
@@ -56,7 +56,7 @@ class InCampaign:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """All that the ledger holds of an address, and addresses it was corrected from or to."""
+    """All that the ledger holds of an address, and which address it was corrected from or to."""
 
     email: str
     campaigns: list[InCampaign]
@@ -73,7 +73,7 @@ class Known:
 def held_of(session: Session, emails: Sequence[str]) -> list[Known]:
     """What the ledger holds of these addresses. Nothing is changed.
 
-    Raises NotDecided for invalid addresses, unless somebody in a campaign has it.
+    Raises NotDecided for an invalid address, unless somebody in a campaign has exactly that one.
     """
     keys = {email: email_key(email) for email in emails}
     known = {person.email_key for person in _people(session, list(keys.values()))}

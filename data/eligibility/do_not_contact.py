@@ -29,14 +29,14 @@ def follow(session: Session, entries: Collection[str]) -> int:
 
 
 def block(session: Session, entries: Collection[str]) -> list[str]:
-    """Add what a person typed; this also cancels earlier exceptions. Returns what is new."""
+    """Add what a person typed. It also holds people who were let through. Returns what is new."""
     entries = {*entries} | _corrected(session, entries)
     _hold_again(session, entries)
     return _put(session, entries - listed_among(session, entries), BY_PERSON)
 
 
 def lift(session: Session, entries: Iterable[str]) -> list[str]:
-    """Take entries off the list, from a file or a person. Returns those that were on it."""
+    """Take entries off the list, whoever put them there. Returns those that were on it."""
     return _put(session, listed_among(session, entries), LIFTED)
 
 
@@ -46,7 +46,7 @@ def listed_among(session: Session, keys: Iterable[str]) -> set[str]:
 
 
 def _put(session: Session, entries: set[str], by: str) -> list[str]:
-    """List these, by a file or a person, or lift them; returns them in order."""
+    """Note for each entry who lists it, BY_FILE or BY_PERSON, or LIFTED. Returns them in order."""
     these = {"keys": dict.fromkeys(entries)}
     there = set(session.scalars(_LISTED, these))
     session.execute(_CHANGE.values(listed_by=by), these)
@@ -57,7 +57,7 @@ def _put(session: Session, entries: set[str], by: str) -> list[str]:
 
 
 def _corrected(session: Session, entries: Collection[str]) -> set[str]:
-    """The mailboxes to which the addresses of these mailboxes were corrected, also repeatedly."""
+    """The mailboxes of the addresses that replaced addresses of these mailboxes, step by step."""
     found, new = set[str](), {*entries}
     while new:
         theirs = set(session.scalars(_BECAME, {"keys": dict.fromkeys(new)}))

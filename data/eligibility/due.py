@@ -18,8 +18,8 @@ CLAIMS_WAIT = (Kind.RATE, Kind.THROTTLED)
 def due(session: Session, campaign_id: int, op: Op) -> dict[int, int]:
     """The steps of an operation that may be claimed, and the person of each, in file order.
 
-    Held people are left out. A hold on the whole campaign (`campaign_holds`) leaves all of them
-    due.
+    Held people are left out. Holds on the whole campaign (`campaign_holds`) do not matter here:
+    people stay due.
     """
     own, its = own_steps(session, campaign_id), OPERATIONS[op]
     ready = all(own[each].state is State.DONE for each in its.needs if each in own)
@@ -34,7 +34,7 @@ def due(session: Session, campaign_id: int, op: Op) -> dict[int, int]:
 
 
 def to_come(session: Session, campaign_id: int, op: Op, held: Collection[int]) -> Iterator[int]:
-    """People for whom this is due, now or after they are added, and who are not `held`."""
+    """The people, except `held` ones, for whom this is due now, or once they are added."""
     waiting = _waiting(session, campaign_id, op, ready=False)
     return (person for _, person in waiting if person not in held)
 
@@ -44,7 +44,7 @@ def next_invitations(
 ) -> tuple[list[int], Hold | None]:
     """The steps to invite now, in order: the pilot, then wave after wave.
 
-    The hold says why the others wait. Each claim itself asks about those of CLAIMS_WAIT.
+    The hold says why the others wait. Holds of the kinds CLAIMS_WAIT are left to each claim.
     """
     waiting = due(session, campaign_id, Op.INVITE)
     if not waiting:

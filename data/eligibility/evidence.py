@@ -1,7 +1,7 @@
-"""The evidence for holds: one row about a campaign, and one statement about its people.
+"""The evidence for holds: one row about a campaign, and rows about its people.
 
-The statement finds what concerns a mailbox, a domain, a name or a forgotten person. holds.py judges
-who is held because of it, and in which words.
+A row says what the ledger has on a mailbox, a domain, a name or a forgotten person. holds.py judges
+whom it holds, and says so in words.
 """
 
 # ruff: noqa: S608 - no word of a statement comes from outside this program
@@ -37,17 +37,17 @@ ABOUT = (
     *(PERSON.c.let_through, PERSON.c.listed),
     *(_whose.c.state.label("invited"), _whose.c.why.label("withdrawn")),
 )
-"""The columns about a person, joined with WHOSE."""
+"""The columns about a person and their invitation, which `join(*WHOSE)` adds."""
 WHOSE = (_whose, steps_of(_whose, Op.INVITE))
 Found = dict[tuple[str, str], list[Row[Any]]]
-"""Evidence by kind, and by the mailbox, domain or name it concerns. Rows have the `person` it is
-from, the `email1`, the `state` of the invitation, the `campaign` that invited them, and when."""
+"""Evidence by kind, and by the mailbox, domain, name or hash it is about. A row has what its kind
+needs: the `person`, their `email1`, the `state` of their invitation, its `campaign`, and when."""
 
 
 def facts_of(session: Session, campaign_id: int, per_second: float | None = None) -> Any:
     """The row of a campaign: its own columns, and those of `_FACTS`; None without a campaign.
 
-    With `per_second` it also has when the whole ledger's last invitation was claimed.
+    With `per_second`, `last_of_all` says when the ledger's last invitation was claimed.
     """
     of = {"of": campaign_id, "hourly": False, "of_all": per_second is not None}
     row = session.connection().execute(_FACTS, of).first()
@@ -59,13 +59,13 @@ def facts_of(session: Session, campaign_id: int, per_second: float | None = None
 def of_people(
     session: Session, people: Collection[int] | None, campaign_id: int = 0
 ) -> Sequence[Row[Any]]:
-    """These people, or (None) all of a campaign still to be added or invited, in order."""
+    """The rows of these people, or (None) of all who are to be added or invited, in order."""
     of = {"campaign": campaign_id, "people": dict.fromkeys(people or ())}
     return session.connection().execute(_ALL if people is None else _THESE, of).all()
 
 
 def against(session: Session, facts: Any, people: Sequence[Row[Any]] | None) -> Found:
-    """The evidence on these people, or (None) on all still to be added or invited."""
+    """The evidence against these people, or (None) against all who are to be added or invited."""
     of: dict[str, Any] = {"campaign": facts.id, "service": facts.service, "problem": facts.problem}
     if people is not None:
         of["boxes"] = boxes = dict.fromkeys(row.mailbox for row in people)
@@ -84,8 +84,7 @@ def against(session: Session, facts: Any, people: Sequence[Row[Any]] | None) -> 
 
 
 def tried(session: Session, campaign_id: int, without: int) -> tuple[int, datetime | None]:
-    """How many people were invited, or may have been, and when the last one was; but not the person
-    `without`."""
+    """How many people, except `without`, were invited or may have been; and when the last was."""
     had = (
         select(func.count(STEP.c.id.distinct()), func.max(REQUEST.c.claimed_at))
         .join(PART, PART.c.step_id == STEP.c.id)
@@ -155,7 +154,7 @@ _THEIRS = """EXISTS (SELECT 1 FROM step
 
 
 def _waits(op: Op) -> str:
-    """That a person's step waits, and those that it needs are done, in SQL."""
+    """The condition, in SQL, that a person's step waits and the steps it needs are done."""
     states = {op: "waiting"} | {each: "done" for each in OPERATIONS[op].needs if each in OF_PERSON}
     return " AND ".join(_THEIRS.format(*each) for each in states.items())
 
@@ -163,7 +162,7 @@ def _waits(op: Op) -> str:
 _WAIT = " OR ".join(map(_waits, OF_PERSON))
 _TO_COME = f"FROM person AS p WHERE p.campaign_id = :campaign AND p.listed AND ({_WAIT})"
 _LISTED = "FROM do_not_contact WHERE listed_by != 'lifted'"
-_CAME = "part.state NOT IN ('waiting', 'refused')"  # it is not known to have failed
+_CAME = "part.state NOT IN ('waiting', 'refused')"  # the request may have worked
 _TOUCHED = (
     f"(step.state = 'given up' OR EXISTS (SELECT 1 FROM part WHERE step_id = step.id AND {_CAME}))"
 )

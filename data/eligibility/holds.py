@@ -1,8 +1,8 @@
 """Why something is not sent now: the only answer, for plan, claim, status and pages.
 
-A claim asks `kept_back` in its own transaction, where everything that another campaign has sent
-or claimed is already there. `campaign_holds` says what keeps back all of a campaign, `holds` what
-keeps back single people. A claim does not ask for `room`: it would count all that was sent.
+A claim asks `kept_back` in its own transaction, which sees everything that other campaigns have
+sent or claimed. `campaign_holds` says what keeps back all of a campaign, `holds` what keeps back
+single people. A claim does not ask for `room`: it would count all that was sent.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -39,7 +39,7 @@ class Kind(StrEnum):
     PILOT = "pilot"  # nobody has approved the pilot's email
     WINDOW = "window"  # invites.not_after or project.endtime has passed
     HOURS = "hours"  # before invites.not_before, or outside invites.hours
-    RATE = "rate"  # invites.per_hour, or the setting of all campaigns
+    RATE = "rate"  # invites.per_hour, or the setting invites_per_second
     WITHDRAWN = "withdrawn"
     GONE = "gone"  # not in the file any more
     DO_NOT_CONTACT = "do not contact"
@@ -125,7 +125,7 @@ def campaign_holds(
 ) -> list[Hold]:
     """The holds on a whole campaign now, the strongest first.
 
-    With the `code` of a plan, an approval no longer counts if other people are left out now.
+    With the `code` of a plan, only an approval of exactly that plan counts.
     """
     at = at or now()
     found = [*_holds_of_all(facts_of(session, campaign.id), at, None, code)]
@@ -156,8 +156,8 @@ def room(session: Session, campaign: Campaign, at: datetime) -> tuple[int | None
 
 
 def is_still_approved(facts: Any, code: str = "") -> bool:
-    """Whether the last answer approved the plan with this code. Without `code`, only its first part
-    is compared with what may be sent now. `facts` is the campaign's row of evidence.py."""
+    """Whether the last answer approved the plan with this code. Without `code`: whether it approved
+    what may be sent now, whoever is left out. `facts` is the campaign's row of evidence.py."""
     return facts.answer == APPROVE and str(facts.answered).startswith(code or _basis(facts))
 
 
@@ -166,8 +166,8 @@ def code_now(session: Session, campaign_id: int, held: Collection[int]) -> str:
 
     Its first part is a hash of everything that decides what may be sent: the file's bytes, service,
     account, the resolved problem, and decisions that send more. Each claim compares it in its own
-    transaction. The second part is a hash of the people who are left out, which only a whole plan
-    knows. Sending changes neither part.
+    transaction. The second part is a hash of the people who are left out: no claim knows all of
+    them. Sending changes neither part.
     """
     withdrawn = select(STEP.c.person_id).where(
         STEP.c.campaign_id == campaign_id, STEP.c.op == Op.INVITE, STEP.c.state == State.GIVEN_UP
@@ -246,7 +246,7 @@ def _pilot(facts: Any) -> Hold | None:
 def _rate(
     facts: Any, at: datetime, per_second: float | None, *, taken: bool = False
 ) -> Hold | None:
-    """The hold until the next turn at each rate; `taken`: this turn has gone to somebody."""
+    """The hold until the rates let the next invitation leave; with `taken`, one leaves now."""
     of_all = per_second * 3600 if per_second is not None else None
     rates = ((invites_of(facts).per_hour, facts.last_invited), (of_all, facts.last_of_all))
     found = []
@@ -264,13 +264,13 @@ def _rate(
 def _held(
     facts: Any, people: Sequence[Row[Any]], found: evidence.Found, claimed: Op | None = None
 ) -> dict[int, Hold]:
-    """The strongest reason against each person that nobody lifted. `claimed` is the operation for
+    """For each held person, the strongest reason that nobody lifted. `claimed` is the operation for
     which all of them are claimed in one commit."""
     erased = any(kind == evidence.ERASED for kind, _ in found)
     boxes = {row.mailbox for row in people} if erased else ()
     digests = hashed(facts.uuid, boxes)
     held: dict[int, Hold] = {}
-    invited: dict[str, str] = {}  # in this commit
+    invited: dict[str, str] = {}  # by mailbox, in this commit
     for row in people:
         reasons = _against(row, found, digests.get(row.mailbox, ""), pilot=row.id == facts.pilot_id)
         if row.mailbox in invited and row.id != facts.pilot_id:

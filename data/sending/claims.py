@@ -44,7 +44,7 @@ def claim(
     per_second: float | None = None,
     mark: int = 0,
 ) -> list[ClaimResult]:
-    """Claim one request for each list of steps; at most so many invitations `per_second`.
+    """Claim one request for each list in `requests`; at most `per_second` invitations a second.
 
     The transaction that claims asks again what is due and what is held: a person may have decided
     otherwise since the plan. Raises LedgerGone if the ledger's mark is behind `mark`, the mark of
@@ -97,8 +97,8 @@ def _write_down(
 
 
 def _free(op: Op) -> Select[Any]:
-    """The statement for steps that are open and whose needed steps are done, with their person's
-    columns (evidence.py)."""
+    """Select the open steps whose needed steps are done, with the columns about their person
+    (evidence.py)."""
     its = OPERATIONS[op]
     needed = {each: STEP.alias(f"needed_{each}") for each in its.needs}
     whom = needed[its.of_id].c.service_id if its.of_id else STEP.c.service_id

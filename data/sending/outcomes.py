@@ -37,8 +37,8 @@ def record(session: Session, outcomes: Sequence[Outcome]) -> list[int]:
     """Write down outcomes, and change the state of their steps.
 
     The newest part of a step moves it. An older part with a late yes moves it too; if another part
-    counts already, the older part only gets `said_yes`. Returns the steps whose id belongs to
-    somebody else: they are unsure, and nothing more may be sent.
+    counts already, the older part only gets `said_yes`. Returns the steps that were given an
+    id of somebody else: they are unsure, and nothing more may be sent.
     """
     if not outcomes:
         return []
@@ -58,7 +58,7 @@ def record(session: Session, outcomes: Sequence[Outcome]) -> list[int]:
         why = None if to in (State.DONE, State.WAITING) else outcome.why
         if row.step_id in strange:
             to, number, why = State.UNSURE, None, SHARED_ID
-        # A refusal may turn out to be nobody's fault: then the refused step waits again.
+        # If people in a row are refused alike, they are not at fault: their steps wait again.
         moves_it = row.step_state in (State.SENDING, State.UNSURE) or (
             row.step_state is State.REFUSED and to is State.WAITING
         )

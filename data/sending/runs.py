@@ -1,6 +1,6 @@
 """Runs: one process at work on one campaign, from its beginning to its end.
 
-`recover` makes unsure what a dead run was sending; `deciding` does so before a person decides.
+`recover` makes unsure what a dead run was sending. `writing` calls it before a person decides.
 """
 
 import os
@@ -57,7 +57,7 @@ def running(
 
 @contextmanager
 def writing(*, create: bool = False) -> Iterator[Session]:
-    """Open the ledger for decisions, in one transaction. Raises NoLedger without `create`."""
+    """Open the ledger for decisions, in one transaction. Raises NoLedger, except with `create`."""
     with Ledger.open(create=create) as ledger:
         recover_all(ledger)
         with receipts.counting_decisions(ledger) as session:
@@ -66,7 +66,7 @@ def writing(*, create: bool = False) -> Iterator[Session]:
 
 @contextmanager
 def deciding(key: str) -> Iterator[tuple[Session, Campaign]]:
-    """Decide about the campaign with this key. Raises NoSuchCampaign."""
+    """Open the ledger for a decision about this campaign. Raises NoLedger, NoSuchCampaign."""
     with writing() as session:
         yield session, find(session, key)
 
@@ -82,7 +82,7 @@ def recover_all(ledger: Ledger) -> None:
 
 
 def recover(session: Session, key: str) -> None:
-    """Make unsure what dead runs of a campaign were sending. The ledger may not have it yet.
+    """Make unsure what dead runs of a campaign were sending, if the ledger has the campaign.
 
     Call this while holding the lease, before sending: then only a dead run can have parts in
     SENDING.

@@ -1,7 +1,7 @@
-"""A run at work on its campaign: in one thread, outcomes and the next claims share commits.
+"""A run at work on its campaign. One thread commits outcomes and the next claims together.
 
 Each commit waits for the disk. So all that is asked for during a commit goes into the next one:
-outcomes first, then claims. An outcome waits for others 10 ms at most.
+outcomes first, then claims. An outcome waits at most 10 ms for others.
 """
 
 import asyncio
@@ -153,7 +153,7 @@ class Running:
                     each.answer = answer
 
     def _what_came_alone(self, asked: Sequence["_Asked"]) -> Exception | None:
-        """Write outcomes alone, again and again, so that no other failure loses them."""
+        """Write outcomes without claims, and try for PATIENCE seconds, so that none is lost."""
         ends = time.monotonic() + PATIENCE
         while asked:
             try:

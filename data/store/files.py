@@ -9,7 +9,7 @@ from pathlib import Path
 
 def replace(path: Path, content: bytes, mode: int = 0o600) -> None:
     """Write a whole file durably, for its owner alone. Its time is set into the past, so that no
-    reader waits until it is at rest.
+    reader waits to see that it is complete.
 
     Raises OSError, and leaves what was there before.
     """
@@ -27,6 +27,6 @@ def replace(path: Path, content: bytes, mode: int = 0o600) -> None:
         Path(begun).unlink(missing_ok=True)
         raise
     folder = os.open(path.parent, os.O_RDONLY)
-    with suppress(OSError):  # some file systems flush a folder with its files
+    with suppress(OSError):  # some file systems cannot sync a folder
         os.fsync(folder)
     os.close(folder)

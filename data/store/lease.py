@@ -1,8 +1,8 @@
 """The lease: only one process at a time works on a campaign.
 
-For a ledger in a file it is a lock on `<ledger>.locks/KEY`, which the system frees when the process
-dies, and not while it is only stopped. On a server it is an advisory lock of a session of its own:
-if the session is lost, so is the lease, and nothing more is sent.
+For a ledger in a file it is a lock on `<ledger>.locks/KEY`. The system frees it when the process
+dies, but keeps it while the process is suspended. On a server it is an advisory lock in a session
+of its own. If that session is lost, the lease is lost, and nothing more is sent.
 """
 
 import fcntl
@@ -98,7 +98,7 @@ def _in_folder(folder: Path, key: str) -> Iterator[Lease]:
 
 
 def _lock(number: int, key: str) -> None:
-    for last in (False,) * 10 + (True,):  # `is_free` may hold it for a moment
+    for last in (False,) * 10 + (True,):  # `is_free` may hold the lock for a moment
         try:
             fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -3,7 +3,7 @@
     with Ledger.open() as ledger, ledger.writing() as session:
         session.add(...)
 
-When a writing block ends, all it wrote is on the disk; if it raises, nothing is.
+When a writing block ends, all it wrote is on the disk. If it raises, nothing is written.
 """
 
 import os
@@ -74,7 +74,7 @@ class Ledger:
         self._reads = engine.execution_options(
             **(as_of_one_moment if self.on_a_server else {"reading": True})
         )
-        # The same file has the same leases, whatever link it was opened by.
+        # By its real path, a file has the same leases through whatever link it was opened.
         self._path = None if self.on_a_server else os.path.realpath(str(self.url.database))
         self._file, self._sound_at = identity(self._path), 0
         if self._path is not None:
@@ -82,8 +82,8 @@ class Ledger:
 
     @classmethod
     def open(cls, url: str | None = None, *, create: bool = True, migrate: bool = True) -> Self:
-        """Open a ledger. An older one is migrated: a file after a backup; one on a server, which
-        has no backup, only with both `create` and `migrate`. Raises LedgerUnusable, NewerLedger,
+        """Open a ledger, and migrate an older one: a file always, after a backup; a server, which
+        gets no backup, only with both `create` and `migrate`. Raises LedgerUnusable, NewerLedger,
         NotMigrated, ForeignDatabase, NoLedger."""
         address = make_url(url or settings().database_url)
         with explained(place_of(address), ImportError, OSError):
@@ -96,7 +96,7 @@ class Ledger:
                 raise
 
     def close(self) -> None:
-        """Close every connection. If the file was moved, its log, left behind, is merged first."""
+        """Close every connection. If the file was moved, it first gets the log it left behind."""
         if self.gone():
             with suppress(CampaignError):
                 self.checkpoint("TRUNCATE")
@@ -132,7 +132,7 @@ class Ledger:
             session.commit()
 
     def checkpoint(self, how: str = "PASSIVE") -> None:
-        """Move the log into the file, except what is being read. A server does so by itself."""
+        """Move the log into the file, except what is being read. A server does that by itself."""
         if not self.on_a_server:
             with explained(self.place), closing(self._engine.raw_connection()) as connection:
                 connection.cursor().execute(f"PRAGMA wal_checkpoint({how})").fetchall()
@@ -161,7 +161,7 @@ class Ledger:
         return Path(f"{self._path}.locks")
 
     def uuid(self) -> str:
-        """Its identity, which receipts name."""
+        """The identity of the ledger, which receipts name."""
         with self.reading() as session:
             return session.exec(select(LedgerId.uuid)).one()
 
@@ -172,7 +172,7 @@ class Ledger:
         with suppress(OSError):
             status = os.stat(self._path)  # noqa: PTH116 - before each claim
             same = (status.st_dev, status.st_ino) == self._file
-            # A checkpoint changes st_ctime, and so does a copy over the file.
+            # st_ctime changes with a checkpoint, but also if something is copied over the file.
             if same and (status.st_ctime_ns == self._sound_at or _is_database(self._path)):
                 self._sound_at = status.st_ctime_ns
                 return False
@@ -276,10 +276,10 @@ def _refuse_a_second_name(path: Path) -> None:
 
 
 def _durable(connection: sqlite3.Connection, _: object) -> None:
-    """Make commits durable, and leave it to us to move the log into the file.
+    """Make commits durable, and keep SQLite from moving the log into the file at a commit.
 
-    So a file that loses its log is behind its receipt (receipts.py). The log itself is switched on
-    later, once it is known that the database is ours.
+    So a file that loses its log is behind its receipt (receipts.py). `_keep_a_log` switches the log
+    on later, once it is known that the database is ours.
     """
     connection.isolation_level = None  # SQLAlchemy begins: see `_begin`
     for pragma in (
@@ -327,7 +327,7 @@ def _bring_up_to_date(engine: Engine, *, create: bool, migrate: bool) -> None:
 
 
 def _keep_a_log(connection: Any) -> None:
-    """Switch the write-ahead log on. For this, SQLite does not wait for others by itself."""
+    """Switch the write-ahead log on, and wait for others, which SQLite does not do here."""
     ends = time.monotonic() + postgres.PATIENCE
     while True:
         try:
@@ -389,8 +389,8 @@ def identity(file: str | Path | int | None) -> tuple[int, int] | None:
 def _is_database(path: str) -> bool:
     """Whether the file is still a database: open connections use cached pages and may not notice.
 
-    Only SQLite may open the file: closing it in another way would free the locks of all
-    connections in this process.
+    Only SQLite may open the file. If this process itself opened and closed it, that would free the
+    locks of all connections in this process.
     """
     with closing(sqlite3.connect(f"file:{quote(path)}?mode=ro", uri=True)) as looking:
         try:

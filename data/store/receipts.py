@@ -1,11 +1,11 @@
-"""Receipts: they stop a ledger that is not the one that sent last.
+"""Receipts: small files that stop a ledger if another one, or a newer copy of it, sent last.
 
-Before each hundred claims of a campaign, and at least each second, its mark grows, in the ledger
-and then in two small files: one beside the definition, one in the user's data directory. The mark
-of the whole ledger grows with it and with each decision; its receipt is a third file. A ledger
-that is behind a receipt, or another ledger, sends nothing until a person accepts it in spite of
-exactly these receipts. After the write-ahead log was moved into the file, each campaign's mark
-grows before its next claim (`Mark.claiming`), so a file that lost its log is behind, too.
+Before a claim, a campaign's mark grows if it has not grown for a hundred steps or a second. Then
+two receipts repeat it: one beside the definition, one in the user's data directory. The mark of the
+whole ledger grows with it and with each decision, and has a receipt of its own. If a receipt has a
+larger mark, or names another ledger, nothing is sent until a person accepts the ledger in spite of
+exactly these receipts. After the write-ahead log was moved into the file, each mark grows before
+the next claim (`Mark.claiming`), so a file that lost its log is behind its receipts, too.
 """
 
 import fcntl
@@ -33,8 +33,8 @@ from data.store.tables import CAMPAIGN, Campaign, Decision, LedgerId, now
 # a person accepted the ledger in spite of exactly these receipts.
 REFUSED, ACCEPT = "refuse-ledger", "accept-ledger"
 STEPS, SECONDS = 100, 1.0  # after either, the mark grows again
-# Processes that commit claims share this lock. One that moves the log into the file holds it alone,
-# and writes a new sign into it.
+# Processes that commit claims share this lock. A process that moves the log into the file holds it
+# alone, and writes a new sign into it.
 CLAIMING, SIGN = ".sending", 16
 OF_A_LEDGER = ".ledger"  # the suffix of a whole ledger's receipt
 
@@ -68,7 +68,7 @@ class NoReceipt(CampaignError):
 
 
 class Receipt(BaseModel):
-    """The mark that a campaign had, and in which ledger."""
+    """The mark that a campaign or a whole ledger had, and which ledger."""
 
     # An unknown field may mean more than this version understands: such a receipt is unreadable.
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
@@ -82,7 +82,7 @@ class Receipt(BaseModel):
 def check(ledger: Ledger, key: str, service: str, file: Path) -> None:
     """Raise AnotherLedger or OlderLedger if a receipt stops this ledger.
 
-    The campaign may be new to the ledger. `service` is its address, `file` its definition.
+    The campaign may be new to the ledger. `service` is an address, `file` the definition.
     """
     places = (*_places(key, service, file), _of_the_ledger(ledger.uuid()))
     # Read receipts before the ledger: another process commits its mark, then writes the receipt.
@@ -116,9 +116,9 @@ def accept(session: Session, key: str, who: str, why: str) -> None:
 
 @contextmanager
 def counting_decisions(ledger: Ledger) -> Iterator[Session]:
-    """One transaction that writes. With a new decision the mark grows: older copies are behind.
+    """One transaction that writes. A new decision makes the mark grow, so older copies are behind.
 
-    The mark of a ledger that is behind already does not grow until it is accepted and sends.
+    If the ledger itself is behind its receipt, its mark does not grow here.
     """
     newest = select(func.max(Decision.id))
     with ledger.writing() as session:
@@ -153,14 +153,14 @@ def rewrite(ledger: Ledger, waits: Callable[[], None]) -> None:
 class Mark:
     """The mark of a campaign that this process sends; close it when done.
 
-    `last` is its latest value: a ledger with a smaller one was restored since. `claimed` counts the
-    steps that were claimed.
+    `last` is its latest value: if the ledger has a smaller one, it was restored since. `claimed`
+    counts the steps that were claimed.
     """
 
     def __init__(self, ledger: Ledger, campaign_id: int, file: Path) -> None:
         self.last = self.claimed = 0
         self._ledger, self._campaign_id, self._file = ledger, campaign_id, file
-        self._left, self._until = 0, 0.0  # more steps that may be claimed, and until when
+        self._left, self._until = 0, 0.0  # how many more steps may be claimed, and until when
         self._lock = None if ledger.on_a_server else lock_file(ledger.locks, CLAIMING)
         self._sign = b""  # the lock's sign when the mark last grew
 
@@ -186,7 +186,7 @@ class Mark:
                 fcntl.flock(self._lock, fcntl.LOCK_UN)
 
     def grow(self) -> int:
-        """Move the log into the file, unless a process claims; then let the mark grow and write the
+        """Move the log into the file unless a process claims. Then let the mark grow and write the
         receipts. Nobody else moves the log until `claiming` ends, or `close`.
 
         Raises NoReceipt, LedgerUnusable, LedgerGone.
@@ -211,7 +211,7 @@ class Mark:
             of: list[tuple[Any, Any]] = [(own, whole), *((campaign, _tried(p)) for p in places)]
             for row, known in of:
                 if isinstance(known, Receipt) and known.ledger == own.uuid:
-                    row.mark = max(row.mark, known.mark)  # the receipt is ahead of an older ledger
+                    row.mark = max(row.mark, known.mark)  # an older copy was accepted
             campaign.mark += 1
             own.mark += 1
         self.last, self._sign = campaign.mark, sign
@@ -233,7 +233,7 @@ def _own(session: Session) -> tuple[LedgerId, "Receipt | Exception | None"]:
 
 
 def _places(key: str, service: str, file: Path) -> tuple[Path, Path]:
-    """The receipts of a campaign. Those of the sandbox do not apply to a real service."""
+    """The paths of a campaign's receipts. A service on this machine (a sandbox) has its own."""
     name = f"{file_name(key)}{'.tried' if _is_here(service) else ''}.receipt"
     return file.resolve().with_name(name), _copy(name)
 

@@ -14,7 +14,7 @@ class Op(StrEnum):
 
 
 class State(StrEnum):
-    """Of a step, and of its part in one request.
+    """The state of a step, and of its part in one request.
 
     WAITING ─► SENDING ─► DONE | REFUSED | UNSURE     provably not sent: back to WAITING
     UNSURE  ─► DONE | WAITING | GIVEN_UP     by a person's word, or an answer that came late
@@ -43,12 +43,12 @@ class Operation:
     open: tuple[State, ...] = (State.WAITING,)  # where a step may be claimed
     needs: tuple[Op, ...] = ()  # what has to be done before, for the project or the same person
     of_id: Op | None = None  # the earlier operation whose id names the person in the call
-    brings_id: bool = False  # the answer has a new id; without it, it is not done
-    many: bool = False  # people in one request
+    brings_id: bool = False  # the answer has a new id, else it is not done
+    many: bool = False  # several people in one request
     emails: bool = False  # holds on invitations hold it, too
 
 
-FIXED = (State.WAITING, State.REFUSED)  # tried again once its definition is fixed
+FIXED = (State.WAITING, State.REFUSED)  # also tried again after a refusal
 OPERATIONS = {
     Op.CREATE: Operation(
         "the project", "created", "creating the project", own=True, open=FIXED, brings_id=True
@@ -72,10 +72,10 @@ BRINGS_ID = tuple(op for op in Op if OPERATIONS[op].brings_id)
 class Word:
     """What one word of a person does to a step, and to the part that counts for it."""
 
-    fits: tuple[State, ...]  # where the step may stand
-    step: State | None  # where it goes; None: back to where its part stands
-    part: State | None = None  # where an unsure part goes; None: it stays
-    again: bool = False  # begins the next generation: one more is allowed to count
+    fits: tuple[State, ...]  # the states that the step may have
+    step: State | None  # its new state; None: as its part, or WAITING
+    part: State | None = None  # the new state of an unsure part; None: it stays
+    again: bool = False  # begins the next generation, in which one more part may count
 
 
 WORDS = {
@@ -85,4 +85,4 @@ WORDS = {
     "undo": Word((State.GIVEN_UP,), None),
     "invite": Word((State.DONE, State.REFUSED, State.GIVEN_UP), State.WAITING, again=True),
 }
-"""A step where a word does not fit stays as it is. SENDING fits none: its answer comes first."""
+"""A word that does not fit changes nothing. None fits SENDING: the answer comes first."""

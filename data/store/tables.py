@@ -73,14 +73,14 @@ def of_some(name: str, *columns: str, where: str, unique: bool = False) -> sa.In
 
 
 def keys(name: str, kind: sa.types.TypeEngine[Any]) -> sa.Select[Any]:
-    """The keys of a dictionary, which is a parameter, as values of this type. The statement is the
+    """The keys of the dictionary in this parameter, as values of this type. The statement is the
     same for any number of keys."""
     members = sa.func.json_each(sa.bindparam(name, type_=sa.JSON)).table_valued("key")
     return sa.select(sa.cast(members.c.key, kind))
 
 
 def one_of(column: sa.ColumnElement[Any], name: str) -> sa.ColumnElement[bool]:
-    """Whether a column is among the keys of a dictionary that is a parameter."""
+    """Whether a column is among the keys of the dictionary in this parameter."""
     return column.in_(keys(name, column.type))
 
 
@@ -93,7 +93,7 @@ class LedgerId(SQLModel, table=True):
 
     __tablename__ = "ledger"
     uuid: str = Field(primary_key=True)
-    mark: int = Field(default=0, sa_column_kwargs={"server_default": "0"})  # of all campaigns
+    mark: int = Field(default=0, sa_column_kwargs={"server_default": "0"})  # of the whole ledger
 
 
 class Campaign(SQLModel, table=True):
@@ -107,7 +107,7 @@ class Campaign(SQLModel, table=True):
     file: str
     digest: str
     spec: Any = _json()  # the definition's model
-    mark: int = 0  # grows before each hundred claims; receipts repeat it
+    mark: int = 0  # grows before claims; receipts repeat it
     pilot_id: int | None = None  # the person; None: no pilot is named, or it was forgotten
     paused_until: datetime | None = _time()  # the service asked for it (429)
     created_at: datetime = _time(nullable=False)
@@ -194,10 +194,10 @@ class Part(SQLModel, table=True):
     step_id: int = Field(foreign_key="step.id")
     generation: int
     state: State = _word(State, State.SENDING)
-    said_yes: bool = False  # the service did it, too late to count
+    said_yes: bool = False  # the service did it, but said so late (outcomes.py)
     service_id: int | None = _service_id()
-    mailbox: str | None = None  # of an invitation: its mailbox, and its problem below
-    problem: int | None = _service_id()
+    mailbox: str | None = None  # of an invitation: where it arrives
+    problem: int | None = _service_id()  # of an invitation: to which problem
 
 
 class Decision(SQLModel, table=True):
@@ -226,7 +226,7 @@ class DoNotContact(SQLModel, table=True):
     __tablename__ = "do_not_contact"
     id: int = _id()
     email_key: str = Field(unique=True)  # a mailbox, or a domain: without an @
-    listed_by: str  # file or person
+    listed_by: str  # file, person or lifted
     at: datetime = _time(nullable=False)
 
 

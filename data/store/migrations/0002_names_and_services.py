@@ -1,4 +1,4 @@
-"""Version 1.1 adds names as they are compared, and spells each service in one way."""
+"""Version 1.1 stores names and services in the form that is compared."""
 
 from contextlib import suppress
 
@@ -47,7 +47,7 @@ def upgrade(connection: sa.Connection) -> None:
         pilot = email_key((row.spec or {}).get("invites", {}).get("pilot") or "")
         them = (PERSON.c.campaign_id == row.id) & (PERSON.c.email_key == pilot)
         values = {"pilot_id": connection.scalar(sa.select(PERSON.c.id).where(them))}
-        with suppress(ValueError):  # what never was an address stays as it is
+        with suppress(ValueError):  # a text that is no address stays as it is
             values["service"] = spelled(row.service)
         connection.execute(sa.update(CAMPAIGN).where(CAMPAIGN.c.id == row.id).values(values))
     for table in (PERSON, PART, DECISION):
