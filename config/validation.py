@@ -17,7 +17,7 @@ from config.errors import Mistake, Place
 from config.timetable import NEVER, may_send, no_one_moment
 
 Location = tuple[int | str, ...]
-PLACES = ((True, False, False, False), (False, True, False, False), (False, False, True, True))
+SOURCES = ((True, False, False, False), (False, True, False, False), (False, False, True, True))
 MOMENTS = ("project.starttime", "project.endtime", "invites.not_before", "invites.not_after")
 # What replaces each part that is wrong, so that the other parts can still be checked.
 RIGHT: dict[str, Any] = {"campaign": "x", "project": {"name": "x", "timezone": "UTC"}, "problem": 1}
@@ -81,9 +81,9 @@ def rules(definition: Definition, now: datetime) -> Iterator[tuple[bool, str, st
     one = "wanted exactly one of id and title"
     yield bool(problem.id) == bool(problem.title), "problem.title", one
     if isinstance(people, PeopleTable):
-        place = (bool(people.file), bool(people.url), bool(people.query), bool(people.database))
+        source = (bool(people.file), bool(people.url), bool(people.query), bool(people.database))
         wanted = "wanted one of file and url, or query with database"
-        yield place not in PLACES, "candidates.file", wanted
+        yield source not in SOURCES, "candidates.file", wanted
         for name in {*people.columns} - {*COLUMNS}:
             yield True, f"candidates.columns.{name}", unknown(name, "candidates.table.columns")
     begin, end = project.starttime, project.endtime

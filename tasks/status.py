@@ -9,7 +9,7 @@ from typing import Any
 from sqlmodel import Session, col, select
 
 from config.errors import command
-from data.campaigns.people import PersonRow, alike, find, invites_of, known, own_steps, rows
+from data.campaigns.people import PersonRow, find, invites_of, known, own_steps, rows, tally
 from data.decisions.doubts import doubts, leftovers
 from data.eligibility.due import to_come
 from data.eligibility.holds import Hold, campaign_holds, holds
@@ -69,7 +69,7 @@ def summary(session: Session, key: str, held: Held) -> dict[str, Any]:
     own, send = own_steps(session, campaign.id), invites_of(campaign).send
     words: Counter[str] = Counter()
     everybody = added = 0
-    for states, listed, is_held, number in alike(session, campaign.id, held):
+    for states, listed, is_held, number in tally(session, campaign.id, held):
         words[_standing(states, listed=listed, held=is_held, send=send)] += number
         everybody += number
         added += number if states[Op.ADD] is State.DONE else 0
@@ -92,7 +92,7 @@ def progress(ledger: Ledger, key: str) -> dict[Op, tuple[int, int]]:
         campaign = known(session, key)
         if campaign is None:
             return {}
-        kinds = list(alike(session, campaign.id, ()))
+        kinds = list(tally(session, campaign.id, ()))
         send = invites_of(campaign).send
     ops = [op for op in OF_PERSON if send or not OPERATIONS[op].emails]
     left: dict[Op, Counter[State]] = {op: Counter() for op in ops}

@@ -123,10 +123,10 @@ def marked_rows(table: Table, rows: Sequence[int]) -> dict[str, dict[int, str]]:
         "coloured differently": dict.fromkeys(_coloured(table, sorted(person)), ""),
         "commented": said,
         ELSEWHERE: {
-            row: shown(table.grid.elsewhere[key])
+            row: shown(table.grid.excluded[key])
             for row, cells in table.rows
             for key in map(email_key, filter(is_address, cells))
-            if key in table.grid.elsewhere
+            if key in table.grid.excluded
         },
         "like a test": {row: "" for row, *texts in people if is_test(texts)},
     }
@@ -172,8 +172,8 @@ def deciding_columns(
         cells = table.cells[column].loc[[*rows]]
         counts = _counts(cells)
         beside = column in person
-        tells = has_remark_beside if beside else _tells if column in sent else None
-        says = [*filter(tells, counts)] if tells else _says(title, counts)
+        tells = has_remark_beside if beside else _excludes if column in sent else None
+        says = [*filter(tells, counts)] if tells else _deciding_values(title, counts)
         if not (says or tells) and unknown and title and _tells_apart(title, counts):
             says = [*counts]
         if not says:
@@ -192,12 +192,12 @@ def deciding_columns(
         else:
             blank = re.sub("[<>@]", " ", each).replace('"', "'")  # so it stays a blank
             place = table.place(table.header, column)
-            told = some([shown(value) for value in says if _tells(value)])
+            told = some([shown(value) for value in says if _excludes(value)])
             keep = _keep(title, counts)
             yield Finding(what, place, "", title, f"<keep which? {blank}>", keep, told)
 
 
-def _says(title: str, counts: Counts) -> Sequence[str]:
+def _deciding_values(title: str, counts: Counts) -> Sequence[str]:
     """The values by which a column could decide; none if it cannot."""
     filled, people = [value for value in counts if value], sum(counts.values())
     if says("out", title, title=True):
@@ -213,7 +213,7 @@ def _says(title: str, counts: Counts) -> Sequence[str]:
     elif is_titled(title, "job") and 1 < len(counts) <= max(COUNTED, people // 2):
         return filled
     answers = _answers(counts)
-    told = [value for value in filled if _tells(value)]
+    told = [value for value in filled if _excludes(value)]
     return told or [value for value in counts if answers and answers.get(value) != "yes"]
 
 
@@ -227,7 +227,7 @@ def _tells_apart(title: str, counts: Counts) -> bool:
     return len(counts) > 1 and (says or (apart and not is_titled(title, "harmless")))
 
 
-def _tells(text: str) -> bool:
+def _excludes(text: str) -> bool:
     """Whether a text says that somebody is excluded, or was sent something already."""
     alone = says("out", text, "fullmatch") or says("sent", text, "fullmatch")
     return alone or says("out", text) or says("sent", text)

@@ -104,7 +104,7 @@ def read_table(
         title = other.sheet or ""
         if says("out", title, title=True) or says("sent", title, title=True):
             each = (one for _, cells in other.rows for text in cells for one in addresses_in(text))
-            grid.elsewhere |= dict.fromkeys(map(email_key, each), title)
+            grid.excluded |= dict.fromkeys(map(email_key, each), title)
     top = grid.rows[:ABOVE_AT_MOST]
     if not top:
         why = "the table is empty, wanted a header row and candidates"

@@ -20,7 +20,7 @@ from config.reading import CampaignFile
 from config.settings import Settings
 from config.timetable import NEVER, on_the_wall
 from data.campaigns.people import (
-    ERASED,
+    GONE_KEY,
     digests,
     ends_of,
     forgotten_among,
@@ -186,7 +186,7 @@ def _after_corrections(
     by_id = {row.id: row for row in before.values()}
     listed = {key: fields for key, fields in asked.items() if key not in forgotten}
     for key, fields in asked.items():
-        row = before.get(ERASED + forgotten[key] if key in forgotten else key)
+        row = before.get(GONE_KEY + forgotten[key] if key in forgotten else key)
         while row is not None and row.became is not None:
             row = by_id[row.became]
             if row.email1:  # it is empty if they were forgotten too

@@ -28,7 +28,7 @@ from data.store.tables import (
     one_of,
 )
 
-ERASED = "forgotten:"  # the email key of a forgotten person is this and a hash
+GONE_KEY = "forgotten:"  # the email key of a forgotten person is this and a hash
 NAMES = tuple(
     func.coalesce(PERSON.c.fields[name].as_string(), "").label(name)
     for name in ("first_name", "last_name")
@@ -92,7 +92,7 @@ def rows(
     return [PersonRow(*row) for row in map(_with_states, found)]
 
 
-def alike(session: Session, campaign_id: int, held: Collection[int]) -> Iterable[Any]:
+def tally(session: Session, campaign_id: int, held: Collection[int]) -> Iterable[Any]:
     """Count the people of `rows` by the states of their steps, by whether they are listed, and by
     whether they are held."""
     kinds = (PERSON.c.listed, one_of(PERSON.c.id, "held"))

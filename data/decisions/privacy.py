@@ -14,7 +14,7 @@ from sqlalchemy import delete, select, update
 from sqlmodel import Session
 
 from config.emails import checked_address, email_key, mailbox
-from data.campaigns.people import ERASED, digests, forgotten_among, own_steps
+from data.campaigns.people import GONE_KEY, digests, forgotten_among, own_steps
 from data.decisions.decisions import UNDER_WAY, By, NotDecided, note, parsed
 from data.eligibility import do_not_contact
 from data.eligibility.holds import holds
@@ -170,7 +170,7 @@ def _erase(session: Session, person: Person, digest: str) -> None:
         campaign.spec = {**campaign.spec, "invites": {**invites, "pilot": NO_PILOT}}
         campaign.pilot_id = None
         session.add(campaign)
-    person.email_key, person.mailbox, person.email1 = ERASED + digest, "", ""
+    person.email_key, person.mailbox, person.email1 = GONE_KEY + digest, "", ""
     person.name_key = ""
     person.fields, person.listed, person.let_through = {}, False, None
     session.add(person)

@@ -86,7 +86,7 @@ def check(ledger: Ledger, key: str, service: str, file: Path) -> None:
     """
     places = (*_places(key, service, file), _of_the_ledger(ledger.uuid()))
     # Read receipts before the ledger: another process commits its mark, then writes the receipt.
-    found = [(path, _tried(path)) for path in places]
+    found = [(path, _receipt(path)) for path in places]
     says = [_said(*each) for each in found]
     with ledger.reading() as session:
         accepted = _newest(session, ACCEPT, key) or ()
@@ -208,7 +208,7 @@ class Mark:
                 raise LedgerGone(place=self._ledger.place)
             own, whole = _own(session)
             places = _places(campaign.key, campaign.service, self._file)
-            of: list[tuple[Any, Any]] = [(own, whole), *((campaign, _tried(p)) for p in places)]
+            of: list[tuple[Any, Any]] = [(own, whole), *((campaign, _receipt(p)) for p in places)]
             for row, known in of:
                 if isinstance(known, Receipt) and known.ledger == own.uuid:
                     row.mark = max(row.mark, known.mark)  # an older copy was accepted
@@ -229,7 +229,7 @@ class Mark:
 def _own(session: Session) -> tuple[LedgerId, "Receipt | Exception | None"]:
     """The ledger's own row, and what its receipt says."""
     own = session.exec(select(LedgerId)).one()
-    return own, _tried(_of_the_ledger(own.uuid))
+    return own, _receipt(_of_the_ledger(own.uuid))
 
 
 def _places(key: str, service: str, file: Path) -> tuple[Path, Path]:
@@ -246,7 +246,7 @@ def _copy(name: str) -> Path:
     return user_data_path("hiring-campaigns", appauthor=False) / "receipts" / name
 
 
-def _tried(path: Path) -> Receipt | Exception | None:
+def _receipt(path: Path) -> Receipt | Exception | None:
     """Read a receipt: the receipt, the error, or None if there is none."""
     try:
         return Receipt.model_validate_json(path.read_bytes())
