@@ -20,7 +20,7 @@ from data.campaigns.intake import add_people
 from data.campaigns.people import forgotten_among, known_person, own_steps
 from data.eligibility import do_not_contact
 from data.eligibility.evidence import facts_of
-from data.eligibility.holds import Kind, holds
+from data.eligibility.holds import Hold, Kind, holds
 from data.store.states import BRINGS_ID, WORDS, Op, State
 from data.store.tables import DO_NOT_CONTACT, PART, Campaign, Decision, Part, Person, Step
 
@@ -85,13 +85,13 @@ def undo(session: Session, campaign_id: int, emails: Sequence[str], by: By) -> l
 
 def invite(
     session: Session, campaign_id: int, emails: Sequence[str], by: By, *, through: bool = True
-) -> dict[str, Invited]:
+) -> dict[str, str]:
     """Invite these people once more; with `through`, even if they are held. Returns what that
     means for each."""
     if not by.why.strip():
         raise ReasonMissing
     people = _people(session, campaign_id, emails, _against_inviting)
-    done = {}
+    done: dict[str, str] = {}
     for person, steps in people:
         emailed = _any_part(session, State.DONE, steps[Op.INVITE])
         move(session, steps[Op.INVITE], "invite")
@@ -100,6 +100,8 @@ def invite(
         lifted = _let_through(session, person) if through else []
         note(session, "invite", by, campaign_id, person.id, steps[Op.INVITE].part_id, lifted)
         done[person.email1] = Invited.AGAIN if emailed else Invited.AFTER_ALL
+        if through and (hold := _hold_on(session, person)) is not None:  # a reason not seen yet
+            done[person.email1] = f"is still held: {hold.why}; type this again to lift that, too"
     return done
 
 
@@ -239,17 +241,18 @@ def _people(
 
 
 def _let_through(session: Session, person: Person) -> list[str]:
-    """Lift every hold on this person that a word can lift. Returns their kinds."""
-    lifted: list[str] = []
+    """Lift the strongest hold on this person, if a word can lift it. Returns its kind."""
+    hold = _hold_on(session, person)
+    if hold is None or hold.kind in (Kind.GONE, Kind.WITHDRAWN):
+        return []
+    person.let_through = sorted({*(person.let_through or ()), str(hold.kind)})
+    session.flush()
+    return [str(hold.kind)]
+
+
+def _hold_on(session: Session, person: Person) -> Hold | None:
     campaign = session.get_one(Campaign, person.campaign_id)
-    while hold := holds(session, campaign, [person.id]).get(person.id):
-        if hold.kind in (Kind.GONE, Kind.WITHDRAWN) or hold.kind in lifted:
-            break
-        lifted.append(str(hold.kind))
-        person.let_through = sorted({*(person.let_through or ()), str(hold.kind)})
-        session.add(person)
-        session.flush()
-    return lifted
+    return holds(session, campaign, [person.id]).get(person.id)
 
 
 def _withdrawn(_: Session, __: Person, steps: OwnSteps) -> str | None:
@@ -262,8 +265,7 @@ def _not_withdrawn(_: Session, __: Person, steps: OwnSteps) -> str | None:
 
 def _against_correcting(session: Session, person: Person, steps: OwnSteps) -> str | None:
     """Why this person may not be corrected. If held, they would be free at the new address."""
-    campaign = session.get_one(Campaign, person.campaign_id)
-    hold = holds(session, campaign, [person.id]).get(person.id)
+    hold = _hold_on(session, person)
     if hold is None or hold.kind in (Kind.GONE, Kind.WITHDRAWN):
         return _withdrawn(session, person, steps)
     return f"is held: {hold.why}; only whoever is let through first (`invite`) can be corrected"
@@ -274,10 +276,9 @@ def _against_inviting(session: Session, person: Person, steps: OwnSteps) -> str 
         return GONE
     if _any_part(session, State.UNSURE, *steps.values()):
         return UNSURE
-    held = holds(session, session.get_one(Campaign, person.campaign_id), [person.id])
     added, invited = steps[Op.ADD].state, steps[Op.INVITE].state
     waits = invited is State.WAITING and added in (State.WAITING, State.DONE)
-    return DUE if waits and not held else None
+    return DUE if waits and _hold_on(session, person) is None else None
 
 
 def _any_part(session: Session, state: State, *steps: Step) -> bool:

@@ -169,6 +169,10 @@ _TOUCHED = (
 # The domain of a mailbox, in SQL for both databases.
 _DOMAIN = "replace({0}, rtrim({0}, replace({0}, '@', '')), '')".format("person.mailbox")
 _BLOCKED = f"EXISTS (SELECT 1 {_LISTED} AND email_key IN (person.mailbox, {_DOMAIN}))"
+# An email went to their mailbox in this campaign, or about the same problem in another one.
+_SENT = f"""EXISTS (SELECT 1 FROM part JOIN step AS s ON s.id = part.step_id
+    JOIN campaign AS c ON c.id = s.campaign_id WHERE part.mailbox = person.mailbox AND {_CAME}
+    AND c.service = :service AND (c.id = :campaign OR part.problem = :problem))"""
 _SO_FAR = f"CASE WHEN {_TOUCHED} THEN step.state END"
 _INVITE = "step.campaign_id = person.campaign_id AND step.person_id = person.id AND op = 'invite'"
 # CROSS JOIN makes SQLite begin with the few people of a mailbox or a name.
@@ -189,7 +193,7 @@ FROM person CROSS JOIN step WHERE {_INVITE}
 UNION ALL SELECT '{NAME}', name_key, person.id, email1, {_SO_FAR}, NULL
 FROM person CROSS JOIN step WHERE {_INVITE}
     AND person.campaign_id = :campaign AND NOT listed AND name_key IN {{names}} AND became IS NULL
-    AND ({_TOUCHED} OR {_BLOCKED})
+    AND ({_TOUCHED} OR {_BLOCKED} OR {_SENT})
 """
 # When other campaigns invited somebody, the latest first.
 _LATELY = f"""

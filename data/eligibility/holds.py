@@ -40,13 +40,13 @@ class Kind(StrEnum):
     WINDOW = "window"  # invites.not_after or project.endtime has passed
     HOURS = "hours"  # before invites.not_before, or outside invites.hours
     RATE = "rate"  # invites.per_hour, or the setting invites_per_second
-    WITHDRAWN = "withdrawn"
-    GONE = "gone"  # not in the file any more
     DO_NOT_CONTACT = "do not contact"
     FORGOTTEN = "forgotten"  # has the mailbox of somebody who was erased
     SAME_PROBLEM = "same problem"  # another campaign invited them to it
     RECENT = "recent"  # another campaign invited them within invites.not_within
-    SECOND_ADDRESS = "second address"  # looks like somebody invited, withdrawn or blocked
+    SECOND_ADDRESS = "second address"  # looks like somebody invited, withdrawn, blocked or held
+    WITHDRAWN = "withdrawn"
+    GONE = "gone"  # not in the file any more
 
 
 class Scope(StrEnum):
@@ -289,23 +289,18 @@ def _against(
     row: Row[Any], found: evidence.Found, digest: str, *, pilot: bool
 ) -> Iterator[tuple[Kind, str]]:
     """The reasons against one person. A `pilot` may be in any number of campaigns."""
-    if row.invited is State.GIVEN_UP:
-        yield Kind.WITHDRAWN, row.withdrawn or "withdrawn"
-    if not row.listed:
-        yield Kind.GONE, "no longer in the file"
     if (evidence.LISTING, row.mailbox) in found:
         yield Kind.DO_NOT_CONTACT, "on the do-not-contact list"
     elif (evidence.LISTING, domain := row.email_key.rpartition("@")[2]) in found:
         yield Kind.DO_NOT_CONTACT, f"{domain} is on the do-not-contact list"
     if (evidence.ERASED, digest) in found:
         yield Kind.FORGOTTEN, "has the mailbox of somebody who was forgotten"
-    if pilot:
-        return
-    for last in found.get((evidence.RECENT, row.mailbox), ())[:1]:
+    for last in () if pilot else found.get((evidence.RECENT, row.mailbox), ())[:1]:
         why = f"was invited by the campaign {last.campaign} on {last.at:%Y-%m-%d} (not_within)"
         yield Kind.RECENT, why
     theirs = {evidence.PROBLEM: row.mailbox, evidence.MAILBOX: row.mailbox}
-    for kind, what in (theirs | {evidence.NAME: row.name_key}).items():
+    theirs |= {evidence.NAME: row.name_key}
+    for kind, what in () if pilot else theirs.items():
         for other in found.get((kind, what), ()):
             if other.person == row.id:
                 continue
@@ -316,11 +311,15 @@ def _against(
                 gone = " and is not in the file any more" if kind == evidence.NAME else ""
                 why = f"has the {kind} of {other.email1}, {_was(other.state)}{gone}"
                 yield Kind.SECOND_ADDRESS, why
+    if row.invited is State.GIVEN_UP:
+        yield Kind.WITHDRAWN, row.withdrawn or "withdrawn"
+    if not row.listed:
+        yield Kind.GONE, "no longer in the file"
 
 
 def _was(state: State) -> str:
     words = {State.DONE: "who was invited", State.GIVEN_UP: "who was withdrawn"}
-    return words.get(state, "who may have been invited" if state in _MAYBE else "who was blocked")
+    return words.get(state, "who may have been invited" if state in _MAYBE else "who was held")
 
 
 def _to_type(key: str, kind: Kind, email1: str) -> str | None:

@@ -149,8 +149,20 @@ def test_an_address_that_once_was_another_row_gets_what_is_known_of_the_correcte
 def test_whoever_is_held_is_not_free_under_another_address(desk):
     desk.take_in("Ada", "Ben")
     desk.call(lambda session, _: d.block(session, [address("Ada")], ME))
-    why_not = refusal(desk, d.correct, address("Ada"), "ada@y.org")
-    assert why_not.startswith("is held: on the do-not-contact list")
+    for file in (["Ada"], [("Ada", "Of X", "ada@y.org")]):  # the second time the row was edited
+        desk.take_in("Ben", *file, allowed=Allowed("me", removed=True))
+        why_not = refusal(desk, d.correct, address("Ada"), "ada@y.org")
+        assert why_not.startswith("is held: on the do-not-contact list")
+
+
+def test_who_is_held_for_two_reasons_is_let_through_for_each(desk):
+    desk.take_in("Ada", key="other")
+    desk.sends(key="other")
+    desk.take_in("Ada", "Ben")
+    desk.call(lambda session, _: d.block(session, ["@x.org"], ME))
+    said = [desk.call(d.invite, [address("Ada")], ME)[address("Ada")] for _ in range(2)]
+    assert said[0].startswith("is still held: was invited to the same problem")
+    assert (said[1], desk.to_come(Op.ADD)) == (d.Invited.AFTER_ALL, [address("Ada")])
 
 
 def test_a_correction_by_mistake_is_corrected_back(desk):

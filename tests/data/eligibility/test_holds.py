@@ -67,6 +67,8 @@ SECOND = "second address"
         # The row's address was edited: the same name in its place.
         ("invited", [("Ada", "Of X", "ada@y.org")], SECOND),
         ("invited", [("Of X", "ADA", "ada@y.org")], SECOND),
+        ("invited", [("Áda", "Of X", "ada@y.org")], SECOND),
+        ("invited elsewhere", [("Ada", "Of X", "ada@y.org")], SECOND),
         ("unsure", [("Ada", "Of X", "ada@y.org")], SECOND),
         ("withdrawn", [("Ada", "Of X", "ada@y.org")], SECOND),
         ("blocked", [("Ada", "Of X", "ada@y.org")], SECOND),
@@ -88,6 +90,9 @@ def test_who_looks_like_somebody_invited_under_another_address(desk, happens, th
     answers = {"invited": State.DONE, "unsure": State.UNSURE, "refused": State.REFUSED}
     if happens in answers:
         desk.does(Op.INVITE, "Ada", state=answers[happens])
+    elif happens == "invited elsewhere":
+        desk.take_in("Ada", key="other")
+        desk.sends(key="other")
     elif happens == "withdrawn":
         desk.call(d.withdraw, [address("Ada")], ME)
     elif happens in ("blocked", "lifted"):
