@@ -16,6 +16,8 @@ from data.store.states import OF_PROJECT, Op
 
 ABSENT = "not in the list"
 ELSEWHERE = "in the list with another project"
+OTHER_ID = "in the list with the id of another candidate"
+EARLIER = "sent more than once on purpose; the list does not say which of them"
 NO_ID = "in the list without an id, or with several"
 NOT_SAID = "no column says that they were invited"
 INVITED = "invited already, says the list, though only an unsure add is known here"
@@ -66,7 +68,11 @@ def _settled(doubt: Doubt, rows: Sequence[_Entry]) -> Settlement | str:
     here = [row for row in rows if row.is_here]
     if not here:
         return ELSEWHERE if rows else ABSENT
+    if doubt.times > 1:
+        return EARLIER
     if doubt.op is not Op.ADD:  # then the list settles only an invitation
+        if not {row.number for row in here} <= {"", str(doubt.candidate_id)}:
+            return OTHER_ID
         told = doubt.op is Op.INVITE and all(row.is_invited for row in here)
         sent = Settlement("sent", doubt.email1, doubt.op, None, doubt.part_id)
         return sent if told else NOT_SAID
@@ -105,7 +111,7 @@ def _says_so(cell: str) -> bool:
 
 
 _ID = re.compile("(?:candidate )?id")
-_PROJECT = re.compile("(?:project|interview)(?: id| name)?")
+_PROJECT = re.compile("(?:project|interview|assessment)(?: id| name| title)?")
 _INVITED = re.compile(
     "(?:was )?(?:invited|emailed|sent|invitation(?: status)?|(?:invitation|invite|email)s? sent)"
     "(?: at| on| date)?"

@@ -7,7 +7,6 @@ somebody typed.
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any
 
 from sqlalchemy import select
@@ -29,6 +28,8 @@ UNDER_WAY = "is being added or invited right now; wait until the run ends"
 CORRECTED = "was corrected before; name the new address"
 GONE = "is not in the file any more; put this person back into it, then run it"
 UNSURE = "may have been added or invited already; settle that first (undo a withdrawal before)"
+AGAIN = "is invited once more by the next run: a second email"
+AFTER_ALL = "is invited by the next run"
 DUE = "is due anyway; the next run goes on with this person"
 OwnSteps = dict[Op, Step]
 
@@ -39,13 +40,6 @@ class By:
 
     who: str
     why: str = ""
-
-
-class Invited(StrEnum):
-    """What a decision to invite means for a person."""
-
-    AGAIN = "is invited once more by the next run: a second email"
-    AFTER_ALL = "is invited by the next run"
 
 
 class NotDecided(NotAsTyped):
@@ -99,7 +93,7 @@ def invite(
             move(session, step, "again" if step.state is State.REFUSED else "undo")
         lifted = _let_through(session, person) if through else []
         note(session, "invite", by, campaign_id, person.id, steps[Op.INVITE].part_id, lifted)
-        done[person.email1] = Invited.AGAIN if emailed else Invited.AFTER_ALL
+        done[person.email1] = AGAIN if emailed else AFTER_ALL
         if through and (hold := _hold_on(session, person)) is not None:  # a reason not seen yet
             done[person.email1] = f"is still held: {hold.why}; type this again to lift that, too"
     return done

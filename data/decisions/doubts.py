@@ -8,13 +8,14 @@ from sqlalchemy import func, select
 from sqlmodel import Session
 
 from config.emails import email_key
-from data.campaigns.people import NAMES, own_steps
+from data.campaigns.people import NAMES, own_steps, steps_of
 from data.decisions.decisions import By, NotDecided, ReasonMissing, move, note, step_back
 from data.sending.outcomes import shared
 from data.store.states import BRINGS_ID, OF_PROJECT, Op, State
 from data.store.tables import PART, PERSON, REQUEST, STEP, Step
 
 LARGEST_ID = 2**63 - 1
+_added = STEP.alias()
 VERDICTS = ("sent", "again", "withdraw")
 
 
@@ -35,6 +36,8 @@ class Doubt:
     phase: int | None
     status: int | None
     answer: str | None
+    times: int = 1  # how often it was sent on purpose, this time included
+    candidate_id: int | None = None  # the service's, if the person is added
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -63,9 +66,11 @@ def doubts(session: Session, campaign_id: int) -> list[Doubt]:
         select(STEP.c.id, PART.c.id, STEP.c.op, func.coalesce(PERSON.c.email1, ""), *NAMES)
         .add_columns(REQUEST.c.claimed_at, REQUEST.c.phase, REQUEST.c.status)
         .add_columns(func.coalesce(REQUEST.c.answer, REQUEST.c.evidence))
+        .add_columns(PART.c.generation, _added.c.service_id)
         .join(PART, PART.c.id == STEP.c.part_id)
         .join(REQUEST, REQUEST.c.id == PART.c.request_id)
         .outerjoin(PERSON, PERSON.c.id == STEP.c.person_id)
+        .outerjoin(_added, steps_of(_added, Op.ADD))
         .where(STEP.c.campaign_id == campaign_id, STEP.c.state == State.UNSURE)
         .order_by(PART.c.id)
     )

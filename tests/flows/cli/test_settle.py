@@ -7,10 +7,11 @@ from string import ascii_letters
 import pytest
 from sqlalchemy import select
 
+from data.decisions.decisions import By, invite
 from data.store.states import Op, State
 from data.store.tables import PERSON, STEP
 from flows.cli import app
-from tests.data.desk import Desk
+from tests.data.desk import Desk, address
 
 IDS = (
     select(PERSON.c.email1, STEP.c.service_id)
@@ -55,7 +56,7 @@ def test_everybody_of_a_lost_add_by_one_command(
         ("Email,ID\nada@x.org,7001\nada@x.org,7002", "unsure", "or with several"),
         ("Email,ID\nben@x.org,7001", "unsure", "not in the list"),
         ("Email,ID,Project\nada@x.org,6001,99\nada@x.org,7001,101", "done", "settled"),
-        ("Email,ID,Project\nada@x.org,6001,99", "unsure", "with another project"),
+        ("Email,ID,Project title\nada@x.org,6001,Sales", "unsure", "with another project"),
         ("Email,ID,Invited\nada@x.org,7001,yes", "unsure", "invited already"),
         ("Email,Name\nada@x.org,Ada", "unsure", "no column of candidates' ids"),
     ],
@@ -93,6 +94,8 @@ def test_an_add(
         ("Invitation link", "yes", "unsure"),
         ("Emails sent", "2", "done"),
         ("Emails sent", "0", "unsure"),
+        ("Invited,Candidate ID", "yes,5001", "done"),
+        ("Invited,Candidate ID", "yes,5002", "unsure"),
     ],
 )
 def test_only_a_column_that_says_so_settles_an_invitation(
@@ -101,5 +104,16 @@ def test_only_a_column_that_says_so_settles_an_invitation(
     desk.take_in("Ada")
     desk.adds()
     desk.does(Op.INVITE, state=State.UNSURE)
-    settle(f"Email,ID,{columns}\nada@x.org,7001,{cells}", tmp_path)
+    settle(f"Email,{columns}\nada@x.org,{cells}", tmp_path)
     assert desk.state("Ada") == ("done", state)
+
+
+def test_a_list_that_says_invited_does_not_say_which_email_of_several(
+    desk: Desk, tmp_path: Path
+) -> None:
+    desk.take_in("Ada")
+    desk.sends()
+    desk.call(invite, [address("Ada")], By("me", "a reminder"))
+    desk.does(Op.INVITE, state=State.UNSURE)
+    settle("Email,Invited\nada@x.org,yes", tmp_path)
+    assert desk.state("Ada") == ("done", "unsure")

@@ -240,7 +240,7 @@ class History:
     def once_more(self) -> None:
         def again(session: Session) -> None:
             done = decisions.invite(session, self.campaign_id, [self._somebody(session)], ADA)
-            self.allowed.update(k for k, v in done.items() if v is decisions.Invited.AGAIN)
+            self.allowed.update(k for k, v in done.items() if v == decisions.AGAIN)
 
         self._decide(again)
 
