@@ -53,8 +53,8 @@ async def _ours(folder: Path, settings: dict[str, str]) -> Figures:
             for batch in run.to_add():
                 await run.add(batch)
             with _timed() as figures:
-                for part in run.to_invite():
-                    await run.invite(part)
+                for batch in run.to_invite():
+                    await run.invite(batch)
     return figures | {"peak": _peak() - empty}
 
 

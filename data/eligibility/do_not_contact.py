@@ -67,15 +67,18 @@ def _corrected(session: Session, entries: Collection[str]) -> set[str]:
 
 
 def _hold_again(session: Session, entries: Collection[str]) -> None:
-    """Listing somebody cancels what let them through before."""
+    """Listing somebody cancels what let them through before, also under another address."""
+    names = set(session.scalars(_NAMES, {"keys": dict.fromkeys(entries)}))
     for person in session.scalars(select(Person).where(PERSON.c.let_through.is_not(None))):
-        if {person.mailbox, person.email_key.rpartition("@")[2]} & {*entries}:
+        known_as = {person.mailbox, person.email_key.rpartition("@")[2]}
+        if known_as & {*entries} or person.name_key in names:
             person.let_through = None
 
 
 _THESE = one_of(DO_NOT_CONTACT.c.email_key, "keys")
 _LISTED = select(DO_NOT_CONTACT.c.email_key).where(_THESE)
 _STANDING = _LISTED.where(DO_NOT_CONTACT.c.listed_by != LIFTED)
+_NAMES = select(PERSON.c.name_key).where(one_of(PERSON.c.mailbox, "keys"), PERSON.c.name_key != "")
 _right = PERSON.alias()
 _BECAME = (
     select(_right.c.mailbox)

@@ -160,6 +160,15 @@ def test_who_was_let_through_is_held_again_once_blocked(desk, listed_by):
     assert desk.kept("Ada") == {}
 
 
+def test_who_was_let_through_under_a_new_address_is_held_again_once_the_old_one_is_blocked(desk):
+    desk.take_in("Ada", "Ben")
+    desk.sends()
+    desk.take_in("Ben", ("Ada", "Of X", "ada@y.org"), **ALL_GONE)
+    desk.call(d.invite, ["ada@y.org"], ME)
+    desk.call(lambda s, _: d.block(s, [address("Ada")], ME))
+    assert desk.kept("ada@y.org") == {"ada@y.org": SECOND}
+
+
 @pytest.mark.parametrize("block", [lambda s, who: d.block(s, who, ME), follow])
 @pytest.mark.parametrize("last", ["ada@z.org", "ada+1@x.org"])  # or the first mailbox again
 def test_whoever_is_blocked_is_held_under_their_corrected_address(desk, block, last):
