@@ -174,7 +174,7 @@ def _needed(
     waits: Hold | None,
 ) -> Ending:
     """The ending if everything that may be sent was sent, and a person has to look at somebody."""
-    known = needed[0].kind in far  # else the project needs somebody
+    known = needed[0].kind in far  # people are counted there, the project is not
     sentence = f"{far}." if known else f"{far}, {needed[0].kind}."
     if waits is not None:
         sentence += f" The others wait: {waits.why}."

@@ -52,7 +52,7 @@ async def reconcile(ledger: Ledger, folder: Path, say: Callable[[str], None]) ->
 
 
 class Watched:
-    """The watched folder. Each definition in it is deployed, and run when its content is new."""
+    """The watched folder. Definitions are deployed; new ones without a schedule are run."""
 
     def __init__(self, folder: Path, ledger: Ledger, say: Callable[[str], None]) -> None:
         self._folder, self._ledger, self._say = folder.resolve(), ledger, say
@@ -85,7 +85,7 @@ class Watched:
         self._read = self._seen
 
     async def _run_if_new(self, client: PrefectClient, file: Path) -> str | None:
-        """Deploy a definition, and run it if its content is new. Returns its key, if it has one."""
+        """Deploy a definition. Run it if it is new and has no schedule. Returns its key, if any."""
         key, scheduled = None, False
         try:
             campaign = await asyncio.to_thread(read_campaign, file)

@@ -87,7 +87,7 @@ async def _ended_in_prefect(stop: asyncio.Event) -> None:
         with suppress(Exception):  # a server that is away ends nothing
             async with get_client() as client:
                 while not await happens_within(LOOKS, stop):
-                    if not is_typed() and worker != os.getppid():  # another worker goes on
+                    if not is_typed() and worker != os.getppid():  # the worker is gone
                         stop.set()
                     looked = asyncio.wait_for(_after_this(client, ""), ANSWERS_WITHIN)
                     if await looked is not None:
@@ -99,7 +99,7 @@ async def go_on_later(message: str, at: datetime) -> NoReturn:
     """End this run here, and have a worker begin it again as the same run, at this time or later.
 
     Only for a run that a worker began. If a person has ended it in Prefect meanwhile, it stays
-    ended. If Prefect does not answer, it looks as if its process had died, and begins again, too.
+    ended. If Prefect does not answer, this run looks dead to `campaign up`, which begins it again.
     """
     with suppress(Exception):
         async with get_client() as client:

@@ -5,7 +5,7 @@ Where the interface leaves something open, the sandbox is strict, to expose care
 - Every call under /api needs a valid Bearer token: 401 without one, or with one that has expired.
 - A body must have exactly the fields of the interface, with their types: 400 if it is not JSON of
   the right shape, 422 for a wrong field (400 in a token call). An invitation must have no body.
-- 404 for an unknown project, candidate, problem or path; a path may just have a slash too many.
+- 404 for an unknown project, candidate, problem or path, and for a path with one slash too many.
 - A project holds one problem; a second one is refused with 409.
 - Nothing is deduplicated: an address added again is another candidate with another id, and a
   candidate who is invited again gets a second email.

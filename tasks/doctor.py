@@ -32,7 +32,7 @@ class Check:
 
 
 async def examine(*, ask_the_service: bool = True) -> list[Check]:
-    """Check settings, folders, ledger and service. Nothing is changed."""
+    """Check settings, folders, ledger and service. Only an older ledger is changed: migrated."""
     try:
         read = settings()
     except CampaignError as error:

@@ -83,7 +83,7 @@ def make_plan(
 
     Raises Rewritten if the file's digest is not `digest`. If the plan needs approval, the ledger
     notes that it was shown to `allowed.who`. With `dry` the ledger stays as it was. Also raises
-    KeyInUse, Elsewhere, and BadInput about the do-not-contact list.
+    what `take_in` raises, and BadInput about the do-not-contact list.
     """
     if digest not in (None, read.digest):
         raise Rewritten.at(Place(read.file), "this file has changed since it was shown")

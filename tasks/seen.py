@@ -39,7 +39,7 @@ class _Entry:
 
 
 def read_seen(file: Path, doubts: Sequence[Doubt], project: Sequence[object]) -> Comparison:
-    """Read in a table of any format which doubts happened. People are matched by address.
+    """Find out from a table which of these doubts happened. People are matched by address.
 
     `project` has the names that the list may use for the project: id and name. Raises BadInput.
     """

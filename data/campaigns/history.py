@@ -27,7 +27,7 @@ class Event:
     """One request (`word` is its operation) or one decision of a person (`who` is set).
 
     `about` names its subject: an address, a number of people, or the project. `came` is a
-    request's result; `words` are the service's own, or the reason that a person typed.
+    request's result; `words` are the service's, else what was seen, or the reason somebody typed.
     """
 
     at: datetime

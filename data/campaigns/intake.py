@@ -58,7 +58,7 @@ class EndsLater(NotAsTyped):
 
 @dataclass(frozen=True, slots=True)
 class Intake:
-    """The result of taking in a file: how many people are new, and whose `email1` is gone or back.
+    """The result of taking in a file: how many are new, and who is gone or back, by `email1`.
 
     `too_many_gone` says why the guard stops the run; then nothing was taken in.
     """

@@ -77,7 +77,8 @@ def known_person(session: Session, campaign_id: int, key: str) -> Person | None:
 def rows(
     session: Session, campaign_id: int, held: Collection[int] | None = None
 ) -> list[PersonRow]:
-    """Everybody in the file, and who is gone from it, except a corrected address without a request.
+    """Everybody who is or was in the file. A wrong address that was corrected before anything was
+    sent to it is left out.
 
     With `held`: only these people, and those who were refused.
     """

@@ -16,7 +16,7 @@ CLAIMS_WAIT = (Kind.RATE, Kind.THROTTLED)
 
 
 def due(session: Session, campaign_id: int, op: Op) -> dict[int, int]:
-    """The steps of an operation that may be claimed, and the person of each, in file order.
+    """The steps of an operation that may be claimed, and the person of each, oldest first.
 
     Held people are left out. Holds on the whole campaign (`campaign_holds`) do not matter here:
     people stay due.

@@ -84,7 +84,7 @@ def against(session: Session, facts: Any, people: Sequence[Row[Any]] | None) -> 
 
 
 def tried(session: Session, campaign_id: int, without: int) -> tuple[int, datetime | None]:
-    """How many people, except `without`, were invited or may have been; and when the last was."""
+    """How many people, except `without`, a run has tried to invite, and when the last time."""
     had = (
         select(func.count(STEP.c.id.distinct()), func.max(REQUEST.c.claimed_at))
         .join(PART, PART.c.step_id == STEP.c.id)
@@ -112,7 +112,7 @@ SELECT c.*, (SELECT uuid FROM ledger) AS uuid, (SELECT version_num FROM alembic_
     paused.word AS paused, paused.at AS paused_at, shown.value AS shown, shown.who AS shown_to,
     answer.word AS answer, answer.value AS answered,
     (SELECT id FROM decision WHERE campaign_id = c.id AND {SENDS_MORE}
-     AND NOT (word = 'sent' AND person_id IS NOT NULL AND value IS NULL) -- an invitation is over
+     AND NOT (word = 'sent' AND person_id IS NOT NULL AND value IS NULL) -- sends nothing more
      ORDER BY id DESC LIMIT 1) AS decided,
     (SELECT id FROM decision WHERE campaign_id IS NULL AND {SENDS_MORE}
      ORDER BY id DESC LIMIT 1) AS lifted,

@@ -28,7 +28,7 @@ LONGEST_PAUSE = timedelta(seconds=600)  # a later end comes from a wrong clock
 
 
 class Kind(StrEnum):
-    """The kinds of hold. Those of single people are ordered: the strongest first."""
+    """The kinds of hold: on a whole campaign, then on single people. `_against` orders these."""
 
     THROTTLED = "throttled"  # the service asked for a pause
     PAUSED = "paused"  # a person said so, until `resume`

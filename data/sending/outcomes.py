@@ -58,7 +58,7 @@ def record(session: Session, outcomes: Sequence[Outcome]) -> list[int]:
         why = None if to in (State.DONE, State.WAITING) else outcome.why
         if row.step_id in strange:
             to, number, why = State.UNSURE, None, SHARED_ID
-        # If people in a row are refused alike, they are not at fault: their steps wait again.
+        # A refused step waits again if several people were refused for the same reason.
         moves_it = row.step_state in (State.SENDING, State.UNSURE) or (
             row.step_state is State.REFUSED and to is State.WAITING
         )

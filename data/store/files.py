@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def replace(path: Path, content: bytes, mode: int = 0o600) -> None:
-    """Write a whole file durably, for its owner alone. Its time is set into the past, so that no
+    """Write a whole file durably, with these permissions. Its time is set into the past, so that no
     reader waits to see that it is complete.
 
     Raises OSError, and leaves what was there before.

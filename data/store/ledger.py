@@ -96,7 +96,7 @@ class Ledger:
                 raise
 
     def close(self) -> None:
-        """Close every connection. If the file was moved, it first gets the log it left behind."""
+        """Close every connection. A file that was moved first gets the rest of its own log."""
         if self.gone():
             with suppress(CampaignError):
                 self.checkpoint("TRUNCATE")

@@ -1,7 +1,7 @@
 """The tables of the ledger.
 
-Names are stored only in `person`. Addresses are in `person` and `do_not_contact`; the pilot's is
-also in `spec`. Times are UTC and aware.
+Names are stored only in `person`. Addresses are in `person` and `do_not_contact`, mailboxes also in
+`part`, and the pilot's address in `spec`. Times are UTC and aware.
 The index `one_of_each` of `part` is the promise: whatever the code does, the database lets only one
 part of a step and generation count.
 """

@@ -82,7 +82,7 @@ def _own(source: Source, mistakes: Iterable[Mistake]) -> tuple[Any, Spots]:
 
 
 def _anew(source: Source, mistakes: Iterable[Mistake]) -> tuple[Any, Spots]:
-    """Make a workbook of a text or a page. Its row numbers differ if a row spans several lines."""
+    """Make a workbook of a text or a page. Its rows are numbered anew, without empty lines."""
     from openpyxl import Workbook  # noqa: PLC0415
 
     grid = grids_of(source)[0]

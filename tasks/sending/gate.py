@@ -43,7 +43,7 @@ class EndedEarly(CampaignError):
 
 
 class Gate:
-    """Lets requests leave one after another. Once `ending` is set, nothing leaves any more.
+    """Lets requests leave. Once `ending` is set, nothing leaves any more.
 
     `probe` asks for the problem list, and raises CampaignError if it does not get it.
     """

@@ -134,7 +134,7 @@ class CampaignRun:
                     do_not_contact.follow(session, entries)
             except CampaignError as error:
                 self.gate.failed(error)
-            except Exception as error:  # noqa: BLE001 - the last outcome must be recorded
+            except Exception as error:  # noqa: BLE001 - the sender still has an outcome to record
                 self.gate.failed(Bug(error, "Nothing more is sent."))
             self._listed_at = changed
 
