@@ -18,9 +18,9 @@ from tasks.preflight import ask_service
 from tasks.sending.gate import EndedEarly, How
 from tasks.sending.run import Batch, CampaignRun
 
-# Prefect's defaults, repeated here because settings can change them. A retry has nothing to do: what
-# is unsure is never claimed again. A cache would leave out a step. The kept result of a task that
-# failed would be its exception, which may name a candidate.
+# Prefect's defaults, repeated because settings can change them. A retry has nothing to do, because
+# what is unsure is never claimed again. A cache would leave out a step. The kept result of a failed
+# task would be its exception, which may name a candidate.
 ONCE: dict[str, Any] = {"retries": 0, "cache_policy": NO_CACHE, "persist_result": False}
 
 
