@@ -110,8 +110,9 @@ def ended(ledger: Ledger, plan: Plan, early: EndedEarly | None = None) -> Ending
         far = so_far(found, "invited" if invites_of(campaign).send else "added")
     if early is not None and early.how is not How.HELD:
         return _stopped(plan.key, far, early, unsure)
-    stops = (h for h in plan.holds if h.kind is Kind.REMOVED or not plan.nothing_due)
-    hold = early.hold if early is not None else next(stops, None)
+    why = [h for h in plan.holds if h.kind is Kind.REMOVED or not plan.nothing_due]
+    why += plan.waits if found["counts"]["waiting"] else []
+    hold = early.hold if early is not None else next(iter(why), None)
     if hold is not None and hold.needs_a_person:
         return _held(plan, hold, far)
     if needed:

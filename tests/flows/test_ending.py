@@ -121,6 +121,11 @@ def test_what_ended_a_run_early_decides(desk, early, end, then) -> None:
     assert ending.until == (early.hold and early.hold.until)
 
 
+def test_whoever_waits_though_nothing_is_due_is_told_why(desk) -> None:
+    ending = ended(desk.ledger, replace(plan(desk), to_do={}, waits=[FIRST]))
+    assert str(ending) == f"not yet: 0 of 2 invited. {FIRST.why}."
+
+
 def test_the_email_of_another_pilot_is_another_situation(desk) -> None:
     made, two = plan(desk), [replace(PILOT, except_person=pilot) for pilot in (1, 2)]
     told = [ended(desk.ledger, made, EndedEarly(How.HELD, PILOT.why, "", each)) for each in two]

@@ -36,7 +36,7 @@ def test_a_file_of_the_corpora(folder: Path, case: dict[str, Any]) -> None:
     mistakes = in_order(people.mistakes)
     if "people" in case:
         assert mistakes == []
-        assert [person(each) for each in people.listed] == [wanted(row) for row in case["people"]]
+        assert [person(each) for each in people.listed] == case["people"]
     if "mistakes" in case:
         places = [str(each.place.line or each.place.cell or "") for each in mistakes]
         assert places == [place for place, _ in case["mistakes"]]
@@ -51,15 +51,8 @@ def test_a_file_of_the_corpora(folder: Path, case: dict[str, Any]) -> None:
     assert all(words in everything for words in case.get("says", []))
 
 
-def person(listed: Any) -> tuple[Any, ...]:
+def person(listed: Any) -> list[Any]:
     digits = "".join(filter(str.isdecimal, listed.place.cell or ""))
-    one = listed.candidate
-    number = listed.place.line or int(digits)
-    names = (one.first_name, one.last_name, one.email1)
-    return (number, *names, one.source, one.notes, 1 if one.stage_id is None else one.stage_id)
-
-
-def wanted(row: list[Any]) -> tuple[Any, ...]:
-    number, first, last, email, *more = row
-    rest = {"source": "", "notes": "", "stage_id": 1, **(more[0] if more else {})}
-    return (number, first, last, email, rest["source"], rest["notes"], rest["stage_id"])
+    (_, first), (_, last), (_, email), *more = listed.candidate
+    rest = {name: value for name, value in more if value not in ("", None, 1)}
+    return [listed.place.line or int(digits), first, last, email, *filter(None, [rest])]
