@@ -96,7 +96,6 @@ def write_each(
     for file in files:
         _check(file, folder.parent, force=force)
     _refuse_second(export, table, folder if folder.is_dir() else folder.parent, force=force)
-    folder.mkdir(exist_ok=True)
     for file, value in files.items():
         replace_file(file, _text(file, table, {title: [value]}).encode())
     return [*files]
@@ -122,7 +121,7 @@ def _text(path: Path, table: Table | None, where: dict[str, list[str]]) -> str:
     """The text of a definition. If it reads a table, `where` says which people it keeps."""
     people = PEOPLE
     if table:
-        named = os.path.relpath(table.grid.file.resolve(), path.resolve().parent)
+        named = os.path.relpath(table.grid.file.resolve(), os.path.realpath(path.parent))
         file = f"  file: {in_yaml(Path(named).as_posix())}"
         people = "\n".join(["candidates:", file, *_options(table, where), ""])
     key, check = in_yaml(_key(path.stem)), command("check", Path(path.name))

@@ -22,6 +22,7 @@ from tasks.sources.local_copy import folder_of
 
 KINDS = (".csv", ".json", ".xlsx", ".xlsm", ".html")  # endings of outputs
 LARGEST = 200_000_000  # bytes; a larger file is no output of ours
+MARKUP = re.compile(r"<[^<>]*>|\\[nrt]")  # tags, and how JSON writes blanks
 
 
 def folders_of(session: Session) -> list[Path]:
@@ -110,13 +111,19 @@ def _outputs(folder: Path, known: Sequence[Known]) -> Iterator[Path]:
 def _signs(known: Known) -> Iterator[re.Pattern[str]]:
     """Patterns that find a person in a file: an address, or both names side by side."""
     addresses = [held.email1 for held in known.campaigns] + [known.email.strip()]
-    yield re.compile("|".join(re.escape(each.casefold()) for each in addresses))
+    yield re.compile("|".join(map(_alone, addresses)))
     for held in known.campaigns:
-        names = [str(held.fields.get(n, "")).casefold() for n in ("first_name", "last_name")]
+        names = [str(held.fields.get(n, "")) for n in ("first_name", "last_name")]
         if all(names):
-            one, two = map(re.escape, names)
+            one, two = map(_alone, names)
             beside = r"\W{1,9}(?:last_name|first_name)?\W{0,9}"
-            yield re.compile(rf"\b{one}{beside}{two}\b|\b{two}{beside}{one}\b")
+            yield re.compile(f"{one}{beside}{two}|{two}{beside}{one}")
+
+
+def _alone(text: str) -> str:
+    """A pattern of an address or name that is no part of a longer one: Mary-Ann is not Ann."""
+    before = r"(?<![\w.!#$%&*+/=?^`{|}~-])(?<!\w['’])"  # as_csv puts a ' before some texts
+    return f"{before}{re.escape(text.casefold())}(?!\\w|[.-]+\\w)"
 
 
 def _names(file: Path, signs: Sequence[re.Pattern[str]]) -> bool:
@@ -128,5 +135,6 @@ def _names(file: Path, signs: Sequence[re.Pattern[str]]) -> bool:
         if sum(each.file_size for each in members) <= LARGEST:
             content = b"".join(map(archive.read, members))
     text = content.decode("utf-8", "replace")
-    seen = f"{text} {re.sub('<[^<>]*>', ' ', html.unescape(text))}".casefold()
+    text = html.unescape(text) if text.startswith("<") else text
+    seen = f"{text} {MARKUP.sub(' ', text)}".casefold()
     return any(sign.search(seen) for sign in signs)

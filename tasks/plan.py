@@ -11,7 +11,7 @@ from config.reading import CampaignFile
 from config.settings import Settings
 from config.sheets.entries import read_entries
 from data.campaigns.intake import NOTHING, Allowed, Intake, take_in
-from data.campaigns.people import PersonRow, own_steps, rows
+from data.campaigns.people import own_steps, rows
 from data.decisions import approvals
 from data.decisions.doubts import doubts
 from data.eligibility import do_not_contact
@@ -28,19 +28,12 @@ class Rewritten(BadInput):
 
 
 @dataclass(frozen=True, slots=True)
-class HeldPerson:
-    """A person in the file who is not added or invited, and why."""
-
-    email1: str
-    hold: Hold = field(repr=False)
-
-
-@dataclass(frozen=True, slots=True)
 class Plan:
     """What a run would do now. `to_do` counts steps, also invitations of people not added yet.
 
     `holds` stop the run until a person decides. `waits` end by themselves, or stop only
-    invitations, as an unapproved pilot does. `code` identifies exactly this plan.
+    invitations, as an unapproved pilot does. `held` says who in the file is not added or invited,
+    by address, and why. `code` identifies exactly this plan.
     `unresolved` is the title of a problem that is still to be looked up in the service's list.
     """
 
@@ -53,7 +46,7 @@ class Plan:
     unsure: int
     holds: list[Hold]
     waits: list[Hold]
-    held: list[HeldPerson] = field(repr=False)
+    held: Mapping[str, Hold] = field(repr=False)
     intake: Intake = field(repr=False)
     project: str
     problem: str
@@ -117,6 +110,7 @@ def _as_it_stands(session: Session, read: CampaignFile, intake: Intake) -> Plan:
     """Read the plan off the ledger; nothing is written."""
     campaign = session.get_one(Campaign, intake.campaign_id)
     held = holds(session, campaign)
+    by_id = {row.person_id: row.email1 for row in rows(session, campaign.id, held)}
     own = own_steps(session, campaign.id)
     people = {op: len([*to_come(session, campaign.id, op, held)]) for op in OF_PERSON}
     anybody = any(people.values())
@@ -140,14 +134,9 @@ def _as_it_stands(session: Session, read: CampaignFile, intake: Intake) -> Plan:
         unsure=len(doubts(session, campaign.id)),
         holds=stops,
         waits=[h for h in found if h.scope is Scope.INVITES or not h.needs_a_person],
-        held=_held(session, campaign.id, held),
+        held={by_id[it]: hold for it, hold in held.items() if it in by_id},
         intake=intake,
         project=f'{project}, "{name}"' if name else project,
         problem=f"problem {problem}" if title is None else f'problem "{title}"{number}',
         unresolved=title if own[Op.ATTACH].state in OPERATIONS[Op.ATTACH].open else None,
     )
-
-
-def _held(session: Session, campaign_id: int, held: dict[int, Hold]) -> list[HeldPerson]:
-    by_id: dict[int, PersonRow] = {row.person_id: row for row in rows(session, campaign_id, held)}
-    return [HeldPerson(by_id[it].email1, hold) for it, hold in held.items() if it in by_id]

@@ -7,10 +7,10 @@ from pathlib import Path
 from sqlmodel import Session
 
 from config.emails import email_key
-from config.errors import BadInput, shown
+from config.errors import BadInput, Mistake, shown
 from config.sheets.cells import is_address, plain_address
 from config.sheets.files import read_file
-from config.sheets.left_out import marked_rows
+from config.sheets.left_out import deciding_columns, marked_rows
 from config.sheets.table import grids_of, read_table
 from data.campaigns.people import rows
 from data.eligibility.holds import holds
@@ -21,6 +21,7 @@ UNKNOWN = (
     "Nobody can know who has finished: whoever has gets this email too, without --except LIST."
 )
 NOT_READ = "an address of this campaign stands outside the list that is read; move it there"
+ONLY = "{}; this list may have only people to remind: delete the others, and the column"
 MARKED = "this row is {}, so nobody can know whether it is meant; delete it, or unmark it"
 
 
@@ -37,7 +38,7 @@ def whom(
     invited = [row.person_id for row in everybody if row.states[Op.INVITE] is State.DONE]
     held = holds(session, campaign, invited)
     keys = {row.email_key for row in everybody}
-    only = _addresses(listed, keys, notes) if listed else keys
+    only = _addresses(listed, keys, notes, reminds=True) if listed else keys
     done = _addresses(finished, keys, notes) if finished else set()
     others: Counter[str] = Counter()
     for row in everybody:
@@ -58,15 +59,22 @@ def whom(
     return emails, notes
 
 
-def _addresses(file: Path, known: Collection[str], notes: list[str]) -> set[str]:
+def _addresses(
+    file: Path, known: Collection[str], notes: list[str], *, reminds: bool = False
+) -> set[str]:
     """The email keys in a table of any format. Unknown addresses are noted.
 
-    Raises BadInput also if a `known` address stands outside the column of addresses.
+    Raises BadInput also if a `known` address stands outside the column of addresses, or if a list
+    that `reminds` has anything else that could decide.
     """
     table = read_table(source := read_file(file))
+    people = [row for row, _ in table.rows]
+    if reminds and not table.mistakes:
+        found = deciding_columns(table, people, ())
+        table.mistakes += [Mistake(each.place, ONLY.format(each.what)) for each in found]
     if table.mistakes:
         raise BadInput(table.mistakes)
-    for mark, them in marked_rows(table, [row for row, _ in table.rows]).items():
+    for mark, them in marked_rows(table, people).items():
         raise BadInput.at(table.place(min(them)), MARKED.format(mark))
     column, keys = table.by_field["email1"], set()
     for row, *cells in table.cells.itertuples(name=None):

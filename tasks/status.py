@@ -125,11 +125,6 @@ def _standing(states: Mapping[Op, State], *, listed: bool, held: bool, send: boo
     return "held" if held else "waiting"
 
 
-def waits_for_a_person(candidate: Mapping[str, Any]) -> bool:
-    """Whether a candidate of the status object is unsure, refused or held."""
-    return candidate["stands"] in ("unsure", "refused", "held")
-
-
 def so_far(status: Mapping[str, Any], what: str) -> str:
     """How far a campaign is: `2 of 3 invited`, or `232 invited, 1 withdrawn` if that is all.
 
@@ -191,7 +186,8 @@ def left_over(session: Session, key: str) -> Iterator[Need]:
 
 GONE = "gone"  # gone from the file before they were invited; nobody has to do anything
 COUNTED = ("invited", "waiting", "sending", "unsure", "refused", "withdrawn", "held", GONE)
-APART = ("unsure", "refused", "held", "withdrawn", GONE)  # needs a person, or is over
+FOR_A_PERSON = ("unsure", "refused", "held")  # these wait for a person
+APART = (*FOR_A_PERSON, "withdrawn", GONE)  # needs a person, or is over
 _WORDS = {
     State.SENDING: "sending",
     State.UNSURE: "unsure",

@@ -169,5 +169,5 @@ def _as_json(made: Plan) -> dict[str, Any]:
         "unsure": made.unsure,
         "gone": list(made.intake.gone),
         "holds": [hold(each) for each in (*made.holds, *made.waits)],
-        "held": [{"email1": each.email1, **hold(each.hold)} for each in made.held],
+        "held": [{"email1": email1, **hold(why)} for email1, why in made.held.items()],
     }

@@ -10,6 +10,7 @@ import typer
 
 from config.errors import printable
 from config.reading import named_columns, named_encoding
+from config.sheets.files import read_file
 from data.campaigns.people import find
 from data.store.ledger import Ledger
 from flows.cli import words
@@ -87,7 +88,8 @@ def _into_a_copy(
     with Ledger.open(create=False) as ledger, ledger.reading() as session:
         campaign = find(session, key)
         results, file = results_of(status_of(session, key)["candidates"]), Path(campaign.file)
-    columns, encoding = named_columns(file), named_encoding(into, file.parent)
+    sheet_file = read_file(into).file  # which is no loop of links
+    columns, encoding = named_columns(file), named_encoding(sheet_file, file.parent)
     copied = write_results(
         into, output, results, sheet=sheet, columns=columns, encoding=encoding, force=force
     )

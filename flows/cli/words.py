@@ -138,8 +138,8 @@ def planned(plan: "Plan", campaign: "CampaignFile") -> Iterator[str]:
         yield f"  {heading:<9} {said}"
     for note in (*campaign.notes, *plan.intake.notes):
         yield f"  note      {note}"
-    for person in plan.held:
-        yield f"  held      {person.email1}: {person.hold.why}"
+    for email1, held in plan.held.items():
+        yield f"  held      {email1}: {held.why}"
     for hold in (*plan.holds, *plan.waits):
         yield f"  waits     {hold.why}"
         if hold.type_this:

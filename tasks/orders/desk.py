@@ -23,20 +23,22 @@ from config.definition import KEY, ORDERS
 from config.emails import email_key
 from config.errors import BadInput, command, printable
 from config.reading import read_campaign, who_reads
-from config.sheets.left_out import compared
-from data.campaigns.people import NoSuchCampaign, known, known_person, own_steps
+from config.sheets.left_out import compared, line
+from data.campaigns.people import NoSuchCampaign, forgotten_among, known, known_person, own_steps
 from data.decisions.decisions import By, NotDecided, withdraw
 from data.sending.runs import deciding
 from data.store.lease import is_free
 from data.store.ledger import Ledger
 from data.store.states import Op, State
-from data.store.tables import Campaign, Person, SeenFile, now
+from data.store.tables import Person, SeenFile, now
 from tasks.orders.table import COLUMNS, LOCK, orders, write
 from tasks.status import status_of
 
 LARGEST = 16_384  # bytes of a request
 RATE = 100.0  # requests a second, also in one burst
 WAITS = {"add": "waiting", "invite": "waiting", "candidate_id": None, "embed_url": None}
+FORGOTTEN = "this person was forgotten on request: nothing is ever sent to this address"
+WITHDRAWN = "this person was withdrawn; first type  {}"
 NO_ORDER = "there is no such order"
 ANOTHER = "an order with this id came before, and says something else"
 AT_WORK = "a run at work may have read it; ask again in a minute"
@@ -75,7 +77,7 @@ class Desk:
         with orders(table := self._table(key)) as rows:
             if (before := rows.setdefault(order["id"], order)) is order:
                 _check(table, order, rows.values())
-                self._refuse_withdrawn(key, order["email1"])
+                self._refuse_out(key, email_key(order["email1"]))
                 write(table, rows)
             elif before | {"withdrawn": ""} != order:
                 raise HTTPException(409, ANOTHER)
@@ -87,10 +89,11 @@ class Desk:
             if (order := rows.get(number)) is None:
                 raise HTTPException(404, NO_ORDER)
         with self._ledger.reading() as session:
-            people = status_of(session, key)["candidates"] if known(session, key) else ()
-        them = {email_key(each["email1"]): each for each in people}
-        stands = "withdrawn" if order["withdrawn"] else "waiting"
-        found = them.get(email_key(order["email1"]), WAITS | {"stands": stands, "invite": stands})
+            email1, state = _invitation(session, key, email_key(order["email1"]))
+            people = status_of(session, key)["candidates"] if email1 else ()
+        them = {each["email1"]: each for each in people}
+        stands = "withdrawn" if order["withdrawn"] or state is State.GIVEN_UP else "waiting"
+        found = them.get(email1, WAITS | {"stands": stands, "invite": stands})
         why = None if found["stands"] in {"waiting", "added", "invited"} else found["stands"]
         return {"id": number, **{name: found[name] for name in WAITS}, "why": why}
 
@@ -115,32 +118,38 @@ class Desk:
             raise HTTPException(404, "there is no such campaign")
         return self._folder / f"{key.lower()}{ORDERS}"
 
-    def _refuse_withdrawn(self, key: str, email1: str) -> None:
-        """Raise HTTPException for a person who was withdrawn: no run would send the order."""
+    def _refuse_out(self, key: str, email: str) -> None:
+        """Raise HTTPException for whoever was withdrawn or forgotten: no run would send to them."""
         with self._ledger.reading() as session:
-            campaign = known(session, key)
-            if campaign and _invitation(session, campaign, email_key(email1))[1] is State.GIVEN_UP:
-                typed = command("withdraw", key, "EMAIL", "--undo")
-                raise HTTPException(409, f"this person was withdrawn; first type  {typed}")
+            email1, state = _invitation(session, key, email)
+        if state is State.GIVEN_UP:
+            typed = command("withdraw", key, "EMAIL", "--undo")
+            raise HTTPException(409, WITHDRAWN.format(typed) if email1 else FORGOTTEN)
 
     def _withdrawn(self, key: str, email: str, by: By) -> bool:
         """Withdraw a person; False if the ledger does not know them. Raises NotDecided."""
         with suppress(NoSuchCampaign), deciding(key) as (session, campaign):
-            email1, state = _invitation(session, campaign, email)
+            email1, state = _invitation(session, key, email)
             if state not in (None, State.GIVEN_UP):
                 withdraw(session, campaign.id, [email1], by)
             return state is not None
         return False
 
 
-def _invitation(session: Session, campaign: Campaign, email: str) -> tuple[str, State | None]:
-    """A person's address as it is now, and the state of their invitation; None: no such person."""
-    person = known_person(session, campaign.id, email)
+def _invitation(session: Session, key: str, email: str) -> tuple[str, State | None]:
+    """A person's address as it is now, and the state of their invitation; None: no such person.
+
+    Whoever was forgotten has no address, and is given up.
+    """
+    campaign = known(session, key)
+    person = known_person(session, campaign.id, email) if campaign else None
     while person and person.became:  # the address was corrected
         person = session.get(Person, person.became)
+    if forgotten_among(session, [email]) or (person and not person.email1):
+        return "", State.GIVEN_UP
     if person is None:
         return "", None
-    return person.email1, own_steps(session, campaign.id, person.id)[Op.INVITE].state
+    return person.email1, own_steps(session, person.campaign_id, person.id)[Op.INVITE].state
 
 
 def application(desk: Desk) -> Starlette:
@@ -187,6 +196,8 @@ def _check(table: Path, order: dict[str, str], others: Iterable[dict[str, str]])
             said = (": ".join(filter(None, (m.field, m.message))) for m in error.mistakes)
             raise HTTPException(422, "; ".join(said)) from None
     spec = vars(read.definition.candidates)
+    if not read.listed:
+        raise HTTPException(422, f"the definition keeps only  {line(spec['where'])}")
     if "id" not in spec["ignore"] or "notes" not in spec["columns"]:
         raise HTTPException(422, "the definition wants  columns: {notes: notes}, ignore: [id]")
     if read.listed[0].candidate.email1 != order["email1"].strip():

@@ -72,8 +72,7 @@ def as_xlsx(rows: Iterable[Sequence[object]], links: int) -> bytes:
     for number, row in enumerate(rows, start=1):
         for column, value in enumerate(row):
             put(book.active.cell(number, column + 1), value, link=column == links)
-    content = BytesIO()
-    book.save(content)
+    book.save(content := BytesIO())
     return content.getvalue()
 
 

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 from typing import Any
 
 from data.store.tables import Campaign
@@ -10,7 +9,6 @@ from tasks.outputs.exports import as_csv, as_xlsx, page
 
 FORMATS = ("csv", "json", "xlsx", "html")
 COLUMNS = ("first_name", "last_name", "email1", "candidate_id", "embed_url", "invite")
-NO_PAGES: Mapping[int, str] = MappingProxyType({})
 Standing = Mapping[str, Any]
 """A candidate of a campaign's status; only a login with their `email1` opens the link."""
 
@@ -29,7 +27,7 @@ def embed_url(app_url: str, project_id: int | None, candidate_id: int | None) ->
 
 
 def links_as(
-    form: str, people: Sequence[Standing], title: str, pages: Mapping[int, str] = NO_PAGES
+    form: str, people: Sequence[Standing], title: str, pages: Mapping[int, str] | None = None
 ) -> bytes:
     """Write the links in one of FORMATS. For html, `pages` maps a candidate_id to its page.
 

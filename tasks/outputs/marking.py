@@ -13,7 +13,6 @@ from config.sheets.cells import letters
 from config.sheets.files import Format, Source, read_file
 from config.sheets.table import grids_of, read_table
 from tasks.outputs.exports import put, write_file
-from tasks.outputs.overwriting import check_output
 
 RED = "FFFFC7CE"
 AUTHOR = "campaign"
@@ -41,7 +40,6 @@ def write_marked(
 
     Raises CampaignError, also if `copy` is somebody else's file.
     """
-    check_output(copy, force=force)
     in_cells = [each for each in mistakes if each.place.file.suffix.lower() not in YAML]
     in_cells = [each for each in in_cells if each.place.cell or each.place.line]
     files = list(dict.fromkeys(each.place.file for each in in_cells))

@@ -14,7 +14,7 @@ from data.store.tables import Campaign, now
 from tasks.outputs.exports import page
 from tasks.outputs.links import title_of
 from tasks.service.messages import masked
-from tasks.status import COUNTED, in_words, status_of, waits_for_a_person
+from tasks.status import COUNTED, FOR_A_PERSON, in_words, status_of
 
 ShowAddress = Callable[[str], str]
 """How an address is shown: as it is, or masked."""
@@ -62,7 +62,7 @@ def report_page(
         in_words=in_words,
         utc=UTC,
         shown=shown,
-        needs=[each for each in status["candidates"] if waits_for_a_person(each)],
+        needs=[each for each in status["candidates"] if each["stands"] in FOR_A_PERSON],
         doubts=sorted(told, key=lambda each: not each[1]),
         story=moments(events, shown),
         most=SHOWN,

@@ -16,7 +16,6 @@ from config.sheets.files import Format, Source, read_file
 from config.sheets.table import Table, read_table
 from tasks.outputs.exports import as_csv, as_xlsx, put, write_file
 from tasks.outputs.links import Standing
-from tasks.outputs.overwriting import check_output
 
 
 class WrongCopy(NotAsTyped):
@@ -70,7 +69,6 @@ def write_results(
     source = read_file(sheet_file, encoding)
     is_workbook = source.format is Format.WORKBOOK
     _check_copy(source, into)
-    check_output(into, force=force)
     table = read_table(source, sheet, columns)
     rows = dict(_by_row(table, results))
     first = _first_column(table)
@@ -143,8 +141,7 @@ def _in_workbook(
             put(cell, value, link=at == URL)
             if number == table.header and first > 0:
                 cell._style = copy(sheet.cell(number, first)._style)
-    content = io.BytesIO()
-    book.save(content)
+    book.save(content := io.BytesIO())
     return content.getvalue()
 
 

@@ -5,7 +5,8 @@ answer. It notices when the run is told to stop, and keeps the reason why the ru
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from enum import StrEnum
 
@@ -79,9 +80,13 @@ class Gate:
         self.ending = self.ending or EndedEarly(how, what, then, hold, wrote)
         self._ends.set()
 
-    def failed(self, error: CampaignError) -> None:
-        """End the run because of an error of the ledger, the lease, the credentials or a list."""
-        self.end(How.STOPPED, str(error), error.then or None, wrote=error.service_words)
+    @contextmanager
+    def failing(self, when: str = "") -> Iterator[None]:
+        """End the run by an error of the ledger, the lease, the credentials or a list."""
+        try:
+            yield
+        except CampaignError as error:
+            self.end(How.STOPPED, f"{when}{error}", error.then or None, wrote=error.service_words)
 
     def raise_its_ending(self) -> None:
         """Raise the ending, if there is one."""
@@ -187,12 +192,8 @@ class Gate:
         async with self._one_at_a_time:
             if not self._doubt or self._stopped():
                 return
-            try:
+            with self.failing("After an unclear answer the service was checked. "):
                 await self._probe()
-            except CampaignError as error:
-                said = f"After an unclear answer the service was checked. {error}"
-                self.end(How.STOPPED, said, error.then or None, wrote=error.service_words)
-            else:
                 self._doubt = False
 
 

@@ -128,14 +128,15 @@ class CampaignRun:
         with suppress(OSError):  # `read_entries` says what is wrong
             changed = Path(file).stat().st_mtime_ns
         if changed is None or changed != self._listed_at:
-            try:
-                entries = read_entries(file)
-                with self._running.ledger.writing() as session:
-                    do_not_contact.follow(session, entries)
-            except CampaignError as error:
-                self.gate.failed(error)
-            except Exception as error:  # noqa: BLE001 - the sender still has an outcome to record
-                self.gate.failed(Bug(error, "Nothing more is sent."))
+            with self.gate.failing():
+                try:
+                    entries = read_entries(file)
+                    with self._running.ledger.writing() as session:
+                        do_not_contact.follow(session, entries)
+                except CampaignError:
+                    raise
+                except Exception as error:  # the sender still has an outcome to record
+                    raise Bug(error, "Nothing more is sent.") from error
             self._listed_at = changed
 
     async def _project_step(self, op: Op) -> None:

@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
-from config.errors import CampaignError
 from data.sending.claims import Claim, ClaimResult
 from data.sending.outcomes import SHARED_ID, Outcome
 from data.sending.writer import Running
@@ -95,11 +94,9 @@ class Sender:
             await self._record(outcome)
 
     async def _claim(self, op: Op, steps: StepIds, outcome: Outcome | None) -> ClaimResult:
-        try:
+        with self.gate.failing():
             return await self._running.claim(op, steps, outcome)
-        except CampaignError as error:
-            self.gate.failed(error)
-            return None
+        return None
 
     async def _exchange(self, claim: Claim, backlog: Backlog) -> Outcome | None:
         """Send one request and judge its answer. Returns the outcome if it is not recorded yet."""
@@ -133,14 +130,12 @@ class Sender:
             raise
 
     async def _throttle(self, seconds: float) -> None:
-        try:
+        with self.gate.failing():
             self.gate.throttle(await self._running.throttle(seconds))
-        except CampaignError as error:
-            self.gate.failed(error)
 
     async def _what_next(self, claim: Claim, made: Made, backlog: Backlog) -> None:
         steps = tuple(step.step_id for step in claim.steps)
-        try:
+        with self.gate.failing():
             match made.verdict.then:
                 case Then.SPLIT:
                     backlog.split(steps)
@@ -156,8 +151,6 @@ class Sender:
                     await self.gate.wait(FIRST_WAIT * 2 ** (tries - 1) * jitter)
                 case Then.RETRY:
                     self.gate.end(How.STOPPED, f"{made.verdict.why} It was tried {TRIES} times")
-        except CampaignError as error:
-            self.gate.failed(error)
 
     async def _not_their_fault(self, claim: Claim, made: Made, backlog: Backlog) -> Outcome:
         """Count people who were refused alike. If there are a few in a row, let them wait."""
@@ -180,11 +173,9 @@ class Sender:
         return replace(outcome, state=State.WAITING, why=None)
 
     async def _record(self, outcome: Outcome) -> None:
-        try:
+        with self.gate.failing():
             if await self._running.record(outcome):
                 self.gate.end(How.UNSURE, SHARED_ID)
-        except CampaignError as error:
-            self.gate.failed(error)
 
 
 class _LastLook:
@@ -196,10 +187,8 @@ class _LastLook:
         self._claimed, self.recalled = self._clocks(), False
 
     async def __call__(self) -> None:
-        try:
+        with self._gate.failing():
             await self._running.still_ours()
-        except CampaignError as error:
-            self._gate.failed(error)
         pairs = zip(self._clocks(), self._claimed, strict=True)
         old = any(clock - then > LATEST for clock, then in pairs)
         self.recalled = old or self._gate.recalls()

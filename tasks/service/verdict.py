@@ -163,9 +163,7 @@ def _said_no(
             return _not_sent("The request was too large", status, Then.SPLIT)
         case 404 | 405 if OPERATIONS[op].of_id:  # the address names this person
             return _refused(op, status)
-        case 501 | 505:
-            return _refused(op, status, STOP)
-        case _ if 400 <= status < 500:
+        case _ if 400 <= status < 500 or status in {501, 505}:
             return _refused(op, status, STOP)
     # Gateways that answer 500, 502, 503 or 504 may have passed the request on. A status that is not
     # in this table proves even less.

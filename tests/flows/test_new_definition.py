@@ -118,12 +118,6 @@ def test_a_definition_for_each_value_of_a_column(tmp_path: Path) -> None:
     rows = [f"A{chr(97 + n)},L,a{n}@people.test,{job},x" for n, job in enumerate(jobs)]
     export.write_text("\n".join(["First name,Last name,Email,Job Name,Status", *rows]))
     files = write_each(folder, export, "job name")
-    assert [file.name for file in files] == [
-        "c.yaml",
-        "c-2.yaml",
-        "no-job-name.yaml",
-        "data-paris.yaml",
-    ]
     people = {}
     for file in files:
         fill_in(file, FILLED)
@@ -139,6 +133,9 @@ def test_a_definition_for_each_value_of_a_column(tmp_path: Path) -> None:
         write_each(folder, export, "Status")
     assert "already reads this table" in str(refused.value.mistakes[0])
     assert len(write_each(folder, export, "Job Name", force=True)) == 4
+    (tmp_path / "loop").symlink_to("loop")
+    with pytest.raises(CampaignError, match="cannot be written"):
+        write_each(tmp_path / "loop", export, "Job Name", force=True)
     export.write_text(export.read_text().replace("Data (Paris)", "Data - withdrew"))
     with pytest.raises(BadInput) as refused:
         write_each(folder, export, "Job Name", force=True)

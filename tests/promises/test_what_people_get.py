@@ -191,7 +191,7 @@ def test_39_forget_removes_one_person_and_nobody_else(campaign: Campaign, sandbo
     service = sandbox()
     people = [
         {"first_name": "An", "last_name": "Li", "email1": "adalbertine@people.test"},
-        {"first_name": "Gracelyn", "last_name": "Hopper", "email1": "gracelyn@people.test"},
+        {"first_name": "Mary-An", "last_name": "Li", "email1": "gr.adalbertine@people.test"},
     ]
     campaign.write(people=people, in_a_table=True)
     done(campaign("run", "hiring.yaml", "--yes"))
@@ -205,8 +205,7 @@ def test_39_forget_removes_one_person_and_nobody_else(campaign: Campaign, sandbo
     edited = (campaign.folder / "edited.csv").read_text().replace("5002", "5003")
     (campaign.folder / "edited.csv").write_text(edited)
 
-    forgotten = campaign("forget", "adalbertine@people.test", "--why", "she asked for it", "--yes")
-    assert forgotten.code == 0, forgotten.said
+    forgotten = done(campaign("forget", "adalbertine@people.test", "--why", "asked", "--yes"))
     for by_hand in ("hiring.csv", "edited.csv"):
         assert by_hand in forgotten.said
     assert (campaign.folder / "edited.csv").read_text() == edited
@@ -214,19 +213,19 @@ def test_39_forget_removes_one_person_and_nobody_else(campaign: Campaign, sandbo
     ours |= _everything(campaign.folder / "pages")
     assert not (campaign.folder / "results.csv").exists()
     ours |= {p: data for p, data in _everything(campaign.home).items() if "prefect" not in p.parts}
-    for name in (rb"dalbertine", rb"\bAn\W+Li\b"):
+    for name in (rb"(?<!gr\.a)dalbertine", rb"(?<!-)\bAn\W+Li\b"):
         assert not [path for path, data in ours.items() if re.search(name, data)], name
-    # Her page stays, in whose markup an and li are words.
-    assert any(b"racelyn" in data for data in _everything(campaign.outputs / "pages").values())
-    assert campaign.states() == {"gracelyn@people.test": "done"}
+    # Mary-An's page stays, in whose markup an and li are words.
+    assert any(b"gr.a" in data for data in _everything(campaign.outputs / "pages").values())
+    assert campaign.states() == {"gr.adalbertine@people.test": "done"}
 
     before = len(service.changes())
     assert campaign("run", "hiring.yaml", "--yes", "--accept-removed").code in (0, 3)
     campaign.write("second", people=people, problem=43)
     assert campaign("run", "second.yaml", "--yes").code in (0, 3)
     assert service.emails_to("adalbertine@people.test") == 1
-    assert "adalbertine@people.test" not in str(service.changes()[before:])
-    assert service.emails_to("gracelyn@people.test") == 2
+    assert "'adalbertine@people.test" not in str(service.changes()[before:])
+    assert service.emails_to("gr.adalbertine@people.test") == 2
 
 
 def test_40_history_tells_every_request_and_decision(campaign: Campaign, sandbox: Sandbox) -> None:

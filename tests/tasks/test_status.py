@@ -13,7 +13,7 @@ from data.decisions import decisions as d
 from data.decisions.doubts import Settlement, doubts, settle_all
 from data.store.states import Op, State
 from tasks.doubt_list import described, how_far, read_filled_in, to_fill_in
-from tasks.status import COUNTED, left_over, needs, progress, so_far, status_of, waits_for_a_person
+from tasks.status import COUNTED, left_over, needs, progress, so_far, status_of
 from tests.data.desk import SERVICE, address
 
 ME = d.By("me", "no")
@@ -89,7 +89,7 @@ def test_who_is_gone_from_the_file_needs_a_person_only_if_they_may_be_invited(de
     found = stands(desk)
     [ben] = [each for each in found["candidates"] if each["email1"] == address("Ben")]
     word = {State.DONE: "invited", State.UNSURE: "unsure"}.get(was, "gone")
-    assert (ben["stands"], waits_for_a_person(ben)) == (word, word == "unsure")
+    assert ben["stands"] == word
     counts = found["counts"]
     assert counts.get("gone", 0) == (word == "gone")
     assert sum(counts.get(each, 0) for each in COUNTED) == counts["candidates"] == 3

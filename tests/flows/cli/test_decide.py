@@ -123,20 +123,21 @@ def test_a_reminder_is_one_more_email_to_whoever_was_invited_and_is_in_no_list(
         assert [each.value for each in decided] == [[]] * len(reminded)
 
 
-@pytest.mark.parametrize("says", ["this row is hidden", "More!A1: an address of this"])
-def test_a_list_that_is_not_wholly_read_reminds_nobody(
+@pytest.mark.parametrize("says", ["row is hidden", "More!A1: an", "Status has finished 1, out 1"])
+def test_a_list_that_is_not_wholly_read_or_has_others_reminds_nobody(
     says: str, desk: Desk, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     desk.take_in("Ada", "Ben")
     desk.sends()
     book = Workbook()
-    for row in (("Email", "Status"), ("ada@x.org", "finished")):
+    for row in (("Email", "Status"), ("ada@x.org", "finished"), ("zoe@x.org", "out")):
         book.active.append(row)
     book.active.row_dimensions[2].hidden = "hidden" in says
     book.create_sheet("More").append(("ben@x.org",))
     book.save(tmp_path / "open.xlsx")
     os.utime(tmp_path / "open.xlsx", (0, 0))
-    typed = ["invite", "backend", "--everyone", "--except", str(tmp_path / "open.xlsx")]
+    only = ["--from"] if "Status" in says else ["--everyone", "--except"]
+    typed = ["invite", "backend", *only, str(tmp_path / "open.xlsx")]
     assert app.run([*typed, "--why", "reminder", "--yes"]) == 2
     assert says in capsys.readouterr().err
 

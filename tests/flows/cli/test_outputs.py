@@ -64,6 +64,7 @@ MISTYPED = [
     ["links", "hiring", "--format", "csv", "-o", "links.xlsx"],
     ["links", "hiring", "--format", "pdf"],
     ["links", "hiring", "--into", "hiring.yaml"],
+    ["links", "hiring", "--into", "loop", "-o", "copy.csv"],
     ["links", "another"],
     ["report", "hiring"],
 ]
@@ -72,6 +73,7 @@ MISTYPED = [
 @pytest.mark.usefixtures("hiring")
 @pytest.mark.parametrize("words", MISTYPED)
 def test_what_cannot_be_meant_is_refused(words: list[str], tmp_path: Path) -> None:
+    (tmp_path / "loop").symlink_to("loop")
     before = {path.name for path in tmp_path.iterdir()}
     assert app.run(words) == 2
     assert {path.name for path in tmp_path.iterdir()} == before
