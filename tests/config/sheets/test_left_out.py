@@ -36,7 +36,7 @@ Hiring manager | Hiring team | Recruiter | Job | Location | Applied at | Archer 
 Email opt in | Contact | Phone | Recruteur | Vertragsart | Contratante | 採用担当 | 応募日
 Contact after | Interviewer | First name | Rating | Last contacted | Subscribed
 """
-OUT_SHEETS = "Inactive | On hold | Cancelled | No show | Removed | Out | No | Rejected 2026 | Failed"
+OUT_SHEETS = "Inactive | On hold | Cancelled | No show | Removed | Out | No | Hired 2026 | Failed"
 OTHER_SHEETS = "Old | Archive 2024 | Sheet2 | Lookup | Overview | Interested | Notes | N | People"
 # Values under a header such as Status or Stage: this person is out.
 OUT_VALUES = """
@@ -244,7 +244,7 @@ Status: Active | Active; Status: |; Opt-in: Yes | yes; Opt-in: |; Invite?: yes |
 Job: Cook | cook; Source: Referral |; Notes: likes Rust |; : 1 | 2; Rejected: No |
 Withdrawn at: - |; Hired: 0 | 0; Phone: +44 20 7946 0012 |; City: Oslo | Bergen; Years: 1 | 0 | 2
 Score: 71 | 64; Salary: 50k |; CV link: https://cv.test/1 | https://cv.test/2; Gender: F | M
-Size: S | M; Rating: 1.5 | 0.5; Status changed: 2026-11-01 | 2026-11-02
+Size: S | M | D; Rating: 1.5 | 0.5; Status changed: 2026-11-01 | 2026-11-02
 Current job title: Cook | Nurse; Job posted on: May | June; Test sent on: |; Invited: - | n/a
 Recruiter: Bo | Jo; Number of applications: 0 | 0; Degree: BSc | MSc
 Recruiter: J. Ortiz | L. Park; Race: Hispanic | Not Hispanic; Base: Oslo | Oslo, NO | not Rome
