@@ -39,7 +39,6 @@ class Grid:
     comments: dict[tuple[int, int], str] = field(default_factory=dict)
     fills: dict[tuple[int, int], int] = field(default_factory=dict)  # a colour's number
     mistakes: list[Mistake] = field(default_factory=list)
-    excluded: dict[str, str] = field(default_factory=dict)  # by another sheet: who, and its title
 
     @property
     def whole(self) -> Place:

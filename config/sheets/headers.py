@@ -12,6 +12,7 @@ the kind is a field, its words are whole headers. Some other kinds are searched 
   a header or a whole value, `out_value` only as a value; `not_out` says the opposite
 - `sent`, `sent_column`: likewise; says that a person was sent something, or has taken a test
 - `yes`, `no`, `hold`: answers; `not_so`: other words for no, such as false under Rejected
+- `negation`: makes a no of another value of the same column, as in `No hire` beside `Hire`
 - `job`, but not `not_job`: headers that say what somebody applied for
 - `harmless`: headers that cannot decide, so `new` does not ask about them
 - `total`, with `total_of` beside it, and `footer`: rows that are not people
@@ -100,6 +101,19 @@ def says(
     where = ("column", "value") if how == "fullmatch" else ("column",) if title else ("value",)
     said = getattr(pattern(kind, *(f"{kind}_{each}" for each in where)), how)(words)
     return bool(said) and not (listed(f"not_{kind}") and pattern(f"not_{kind}").search(words))
+
+
+def excludes(text: str) -> bool:
+    """Whether a text says that somebody is excluded, or was sent something already."""
+    alone = says("out", text, "fullmatch") or says("sent", text, "fullmatch")
+    return alone or says("out", text) or says("sent", text)
+
+
+def calls_out(sheet: str) -> bool:
+    """Whether the title of a sheet says, as a header or a value does, that its people are out."""
+    as_header = says("out", sheet, title=True) or says("sent", sheet, title=True)
+    is_answer = len(sheet) > 1 and answer(sheet) in {"no", "hold"}
+    return as_header or excludes(sheet) or is_answer
 
 
 def is_titled(title: str, kind: Literal["status", "job", "harmless", "remarks"]) -> bool:

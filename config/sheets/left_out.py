@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from config.definition import ORDERS
 from config.emails import email_key
 from config.errors import BadInput, Mistake, Place, plain, shown, some
-from config.sheets.cells import error_in, is_address
-from config.sheets.headers import answer, is_not_so, is_titled, says
+from config.sheets.cells import error_in
+from config.sheets.headers import answer, excludes, is_not_so, is_titled, pattern, says, worded
 from config.sheets.names import is_test
 from config.sheets.table import PERSON, Table
 
@@ -122,12 +122,7 @@ def marked_rows(table: Table, rows: Sequence[int]) -> dict[str, dict[int, str]]:
         "hidden": dict.fromkeys(table.grid.hidden, ""),
         "coloured differently": dict.fromkeys(_coloured(table, sorted(person)), ""),
         "commented": said,
-        ELSEWHERE: {
-            row: shown(table.grid.excluded[key])
-            for row, cells in table.rows
-            for key in map(email_key, filter(is_address, cells))
-            if key in table.grid.excluded
-        },
+        ELSEWHERE: {row: shown(title) for row, title in table.elsewhere.items()},
         "like a test": {row: "" for row, *texts in people if is_test(texts)},
     }
     found: dict[str, dict[int, str]] = {}
@@ -172,7 +167,7 @@ def deciding_columns(
         cells = table.cells[column].loc[[*rows]]
         counts = _counts(cells)
         beside = column in person
-        tells = has_remark_beside if beside else _excludes if column in sent else None
+        tells = has_remark_beside if beside else excludes if column in sent else None
         says = [*filter(tells, counts)] if tells else _deciding_values(title, counts)
         if not (says or tells) and unknown and title and _tells_apart(title, counts):
             says = [*counts]
@@ -192,7 +187,7 @@ def deciding_columns(
         else:
             blank = re.sub("[<>@]", " ", each).replace('"', "'")  # so it stays a blank
             place = table.place(table.header, column)
-            told = some([shown(value) for value in says if _excludes(value)])
+            told = some([shown(value) for value in says if excludes(value)])
             keep = _keep(title, counts)
             yield Finding(what, place, "", title, f"<keep which? {blank}>", keep, told)
 
@@ -212,8 +207,8 @@ def _deciding_values(title: str, counts: Counts) -> Sequence[str]:
             return told or filled
     elif is_titled(title, "job") and 1 < len(counts) <= max(COUNTED, people // 2):
         return filled
-    answers = _answers(counts)
-    told = [value for value in filled if _excludes(value)]
+    answers = _answers(title, counts)
+    told = [value for value in filled if excludes(value)]
     return told or [value for value in counts if answers and answers.get(value) != "yes"]
 
 
@@ -227,16 +222,10 @@ def _tells_apart(title: str, counts: Counts) -> bool:
     return len(counts) > 1 and (says or (apart and not is_titled(title, "harmless")))
 
 
-def _excludes(text: str) -> bool:
-    """Whether a text says that somebody is excluded, or was sent something already."""
-    alone = says("out", text, "fullmatch") or says("sent", text, "fullmatch")
-    return alone or says("out", text) or says("sent", text)
-
-
-def _answers(counts: Counts) -> dict[str, str]:
+def _answers(title: str, counts: Counts) -> dict[str, str]:
     """What each value answers. Empty unless most values are answers, or one says no or hold."""
     filled = [value for value in counts if value]
-    said = {value: answer(value) for value in filled[:FEW]}
+    said = {value: answer(value) for value in filled[:FEW]} | _negated(title, filled)
     plainly = [value for value, means in said.items() if means in {"yes", "no", "hold"}]
     known = sum(counts[value] for value, means in said.items() if means)
     people = sum(counts[value] for value in filled)
@@ -246,11 +235,26 @@ def _answers(counts: Counts) -> dict[str, str]:
     return said if plainly and (worded or known == people) else {}
 
 
+def _negated(title: str, values: Sequence[str]) -> dict[str, str]:
+    """The values that say no by a negation of another value: `did not pass` beside `passed`."""
+    if pattern("not_status").search(worded(title)):  # such as an ethnicity
+        return {}
+    endings = ("", "d", "ed")  # as in `did not attend` beside `attended`
+    plain = {worded(value).removesuffix(end) for value in values for end in endings} - {""}
+    found = {}
+    for value in values:
+        before, *behind = map(str.strip, pattern("negation").split(worded(value)))
+        rest = " ".join(filter(None, behind))  # none behind the NO of `Oslo, NO`
+        if not plain.isdisjoint((rest, f"{before} {rest}")):
+            found[value] = "no"
+    return found
+
+
 def _keep(title: str, counts: Counts) -> list[str]:
     """The values of people to keep for certain: a yes in words; under Rejected, a no or none."""
     if says("out", title, title=True):
         return [value for value in counts if not value or is_not_so(value)]
-    said = [value for value, means in _answers(counts).items() if means == "yes"]
+    said = [value for value, means in _answers(title, counts).items() if means == "yes"]
     return [value for value in said if value[0].isalpha() and compared(value) != "x"]
 
 

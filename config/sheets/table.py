@@ -1,24 +1,25 @@
 """A table from a file of any format: its header, columns, and rows as a pandas DataFrame."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from config.definition import COLUMNS
-from config.emails import email_key
+from config.emails import ascii_domain, email_key
 from config.errors import BadInput, Mistake, Place, shown, some
 from config.sheets.cells import MOST_ROWS, FileRow, Grid, addresses_in, is_address, is_person
 from config.sheets.files import Format, Source
 from config.sheets.headers import (
     ABOVE_AT_MOST,
+    calls_out,
     fields_of,
     header_among,
     is_header,
     is_nobody,
-    says,
     spelling,
+    worded,
 )
 from config.sheets.text import read_text
 
@@ -48,7 +49,8 @@ class Table:
     """The rows of a table that are people, or may be.
 
     `headers` has the title of each column (from 0), `header` is their row, and `by_field` has the
-    column of each known field. `mistakes` concern every reader of the table.
+    column of each known field. `mistakes` concern every reader of the table. `excluding` are the
+    other sheets whose titles say that their people are excluded.
     """
 
     grid: Grid
@@ -58,6 +60,7 @@ class Table:
     rows: list[FileRow] = field(repr=False)
     mistakes: list[Mistake]
     notes: list[str]
+    excluding: Sequence[Grid] = ()
 
     @cached_property
     def cells(self) -> "pd.DataFrame":
@@ -80,6 +83,25 @@ class Table:
         cells = self.frame.filter(PERSON).itertuples(name=None)  # maybe no columns
         return {row: " ".join(filter(None, texts[:-1])) or "".join(texts) for row, *texts in cells}
 
+    @cached_property
+    def elsewhere(self) -> dict[int, str]:
+        """The rows of people who stand on one of the `excluding` sheets, each with its title."""
+        rows_of: dict[str, list[int]] = {}
+        at, lengths = self.column_of("email1"), set()
+        for row, cells in self.rows if self.excluding else ():
+            name, own = worded(self.names[row].casefold()).split(), " ".join(cells[at : at + 1])
+            known = _known_as("\n".join([*filter(is_address, cells), own]))
+            known |= {f"@{each.rpartition('@')[2]}" for each in _known_as(own)}
+            lengths.add(len(name))
+            for each in known | {" ".join(sorted(name))}:
+                rows_of.setdefault(each, []).append(row)
+        found: dict[int, str] = {}
+        for grid in self.excluding:
+            for _, cells in grid.rows:
+                for each in rows_of.keys() & _known_as(" ".join(cells), lengths):
+                    found |= dict.fromkeys(rows_of[each], grid.sheet or "")
+        return found
+
     def place(self, row: int, column: str | int | None = None) -> Place:
         """The place of a cell, given its field or column."""
         return self.grid.place(row, column if isinstance(column, int) else self.column_of(column))
@@ -100,11 +122,7 @@ def read_table(
     """
     columns = columns or {}
     grid, notes = _chosen(source, grids := grids_of(source, columns), sheet, columns)
-    for other in (each for each in grids if each is not grid):
-        title = other.sheet or ""
-        if says("out", title, title=True) or says("sent", title, title=True):
-            each = (one for _, cells in other.rows for text in cells for one in addresses_in(text))
-            grid.excluded |= dict.fromkeys(map(email_key, each), title)
+    excluding = [each for each in grids if each is not grid and calls_out(each.sheet or "")]
     top = grid.rows[:ABOVE_AT_MOST]
     if not top:
         why = "the table is empty, wanted a header row and candidates"
@@ -115,7 +133,7 @@ def read_table(
     mistakes = [*grid.mistakes, *mistakes]
     # Without a column of addresses, totals and footers go here; else `_sift` reports them.
     rows = [row for row in grid.rows[at + 1 :] if "email1" in by_field or not is_nobody(row[1])]
-    table = Table(grid, titles, header, by_field, rows, mistakes, notes)
+    table = Table(grid, titles, header, by_field, rows, mistakes, notes, excluding)
     if "email1" in by_field:
         _sift(table, grid.rows[:at], columns)
     unsent = [title for at, title in enumerate(titles) if title and at not in by_field.values()]
@@ -149,6 +167,15 @@ def grids_of(source: Source, columns: Mapping[str, str] | None = None) -> list[G
     from config.sheets.workbook import read_grids  # noqa: PLC0415
 
     return read_grids(source)
+
+
+def _known_as(text: str, lengths: Iterable[int] = ()) -> set[str]:
+    """By what people may be known in a text: addresses, domains, and so many words of a name."""
+    found = {*map(email_key, addresses_in(text))}
+    found |= {f"@{ascii_domain(each)}" for each in _DOMAIN.findall(text)}
+    words = worded(text.casefold()).split() if lengths else []
+    runs = (words[at : at + length] for length in lengths for at in range(len(words)))
+    return found | {" ".join(sorted(run)) for run in runs}
 
 
 def _chosen(
@@ -270,5 +297,7 @@ def _torn(delimiter: str, cells: Sequence[str], width: int) -> str | None:
     return None
 
 
+# A domain behind an @ that ends no address, or at the beginning of a row.
+_DOMAIN = re.compile(r"(?:^|(?<![\w.+-])@)([\w-]+(?:\.[\w-]+)+)(?![\w.@-])")
 # A header begins with a letter, and has no sign of a setting, code or network address.
 _HEADER = re.compile(r"[^\W\d_][^={}<>\\\"$@\n]{0,79}")
