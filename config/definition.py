@@ -145,7 +145,7 @@ class Project(Fields):
     timezone: Zone | None = None
     """The timezone of the campaign's times, such as Europe/Paris."""
     name: Line | None = None
-    """The project's name, or the id of one made in the web application; not both."""
+    """The project's name; only for a project to create."""
     description: Text = ""
     """A description of the project, sent as written."""
     state: Line = "open"

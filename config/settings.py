@@ -127,7 +127,7 @@ class Settings(BaseSettings):
     )
     """Where the ledger is; it may hold a password."""
     output_dir: UnderHome = Field(Path("out"), validate_default=True)
-    """Where `campaign forget` looks for links and pages, and also beside definitions."""
+    """A folder of links and pages; `campaign forget` looks there, and beside definitions."""
     candidates_per_request: int = Field(100, ge=1, le=10_000)
     """How many people are added in one request, from 1 to 10,000."""
     invites_in_flight: int = Field(8, ge=1, le=100)

@@ -76,7 +76,7 @@ def rules(definition: Definition, now: datetime) -> Iterator[tuple[bool, str, st
     for name in project.model_fields_set - {"id", "timezone"}:
         why = f"project {project.id} already exists and is used as it is; leave out {name}, or"
         yield bool(project.id), f"project.{name}", f"{why} leave out id to create a new project"
-    missing = f"missing, wanted {meaning('project.name')}"
+    missing = f"missing, wanted {meaning('project.name')}, or {meaning('project.id')}"
     yield not (project.id or project.name), "project.name", missing
     one = "wanted exactly one of id and title"
     yield bool(problem.id) == bool(problem.title), "problem.title", one
@@ -116,8 +116,8 @@ def rules(definition: Definition, now: datetime) -> Iterator[tuple[bool, str, st
 
 
 def _without(fields: dict[str, Any], errors: Sequence[ErrorDetails]) -> Definition:
-    """The definition without what is wrong. A column in a wrong `where` or `ignore` counts as
-    decided, so that nobody is asked about it twice."""
+    """The definition without what is wrong. A column in a wrong `where` counts as decided, so that
+    nobody is asked about it twice."""
     rest = {name: fields.get(name, right) for name, right in RIGHT.items()}
     for each in reversed(errors):  # `ignore` is reset before a wrong `where` adds to it
         table = rest["candidates"]

@@ -197,7 +197,7 @@ def _deciding_values(title: str, counts: Counts) -> Sequence[str]:
     filled, people = [value for value in counts if value], sum(counts.values())
     if says("out", title, title=True):
         return [value for value in filled if not is_not_so(value)]
-    if says("sent", title, title=True):  # "no" may mean: send nothing
+    if says("sent", title, title=True):  # under Test sent, "no" may be an order to send none
         return [value for value in filled if answer(value) != "not_so"]
     if not title:
         return [] if all(map(_MEASURE.fullmatch, filled)) else filled

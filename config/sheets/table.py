@@ -49,7 +49,7 @@ class Table:
     """The rows of a table that are people, or may be.
 
     `headers` has the title of each column (from 0), `header` is their row, and `by_field` has the
-    column of each known field. `mistakes` concern every reader of the table. `excluding` are the
+    column of each known field. A reader may add to `mistakes`. `excluding` are the
     other sheets whose titles say that their people are excluded.
     """
 
@@ -131,7 +131,7 @@ def read_table(
     header, titles = top[at][0], [title.strip() for title in top[at][1]]
     by_field, mistakes = _columns(grid, header, titles, columns)
     mistakes = [*grid.mistakes, *mistakes]
-    # Without a column of addresses, totals and footers go here; else `_sift` reports them.
+    # Without a column of addresses, drop totals and footers. With one, `_sift` reports them.
     rows = [row for row in grid.rows[at + 1 :] if "email1" in by_field or not is_nobody(row[1])]
     table = Table(grid, titles, header, by_field, rows, mistakes, notes, excluding)
     if "email1" in by_field:
