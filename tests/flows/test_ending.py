@@ -107,7 +107,6 @@ GO_ON, SETTLE = "campaign run backend.yaml", "campaign settle backend"
         (EndedEarly(How.STOPPED, "The service said 403", GO_ON), End.STOPPED, GO_ON),
         (EndedEarly(How.UNSURE, "To create is unsure", SETTLE), End.ATTENTION, SETTLE),
         (EndedEarly(How.HELD, HOURS.why, "", HOURS), End.NOT_YET, None),
-        (EndedEarly(How.HELD, FIRST.why, "", FIRST), End.NOT_YET, None),
         (EndedEarly(How.HELD, PILOT.why, "", PILOT), End.APPROVAL, PILOT.type_this),
     ],
     ids=lambda each: each.how if isinstance(each, EndedEarly) else None,

@@ -9,7 +9,7 @@ from data.decisions.doubts import Doubt
 from data.store.states import Op
 from flows.ending import End, Ending
 from flows.page import SHOWN, artifact_key, campaign_page, text
-from tests.tasks.outputs.standing import standing, stands
+from tests.tasks.outputs.standing import standing
 
 WELL = Ending("x", End.DONE, "2 of 2 invited.")
 
@@ -31,15 +31,9 @@ def test_it_shows_how_far_who_is_unsure_and_what_to_type() -> None:
     assert re.search(r"(?m)^\| 17 \| invite \| .* \| 2026-05-04 09:30 \| no answer \|$", page)
 
 
-def test_a_person_is_a_masked_address_and_reasons_stay_in_the_ledger() -> None:
-    them = [
-        stands("ben.hacker@example.org", "refused", "the service said no (Ben is not known)"),
-        stands("cyd@example.org", "waiting", "has the name of Ada, whom mara told me about"),
-        stands("dee@example.org", "withdrawn", "withdrawn by mara: she told me"),
-        stands("ada.lovelace@example.org", "unsure", "no answer"),
-    ]
-    page = campaign_page(standing(*them, refused=1, held=1, unsure=1), [doubt(17)], WELL, {})
-    for word in ("hacker", "lovelace", "Lovelace", "Ada", "Ben", "cyd@", "mara", "told me"):
+def test_a_person_is_a_masked_address_and_the_service_s_words_stay_in_the_ledger() -> None:
+    page = campaign_page(standing(unsure=1), [doubt(17)], WELL, {})
+    for word in ("lovelace", "Lovelace", "Ada", "known"):
         assert word not in page
     assert "## Unsure: 1" in page
 

@@ -95,11 +95,7 @@ UNKNOWN = {
     "elsewhere": ({"starttime": "2030-12-01 09:00"}, "6:1", "project.starttime"),
     "option": ({"invites": {"per_hours": 20}}, "4:11", "per_hour"),
     "person": ({"candidates": [{"frist_name": "A"}]}, "5:15", "first_name"),
-    # options of earlier versions
-    "per-second": ({"invites": {"per_second": 5}}, "4:11", "per_second"),
-    "cooldown": ({"cooldown": "30 days"}, "6:1", "cooldown"),
-    "trust": ({"trust": "wire"}, "6:1", "trust"),
-    "unlisted": ({"problem": {"id": 42, "unlisted": True}}, "3:21", "unlisted"),
+    "dropped": ({"cooldown": "30 days"}, "6:1", "cooldown"),  # of an earlier version
 }
 
 

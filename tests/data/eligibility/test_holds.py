@@ -66,8 +66,7 @@ SECOND = "second address"
     [
         # The row's address was edited: the same name in its place.
         ("invited", [("Ada", "Of X", "ada@y.org")], SECOND),
-        ("invited", [("Of X", "ADA", "ada@y.org")], SECOND),
-        ("invited", [("Áda", "Of X", "ada@y.org")], SECOND),
+        ("invited", [("Of X", "ÁDA", "ada@y.org")], SECOND),
         ("invited elsewhere", [("Ada", "Of X", "ada@y.org")], SECOND),
         ("unsure", [("Ada", "Of X", "ada@y.org")], SECOND),
         ("withdrawn", [("Ada", "Of X", "ada@y.org")], SECOND),
@@ -129,17 +128,10 @@ def test_a_decision_about_the_old_address_counts_while_a_run_claims_the_new_one(
 
 
 def test_two_addresses_of_one_mailbox_are_not_invited_in_one_breath(desk):
-    desk.take_in("Ada", "Ben")
     desk.take_in("Ada", "Ben", ("Ida", "Other", "ada+2@x.org"))
     desk.adds()
     claimed = desk.claims(Op.INVITE)
     assert {step.person_id for step in claimed.steps} == {desk.id_of("Ada"), desk.id_of("Ben")}
-
-
-def test_of_two_addresses_of_one_mailbox_in_one_file_the_second_is_a_question(desk):
-    desk.take_in(("Me", "One", "me+1@x.org"), ("Me", "Two", "me+2@x.org"))
-    desk.sends("me+1@x.org")
-    assert desk.kept("me+2@x.org") == {"me+2@x.org": "second address"}
 
 
 @pytest.mark.parametrize("listed_by", ["a person", "the file"])

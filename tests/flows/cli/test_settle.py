@@ -106,14 +106,8 @@ def test_only_a_column_that_says_so_settles_an_invitation(
     desk.does(Op.INVITE, state=State.UNSURE)
     settle(f"Email,{columns}\nada@x.org,{cells}", tmp_path)
     assert desk.state("Ada") == ("done", state)
-
-
-def test_a_list_that_says_invited_does_not_say_which_email_of_several(
-    desk: Desk, tmp_path: Path
-) -> None:
-    desk.take_in("Ada")
-    desk.sends()
-    desk.call(invite, [address("Ada")], By("me", "a reminder"))
-    desk.does(Op.INVITE, state=State.UNSURE)
-    settle("Email,Invited\nada@x.org,yes", tmp_path)
-    assert desk.state("Ada") == ("done", "unsure")
+    if state == "done":  # which of two emails the list means, it does not say
+        desk.call(invite, [address("Ada")], By("me", "a reminder"))
+        desk.does(Op.INVITE, state=State.UNSURE)
+        settle(f"Email,{columns}\nada@x.org,{cells}", tmp_path)
+        assert desk.state("Ada") == ("done", "unsure")
