@@ -48,7 +48,8 @@ def campaign_sheet(source: Source) -> Written | None:
 def _typed(written: Written, name: str, value: str, place: Place) -> Any:
     """Read a cell: `{Stage: Onsite}` and `[a, b]` as YAML, else one value, or several (LISTS).
 
-    A separator at the end is ignored, so an empty value comes first (`; Active`) or alone (`;`).
+    A separator at the end is ignored. To name the empty value, people write it first (`; Active`),
+    or alone (`;`).
     """
     if value[0] + value[-1] in {"{}", "[]"}:
         return read_value(written, value, place)

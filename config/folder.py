@@ -28,7 +28,7 @@ class Folder:
 
 
 def campaigns_in(folder: Path) -> Folder:
-    """Find the campaign files of a folder, not of its subfolders. A file stands for itself.
+    """Find the campaign files of a folder, not of its subfolders. A file is its own only campaign.
 
     A YAML file is a campaign if it has a field `campaign` or `candidates`. A workbook is one if it
     has a sheet `campaign`, is no copy of ours, and no definition here reads it. A file that cannot

@@ -119,7 +119,7 @@ def _without(fields: dict[str, Any], errors: Sequence[ErrorDetails]) -> Definiti
     """The definition without what is wrong. A column in a wrong `where` counts as decided, so that
     nobody is asked about it twice."""
     rest = {name: fields.get(name, right) for name, right in RIGHT.items()}
-    for each in reversed(errors):  # `ignore` is reset before a wrong `where` adds to it
+    for each in reversed(errors):  # a wrong `ignore` is reset before `where` adds
         table = rest["candidates"]
         match [*map(str, each["loc"])]:
             case ["candidates", "table", "where", *steps] if table:
@@ -164,7 +164,7 @@ def meaning(name: str) -> str:
 
 
 def unknown(name: str, around: str) -> str:
-    """Say that there is no such field, and name the nearest: at the top, of all parts."""
+    """Say that there is no such field, and name the nearest; at the top level, in any part."""
     own = [last for part, _, last in (each.rpartition(".") for each in FIELDS) if part == around]
     near = {} if around else {each.rpartition(".")[2]: as_written(each) for each in FIELDS}
     near |= {each: each for each in own}

@@ -77,7 +77,7 @@ async def run_campaign(
     if is_typed():
         typed_endings.append(ending)
         return ending.state()
-    if ending.kind is End.INTERRUPTED:  # with its old time, it begins before later runs
+    if ending.kind is End.INTERRUPTED:  # the run keeps its place before later ones
         await go_on_later(str(ending), flow_run.scheduled_start_time)
     if ending.kind is End.ELSEWHERE:
         await go_on_later(str(ending), now() + A_WHILE)

@@ -38,7 +38,7 @@ from flows.this_run import CAMPAIGN, deployment_named
 
 POOL = "campaigns"
 SLUG = "definition"  # the slug of the definition's schedule; a person may add other schedules
-# A run has no pipe to its worker: printing would fail the run once the worker is killed.
+# Runs get no pipe to their worker. With one, printing fails in a run whose worker was killed.
 JOB = {"stream_output": False}
 # One run of a campaign at a time; the others wait.
 ALONE = ConcurrencyLimitConfig(limit=1, collision_strategy=ConcurrencyLimitStrategy.ENQUEUE)

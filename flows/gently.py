@@ -15,7 +15,7 @@ from contextlib import asynccontextmanager, suppress
 
 import psutil
 
-PATIENCE = 60.0  # seconds in which runs have to end; a request waits less for its answer
+PATIENCE = 60.0  # seconds in which runs have to end
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 

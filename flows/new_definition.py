@@ -188,7 +188,7 @@ def _workbook(fields: dict[str, Any], table: Table | None) -> Any:
     if table and source and source.format is Format.WORKBOOK:
         book = load_workbook(BytesIO(source.data))
         people = book[str(table.grid.sheet)]
-        people.title = "of the export"  # else "Candidates" becomes "candidates1"
+        people.title = "of the export"  # openpyxl numbers a title that differs only in capitals
     else:
         book = Workbook()
         people = book.active

@@ -96,7 +96,7 @@ class Server:
 def prefect_server() -> Iterator[Callable[[], None]]:
     """Have Prefect use a server until the block ends.
 
-    Call the function that it yields before the first flow: it waits until the server answers, and
+    Before the first flow, call the function that is yielded: it waits until the server answers, and
     raises NoServer or NoAnswer. Until that call, the server starts while the command reads files.
     """
     prepare()

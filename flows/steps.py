@@ -18,7 +18,7 @@ from tasks.preflight import ask_service
 from tasks.sending.gate import EndedEarly, How
 from tasks.sending.run import Batch, CampaignRun
 
-# Prefect's defaults, repeated because settings can change them. A retry has nothing to do, because
+# Said here, because settings can change Prefect's defaults. A retry has nothing to do, because
 # what is unsure is never claimed again. A cache would leave out a step. The kept result of a failed
 # task would be its exception, which may name a candidate.
 ONCE: dict[str, Any] = {"retries": 0, "cache_policy": NO_CACHE, "persist_result": False}
@@ -67,7 +67,7 @@ started_task_runs: list[str] = []
 def _as_task_run() -> Iterator[None]:
     """Note the id of this task run, and keep names out of its errors.
 
-    If a run ends early and will go on by itself, its task does not fail: the gate tells the flow.
+    The task fails only if the run needs a person: otherwise the gate tells the flow how it ended.
     """
     if task_run.id is not None:
         started_task_runs.append(task_run.id)

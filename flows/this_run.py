@@ -34,7 +34,7 @@ RECORDS_WITHIN = 30.0  # seconds in which Prefect's server has to record the tas
 
 
 async def run_now(client: PrefectClient, file: Path, key: str | None) -> bool:
-    """Have a run of a file begin, in its campaign's own history. Returns whether one will begin.
+    """Have a run of a file begin, by its campaign's deployment. Returns whether one will begin.
 
     None begins while a person has paused the campaign's deployment in Prefect. If several runs wait
     that would do the same, `tidy` keeps the first.

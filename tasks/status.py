@@ -126,7 +126,7 @@ def _standing(states: Mapping[Op, State], *, listed: bool, held: bool, send: boo
 
 
 def so_far(status: Mapping[str, Any], what: str) -> str:
-    """How far a campaign is: `2 of 3 invited`, or `232 invited, 1 withdrawn` if that is all.
+    """How far a campaign is: `2 of 3 invited`, or `232 invited, 1 withdrawn` if nobody waits.
 
     `what` is done to its people: invited, or added.
     """

@@ -131,8 +131,8 @@ def is_not_so(value: str) -> bool:
 
 def answer(value: str) -> str:
     """The answer in a value such as "No, thanks": `yes`, `no`, `hold` or `not_so`; else ""."""
-    first = _ASIDE.split(value.strip())[0]  # one letter may be an initial: J. Ortiz
-    return _meant(value) or (_meant(first) if len(first) > 1 else "")
+    first = _ASIDE.split(value.strip())[0]
+    return _meant(value) or (_meant(first) if len(first) > 1 else "")  # J. Ortiz: an initial
 
 
 def _meant(value: str) -> str:

@@ -229,7 +229,7 @@ def _answers(title: str, counts: Counts) -> dict[str, str]:
     plainly = [value for value, means in said.items() if means in {"yes", "no", "hold"}]
     known = sum(counts[value] for value, means in said.items() if means)
     people = sum(counts[value] for value in filled)
-    # 1 and 0 are answers only if every value is one.
+    # Digits such as 1 and 0 are answers only in a column without other values.
     worded = not all(map(str.isdecimal, plainly)) and 2 * known >= people
     worded = worded or any(len(v) > 1 and said[v] in {"no", "hold"} for v in plainly)
     return said if plainly and (worded or known == people) else {}
@@ -244,14 +244,14 @@ def _negated(title: str, values: Sequence[str]) -> dict[str, str]:
     found = {}
     for value in values:
         before, *behind = map(str.strip, pattern("negation").split(worded(value)))
-        rest = " ".join(filter(None, behind))  # none behind the NO of `Oslo, NO`
+        rest = " ".join(filter(None, behind))  # empty for `Oslo, NO`: nothing is negated
         if not plain.isdisjoint((rest, f"{before} {rest}")):
             found[value] = "no"
     return found
 
 
 def _keep(title: str, counts: Counts) -> list[str]:
-    """The values of people to keep for certain: a yes in words; under Rejected, a no or none."""
+    """The values of people to keep for certain: a yes in words; under Rejected, no or empty."""
     if says("out", title, title=True):
         return [value for value in counts if not value or is_not_so(value)]
     said = [value for value, means in _answers(title, counts).items() if means == "yes"]

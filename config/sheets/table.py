@@ -170,7 +170,7 @@ def grids_of(source: Source, columns: Mapping[str, str] | None = None) -> list[G
 
 
 def _known_as(text: str, lengths: Iterable[int] = ()) -> set[str]:
-    """By what people may be known in a text: addresses, domains, and so many words of a name."""
+    """The addresses and domains in a text, and all its runs of so many words (`lengths`)."""
     found = {*map(email_key, addresses_in(text))}
     found |= {f"@{ascii_domain(each)}" for each in _DOMAIN.findall(text)}
     words = worded(text.casefold()).split() if lengths else []
@@ -297,7 +297,7 @@ def _torn(delimiter: str, cells: Sequence[str], width: int) -> str | None:
     return None
 
 
-# A domain behind an @ that ends no address, or at the beginning of a row.
+# A domain: @corp.org, or corp.org at the beginning of a row; not that of a whole address.
 _DOMAIN = re.compile(r"(?:^|(?<![\w.+-])@)([\w-]+(?:\.[\w-]+)+)(?![\w.@-])")
 # A header begins with a letter, and has no sign of a setting, code or network address.
 _HEADER = re.compile(r"[^\W\d_][^={}<>\\\"$@\n]{0,79}")

@@ -51,7 +51,7 @@ def read_text(source: Source, columns: Mapping[str, str]) -> Grid:
 def _rows(text: str, delimiter: str, *, strict: bool = False) -> Iterator[FileRow]:
     """Yield the rows that are not empty, each with the line on which it begins.
 
-    If rows cannot be told apart from some line on, the last row has that line and no cells.
+    If a row cannot be parsed, it is the last one, with its line and no cells.
     """
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=strict)
     begins = 1

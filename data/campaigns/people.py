@@ -77,8 +77,8 @@ def known_person(session: Session, campaign_id: int, key: str) -> Person | None:
 def rows(
     session: Session, campaign_id: int, held: Collection[int] | None = None
 ) -> list[PersonRow]:
-    """Everybody who is or was in the file. A wrong address that was corrected before anything was
-    sent to it is left out.
+    """Everybody who is or was in the file. Left out is a wrong address that was corrected before
+    anything was sent to it, once it is gone from the file.
 
     With `held`: only these people, and those who were refused.
     """

@@ -17,7 +17,8 @@ BY_FILE, BY_PERSON, LIFTED = "file", "person", "lifted"
 
 
 def follow(session: Session, entries: Collection[str]) -> int:
-    """Add a file's entries, except those that were lifted. Returns how many are new.
+    """Add the entries of a file that are neither listed nor lifted, and the addresses to which they
+    were corrected. Returns how many these are.
 
     Forgotten people are kept out anyway, so their addresses are not stored again.
     """

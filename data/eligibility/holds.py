@@ -2,7 +2,7 @@
 
 A claim asks `kept_back` in its own transaction, which sees everything that other campaigns have
 sent or claimed. `campaign_holds` says what keeps back all of a campaign, `holds` what keeps back
-single people. A claim does not ask for `room`: it would count all that was sent.
+single people. No claim asks for `room`, which counts all that was sent and would take too long.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -28,7 +28,7 @@ LONGEST_PAUSE = timedelta(seconds=600)  # a later end comes from a wrong clock
 
 
 class Kind(StrEnum):
-    """The kinds of hold: on a whole campaign, then on single people. `_against` orders these."""
+    """The kinds of hold: on a whole campaign, then on single people."""
 
     THROTTLED = "throttled"  # the service asked for a pause
     PAUSED = "paused"  # a person said so, until `resume`
@@ -156,8 +156,8 @@ def room(session: Session, campaign: Campaign, at: datetime) -> tuple[int | None
 
 
 def is_still_approved(facts: Any, code: str = "") -> bool:
-    """Whether the last answer approved the plan with this code. Without `code`: whether it approved
-    what may be sent now, whoever is left out. `facts` is the campaign's row of evidence.py."""
+    """Whether the last answer approved the plan with this code; without one, whether it approved a
+    plan with the same first part. `facts` is the campaign's row of evidence.py."""
     return facts.answer == APPROVE and str(facts.answered).startswith(code or _basis(facts))
 
 
@@ -246,7 +246,7 @@ def _pilot(facts: Any) -> Hold | None:
 def _rate(
     facts: Any, at: datetime, per_second: float | None, *, taken: bool = False
 ) -> Hold | None:
-    """The hold until the rates let the next invitation leave; with `taken`, one leaves now."""
+    """The hold until the rates allow an invitation, or (`taken`) the one after that."""
     of_all = per_second * 3600 if per_second is not None else None
     rates = ((invites_of(facts).per_hour, facts.last_invited), (of_all, facts.last_of_all))
     found = []

@@ -21,8 +21,8 @@ class Claim:
     """A request that may leave now, and its steps, as rows of `_FREE`.
 
     `service_id` of a step is the id that the call needs: the problem to attach, or the candidate to
-    invite; `fields` are the person's. `refused` are the statuses of earlier refusals of the same
-    request (see `refusals`).
+    invite; `fields` are the person's. `refused` are the statuses of earlier refusals of its steps
+    (see `refusals`): of the step that has the most.
     """
 
     request: int

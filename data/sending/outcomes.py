@@ -36,8 +36,8 @@ class Outcome:
 def record(session: Session, outcomes: Sequence[Outcome]) -> list[int]:
     """Write down outcomes, and change the state of their steps.
 
-    The newest part of a step moves it. An older part with a late yes moves it too; if another part
-    counts already, the older part only gets `said_yes`. Returns the steps that were given an
+    The newest part of a step moves it. An older part of the same generation with a late yes moves
+    it too, unless another part counts; else it only gets `said_yes`. Returns the steps that got an
     id of somebody else: they are unsure, and nothing more may be sent.
     """
     if not outcomes:
@@ -58,7 +58,7 @@ def record(session: Session, outcomes: Sequence[Outcome]) -> list[int]:
         why = None if to in (State.DONE, State.WAITING) else outcome.why
         if row.step_id in strange:
             to, number, why = State.UNSURE, None, SHARED_ID
-        # A refused step waits again if several people were refused for the same reason.
+        # Also a refused step that the sender lets wait again, because others were refused alike.
         moves_it = row.step_state in (State.SENDING, State.UNSURE) or (
             row.step_state is State.REFUSED and to is State.WAITING
         )

@@ -96,7 +96,7 @@ class Ledger:
                 raise
 
     def close(self) -> None:
-        """Close every connection. A file that was moved first gets the rest of its own log."""
+        """Close every connection. If the file was moved, its log is first written into it."""
         if self.gone():
             with suppress(CampaignError):
                 self.checkpoint("TRUNCATE")
@@ -327,7 +327,7 @@ def _bring_up_to_date(engine: Engine, *, create: bool, migrate: bool) -> None:
 
 
 def _keep_a_log(connection: Any) -> None:
-    """Switch the write-ahead log on, and wait for others, which SQLite does not do here."""
+    """Switch the write-ahead log on. SQLite does not wait for other processes here; this does."""
     ends = time.monotonic() + postgres.PATIENCE
     while True:
         try:

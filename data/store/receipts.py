@@ -4,8 +4,8 @@ Before a claim, a campaign's mark grows if it has not grown for a hundred steps 
 two receipts repeat it: one beside the definition, one in the user's data directory. The mark of the
 whole ledger grows with it and with each decision, and has a receipt of its own. If a receipt has a
 larger mark, or names another ledger, nothing is sent until a person accepts the ledger in spite of
-exactly these receipts. After the write-ahead log was moved into the file, each mark grows before
-the next claim (`Mark.claiming`), so a file that lost its log is behind its receipts, too.
+exactly these receipts. After a checkpoint of the write-ahead log, the marks grow before the next
+claim (`Mark.claiming`). So a ledger's file without its log is behind its receipts.
 """
 
 import fcntl

@@ -1,7 +1,7 @@
 """The tables of the ledger.
 
-Names are stored only in `person`. Addresses are in `person` and `do_not_contact`, mailboxes also in
-`part`, and the pilot's address in `spec`. Times are UTC and aware.
+Names are stored only in `person`, addresses in `person` and `do_not_contact`, mailboxes also in
+`part`, the pilot's address in `spec`; texts of people and the service may have any. Times are UTC.
 The index `one_of_each` of `part` is the promise: whatever the code does, the database lets only one
 part of a step and generation count.
 """

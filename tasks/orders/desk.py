@@ -57,7 +57,7 @@ class Desk:
     def __init__(self, folder: Path, ledger: Ledger, token: str) -> None:
         self._folder, self._ledger, self._token = folder, ledger, f"Bearer {token}".encode()
         self._left, self._at = RATE, time.monotonic()
-        with ledger.writing() as session:  # so `forget` finds orders that no run has read
+        with ledger.writing() as session:  # `forget` looks into the folders of these files
             session.merge(SeenFile(path=str(folder.resolve() / LOCK), trace="", at=now()))
 
     def admit(self, authorization: str) -> None:
@@ -188,7 +188,7 @@ def _check(table: Path, order: dict[str, str], others: Iterable[dict[str, str]])
     if (definition := who_reads(table)) is None:
         raise HTTPException(404, f"no definition here has  candidates: {{file: {table.name}}}")
     with TemporaryDirectory() as aside:
-        # A second row is withdrawn: the definition must leave it out.
+        # The second row is withdrawn. A definition that does not leave it out is a mistake.
         write(one := Path(aside, table.name), {"": order, "out": order | {"withdrawn": "yes"}})
         try:
             read = read_campaign(definition, at=one)

@@ -32,7 +32,7 @@ def write_pages(
         if (url := each["embed_url"]) is None:
             continue
         name = page_name(secret, key, each["candidate_id"])
-        # An https page can frame only https; in the policy `http:` covers both.
+        # The page may frame what has the link's scheme; `http:` also allows https.
         frames = f"{urlsplit(url).scheme}:"
         content = page("embed.html", title=title, url=url, email1=each["email1"], frames=frames)
         write_file(folder / FOLDER / name, content, force=force, mode=PUBLIC)

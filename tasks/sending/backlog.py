@@ -28,7 +28,7 @@ class Backlog:
         self._waiting.appendleft(steps)
 
     def last(self, steps: StepIds) -> None:
-        """Put a request at the end of the line, so that it is refused no more than necessary."""
+        """Put a request at the end of the line, so that others are tried before it."""
         self._waiting.append(steps)
 
     def tried(self, steps: StepIds) -> int:

@@ -1,4 +1,4 @@
-"""One run of one campaign: `sending` begins it, and `everything` makes its calls.
+"""One run of one campaign: `sending` begins it, and the flow makes its calls.
 
 Each call raises EndedEarly if the run has to end. By then all requests in flight are answered and
 recorded.

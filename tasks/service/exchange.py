@@ -39,5 +39,5 @@ class Exchange:
     error: str | None = None
     fatal: bool = False
     begun: bytes = field(default=b"", repr=False)
-    cut_short: bool = False  # the whole request never left, although an answer came
+    cut_short: bool = False  # a part of the request never left
     token: int = 0

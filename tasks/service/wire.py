@@ -174,7 +174,7 @@ async def _spoke_first(stream: Any) -> bool:
     readable: bool = stream.get_extra_info("is_readable")
     if stream.get_extra_info("ssl_object") is None:
         return readable
-    # Readable bytes may belong to TLS and not to an answer. The first read takes them in, and may
+    # Readable bytes may belong to TLS and not to an answer. The first read takes those in, and may
     # time out before it reaches an answer behind them: hence a second read.
     for _ in range(2 if readable else 1):
         with suppress(httpcore.ReadTimeout):
