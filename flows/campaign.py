@@ -119,7 +119,7 @@ async def send(
     settings = service_settings()
     with Ledger.open(settings.database_url, migrate=is_typed()) as ledger:
         key = key_of(file)
-        async with holding_lease(ledger, key, stop) as held:
+        async with holding_lease(ledger, key, stop) as ours:
             receipts.check(ledger, key, settings.base_url, file)
             with ledger.writing() as session:
                 recover(session, key)  # requests of a dead run become unsure
@@ -134,7 +134,7 @@ async def send(
             if not by_title:
                 await preflight(plan.key, ledger, settings)
             try:
-                async with sending(ledger, held, plan.campaign_id, settings, stop) as run:
+                async with sending(ledger, ours, plan.campaign_id, settings, stop) as run:
                     await create_project(run)
                     await attach_problem(run)
                     for batch in run.to_add():
@@ -152,11 +152,11 @@ async def send(
 @asynccontextmanager
 async def holding_lease(ledger: Ledger, key: str, stop: asyncio.Event) -> AsyncIterator[Lease]:
     """Hold a campaign's lease. If it is taken, a typed run waits; other runs raise AtWork."""
-    held, waits = None, False
+    ours, waits = None, False
     with ExitStack() as stack:
-        while held is None:
+        while ours is None:
             try:
-                held = stack.enter_context(lease(ledger, key))
+                ours = stack.enter_context(lease(ledger, key))
             except AtWork as busy:
                 if not is_typed() or stop.is_set():
                     raise
@@ -164,4 +164,4 @@ async def holding_lease(ledger: Ledger, key: str, stop: asyncio.Event) -> AsyncI
                     print(f"{busy} Waiting for it.", file=sys.stderr, flush=True)
                     waits = True
                 await happens_within(LOOKS_AGAIN, stop)
-        yield held
+        yield ours

@@ -70,25 +70,27 @@ class Runs:
                 if run.state is None or run.deployment_id is None:  # a person typed it
                     continue
                 if run.state.is_crashed():  # its worker saw it die
-                    await self._end(client, run, await _never_began(client, run))
+                    await self._revive(client, run, await _never_began(client, run))
                 elif not await self._is_at_work(client, run, here):
                     which = run.id, run.state.id
                     first = self._gone_since[which] = since.get(which, looked)
                     # A run becomes Pending before its worker writes the worker's name into it.
                     gone = _is_ours(run) and not run.state.is_pending()
                     if looked - first > (0.0 if gone else QUIET):
-                        await self._end(client, run)
+                        await self._revive(client, run)
         if failed:
             raise failed[0]
 
-    async def _end(self, client: PrefectClient, run: FlowRun, ending: Ending | None = None) -> None:
+    async def _revive(
+        self, client: PrefectClient, run: FlowRun, over: Ending | None = None
+    ) -> None:
         """Have a dead run begin again, or give it its ending."""
         # The run keeps its own time, so that it comes before runs that were due later.
         first = run.expected_start_time
         state: State[Any] = AwaitingRetry(message=GOES_ON, scheduled_time=first)
         if run.state is not None and run.state.is_cancelling():  # its worker is gone, too
             state = Cancelled(message=CANCELLED)
-        elif ending := ending or await self._gives_up(client, run):
+        elif ending := over or await self._gives_up(client, run):
             state = ending.state()
             note_situation(ending)
             await announce(ending, {})  # an event; `repair_endings` sets the tag

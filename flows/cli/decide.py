@@ -222,7 +222,7 @@ def _ask_before_a_second_email(key: str, emails: list[str]) -> None:
     over = (State.DONE, State.GIVEN_UP)
     known = [r.email1 for r in them if r.email_key in wanted and r.states[Op.INVITE] in over]
     question = f"Invite {', '.join(known)}, who had an email or was withdrawn?"
-    if known and not words.agreed(question):
+    if known and not words.nobody_objects(question):
         raise NotAgreed
 
 

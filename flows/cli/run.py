@@ -62,7 +62,7 @@ def run(
                 words.aside(line)
         del campaigns  # they take memory; each flow reads its file again
         asks = any(plan.sends for plan in plans) and not yes
-        if asks and not words.agreed("Send this?"):
+        if asks and not words.nobody_objects("Send this?"):
             words.aside("Nothing was sent.")
             return 1
         if sys.stderr.isatty():

@@ -51,7 +51,7 @@ def aside(line: str) -> None:
     print(line, file=sys.stderr)
 
 
-def agreed(question: str) -> bool:
+def nobody_objects(question: str) -> bool:
     """Ask a person at the terminal. A program that runs the command is not asked: it agrees."""
     return not sys.stdin.isatty() or confirmed(question)
 

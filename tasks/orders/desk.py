@@ -104,12 +104,12 @@ class Desk:
             if number not in rows:
                 raise HTTPException(404, NO_ORDER)
             email = email_key(rows[number]["email1"])
-            is_out = self._withdrawn(key, email, by)
+            is_out = self._withdraw(key, email, by)
             for row in (row for row in rows.values() if email_key(row["email1"]) == email):
                 row["withdrawn"] = f"yes: {printable(by.why)}"
             write(table, rows)  # runs that begin now leave these rows out
             at_work = not (is_out or is_free(self._ledger, key.lower()))
-            if not (is_out or self._withdrawn(key, email, by)) and at_work:
+            if not (is_out or self._withdraw(key, email, by)) and at_work:
                 raise HTTPException(409, AT_WORK)
         return self.show(key, number)
 
@@ -126,7 +126,7 @@ class Desk:
             typed = command("withdraw", key, "EMAIL", "--undo")
             raise HTTPException(409, WITHDRAWN.format(typed) if email1 else FORGOTTEN)
 
-    def _withdrawn(self, key: str, email: str, by: By) -> bool:
+    def _withdraw(self, key: str, email: str, by: By) -> bool:
         """Withdraw a person; False if the ledger does not know them. Raises NotDecided."""
         with suppress(NoSuchCampaign), deciding(key) as (session, campaign):
             email1, state = _invitation(session, key, email)

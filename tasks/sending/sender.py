@@ -32,10 +32,10 @@ class Sender:
     """Sends the requests of one run through one gate."""
 
     def __init__(
-        self, running: Running, calls: Calls, stop: asyncio.Event, look: Callable[[], None]
+        self, running: Running, calls: Calls, stop: asyncio.Event, before_claim: Callable[[], None]
     ) -> None:
-        """`look` is called before each claim; if it fails, it ends the run by the gate."""
-        self._look = look
+        """`before_claim` is called before each claim; if it fails, it ends the run by the gate."""
+        self._before_claim = before_claim
         self._running, self._calls = running, calls
         self.gate = Gate(running.campaign, stop, self._probe)
         self._refused = RefusedAlike()
@@ -73,7 +73,7 @@ class Sender:
     async def _one_after_another(self, op: Op, backlog: Backlog) -> None:
         outcome: Outcome | None = None
         while True:
-            self._look()
+            self._before_claim()
             if outcome is not None and not (OPERATIONS[op].emails and self.gate.is_open()):
                 await self._record(outcome)
                 outcome = None

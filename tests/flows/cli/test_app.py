@@ -88,7 +88,7 @@ def test_only_a_person_who_sees_the_question_is_asked(
     monkeypatch.setattr(sys.stdin, "isatty", lambda: stdin)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: stderr)
     monkeypatch.setattr(words.typer, "confirm", lambda question, **_: asked.append(question))
-    assert words.agreed("Send this?") is answer
+    assert words.nobody_objects("Send this?") is answer
     assert bool(asked) == (answer is None)
 
 
