@@ -81,16 +81,14 @@ class Runs:
         if failed:
             raise failed[0]
 
-    async def _revive(
-        self, client: PrefectClient, run: FlowRun, over: Ending | None = None
-    ) -> None:
+    async def _revive(self, client: PrefectClient, run: FlowRun, end: Ending | None = None) -> None:
         """Have a dead run begin again, or give it its ending."""
         # The run keeps its own time, so that it comes before runs that were due later.
         first = run.expected_start_time
         state: State[Any] = AwaitingRetry(message=GOES_ON, scheduled_time=first)
         if run.state is not None and run.state.is_cancelling():  # its worker is gone, too
             state = Cancelled(message=CANCELLED)
-        elif ending := over or await self._gives_up(client, run):
+        elif ending := end or await self._gives_up(client, run):
             state = ending.state()
             note_situation(ending)
             await announce(ending, {})  # an event; `repair_endings` sets the tag
