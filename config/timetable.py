@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 NEVER = datetime.max.replace(tzinfo=UTC)
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 HOURS_WANTED = "days and times of the clock, such as Mon-Fri 09:00-18:00"
 FARTHEST = 400  # days to look ahead; without an open hour, the answer is NEVER
 
@@ -164,13 +164,14 @@ def _opens(invites: "Invites", at: datetime, zone: ZoneInfo) -> datetime:
 
 
 def _days(typed: str) -> frozenset[int]:
-    """Read `Mon-Fri`, `Sat-Mon` or `Mon, Wed`, also with names in full."""
+    """Read `Mon-Fri`, `Sat-Mon` or `Mon, Wed`, by three or more letters of each name."""
     days: set[int] = set()
     for part in typed.lower().split(","):
-        first, _, last = (name.strip()[:3] for name in part.partition("-"))
-        if not {first, last or first} <= {*DAYS}:
+        ends = [name.strip() for name in part.split("-")]
+        found = [at for name in ends for at, day in enumerate(DAYS) if day.startswith(name)]
+        if not len(found) == len(ends) <= 2 or min(map(len, ends)) < 3:
             raise ValueError(HOURS_WANTED)
-        begin, end = DAYS.index(first), DAYS.index(last or first)
+        begin, end = found[0], found[-1]
         days.update(day % 7 for day in range(begin, (end if end >= begin else end + 7) + 1))
     return frozenset(days)
 

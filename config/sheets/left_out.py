@@ -17,7 +17,7 @@ from config.emails import email_key
 from config.errors import BadInput, Mistake, Place, plain, shown, some
 from config.sheets.cells import error_in
 from config.sheets.headers import answer, excludes, is_not_so, is_titled, pattern, says, worded
-from config.sheets.names import is_test
+from config.sheets.names import comparable, is_test
 from config.sheets.table import PERSON, Table
 
 if TYPE_CHECKING:
@@ -118,11 +118,11 @@ def marked_rows(table: Table, rows: Sequence[int]) -> dict[str, dict[int, str]]:
     person, people = _person(table), table.frame.filter(PERSON).itertuples(name=None)
     said = {row: shown(text) for (row, _), text in table.grid.comments.items()}
     marked = {
+        ELSEWHERE: {row: shown(title) for row, title in table.elsewhere.items()},
         "struck through or red": {row: "" for row, column in table.grid.struck if column in person},
         "hidden": dict.fromkeys(table.grid.hidden, ""),
         "coloured differently": dict.fromkeys(_coloured(table, sorted(person)), ""),
         "commented": said,
-        ELSEWHERE: {row: shown(title) for row, title in table.elsewhere.items()},
         "like a test": {row: "" for row, *texts in people if is_test(texts)},
     }
     found: dict[str, dict[int, str]] = {}
@@ -265,9 +265,9 @@ def _contradicted(table: Table, where: Where, out: Mapping[int, str]) -> None:
     jobs = [at for at, title in enumerate(table.headers) if is_titled(title, "job")]
 
     def known_as(row: int) -> list[tuple[str, ...]]:
-        each = (table.names[row], email_key(str(cells.at[row, address])))
+        each = (comparable(table.names[row]), email_key(str(cells.at[row, address])))
         job = [compared(str(cells.at[row, at])) for at in jobs]
-        return [(compared(name), *job) for name in each]
+        return [(name, *job) for name in each]
 
     kept = {it: row for row in _rest(table, out) for it in known_as(row)} if out else {}
     for row, at in ((row, at) for row in out for at in columns):

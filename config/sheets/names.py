@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from functools import cache
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
+from unicodedata import combining, normalize
 
 from config.errors import shown
 from config.sheets.headers import listed, pattern, worded
@@ -54,6 +55,13 @@ def split_name(full: str) -> Split:
     note = f"read as first name {first}, last name {last}{without}; "
     do = "put them into two columns" if comma else 'write it as "Last, First"'
     return Split(first, last, f"{note}if that is wrong, {do}")
+
+
+def comparable(name: str) -> str:
+    """The form in which names are compared: their words in order of the alphabet, without accents,
+    capitals and further blanks."""
+    plain = "".join(each for each in normalize("NFKD", name) if not combining(each))
+    return " ".join(sorted(plain.casefold().split()))
 
 
 def is_test(texts: Iterable[str]) -> bool:

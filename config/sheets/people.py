@@ -12,8 +12,8 @@ from config.emails import email_key
 from config.errors import BadInput, Mistake, Place, shown, some
 from config.sheets.cells import addresses_in, error_in, plain_address
 from config.sheets.files import read_file
-from config.sheets.left_out import Counts, choose, compared
-from config.sheets.names import FULL_NAME, split_name
+from config.sheets.left_out import Counts, choose
+from config.sheets.names import FULL_NAME, comparable, split_name
 from config.sheets.table import Table, no_column, read_table
 from config.validation import meaning, mistake
 
@@ -159,7 +159,7 @@ def compare(listed: list[Listed], people: People) -> None:
     seen: dict[str, Listed] = {}
     for each in listed:
         person = each.candidate
-        name = compared(f"{person.first_name} {person.last_name}")
+        name = comparable(f"{person.first_name} {person.last_name}")
         before, namesake = (seen.setdefault(key, each) for key in (each.key, f"name {name}"))
         if before is not each:
             why = f"{person.email1} is listed twice, first at {before.place}"

@@ -8,13 +8,13 @@ from difflib import get_close_matches
 from functools import lru_cache
 from json import dumps, loads
 from typing import Any
-from unicodedata import combining, normalize
 
 from sqlalchemy import ColumnElement, Select, and_, bindparam, func, or_, select, union_all
 from sqlmodel import Session, col
 
 from config.definition import Invites, Project
 from config.errors import NotAsTyped
+from config.sheets.names import comparable
 from data.store.states import OF_PERSON, OPERATIONS, Op, State
 from data.store.tables import (
     FORGOTTEN,
@@ -129,9 +129,7 @@ def own_steps(session: Session, campaign_id: int, person_id: int = 0) -> dict[Op
 
 def name_key(fields: Mapping[str, Any]) -> str:
     """Reduce a person's name to the form that is compared: its words without accents, sorted."""
-    whole = f"{fields.get('first_name') or ''} {fields.get('last_name') or ''}"
-    plain = "".join(each for each in normalize("NFKD", whole) if not combining(each))
-    return " ".join(sorted(plain.casefold().split()))
+    return comparable(f"{fields.get('first_name') or ''} {fields.get('last_name') or ''}")
 
 
 def invites_of(campaign: Any) -> Invites:

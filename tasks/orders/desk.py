@@ -23,7 +23,8 @@ from config.definition import KEY, ORDERS
 from config.emails import email_key
 from config.errors import BadInput, command, printable
 from config.reading import read_campaign, who_reads
-from config.sheets.left_out import compared, line
+from config.sheets.left_out import line
+from config.sheets.names import comparable
 from data.campaigns.people import NoSuchCampaign, forgotten_among, known, known_person, own_steps
 from data.decisions.decisions import By, NotDecided, withdraw
 from data.sending.runs import deciding
@@ -209,5 +210,4 @@ def _check(table: Path, order: dict[str, str], others: Iterable[dict[str, str]])
 
 
 def _who(order: dict[str, str]) -> set[str]:
-    name = f"{order['first_name'].strip()} {order['last_name'].strip()}"
-    return {email_key(order["email1"]), compared(name)}
+    return {email_key(order["email1"]), comparable(f"{order['first_name']} {order['last_name']}")}
