@@ -19,7 +19,7 @@ def campaign_sheet(source: Source) -> Written | None:
     """The campaign in a workbook; None if it has no sheet `campaign`. Raises BadInput.
 
     Column A has a field's name (`project.name`) and B its value, or A has both with a colon
-    between. Other columns are ignored. A field without a value counts as left out.
+    between. Other columns, and a header `Field`, are ignored. A field without a value is left out.
     """
     sheets = {(grid.sheet or "").strip().lower(): grid for grid in read_grids(source)}
     if "campaign" not in sheets:
@@ -46,7 +46,7 @@ def campaign_sheet(source: Source) -> Written | None:
 
 
 def _typed(written: Written, name: str, value: str, place: Place) -> Any:
-    """Read a cell: `{Stage: Onsite}` and `[a, b]` as YAML, else one value, or several (LISTS).
+    """Read a cell: `{Stage: Onsite}` and `[a, b]` as YAML, any other as one value, or as LISTS say.
 
     A separator at the end is ignored. To name the empty value, people write it first (`; Active`),
     or alone (`;`).
@@ -59,8 +59,8 @@ def _typed(written: Written, name: str, value: str, place: Place) -> Any:
 
 
 def _add(written: Written, name: str, value: Any, places: tuple[Place, Place]) -> None:
-    """Add a field with its value; a field that is already there is a mistake."""
-    if value is None or isinstance(value, dict):  # add each of its fields, as if it had its own row
+    """Add a field with its value, if it has one; a field that was added before is a mistake."""
+    if value is None or isinstance(value, dict):  # each field in a mapping gets its own call
         for each, inner in (value or {}).items():
             _add(written, f"{name}.{each}", inner, places)
         return

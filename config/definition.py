@@ -1,7 +1,7 @@
 """A campaign as a person writes it: the fields of a definition.
 
-Every floor uses these models; they are the editor's schema, and the ledger stores them. Mistakes
-quote the text below a field, up to its `;`. Functions that read a value raise ValueError.
+Each floor above uses these models. They are the editor's schema; the ledger stores them. Mistakes
+quote the text below a field, up to its `;`. Functions that check a text raise ValueError.
 """
 
 import re
@@ -48,7 +48,7 @@ def checked_name(typed: str) -> str:
 
 
 def _share(typed: Any) -> Any:
-    """Read `20%` as 0.2."""
+    """Read `20%` as 0.2, and return anything else as it is."""
     percent = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*%\s*", str(typed), re.ASCII)
     return float(percent[1]) / 100 if percent else typed
 
@@ -59,7 +59,7 @@ def _sizes(typed: Any) -> Any:
 
 
 def _several(typed: Any) -> Any:
-    """Read one value as a list of it."""
+    """Put a single value into a list, and return a list as it is."""
     return typed if isinstance(typed, list) else [typed]
 
 
@@ -157,7 +157,7 @@ class Project(Fields):
 
     @property
     def ends(self) -> datetime | None:
-        """The moment (UTC) of endtime; without a timezone, when that time has passed everywhere."""
+        """The moment (UTC) of endtime, if any; without a timezone, when it passed everywhere."""
         zone = ZoneInfo(self.timezone or "Etc/GMT+12")
         return timetable.instant(self.endtime, zone) if self.endtime else None
 
@@ -257,7 +257,7 @@ class Schedule(Fields):
     """How often a run starts, such as 1 hour; instead of cron."""
 
 
-MODELS = (Project, Problem, Invites, Guard, Schedule)  # the fields that have fields of their own
+MODELS = (Project, Problem, Invites, Guard, Schedule)  # each is the model of the field of its name
 
 
 def _problem(typed: Any) -> Any:

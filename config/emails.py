@@ -19,7 +19,7 @@ def email_key(typed: str) -> str:
 
 
 def mailbox(typed: str) -> str:
-    """Reduce an address to its likely mailbox: without a +label, or what its provider ignores."""
+    """Reduce an address to its likely mailbox: no +label, and nothing that its provider ignores."""
     local, _, domain = email_key(typed).rpartition("@")
     domain = SAME_PROVIDER.get(domain, domain)
     local = local.partition("+")[0] or local
@@ -51,7 +51,7 @@ def _folded(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def ascii_domain(domain: str) -> str:
-    """Write a domain in ASCII, as the network does. One that IDNA refuses is only casefolded."""
+    """Write a domain in ASCII, as the network does. If IDNA refuses it, it is only casefolded."""
     if domain.isascii():
         return domain.lower()
     import idna  # noqa: PLC0415 - few addresses need its tables
@@ -63,7 +63,7 @@ def ascii_domain(domain: str) -> str:
         return _folded(domain)
 
 
-# Invisible letters and marks, most of which the library accepts.
+# Invisible letters and marks, most of which `validate_email` accepts.
 _UNSEEN = (
     "[\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
     "\ufe00-\ufe0f\ufeff\uffa0\U000e0100-\U000e01ef]"

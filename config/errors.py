@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 SHOWN_LENGTH = 60
 HEX = r"\x{:02x}".format
-HARMLESS = "\n\t\u200c\u200d\u00a0\u202f\u3000"  # joiners and blanks that names may contain
+HARMLESS = "\n\t\u200c\u200d\u00a0\u202f\u3000"  # line ends, tabs, and joiners and blanks of names
 _KINDS: dict[type, str] = {dict: "a mapping", list: "a list"}
 _BLANK = re.compile("<[^<>@]*>")
 _MIXED = re.compile(r"[,;:\"]|\d$")
@@ -30,7 +30,7 @@ class Place:
     cell: str | None = None
 
     def __str__(self) -> str:
-        """Write it as people look it up: `hiring.yaml:12:5` or `people.xlsx, Candidates!C7`."""
+        """A place as people look it up: `hiring.yaml:12:5` or `people.xlsx, Candidates!C7`."""
         file = str(self.file).replace("\n", r"\n")
         if self.sheet is not None:
             return f"{file}, {self.sheet}" + (f"!{self.cell}" if self.cell else "")
@@ -38,7 +38,7 @@ class Place:
 
     @property
     def order(self) -> tuple[int, int, str]:
-        """Sort the places of one text or sheet as they are read: from the top, to the right."""
+        """What sorts the places of one text or sheet: from the top, then from left to right."""
         letters = (self.cell or "").rstrip(digits)
         row = self.line or int((self.cell or "").removeprefix(letters) or 0)
         return row, self.column or len(letters), letters
@@ -46,7 +46,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """One thing to fix, and its place. Without a `message`, `found` and `wanted` make one."""
+    """One thing to fix. A `message` that is empty, or about a blank, is made of other fields."""
 
     place: Place
     message: str = ""
@@ -90,7 +90,7 @@ def shown(value: object) -> str:
 
 
 def plain(value: str) -> str:
-    """Show a value without quotes, unless a count or comma after it could be confused with it."""
+    """Show a value as in `Onsite 12, "Level 2" 5, empty 3`: quoted only if it could mislead."""
     return shown(value) if _MIXED.search(value) else shown(value)[1:-1] or "empty"
 
 
@@ -101,7 +101,7 @@ def some(texts: Sequence[str], most: int = 3) -> str:
 
 
 def printable(text: str) -> str:
-    """Escape characters that a terminal obeys or hides, as JSON does: ESC becomes \\u001b."""
+    """Escape unprintable characters as JSON does, except HARMLESS ones: ESC becomes \\u001b."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() or c in HARMLESS else dumps(c)[1:-1] for c in text)
@@ -184,7 +184,7 @@ class BadInput(NotAsTyped):
 
     @classmethod
     def at(cls, place: Place, message: str, **more: Any) -> "BadInput":
-        """One mistake whose message is a whole sentence."""
+        """A single mistake with this message, at this place."""
         return cls([Mistake(place, message, **more)])
 
 

@@ -14,7 +14,7 @@ from config.sheets.workbook import DAMAGED
 from config.yaml_file import read_yaml
 
 KINDS = (*YAML, ".xlsx", ".xlsm")
-# The category of our copy of a workbook: this text, then the name of the original.
+# tasks/outputs writes this and the original's name into the `category` of a copy of a workbook.
 COPY = "campaign-copy-5b1f0c9e7a64 "
 HIDDEN = (".", "~", "#")  # how names of locks, drafts and unfinished copies begin
 
@@ -28,14 +28,14 @@ class Folder:
 
 
 def campaigns_in(folder: Path) -> Folder:
-    """Find the campaign files of a folder, not of its subfolders. A file is its own only campaign.
+    """Find the campaign files of a folder, not of its subfolders.
 
     A YAML file is a campaign if it has a field `campaign` or `candidates`. A workbook is one if it
-    has a sheet `campaign`, is no copy of ours, and no definition here reads it. A file that cannot
-    be read is a mistake.
+    has a sheet `campaign`, is no copy of ours, and no definition of this folder reads it. Files
+    that cannot be read, and YAML files with one key, are mistakes. A path to a file is kept unread.
     """
     found = Folder()
-    if not os.path.isdir(folder):  # noqa: PTH112 - Path.is_dir raises in one that cannot be read
+    if not os.path.isdir(folder):  # noqa: PTH112 - Path.is_dir raises in an unreadable folder
         return Folder([folder])
     try:
         named = (each for each in folder.iterdir() if not each.name.startswith(HIDDEN))
@@ -48,7 +48,7 @@ def campaigns_in(folder: Path) -> Folder:
     for file in files:
         try:
             if not file.is_file():
-                read_file(file)  # raises, and says what it is: a pipe, a device, a dead link
+                read_file(file)  # raises BadInput: this is a pipe, a device or a dead link
             elif file.suffix.lower() in YAML:
                 written = read_yaml(read_file(file).data, file)
                 if {"campaign", "candidates"} & written.fields.keys():
@@ -73,7 +73,7 @@ def campaigns_in(folder: Path) -> Folder:
 
 
 def _is_campaign(workbook: Path) -> bool:
-    """Whether a workbook has a sheet `campaign`, and is no copy that we made under another name."""
+    """Whether a workbook has a sheet `campaign` and is not our copy of another. Raises BadInput."""
     parts = {"xl/workbook.xml": "", "docProps/core.xml": ""}
     try:
         with zipfile.ZipFile(workbook) as archive:

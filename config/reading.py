@@ -28,7 +28,7 @@ class CampaignFile(People):
 
 
 def read_campaign(file: Path, campaign: str | None = None, at: Path | None = None) -> CampaignFile:
-    """Read a definition and its people. Raises BadInput, also if its key is not a given `campaign`.
+    """Read a definition and its people. Raises BadInput (also if `campaign` is another key), Bug.
 
     People of a `url` or `query` are read only from `at`, the file into which they were fetched.
     """
@@ -95,7 +95,7 @@ def who_reads(table: Path, *folders: Path, sheet: str | None = None) -> Path | N
 
 
 def named_encoding(table: Path, *folders: Path) -> str | None:
-    """The encoding that is named by the definition that reads this table (`who_reads`)."""
+    """The encoding that the definition of this table (`who_reads`) names; None if it names none."""
     reader = who_reads(table, *folders)
     return _said_of_table(reader).get("encoding") if reader else None
 
@@ -131,10 +131,10 @@ def _people(written: Written, candidates: list[Candidate] | PeopleTable, at: Pat
     if isinstance(candidates, PeopleTable):
         table = candidates.model_copy(update={"file": str(at)}) if at else candidates
         name, base = table.file or "", written.whole.file.parent
-        if name and os.path.exists(base / name):  # noqa: PTH110 - it never raises
+        if name and os.path.exists(base / name):  # noqa: PTH110 - os.path.exists never raises
             return read_people(table, base)
         missing = Mistake(written.place(("candidates", "file")), f"there is no file {name}")
-        # It is no mistake if people are fetched later (no name), or if nobody was ordered yet.
+        # No file is no mistake if people are fetched later (no name), or nobody was ordered yet.
         is_wrong = name and not name.endswith(ORDERS)
         return People(mistakes=[missing] if is_wrong else [])
     places = (written.place(("candidates", at)) for at in range(len(candidates)))

@@ -56,7 +56,7 @@ def spelled(url: str) -> str:
 
 
 def is_loopback(host: str | None) -> bool:
-    """Whether a host name or address belongs to this machine."""
+    """Whether this is `localhost`, or a loopback address: this machine by itself."""
     try:
         return ip_address(host or "").is_loopback
     except ValueError:

@@ -46,7 +46,7 @@ def may_send(invites: "Invites", now: datetime) -> datetime | None:
 
 
 def next_by_rate(per_hour: float | None, last: datetime | None, now: datetime) -> datetime:
-    """When the next invitation may leave at this rate, after the `last` one."""
+    """When the next invitation may leave at this rate after the `last`, but not before `now`."""
     if per_hour is None or last is None:
         return now
     return max(now, last + timedelta(hours=1) / per_hour)
@@ -143,7 +143,7 @@ def cron(typed: str) -> str:
     line = " ".join(typed.split())
     try:
         next(CronSim(line if _CRON.fullmatch(line) else "", datetime(2026, 1, 1, tzinfo=UTC)))
-    except (CronSimError, StopIteration):  # StopIteration: it is never due
+    except (CronSimError, StopIteration):  # StopIteration: this line is never due
         raise ValueError('a cron line of five fields, such as "0 9 * * 1-5"') from None
     return line
 

@@ -46,7 +46,7 @@ class Written:
     mistakes: list[Mistake] = field(default_factory=list)
 
     def place(self, location: Location, *, of_name: bool = False) -> Place:
-        """Where a value, or its name, is written. A missing one has the place of its parent."""
+        """Where a value, or its name, is written. A missing value has the place of its parent."""
         while location and location not in self.places:
             location = location[:-1]
         return self.places[location][not of_name] if location else self.whole
@@ -119,7 +119,7 @@ def _without(fields: dict[str, Any], errors: Sequence[ErrorDetails]) -> Definiti
     """The definition without what is wrong. A column in a wrong `where` counts as decided, so that
     nobody is asked about it twice."""
     rest = {name: fields.get(name, right) for name, right in RIGHT.items()}
-    for each in reversed(errors):  # a wrong `ignore` is reset before `where` adds
+    for each in reversed(errors):  # `ignore`, a later field, is reset before `where` adds to it
         table = rest["candidates"]
         match [*map(str, each["loc"])]:
             case ["candidates", "table", "where", *steps] if table:
@@ -164,7 +164,7 @@ def meaning(name: str) -> str:
 
 
 def unknown(name: str, around: str) -> str:
-    """Say that there is no such field, and name the nearest; at the top level, in any part."""
+    """Say that a part has no such field; name the nearest (at the top level, of all parts)."""
     own = [last for part, _, last in (each.rpartition(".") for each in FIELDS) if part == around]
     near = {} if around else {each.rpartition(".")[2]: as_written(each) for each in FIELDS}
     near |= {each: each for each in own}

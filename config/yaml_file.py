@@ -22,7 +22,7 @@ PLAIN_WORDS = (
 
 
 def read_yaml(data: bytes, file: Path) -> Written:
-    """Read a definition. Raises BadInput if it is not text, not YAML or not a mapping."""
+    """Read a definition. Raises BadInput if it is too large, no text, no YAML or not a mapping."""
     written = Written(Place(file))
     if len(data) > LARGEST:
         why = f"this definition is larger than {LARGEST // 2**20} MB; put its people into a table"
@@ -74,7 +74,7 @@ def _plain(written: Written, node: Node, location: Location) -> Any:
         wrong.append(Mistake(_at(written, node), "anchors (&) are not supported; leave it out"))
         return None
     if isinstance(node, ScalarNode):
-        # It stays a text: pydantic reads numbers, dates and booleans. `Null` may be a name.
+        # A value stays a text: pydantic reads numbers, dates and booleans. `Null` may be a name.
         nothing = str(node.tag).endswith(":null") and node.value in {"", "~", "null"}
         return None if nothing else str(node.value)
     if isinstance(node, SequenceNode):

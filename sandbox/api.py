@@ -2,13 +2,13 @@
 
 Where the interface leaves something open, the sandbox is strict, to expose careless clients:
 
-- Every call under /api needs a valid Bearer token: 401 without one, or with one that has expired.
+- Each call except `token` needs a valid Bearer token: 401 without one, or if it has expired.
 - A body must have exactly the fields of the interface, with their types: 400 if it is not JSON of
   the right shape, 422 for a wrong field (400 in a token call). An invitation must have no body.
-- 404 for an unknown project, candidate, problem or path, and for a path with one slash too many.
+  Any other call needs Content-Type: application/json, or gets 415.
+- 404 for an unknown project, candidate, problem or path (also for a path with one slash too many).
 - A project holds one problem; a second one is refused with 409.
-- Nothing is deduplicated: an address added again is another candidate with another id, and a
-  candidate who is invited again gets a second email.
+- An address added again is another candidate; one who is invited again gets a second email.
 """
 
 import re
@@ -34,7 +34,7 @@ NOT_JSON = object()
 class ApiCall:
     """One request as the API sees it.
 
-    `op` is "other" for calls that the interface lacks. `allow` is the right method for the path.
+    `op` is "other" for calls that the interface lacks. `allow` is the method to use instead.
     """
 
     method: str

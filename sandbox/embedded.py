@@ -21,7 +21,7 @@ CODE_LIFETIME = 60
 """The most seconds from the login to the arena."""
 
 LONGEST = 200_000
-"""The most characters of a solution."""
+"""The most characters of each text in a solution."""
 
 
 class Embedded:
@@ -54,7 +54,7 @@ class Embedded:
         return page("login.html", candidate=self._candidate(given), key=given.get("key", ""))
 
     async def login(self, request: Request) -> Response:
-        """The pop-up. It accepts only the address with which the candidate was added."""
+        """The pop-up. It accepts only the candidate's own address, with any capitals."""
         form = await own_form(request)
         candidate, key, typed = self._candidate(form), form.get("key", ""), form.get("email", "")
         if typed.strip().casefold() != candidate.email.strip().casefold():

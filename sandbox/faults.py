@@ -22,8 +22,8 @@ class Fault:
 
     `works`: whether the service does what it was asked. `status`, `body` and `headers` replace the
     right answer; `change` alters its rows (a created project is one row). `ending`: what happens
-    to the connection. `email`: only requests about this address are affected. `above`: only
-    requests about more people than this are affected. `ids_from`: new ids jump to this one.
+    to the connection, after `seconds`. `email`: only requests about this address are affected.
+    `above`: only those about more people than this. `ids_from`: new ids jump to this one.
     """
 
     name: str
@@ -68,7 +68,7 @@ def late(seconds: float, at: int = 1, times: int = 1) -> Fault:
 
 
 def at_most(people: int, at: int = 1, times: int = ALWAYS) -> Fault:
-    """Answer 413 to a request with more people."""
+    """Answer 413 to a request with more people than this."""
     body = {"error": "too many candidates in one request"}
     return Fault("at_most", at, times, False, status=413, body=body, above=people)
 
@@ -80,7 +80,7 @@ def bad_row(email: str, at: int = 1, times: int = ALWAYS) -> Fault:
 
 
 def refuse_all(code: int = 422, words: str = "this account may not do that") -> Fault:
-    """Refuse all requests until the fault is removed."""
+    """Refuse all requests of an operation until the fault is removed."""
     return Fault("refuse_all", 1, ALWAYS, False, status=code, body={"error": words})
 
 

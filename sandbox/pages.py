@@ -95,7 +95,7 @@ class WebApplication:
 
 
 def application(routes: Sequence[BaseRoute], host: str) -> Starlette:
-    """All pages and their files, for browsers that use the name `host`, or one of this machine."""
+    """All pages and files, for browsers that use `host` or localhost (0.0.0.0, IPv6: any name)."""
     every_name = ":" in host or host == "0.0.0.0"  # noqa: S104 - compares, and binds nothing
     known = ["*"] if every_name else ["127.0.0.1", "localhost", host]
     editor = Path(next(iter(django_static_ace_builds.__path__))) / "static" / "ace-builds"
@@ -111,7 +111,7 @@ def application(routes: Sequence[BaseRoute], host: str) -> Starlette:
 
 
 def page(template: str, status: int = 200, *, framed: bool = False, **values: Any) -> Response:
-    """Fill in a page. A `framed` page may be embedded by any page, others by none."""
+    """Fill in a page. A `framed` page may be embedded by any page, another page by none."""
     policy = _POLICY + ("* file:" if framed else "'none'")
     headers = {
         "content-security-policy": policy,

@@ -15,7 +15,7 @@ Entry = dict[str, Any]
 class Record:
     """A file of JSON lines that only grows.
 
-    Raises OSError if it cannot be opened, or contains something else.
+    Raises OSError if it cannot be opened, or holds anything but JSON lines.
     """
 
     def __init__(self, path: Path) -> None:

@@ -56,7 +56,7 @@ class Invitation:
 
 
 class ServiceState:
-    """All of it. Only one thread changes it; ids grow and are never given out again."""
+    """All that the service knows. One thread changes it; ids grow, and none is given out twice."""
 
     def __init__(self) -> None:
         self.problems: dict[int, Problem] = {each["id"]: dict(each) for each in SAMPLE_PROBLEMS}

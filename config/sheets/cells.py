@@ -26,7 +26,7 @@ class Grid:
     """One sheet, or a whole text: the rows that are not empty, each with its number in the file.
 
     The number is the row of a sheet, or the line of a text on which the row begins. Columns count
-    from 0. `encoding` comes from its Source.
+    from 0. `encoding` is that of the Source (files.py).
     """
 
     file: Path
@@ -91,7 +91,7 @@ def is_address(text: str) -> bool:
 def plain_address(text: str, *, first: bool = False) -> str:
     """Return the address in `Ada <ada@x.org>`; with `first`, also the first of several.
 
-    Any other text with several addresses or none is returned as it is, and refused later.
+    Any other text is returned trimmed; `checked_address` refuses it unless it is an address.
     """
     text = text.strip()
     if not _WRAPPED.search(text):

@@ -26,11 +26,11 @@ class Format(Enum):
 
 @dataclass(frozen=True)
 class Source:
-    """A file, read once: everything else works on these bytes."""
+    """A file, read once: all that makes a table of it works on these bytes."""
 
     file: Path
     data: bytes = field(repr=False)
-    encoding: str | None = None  # None: Unicode only; "": ask for it if it is not Unicode
+    encoding: str | None = None  # if it is not Unicode; "": ask for it; None: refuse it
 
     @property
     def format(self) -> Format:

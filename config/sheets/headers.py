@@ -1,8 +1,8 @@
 """What the words of a table mean: its headers, and words that exclude people.
 
 A field's own name is a header. Other words are in headers.csv, one kind and language a line. If
-the kind is a field, its words are whole headers. Some other kinds are searched for in a text; there
-`*` stands for the rest of a word, so `reject*` matches Rejected and Rejection.
+the kind is a field, its words are whole headers. Some other kinds are searched for in a text; in
+such kinds `*` stands for the rest of a word, so `reject*` matches Rejected and Rejection.
 
 - `whose`: a first word that says whose field a header names, as in Attendee Email
 - `qualifier`: what brackets in the header of a field may hold, as in Email (required)
@@ -56,7 +56,7 @@ def fields_of(titles: Sequence[str], columns: Mapping[str, str]) -> list[str | N
 
 
 def is_header(fields: Collection[str | None]) -> bool:
-    """Whether a row with these fields is a header: it has an address and a name."""
+    """Whether a row that names these fields is a header: one is the address, one a name."""
     return "email1" in fields and not {"full_name", "first_name", "last_name"}.isdisjoint(fields)
 
 
@@ -117,9 +117,7 @@ def calls_out(sheet: str) -> bool:
 
 
 def is_titled(title: str, kind: Literal["status", "job", "harmless", "remarks"]) -> bool:
-    """Whether a header is of this kind: a status, a job, something harmless, or remarks, which may
-    be private.
-    """
+    """Whether a header is of this kind. Remarks may be private; harmless columns cannot decide."""
     words, but = worded(title), listed(f"not_{kind}")
     return bool(pattern(kind).search(words) and not (but and pattern(f"not_{kind}").search(words)))
 
@@ -132,7 +130,8 @@ def is_not_so(value: str) -> bool:
 def answer(value: str) -> str:
     """The answer in a value such as "No, thanks": `yes`, `no`, `hold` or `not_so`; else ""."""
     first = _ASIDE.split(value.strip())[0]
-    return _meant(value) or (_meant(first) if len(first) > 1 else "")  # J. Ortiz: an initial
+    # A single letter in front may be an initial, as in N. Ortiz, so it is no answer.
+    return _meant(value) or (_meant(first) if len(first) > 1 else "")
 
 
 def _meant(value: str) -> str:
@@ -141,7 +140,7 @@ def _meant(value: str) -> str:
 
 
 def is_nobody(cells: Iterable[str]) -> bool:
-    """Whether a row is a total (`Total | 11 candidates`), or says who exported a table, or when."""
+    """Whether a row has no word, is a total (`Total | 11`), or says who exported it, or when."""
     texts = [cell.strip() for cell in cells if cell.strip()]
     first = worded(next((text for text in texts if _LETTER.search(text)), ""))
     words = {word for word in first.split() if not word.isdecimal()}
@@ -191,7 +190,7 @@ def _words() -> list[tuple[str, str, frozenset[str]]]:
 
 @lru_cache(maxsize=4096)
 def _meaning(header: str) -> str | None:
-    """The field that a whole header names, also with a `qualifier` in brackets; None: no field."""
+    """The field that a header names, also after a `whose` or before a `qualifier`; else None."""
     certain = {word: kind for word, kind, beside in _words() if not beside}
     whose, _, own = worded(header).partition(" ")
     own = own.removeprefix("s ") if whose in listed("whose") else ""

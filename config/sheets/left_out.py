@@ -1,7 +1,7 @@
 """Leave people out: by `where`, or because `hidden_rows` skips marked rows.
 
-A person is asked about anything else that could decide who is invited, until the definition does: a
-column of a status, job, answers or remarks; a hidden, struck through, coloured or commented row.
+Whatever else could decide who is invited is asked about, until the definition says what it means: a
+column of a status, job, answers or remarks, and each row with a mark (`marked_rows`).
 """
 
 import difflib
@@ -98,7 +98,7 @@ def choose(table: Table, spec: "PeopleTable", people: "People") -> list[int]:
 
 
 def to_decide(table: Table, where: Where) -> tuple[dict[str, str], list[str]]:
-    """For the rows that `where` keeps: a blank for each column that could decide; marked rows."""
+    """For the rows that `where` keeps: a blank for each column that could decide, and the marks."""
     rows = _rest(table, _by_where(table, where))
     found = deciding_columns(table, rows, where, unknown=True)
     blanks = {each.title: each.blank for each in found if each.title}
@@ -107,14 +107,14 @@ def to_decide(table: Table, where: Where) -> tuple[dict[str, str], list[str]]:
 
 
 def values_of(table: Table, name: str) -> tuple[str, list[str]]:
-    """A column's header and values, the most frequent first. Raises BadInput if there is none."""
+    """A column's header and values, the most frequent first. Raises BadInput if none or two fit."""
     if (column := _column(table, name, "each")) is None:
         raise BadInput(table.mistakes[-1:])
     return table.headers[column], [*_counts(table.cells[column])]
 
 
 def marked_rows(table: Table, rows: Sequence[int]) -> dict[str, dict[int, str]]:
-    """Find the marked rows by kind of mark, each with the text of the mark, such as a comment."""
+    """Find the marked rows by the first mark of each, with that mark's text, such as a comment."""
     person, people = _person(table), table.frame.filter(PERSON).itertuples(name=None)
     said = {row: shown(text) for (row, _), text in table.grid.comments.items()}
     marked = {
@@ -185,7 +185,7 @@ def deciding_columns(
             do = DELETE if beside else HEADER
             yield Finding(what, table.place(next(iter(texts)), column), do)
         else:
-            blank = re.sub("[<>@]", " ", each).replace('"', "'")  # so it stays a blank
+            blank = re.sub("[<>@]", " ", each).replace('"', "'")  # a blank has none inside
             place = table.place(table.header, column)
             told = some([shown(value) for value in says if excludes(value)])
             keep = _keep(title, counts)
@@ -326,7 +326,7 @@ def _question(found: Sequence[Finding], spec: "PeopleTable") -> Mistake:
 
 
 def _by_where(table: Table, where: Where) -> dict[int, str]:
-    """The rows that `where` excludes, and why. Mistakes are added to the table."""
+    """The rows that `where` excludes, and why. Mistakes and notes are added to the table."""
     out: dict[int, str] = {}
     nobody: list[str] = []
     unclear: dict[int, Mistake] = {}

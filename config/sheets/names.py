@@ -30,7 +30,7 @@ class Split(NamedTuple):
 
 
 def split_name(full: str) -> Split:
-    """Split a full name at its comma, by capitals (DUPONT Jean), or before the last word."""
+    """Split a full name by capitals (DUPONT Jean), or as nameparser does, such as at a comma."""
     text = " ".join(_ASIDE.sub(" ", full).split())
     if len(text) > LONGEST or not text:
         return Split(text[:LONGEST], "")

@@ -125,7 +125,7 @@ def _read(table: Table, row: int, texts: dict[str, str], first: bool) -> Candida
 
 
 def _folded(table: Table, rows: list[int], *, first: bool) -> list[Listed]:
-    """Read rows with the same address as one person; if they differ, it is a mistake."""
+    """Read rows with the same address as one person; rows that differ are a mistake."""
     listed: list[Listed] = []
     alike: list[str] = []
     earliest: dict[str, tuple[Place, tuple[str, ...]]] = {}
@@ -141,7 +141,7 @@ def _folded(table: Table, rows: list[int], *, first: bool) -> list[Listed]:
             listed += [Listed(candidate, key, here)] if candidate else []
         elif differ := [name for name, a, b in zip(SENT, sent, before, strict=True) if a != b]:
             do = ", or choose by a column (where)"
-            if "email1" in differ:  # they must log in with it (interface 4.7)
+            if "email1" in differ:  # the login wants the one that is sent (interface 4.7)
                 do = f", or write {shown(before[SENT.index('email1')])} as they log in"
             why = (
                 f"found {shown(texts['email1'])}, the person at {_row(there)} with another "

@@ -80,12 +80,12 @@ class Table:
     @cached_property
     def names(self) -> dict[int, str]:
         """What to call the person of each row: by name, or else by address."""
-        cells = self.frame.filter(PERSON).itertuples(name=None)  # maybe no columns
+        cells = self.frame.filter(PERSON).itertuples(name=None)  # any column may be missing
         return {row: " ".join(filter(None, texts[:-1])) or "".join(texts) for row, *texts in cells}
 
     @cached_property
     def elsewhere(self) -> dict[int, str]:
-        """The rows of people who stand on one of the `excluding` sheets, each with its title."""
+        """The rows of people who stand on an `excluding` sheet, with the title of that sheet."""
         rows_of: dict[str, list[int]] = {}
         at, lengths = self.column_of("email1"), set()
         for row, cells in self.rows if self.excluding else ():
@@ -107,7 +107,7 @@ class Table:
         return self.grid.place(row, column if isinstance(column, int) else self.column_of(column))
 
     def column_of(self, name: str | None) -> int:
-        """The column of a field, or else the column of the address."""
+        """The column of a field (of a name, maybe that of full_name), or else of the address."""
         whole = "full_name" if name in {"first_name", "last_name"} else name
         names = (name, whole, "email1")
         return next((self.by_field[each] for each in names if each in self.by_field), 0)
@@ -118,7 +118,7 @@ def read_table(
 ) -> Table:
     """Read a file as a table; `columns` maps fields to the headers that hold them.
 
-    Raises BadInput if it is no table, or has no such sheet. Other mistakes are in `mistakes`.
+    Raises BadInput if it is no table, or not one sheet fits. Other mistakes are in `mistakes`.
     """
     columns = columns or {}
     grid, notes = _chosen(source, grids := grids_of(source, columns), sheet, columns)

@@ -91,7 +91,7 @@ def _as(encoding: str, data: bytes) -> str:
 
 
 def _readings(data: bytes) -> list[tuple[str, str]]:
-    """Some words as each likely encoding decodes them, and its name. Fewest symbols come first.
+    """Some words as each likely encoding decodes them, with its name; fewest symbols come first.
 
     Encodings that agree on all words count once. The words are those with most different readings.
     """

@@ -138,7 +138,7 @@ def refuse_elsewhere(campaign: Campaign, settings: Settings) -> None:
 
 
 def add_people(session: Session, campaign_id: int, new: Mapping[str, Sent]) -> None:
-    """Add people, each with two steps."""
+    """Add people, each with a step to add and a step to invite them."""
     keys = list(new)
     for at in range(0, len(keys), AT_ONCE):
         people = [
@@ -159,7 +159,7 @@ def add_people(session: Session, campaign_id: int, new: Mapping[str, Sent]) -> N
 
 
 def _everybody(read: CampaignFile) -> dict[str, Sent]:
-    """The fields of each person, as they are sent, by email key; the pilot is one of them."""
+    """The fields of each person, as they are sent, by email key; also those of a pilot."""
     stage, pilot = read.definition.stage_id, read.definition.invites.pilot
     people: dict[str, Sent] = {each.key: each.candidate.model_dump() for each in read.listed}
     if pilot is not None:
@@ -233,10 +233,10 @@ def _first(session: Session, read: CampaignFile, settings: Settings) -> Campaign
 
 
 def _follow(session: Session, campaign: Campaign, read: CampaignFile) -> tuple[str, ...]:
-    """Take what was not sent yet from the file. Returns notes on changes that come too late."""
+    """Store the definition; what was not sent yet follows it. Returns notes on late changes."""
     definition, own, before = read.definition, own_steps(session, campaign.id), campaign.spec or {}
     create, attach, asked = own[Op.CREATE], own[Op.ATTACH], definition.problem
-    people = not isinstance(definition.candidates, PeopleTable)  # the table `person` has them
+    people = not isinstance(definition.candidates, PeopleTable)  # a list: PERSON has its people
     spec = definition.model_dump(mode="json", exclude={"candidates"} if people else None)
     if create.state in OPERATIONS[Op.CREATE].open:
         create.service_id = definition.project.id

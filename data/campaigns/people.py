@@ -77,8 +77,8 @@ def known_person(session: Session, campaign_id: int, key: str) -> Person | None:
 def rows(
     session: Session, campaign_id: int, held: Collection[int] | None = None
 ) -> list[PersonRow]:
-    """Everybody who is or was in the file. Left out is a wrong address that was corrected before
-    anything was sent to it, once it is gone from the file.
+    """Everybody who is or was in the file, but no forgotten people. An address that was corrected
+    before anything was sent to it is left out once it is gone from the file.
 
     With `held`: only these people, and those who were refused.
     """
@@ -94,8 +94,7 @@ def rows(
 
 
 def tally(session: Session, campaign_id: int, held: Collection[int]) -> Iterable[Any]:
-    """Count the people of `rows` by the states of their steps, by whether they are listed, and by
-    whether they are held."""
+    """Count the people of `rows` by the states of their steps, by `listed`, and by who is held."""
     kinds = (PERSON.c.listed, one_of(PERSON.c.id, "held"))
     counted = _everybody(campaign_id, *kinds, func.count()).group_by(*_states, *kinds)
     return map(_with_states, session.execute(counted, {"held": dict.fromkeys(held)}))
@@ -155,8 +154,7 @@ def digests(session: Session, texts: Iterable[str]) -> dict[str, str]:
 def forgotten_among(
     session: Session, texts: Collection[str], digest: Any = FORGOTTEN.c.digest
 ) -> set[str]:
-    """Which of these email keys (or mailboxes, by `mailbox_digest`) were forgotten: no file brings
-    them back."""
+    """Which of these email keys, or (by `mailbox_digest`) mailboxes, are of forgotten people."""
     gone = set(session.scalars(select(digest)))
     return {text for text, own in digests(session, texts).items() if own in gone} if gone else set()
 

@@ -80,8 +80,8 @@ def undo(session: Session, campaign_id: int, emails: Sequence[str], by: By) -> l
 def invite(
     session: Session, campaign_id: int, emails: Sequence[str], by: By, *, through: bool = True
 ) -> dict[str, str]:
-    """Invite these people once more; with `through`, even if they are held. Returns what that
-    means for each."""
+    """Invite these people once more; with `through`, lift the strongest hold on each. Returns what
+    that means for each. Raises ReasonMissing."""
     if not by.why.strip():
         raise ReasonMissing
     people = _people(session, campaign_id, emails, _against_inviting)
@@ -154,7 +154,7 @@ def parsed(typed: Iterable[str], parse: Callable[[str], str]) -> list[str]:
 
 
 def pause(session: Session, campaign_id: int, by: By, *, resume: bool = False) -> bool:
-    """Pause a campaign from the next request on, or resume it. Returns whether that changed it."""
+    """Pause a campaign from the next request on, or resume it. Returns False if nothing changed."""
     word = "resume" if resume else "pause"
     if (facts_of(session, campaign_id).paused or "resume") == word:
         return False
@@ -179,7 +179,7 @@ def note(
 
 
 def move(session: Session, step: Step, name: str, value: int | None = None, why: str = "") -> bool:
-    """Move a step, and the part that counts for it, by a person's word; False if it does not fit.
+    """Move a step, and its part if unsure, by a person's word; False if the word does not fit.
 
     `value` is the service's id, if one goes with the word.
     """
@@ -204,7 +204,7 @@ def move(session: Session, step: Step, name: str, value: int | None = None, why:
 
 
 def step_back(session: Session, steps: OwnSteps, word: str, by: By) -> None:
-    """Give up the steps of a person, except an add that is done: they stay added."""
+    """Give up the steps of a person, except an add that is done: an added person stays added."""
     why = f"{word} by {by.who}" + (f": {by.why}" if by.why else "")
     for op, step in steps.items():
         if op not in BRINGS_ID or step.state is not State.DONE:

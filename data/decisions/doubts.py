@@ -23,7 +23,7 @@ VERDICTS = ("sent", "again", "withdraw")
 class Doubt:
     """One step that may have happened: of a person, or of the project itself (`email1` is "").
 
-    `phase` and `status` say how far its last request got; `answer` what was read or seen.
+    `phase` and `status` say how far its last request got; `answer` is what came, else our evidence.
     """
 
     step_id: int

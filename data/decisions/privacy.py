@@ -73,7 +73,7 @@ class Known:
 def held_of(session: Session, emails: Sequence[str]) -> list[Known]:
     """What the ledger holds of these addresses. Nothing is changed.
 
-    Raises NotDecided for an invalid address, unless somebody in a campaign has exactly that one.
+    Raises NotDecided for an invalid address, unless somebody in a campaign has this address.
     """
     keys = {email: email_key(email) for email in emails}
     known = {person.email_key for person in _people(session, list(keys.values()))}
@@ -96,8 +96,8 @@ def forget(session: Session, emails: Sequence[str], by: By) -> list[Known]:
     """Forget the people at these addresses in every campaign. Returns what was held of them.
 
     A person corrected from or to one of these addresses is another person and stays. Raises
-    NotDecided while a run sends to one of them, or while somebody at another address is held
-    because of one of them: afterwards nobody could tell whether both are the same person.
+    NotDecided like `held_of`, while a run sends to one of these, or while somebody at another
+    address is held because of one: afterwards nobody could tell whether both are one person.
     """
     keys = list(map(email_key, emails))
     people, before = _people(session, keys), held_of(session, emails)
@@ -178,7 +178,7 @@ def _erase(session: Session, person: Person, digest: str) -> None:
 
 
 def _empty_requests(session: Session, ids: Collection[int]) -> None:
-    """Delete what the service wrote about requests for these people, which may name them."""
+    """Empty what may name these people in requests for them, and in the parts of these requests."""
     theirs = PART.c.step_id.in_(select(STEP.c.id).where(STEP.c.person_id.in_(ids)))
     requests = REQUEST.c.id.in_(select(PART.c.request_id).where(theirs))
     session.execute(update(REQUEST).where(requests).values(answer=None, evidence=None))
@@ -196,7 +196,7 @@ def _names(people: Sequence[Person], emails: Sequence[str]) -> re.Pattern[str]:
 
 
 def _scrub(session: Session, names: re.Pattern[str]) -> None:
-    """Remove these names from all texts that people typed, or the service wrote."""
+    """Remove these names from the reasons that people typed, and from what the service wrote."""
     for column in (DECISION.c.why, STEP.c.why, REQUEST.c.answer, REQUEST.c.evidence):
         number = column.table.c.id
         for row in session.execute(select(number, column).where(column.is_not(None))).all():

@@ -1,8 +1,8 @@
-"""The do-not-contact list: mailboxes and domains to which no campaign ever sends.
+"""The do-not-contact list: no campaign sends to these mailboxes and domains.
 
-An address blocks its mailbox: `ada@x.org` blocks `ada+jobs@x.org` too, and the address to which it
-was corrected. An entry from a file stays on the list until a person lifts it, even if it is gone
-from the file.
+A person may still let somebody through (`invite`). An address blocks its mailbox: `ada@x.org` also
+blocks `ada+jobs@x.org`, and the address to which it was corrected. An entry from a file stays on
+the list until a person lifts it, even if it is gone from the file.
 """
 
 from collections.abc import Collection, Iterable
@@ -30,7 +30,7 @@ def follow(session: Session, entries: Collection[str]) -> int:
 
 
 def block(session: Session, entries: Collection[str]) -> list[str]:
-    """Add what a person typed. It also holds people who were let through. Returns what is new."""
+    """Add what a person typed, and hold again whoever was let through. Returns what is new."""
     entries = {*entries} | _corrected(session, entries)
     _hold_again(session, entries)
     return _put(session, entries - listed_among(session, entries), BY_PERSON)
@@ -47,7 +47,7 @@ def listed_among(session: Session, keys: Iterable[str]) -> set[str]:
 
 
 def _put(session: Session, entries: set[str], by: str) -> list[str]:
-    """Note for each entry who lists it, BY_FILE or BY_PERSON, or LIFTED. Returns them in order."""
+    """Note for each entry: BY_FILE, BY_PERSON or LIFTED. Returns the entries in order."""
     these = {"keys": dict.fromkeys(entries)}
     there = set(session.scalars(_LISTED, these))
     session.execute(_CHANGE.values(listed_by=by), these)
@@ -58,7 +58,7 @@ def _put(session: Session, entries: set[str], by: str) -> list[str]:
 
 
 def _corrected(session: Session, entries: Collection[str]) -> set[str]:
-    """The mailboxes of the addresses that replaced addresses of these mailboxes, step by step."""
+    """The mailboxes to which people at these were corrected, over any number of corrections."""
     found, new = set[str](), {*entries}
     while new:
         theirs = set(session.scalars(_BECAME, {"keys": dict.fromkeys(new)}))

@@ -34,7 +34,7 @@ def due(session: Session, campaign_id: int, op: Op) -> dict[int, int]:
 
 
 def to_come(session: Session, campaign_id: int, op: Op, held: Collection[int]) -> Iterator[int]:
-    """The people, except `held` ones, for whom this is due now, or once they are added."""
+    """The people, except `held` ones, for whom an operation is due now, or once they are added."""
     waiting = _waiting(session, campaign_id, op, ready=False)
     return (person for _, person in waiting if person not in held)
 
@@ -44,7 +44,8 @@ def next_invitations(
 ) -> tuple[list[int], Hold | None]:
     """The steps to invite now, in order: the pilot, then wave after wave.
 
-    The hold says why the others wait. Holds of the kinds CLAIMS_WAIT are left to each claim.
+    The Hold says why other due people wait; without a Hold, they wait at most for a later wave.
+    Holds of the kinds CLAIMS_WAIT are left to each claim.
     """
     waiting = due(session, campaign_id, Op.INVITE)
     if not waiting:
@@ -58,7 +59,7 @@ def next_invitations(
 
 
 def _waiting(session: Session, campaign_id: int, op: Op, *, ready: bool) -> Iterable[Row[Any]]:
-    """People whose step is open; with `ready`, only if the steps it needs are done."""
+    """The open steps of people in the file; the steps before are done or (not `ready`) to come."""
     its = OPERATIONS[op]
     if its.emails and not invites_of(session.get_one(Campaign, campaign_id)).send:
         return ()

@@ -1,7 +1,7 @@
 """The evidence for holds: one row about a campaign, and rows about its people.
 
 A row says what the ledger has on a mailbox, a domain, a name or a forgotten person. holds.py judges
-whom it holds, and says so in words.
+who is held by such a row, and says that in words.
 """
 
 # ruff: noqa: S608 - no word of a statement comes from outside this program
@@ -45,7 +45,7 @@ needs: the `person`, their `email1`, the `state` of their invitation, its `campa
 
 
 def facts_of(session: Session, campaign_id: int, per_second: float | None = None) -> Any:
-    """The row of a campaign: its own columns, and those of `_FACTS`; None without a campaign.
+    """The row of a campaign: its own columns, and those of `_FACTS`; None if there is no such row.
 
     With `per_second`, `last_of_all` says when the ledger's last invitation was claimed.
     """
@@ -59,7 +59,7 @@ def facts_of(session: Session, campaign_id: int, per_second: float | None = None
 def of_people(
     session: Session, people: Collection[int] | None, campaign_id: int = 0
 ) -> Sequence[Row[Any]]:
-    """The rows of these people, or (None) of all who are to be added or invited, in order."""
+    """The rows of these people, or (None) of all who are to be added or invited, sorted by id."""
     of = {"campaign": campaign_id, "people": dict.fromkeys(people or ())}
     return session.connection().execute(_ALL if people is None else _THESE, of).all()
 
@@ -104,7 +104,8 @@ _LAST_INVITED = f"""
 """
 _NEWEST = "SELECT max(id) FROM decision WHERE campaign_id = c.id AND person_id {} AND word IN ({})"
 # `whose_project`: another campaign that has the same project. Several definitions may name one
-# project if they name the same problem, and none of these campaigns created it.
+# project if they name the same problem, and none of these campaigns created it. `decided` does not
+# count the word `sent` about an invitation, because nothing more is sent after this word.
 _FACTS = text(f"""
 SELECT c.*, (SELECT uuid FROM ledger) AS uuid, (SELECT version_num FROM alembic_version) AS version,
     made.state AS creation, made.part_id AS made, made.service_id AS project,
@@ -169,7 +170,7 @@ _TOUCHED = (
 # The domain of a mailbox, in SQL for both databases.
 _DOMAIN = "replace({0}, rtrim({0}, replace({0}, '@', '')), '')".format("person.mailbox")
 _BLOCKED = f"EXISTS (SELECT 1 {_LISTED} AND email_key IN (person.mailbox, {_DOMAIN}))"
-# An email went to their mailbox in this campaign, or about the same problem in another one.
+# An email went to this mailbox in this campaign, or about the same problem in another campaign.
 _SENT = f"""EXISTS (SELECT 1 FROM part JOIN step AS s ON s.id = part.step_id
     JOIN campaign AS c ON c.id = s.campaign_id WHERE part.mailbox = person.mailbox AND {_CAME}
     AND c.service = :service AND (c.id = :campaign OR part.problem = :problem))"""

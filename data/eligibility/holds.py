@@ -78,7 +78,7 @@ class Hold:
         return self.type_this is not None
 
     def covers(self, op: Op, person_id: int) -> bool:
-        """Whether it stops this operation for this person (0: the project itself)."""
+        """Whether the hold stops this operation for this person (0: the project itself)."""
         if self.scope is Scope.INVITES and not OPERATIONS[op].emails:
             return False
         return person_id != self.except_person
@@ -156,8 +156,8 @@ def room(session: Session, campaign: Campaign, at: datetime) -> tuple[int | None
 
 
 def is_still_approved(facts: Any, code: str = "") -> bool:
-    """Whether the last answer approved the plan with this code; without one, whether it approved a
-    plan with the same first part. `facts` is the campaign's row of evidence.py."""
+    """Whether the last answer approved the plan with this code; without a code, whether it approved
+    a plan with the same first part (`code_now`). `facts` is the campaign's row of evidence.py."""
     return facts.answer == APPROVE and str(facts.answered).startswith(code or _basis(facts))
 
 
@@ -246,7 +246,7 @@ def _pilot(facts: Any) -> Hold | None:
 def _rate(
     facts: Any, at: datetime, per_second: float | None, *, taken: bool = False
 ) -> Hold | None:
-    """The hold until the rates allow an invitation, or (`taken`) the one after that."""
+    """The hold until the rates allow an invitation; if one leaves now (`taken`), until the next."""
     of_all = per_second * 3600 if per_second is not None else None
     rates = ((invites_of(facts).per_hour, facts.last_invited), (of_all, facts.last_of_all))
     found = []

@@ -21,8 +21,8 @@ class Claim:
     """A request that may leave now, and its steps, as rows of `_FREE`.
 
     `service_id` of a step is the id that the call needs: the problem to attach, or the candidate to
-    invite; `fields` are the person's. `refused` are the statuses of earlier refusals of its steps
-    (see `refusals`): of the step that has the most.
+    invite; `fields` are the person's. `refused` has the statuses of earlier `refusals` of the
+    step that was refused most often.
     """
 
     request: int
@@ -32,7 +32,7 @@ class Claim:
 
 
 ClaimResult = Claim | Hold | None
-"""A Hold on the campaign or on all invitations; None if nobody of the request is due any more."""
+"""A Hold on the campaign or on all invitations; None if each person is held, or no longer due."""
 
 
 def claim(

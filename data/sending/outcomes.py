@@ -1,6 +1,6 @@
 """Outcomes: write down what a request proved. Only these statements end the state SENDING.
 
-Recording an outcome twice changes nothing, so it may be repeated after a lost connection.
+Recording an outcome twice moves no step twice, so it may be repeated after a lost connection.
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,7 +38,7 @@ def record(session: Session, outcomes: Sequence[Outcome]) -> list[int]:
 
     The newest part of a step moves it. An older part of the same generation with a late yes moves
     it too, unless another part counts; else it only gets `said_yes`. Returns the steps that got an
-    id of somebody else: they are unsure, and nothing more may be sent.
+    id of another step: these steps are unsure, and nothing more may be sent.
     """
     if not outcomes:
         return []
@@ -58,7 +58,7 @@ def record(session: Session, outcomes: Sequence[Outcome]) -> list[int]:
         why = None if to in (State.DONE, State.WAITING) else outcome.why
         if row.step_id in strange:
             to, number, why = State.UNSURE, None, SHARED_ID
-        # Also a refused step that the sender lets wait again, because others were refused alike.
+        # Also a refused step that tasks/sending/sender.py lets wait: others were refused alike.
         moves_it = row.step_state in (State.SENDING, State.UNSURE) or (
             row.step_state is State.REFUSED and to is State.WAITING
         )
@@ -77,8 +77,8 @@ def record(session: Session, outcomes: Sequence[Outcome]) -> list[int]:
 def refusals(session: Session, step_ids: Sequence[int]) -> dict[int, tuple[int, ...]]:
     """The statuses of earlier refusals of each step, over all runs.
 
-    They count from the last time a person settled the step as not sent. A refused bulk add that
-    was split does not count for its rows.
+    They count from the last time a person settled the step as not sent. An add of several people
+    that was refused with a status in _OF_SOME_ROW does not count.
     """
     said: dict[int, tuple[int, ...]] = {}
     for row in session.connection().execute(_REFUSALS, {"steps": dict.fromkeys(step_ids)}):
@@ -90,7 +90,7 @@ def refusals(session: Session, step_ids: Sequence[int]) -> dict[int, tuple[int, 
 
 
 def throttle(session: Session, campaign_id: int, seconds: float) -> datetime:
-    """Send nothing to this campaign's service for a while: an answer asked for a pause (429)."""
+    """Pause each campaign at the same service and account, after an answer 429. Returns the end."""
     campaign, at = session.get_one(Campaign, campaign_id), now()
     until = at + min(timedelta(seconds=seconds), LONGEST_PAUSE)
     before = campaign.paused_until
@@ -117,7 +117,7 @@ def _move(row: Row[Any], part: int, to: State, number: int | None, why: str | No
 
 
 def _late_yes(session: Session, row: Row[Any], number: int | None) -> list[_Move]:
-    """The service did it after all. This overrules a settlement, unless another part counts."""
+    """Note a late yes. The step is done, unless another part counts, or its generation is over."""
     values = {"said_yes": True, "service_id": number}
     session.connection().execute(update(PART).where(PART.c.id == row.id).values(values))
     if row.generation != row.now or session.connection().scalar(_ANOTHER, _of(row)):

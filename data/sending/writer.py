@@ -78,8 +78,8 @@ class Running:
     ) -> ClaimResult:
         """Claim one request, in one commit with the `outcome` of the request before.
 
-        Raises LedgerGone, LedgerUnusable, LeaseLost, NoReceipt. Even then the outcome is written
-        down.
+        Raises LedgerGone, LedgerUnusable, LeaseLost, NoReceipt. The outcome is written down even
+        if the claim fails, except in a ledger that stays unusable for PATIENCE seconds.
         """
         answer: ClaimResult = await self._ask(_Asked(outcome, op, step_ids))
         return answer
@@ -90,7 +90,7 @@ class Running:
         return shared
 
     async def throttle(self, seconds: float) -> datetime:
-        """Let nothing leave for this service, in any run. Returns until when."""
+        """Let nothing leave for this service for some seconds, in any run. Returns until when."""
         until: datetime = await self._ask(_Asked(throttle=seconds))
         return until
 
@@ -117,7 +117,7 @@ class Running:
         return bool(brought and self._out - brought)
 
     def _commit(self, asked: Sequence["_Asked"]) -> None:
-        """Write all of it, or if that fails, at least the outcomes."""
+        """Write all that was asked; if that fails, write at least the outcomes and pauses."""
         failed = lost = None
         try:
             self._together(asked)
@@ -153,7 +153,7 @@ class Running:
                     each.answer = answer
 
     def _what_came_alone(self, asked: Sequence["_Asked"]) -> Exception | None:
-        """Write outcomes without claims, and try for PATIENCE seconds, so that none is lost."""
+        """Write without claims, trying for PATIENCE seconds. Returns an error if that fails."""
         ends = time.monotonic() + PATIENCE
         while asked:
             try:

@@ -8,10 +8,10 @@ from pathlib import Path
 
 
 def replace(path: Path, content: bytes, mode: int = 0o600) -> None:
-    """Write a whole file durably, with these permissions. Its time is set into the past, so that no
-    reader waits to see that it is complete.
+    """Write a whole file durably, with these permissions. Its time is set into the past, so that
+    `read_file` (config) does not wait until the file is at rest.
 
-    Raises OSError, and leaves what was there before.
+    Raises OSError, and leaves an older file as it was.
     """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     number, begun = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:50]}.")

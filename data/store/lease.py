@@ -38,12 +38,12 @@ class LeaseLost(CampaignError):
 
 
 Lease = Callable[[], None]
-"""The right to send one campaign, held by this process. It is called before each claim, and raises
-LeaseLost if the lease is lost."""
+"""The right to send one campaign, held by this process. Call it before each claim and request: it
+raises LeaseLost if the lease is lost."""
 
 
 def lease(ledger: Ledger, key: str) -> AbstractContextManager[Lease]:
-    """Take and hold the lease of a campaign. Raises AtWork, LedgerUnusable."""
+    """Take and hold the lease of a campaign. Raises AtWork, LeaseLost, LedgerUnusable."""
     return _on_server(ledger, key) if ledger.on_a_server else _in_folder(ledger.locks, key)
 
 

@@ -117,7 +117,7 @@ class Ledger:
 
     @contextmanager
     def writing(self) -> Iterator[Session]:
-        """One transaction that writes; others wait. Raises LedgerUnusable, LedgerGone."""
+        """One transaction that writes; other writers wait. Raises LedgerUnusable, LedgerGone."""
         self.refuse_where_gone()
         with self.recording() as session:
             yield session
@@ -166,7 +166,7 @@ class Ledger:
             return session.exec(select(LedgerId.uuid)).one()
 
     def gone(self) -> bool:
-        """Whether its file was moved, replaced, deleted or overwritten since it was opened."""
+        """Whether the file was moved, replaced, deleted or overwritten since it was opened."""
         if self._path is None:
             return False
         with suppress(OSError):
@@ -193,7 +193,7 @@ def place_of(address: URL) -> str:
 
 @contextmanager
 def explained(place: str, *also: type[Exception]) -> Iterator[None]:
-    """Turn errors of a database into one sentence, without values, which may name people."""
+    """Turn errors of a database, and `also` these, into LedgerUnusable, without people's values."""
     theirs: tuple[type[Exception], ...] = (ArgumentError, DBAPIError, sqlite3.Error, *also)
     try:
         yield
@@ -327,7 +327,7 @@ def _bring_up_to_date(engine: Engine, *, create: bool, migrate: bool) -> None:
 
 
 def _keep_a_log(connection: Any) -> None:
-    """Switch the write-ahead log on. SQLite does not wait for other processes here; this does."""
+    """Switch the write-ahead log on, and try again while other processes keep SQLite from that."""
     ends = time.monotonic() + postgres.PATIENCE
     while True:
         try:
@@ -378,7 +378,7 @@ def _migrations() -> list[Path]:
 
 
 def identity(file: str | Path | int | None) -> tuple[int, int] | None:
-    """Identify the file with this name or descriptor; None without one."""
+    """Identify the file with this name or descriptor; None without a file."""
     try:
         status = os.stat(file) if file is not None else None  # noqa: PTH116 - before each claim
     except OSError:

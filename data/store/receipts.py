@@ -1,11 +1,11 @@
-"""Receipts: small files that stop a ledger if another one, or a newer copy of it, sent last.
+"""Receipts: small files that stop a ledger if another ledger, or a newer copy, sent last.
 
 Before a claim, a campaign's mark grows if it has not grown for a hundred steps or a second. Then
 two receipts repeat it: one beside the definition, one in the user's data directory. The mark of the
 whole ledger grows with it and with each decision, and has a receipt of its own. If a receipt has a
-larger mark, or names another ledger, nothing is sent until a person accepts the ledger in spite of
-exactly these receipts. After a checkpoint of the write-ahead log, the marks grow before the next
-claim (`Mark.claiming`). So a ledger's file without its log is behind its receipts.
+larger mark, names another ledger or is unreadable, nothing is sent until a person accepts the
+ledger in spite of exactly these receipts. After a checkpoint of the write-ahead log, the marks grow
+before the next claim (`Mark.claiming`). So a ledger's file without its log is behind its receipts.
 """
 
 import fcntl
@@ -118,7 +118,7 @@ def accept(session: Session, key: str, who: str, why: str) -> None:
 def counting_decisions(ledger: Ledger) -> Iterator[Session]:
     """One transaction that writes. A new decision makes the mark grow, so older copies are behind.
 
-    If the ledger itself is behind its receipt, its mark does not grow here.
+    If the ledger is behind its own receipt, or cannot read it, the mark does not grow.
     """
     newest = select(func.max(Decision.id))
     with ledger.writing() as session:
@@ -135,8 +135,8 @@ def counting_decisions(ledger: Ledger) -> Iterator[Session]:
 def rewrite(ledger: Ledger, waits: Callable[[], None]) -> None:
     """Remove every trace of erased data from the ledger's files. Raises LedgerUnusable.
 
-    This moves the log into the file, which must not happen while a process claims. If it has to
-    wait for one, it calls `waits` first.
+    This moves the log into the file, which must not happen while a process claims. If this has to
+    wait for such a process, it calls `waits` first.
     """
     with ExitStack() as stack:
         if not ledger.on_a_server:
@@ -153,8 +153,8 @@ def rewrite(ledger: Ledger, waits: Callable[[], None]) -> None:
 class Mark:
     """The mark of a campaign that this process sends; close it when done.
 
-    `last` is its latest value: if the ledger has a smaller one, it was restored since. `claimed`
-    counts the steps that were claimed.
+    `last` is its latest value: a ledger with a smaller mark was restored since. `claimed` counts
+    all steps given to `claiming`, even those that were not due any more.
     """
 
     def __init__(self, ledger: Ledger, campaign_id: int, file: Path) -> None:

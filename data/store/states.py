@@ -1,4 +1,4 @@
-"""The four operations, the states of a step, and what a person's word does to one."""
+"""The four operations, the states of a step, and what a person's word does to a step."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -17,7 +17,7 @@ class State(StrEnum):
     """The state of a step, and of its part in one request.
 
     WAITING ─► SENDING ─► DONE | REFUSED | UNSURE     provably not sent: back to WAITING
-    UNSURE  ─► DONE | WAITING | GIVEN_UP     by a person's word, or an answer that came late
+    UNSURE  ─► DONE | WAITING | GIVEN_UP     by a late answer, or a person's word (WORDS)
     """
 
     WAITING = "waiting"  # nothing was sent, or provably nothing happened
@@ -85,4 +85,4 @@ WORDS = {
     "undo": Word((State.GIVEN_UP,), None),
     "invite": Word((State.DONE, State.REFUSED, State.GIVEN_UP), State.WAITING, again=True),
 }
-"""A word that does not fit changes nothing. None fits SENDING: the answer comes first."""
+"""A word that does not fit changes nothing. No word fits SENDING: the answer comes first."""

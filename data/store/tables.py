@@ -1,7 +1,7 @@
 """The tables of the ledger.
 
 Names are stored only in `person`, addresses in `person` and `do_not_contact`, mailboxes also in
-`part`, the pilot's address in `spec`; texts of people and the service may have any. Times are UTC.
+`part`, the pilot's address in `spec`. What people or the service wrote may hold any. Times are UTC.
 The index `one_of_each` of `part` is the promise: whatever the code does, the database lets only one
 part of a step and generation count.
 """
@@ -106,7 +106,7 @@ class Campaign(SQLModel, table=True):
     app_url: str
     file: str
     digest: str
-    spec: Any = _json()  # the definition's model
+    spec: Any = _json()  # the definition's model, without a list of people
     mark: int = 0  # grows before claims; receipts repeat it
     pilot_id: int | None = None  # the person; None: no pilot is named, or it was forgotten
     paused_until: datetime | None = _time()  # the service asked for it (429)
@@ -201,7 +201,7 @@ class Part(SQLModel, table=True):
 
 
 class Decision(SQLModel, table=True):
-    """A decision of a person. Append-only: the newest word is valid."""
+    """A decision of a person, or what receipts.py refused. The newest word is valid."""
 
     __table_args__ = (
         sa.Index("decision_by_word", "campaign_id", "word"),
@@ -221,7 +221,7 @@ class Decision(SQLModel, table=True):
 
 
 class DoNotContact(SQLModel, table=True):
-    """A mailbox or domain to which nothing is ever sent."""
+    """A mailbox or domain that is on the do-not-contact list, or was lifted from it."""
 
     __tablename__ = "do_not_contact"
     id: int = _id()
@@ -240,7 +240,7 @@ class Forgotten(SQLModel, table=True):
 
 
 class SeenFile(SQLModel, table=True):
-    """A file of the watched folder, as it was last seen."""
+    """A file of the watched folder, as last seen, or the lock of an order desk's folder."""
 
     __tablename__ = "seen_file"
     path: str = Field(primary_key=True)
