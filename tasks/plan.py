@@ -33,7 +33,7 @@ class Plan:
 
     `holds` stop the run until a person decides. `waits` end by themselves, or stop only
     invitations, as an unapproved pilot does. `held` says who in the file is not added or invited,
-    by address, and why. `code` identifies exactly this plan.
+    by address, and why. `code` is the plan's hash, which an approval names.
     `unresolved` is the title of a problem that is still to be looked up in the service's list.
     """
 
@@ -54,7 +54,7 @@ class Plan:
 
     @property
     def nothing_due(self) -> bool:
-        """Whether a run would make no request at all."""
+        """Whether no step is left to do."""
         return not any(self.to_do.values())
 
     @property
