@@ -36,7 +36,7 @@ class End(StrEnum):
     ELSEWHERE = "at work elsewhere", 1  # another process sends this campaign
     ATTENTION = "needs attention", 3  # a person has to look
     APPROVAL = "waiting for approval", 3
-    STOPPED = "stopped", 1  # by a rule; the same command goes on
+    STOPPED = "stopped", 1  # by a rule or an error; the same command goes on
     INTERRUPTED = "interrupted", 130  # a person or the system stopped it
     BAD_INPUT = "bad input", 2
 
@@ -174,8 +174,8 @@ def _needed(
     unsure: list[str],
     waits: Hold | None,
 ) -> Ending:
-    """The ending if everything that may be sent was sent, and a person has to look at somebody."""
-    known = needed[0].kind in far  # people are counted there, the project is not
+    """The ending if all that may be sent was sent, and a person has to look at something."""
+    known = needed[0].kind in far  # true of people, whom `so_far` counts by kind
     sentence = f"{far}." if known else f"{far}, {needed[0].kind}."
     if waits is not None:
         sentence += f" The others wait: {waits.why}."

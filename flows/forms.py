@@ -101,7 +101,7 @@ async def settle_campaign(
 async def _decided(
     key: str, decide: Callable[[Session, Campaign], str], *, run: bool = True
 ) -> State[Any]:
-    """Record a decision in the ledger, begin the run that may now send, and renew the page."""
+    """Record a decision in the ledger, with `run` begin a run that sends, and renew the page."""
     try:
         await _take_out_who_and_why()
         with scrubbed(), deciding(key) as (session, campaign):

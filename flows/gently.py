@@ -45,7 +45,7 @@ async def happens_within(seconds: float, event: asyncio.Event) -> bool:
 
 
 def main(words: list[str]) -> int:
-    """Run a worker until it ends. If this process is told to stop, its runs end first."""
+    """Run a worker. If this process is told to stop, or its parent is gone, runs end first."""
     heard: list[int] = []  # the signals that came
     for number in STOP_SIGNALS:
         signal.signal(number, lambda number, _: heard.append(number))
@@ -63,7 +63,7 @@ def main(words: list[str]) -> int:
 
 
 def _end_runs(worker: psutil.Process) -> None:
-    """Tell the runs of a worker to stop, and wait for them."""
+    """Tell the runs of a worker to stop, and wait at most PATIENCE seconds for their ends."""
     runs = []
     for process in worker.children(recursive=True):
         with suppress(psutil.Error):  # a process has just ended

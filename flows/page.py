@@ -159,15 +159,15 @@ async def _forms(client: PrefectClient, ending: Ending) -> dict[str, str]:
     for name, parameters in filled_in.items():
         with suppress(ObjectNotFound):
             form = await client.read_deployment_by_name(f"{name}/{name}")
-            query = quote(quote(json.dumps(parameters)))  # Prefect's pages read it twice
+            query = quote(quote(json.dumps(parameters)))  # Prefect's pages decode it twice
             found[name] = f"/deployments/deployment/{form.id}/run?parameters={query}"
     return found
 
 
 async def announce(ending: Ending, counts: Mapping[str, int]) -> None:
-    """Emit an event of how a run ended, and set its tag. Runs that it solved lose their tags."""
+    """Emit an event of how a run ended, and set its tag. If it ended well, all runs lose theirs."""
     of = f"campaign.{ending.key}"
-    with suppress(Exception):  # if the server is away, the state of the run says it later
+    with suppress(Exception):  # if the server is away, the run's state still says how it ended
         emit_event(
             f"campaign.{ending.kind.replace(' ', '-')}",
             {"prefect.resource.id": of, "prefect.resource.name": ending.key},

@@ -66,7 +66,7 @@ class Server:
                 stderr=log,
                 cwd=prefect_home(),
                 pass_fds=[number],
-                start_new_session=True,  # Ctrl-C does not reach it: it outlives the runs
+                start_new_session=True,  # Ctrl-C does not reach the server, which outlives the runs
                 env=os.environ
                 | {
                     "PREFECT_SERVER_API_AUTH_STRING": login(),
@@ -75,7 +75,7 @@ class Server:
             )
 
     def wait(self) -> None:
-        """Wait until it answers. Raises NoServer."""
+        """Wait until the server answers. Raises NoServer."""
         ready = self._process.stdout
         if not (ready and select.select([ready], [], [], STARTS_WITHIN)[0] and ready.read(1)):
             raise NoServer(log=prefect_home() / "server.log")
@@ -88,7 +88,7 @@ class Server:
         os.environ.pop("PREFECT_API_URL", None)
         if self._answers or self._process.stdin is None:
             self._process.communicate()
-        else:  # it is still starting, and ends by itself after that
+        else:  # a server that is still starting ends by itself once it has started
             self._process.stdin.close()
 
 
@@ -119,7 +119,7 @@ def prefect_server() -> Iterator[Callable[[], None]]:
 def standing_server(port: int) -> Iterator[Server | None]:
     """Start the server of `campaign up`. Yields None if PREFECT_API_URL names a server to use.
 
-    Raises UpAlready, PortTaken, NoServer.
+    Raises UpAlready, PortTaken, NoServer, NoAnswer.
     """
     prepare()
     if os.environ.get("PREFECT_API_URL"):
