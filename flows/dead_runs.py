@@ -40,7 +40,7 @@ RECENT = timedelta(days=30)  # a run that crashed earlier does not begin again
 A_WHILE = timedelta(minutes=5)  # after its end, a run's message and tag are repaired for this long
 # What Prefect's message begins with if a signal ended a run.
 BY_SIGNAL = ("Execution was cancelled", "Execution was aborted")
-OVERWRITTEN = "Flow run was cancelled successfully."  # Prefect's worker replaces ours with this
+OVERWRITTEN = "Flow run was cancelled successfully."  # Prefect's worker replaces our message
 CANCELLED = f"{End.INTERRUPTED}: it was cancelled while nothing of it was at work."
 GOES_ON = "Its process was gone; it goes on."
 NEVER_BEGAN = (
@@ -86,7 +86,7 @@ class Runs:
         # The run keeps its own time, so that it comes before runs that were due later.
         first = run.expected_start_time
         state: State[Any] = AwaitingRetry(message=GOES_ON, scheduled_time=first)
-        if run.state is not None and run.state.is_cancelling():  # no process is left to cancel it
+        if run.state is not None and run.state.is_cancelling():  # no process is left to end it
             state = Cancelled(message=CANCELLED)
         elif ending := end or await self._gives_up(client, run):
             state = ending.state()
@@ -107,7 +107,7 @@ class Runs:
         return Ending(_key_of(run) or run.name, End.STOPPED, GONE, typed)
 
     async def _is_at_work(self, client: PrefectClient, run: FlowRun, here: set[str]) -> bool:
-        """Whether a run's process lives, or its worker's if Pending; elsewhere the lease tells."""
+        """Whether a run's process or (elsewhere) lease is alive; for a Pending run, its worker."""
         waits, worker = run.state is not None and run.state.is_pending(), _worker_of(run)
         if str(run.id) in here or (waits and worker in here):
             return True
@@ -165,7 +165,7 @@ def stops_no_other(name: str, failed: list[Exception]) -> Iterator[None]:
 
 
 def _alive_here() -> set[str]:
-    """A set with the run ids and the names of workers of all processes on this machine."""
+    """The run ids and worker names of all processes on this machine, among other words."""
     found: set[str] = set()
     for process in psutil.process_iter():
         with suppress(psutil.Error):  # a process has ended, or is another user's

@@ -36,7 +36,7 @@ class End(StrEnum):
     ELSEWHERE = "at work elsewhere", 1  # another process sends this campaign
     ATTENTION = "needs attention", 3  # a person has to look
     APPROVAL = "waiting for approval", 3
-    STOPPED = "stopped", 1  # by a rule or an error; the same command goes on
+    STOPPED = "stopped", 1  # by a rule or an error; a later run goes on
     INTERRUPTED = "interrupted", 130  # a person or the system stopped it
     BAD_INPUT = "bad input", 2
 

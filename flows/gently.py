@@ -45,7 +45,7 @@ async def happens_within(seconds: float, event: asyncio.Event) -> bool:
 
 
 def main(words: list[str]) -> int:
-    """Run a worker. If this process is told to stop, or its parent is gone, runs end first."""
+    """Run a worker. If this process is told to stop or loses its parent, the runs end first."""
     heard: list[int] = []  # the signals that came
     for number in STOP_SIGNALS:
         signal.signal(number, lambda number, _: heard.append(number))

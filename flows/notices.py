@@ -62,7 +62,7 @@ async def tell(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> No
 
 
 async def tell_waiting(ledger: Ledger) -> bool:
-    """Send the notices that wait, in one process at a time. Returns False if any could not be."""
+    """Send the notices that wait, in one process at a time. Returns False if some may be left."""
     try:
         await asyncio.to_thread(_tell_waiting, ledger)
         return True

@@ -165,7 +165,7 @@ async def _forms(client: PrefectClient, ending: Ending) -> dict[str, str]:
 
 
 async def announce(ending: Ending, counts: Mapping[str, int]) -> None:
-    """Emit an event of how a run ended, and set its tag. If it ended well, all runs lose theirs."""
+    """Emit an event of how a run ended, and tag the run. After SOLVE other runs lose their tags."""
     of = f"campaign.{ending.key}"
     with suppress(Exception):  # if the server is away, the run's state still says how it ended
         emit_event(

@@ -38,7 +38,7 @@ SETTINGS = {
 def prefect_home() -> Path:
     """Where Prefect keeps its database: not ~/.prefect, which a newer Prefect may have changed.
 
-    Without PREFECT_HOME each ledger has its own, so no schedule made for practice sends for real.
+    Without PREFECT_HOME each ledger has its own home: no schedule for practice sends for real.
     """
     home = Path(os.environ.get("PREFECT_HOME") or _of_this_ledger()).expanduser().absolute()
     home.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -2,7 +2,7 @@
 
 A command uses the server that PREFECT_API_URL names, else the server of `campaign up` on this
 machine, else its own. Prefect reads its settings when imported, so the server is chosen before. A
-server of ours wants a login and answers no page of another origin; else strangers could run code.
+server of ours wants a login and answers no page of another origin: strangers could run code by it.
 `python -m flows.server SOCKET KIND` is the child.
 """
 
@@ -160,7 +160,7 @@ def _standing() -> str | None:
 
 async def is_away() -> bool:
     """Whether the server that Prefect uses does not answer."""
-    from prefect.client.orchestration import get_client  # noqa: PLC0415 - see above
+    from prefect.client.orchestration import get_client  # noqa: PLC0415 - after `prepare`
 
     async with get_client() as client:
         return await client.api_healthcheck() is not None

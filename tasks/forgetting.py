@@ -34,7 +34,7 @@ def folders_of(session: Session) -> list[Path]:
 def ordered(folders: Iterable[Path], email: str, *, empty: bool = False) -> list[Path]:
     """The tables of orders that name this address, even if no run has read them.
 
-    With `empty`, these orders keep only their ids, and say that the person was forgotten.
+    With `empty`, these orders keep only their ids, which stay used, and the word `forgotten`.
     Raises BadInput for a table that cannot be read.
     """
     found, nothing = [], dict.fromkeys(COLUMNS[1:], "") | {"withdrawn": "forgotten"}
@@ -49,7 +49,7 @@ def ordered(folders: Iterable[Path], email: str, *, empty: bool = False) -> list
 
 
 def remove_outputs(folder: Path, known: Sequence[Known]) -> tuple[list[Path], list[Path]]:
-    """Delete fetched copies, and our outputs in `folder` or beside definitions, with these people.
+    """Delete fetched copies, and outputs in `folder` or beside definitions, that name these people.
 
     Returns the deleted files, and files of KINDS that name these people and may be outputs that
     somebody changed. The file that a campaign reads its people from is neither.

@@ -87,7 +87,7 @@ def summary(session: Session, key: str, held: Held) -> dict[str, Any]:
 
 
 def progress(ledger: Ledger, key: str) -> dict[Op, tuple[int, int]]:
-    """How many are added, and invited, of all not withdrawn. Empty before the first run."""
+    """How many people are added, and invited, of all not withdrawn. Empty before the first run."""
     with ledger.reading() as session:
         campaign = known(session, key)
         if campaign is None:

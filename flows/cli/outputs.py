@@ -66,7 +66,7 @@ def _write_links(key: str, form: str, output: Path | None, *, force: bool) -> No
     if output is None:
         if form == "xlsx" and sys.stdout.isatty():
             raise typer.BadParameter("a workbook needs a file: -o links.xlsx", param_hint="-o")
-        content = links_as(form, found, title).removeprefix(BOM_UTF8)  # only spreadsheets want it
+        content = links_as(form, found, title).removeprefix(BOM_UTF8)  # spreadsheets want a BOM
         if form != "xlsx":
             content = printable(content.decode()).encode()
         sys.stdout.buffer.write(content)

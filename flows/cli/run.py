@@ -82,7 +82,7 @@ def run(
 
 
 def _read(places: list[Path]) -> tuple[list[CampaignFile], bool]:
-    """Read all campaigns. Raises BadInput for a mistake, except in folders with a good file."""
+    """Read campaigns. Mistakes raise BadInput, unless all places are folders and a file is good."""
     good, mistakes = read_all(places)
     if mistakes and not (good and all(place.is_dir() for place in places)):
         raise BadInput(mistakes)
@@ -99,7 +99,7 @@ def _sent(plan: Plan, ledger: Ledger, allowed: Allowed) -> Ending:
         words.aside(f'{plan.key}: the service wrote: "{wrote}"')
     words.aside(f"{plan.key}: {ending.first_line}")
     with ledger.reading() as session:
-        in_ledger = known(session, plan.key) is not None  # false if it stopped before `take_in`
+        in_ledger = known(session, plan.key) is not None  # false if the run stopped early
         needed = list(needs(session, plan.key)) if in_ledger else []
     for need in needed:
         words.aside(f"  {need.why}" + (f"\n    {need.type_this}" if need.type_this else ""))

@@ -185,7 +185,7 @@ def application(desk: Desk) -> Starlette:
 
 
 def _check(table: Path, order: dict[str, str], others: Iterable[dict[str, str]]) -> None:
-    """Raise HTTPException if the definition would refuse this order, or another is too similar."""
+    """Raise HTTPException if the definition refuses this order, or another order is too similar."""
     if (definition := who_reads(table)) is None:
         raise HTTPException(404, f"no definition here has  candidates: {{file: {table.name}}}")
     with TemporaryDirectory() as aside:

@@ -26,7 +26,7 @@ PAUSES = 10  # a run ends when the service asks for this many pauses in a row
 class How(StrEnum):
     """How a run ended before everything was done."""
 
-    STOPPED = "stopped"  # by a rule or an error; the same command goes on
+    STOPPED = "stopped"  # by a rule or an error; a later run goes on
     INTERRUPTED = "interrupted"  # by a person or the system
     HELD = "held"  # something waits for a person, or for its time
     UNSURE = "unsure"  # the project, its problem or a shared id needs a person

@@ -153,7 +153,7 @@ class Sender:
                     self.gate.end(How.STOPPED, f"{made.verdict.why} It was tried {TRIES} times")
 
     async def _not_their_fault(self, claim: Claim, made: Made, backlog: Backlog) -> Outcome:
-        """Count people who were refused alike. At IN_A_ROW of them, end the run: they wait."""
+        """Count people refused alike. At IN_A_ROW, end the run, and let these people wait."""
         outcome = made.outcome
         if outcome.ids or outcome.state is State.DONE:
             self._refused.somebody_got_through()
