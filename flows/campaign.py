@@ -129,7 +129,7 @@ async def send(
             if by_title:
                 await preflight(plan.key, ledger, settings)
                 plan = refreshed(plan, read, ledger, allowed.who)
-            if plan.holds or plan.nothing_due:  # then nothing may be sent, or nothing is left
+            if plan.holds or plan.nothing_due:  # nothing may be sent, or nothing is left
                 return ended(ledger, plan)
             if not by_title:
                 await preflight(plan.key, ledger, settings)

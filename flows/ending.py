@@ -52,7 +52,7 @@ class End(StrEnum):
 
     @property
     def needs_a_person(self) -> bool:
-        """Whether somebody has to look or decide; they are told, unless they typed the run."""
+        """Whether somebody has to look or decide, and is told so unless a person typed the run."""
         return self in (End.ATTENTION, End.APPROVAL, End.STOPPED, End.BAD_INPUT)
 
     @property
@@ -67,8 +67,8 @@ class Ending:
 
     `sentence` names nobody. `next_step` is what to do, often a command to type. `until` is when
     the campaign goes on by itself. Runs that met the same situation have the same `fingerprint`.
-    `service_words` are quoted from the service. They may name somebody, so only a terminal shows
-    them.
+    `service_words`, quoted from the service, may name somebody, so only a terminal shows these
+    words.
     """
 
     key: str

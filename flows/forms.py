@@ -1,7 +1,7 @@
 """Forms in Prefect's pages, by which a person approves or rejects a plan, or settles a doubt.
 
-They call the same functions as the commands. Prefect keeps what is typed into a form. So a person
-types a doubt's number, which the page shows, and no address; `who` and `why` are removed
+The forms call the same functions as the commands. Because Prefect keeps what is typed into a form,
+a person types a doubt's number, which the page shows, and no address; `who` and `why` are removed
 from Prefect before the ledger keeps them.
 """
 

@@ -55,7 +55,7 @@ def main(words: list[str]) -> int:
         time.sleep(0.1)
     if worker.poll() is None:
         process = psutil.Process(worker.pid)
-        process.suspend()  # so it begins no other run
+        process.suspend()  # so the worker begins no other run
         _end_runs(process)
         process.terminate()
         process.resume()

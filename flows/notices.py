@@ -33,7 +33,7 @@ for _name in ("apprise", "httpx", "websockets.client"):
 def note_situation(ending: Ending, *, typed: bool = False) -> None:
     """Write a notice of how a run ended, if that needs a person and nobody typed the run.
 
-    A run that ends well ends the campaign's situations; if they come back, they are told again.
+    After a run that ended well, a situation of the campaign that comes back is told again.
     """
     with Ledger.open(settings().database_url, migrate=typed) as ledger, ledger.writing() as session:
         if ending.kind.needs_a_person and not typed:

@@ -65,7 +65,7 @@ def campaign_page(
 
 
 def text(written: str) -> str:
-    """Escape what others wrote: it makes no tag, no link and no cell of a table."""
+    """Escape a text of others, so that the text makes no tag, no link and no cell of a table."""
     plain = escape(" ".join(printable(written).split()), quote=False)
     return re.sub(r"([\\`*_~|#\[\]])", r"\\\1", plain)
 

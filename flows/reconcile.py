@@ -1,6 +1,6 @@
 """What `campaign up` does beside Prefect's worker, every few seconds.
 
-It looks after runs (dead_runs.py), runs files that are new or changed in the folder, and sends
+This module looks after runs (dead_runs.py), runs new or changed files of the folder, and sends
 notices that could not be sent before. If nothing is new, nothing is written.
 """
 

@@ -2,7 +2,7 @@
 
 A command uses the server that PREFECT_API_URL names, else the server of `campaign up` on this
 machine, else its own. Prefect reads its settings when imported, so the server is chosen before. A
-server of ours wants a login and answers no page of another origin: strangers could run code by it.
+server of ours wants a login and answers no page of another origin, so that no stranger runs code.
 `python -m flows.server SOCKET KIND` is the child.
 """
 
@@ -46,7 +46,7 @@ class PortTaken(CampaignError):
 
 
 class Server:
-    """Prefect's server as a child process. It ends with this process, even after kill -9."""
+    """Prefect's server as a child process, which ends with this process, even after kill -9."""
 
     def __init__(self, listener: socket.socket, kind: str) -> None:
         self.address = f"http://{HOST}:{listener.getsockname()[1]}"
@@ -179,8 +179,8 @@ def _use(address: str) -> None:
 
 def main(socket_number: int, kind: str) -> None:
     """Run Prefect's server at the parent's socket until the parent ends it, or is gone."""
-    # systemd sends a signal to all processes at once. This one must outlive the runs, which tell it
-    # how they ended. So only its parent ends it, by closing its standard input.
+    # systemd signals all processes at once. This process must outlive the runs, which tell
+    # the server how they ended. So only the parent ends this process, by closing standard input.
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     listener = socket.socket(fileno=socket_number)
@@ -201,7 +201,7 @@ def main(socket_number: int, kind: str) -> None:
         while not server.started and serving.is_alive():
             time.sleep(0.02)
     if server.started:
-        with suppress(BrokenPipeError):  # its parent is gone
+        with suppress(BrokenPipeError):  # the parent is gone
             os.write(sys.stdout.fileno(), b"!")
         os.read(sys.stdin.fileno(), 1)  # returns when the parent has closed it, or is gone
     server.should_exit = True

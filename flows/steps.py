@@ -1,4 +1,4 @@
-"""The steps of a campaign as Prefect's tasks. Each calls one function of a lower floor.
+"""The steps of a campaign as Prefect's tasks. Each task calls one function of a lower floor.
 
 The names of task runs have keys and numbers, never people.
 """

@@ -144,7 +144,7 @@ def in_words(word: str) -> str:
 
 
 def needs(session: Session, key: str, held: Held | None = None) -> Iterator[Need]:
-    """What a campaign needs from a person, the most urgent first. It names people."""
+    """What a campaign needs from a person, the most urgent first. Some needs name people."""
     campaign = find(session, key)
     unsure = len(doubts(session, campaign.id))
     if unsure:
@@ -176,7 +176,7 @@ def waits(session: Session, key: str) -> list[str]:
 
 
 def left_over(session: Session, key: str) -> Iterator[Need]:
-    """What a person may want to remove at the service. It stops nothing."""
+    """What a person may want to remove at the service, though such a thing stops nothing."""
     for op, number in leftovers(session, find(session, key).id):
         what = "project" if OPERATIONS[op].own else "candidate"
         which = f" {number}" if number is not None else ""
@@ -186,7 +186,7 @@ def left_over(session: Session, key: str) -> Iterator[Need]:
 
 GONE = "gone"  # of people who left the file before an invitation; nobody has to do anything
 COUNTED = ("invited", "waiting", "sending", "unsure", "refused", "withdrawn", "held", GONE)
-FOR_A_PERSON = ("unsure", "refused", "held")  # these wait for a person
+FOR_A_PERSON = ("unsure", "refused", "held")  # people with one of these words wait for a person
 APART = (*FOR_A_PERSON, "withdrawn", GONE)  # needs a person, or is over
 _WORDS = {
     State.SENDING: "sending",

@@ -1,4 +1,4 @@
-"""The commands that look: `plan`, `status` and `history`. None asks the service."""
+"""The commands that look: `plan`, `status` and `history`, none of which asks the service."""
 
 import json
 from collections.abc import Iterator, Sequence

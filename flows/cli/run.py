@@ -60,13 +60,13 @@ def run(
         if not (yes and plans[1:]):  # with --yes, the endings of several are enough
             for line in chain.from_iterable(map(words.planned, plans, campaigns)):
                 words.aside(line)
-        del campaigns  # they take memory; each flow reads its file again
+        del campaigns  # campaigns take memory; each flow reads its file again
         asks = any(plan.sends for plan in plans) and not yes
         if asks and not words.nobody_objects("Send this?"):
             words.aside("Nothing was sent.")
             return 1
         if sys.stderr.isatty():
-            words.aside("Getting Prefect ready …")  # this takes seconds
+            words.aside("Getting Prefect ready …")  # getting ready takes seconds
         ready()
         endings = [_sent(plan, ledger, allowed) for plan in plans]
         from flows.steps import started_task_runs

@@ -1,7 +1,7 @@
 """May a request leave now? All requests of a run pass one gate.
 
 The gate waits out a pause that an answer asked for, and checks the service after an unsure answer.
-It notices when the run is told to stop, and keeps the reason why the run ends.
+The gate also notices when the run is told to stop, and keeps the reason why the run ends.
 """
 
 import asyncio

@@ -85,7 +85,7 @@ async def tried(ask: Ask, variable: str) -> Exchange:
 
 
 class _NoAnswer(Exception):
-    """No answer, or one that may be better next time. Its argument is the exchange."""
+    """No answer, or one that may be better next time. The exception's argument is the exchange."""
 
 
 def _wait(error: Exception) -> bool | float:

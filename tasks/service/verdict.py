@@ -78,7 +78,7 @@ def verdict(
     judged = _said_no(op, sent, seen, seen.status, before, now)
     if judged.state is State.UNSURE or judged.then is Then.SPLIT or len(before) < BELIEVED:
         return judged
-    # A service may do what it says it refuses. Then each repetition would send an email.
+    # A service may do what it says it refuses. Each repetition could then send one more email.
     then = _WHEN_DOUBTED.get(judged.then, judged.then)
     what = f"The same request was refused before, and again (status {seen.status})"
     return Verdict(State.UNSURE, then, f"{what}: {_maybe(op)}.", retry_after=judged.retry_after)
