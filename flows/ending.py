@@ -67,8 +67,8 @@ class Ending:
 
     `sentence` names nobody. `next_step` is what to do, often a command to type. `until` is when
     the campaign goes on by itself. Runs that met the same situation have the same `fingerprint`.
-    `service_words`, quoted from the service, may name somebody, so only a terminal shows these
-    words.
+    `service_words`, quoted from the service, may name somebody, so only the command `run` shows
+    these words.
     """
 
     key: str

@@ -30,7 +30,7 @@ candidates:                 # or  candidates: {file: export.csv}
 """
 IGNORE = "<name a column here if it decides nothing, or delete this>"
 MOST = 100  # definitions that `write_each` makes of one table
-OPTIONAL = ("stage_id", "invites.hours", "invites.pilot")  # rows of a workbook without a value
+OPTIONAL = ("stage_id", "invites.hours", "invites.pilot")  # a new workbook has their rows, empty
 
 
 def write_definition(

@@ -148,7 +148,7 @@ def listening(host: str, port: int) -> socket.socket:
 
 
 def _standing() -> str | None:
-    """The address of the server of `campaign up`; empty while it starts; None: there is none."""
+    """The address of the server of `campaign up`, empty while that starts; None: no such server."""
     with open(prefect_home() / "up", "a+", opener=open_private) as address_file:
         try:
             fcntl.flock(address_file, fcntl.LOCK_SH | fcntl.LOCK_NB)

@@ -17,7 +17,7 @@ from tasks.service.client import Service
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that was checked, whether it is well, and what to do if not."""
+    """One thing that was checked: whether it is well, and what to do otherwise."""
 
     name: str
     well: bool

@@ -107,7 +107,7 @@ def _planned(session: Session, read: CampaignFile, intake: Intake, who: str) -> 
 
 
 def _as_it_stands(session: Session, read: CampaignFile, intake: Intake) -> Plan:
-    """Read the plan off the ledger; nothing is written."""
+    """Read the plan off the ledger, and write nothing."""
     campaign = session.get_one(Campaign, intake.campaign_id)
     held = holds(session, campaign)
     by_id = {row.person_id: row.email1 for row in rows(session, campaign.id, held)}

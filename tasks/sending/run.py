@@ -110,7 +110,7 @@ class CampaignRun:
             if not steps and hold is not None:
                 self.gate.waits_for(hold)
                 self.gate.raise_its_ending()
-            if not steps or tuple(steps) == before:  # all are invited, or nothing changed
+            if not steps or tuple(steps) == before:  # nobody is left, or nothing was sent
                 return
             yield Batch(number, tuple(steps))
             before = tuple(steps)

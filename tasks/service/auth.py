@@ -104,7 +104,7 @@ def _token(seen: Exchange) -> tuple[str, float]:
     answer = parsed(seen.body) if seen.status is not None and seen.status < 300 else None
     answer = answer if isinstance(answer, dict) else {}
     value = answer.get("access_token")
-    # A header can only carry printable ASCII without spaces.
+    # A token in a header can have only printable ASCII without spaces.
     if not isinstance(value, str) or not value or not all("!" <= c <= "~" for c in value):
         raise CredentialsRefused(why=f"status {seen.status}, without an access token")
     told = str(answer.get("expires_in"))
