@@ -40,7 +40,7 @@ RECENT = timedelta(days=30)  # a run that crashed earlier does not begin again
 A_WHILE = timedelta(minutes=5)  # after its end, a run's message and tag are repaired for this long
 # What Prefect's message begins with if a signal ended a run.
 BY_SIGNAL = ("Execution was cancelled", "Execution was aborted")
-OVERWRITTEN = "Flow run was cancelled successfully."  # Prefect's worker replaces our message
+OVERWRITTEN = "Flow run was cancelled successfully."  # Prefect's worker puts this over our message
 CANCELLED = f"{End.INTERRUPTED}: it was cancelled while nothing of it was at work."
 GOES_ON = "Its process was gone; it goes on."
 NEVER_BEGAN = (
@@ -107,7 +107,7 @@ class Runs:
         return Ending(_key_of(run) or run.name, End.STOPPED, GONE, typed)
 
     async def _is_at_work(self, client: PrefectClient, run: FlowRun, here: set[str]) -> bool:
-        """Whether a run's process or (elsewhere) lease is alive; for a Pending run, its worker."""
+        """Whether a run's process lives, on another machine its lease; if Pending, its worker."""
         waits, worker = run.state is not None and run.state.is_pending(), _worker_of(run)
         if str(run.id) in here or (waits and worker in here):
             return True
