@@ -35,7 +35,7 @@ from tasks.sending.gate import EndedEarly
 from tasks.sending.run import sending
 from tasks.sources.reading import fetch_campaign
 
-typed_endings: list[Ending] = []  # for the command `run`: Prefect may not keep all of an Ending
+typed_endings: list[Ending] = []  # for the command `run`; Prefect must not keep `service_words`
 LOOKS_AGAIN = 1.0  # seconds between two tries to take a lease that another process holds
 A_WHILE = timedelta(minutes=1)  # the wait of a run that found another process at work
 # Seconds that a run waits for another order, and after which it ends though orders still come.
@@ -77,12 +77,12 @@ async def run_campaign(
     if is_typed():
         typed_endings.append(ending)
         return ending.state()
-    if ending.kind is End.INTERRUPTED:  # the run keeps its place before later ones
+    if ending.kind is End.INTERRUPTED:  # with its own time, the run comes before later runs
         await go_on_later(str(ending), flow_run.scheduled_start_time)
     if ending.kind is End.ELSEWHERE:
         await go_on_later(str(ending), now() + A_WHILE)
     if ending.until is not None:
-        await begin_another(ending.until)  # this run ends, and shows why
+        await begin_another(ending.until)  # this run ends, and its state says what is waited for
     return ending.state()
 
 
@@ -91,7 +91,7 @@ async def send_what_comes(
 ) -> Ending:
     """Send a file, and again while orders come in: a new run for them would take much longer.
 
-    It ends after STAYS seconds, so that other campaigns have their turn. Raises CampaignError.
+    Orders after STAYS seconds wait for a new run, behind other campaigns. Raises CampaignError.
     """
     ends = time.monotonic() + STAYS
     while True:
@@ -104,7 +104,7 @@ async def send_what_comes(
 
 
 def _ordered(file: Path) -> int | None:
-    """When a definition's file of orders last changed, in nanoseconds; None: it reads no orders."""
+    """When a definition's file of orders last changed, in nanoseconds; None: there is no file."""
     table = named_table(file)
     if table is not None and table.name.endswith(ORDERS):
         with suppress(OSError):
@@ -129,7 +129,7 @@ async def send(
             if by_title:
                 await preflight(plan.key, ledger, settings)
                 plan = refreshed(plan, read, ledger, allowed.who)
-            if plan.holds or plan.nothing_due:  # so no request is made
+            if plan.holds or plan.nothing_due:  # nothing may be sent, or nothing is left
                 return ended(ledger, plan)
             if not by_title:
                 await preflight(plan.key, ledger, settings)
@@ -139,7 +139,7 @@ async def send(
                     await attach_problem(run)
                     for batch in run.to_add():
                         await add_batch(run, batch)
-                    for batch in run.to_invite():  # pilot, waves, hours, rate
+                    for batch in run.to_invite():  # the pilot, then wave after wave
                         await invite_batch(run, batch)
                     run.gate.raise_its_ending()
             except EndedEarly as early:
@@ -151,7 +151,7 @@ async def send(
 
 @asynccontextmanager
 async def holding_lease(ledger: Ledger, key: str, stop: asyncio.Event) -> AsyncIterator[Lease]:
-    """Hold a campaign's lease. If it is taken, a typed run waits; other runs raise AtWork."""
+    """Hold a campaign's lease. A typed run waits for it; stopped and other runs raise AtWork."""
     ours, waits = None, False
     with ExitStack() as stack:
         while ours is None:

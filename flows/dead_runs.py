@@ -34,13 +34,13 @@ from flows.page import SOLVE, announce, tag
 from flows.this_run import CAMPAIGN, named
 
 QUIET = 45.0  # seconds after which a run without a lease, or without its worker, counts as dead
-TRIES = 6  # times that a run begins again, if none of them sends anything
-OUR_WORKERS = f"{socket.gethostname()} "  # our workers' names begin with it
+TRIES = 6  # times that a run begins again without sending anything
+OUR_WORKERS = f"{socket.gethostname()} "  # the names of our workers begin with this text
 RECENT = timedelta(days=30)  # a run that crashed earlier does not begin again
 A_WHILE = timedelta(minutes=5)  # after its end, a run's message and tag are repaired for this long
 # What Prefect's message begins with if a signal ended a run.
 BY_SIGNAL = ("Execution was cancelled", "Execution was aborted")
-OVERWRITTEN = "Flow run was cancelled successfully."  # what Prefect's worker writes over ours
+OVERWRITTEN = "Flow run was cancelled successfully."  # Prefect's worker puts this over our message
 CANCELLED = f"{End.INTERRUPTED}: it was cancelled while nothing of it was at work."
 GOES_ON = "Its process was gone; it goes on."
 NEVER_BEGAN = (
@@ -51,7 +51,7 @@ GONE = "its process died again and again. What it sent is recorded."
 
 
 class Runs:
-    """Has each run of a campaign begin again, as the same run, once its process is gone."""
+    """Has each run of a worker begin again, as the same run, once the run's process is gone."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
@@ -59,7 +59,7 @@ class Runs:
 
     async def go_on(self, client: PrefectClient) -> None:
         """Have each run that is dead begin again, or say why it does not."""
-        since, self._gone_since = self._gone_since, {}  # if this look fails, all wait anew
+        since, self._gone_since = self._gone_since, {}  # if this look fails, all runs wait anew
         here, looked = await asyncio.to_thread(_alive_here), time.monotonic()
         at_work = await _read(client, "PENDING", "RUNNING", "CANCELLING")
         # Selected by the time of the crash: a run may have been created weeks before.
@@ -69,7 +69,7 @@ class Runs:
             with stops_no_other(run.name, failed):
                 if run.state is None or run.deployment_id is None:  # a person typed it
                     continue
-                if run.state.is_crashed():  # its worker saw it die
+                if run.state.is_crashed():  # the run's worker saw it die
                     await self._revive(client, run, await _never_began(client, run))
                 elif not await self._is_at_work(client, run, here):
                     which = run.id, run.state.id
@@ -86,12 +86,12 @@ class Runs:
         # The run keeps its own time, so that it comes before runs that were due later.
         first = run.expected_start_time
         state: State[Any] = AwaitingRetry(message=GOES_ON, scheduled_time=first)
-        if run.state is not None and run.state.is_cancelling():  # its worker is gone, too
+        if run.state is not None and run.state.is_cancelling():  # no process is left to end it
             state = Cancelled(message=CANCELLED)
         elif ending := end or await self._gives_up(client, run):
             state = ending.state()
             note_situation(ending)
-            await announce(ending, {})  # an event; `repair_endings` sets the tag
+            await announce(ending, {})  # emits an event; `repair_endings` sets the run's tag
         await client.set_flow_run_state(run.id, state, force=True)
 
     async def _gives_up(self, client: PrefectClient, run: FlowRun) -> Ending | None:
@@ -107,7 +107,7 @@ class Runs:
         return Ending(_key_of(run) or run.name, End.STOPPED, GONE, typed)
 
     async def _is_at_work(self, client: PrefectClient, run: FlowRun, here: set[str]) -> bool:
-        """Whether the process of a run is alive; for a Pending run, whether its worker is."""
+        """Whether a run's process lives, on another machine its lease; if Pending, its worker."""
         waits, worker = run.state is not None and run.state.is_pending(), _worker_of(run)
         if str(run.id) in here or (waits and worker in here):
             return True
@@ -156,7 +156,7 @@ async def repair_endings(client: PrefectClient) -> None:
 
 @contextmanager
 def stops_no_other(name: str, failed: list[Exception]) -> Iterator[None]:
-    """Collect an error, with this name as its note, so that the others have their turn."""
+    """Collect an error, with this name as its note, so that other runs or files have their turn."""
     try:
         yield
     except Exception as error:  # noqa: BLE001 - whatever it is
@@ -165,10 +165,10 @@ def stops_no_other(name: str, failed: list[Exception]) -> Iterator[None]:
 
 
 def _alive_here() -> set[str]:
-    """The ids of runs and the names of workers whose processes live on this machine."""
+    """The run ids and worker names of all processes on this machine, among other words."""
     found: set[str] = set()
     for process in psutil.process_iter():
-        with suppress(psutil.Error):  # one has ended, or is another user's
+        with suppress(psutil.Error):  # a process has ended, or is another user's
             found |= {process.environ().get("PREFECT__FLOW_RUN_ID", ""), *process.cmdline()}
     return found - {""}
 
@@ -191,7 +191,7 @@ def _key_of(run: FlowRun) -> str | None:
 
 
 async def _never_began(client: PrefectClient, run: FlowRun) -> Ending | None:
-    """The ending of a run whose code never began, because of an error in its log; else None."""
+    """The ending of a run whose code never began and whose log has an error; else None."""
     by_signal = run.state is not None and (run.state.message or "").startswith(BY_SIGNAL)
     if run.run_count or by_signal:
         return None
@@ -203,7 +203,7 @@ async def _never_began(client: PrefectClient, run: FlowRun) -> Ending | None:
 async def _read(
     client: PrefectClient, *states: str, within: timedelta | None = None, forms: bool = False
 ) -> list[FlowRun]:
-    """Runs in these states, the first due first; `within`: only if they ended so recently."""
+    """Runs in these states by due time, with `forms` also of forms; `within`: ended so recently."""
     wanted: dict[str, Any] = {"state": {"type": {"any_": states}}}
     if within is not None:
         wanted["end_time"] = {"after_": datetime.now(UTC) - within}

@@ -1,9 +1,9 @@
 """Prefect's deployments: one for each campaign of a folder, one for any file, and the forms.
 
-What a person changed in Prefect's pages is kept: nothing here pauses or resumes a deployment, and
-its schedule changes only when the schedule in its definition does. `campaign up` deploys with this
-module. For `prefect deploy --all`, prefect.yaml describes `any`, `approve` and `settle` in the same
-way; a test compares the two.
+A deployment that a person paused or resumed stays so. Its schedule changes only when the schedule
+in its definition does, or the definition is gone; what is in RENEWED is renewed. `campaign up` uses
+this module. For `prefect deploy --all`, prefect.yaml describes `any`, `approve` and `settle` in the
+same way; a test compares the two.
 """
 
 from collections.abc import Mapping
@@ -40,7 +40,7 @@ POOL = "campaigns"
 SLUG = "definition"  # the slug of the definition's schedule; a person may add other schedules
 # Runs get no pipe to their worker. With one, printing fails in a run whose worker was killed.
 JOB = {"stream_output": False}
-# One run of a campaign at a time; the others wait.
+# One run of a campaign at a time; the campaign's other runs wait.
 ALONE = ConcurrencyLimitConfig(limit=1, collision_strategy=ConcurrencyLimitStrategy.ENQUEUE)
 RENEWED = (
     *("entrypoint", "parameters", "tags", "job_variables", "description", "version"),

@@ -36,7 +36,7 @@ class End(StrEnum):
     ELSEWHERE = "at work elsewhere", 1  # another process sends this campaign
     ATTENTION = "needs attention", 3  # a person has to look
     APPROVAL = "waiting for approval", 3
-    STOPPED = "stopped", 1  # by a rule; the same command goes on
+    STOPPED = "stopped", 1  # by a rule or an error; a later run goes on
     INTERRUPTED = "interrupted", 130  # a person or the system stopped it
     BAD_INPUT = "bad input", 2
 
@@ -52,7 +52,7 @@ class End(StrEnum):
 
     @property
     def needs_a_person(self) -> bool:
-        """Whether somebody has to look or decide; they are told, unless they typed the run."""
+        """Whether somebody has to look or decide, and is told so unless a person typed the run."""
         return self in (End.ATTENTION, End.APPROVAL, End.STOPPED, End.BAD_INPUT)
 
     @property
@@ -67,8 +67,8 @@ class Ending:
 
     `sentence` names nobody. `next_step` is what to do, often a command to type. `until` is when
     the campaign goes on by itself. Runs that met the same situation have the same `fingerprint`.
-    `service_words` are quoted from the service. They may name somebody, so only a terminal shows
-    them.
+    `service_words`, quoted from the service, may name somebody, so only the command `run` shows
+    these words.
     """
 
     key: str
@@ -174,8 +174,8 @@ def _needed(
     unsure: list[str],
     waits: Hold | None,
 ) -> Ending:
-    """The ending if everything that may be sent was sent, and a person has to look at somebody."""
-    known = needed[0].kind in far  # people are counted there, the project is not
+    """The ending if all that may be sent was sent, and a person has to look at something."""
+    known = needed[0].kind in far  # true of people, whom `so_far` counts by kind
     sentence = f"{far}." if known else f"{far}, {needed[0].kind}."
     if waits is not None:
         sentence += f" The others wait: {waits.why}."

@@ -1,7 +1,7 @@
 """Forms in Prefect's pages, by which a person approves or rejects a plan, or settles a doubt.
 
-They call the same functions as the commands. Prefect keeps what is typed into a form. So a person
-types a doubt's number, which the page shows, and no address; `who` and `why` are removed
+The forms call the same functions as the commands. Because Prefect keeps what is typed into a form,
+a person types a doubt's number, which the page shows, and no address; `who` and `why` are removed
 from Prefect before the ledger keeps them.
 """
 
@@ -101,7 +101,7 @@ async def settle_campaign(
 async def _decided(
     key: str, decide: Callable[[Session, Campaign], str], *, run: bool = True
 ) -> State[Any]:
-    """Record a decision in the ledger, begin the run that may now send, and renew the page."""
+    """Record a decision in the ledger, with `run` begin a run that sends, and renew the page."""
     try:
         await _take_out_who_and_why()
         with scrubbed(), deciding(key) as (session, campaign):

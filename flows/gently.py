@@ -45,7 +45,7 @@ async def happens_within(seconds: float, event: asyncio.Event) -> bool:
 
 
 def main(words: list[str]) -> int:
-    """Run a worker until it ends. If this process is told to stop, its runs end first."""
+    """Run a worker. If this process is told to stop or loses its parent, the runs end first."""
     heard: list[int] = []  # the signals that came
     for number in STOP_SIGNALS:
         signal.signal(number, lambda number, _: heard.append(number))
@@ -55,7 +55,7 @@ def main(words: list[str]) -> int:
         time.sleep(0.1)
     if worker.poll() is None:
         process = psutil.Process(worker.pid)
-        process.suspend()  # so it begins no other run
+        process.suspend()  # so the worker begins no other run
         _end_runs(process)
         process.terminate()
         process.resume()
@@ -63,7 +63,7 @@ def main(words: list[str]) -> int:
 
 
 def _end_runs(worker: psutil.Process) -> None:
-    """Tell the runs of a worker to stop, and wait for them."""
+    """Tell the runs of a worker to stop, and wait at most PATIENCE seconds for their ends."""
     runs = []
     for process in worker.children(recursive=True):
         with suppress(psutil.Error):  # a process has just ended

@@ -30,7 +30,7 @@ candidates:                 # or  candidates: {file: export.csv}
 """
 IGNORE = "<name a column here if it decides nothing, or delete this>"
 MOST = 100  # definitions that `write_each` makes of one table
-OPTIONAL = ("stage_id", "invites.hours", "invites.pilot")  # rows of a workbook without a value
+OPTIONAL = ("stage_id", "invites.hours", "invites.pilot")  # a new workbook has their rows, empty
 
 
 def write_definition(
@@ -41,10 +41,10 @@ def write_definition(
     *,
     force: bool = False,
 ) -> None:
-    """Write a definition, `.yaml` or `.xlsx`. With an `export`, it reads its people from there.
+    """Write a definition: a `.yaml` reads people from the `export`, a `.xlsx` has a copy of them.
 
-    The key comes from the file's name. Raises BadInput if the export cannot be read or another
-    definition reads it, NotOurs if the file exists.
+    The key comes from the file's name. Raises BadInput and CannotWrite. Without `force` also raises
+    NotOurs, and BadInput if another definition reads the export.
     """
     suffix = path.suffix.lower()
     if suffix not in {*YAML, ".xlsx"}:
@@ -55,7 +55,7 @@ def write_definition(
         _refuse_second(export, table, path.parent, force=force)
     text = _text(path, table, {})
     if suffix == ".xlsx":
-        if table and table.grid.mistakes:  # the copy would not show them
+        if table and table.grid.mistakes:  # the copy would not show these mistakes
             raise BadInput(table.grid.mistakes)
         _workbook(read_yaml(text.encode(), path).fields, table).save(book := BytesIO())
         replace_file(path, book.getvalue())
@@ -74,7 +74,7 @@ def write_each(
 ) -> list[Path]:
     """Write a definition for each value of a column. Each invites the people with its value.
 
-    Raises what `write_definition` raises, before anything is written.
+    Raises what `write_definition` raises, all but CannotWrite before anything is written.
     """
     table = _read(export, sheet, folder, encoding)
     title, values = values_of(table, column)
@@ -109,7 +109,7 @@ def _check(path: Path, folder: Path | None = None, *, force: bool) -> None:
 
 
 def _refuse_second(export: Path, table: Table, folder: Path, *, force: bool) -> None:
-    """Raise BadInput if another definition reads this table."""
+    """Raise BadInput if another definition reads this table, except with `force`."""
     if not force and (reader := who_reads(export, folder, sheet=table.grid.sheet)):
         why = f"{reader} already reads this table; a second one would invite everybody again"
         refusal = BadInput.at(Place(export), f"{why}; to write it all the same, add --force")
@@ -219,7 +219,7 @@ def _write(sheet: Any, row: int, cells: Iterable[str]) -> None:
     for column, text in enumerate(cells, start=1):
         if text:
             cell = sheet.cell(row, column, text)
-            # Kept as text, even if it begins with =; no program makes a number or a date of it.
+            # The cell is a text, even if it begins with =; no program makes a number of it.
             cell.data_type, cell.number_format = "s", "@"
 
 

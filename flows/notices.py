@@ -33,7 +33,7 @@ for _name in ("apprise", "httpx", "websockets.client"):
 def note_situation(ending: Ending, *, typed: bool = False) -> None:
     """Write a notice of how a run ended, if that needs a person and nobody typed the run.
 
-    A run that ends well ends the campaign's situations; if they come back, they are told again.
+    After a run that ended well, a situation of the campaign that comes back is told again.
     """
     with Ledger.open(settings().database_url, migrate=typed) as ledger, ledger.writing() as session:
         if ending.kind.needs_a_person and not typed:
@@ -62,7 +62,7 @@ async def tell(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> No
 
 
 async def tell_waiting(ledger: Ledger) -> bool:
-    """Send the notices that wait, in one process at a time. Returns whether all were sent."""
+    """Send the notices that wait, in one process at a time. Returns False if some may be left."""
     try:
         await asyncio.to_thread(_tell_waiting, ledger)
         return True

@@ -65,7 +65,7 @@ def campaign_page(
 
 
 def text(written: str) -> str:
-    """Escape what others wrote: it makes no tag, no link and no cell of a table."""
+    """Escape a text of others, so that the text makes no tag, no link and no cell of a table."""
     plain = escape(" ".join(printable(written).split()), quote=False)
     return re.sub(r"([\\`*_~|#\[\]])", r"\\\1", plain)
 
@@ -159,15 +159,15 @@ async def _forms(client: PrefectClient, ending: Ending) -> dict[str, str]:
     for name, parameters in filled_in.items():
         with suppress(ObjectNotFound):
             form = await client.read_deployment_by_name(f"{name}/{name}")
-            query = quote(quote(json.dumps(parameters)))  # Prefect's pages read it twice
+            query = quote(quote(json.dumps(parameters)))  # Prefect's pages decode it twice
             found[name] = f"/deployments/deployment/{form.id}/run?parameters={query}"
     return found
 
 
 async def announce(ending: Ending, counts: Mapping[str, int]) -> None:
-    """Emit an event of how a run ended, and set its tag. Runs that it solved lose their tags."""
+    """Emit an event of how a run ended, and tag the run. After SOLVE other runs lose their tags."""
     of = f"campaign.{ending.key}"
-    with suppress(Exception):  # if the server is away, the state of the run says it later
+    with suppress(Exception):  # if the server is away, the run's state still says how it ended
         emit_event(
             f"campaign.{ending.kind.replace(' ', '-')}",
             {"prefect.resource.id": of, "prefect.resource.name": ending.key},

@@ -1,4 +1,4 @@
-"""Prefect's home (the folder of its database) and Prefect's settings, read when it is imported.
+"""Prefect's home (the folder of its database) and its settings, which Prefect reads when imported.
 
 Prefect looks for settings in the working folder as well: .env, prefect.toml, pyproject.toml. So we
 import Prefect and start its processes in its home, not where somebody types a command.
@@ -20,7 +20,7 @@ SETTINGS = {
     "DO_NOT_TRACK": "1",
     "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
     "PREFECT_SERVER_SERVICES_DB_VACUUM_ENABLED": "events,flow_runs",  # kept for 7 and 90 days
-    "PREFECT_SERVER_SERVICES_SCHEDULER_MIN_SCHEDULED_TIME": "PT10M",  # few runs ahead
+    "PREFECT_SERVER_SERVICES_SCHEDULER_MIN_SCHEDULED_TIME": "PT10M",  # few runs are planned ahead
     # A run that waits for another run of its campaign begins soon after that run has ended.
     "PREFECT_SERVER_DEPLOYMENTS_CONCURRENCY_SLOT_WAIT_SECONDS": "10",
     "PREFECT_SERVER_UI_SHOW_PROMOTIONAL_CONTENT": "false",
@@ -38,7 +38,7 @@ SETTINGS = {
 def prefect_home() -> Path:
     """Where Prefect keeps its database: not ~/.prefect, which a newer Prefect may have changed.
 
-    Each ledger has its own home, so a schedule made for practice never sends to the real service.
+    Without PREFECT_HOME each ledger has its own home: no schedule for practice sends for real.
     """
     home = Path(os.environ.get("PREFECT_HOME") or _of_this_ledger()).expanduser().absolute()
     home.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -83,7 +83,7 @@ def import_prefect() -> None:
     try:
         import prefect.main  # noqa: F401, PLC0415
     finally:
-        with suppress(PermissionError):  # after sudo -u, the user may not enter it
+        with suppress(PermissionError):  # after sudo -u, the user may not enter that folder
             os.chdir(typed_in)
 
 

@@ -1,7 +1,7 @@
 """What `campaign up` does beside Prefect's worker, every few seconds.
 
-It looks after runs (dead_runs.py), runs files that are new or changed in the folder, and sends
-notices that could not be sent before. An idle installation writes nothing.
+This module looks after runs (dead_runs.py), runs new or changed files of the folder, and sends
+notices that could not be sent before. If nothing is new, nothing is written.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ async def reconcile(ledger: Ledger, folder: Path, say: Callable[[str], None]) ->
     """Look after runs, the folder and notices, until cancelled."""
     runs, watched = Runs(ledger), Watched(folder, ledger, say)
     complaint, tells_at = "", 0.0
-    async with get_client() as client:  # one for all looks: each client writes a CSRF token
+    async with get_client() as client:  # one client for all looks: each writes a CSRF token
         while True:
             stumbled = ""
             for look in (*JOBS, runs.go_on, watched.run_what_is_new):
@@ -52,11 +52,11 @@ async def reconcile(ledger: Ledger, folder: Path, say: Callable[[str], None]) ->
 
 
 class Watched:
-    """The watched folder. Definitions are deployed; new ones without a schedule are run."""
+    """The watched folder. Definitions are deployed; without a schedule, new content is run."""
 
     def __init__(self, folder: Path, ledger: Ledger, say: Callable[[str], None]) -> None:
         self._folder, self._ledger, self._say = folder.resolve(), ledger, say
-        self._tables: set[Path] = set()  # those that definitions read, in any folder
+        self._tables: set[Path] = set()  # the tables that definitions read, in any folder
         self._seen: Stats = {}
         self._read: Stats | None = None
 
@@ -85,11 +85,11 @@ class Watched:
         self._read = self._seen
 
     async def _run_if_new(self, client: PrefectClient, file: Path) -> str | None:
-        """Deploy a definition. Run it if it is new and has no schedule. Returns its key, if any."""
+        """Deploy a definition; if it has no schedule, run new content. Returns its key, or None."""
         key, scheduled = None, False
         try:
             campaign = await asyncio.to_thread(read_campaign, file)
-        except Exception as error:  # noqa: BLE001 - its run says so; other files go on
+        except Exception as error:  # noqa: BLE001 - the file's run says why; other files go on
             trace = _trace([*map(str, error.mistakes)] if isinstance(error, BadInput) else [error])
             with suppress(Exception):
                 key = key_of(file)
@@ -101,7 +101,7 @@ class Watched:
             seen = session.get(SeenFile, str(file))
         if seen is not None and seen.trace == trace:
             return key
-        # If its deployment is paused, it is run when the folder changes after the pause.
+        # A definition whose deployment is paused is run when the folder changes after the pause.
         if scheduled or await run_now(client, file, key):
             with self._ledger.writing() as session:
                 session.merge(SeenFile(path=str(file), trace=trace, at=now()))

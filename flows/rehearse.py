@@ -1,7 +1,7 @@
 """`run --rehearse`: send a campaign to a sandbox, with a ledger of its own.
 
-Its people get invented addresses, and nothing waits: there is no approval, no pilot, no hours.
-It makes the same calls as the flow, without Prefect.
+The people get invented addresses, and nothing waits: there is no approval, no pilot, no hours.
+The rehearsal makes the same calls as the flow, without Prefect.
 """
 
 import asyncio

@@ -2,7 +2,7 @@
 
 A command uses the server that PREFECT_API_URL names, else the server of `campaign up` on this
 machine, else its own. Prefect reads its settings when imported, so the server is chosen before. A
-server of ours wants a login and answers no page of another origin; else strangers could run code.
+server of ours wants a login and answers no page of another origin, so that no stranger runs code.
 `python -m flows.server SOCKET KIND` is the child.
 """
 
@@ -46,7 +46,7 @@ class PortTaken(CampaignError):
 
 
 class Server:
-    """Prefect's server as a child process. It ends with this process, even after kill -9."""
+    """Prefect's server as a child process, which ends with this process, even after kill -9."""
 
     def __init__(self, listener: socket.socket, kind: str) -> None:
         self.address = f"http://{HOST}:{listener.getsockname()[1]}"
@@ -66,7 +66,7 @@ class Server:
                 stderr=log,
                 cwd=prefect_home(),
                 pass_fds=[number],
-                start_new_session=True,  # Ctrl-C does not reach it: it outlives the runs
+                start_new_session=True,  # Ctrl-C does not reach the server, which outlives the runs
                 env=os.environ
                 | {
                     "PREFECT_SERVER_API_AUTH_STRING": login(),
@@ -75,7 +75,7 @@ class Server:
             )
 
     def wait(self) -> None:
-        """Wait until it answers. Raises NoServer."""
+        """Wait until the server answers. Raises NoServer."""
         ready = self._process.stdout
         if not (ready and select.select([ready], [], [], STARTS_WITHIN)[0] and ready.read(1)):
             raise NoServer(log=prefect_home() / "server.log")
@@ -88,7 +88,7 @@ class Server:
         os.environ.pop("PREFECT_API_URL", None)
         if self._answers or self._process.stdin is None:
             self._process.communicate()
-        else:  # it is still starting, and ends by itself after that
+        else:  # a server that is still starting ends by itself once it has started
             self._process.stdin.close()
 
 
@@ -119,7 +119,7 @@ def prefect_server() -> Iterator[Callable[[], None]]:
 def standing_server(port: int) -> Iterator[Server | None]:
     """Start the server of `campaign up`. Yields None if PREFECT_API_URL names a server to use.
 
-    Raises UpAlready, PortTaken, NoServer.
+    Raises UpAlready, PortTaken, NoServer, NoAnswer.
     """
     prepare()
     if os.environ.get("PREFECT_API_URL"):
@@ -148,7 +148,7 @@ def listening(host: str, port: int) -> socket.socket:
 
 
 def _standing() -> str | None:
-    """The address of the server of `campaign up`; empty while it starts; None: there is none."""
+    """The address of the server of `campaign up`, empty while that starts; None: no such server."""
     with open(prefect_home() / "up", "a+", opener=open_private) as address_file:
         try:
             fcntl.flock(address_file, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -160,7 +160,7 @@ def _standing() -> str | None:
 
 async def is_away() -> bool:
     """Whether the server that Prefect uses does not answer."""
-    from prefect.client.orchestration import get_client  # noqa: PLC0415 - see above
+    from prefect.client.orchestration import get_client  # noqa: PLC0415 - after `prepare`
 
     async with get_client() as client:
         return await client.api_healthcheck() is not None
@@ -179,8 +179,8 @@ def _use(address: str) -> None:
 
 def main(socket_number: int, kind: str) -> None:
     """Run Prefect's server at the parent's socket until the parent ends it, or is gone."""
-    # systemd sends a signal to all processes at once. This one must outlive the runs, which tell it
-    # how they ended. So only its parent ends it, by closing its standard input.
+    # systemd signals all processes at once. This process must outlive the runs, which tell
+    # the server how they ended. So only the parent ends this process, by closing standard input.
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     listener = socket.socket(fileno=socket_number)
@@ -201,7 +201,7 @@ def main(socket_number: int, kind: str) -> None:
         while not server.started and serving.is_alive():
             time.sleep(0.02)
     if server.started:
-        with suppress(BrokenPipeError):  # its parent is gone
+        with suppress(BrokenPipeError):  # the parent is gone
             os.write(sys.stdout.fileno(), b"!")
         os.read(sys.stdin.fileno(), 1)  # returns when the parent has closed it, or is gone
     server.should_exit = True

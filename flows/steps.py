@@ -1,4 +1,4 @@
-"""The steps of a campaign as Prefect's tasks. Each calls one function of a lower floor.
+"""The steps of a campaign as Prefect's tasks. Each task calls one function of a lower floor.
 
 The names of task runs have keys and numbers, never people.
 """
@@ -18,9 +18,9 @@ from tasks.preflight import ask_service
 from tasks.sending.gate import EndedEarly, How
 from tasks.sending.run import Batch, CampaignRun
 
-# Said here, because settings can change Prefect's defaults. A retry has nothing to do, because
-# what is unsure is never claimed again. A cache would leave out a step. The kept result of a failed
-# task would be its exception, which may name a candidate.
+# Set here, because settings can change Prefect's defaults. A retry would send nothing, because the
+# gate of a run that has ended stays closed. A cache would leave out a step. The kept result of a
+# failed task would be its exception, which may name a candidate.
 ONCE: dict[str, Any] = {"retries": 0, "cache_policy": NO_CACHE, "persist_result": False}
 
 

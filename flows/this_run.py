@@ -34,10 +34,10 @@ RECORDS_WITHIN = 30.0  # seconds in which Prefect's server has to record the tas
 
 
 async def run_now(client: PrefectClient, file: Path, key: str | None) -> bool:
-    """Have a run of a file begin, by its campaign's deployment. Returns whether one will begin.
+    """Have a run of a file begin, by its campaign's deployment or `any`. Returns whether one will.
 
-    None begins while a person has paused the campaign's deployment in Prefect. If several runs wait
-    that would do the same, `tidy` keeps the first.
+    No run begins while a person has paused this deployment in Prefect. If several runs wait that
+    would do the same, `tidy` in dead_runs.py keeps the first.
     """
     own = await deployment_named(client, f"{CAMPAIGN}/{key}") if key else None
     deployment = own or await client.read_deployment_by_name(f"{CAMPAIGN}/any")
@@ -61,7 +61,7 @@ async def deployment_named(client: PrefectClient, name: str) -> DeploymentRespon
 
 
 def is_typed() -> bool:
-    """Whether a person typed this run, and reads at a terminal how it ends."""
+    """Whether a command makes this run, and no worker of Prefect."""
     return _deployment() is None
 
 
@@ -69,8 +69,8 @@ def is_typed() -> bool:
 async def stopping_gently() -> AsyncIterator[asyncio.Event]:
     """Give an event that is set once this run is to stop, by a signal or by a person in Prefect.
 
-    Until the block ends, Prefect cannot cancel the run. It would if the run could not renew its
-    concurrency slot; but the ledger's lease alone decides who may send.
+    Prefect cancels a run that cannot renew its concurrency slot, but not before the block ends: the
+    ledger's lease alone decides who may send.
     """
     with CancelScope(shield=True):
         async with stop_on_signal() as stop:
@@ -131,7 +131,7 @@ async def _after_this(client: PrefectClient, message: str) -> State[Any] | None:
 async def begin_another(moment: datetime) -> None:
     """Have a run of the same file begin at a moment. However many runs ask, only one begins.
 
-    If Prefect does not answer, this run looks as if its process had died, and begins again.
+    If Prefect does not answer, this run looks dead to `campaign up`, which begins the run again.
     """
     asked = flow_run.parameters
     once = f"{asked['file']} {moment}"
@@ -158,7 +158,7 @@ def _deployment() -> UUID | None:
 
 
 async def everything_recorded(tasks: Sequence[str]) -> None:
-    """Wait until Prefect's server, which may end next, has recorded these task runs."""
+    """Wait, at most RECORDS_WITHIN seconds, until Prefect's server has recorded these task runs."""
     left = list(tasks)
     ends = time.monotonic() + RECORDS_WITHIN
     with suppress(Exception):  # the ledger has what was sent, even if Prefect has not

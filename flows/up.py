@@ -59,7 +59,7 @@ async def serve(
 
 
 def _worker() -> "subprocess.Popen[bytes]":
-    """Start the worker. It logs into a file, and Ctrl-C reaches only this process."""
+    """Start the worker, which logs into a file. Ctrl-C reaches this process, not the worker."""
     with open(prefect_home() / "worker.log", "ab", opener=open_private) as log:
         return subprocess.Popen(  # noqa: S603 - our own module
             (*WORKER, OUR_WORKERS + uuid4().hex[:8]),

@@ -17,7 +17,7 @@ from tasks.service.client import Service
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that was checked, whether it is well, and what to do if not."""
+    """One thing that was checked: whether it is well, and what to do otherwise."""
 
     name: str
     well: bool
@@ -32,7 +32,7 @@ class Check:
 
 
 async def examine(*, ask_the_service: bool = True) -> list[Check]:
-    """Check settings, folders, ledger and service. Only an older ledger is changed: migrated."""
+    """Check settings, folders, ledger and, if asked, the service. Migrates an older ledger."""
     try:
         read = settings()
     except CampaignError as error:
@@ -85,7 +85,7 @@ def _ledger(read: Settings) -> Iterator[Check]:
 
 
 def _kept_since(session: Session, moment: datetime) -> list[str]:
-    """The campaigns that have people, but no run and no decision since this moment."""
+    """The campaigns from before this moment that have people, but no later run or decision."""
     ran = select(Run.campaign_id).where(col(Run.began) > moment)
     decided = select(Decision.campaign_id).where(col(Decision.at) > moment)
     people = select(Person.campaign_id).where(Person.email1 != "")

@@ -47,7 +47,7 @@ def to_fill_in(doubts: Iterable[Doubt]) -> bytes:
 def read_filled_in(file: Path) -> list[Settlement]:
     """Read the verdicts from a table of any format. Rows without a verdict are skipped.
 
-    Raises BadInput with each wrong cell.
+    Raises BadInput for a file that is no such table, or with all wrong cells.
     """
     table = read_table(read_file(file))
     if not {"number", "step", "email1", "verdict"} <= {*table.headers}:

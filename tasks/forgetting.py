@@ -22,7 +22,7 @@ from tasks.sources.local_copy import folder_of
 
 KINDS = (".csv", ".json", ".xlsx", ".xlsm", ".html")  # endings of outputs
 LARGEST = 200_000_000  # bytes; a larger file is no output of ours
-MARKUP = re.compile(r"<[^<>]*>|\\[nrt]")  # tags, and how JSON writes blanks
+MARKUP = re.compile(r"<[^<>]*>|\\[nrt]")  # tags, and how JSON writes line breaks and tabs
 
 
 def folders_of(session: Session) -> list[Path]:
@@ -34,7 +34,7 @@ def folders_of(session: Session) -> list[Path]:
 def ordered(folders: Iterable[Path], email: str, *, empty: bool = False) -> list[Path]:
     """The tables of orders that name this address, even if no run has read them.
 
-    With `empty`, only the ids of these orders are kept, so that no id can be used again.
+    With `empty`, these orders keep only their ids, which stay used, and the word `forgotten`.
     Raises BadInput for a table that cannot be read.
     """
     found, nothing = [], dict.fromkeys(COLUMNS[1:], "") | {"withdrawn": "forgotten"}
@@ -49,10 +49,10 @@ def ordered(folders: Iterable[Path], email: str, *, empty: bool = False) -> list
 
 
 def remove_outputs(folder: Path, known: Sequence[Known]) -> tuple[list[Path], list[Path]]:
-    """Delete our outputs and fetched copies that name these people, also beside definitions.
+    """Delete fetched copies, and outputs in `folder` or beside definitions, that name these people.
 
-    Returns the deleted files, and other files that name these people: those may be outputs that
-    somebody changed.
+    Returns the deleted files, and files of KINDS that name these people and may be outputs that
+    somebody changed. The file that a campaign reads its people from is neither.
     """
     signs = [sign for each in known for sign in _signs(each)]
     fetched = folder_of(settings())
@@ -101,7 +101,7 @@ def what_is_left(
 
 
 def _outputs(folder: Path, known: Sequence[Known]) -> Iterator[Path]:
-    """The files that may be our outputs; people often write these beside the definition."""
+    """The files that may be our outputs; people often write outputs beside the definition."""
     yield from folder.rglob("*")
     for beside in {Path(held.file).parent for each in known for held in each.campaigns}:
         for pattern in ("*", "*/index.html", "pages/*.html", "*/pages/*.html"):
@@ -130,7 +130,7 @@ def _names(file: Path, signs: Sequence[re.Pattern[str]]) -> bool:
     if file.stat().st_size > LARGEST:
         return False
     content = file.read_bytes()
-    with suppress(Exception), zipfile.ZipFile(file) as archive:  # a damaged one may raise anything
+    with suppress(Exception), zipfile.ZipFile(file) as archive:  # a damaged file may raise anything
         members = archive.infolist()
         if sum(each.file_size for each in members) <= LARGEST:
             content = b"".join(map(archive.read, members))

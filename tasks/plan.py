@@ -33,7 +33,7 @@ class Plan:
 
     `holds` stop the run until a person decides. `waits` end by themselves, or stop only
     invitations, as an unapproved pilot does. `held` says who in the file is not added or invited,
-    by address, and why. `code` identifies exactly this plan.
+    by address, and why. `code` is the plan's hash, which an approval names.
     `unresolved` is the title of a problem that is still to be looked up in the service's list.
     """
 
@@ -54,7 +54,7 @@ class Plan:
 
     @property
     def nothing_due(self) -> bool:
-        """Whether a run would make no request at all."""
+        """Whether no step is left to do."""
         return not any(self.to_do.values())
 
     @property
@@ -107,7 +107,7 @@ def _planned(session: Session, read: CampaignFile, intake: Intake, who: str) -> 
 
 
 def _as_it_stands(session: Session, read: CampaignFile, intake: Intake) -> Plan:
-    """Read the plan off the ledger; nothing is written."""
+    """Read the plan off the ledger, and write nothing."""
     campaign = session.get_one(Campaign, intake.campaign_id)
     held = holds(session, campaign)
     by_id = {row.person_id: row.email1 for row in rows(session, campaign.id, held)}

@@ -14,8 +14,8 @@ async def ask_service(key: str, ledger: Ledger, settings: Settings) -> None:
     """Ask for the problem list, which changes nothing, and note the id of the campaign's problem.
 
     A title is looked up anew until its problem is attached. The problem's id is part of the plan:
-    another id voids an approval. Raises Unreachable, CredentialsRefused, NotTheService,
-    NoSuchProblem, SeveralProblems.
+    another id voids an approval. Raises BadSettings, Unreachable, CredentialsRefused,
+    NotTheService, NoSuchProblem, SeveralProblems.
     """
     try:
         async with Service(settings) as service:

@@ -64,8 +64,8 @@ def _addresses(
 ) -> set[str]:
     """The email keys in a table of any format. Unknown addresses are noted.
 
-    Raises BadInput also if a `known` address stands outside the column of addresses, or if a list
-    that `reminds` has anything else that could decide.
+    Raises BadInput also for a marked row, for a `known` address outside the column of addresses,
+    and, with `reminds`, for a column that may say who is not meant.
     """
     table = read_table(source := read_file(file))
     people = [row for row, _ in table.rows]

@@ -39,7 +39,7 @@ class _Entry:
 
 
 def read_seen(file: Path, doubts: Sequence[Doubt], project: Sequence[object]) -> Comparison:
-    """Find out from a table which of these doubts happened. People are matched by address.
+    """Find out from a table which of these doubts about people happened. Addresses are compared.
 
     `project` has the names that the list may use for the project: id and name. Raises BadInput.
     """
@@ -70,7 +70,7 @@ def _settled(doubt: Doubt, rows: Sequence[_Entry]) -> Settlement | str:
         return ELSEWHERE if rows else ABSENT
     if doubt.times > 1:
         return EARLIER
-    if doubt.op is not Op.ADD:  # then the list settles only an invitation
+    if doubt.op is not Op.ADD:  # of the other steps, the list settles only an invitation
         if not {row.number for row in here} <= {"", str(doubt.candidate_id)}:
             return OTHER_ID
         told = doubt.op is Op.INVITE and all(row.is_invited for row in here)

@@ -64,7 +64,7 @@ def status_of(session: Session, key: str, held: Held | None = None) -> dict[str,
 
 
 def summary(session: Session, key: str, held: Held) -> dict[str, Any]:
-    """The object of `status_of` without candidates. The database counts, so it is always fast."""
+    """The object of `status_of` without candidates. It is fast, because the database counts."""
     campaign = find(session, key)
     own, send = own_steps(session, campaign.id), invites_of(campaign).send
     words: Counter[str] = Counter()
@@ -87,7 +87,7 @@ def summary(session: Session, key: str, held: Held) -> dict[str, Any]:
 
 
 def progress(ledger: Ledger, key: str) -> dict[Op, tuple[int, int]]:
-    """How many people are added, and invited, out of how many. Empty before the first run."""
+    """How many people are added, and invited, of all not withdrawn. Empty before the first run."""
     with ledger.reading() as session:
         campaign = known(session, key)
         if campaign is None:
@@ -102,8 +102,8 @@ def progress(ledger: Ledger, key: str) -> dict[Op, tuple[int, int]]:
 
 
 def standing_of(row: PersonRow, held: Held, *, send: bool) -> tuple[str, str | None]:
-    """Where one person stands, and why: a word of COUNTED, or `added` in a campaign that invites
-    nobody. A run's sentence, status, the report, and Prefect's page all count these words.
+    """Where one person stands (a word of COUNTED, or `added` in a campaign that invites nobody) and
+    why. A run's sentence, status, the report, and Prefect's page all count these words.
     """
     hold = held.get(row.person_id)
     word = _standing(row.states, listed=row.listed, held=hold is not None, send=send)
@@ -144,7 +144,7 @@ def in_words(word: str) -> str:
 
 
 def needs(session: Session, key: str, held: Held | None = None) -> Iterator[Need]:
-    """What a campaign needs from a person, the most urgent first. It names people."""
+    """What a campaign needs from a person, the most urgent first. Some needs name people."""
     campaign = find(session, key)
     unsure = len(doubts(session, campaign.id))
     if unsure:
@@ -176,7 +176,7 @@ def waits(session: Session, key: str) -> list[str]:
 
 
 def left_over(session: Session, key: str) -> Iterator[Need]:
-    """What a person may want to remove at the service. It stops nothing."""
+    """What a person may want to remove at the service, though such a thing stops nothing."""
     for op, number in leftovers(session, find(session, key).id):
         what = "project" if OPERATIONS[op].own else "candidate"
         which = f" {number}" if number is not None else ""
@@ -184,9 +184,9 @@ def left_over(session: Session, key: str) -> Iterator[Need]:
         yield Need("left over", why, command("history", key))
 
 
-GONE = "gone"  # gone from the file before they were invited; nobody has to do anything
+GONE = "gone"  # of people who left the file before an invitation; nobody has to do anything
 COUNTED = ("invited", "waiting", "sending", "unsure", "refused", "withdrawn", "held", GONE)
-FOR_A_PERSON = ("unsure", "refused", "held")  # these wait for a person
+FOR_A_PERSON = ("unsure", "refused", "held")  # people with one of these words wait for a person
 APART = (*FOR_A_PERSON, "withdrawn", GONE)  # needs a person, or is over
 _WORDS = {
     State.SENDING: "sending",

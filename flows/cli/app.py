@@ -91,7 +91,7 @@ def program() -> Any:
 
 
 class Commands(TyperGroup):
-    """The commands. Only the module of the typed command is imported; for help, none."""
+    """The commands. Only the module of the typed command is imported; to list them, none."""
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         if cmd_name not in PLACES:

@@ -182,7 +182,7 @@ def by_whom(why: str) -> By:
 
 
 def _clean_up(known: list[privacy.Known]) -> None:
-    """Remove the people from files, and say what has to be removed by hand."""
+    """Delete outputs that name these people, say what is left to do by hand, rewrite the ledger."""
     removed, changed = remove_outputs(settings().output_dir, known)
     waits = "Waiting for a run that sends from this ledger, to remove the last traces. Do not stop."
     with Ledger.open() as ledger:

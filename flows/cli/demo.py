@@ -26,7 +26,7 @@ FIRST = ("Ada", "Barbara", "Donald", "Edsger", "Frances")
 LAST = ("Allen", "Dijkstra", "Hamilton", "Hopper", "Knuth", "Liskov", "Lovelace", "Turing")
 LOST = 5  # the number of the invitation whose answer is lost
 KILLED = range(16, 24)  # the invitations in flight at kill -9; every second one arrives
-PATIENCE = 300.0  # seconds in which a run has to send them, even on a busy machine
+PATIENCE = 300.0  # seconds in which a run has to send KILLED, even on a busy machine
 PROGRAM = (sys.executable, "-c", "from flows.cli.app import main; main()")
 
 

@@ -1,4 +1,4 @@
-"""The commands that look: `plan`, `status` and `history`. None asks the service."""
+"""The commands that look: `plan`, `status` and `history`, none of which asks the service."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -131,7 +131,7 @@ def _line(event: Event) -> str:
 
 
 def _more(made: Plan, read: CampaignFile) -> Iterator[str]:
-    """Who is gone or back, what is unsure, and the code to approve."""
+    """Who is gone, back or forgotten, what is unsure, the plan's code, and what to type."""
     intake = made.intake
     for people, what in (
         (intake.gone, "not in this file, or filtered out"),

@@ -66,7 +66,7 @@ def _write_links(key: str, form: str, output: Path | None, *, force: bool) -> No
     if output is None:
         if form == "xlsx" and sys.stdout.isatty():
             raise typer.BadParameter("a workbook needs a file: -o links.xlsx", param_hint="-o")
-        content = links_as(form, found, title).removeprefix(BOM_UTF8)  # as other programs want it
+        content = links_as(form, found, title).removeprefix(BOM_UTF8)  # spreadsheets want a BOM
         if form != "xlsx":
             content = printable(content.decode()).encode()
         sys.stdout.buffer.write(content)
@@ -88,7 +88,7 @@ def _into_a_copy(
     with Ledger.open(create=False) as ledger, ledger.reading() as session:
         campaign = find(session, key)
         results, file = results_of(status_of(session, key)["candidates"]), Path(campaign.file)
-    sheet_file = read_file(into).file  # which is no loop of links
+    sheet_file = read_file(into).file  # `read_file` refuses a loop of links
     columns, encoding = named_columns(file), named_encoding(sheet_file, file.parent)
     copied = write_results(
         into, output, results, sheet=sheet, columns=columns, encoding=encoding, force=force

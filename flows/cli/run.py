@@ -60,13 +60,13 @@ def run(
         if not (yes and plans[1:]):  # with --yes, the endings of several are enough
             for line in chain.from_iterable(map(words.planned, plans, campaigns)):
                 words.aside(line)
-        del campaigns  # they take memory; each flow reads its file again
+        del campaigns  # campaigns take memory; each flow reads its file again
         asks = any(plan.sends for plan in plans) and not yes
         if asks and not words.nobody_objects("Send this?"):
             words.aside("Nothing was sent.")
             return 1
         if sys.stderr.isatty():
-            words.aside("Getting Prefect ready …")  # this takes seconds
+            words.aside("Getting Prefect ready …")  # getting ready takes seconds
         ready()
         endings = [_sent(plan, ledger, allowed) for plan in plans]
         from flows.steps import started_task_runs
@@ -82,7 +82,7 @@ def run(
 
 
 def _read(places: list[Path]) -> tuple[list[CampaignFile], bool]:
-    """Read all campaigns. Raises BadInput for a bad file, except in folders with good ones."""
+    """Read campaigns. Mistakes raise BadInput, unless all places are folders and a file is good."""
     good, mistakes = read_all(places)
     if mistakes and not (good and all(place.is_dir() for place in places)):
         raise BadInput(mistakes)
@@ -99,7 +99,7 @@ def _sent(plan: Plan, ledger: Ledger, allowed: Allowed) -> Ending:
         words.aside(f'{plan.key}: the service wrote: "{wrote}"')
     words.aside(f"{plan.key}: {ending.first_line}")
     with ledger.reading() as session:
-        in_ledger = known(session, plan.key) is not None  # false if it was stopped early
+        in_ledger = known(session, plan.key) is not None  # false if the run stopped early
         needed = list(needs(session, plan.key)) if in_ledger else []
     for need in needed:
         words.aside(f"  {need.why}" + (f"\n    {need.type_this}" if need.type_this else ""))

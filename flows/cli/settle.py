@@ -123,7 +123,7 @@ def _read(word: str, typed: str) -> Settlement:
 
 
 def _asked(open_: Sequence[Doubt], by: By) -> tuple[list[Settlement], By]:
-    """Ask about one doubt after another; Enter leaves one as it is."""
+    """Ask about each doubt, and for a reason if one is missing; Enter leaves a doubt as it is."""
     verdicts: list[Settlement] = []
     for number, doubt in enumerate(open_, start=1):
         print(f"{number} of {len(open_)}: {described(doubt)}")

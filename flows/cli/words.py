@@ -108,7 +108,7 @@ def who(campaign: "CampaignFile") -> Iterator[tuple[str, str]]:
 
 
 def attention(campaign: "CampaignFile") -> Iterator[tuple[str, str]]:
-    """Columns and remarks that decide nothing, though they could. They are shown last."""
+    """Columns and remarks that decide nothing, though they could; commands show these last."""
     if campaign.ignored:
         number, columns = len(campaign.listed), some(campaign.ignored, VALUES)
         everybody = f"All {number:,} are" if number > 1 else "The only person is"

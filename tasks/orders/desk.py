@@ -58,7 +58,7 @@ class Desk:
     def __init__(self, folder: Path, ledger: Ledger, token: str) -> None:
         self._folder, self._ledger, self._token = folder, ledger, f"Bearer {token}".encode()
         self._left, self._at = RATE, time.monotonic()
-        with ledger.writing() as session:  # `forget` looks into the folders of these files
+        with ledger.writing() as session:  # `folders_of` in forgetting.py reads this row's folder
             session.merge(SeenFile(path=str(folder.resolve() / LOCK), trace="", at=now()))
 
     def admit(self, authorization: str) -> None:
@@ -72,7 +72,7 @@ class Desk:
         self._left -= 1
 
     def take(self, key: str, data: bytes) -> dict[str, Any]:
-        """Write an order to the disk, unless it came before. Raises HTTPException."""
+        """Write an order unless it came before. Raises HTTPException, ValidationError, BadInput."""
         asked = ORDER.model_validate_json(data).model_dump()
         order = {name: asked.get(name) or "" for name in COLUMNS}
         with orders(table := self._table(key)) as rows:
@@ -85,7 +85,7 @@ class Desk:
         return {"id": order["id"]}
 
     def show(self, key: str, number: str, _: bytes = b"") -> dict[str, Any]:
-        """How far an order is. `why` is only a word: a sentence might name somebody else."""
+        """How far an order is. `why`, a word, names nobody. Raises HTTPException, BadInput."""
         with orders(self._table(key)) as rows:
             if (order := rows.get(number)) is None:
                 raise HTTPException(404, NO_ORDER)
@@ -99,7 +99,8 @@ class Desk:
         return {"id": number, **{name: found[name] for name in WAITS}, "why": why}
 
     def withdraw(self, key: str, number: str, data: bytes) -> dict[str, Any]:
-        """Withdraw an order: nothing more is sent for it. Raises HTTPException."""
+        """Withdraw an order and others for its address: nothing more is sent for them. Raises
+        HTTPException, ValidationError, NotDecided, BadInput."""
         by = By("the order desk", **REASON.model_validate_json(data).model_dump())
         with orders(table := self._table(key)) as rows:
             if number not in rows:
@@ -185,11 +186,11 @@ def application(desk: Desk) -> Starlette:
 
 
 def _check(table: Path, order: dict[str, str], others: Iterable[dict[str, str]]) -> None:
-    """Raise HTTPException with the mistakes that the definition would report of this order."""
+    """Raise HTTPException if the definition refuses this order, or another order is too similar."""
     if (definition := who_reads(table)) is None:
         raise HTTPException(404, f"no definition here has  candidates: {{file: {table.name}}}")
     with TemporaryDirectory() as aside:
-        # The second row is withdrawn. A definition that does not leave it out is a mistake.
+        # The second row is withdrawn: a definition that keeps it has the person twice, a mistake.
         write(one := Path(aside, table.name), {"": order, "out": order | {"withdrawn": "yes"}})
         try:
             read = read_campaign(definition, at=one)

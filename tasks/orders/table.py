@@ -22,7 +22,7 @@ LOCK = ".orders.lock"
 def orders(table: Path) -> Iterator[dict[str, dict[str, str]]]:
     """The orders of a table by id, locked against other threads and processes.
 
-    Raises BadInput if its header or ids are not as `write` writes them.
+    Raises BadInput if a header, a row's length or an id is not as `write` writes it.
     """
     with os.fdopen(lock_file(table.parent, LOCK)) as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

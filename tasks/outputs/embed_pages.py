@@ -1,8 +1,8 @@
 """Pages that embed the assessment: one for each candidate, and an index for the recruiter alone.
 
-A candidate's page has the iframe (interface 4.7) and the address to log in with. It has no name,
-and loads nothing from elsewhere. After the login the frame shows the arena, which may have another
-origin than the web application.
+A candidate's page has the iframe (interface 4.7) and the address to log in with. The page has no
+candidate's name, and loads nothing but the frame. After the login the frame shows the assessment,
+which may have another origin than the web application.
 """
 
 from collections.abc import Sequence
@@ -23,8 +23,8 @@ def write_pages(
 ) -> Path:
     """Write `pages/NAME.html` for each candidate with a link, and `index.html`; returns the index.
 
-    `secret` is the ledger's own id. With it a candidate's page has the same name each time, which
-    others cannot guess. Raises CannotWrite, NotOurs.
+    `secret`, the ledger's own id, gives a candidate's page the same name each time, and a name that
+    other people cannot guess. Raises CannotWrite, NotOurs.
     """
     check_output(index := folder / "index.html", force=force)
     pages: dict[int, str] = {}
@@ -38,7 +38,7 @@ def write_pages(
         write_file(folder / FOLDER / name, content, force=force, mode=PUBLIC)
         pages[each["candidate_id"]] = f"{FOLDER}/{name}"
     write_file(index, links_as("html", people, title, pages), force=force)
-    with suppress(OSError):  # there are no pages
+    with suppress(OSError):  # without links there are no pages
         (folder / FOLDER).chmod(0o755)  # for the web server, which is another user
     return index
 

@@ -1,6 +1,6 @@
 """Write files for people: as a whole, remembered as ours, and harmless to open.
 
-The texts in them come from other people, so none may become a formula, a tag or a script.
+The texts in these files come from other people, so none may become a formula, a tag or a script.
 """
 
 import csv
@@ -40,7 +40,7 @@ def write_file(path: Path, content: bytes, *, force: bool = False, mode: int = O
 
 
 def replace_file(path: Path, content: bytes, mode: int = OWN) -> None:
-    """Write, in one step, a file that a person will edit. Raises CannotWrite."""
+    """Write a file in one step, over any file but a link. Raises CannotWrite."""
     if path.is_symlink():
         raise CannotWrite(path=path, why="it is a link to another file")
     try:
@@ -79,7 +79,7 @@ def as_xlsx(rows: Iterable[Sequence[object]], links: int) -> bytes:
 def put(cell: Any, value: object, *, link: bool = False) -> None:
     """Set a cell of an openpyxl workbook. Texts stay texts, and long numbers keep their digits.
 
-    With `link`, a web address becomes a link.
+    With `link`, a web address becomes a link, in the first MOST_LINKS rows.
     """
     if isinstance(value, int) and abs(value) >= LONG_NUMBER:
         value = str(value)

@@ -10,11 +10,11 @@ from tasks.outputs.exports import as_csv, as_xlsx, page
 FORMATS = ("csv", "json", "xlsx", "html")
 COLUMNS = ("first_name", "last_name", "email1", "candidate_id", "embed_url", "invite")
 Standing = Mapping[str, Any]
-"""A candidate of a campaign's status; only a login with their `email1` opens the link."""
+"""One of the candidates of `status_of`; only a login with their `email1` opens the link."""
 
 
 def title_of(campaign: Campaign) -> str:
-    """The name of the assessment, as candidates read it."""
+    """The project's name, which candidates read; for a project without a name, the key."""
     return str((campaign.spec or {}).get("project", {}).get("name") or campaign.key)
 
 
@@ -31,7 +31,7 @@ def links_as(
 ) -> bytes:
     """Write the links in one of FORMATS. For html, `pages` maps a candidate_id to its page.
 
-    JSON has one person a line, with all fields that are sent, and every text as it is.
+    JSON has one person a line, with all fields of `status_of`, and every text as it is.
     """
     if form == "html":
         return page("links.html", name=title, links=people, pages=pages)

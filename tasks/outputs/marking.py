@@ -1,4 +1,4 @@
-"""The marked copy of a table: every mistake is coloured and noted in its cell."""
+"""The marked copy of a table: cells with mistakes are coloured, and notes say what is wrong."""
 
 import io
 from collections import defaultdict
@@ -36,7 +36,7 @@ class WrongEnding(NotAsTyped):
 def write_marked(
     copy: Path, mistakes: Sequence[Mistake], *folders: Path, force: bool = False
 ) -> str:
-    """Write the copy, and say what is in it. Definitions in `folders` may name the encoding.
+    """Write the copy, and say what is in it. A definition in `folders` may name the encoding.
 
     Raises CampaignError, also if `copy` is somebody else's file.
     """
@@ -54,7 +54,7 @@ def write_marked(
         raise WrongEnding(file=copy, ending=ending)
     book, spots = (_own if is_workbook else _anew)(source, in_cells)
     _mark(book, spots)
-    book.properties.category = COPY + source.file.name  # so it is not read as a campaign
+    book.properties.category = COPY + source.file.name  # so config/folder.py leaves the copy out
     book.save(content := io.BytesIO())
     write_file(copy, content.getvalue(), force=force)
     lost = "its formulas have no results, and drawings are gone" if is_workbook else "values only"

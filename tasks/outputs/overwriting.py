@@ -1,7 +1,7 @@
 """Which files an output may replace without asking: those that this program wrote.
 
-A list in the user's data directory has the hash of each output. So a file that somebody has
-changed is not replaced.
+A list in the user's data directory has the hash of each output. The hash of a file that somebody
+has changed is not in the list, so only --force replaces that file.
 """
 
 import os

@@ -21,7 +21,7 @@ ShowAddress = Callable[[str], str]
 StoryLine = tuple[datetime, str, str]
 """One event: when, what, and what the service or a person wrote about it."""
 Story = tuple[str, bool, Sequence[Event]]
-"""A person or project whose result was unknown: who, whether it still is, and all events."""
+"""A person or project whose result was unknown: who, whether it is unknown now, and all events."""
 
 
 def report_of(session: Session, campaign: Campaign, *, names: bool = False) -> bytes:
@@ -47,7 +47,7 @@ def report_page(
     *,
     names: bool = False,
 ) -> bytes:
-    """Write the page. `status` is the object of tasks.status, `title` the project's name.
+    """Write the page. `status` is the object of `status_of`, `title` the project's name.
 
     Addresses are masked; with `names` they are shown, with people's names.
     """

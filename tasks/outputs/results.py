@@ -129,7 +129,7 @@ def _in_workbook(
 
     macros = source.file.suffix.lower() == ".xlsm"
     book = load_workbook(io.BytesIO(source.data), keep_vba=macros, rich_text=True)
-    book.properties.category = COPY + source.file.name  # so it is not read as a campaign
+    book.properties.category = COPY + source.file.name  # so config/folder.py leaves the copy out
     sheet = book[table.grid.sheet or book.sheetnames[0]]
     written: dict[int, Sequence[object]] = {table.header: Result._fields}
     written |= {number: result for number, (_, result) in rows.items()}

@@ -1,4 +1,4 @@
-"""The requests of one operation that are still to be sent, in order; a refusal may split one.
+"""The requests of one operation that are still to be sent, in order; refused ones may be split.
 
 Pure: nothing here asks the ledger or the service.
 """
@@ -24,7 +24,7 @@ class Backlog:
         return self._waiting.popleft() if self._waiting else None
 
     def first(self, steps: StepIds) -> None:
-        """Put a request back at the front of the line: it was not sent."""
+        """Put a request back at the front of the line, to be sent next."""
         self._waiting.appendleft(steps)
 
     def last(self, steps: StepIds) -> None:
@@ -61,7 +61,7 @@ class Backlog:
 class RefusedAlike:
     """People in a row who were refused for the same reason.
 
-    If there are a few, their rows are not the cause: sending stops, and they wait like everybody.
+    IN_A_ROW of them show that their rows are not to blame: `Sender` ends the run; they wait.
     """
 
     def __init__(self) -> None:

@@ -1,7 +1,7 @@
 """May a request leave now? All requests of a run pass one gate.
 
 The gate waits out a pause that an answer asked for, and checks the service after an unsure answer.
-It notices when the run is told to stop, and keeps the reason why the run ends.
+The gate also notices when the run is told to stop, and keeps the reason why the run ends.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ PAUSES = 10  # a run ends when the service asks for this many pauses in a row
 class How(StrEnum):
     """How a run ended before everything was done."""
 
-    STOPPED = "stopped"  # by a rule; the same command goes on
+    STOPPED = "stopped"  # by a rule or an error; a later run goes on
     INTERRUPTED = "interrupted"  # by a person or the system
     HELD = "held"  # something waits for a person, or for its time
     UNSURE = "unsure"  # the project, its problem or a shared id needs a person
@@ -82,7 +82,7 @@ class Gate:
 
     @contextmanager
     def failing(self, when: str = "") -> Iterator[None]:
-        """End the run by an error of the ledger, the lease, the credentials or a list."""
+        """End the run, and raise nothing, if the block raises a CampaignError."""
         try:
             yield
         except CampaignError as error:

@@ -1,7 +1,7 @@
 """One run of one campaign: `sending` begins it, and the flow makes its calls.
 
-Each call raises EndedEarly if the run has to end. By then all requests in flight are answered and
-recorded.
+Each call raises EndedEarly if the run has to end. By then no request is in flight, and each outcome
+is recorded, unless the ledger failed.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ from tasks.sending.calls import Calls
 from tasks.sending.sender import Sender
 from tasks.service.client import Service
 
-BATCHES = 4  # at most this many tasks add people, which shows progress
+BATCHES = 4  # at most this many tasks of Prefect add people, so that its pages show progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ async def sending(
     settings: Settings,
     stop: asyncio.Event,
 ) -> AsyncIterator["CampaignRun"]:
-    """Begin a run of a campaign whose lease is held. Raises if a receipt stops the ledger."""
+    """Begin a run under this lease. Raises BadSettings, and what `receipts.check` raises."""
     async with Service(settings) as service:
         with running(ledger, lease, campaign_id, settings.invites_per_second) as at_work:
             run = CampaignRun(at_work, service, settings, stop)
@@ -102,7 +102,7 @@ class CampaignRun:
     def to_invite(self) -> Iterator[Batch]:
         """The people to invite, batch by batch: the pilot, then wave after wave.
 
-        Raises EndedEarly if the others wait for a person, or for their time.
+        Raises EndedEarly if whoever is left waits for a person, or for their time.
         """
         before: tuple[int, ...] = ()
         for number in count(1):
@@ -110,7 +110,7 @@ class CampaignRun:
             if not steps and hold is not None:
                 self.gate.waits_for(hold)
                 self.gate.raise_its_ending()
-            if not steps or tuple(steps) == before:  # all are invited, or nothing changed
+            if not steps or tuple(steps) == before:  # nobody is left, or nothing was sent
                 return
             yield Batch(number, tuple(steps))
             before = tuple(steps)
@@ -121,7 +121,7 @@ class CampaignRun:
         await self._send(Op.INVITE, _cut(batch.steps, 1), at_once)
 
     def _follow_the_list(self) -> None:
-        """Read CAMPAIGN_DO_NOT_CONTACT again if it has changed. End the run if that fails."""
+        """Read CAMPAIGN_DO_NOT_CONTACT again if it has changed. End the run if reading fails."""
         if (file := self._settings.do_not_contact) is None:
             return
         changed = None

@@ -21,7 +21,7 @@ from tasks.sending.gate import Gate, How
 from tasks.service.auth import Unreachable
 from tasks.service.verdict import Then
 
-TRIES = 4  # of a request that provably did not leave
+TRIES = 4  # of a request that provably did nothing
 FIRST_WAIT = 0.5  # seconds between two tries, doubled with each
 LATEST = 15.0  # seconds after its claim in which a request may leave; connecting takes up to ten
 CLOCK_WITH_SUSPEND = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
@@ -43,7 +43,7 @@ class Sender:
     async def send(self, op: Op, requests: Sequence[StepIds], at_once: int = 1) -> None:
         """Send these requests, `at_once` at a time, until all are sent or the gate has an ending.
 
-        If the caller is cancelled, requests in flight still get their answers.
+        If the caller is cancelled, requests in flight have GRACE seconds to get their answers.
         """
         backlog = Backlog(requests)
         senders = [self._work(op, backlog) for _ in range(at_once)]
@@ -63,7 +63,7 @@ class Sender:
             raise error
 
     async def _work(self, op: Op, backlog: Backlog) -> None:
-        """Claim, send and record one request after another, until none is left."""
+        """Claim, send and record one request after another, while there is one that may leave."""
         try:
             await self._one_after_another(op, backlog)
         except BaseException:
@@ -153,7 +153,7 @@ class Sender:
                     self.gate.end(How.STOPPED, f"{made.verdict.why} It was tried {TRIES} times")
 
     async def _not_their_fault(self, claim: Claim, made: Made, backlog: Backlog) -> Outcome:
-        """Count people who were refused alike. If there are a few in a row, let them wait."""
+        """Count people refused alike. At IN_A_ROW, end the run, and let these people wait."""
         outcome = made.outcome
         if outcome.ids or outcome.state is State.DONE:
             self._refused.somebody_got_through()

@@ -94,9 +94,9 @@ def _folded(name: str) -> str:
 
 
 def says_no(answer: Any) -> bool:
-    """Whether parsed JSON says no, at any depth: an outcome key has a word of refusal, false or 0;
-    a status or code is negative, or of three digits and not 2xx; a failure key is not empty; or a
-    key such as sent has an empty list.
+    """Whether parsed JSON says no, at any depth: an outcome key, or a value without a key, has a
+    refusal, false, 0 or a very long text; a status or code is negative, or of three digits and not
+    2xx; a failure key is not empty; `sent` is an empty list; or `not_sent` is not empty.
 
     Other keys describe something else: `"archived": false` is no refusal.
     """

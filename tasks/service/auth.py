@@ -69,7 +69,7 @@ class Tokens:
 
 
 async def tried(ask: Ask, variable: str) -> Exchange:
-    """Ask again, with growing waits, until the answer is final. Raises Unreachable."""
+    """Ask a few times, with growing waits, until an answer is final. Raises Unreachable."""
     try:
         async for attempt in stamina.retry_context(_wait, attempts=5, wait_initial=0.25):
             with attempt:
@@ -85,7 +85,7 @@ async def tried(ask: Ask, variable: str) -> Exchange:
 
 
 class _NoAnswer(Exception):
-    """No answer, or one that may be better next time. Its argument is the exchange."""
+    """No answer, or one that may be better next time. The exception's argument is the exchange."""
 
 
 def _wait(error: Exception) -> bool | float:
@@ -104,7 +104,7 @@ def _token(seen: Exchange) -> tuple[str, float]:
     answer = parsed(seen.body) if seen.status is not None and seen.status < 300 else None
     answer = answer if isinstance(answer, dict) else {}
     value = answer.get("access_token")
-    # A header can only carry printable ASCII without spaces.
+    # A token in a header can have only printable ASCII without spaces.
     if not isinstance(value, str) or not value or not all("!" <= c <= "~" for c in value):
         raise CredentialsRefused(why=f"status {seen.status}, without an access token")
     told = str(answer.get("expires_in"))
@@ -113,7 +113,7 @@ def _token(seen: Exchange) -> tuple[str, float]:
 
 
 LONGEST_MARGIN = 60.0
-UNTOLD_LIFETIME = 300.0  # if expires_in is missing or odd; a 401 renews a token, too
+UNTOLD_LIFETIME = 300.0  # seconds, if expires_in is missing or odd
 LONGEST_WAIT = 5.0
 PASSING = frozenset({408, 421, 425, 429, 500, 502, 503, 504})
 # One log line for each try would hide how the call ended.

@@ -21,7 +21,7 @@ class Service:
 
     `create`, `attach`, `add` and `invite` send one request once and return its Exchange, which
     `verdict` judges; they raise only cancellation. `before` is called when the connection is open:
-    if it raises, not one byte leaves. Each call has one deadline, which includes getting a token.
+    if it raises, not one byte leaves. These four have a deadline, which includes getting a token.
     """
 
     def __init__(self, settings: Settings) -> None:

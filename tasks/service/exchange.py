@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 
-# Called when the connection is open, before the first byte; if it raises, no byte leaves.
+# A hook for when the connection is open, before the first byte; if it raises, no byte leaves.
 Before = Callable[[], Awaitable[None]]
 
 ENCODED = "the answer has an encoding that was not asked for"

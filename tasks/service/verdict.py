@@ -1,8 +1,8 @@
 """What one finished exchange proves, and what may be done next. Pure.
 
 Without proof a request is unsure. The interface defines no status codes for failures (interface 7),
-no way to read back and no idempotency key. So the only proof is the phase that a request reached,
-and what HTTP says about a status.
+no way to read back and no idempotency key. So the only proof that nothing happened is the phase
+that a request reached, or what HTTP says about a status.
 """
 
 import re
@@ -64,9 +64,9 @@ def verdict(
 ) -> Verdict:
     """Say what a finished exchange proves, by the phase it reached and its status.
 
-    `sent` has the rows of an add, else nothing. `before` has the statuses of earlier refusals of
-    the same request (operation and people), over all runs. A date in Retry-After is measured from
-    `now`, which has a timezone.
+    `sent` has the rows of an add; for other operations it is empty. `before` has the statuses of
+    earlier refusals of these steps, over all runs (`Claim.refused`). A date in Retry-After is
+    measured from `now`, which has a timezone.
     """
     if seen.status is None:
         return _unanswered(op, seen)
@@ -78,7 +78,7 @@ def verdict(
     judged = _said_no(op, sent, seen, seen.status, before, now)
     if judged.state is State.UNSURE or judged.then is Then.SPLIT or len(before) < BELIEVED:
         return judged
-    # A service may do what it says it refuses. Then each repetition would send an email.
+    # A service may do what it says it refuses. Each repetition could then send one more email.
     then = _WHEN_DOUBTED.get(judged.then, judged.then)
     what = f"The same request was refused before, and again (status {seen.status})"
     return Verdict(State.UNSURE, then, f"{what}: {_maybe(op)}.", retry_after=judged.retry_after)
@@ -151,7 +151,7 @@ def _said_no(
             return Verdict(judged.state, judged.then, judged.why, retry_after=pause)
         case 421 | 425:
             return _not_sent("The service did not take the request", status, Then.RETRY)
-        case 408 if seen.cut_short:  # it never had the whole request
+        case 408 if seen.cut_short:  # the service never had the whole request
             return _not_sent("The service did not take the request", status, Then.RETRY)
         case 408 | 409:
             return _unsure(op, f"The service gave no clear answer (status {status})")
@@ -191,9 +191,8 @@ def _refused(op: Op, status: int, then: Then = Then.GO_ON) -> Verdict:
 
 
 def retry_after(header: str | None, now: datetime | None = None) -> float:
-    """The seconds in a Retry-After header (RFC 9110, 10.2.3), which has numbers or an HTTP date: at
-    least 1, at most LONGEST. Without a header 5, for an unclear one LONGEST.
-    """
+    """The seconds of a Retry-After header (RFC 9110, 10.2.3): at least 1, and at most LONGEST. They
+    are 5 without a header, and LONGEST for a header that is neither numbers nor an HTTP date."""
     text = (header or "").strip()
     try:
         if not re.search(r"[^\d\s.,]|\d,\d{3}(?!\d)", text, re.ASCII):
@@ -210,5 +209,5 @@ def retry_after(header: str | None, now: datetime | None = None) -> float:
 
 STOP = Then.STOP
 LONGEST = 600.0  # seconds of a pause
-BELIEVED = 2  # refusals of the same request that are believed, over all runs
+BELIEVED = 2  # refusals of the same step that are believed, over all runs
 _WHEN_DOUBTED = {Then.RETRY: Then.GO_ON, Then.RENEW: STOP}

@@ -57,7 +57,7 @@ class Call:
 
 
 class Wire:
-    """Makes calls, each on a new connection, through the environment's proxies.
+    """Makes calls, each on a new connection; calls by https use the environment's proxies.
 
     On a reused connection, a late or repeated answer would be taken for the next request's answer.
     `ca_file` is trusted in addition to the usual certificates. Raises BadSettings.
@@ -216,7 +216,7 @@ HEADERS = {
     "user-agent": "hiring-campaigns",
     "connection": "close",
 }
-# Connecting fails long before a call's deadline, so that the request is soon tried again.
+# Connecting has a limit of its own, so that a request is soon tried again.
 TIMEOUTS = {"connect": 10.0, "read": None, "write": None, "pool": None}
 TLS_SECONDS = 0.002  # enough to read what has arrived
 LARGEST = 8 * 2**20

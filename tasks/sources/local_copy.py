@@ -18,7 +18,7 @@ def local_copy(key: str, spec: PeopleTable, file: Path, *, kept: bool) -> Path:
     place = folder_of(here) / key
     try:
         if not kept:
-            place.unlink(missing_ok=True)  # an older copy is never used instead
+            place.unlink(missing_ok=True)  # if fetching fails, no older copy is left to be used
             replace(place, _table(spec, file, here))
     except OSError as error:
         raise BadInput.at(Place(place), f"this file cannot be written: {error.strerror}") from None

@@ -28,7 +28,7 @@ def query_as_csv(file: Path, name: str) -> bytes:
         raise Unread(f"{file.name}: wanted one SELECT, and no ; before its end")
     table = StringIO(newline="")
     try:
-        with _engine(name).connect() as connection:  # never committed
+        with _engine(name).connect() as connection:  # what it does is never committed
             only = connection.execution_options(no_parameters=True, stream_results=True)
             found = only.exec_driver_sql(query.strip().removesuffix(";"))
             write = csv.writer(table)
