@@ -111,7 +111,7 @@ def _says_so(cell: str) -> bool:
 
 
 _ID = re.compile("(?:candidate )?id")
-_PROJECT = re.compile("(?:project|interview|assessment)(?: id| name| title)?")
+_PROJECT = re.compile("(?:project|interview|assessment|competition)(?: id| name| title)?")
 _INVITED = re.compile(
     "(?:was )?(?:invited|emailed|sent|invitation(?: status)?|(?:invitation|invite|email)s? sent)"
     "(?: at| on| date)?"

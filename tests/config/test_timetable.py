@@ -98,6 +98,7 @@ def test_times_are_sent_as_the_service_writes_them(wall: datetime | None, text: 
         (timetable.span, "2 fortnights", "a span of time, …"),
         (timetable.hours, "Mon-Fri", "days and times of the clock, …"),
         (timetable.hours, "Mo-Fr 9-18", "days and times of the clock, …"),
+        (timetable.hours, "Mon to Fri 9-18", "days and times of the clock, …"),
         (timetable.hours, "18:00-09:00", "an end after the start, …"),
         (timetable.hours, "09:00-25:00", "an end after the start, …"),
         (timetable.cron, "0 9 31 2 *", "a cron line of five fields, …"),
