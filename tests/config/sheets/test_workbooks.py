@@ -186,7 +186,7 @@ def with_red_among_bands(sheet: Any) -> None:
             lambda sheet: setattr(sheet["A3"], "font", Font(color="FFC9211E")),
             "struck through or red: row 3 (Ac Byron).",
         ),
-        (lambda s: (filled(3)(s), on("Sent", "A3@A.test")(s)), f'{ELSEWHERE}row 3 (Ac Byron) "Sent'),
+        (lambda s: (filled(3)(s), on("Sent", "a3@a.test")(s)), f'{ELSEWHERE}row 3 (Ac Byron) "Sen'),
         (on("On hold", "BYRON, Ac - she asked"), f'{ELSEWHERE}row 3 (Ac Byron) "On hold".'),
         (on("Inactive", "7", "byron", "Ac"), f'{ELSEWHERE}row 3 (Ac Byron) "Inactive".'),
         (on("Do not contact", "*@B.test"), f'{ELSEWHERE}row 8 (Ah Byron) "Do not'),
