@@ -32,7 +32,7 @@ def campaigns_in(folder: Path) -> Folder:
 
     A YAML file is a campaign if it has a field `campaign` or `candidates`. A workbook is one if it
     has a sheet `campaign`, is no copy of ours, and no definition of this folder reads it. Files
-    that cannot be read, and YAML files with one key, are mistakes. A path to a file is kept unread.
+    that cannot be read are mistakes; so are YAML files that share a key. No single file is read.
     """
     found = Folder()
     if not os.path.isdir(folder):  # noqa: PTH112 - Path.is_dir raises in an unreadable folder

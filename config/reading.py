@@ -101,7 +101,7 @@ def named_encoding(table: Path, *folders: Path) -> str | None:
 
 
 def named_table(definition: Path) -> Path | None:
-    """The table that a definition names; None if it has none, or cannot be read."""
+    """The table that a YAML definition names; None if it has none, or cannot be read."""
     named = _said_of_table(definition).get("file")
     try:
         return (definition.parent / named).resolve() if named else None

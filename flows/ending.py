@@ -175,7 +175,7 @@ def _needed(
     waits: Hold | None,
 ) -> Ending:
     """The ending if all that may be sent was sent, and a person has to look at something."""
-    known = needed[0].kind in far  # true of people, whom `so_far` counts by kind
+    known = needed[0].kind in far  # such as `unsure` in `2 of 3 invited, 1 unsure`
     sentence = f"{far}." if known else f"{far}, {needed[0].kind}."
     if waits is not None:
         sentence += f" The others wait: {waits.why}."

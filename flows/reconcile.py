@@ -34,7 +34,7 @@ async def reconcile(ledger: Ledger, folder: Path, say: Callable[[str], None]) ->
     """Look after runs, the folder and notices, until cancelled."""
     runs, watched = Runs(ledger), Watched(folder, ledger, say)
     complaint, tells_at = "", 0.0
-    async with get_client() as client:  # one client for all looks: each writes a CSRF token
+    async with get_client() as client:  # one for all looks: each new client writes a CSRF token
         while True:
             stumbled = ""
             for look in (*JOBS, runs.go_on, watched.run_what_is_new):

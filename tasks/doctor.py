@@ -32,7 +32,7 @@ class Check:
 
 
 async def examine(*, ask_the_service: bool = True) -> list[Check]:
-    """Check settings, folders, ledger and, if asked, the service. Migrates an older ledger."""
+    """Check settings, folders, ledger and, if asked, the service. It may migrate the ledger."""
     try:
         read = settings()
     except CampaignError as error:

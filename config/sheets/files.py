@@ -30,7 +30,7 @@ class Source:
 
     file: Path
     data: bytes = field(repr=False)
-    encoding: str | None = None  # if it is not Unicode; "": ask for it; None: refuse it
+    encoding: str | None = None  # of a text that is not Unicode; "" asks for it, None refuses
 
     @property
     def format(self) -> Format:

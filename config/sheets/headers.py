@@ -1,12 +1,12 @@
 """What the words of a table mean: its headers, and words that exclude people.
 
-A field's own name is a header. Other words are in headers.csv, one kind and language a line. If
+A field's own name, except notes, is a header. Other words are in headers.csv, by kind. If
 the kind is a field, its words are whole headers. Some other kinds are searched for in a text; in
 such kinds `*` stands for the rest of a word, so `reject*` matches Rejected and Rejection.
 
 - `whose`: a first word that says whose field a header names, as in Attendee Email
 - `qualifier`: what brackets in the header of a field may hold, as in Email (required)
-- `beside`: no kind, but a column: words count only in a table that also has one of these headers
+- `beside`: a column of headers.csv: a line's words count only in a table with such a header, too
 - `status`, but not `not_status`: headers whose values may exclude a person
 - `out`: excludes a person, as a header, a value, or a remark beside a name; `out_column` only as
   a header or a whole value, `out_value` only as a value; `not_out` says the opposite

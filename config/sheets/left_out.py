@@ -114,7 +114,7 @@ def values_of(table: Table, name: str) -> tuple[str, list[str]]:
 
 
 def marked_rows(table: Table, rows: Sequence[int]) -> dict[str, dict[int, str]]:
-    """Find the marked rows by the first mark of each, with that mark's text, such as a comment."""
+    """The marked rows under their first mark, each with its text, such as that of a comment."""
     person, people = _person(table), table.frame.filter(PERSON).itertuples(name=None)
     said = {row: shown(text) for (row, _), text in table.grid.comments.items()}
     marked = {

@@ -118,7 +118,7 @@ def read_table(
 ) -> Table:
     """Read a file as a table; `columns` maps fields to the headers that hold them.
 
-    Raises BadInput if it is no table, or not one sheet fits. Other mistakes are in `mistakes`.
+    Raises BadInput if it is no table, or no sheet or several fit. `mistakes` has other mistakes.
     """
     columns = columns or {}
     grid, notes = _chosen(source, grids := grids_of(source, columns), sheet, columns)
@@ -163,7 +163,7 @@ def grids_of(source: Source, columns: Mapping[str, str] | None = None) -> list[G
     """Read every sheet of a file as plain rows. Raises BadInput."""
     if source.format is Format.TEXT:
         return [read_text(source, columns or {})]
-    # Imported here, because texts need no second process.
+    # Imported late: no text needs it, and it reads in a second process.
     from config.sheets.workbook import read_grids  # noqa: PLC0415
 
     return read_grids(source)

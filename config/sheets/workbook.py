@@ -201,7 +201,7 @@ def _pages(data: bytes) -> list[Grid]:
 
 
 if __name__ == "__main__":
-    # Imported by its name, so that the parent can unpickle what is pickled here.
+    # Run as a module with its own name: what is pickled must not be named `__main__`.
     from config.sheets import workbook
 
     workbook.main()

@@ -1,7 +1,7 @@
-"""The evidence for holds: one row about a campaign, and rows about its people.
+"""The evidence for holds: `facts_of` a campaign, its people, and what is `against` them.
 
-A row says what the ledger has on a mailbox, a domain, a name or a forgotten person. holds.py judges
-who is held by such a row, and says that in words.
+Each row of `against` says what the ledger has on a mailbox, a domain, a name or a forgotten person.
+holds.py judges who is held by it, and says that in words.
 """
 
 # ruff: noqa: S608 - no word of a statement comes from outside this program
@@ -37,7 +37,7 @@ ABOUT = (
     *(PERSON.c.let_through, PERSON.c.listed),
     *(_whose.c.state.label("invited"), _whose.c.why.label("withdrawn")),
 )
-"""The columns about a person and their invitation, which `join(*WHOSE)` adds."""
+"""The columns about a person and their invitation, for a query with `join(*WHOSE)`."""
 WHOSE = (_whose, steps_of(_whose, Op.INVITE))
 Found = dict[tuple[str, str], list[Row[Any]]]
 """Evidence by kind, and by the mailbox, domain, name or hash it is about. A row has what its kind

@@ -134,9 +134,9 @@ def campaign_holds(
 
 
 def room(session: Session, campaign: Campaign, at: datetime) -> tuple[int | None, Hold | None]:
-    """How many more people may be invited now (None: all), and what holds the others if none may.
+    """How many more people may be invited now (None: all); if nobody may, also the hold on them.
 
-    The pilot is not counted, and not held.
+    The pilot is neither counted nor held.
     """
     invites, pilot = invites_of(campaign), campaign.pilot_id or 0
     if not invites.waves:

@@ -47,8 +47,8 @@ def claim(
     """Claim one request for each list in `requests`; at most `per_second` invitations a second.
 
     The transaction that claims asks again what is due and what is held: a person may have decided
-    otherwise since the plan. Raises LedgerGone if the ledger's mark is behind `mark`, the mark of
-    this run, or if the ledger was migrated.
+    otherwise since the plan. Raises LedgerGone if the campaign's mark in the ledger is behind
+    `mark`, which this run wrote, or if the ledger was migrated.
     """
     facts = facts_of(session, campaign_id, per_second)  # as it is now
     if facts is None or facts.mark < mark or facts.version != NEWEST:

@@ -58,7 +58,7 @@ def record(session: Session, outcomes: Sequence[Outcome]) -> list[int]:
         why = None if to in (State.DONE, State.WAITING) else outcome.why
         if row.step_id in strange:
             to, number, why = State.UNSURE, None, SHARED_ID
-        # Also a refused step that tasks/sending/sender.py lets wait: others were refused alike.
+        # A refused step moves if it is to wait again: tasks/sending/sender.py found no fault in it.
         moves_it = row.step_state in (State.SENDING, State.UNSURE) or (
             row.step_state is State.REFUSED and to is State.WAITING
         )

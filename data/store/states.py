@@ -17,7 +17,7 @@ class State(StrEnum):
     """The state of a step, and of its part in one request.
 
     WAITING ─► SENDING ─► DONE | REFUSED | UNSURE     provably not sent: back to WAITING
-    UNSURE  ─► DONE | WAITING | GIVEN_UP     by a late answer, or a person's word (WORDS)
+    UNSURE  ─► any of these by a late answer, or as WORDS say by a person's word
     """
 
     WAITING = "waiting"  # nothing was sent, or provably nothing happened
@@ -48,7 +48,7 @@ class Operation:
     emails: bool = False  # holds on invitations hold it, too
 
 
-FIXED = (State.WAITING, State.REFUSED)  # also tried again after a refusal
+FIXED = (State.WAITING, State.REFUSED)  # `open` of a step that is claimed again if refused
 OPERATIONS = {
     Op.CREATE: Operation(
         "the project", "created", "creating the project", own=True, open=FIXED, brings_id=True

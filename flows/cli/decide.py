@@ -117,7 +117,7 @@ def approve(
     plan: str | None = typer.Option(None, help="Only the plan of this code, as it was shown."),
     why: str = WHY,
 ) -> None:
-    """Approve the plan that was shown, or the pilot's email. Anything that changes it voids it.
+    """Approve the plan that was shown, or the pilot's email. If a plan changes, approve it anew.
 
     Example: campaign approve backend-2026
     """

@@ -57,7 +57,7 @@ def run(
     allowed = Allowed(settings.who, accept_removed, keep_project)
     with prefect_server() as ready, Ledger.open(settings.database_url) as ledger:
         plans = [make_plan(each, ledger, settings, allowed=allowed, dry=True) for each in campaigns]
-        if not (yes and plans[1:]):  # with --yes, the endings of several are enough
+        if not (yes and plans[1:]):  # of several with --yes, only the endings are shown
             for line in chain.from_iterable(map(words.planned, plans, campaigns)):
                 words.aside(line)
         del campaigns  # campaigns take memory; each flow reads its file again

@@ -43,7 +43,8 @@ def upgrade(connection: sa.Connection) -> None:
     this = sa.update(PERSON).where(PERSON.c.id == sa.bindparam("number"))
     if names:
         connection.execute(this.values(name_key=sa.bindparam("name")), names)
-    for row in connection.execute(sa.select(CAMPAIGN)).all():
+    campaigns = sa.select(CAMPAIGN.c.id, CAMPAIGN.c.spec, CAMPAIGN.c.service)
+    for row in connection.execute(campaigns).all():
         pilot = email_key((row.spec or {}).get("invites", {}).get("pilot") or "")
         them = (PERSON.c.campaign_id == row.id) & (PERSON.c.email_key == pilot)
         values = {"pilot_id": connection.scalar(sa.select(PERSON.c.id).where(them))}
