@@ -36,7 +36,7 @@ def checked_address(typed: str) -> str:
             slip = words.format(unicodedata.name(found[0][0], "letter"), *found.groups(""))
             raise ValueError(f"{WANTED} {slip}".replace(" ;", ";"))
     try:
-        # `test_environment` does nothing but allow .test, for rehearsals.
+        # `test_environment` does nothing but allow addresses in .test.
         validate_email(address, check_deliverability=False, test_environment=True)
     except EmailNotValidError as error:
         why = str(error).rstrip(".")

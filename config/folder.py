@@ -28,11 +28,11 @@ class Folder:
 
 
 def campaigns_in(folder: Path) -> Folder:
-    """Find the campaign files of a folder, not of its subfolders.
+    """Find the campaign files of a folder, not of its subfolders. Given a file, find that file.
 
     A YAML file is a campaign if it has a field `campaign` or `candidates`. A workbook is one if it
     has a sheet `campaign`, is no copy of ours, and no definition of this folder reads it. Files
-    that cannot be read are mistakes; so are YAML files that share a key. No single file is read.
+    that cannot be read are mistakes; so are YAML files that share a key.
     """
     found = Folder()
     if not os.path.isdir(folder):  # noqa: PTH112 - Path.is_dir raises in an unreadable folder

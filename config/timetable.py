@@ -63,7 +63,7 @@ def wave(sizes: Sequence[int], tried: int) -> Wave:
 
 
 def instant(wall: datetime, zone: ZoneInfo) -> datetime:
-    """The moment (UTC) when clocks in a zone first show this time, or jump over it."""
+    """The moment (UTC) when clocks in a zone first show this time, or would without a jump."""
     # For a skipped wall time zoneinfo uses the offset before the jump.
     return wall.replace(tzinfo=zone).astimezone(UTC)
 

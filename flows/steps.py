@@ -59,7 +59,7 @@ async def invite_batch(run: CampaignRun, batch: Batch) -> None:
         await run.invite(batch)
 
 
-# The ids of all task runs of this process, which ends once Prefect's server has recorded them.
+# The ids of all task runs of this process. A typed `run` waits until Prefect has recorded them.
 started_task_runs: list[str] = []
 
 

@@ -69,8 +69,8 @@ def is_typed() -> bool:
 async def stopping_gently() -> AsyncIterator[asyncio.Event]:
     """Give an event that is set once this run is to stop, by a signal or by a person in Prefect.
 
-    Prefect cancels a run that cannot renew its concurrency slot, but not before the block ends: the
-    ledger's lease alone decides who may send.
+    Prefect cancels a run that cannot renew its concurrency slot. The shield puts that off until the
+    block ends, because the ledger's lease alone decides who may send.
     """
     with CancelScope(shield=True):
         async with stop_on_signal() as stop:

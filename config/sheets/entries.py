@@ -29,7 +29,7 @@ def entry(typed: str) -> str:
 def read_entries(file: Path) -> list[str]:
     """Read a list of any format: its column of addresses, or if it has none, every cell with an @.
 
-    In other cells, on any sheet, addresses count, and domains alone in a cell; # begins a remark.
+    In all other cells of the file, addresses count, and domains alone in a cell; # begins a remark.
     Raises BadInput, also for a row or a list without entries, which would block nobody.
     """
     table = read_table(source := read_file(file))

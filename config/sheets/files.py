@@ -30,7 +30,7 @@ class Source:
 
     file: Path
     data: bytes = field(repr=False)
-    encoding: str | None = None  # of a text that is not Unicode; "" asks for it, None refuses
+    encoding: str | None = None  # of a text that is not Unicode, which is a mistake without it
 
     @property
     def format(self) -> Format:

@@ -6,7 +6,7 @@ such kinds `*` stands for the rest of a word, so `reject*` matches Rejected and 
 
 - `whose`: a first word that says whose field a header names, as in Attendee Email
 - `qualifier`: what brackets in the header of a field may hold, as in Email (required)
-- `beside`: a column of headers.csv: a line's words count only in a table with such a header, too
+- `beside` is no kind but a column: the words of a line count only beside one of these headers
 - `status`, but not `not_status`: headers whose values may exclude a person
 - `out`: excludes a person, as a header, a value, or a remark beside a name; `out_column` only as
   a header or a whole value, `out_value` only as a value; `not_out` says the opposite

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 NAMED, COUNTED = 5, 10
 FEW = 20  # so many of a column's most frequent values are searched for answers
 BANDS = 5  # in more rows than these, two alternating colours are styling
-TELLING = 6  # a person sees the counts of at most so many columns, each with as many values
+TELLING = 6  # a person sees the counts of at most so many columns
 FIELD, IGNORE = "candidates.where", "candidates.ignore"
 MARKS = "To leave these rows out:  hidden_rows: skip  To invite them:  hidden_rows: read"
 ELSEWHERE = "also on another sheet"

@@ -291,7 +291,7 @@ def _against_address(
         return "was forgotten on request"
     if other is None or other.became == person.id:
         return None
-    # A candidate for whom anything happened is refused: corrections could form a circle.
+    # Only somebody who waits, and was never corrected, can be the new address of another person.
     steps = own_steps(session, other.campaign_id, other.id).values()
     untouched = other.became is None and {State.WAITING} == {step.state for step in steps}
     alike = other.name_key == person.name_key or not other.listed

@@ -178,7 +178,7 @@ def _erase(session: Session, person: Person, digest: str) -> None:
 
 
 def _empty_requests(session: Session, ids: Collection[int]) -> None:
-    """Empty what may name these people in requests for them, and in their own parts of these."""
+    """Empty what may name these people: what the requests for them say, and their own parts."""
     theirs = PART.c.step_id.in_(select(STEP.c.id).where(STEP.c.person_id.in_(ids)))
     requests = REQUEST.c.id.in_(select(PART.c.request_id).where(theirs))
     session.execute(update(REQUEST).where(requests).values(answer=None, evidence=None))

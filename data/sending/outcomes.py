@@ -36,8 +36,8 @@ class Outcome:
 def record(session: Session, outcomes: Sequence[Outcome]) -> list[int]:
     """Write down outcomes, and change the state of their steps.
 
-    The newest part of a step moves it. An older part of the same generation with a late yes moves
-    it too, unless another part counts; else it only gets `said_yes`. Returns the steps that got an
+    The newest part of a step moves it. So does an older part of the same generation with a late
+    yes, if no other part counts; every late yes sets `said_yes`. Returns the steps that got an
     id of another step: these steps are unsure, and nothing more may be sent.
     """
     if not outcomes:

@@ -1,7 +1,7 @@
 """The tables of the ledger.
 
 Names are stored only in `person`, addresses in `person` and `do_not_contact`, mailboxes also in
-`part`, the pilot's address in `spec`. Texts of people and the service may name some. Times are UTC.
+`part`, the pilot's address in `spec`. Typed reasons and answers may name people. Times are UTC.
 The index `one_of_each` of `part` is the promise: whatever the code does, the database lets only one
 part of a step and generation count.
 """

@@ -51,7 +51,7 @@ def read_problems(body: bytes | None) -> list[ServiceProblem] | None:
 
 
 def problem_titled(title: str, problems: Sequence[ServiceProblem]) -> ServiceProblem:
-    """Find the only problem with this title, ignoring case and spaces.
+    """Find the only problem with this title; capitals and the number of blanks do not matter.
 
     Raises NoSuchProblem with the nearest title, SeveralProblems.
     """
