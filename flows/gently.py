@@ -16,6 +16,7 @@ from contextlib import asynccontextmanager, suppress
 import psutil
 
 PATIENCE = 60.0  # seconds in which runs have to end
+PARENT = "WRAPPED_BY"  # a variable with the number of the process that begins a wrapper
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
@@ -49,7 +50,8 @@ def main(words: list[str]) -> int:
     heard: list[int] = []  # the signals that came
     for number in STOP_SIGNALS:
         signal.signal(number, lambda number, _: heard.append(number))
-    parent = os.getppid()  # if the parent is gone, this process stops as well
+    # Once this parent is gone, this process stops as well. It may be gone by now.
+    parent = int(os.environ.get(PARENT) or os.getppid())
     worker = subprocess.Popen(words, start_new_session=True)  # noqa: S603 - Prefect's own
     while worker.poll() is None and not heard and parent == os.getppid():
         time.sleep(0.1)

@@ -13,7 +13,7 @@ from prefect.client.orchestration import get_client
 from data.store.ledger import Ledger
 from flows.dead_runs import OUR_WORKERS
 from flows.deployments import POOL, make_pool
-from flows.gently import happens_within, stop_on_signal
+from flows.gently import PARENT, happens_within, stop_on_signal
 from flows.prefect_home import open_private, prefect_home
 from flows.reconcile import reconcile
 from flows.server import Server
@@ -68,5 +68,6 @@ def _worker() -> "subprocess.Popen[bytes]":
             stderr=log,
             cwd=prefect_home(),
             start_new_session=True,
-            env=os.environ | {"PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "INFO"},
+            env=os.environ
+            | {"PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "INFO", PARENT: str(os.getpid())},
         )

@@ -44,3 +44,6 @@ def test_a_worker_lets_its_runs_end_before_it_does(number: signal.Signals) -> No
 def test_a_worker_that_ends_by_itself_gives_its_exit_code() -> None:
     command = [sys.executable, "-m", "flows.gently", sys.executable, "-c", "raise SystemExit(7)"]
     assert subprocess.run(command, check=False).returncode == 7
+    gone = os.environ | {"WRAPPED_BY": str(2**30)}  # before the wrapper began
+    command[-1] = "import time; time.sleep(60)"
+    assert subprocess.run(command, env=gone, check=False, timeout=30).returncode == 241  # SIGTERM

@@ -93,7 +93,6 @@ UNKNOWN = {
     # what the definition says besides, where that stands, and what is offered instead
     "misspelt": ({"project": {"name": "A", "descripton": "x"}}, "2:24", "description"),
     "elsewhere": ({"starttime": "2030-12-01 09:00"}, "6:1", "project.starttime"),
-    "option": ({"invites": {"per_hours": 20}}, "4:11", "per_hour"),
     "person": ({"candidates": [{"frist_name": "A"}]}, "5:15", "first_name"),
     "dropped": ({"cooldown": "30 days"}, "6:1", "cooldown"),  # of an earlier version
 }

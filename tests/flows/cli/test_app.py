@@ -63,7 +63,6 @@ def test_how_a_command_ends(
     [
         (["--help"], 0, "check"),
         (["--version"], 0, "campaign 1."),
-        (["check", "--help"], 0, "--mark"),
         (["chek"], 2, "check"),
         (["check"], 2, "Missing argument"),
         (["new", "--form", "a"], 2, "--from"),
