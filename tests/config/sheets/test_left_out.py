@@ -37,7 +37,7 @@ Email opt in | Contact | Phone | Recruteur | Vertragsart | Contratante | 採用�
 Contact after | Interviewer | First name | Rating | Last contacted | Subscribed
 """
 OUT_SHEETS = "Inactive | On hold | Cancelled | No show | Removed | Out | No | Hired 2026 | Failed"
-OTHER_SHEETS = "Old | Archive 2024 | Sheet2 | Lookup | Overview | Interested | Notes | N | People"
+OTHER_SHEETS = "Old | Sheet2 | Lookup | Overview | Interested | Notes | N | People"
 # Values under a header such as Status or Stage: this person is out.
 OUT_VALUES = """
 Rejected | rejected | Rejected - after interview | Application rejected | 5. Rejected | Not selected
