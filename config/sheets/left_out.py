@@ -63,10 +63,8 @@ def choose(table: Table, spec: "PeopleTable", people: "People") -> list[int]:
     out = _by_where(table, spec.where)
     if len(table.mistakes) > before:
         return []
-    if not table.grid.file.name.endswith(ORDERS):  # a withdrawn person may be ordered again
-        _contradicted(table, spec.where, out)
-    marks = []
-    for mark, them in marked_rows(table, _rest(table, out)).items():
+    marks, marked = [], marked_rows(table, _rest(table, out))
+    for mark, them in marked.items():
         who = _listed(them, table)
         if spec.hidden_rows == "skip":
             out |= {row: f"the row is {mark} {text}".strip() for row, text in them.items()}
@@ -75,6 +73,8 @@ def choose(table: Table, spec: "PeopleTable", people: "People") -> list[int]:
         else:
             do = TWO_SHEETS if mark == ELSEWHERE else MARKS
             marks.append(Finding(f"{mark}: {who}", table.place(next(iter(them))), do))
+    if not table.grid.file.name.endswith(ORDERS):  # a withdrawn person may be ordered again
+        _contradicted(table, spec.where, out, {row for them in marked.values() for row in them})
     for row, why in out.items():
         people.left_out.setdefault(why, []).append(table.names[row])
     rows = _rest(table, out)
@@ -84,9 +84,8 @@ def choose(table: Table, spec: "PeopleTable", people: "People") -> list[int]:
     open_ = [each for each in (*found, *marks) if each not in decided]
     if open_:
         table.mistakes.append(_question(open_, spec))
-    people.ignored += [f"{each.title} ({each.told})" for each in decided if each.told]
-    if not spec.where:
-        people.ignored += [each.title for each in decided if not each.told]
+    said = [each for each in decided if each.told or not spec.where]
+    people.ignored += [f"{each.title} ({each.told})" if each.told else each.title for each in said]
     people.apart = _apart(table, rows, known)
     looked_at = {*map(compared, known)} | ignore
     for at in sorted({*range(len(table.headers))} - {*table.by_field.values()}):
@@ -213,13 +212,11 @@ def _deciding_values(title: str, counts: Counts) -> Sequence[str]:
 
 
 def _tells_apart(title: str, counts: Counts) -> bool:
-    """Whether people differ in this column, and it may matter: by its header, or because a few
-    values have something in brackets or beside a dash."""
+    """Whether people differ in this column, and it may matter."""
     people, texts = sum(counts.values()), not all(map(_MEASURE.fullmatch, filter(None, counts)))
     apart = (texts and len(counts) < people) or 2 * counts.get("", 0) >= people
-    odd = sum(counts[value] for value in counts if _DASH.search(value) or _BRACKETS.search(value))
-    says = is_titled(title, "remarks") or 0 < 4 * odd <= people
-    return len(counts) > 1 and (says or (apart and not is_titled(title, "harmless")))
+    matters = is_titled(title, "remarks") or (apart and not is_titled(title, "harmless"))
+    return len(counts) > 1 and matters
 
 
 def _answers(title: str, counts: Counts) -> dict[str, str]:
@@ -258,8 +255,8 @@ def _keep(title: str, counts: Counts) -> list[str]:
     return [value for value in said if value[0].isalpha() and compared(value) != "x"]
 
 
-def _contradicted(table: Table, where: Where, out: Mapping[int, str]) -> None:
-    """Report people who are excluded by one row and kept by another row of the same job."""
+def _contradicted(table: Table, where: Where, out: Mapping[int, str], marked: set[int]) -> None:
+    """Report people whom one row excludes, such as a marked one, and another of the job keeps."""
     cells, address = table.cells, table.by_field["email1"]
     columns = [_column(table, name, FIELD) or 0 for name in where]
     jobs = [at for at, title in enumerate(table.headers) if is_titled(title, "job")]
@@ -270,12 +267,12 @@ def _contradicted(table: Table, where: Where, out: Mapping[int, str]) -> None:
         return [(name, *job) for name in each]
 
     kept = {it: row for row in _rest(table, out) for it in known_as(row)} if out else {}
-    for row, at in ((row, at) for row in out for at in columns):
-        is_no = says("out", text := str(cells.at[row, at])) or answer(text) == "no"
+    for row, why in out.items():
+        said = [str(cells.at[row, at]) for at in columns]
+        is_no = row in marked or any(says("out", each) or answer(each) == "no" for each in said)
         if is_no and (other := next((kept[it] for it in known_as(row) if it in kept), None)):
-            why = f"{table.names[row]} has {table.headers[at]} {shown(text)} here, but row {other}"
-            why += " is kept; delete the row that is no longer true"
-            table.mistakes.append(Mistake(table.place(row, at), why, FIELD))
+            what = f"{table.names[row]} is out here ({why}), but row {other} is kept; delete one"
+            table.mistakes.append(Mistake(table.place(row), what, FIELD))
 
 
 def has_remark_beside(value: str) -> bool:

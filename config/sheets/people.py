@@ -12,7 +12,8 @@ from config.emails import email_key
 from config.errors import BadInput, Mistake, Place, shown, some
 from config.sheets.cells import addresses_in, error_in, plain_address
 from config.sheets.files import read_file
-from config.sheets.left_out import Counts, choose
+from config.sheets.headers import calls_out
+from config.sheets.left_out import Counts, choose, in_yaml
 from config.sheets.names import FULL_NAME, comparable, split_name
 from config.sheets.table import Table, no_column, read_table
 from config.validation import meaning, mistake
@@ -57,6 +58,9 @@ def read_people(spec: PeopleTable, base: Path) -> People:
     people.digest = sha256(source.data).hexdigest()
     if "email1" not in table.by_field:
         return people
+    if not spec.sheet and calls_out(title := table.grid.sheet or ""):
+        why = f"its title says that these people are out; to invite them:  sheet: {in_yaml(title)}"
+        table.mistakes.append(Mistake(table.grid.whole, why, "candidates.sheet"))
     missing = [*_missing_columns(table, split, spec.columns)]
     table.mistakes += missing
     if missing:

@@ -97,7 +97,6 @@ ODD = [
     "my file.yaml",
     "$(rm x)",
     "it's `x`",
-    'a"b',
     "a\nb.yaml",
     "\x1b]0;x\x07\\",
     "\x9b'",

@@ -191,7 +191,7 @@ def test_whoever_is_out_by_one_row_and_kept_by_another_is_a_question(
     )
     (first, last, *_), status = other.split(","), other.rpartition(",")[2]
     kept = 3 if first == "Grace" else 2
-    why = f'{first} {last} has Status "{status}" here, but row {kept} is kept; delete the row'
+    why = f'{first} {last} is out here (Status is "{status}"), but row {kept} is kept; delete one'
     assert any(why in each for each in said(people, tmp_path)) == asked
 
 
