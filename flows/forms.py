@@ -29,7 +29,7 @@ from flows.page import announce, publish_page
 from flows.steps import scrubbed
 from flows.this_run import run_now
 
-PATIENCE = 10.0  # seconds that Prefect may take to begin a run
+PATIENCE = 30.0  # seconds that Prefect may take to begin a run
 CampaignKey = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]*$")]
 YesOrNo = Literal["approve", "reject"]
 VerdictWord = Literal["sent", "again", "withdraw"]

@@ -32,7 +32,7 @@ from flows.ending import End, Ending
 from tasks.service.messages import masked
 from tasks.status import in_words, summary
 
-PATIENCE = 10.0  # seconds in which Prefect's server has to take a page, or a tag
+PATIENCE = 30.0  # seconds in which Prefect's server has to take a page, or a tag
 SHOWN = 50  # rows of a table
 TAGS = [kind.tag for kind in End]
 SOLVE = (End.DONE, End.NOT_YET)  # after these, earlier runs need nobody any more

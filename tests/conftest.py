@@ -47,9 +47,10 @@ def _data_directory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator["Browser"]:
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
     path = shutil.which("chromium") or pytest.fail("this needs Chromium")
-    arguments = ["--no-sandbox", "--disable-gpu"]
+    arguments, patience = ["--no-sandbox", "--disable-gpu"], 120_000  # milliseconds
+    expect.set_options(timeout=patience)
     with sync_playwright() as playwright:
-        yield playwright.chromium.launch(executable_path=path, args=arguments)
+        yield playwright.chromium.launch(executable_path=path, args=arguments, timeout=patience)

@@ -52,7 +52,7 @@ app.main()
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(180)
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("umask", [0o000, 0o077])
 def test_nobody_else_reads_prefects_home_whatever_the_umask(umask: int, tmp_path: Path) -> None:
     home = tmp_path / "new" / "home"

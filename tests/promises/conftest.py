@@ -33,7 +33,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if number and int(number[1]) not in IN_MAKE_TEST:
             item.add_marker(pytest.mark.slow)
         if number and item.get_closest_marker("timeout") is None:
-            item.add_marker(pytest.mark.timeout(180))  # of a machine that stands still for a while
+            item.add_marker(pytest.mark.timeout(600))  # of a machine that stands still for a while
 
 
 @pytest.fixture(scope="session")

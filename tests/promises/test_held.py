@@ -128,7 +128,7 @@ def test_19_nobody_gets_an_email_out_of_time(invites, emails, sandbox, campaign)
 
 
 def test_19_a_pause_holds_within_one_request(sandbox, campaign):
-    service = sandbox(invite=late(1, at=2))
+    service = sandbox(invite=late(9, at=2))
     file = campaign.write(people=9)
     run = campaign.start("run", file, "--yes", **ONE_BY_ONE)
     while_frozen(run, service, lambda: campaign("pause", "hiring"))

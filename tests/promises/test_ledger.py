@@ -63,7 +63,7 @@ def test_14_a_ledger_lost_in_mid_run_ends_it_and_nothing_answered_is_forgotten(
     run = campaign.start("run", file, "--yes", **ONE_BY_ONE)
     run.until(lambda: service.arrived("invite", 3))
     with trouble(campaign, run):
-        run.until(lambda: run.ended or service.quiet(4))
+        run.until(lambda: run.ended or (trouble is locked and service.quiet(4)))
         assert len(service.entries("invite")) == 3
     assert run.end().code not in (0, 2) or trouble is locked  # it may go on after a lock
 
@@ -163,7 +163,7 @@ def test_15_a_ledger_copied_without_its_log_sends_nothing_until_a_person_accepts
 
 
 def test_15_an_older_copy_put_back_while_a_run_sends_ends_it(sandbox, campaign, tmp_path):
-    service = sandbox(invite=late(0.2, times=ALWAYS))
+    service = sandbox(invite=[late(0.2, times=11), late(5, at=12)])
     file, copy = campaign.write(people=30), tmp_path / "older.db"
     run = campaign.start("run", file, "--yes", **ONE_BY_ONE)
     run.until(lambda: service.arrived("invite", 1))

@@ -138,7 +138,7 @@ def test_58_two_workers_stopped_killed_and_lost_invite_everybody_once(
     kill(second)  # as a machine is lost: its run stays Running, whose lease is free
     service.faults["invite"] = None
     up = campaign.start("up", campaign.home)
-    wait_for(lambda: machines.states() in FINAL, up, seconds=240)
+    wait_for(lambda: machines.states() in FINAL, up, seconds=480)
     left = [state for key in KEYS for state in campaign.states(key).values()]
     assert {*left} <= {"done", "unsure"}
     assert left.count("unsure") <= 8

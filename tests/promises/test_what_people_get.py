@@ -339,5 +339,5 @@ def test_41_the_embedded_page_works_in_a_browser(
         wrong.close()
         _log_in(page, "ada@people.test")
         arena = page.frame_locator("iframe")
-        expect(arena.get_by_role("button", name="Submit")).to_be_visible(timeout=30_000)
+        expect(arena.get_by_role("button", name="Submit")).to_be_visible()
         _writes(page, arena)

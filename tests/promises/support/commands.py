@@ -31,7 +31,7 @@ import psutil
 
 T = TypeVar("T")
 BINARY = os.environ.get("CAMPAIGN") or str(Path(sys.executable).with_name("campaign"))
-PATIENCE = 120.0  # seconds before a test gives up; nothing is judged by time
+PATIENCE = 300.0  # seconds before a test gives up; nothing is judged by time
 WHO = "mara"  # the login name of whoever types
 HELP = subprocess.run([BINARY, "--help"], stdout=subprocess.PIPE, text=True, check=True).stdout
 COMMANDS = re.findall(r"^  ([a-z]+)  ", HELP, re.M)

@@ -46,8 +46,8 @@ class Up:
         )
         self.until(self._answers)
         self._client.headers["Prefect-Csrf-Client"] = name = str(uuid.uuid4())
-        token = self._client.get("csrf-token", params={"client": name})
-        self._client.headers["Prefect-Csrf-Token"] = token.json()["token"]
+        token = self.ask("GET", f"csrf-token?client={name}")
+        self._client.headers["Prefect-Csrf-Token"] = token["token"]
         return self
 
     def _answers(self) -> bool:

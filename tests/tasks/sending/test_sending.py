@@ -261,7 +261,7 @@ def test_without_a_receipt_nothing_is_sent(desk: Make, monkeypatch: pytest.Monke
 @pytest.mark.parametrize("whose", ["lease", "ledger", "both"])
 def test_a_cut_connection_leaves_little_unsure(desk: Make, postgres: Postgres, whose: str) -> None:
     """The lease's session lost: nothing more is sent. The ledger's: what is answered is kept."""
-    at = desk({"invites_in_flight": 2}, invite=faults.late(0.3, at=2, times=2))
+    at = desk({"invites_in_flight": 2}, invite=faults.late(2, at=2, times=2))
     at.campaign(8)
     lease_of = f"% {os.getpid()}"
 
