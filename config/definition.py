@@ -58,7 +58,7 @@ def _sizes(typed: Any) -> Any:
     return typed[:-1] if isinstance(typed, list) and typed[-1:] == ["rest"] else typed
 
 
-def _several(typed: Any) -> Any:
+def as_list(typed: Any) -> Any:
     """Put a single value into a list, and return a list as it is."""
     return typed if isinstance(typed, list) else [typed]
 
@@ -87,7 +87,7 @@ Hours = Annotated[str, _checked(timetable.hours)]
 CronLine = Annotated[str, AfterValidator(timetable.cron)]
 Share = Annotated[float, BeforeValidator(_share, str | float), Field(gt=0, le=1)]
 Sizes = Annotated[list[PositiveInt], BeforeValidator(_sizes, list[int | Literal["rest"]])]
-Values = Annotated[list[Text], BeforeValidator(_several, list[str] | str), Field(min_length=1)]
+Values = Annotated[list[Text], BeforeValidator(as_list, list[str] | str), Field(min_length=1)]
 
 
 class Fields(BaseModel):
@@ -202,7 +202,7 @@ class PeopleTable(Fields):
     """True to split whole names into first and last name, else false."""
     several: Literal["first"] | None = None
     """The word first, to take the first of several addresses in a cell."""
-    ignore: Annotated[list[Line], BeforeValidator(_several, list[str] | str)] = []
+    ignore: Annotated[list[Line], BeforeValidator(as_list, list[str] | str)] = []
     """Columns that you looked at and that decide nothing."""
     hidden_rows: Literal["skip", "read"] | None = None
     """Skip or read: rows that are hidden, struck, coloured, commented, or like a test."""

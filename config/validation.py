@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from config.definition import COLUMNS, MODELS, Candidate, Definition, PeopleTable, Schedule
+from config.definition import COLUMNS, MODELS, Candidate, Definition, PeopleTable, Schedule, as_list
 from config.errors import Mistake, Place
 from config.timetable import NEVER, may_send, no_one_moment
 
@@ -125,8 +125,7 @@ def _without(fields: dict[str, Any], errors: Sequence[ErrorDetails]) -> Definiti
             case ["candidates", "table", "where", *steps] if table:
                 where = table["where"].items() if steps else ()
                 where = {name: values for name, values in where if name != steps[0]}
-                ignore = table.get("ignore", [])
-                ignore = [ignore] if isinstance(ignore, str) else [*ignore]
+                ignore = [*as_list(table.get("ignore", []))]
                 ignore += filter(str.isprintable, steps[:1])
                 rest["candidates"] = table | {"where": where, "ignore": ignore}
             case ["candidates", "table", ("ignore" | "hidden_rows") as choice, *_] if table:

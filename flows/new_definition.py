@@ -186,7 +186,7 @@ def _workbook(fields: dict[str, Any], table: Table | None) -> Any:
 
     source = read_file(table.grid.file, table.grid.encoding or "") if table else None
     if table and source and source.format is Format.WORKBOOK:
-        book = load_workbook(BytesIO(source.data))
+        book = load_workbook(BytesIO(source.data), rich_text=True)
         people = book[str(table.grid.sheet)]
         people.title = "of the export"  # openpyxl numbers a title that differs only in capitals
     else:

@@ -30,11 +30,12 @@ def read_entries(file: Path) -> list[str]:
     """Read a list of any format: its column of addresses, or if it has none, every cell with an @.
 
     In all other cells of the file, addresses count, and domains alone in a cell; # begins a remark.
-    Raises BadInput, also for a row or a list without entries, which would block nobody.
+    Raises BadInput, also for a row or a list without entries, and for an @ that is none.
     """
     table = read_table(source := read_file(file))
     column = table.by_field.get("email1")
-    entries, mistakes = [], [*(table.grid if column is None else table).mistakes]
+    entries: list[str] = []
+    wrong = {each.place: each for each in (table.grid if column is None else table).mistakes}
     for number, row in table.grid.rows:
         cells = row if column is None else row[column : column + 1]
         whole = "\n".join(cells)
@@ -49,18 +50,19 @@ def read_entries(file: Path) -> list[str]:
                 entries.append(entry(plain_address(each)))
             except ValueError as error:
                 place = table.place(number, column)
-                if all(other.place != place for other in mistakes):
-                    mistakes.append(Mistake(place, found=each or None, wanted=str(error)))
+                wrong.setdefault(place, Mistake(place, found=each or None, wanted=str(error)))
     for grid in grids_of(source):
         for number, row in grid.rows:
             for at, cell in enumerate(row):
-                for text in (cell, *addresses_in(cell.partition("#")[0])):
+                place, rest = grid.place(number, at), cell.partition("#")[0].strip()
+                for text in (*re.split("[\n,;]", rest), *addresses_in(rest)):
                     with suppress(ValueError):
                         entries.append(entry(plain_address(text)))
-                if grid.sheet != table.grid.sheet and _BARE.fullmatch(cell.strip()):
-                    mistakes.append(Mistake(grid.place(number, at), found=cell, wanted=WANTED))
-    if mistakes:
-        raise BadInput(mistakes)
+                        rest = rest.replace(text, "")
+                if "@" in rest or (grid.sheet != table.grid.sheet and _BARE.fullmatch(rest)):
+                    wrong.setdefault(place, Mistake(place, found=cell, wanted=WANTED))
+    if wrong:
+        raise BadInput(wrong.values())
     if not entries:
         raise BadInput.at(Place(file), "it is empty; unset CAMPAIGN_DO_NOT_CONTACT to have none")
     return entries

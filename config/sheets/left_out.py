@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from config.definition import ORDERS
-from config.emails import email_key
+from config.emails import mailbox
 from config.errors import BadInput, Mistake, Place, plain, shown, some
 from config.sheets.cells import error_in
 from config.sheets.headers import answer, excludes, is_not_so, is_titled, pattern, says, worded
@@ -33,7 +33,7 @@ MARKS = "To leave these rows out:  hidden_rows: skip  To invite them:  hidden_ro
 ELSEWHERE = "also on another sheet"
 TWO_SHEETS = "To leave these rows out:  hidden_rows: skip  To invite them, change that sheet."
 DELETE = "Delete these rows, or remove the remark."
-HEADER = "Write a header, such as Remarks, above the column that has none, and check again."
+TITLE = "Write a header, such as Remarks, above the column that has none, and check again."
 Where = Mapping[str, Sequence[str]]
 Counts = Mapping[str, int]  # how many rows have each value, the most frequent first
 
@@ -140,13 +140,14 @@ def _person(table: Table) -> set[int]:
 
 
 def _coloured(table: Table, person: Sequence[int]) -> list[int]:
-    """The rows whose names and address have a rare fill; alternating fills are styling."""
+    """The rows with a fill on name and address that not all have; alternating ones are styling."""
     found = table.grid.fills
     fills = {row: tuple(found.get((row, at), 0) for at in person) for row, _ in table.rows}
     each = [*fills.values()]
-    usual = [fill for fill, _ in Counter(sorted(each, key=any)).most_common(2)]
+    usual = [fill for fill, _ in Counter(each).most_common(2)]
     banded = len(each) > BANDS and all(len({*each[at::2]} & {*usual}) == 1 for at in (0, 1))
-    return [row for row, fill in fills.items() if fill not in usual[: 1 + banded]]
+    plain = usual if banded else [min((*usual, *each), key=any, default=())]
+    return [row for row, fill in fills.items() if fill not in plain]
 
 
 def deciding_columns(
@@ -178,11 +179,9 @@ def deciding_columns(
         each = some([f"{plain(value)} {times:,}" for value, times in counts.items()], COUNTED)
         what = f"{title} has {each}"
         if beside or not title or is_titled(title, "remarks"):
-            where = title or "A column without a header"
-            what = f"{where} has a remark in {_listed(texts, table)}"
+            what = f"{title or 'A column without a header'} has a remark in {_listed(texts, table)}"
         if beside or not title:
-            do = DELETE if beside else HEADER
-            yield Finding(what, table.place(next(iter(texts)), column), do)
+            yield Finding(what, table.place(next(iter(texts)), column), DELETE if beside else TITLE)
         else:
             blank = re.sub("[<>@]", " ", each).replace('"', "'")  # a blank has none inside
             place = table.place(table.header, column)
@@ -262,7 +261,7 @@ def _contradicted(table: Table, where: Where, out: Mapping[int, str], marked: se
     jobs = [at for at, title in enumerate(table.headers) if is_titled(title, "job")]
 
     def known_as(row: int) -> list[tuple[str, ...]]:
-        each = (comparable(table.names[row]), email_key(str(cells.at[row, address])))
+        each = (comparable(table.names[row]), mailbox(str(cells.at[row, address])))
         job = [compared(str(cells.at[row, at])) for at in jobs]
         return [(name, *job) for name in each]
 

@@ -31,12 +31,11 @@ MOST_UNPACKED = 256 * 2**20
 DAMAGED = f"this file is damaged, or no workbook of a kind that can be read; {SAVE_AS}"
 HARD = (  # cells that span rows, are hidden or struck through
     "//table//*[@rowspan > 1 or normalize-space() and (@hidden or self::s or self::strike or "
-    "self::del or contains(@style, 'line-through') or "
-    "contains(translate(@style, ' ', ''), 'display:none'))]"
+    "self::del or contains(translate(@style, ' ', ''), 'display:none'))]"
 )
 OURS = "campaign"  # the author of the comments that we write into our copy
 WHITE = (("rgb", "FFFFFFFF"), ("rgb", "00FFFFFF"), ("theme", 0), ("indexed", 9))
-RED = re.compile("..[B-F].[0-3].[0-3].")  # red of any strength
+RED = re.compile("rgb..(?:[9A-F].[0-3].[0-3].|[EF].[4-7].[4-7].)|indexed(?:2|10)")
 MERGED = re.compile(rb'<(?:\w+:)?mergeCell [^<>]*?\bref="([^"]+)"')
 
 
@@ -157,7 +156,8 @@ def _formulas(data: bytes) -> set[tuple[str, int, int]]:
 
 def _is_seen(fill: Any) -> bool:
     color = getattr(fill, "fgColor", None)
-    return fill.fill_type is not None and not (color and (color.type, color.value) in WHITE)
+    is_white = color and (color.type, color.value) in WHITE and not color.tint
+    return fill.fill_type is not None and not is_white
 
 
 def _is_struck(cell: Any) -> bool:
@@ -167,7 +167,7 @@ def _is_struck(cell: Any) -> bool:
         cell.font if cell.has_style else None,
         *(getattr(part, "font", None) for part in parts),
     ]
-    colors = [str(font.color.rgb) for font in fonts if font and font.color]
+    colors = [f"{font.color.type}{font.color.value}" for font in fonts if font and font.color]
     return any(font and font.strike for font in fonts) or any(map(RED.fullmatch, colors))
 
 
@@ -177,7 +177,7 @@ def _pages(data: bytes) -> list[Grid]:
 
     page = html.fromstring(re.sub(r"^\ufeff?\s*<\?xml[^>]*>", "", data.decode()))
     etree.strip_elements(page, "script", "style", "template", etree.Comment, with_tail=False)
-    if page.xpath(HARD):
+    if page.xpath(HARD) or b"line-through" in data:
         raise Unfit(f"cells of this page are hidden, struck or over several rows; {SAVE_AS}")
     for each in page.iter("br", "p", "div", "li"):
         each.tail = " " + (each.tail or "")
