@@ -5,7 +5,6 @@ import re
 import sys
 import time
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -22,12 +21,12 @@ from starlette.routing import Route
 from config.definition import KEY, ORDERS
 from config.emails import email_key
 from config.errors import BadInput, command, printable
-from config.reading import read_campaign, who_reads
+from config.reading import key_of, named_table, read_campaign, who_reads
 from config.sheets.left_out import line
 from config.sheets.names import comparable
-from data.campaigns.people import NoSuchCampaign, forgotten_among, known, known_person, own_steps
+from data.campaigns.people import find, forgotten_among, known, known_person, own_steps
 from data.decisions.decisions import By, NotDecided, withdraw
-from data.sending.runs import deciding
+from data.sending.runs import writing
 from data.store.lease import is_free
 from data.store.ledger import Ledger
 from data.store.states import Op, State
@@ -40,6 +39,7 @@ RATE = 100.0  # requests a second, also in one burst
 WAITS = {"add": "waiting", "invite": "waiting", "candidate_id": None, "embed_url": None}
 FORGOTTEN = "this person was forgotten on request: nothing is ever sent to this address"
 WITHDRAWN = "this person was withdrawn; first type  {}"
+OTHER_KEY = "{0} reads {1}, and has the key {2}; rename the table {2}.orders.csv, and order by {2}"
 NO_ORDER = "there is no such order"
 ANOTHER = "an order with this id came before, and says something else"
 AT_WORK = "a run at work may have read it; ask again in a minute"
@@ -118,7 +118,11 @@ class Desk:
     def _table(self, key: str) -> Path:
         if not re.fullmatch(KEY, key):
             raise HTTPException(404, "there is no such campaign")
-        return self._folder / f"{key.lower()}{ORDERS}"
+        table = self._folder / f"{key.lower()}{ORDERS}"
+        for each in self._folder.iterdir():
+            if named_table(each) == table.resolve() and (its := key_of(each)) != key.lower():
+                raise HTTPException(404, OTHER_KEY.format(each.name, table.name, its))
+        return table
 
     def _refuse_out(self, key: str, email: str) -> None:
         """Raise HTTPException for whoever was withdrawn or forgotten: no run would send to them."""
@@ -130,12 +134,11 @@ class Desk:
 
     def _withdraw(self, key: str, email: str, by: By) -> bool:
         """Withdraw a person; False if the ledger does not know them. Raises NotDecided."""
-        with suppress(NoSuchCampaign), deciding(key) as (session, campaign):
+        with writing() as session:
             email1, state = _invitation(session, key, email)
             if state not in (None, State.GIVEN_UP):
-                withdraw(session, campaign.id, [email1], by)
+                withdraw(session, find(session, key).id, [email1], by)
             return state is not None
-        return False
 
 
 def _invitation(session: Session, key: str, email: str) -> tuple[str, State | None]:
