@@ -42,6 +42,7 @@ WITHDRAWN = "this person was withdrawn; first type  {}"
 OTHER_KEY = "{0} reads {1}, and has the key {2}; rename the table {2}.orders.csv, and order by {2}"
 NO_ORDER = "there is no such order"
 ANOTHER = "an order with this id came before, and says something else"
+ORDER_OUT = "this order was withdrawn; order with another id"
 AT_WORK = "a run at work may have read it; ask again in a minute"
 TWICE = "somebody of this address or name came before, and differs; tell two people's names apart"
 
@@ -76,12 +77,19 @@ class Desk:
         asked = ORDER.model_validate_json(data).model_dump()
         order = {name: asked.get(name) or "" for name in COLUMNS}
         with orders(table := self._table(key)) as rows:
-            if (before := rows.setdefault(order["id"], order)) is order:
-                _check(table, order, rows.values())
-                self._refuse_out(key, email_key(order["email1"]))
-                write(table, rows)
-            elif before | {"withdrawn": ""} != order:
+            before = rows.setdefault(order["id"], order)
+            if before | {"withdrawn": ""} != order:
                 raise HTTPException(409, ANOTHER)
+            if before["withdrawn"]:
+                raise HTTPException(409, ORDER_OUT)
+            with self._ledger.reading() as session:
+                email1, state = _invitation(session, key, email_key(order["email1"]))
+            if state is State.GIVEN_UP:  # no run would send to them
+                typed = command("withdraw", key, "EMAIL", "--undo")
+                raise HTTPException(409, WITHDRAWN.format(typed) if email1 else FORGOTTEN)
+            if before is order:
+                _check(table, order, rows.values())
+                write(table, rows)
         return {"id": order["id"]}
 
     def show(self, key: str, number: str, _: bytes = b"") -> dict[str, Any]:
@@ -123,14 +131,6 @@ class Desk:
             if named_table(each) == table.resolve() and (its := key_of(each)) != key.lower():
                 raise HTTPException(404, OTHER_KEY.format(each.name, table.name, its))
         return table
-
-    def _refuse_out(self, key: str, email: str) -> None:
-        """Raise HTTPException for whoever was withdrawn or forgotten: no run would send to them."""
-        with self._ledger.reading() as session:
-            email1, state = _invitation(session, key, email)
-        if state is State.GIVEN_UP:
-            typed = command("withdraw", key, "EMAIL", "--undo")
-            raise HTTPException(409, WITHDRAWN.format(typed) if email1 else FORGOTTEN)
 
     def _withdraw(self, key: str, email: str, by: By) -> bool:
         """Withdraw a person; False if the ledger does not know them. Raises NotDecided."""

@@ -16,7 +16,7 @@ from config.errors import BadInput
 from config.reading import read_campaign
 from config.sheets.files import REST
 from data.campaigns.intake import take_in
-from data.decisions.decisions import By, block, correct
+from data.decisions.decisions import By, block, correct, withdraw
 from data.decisions.privacy import forget
 from data.store.lease import lease
 from data.store.states import Op
@@ -262,7 +262,7 @@ def test_an_order_is_withdrawn_before_any_run_and_stays_so(door: Door) -> None:
     assert door.delete() == door.delete() == 200
     assert (door.get()["why"], door.get()["invite"]) == ("withdrawn", "withdrawn")
     assert WHY["why"] in door.table.read_text()
-    assert door.post(ADA)[0] == 202  # it came again, and changes nothing
+    assert door.post(ADA) == (409, {"error": "this order was withdrawn; order with another id"})
     assert door.people() == ["ben@x.org"]
     assert door.delete("app-7") == 404
 
@@ -278,8 +278,11 @@ def test_an_order_is_withdrawn_in_the_ledger_with_its_reason(door: Door) -> None
     door.runs()
     assert door.ledgers.state("ada@x.org", "hiring")[1] == "given up"
     assert door.ledgers.state("ben@x.org", "hiring")[1] == "done"
+    assert door.post(BEN)[0] == 202  # it stands
+    door.ledgers.call(withdraw, ["ben@x.org"], By("me"), key="hiring")
+    assert "campaign withdraw hiring EMAIL --undo" in door.post(BEN)[1]["error"]
     with door.ledgers.at("hiring") as (session, _):
-        [decided] = session.exec(select(Decision)).all()
+        [decided, _] = session.exec(select(Decision)).all()
         said = (decided.word, decided.who, decided.why)
         assert said == ("withdraw", "the order desk", WHY["why"])
 
