@@ -84,13 +84,14 @@ def _names_differ(sent: CandidateRow, answered: CandidateRow) -> bool:
     """Whether an answer has another name for a person, apart from case and blanks."""
     pairs = [(sent.get(name), answered.get(name)) for name in ("first_name", "last_name")]
     return any(
-        isinstance(theirs, str) and theirs.strip() and _folded(theirs) != _folded(str(ours or ""))
+        isinstance(theirs, str) and theirs.strip() and plain(theirs) != plain(str(ours or ""))
         for ours, theirs in pairs
     )
 
 
-def _folded(name: str) -> str:
-    return " ".join(unicodedata.normalize("NFC", name).casefold().split())
+def plain(text: str) -> str:
+    """Reduce a name or title to the form that is compared, without capitals or extra blanks."""
+    return " ".join(unicodedata.normalize("NFC", text).casefold().split())
 
 
 def says_no(answer: Any) -> bool:
