@@ -138,8 +138,7 @@ def _is_only_no(text: str) -> bool:
     addresses are not: `Missing Number`."""
     said = _HUMP.sub(" ", " ".join(each for each in text.split() if "@" not in each))
     others = _REFUSAL.sub("", said)
-    is_code = "_" in text and text.isupper()
-    known = is_code or _NO.issuperset(_WORD.findall(others.casefold()))
+    known = ("_" in text and text.isupper()) or _NO.issuperset(_WORD.findall(others.casefold()))
     return known and others != said and not is_address(text)
 
 
