@@ -5,6 +5,7 @@ import re
 import sys
 import time
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -127,8 +128,10 @@ class Desk:
         if not re.fullmatch(KEY, key):
             raise HTTPException(404, "there is no such campaign")
         table = self._folder / f"{key.lower()}{ORDERS}"
-        for each in self._folder.iterdir():
-            if named_table(each) == table.resolve() and (its := key_of(each)) != key.lower():
+        for each in filter(Path.is_file, self._folder.iterdir()):
+            written = each.stat()
+            reads = _named_table(each, written.st_ctime_ns, written.st_size)
+            if reads == table.resolve() and (its := key_of(each)) != key.lower():
                 raise HTTPException(404, OTHER_KEY.format(each.name, table.name, its))
         return table
 
@@ -186,6 +189,11 @@ def application(desk: Desk) -> Starlette:
     path = "/campaigns/{key}/candidates"
     one = Route(f"{path}/{{number}}", answer, methods=["GET", "DELETE"])
     return Starlette(routes=[Route(path, answer, methods=["POST"]), one])
+
+
+@lru_cache(maxsize=1_000)  # each request asks all definitions
+def _named_table(definition: Path, *_: int) -> Path | None:
+    return named_table(definition)
 
 
 def _check(table: Path, order: dict[str, str], others: Iterable[dict[str, str]]) -> None:
