@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sqlmodel import Session
 
-from config.emails import email_key
+from config.emails import checked_address, mailbox
 from config.errors import BadInput, Mistake, shown
 from config.sheets.cells import is_address, plain_address
 from config.sheets.files import read_file
@@ -21,6 +21,7 @@ UNKNOWN = (
     "Nobody can know who has finished: whoever has gets this email too, without --except LIST."
 )
 NOT_READ = "an address of this campaign stands outside the list that is read; move it there"
+ALONE = "one email address and nothing beside it, so that nobody on this list is missed"
 ONLY = "{}; this list may have only people to remind: delete the others, and the column"
 MARKED = "this row is {}, so nobody can know whether it is meant; delete it, or unmark it"
 
@@ -37,16 +38,16 @@ def whom(
     everybody = rows(session, campaign.id)
     invited = [row.person_id for row in everybody if row.states[Op.INVITE] is State.DONE]
     held = holds(session, campaign, invited)
-    keys = {row.email_key for row in everybody}
-    only = _addresses(listed, keys, notes, reminds=True) if listed else keys
-    done = _addresses(finished, keys, notes) if finished else set()
+    boxes = {mailbox(row.email1) for row in everybody}
+    only = _mailboxes(listed, boxes, notes, reminds=True) if listed else boxes
+    done = _mailboxes(finished, boxes, notes) if finished else set()
     others: Counter[str] = Counter()
     for row in everybody:
         why_not = {
             "not invited yet, or not any more": row.states[Op.INVITE] is not State.DONE,
             "the pilot": row.person_id == campaign.pilot_id,
-            f"in {finished}": row.email_key in done,
-            f"not in {listed}": row.email_key not in only,
+            f"in {finished}": mailbox(row.email1) in done,
+            f"not in {listed}": mailbox(row.email1) not in only,
             "held": row.person_id in held,
         }
         if first := next((why for why, is_so in why_not.items() if is_so), None):
@@ -59,13 +60,14 @@ def whom(
     return emails, notes
 
 
-def _addresses(
+def _mailboxes(
     file: Path, known: Collection[str], notes: list[str], *, reminds: bool = False
 ) -> set[str]:
-    """The email keys in a table of any format. Unknown addresses are noted.
+    """The mailboxes in a table of any format. Those that are not `known` are noted.
 
-    Raises BadInput also for a marked row, for a `known` address outside the column of addresses,
-    and, with `reminds`, for a column that may say who is not meant.
+    Raises BadInput also for a marked row, for a cell that is no single address, for a `known`
+    mailbox outside the column of addresses, and, with `reminds`, for a column that may say who is
+    not meant.
     """
     table = read_table(source := read_file(file))
     people = [row for row, _ in table.rows]
@@ -76,15 +78,18 @@ def _addresses(
         raise BadInput(table.mistakes)
     for mark, them in marked_rows(table, people).items():
         raise BadInput.at(table.place(min(them)), MARKED.format(mark))
-    column, keys = table.by_field["email1"], set()
+    column, boxes = table.by_field["email1"], set()
     for row, *cells in table.cells.itertuples(name=None):
-        keys.add(key := email_key(plain_address(cells[column])))
-        if key not in known:
-            where = table.place(row, "email1")
-            notes.append(f"{where}: {shown(cells[column])} is nobody of this campaign")
-    unread = {*known} - keys
+        cell, where = cells[column], table.place(row, "email1")
+        try:
+            boxes.add(box := mailbox(checked_address(plain_address(cell))))
+        except ValueError:
+            raise BadInput.at(where, "", found=cell or None, wanted=ALONE) from None
+        if box not in known:
+            notes.append(f"{where}: {shown(cell)} is nobody of this campaign")
+    unread = {*known} - boxes
     for grid in grids_of(source):
         for row, texts in grid.rows:
-            if unread & {*map(email_key, filter(is_address, texts))}:
+            if any(mailbox(plain_address(each)) in unread for each in texts if is_address(each)):
                 raise BadInput.at(grid.place(row), NOT_READ)
-    return keys
+    return boxes

@@ -43,22 +43,18 @@ def status_of(session: Session, key: str, held: Held | None = None) -> dict[str,
     campaign = find(session, key)
     held = holds(session, campaign) if held is None else held
     found, send = summary(session, key, held), invites_of(campaign).send
-    everybody = rows(session, campaign.id)
-    where = (standing_of(row, held, send=send) for row in everybody)
     found["candidates"] = [
         row.fields  # what the service gets
         | {
             "email1": row.email1,
             "candidate_id": row.candidate_id,
-            **{
-                str(op): "withdrawn" if state is State.GIVEN_UP else str(state)
-                for op, state in row.states.items()
-            },
+            **{str(op): _WORDS.get(state, str(state)) for op, state in row.states.items()},
             "embed_url": embed_url(campaign.app_url, found["project_id"], row.candidate_id),
             "why": why,
             "stands": word,
         }
-        for row, (word, why) in zip(everybody, where, strict=True)
+        for row in rows(session, campaign.id)
+        for word, why in [standing_of(row, held, send=send)]
     ]
     return found
 

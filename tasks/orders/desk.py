@@ -5,7 +5,7 @@ import re
 import sys
 import time
 from collections.abc import Callable, Iterable
-from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -22,12 +22,12 @@ from starlette.routing import Route
 from config.definition import KEY, ORDERS
 from config.emails import email_key
 from config.errors import BadInput, command, printable
-from config.reading import read_campaign, who_reads
+from config.reading import key_of, named_table, read_campaign, who_reads
 from config.sheets.left_out import line
 from config.sheets.names import comparable
-from data.campaigns.people import NoSuchCampaign, forgotten_among, known, known_person, own_steps
+from data.campaigns.people import find, forgotten_among, known, known_person, own_steps
 from data.decisions.decisions import By, NotDecided, withdraw
-from data.sending.runs import deciding
+from data.sending.runs import writing
 from data.store.lease import is_free
 from data.store.ledger import Ledger
 from data.store.states import Op, State
@@ -40,8 +40,10 @@ RATE = 100.0  # requests a second, also in one burst
 WAITS = {"add": "waiting", "invite": "waiting", "candidate_id": None, "embed_url": None}
 FORGOTTEN = "this person was forgotten on request: nothing is ever sent to this address"
 WITHDRAWN = "this person was withdrawn; first type  {}"
+OTHER_KEY = "{0} reads {1}, and has the key {2}; rename the table {2}.orders.csv, and order by {2}"
 NO_ORDER = "there is no such order"
 ANOTHER = "an order with this id came before, and says something else"
+ORDER_OUT = "this order was withdrawn; order with another id"
 AT_WORK = "a run at work may have read it; ask again in a minute"
 TWICE = "somebody of this address or name came before, and differs; tell two people's names apart"
 
@@ -76,12 +78,19 @@ class Desk:
         asked = ORDER.model_validate_json(data).model_dump()
         order = {name: asked.get(name) or "" for name in COLUMNS}
         with orders(table := self._table(key)) as rows:
-            if (before := rows.setdefault(order["id"], order)) is order:
-                _check(table, order, rows.values())
-                self._refuse_out(key, email_key(order["email1"]))
-                write(table, rows)
-            elif before | {"withdrawn": ""} != order:
+            before = rows.setdefault(order["id"], order)
+            if before | {"withdrawn": ""} != order:
                 raise HTTPException(409, ANOTHER)
+            if before["withdrawn"]:
+                raise HTTPException(409, ORDER_OUT)
+            with self._ledger.reading() as session:
+                email1, state = _invitation(session, key, email_key(order["email1"]))
+            if state is State.GIVEN_UP:  # no run would send to them
+                typed = command("withdraw", key, "EMAIL", "--undo")
+                raise HTTPException(409, WITHDRAWN.format(typed) if email1 else FORGOTTEN)
+            if before is order:
+                _check(table, order, rows.values())
+                write(table, rows)
         return {"id": order["id"]}
 
     def show(self, key: str, number: str, _: bytes = b"") -> dict[str, Any]:
@@ -118,24 +127,21 @@ class Desk:
     def _table(self, key: str) -> Path:
         if not re.fullmatch(KEY, key):
             raise HTTPException(404, "there is no such campaign")
-        return self._folder / f"{key.lower()}{ORDERS}"
-
-    def _refuse_out(self, key: str, email: str) -> None:
-        """Raise HTTPException for whoever was withdrawn or forgotten: no run would send to them."""
-        with self._ledger.reading() as session:
-            email1, state = _invitation(session, key, email)
-        if state is State.GIVEN_UP:
-            typed = command("withdraw", key, "EMAIL", "--undo")
-            raise HTTPException(409, WITHDRAWN.format(typed) if email1 else FORGOTTEN)
+        table = self._folder / f"{key.lower()}{ORDERS}"
+        for each in filter(Path.is_file, self._folder.iterdir()):
+            written = each.stat()
+            reads = _named_table(each, written.st_ctime_ns, written.st_size)
+            if reads == table.resolve() and (its := key_of(each)) != key.lower():
+                raise HTTPException(404, OTHER_KEY.format(each.name, table.name, its))
+        return table
 
     def _withdraw(self, key: str, email: str, by: By) -> bool:
         """Withdraw a person; False if the ledger does not know them. Raises NotDecided."""
-        with suppress(NoSuchCampaign), deciding(key) as (session, campaign):
+        with writing() as session:
             email1, state = _invitation(session, key, email)
             if state not in (None, State.GIVEN_UP):
-                withdraw(session, campaign.id, [email1], by)
+                withdraw(session, find(session, key).id, [email1], by)
             return state is not None
-        return False
 
 
 def _invitation(session: Session, key: str, email: str) -> tuple[str, State | None]:
@@ -183,6 +189,11 @@ def application(desk: Desk) -> Starlette:
     path = "/campaigns/{key}/candidates"
     one = Route(f"{path}/{{number}}", answer, methods=["GET", "DELETE"])
     return Starlette(routes=[Route(path, answer, methods=["POST"]), one])
+
+
+@lru_cache(maxsize=1_000)  # each request asks all definitions
+def _named_table(definition: Path, *_: int) -> Path | None:
+    return named_table(definition)
 
 
 def _check(table: Path, order: dict[str, str], others: Iterable[dict[str, str]]) -> None:

@@ -6,8 +6,6 @@ Pure: nothing here asks the ledger or the service.
 from collections import deque
 from collections.abc import Iterable, Sequence
 
-from data.sending.outcomes import Outcome
-
 StepIds = tuple[int, ...]
 IN_A_ROW = 3  # unsure requests, or people refused alike, after which a run ends
 
@@ -56,26 +54,3 @@ class Backlog:
             if piece:
                 self._waiting.insert(at, piece)
         self._waiting.appendleft((steps[middle],))
-
-
-class RefusedAlike:
-    """People in a row who were refused for the same reason.
-
-    IN_A_ROW of them show that their rows are not to blame: `Sender` ends the run; they wait.
-    """
-
-    def __init__(self) -> None:
-        self._alike: list[Outcome] = []
-
-    def heard(self, outcome: Outcome) -> None:
-        """Count one person whose request, with nobody else in it, was refused."""
-        if self._alike and self._alike[-1].why != outcome.why:
-            self._alike.clear()
-        self._alike.append(outcome)
-
-    def somebody_got_through(self) -> None:
-        self._alike.clear()
-
-    def everybody(self) -> Sequence[Outcome]:
-        """The refused people if there are IN_A_ROW of them: then their rows are not the cause."""
-        return tuple(self._alike) if len(self._alike) >= IN_A_ROW else ()

@@ -15,7 +15,7 @@ from data.sending.claims import Claim, ClaimResult
 from data.sending.outcomes import SHARED_ID, Outcome
 from data.sending.writer import Running
 from data.store.states import OPERATIONS, Op, State
-from tasks.sending.backlog import Backlog, RefusedAlike, StepIds
+from tasks.sending.backlog import IN_A_ROW, Backlog, StepIds
 from tasks.sending.calls import Calls, Made
 from tasks.sending.gate import Gate, How
 from tasks.service.auth import Unreachable
@@ -38,7 +38,7 @@ class Sender:
         self._before_claim = before_claim
         self._running, self._calls = running, calls
         self.gate = Gate(running.campaign, stop, self._probe)
-        self._refused = RefusedAlike()
+        self._alike: list[Outcome] = []  # people in a row who were refused for the same reason
 
     async def send(self, op: Op, requests: Sequence[StepIds], at_once: int = 1) -> None:
         """Send these requests, `at_once` at a time, until all are sent or the gate has an ending.
@@ -156,12 +156,14 @@ class Sender:
         """Count people refused alike. At IN_A_ROW, end the run, and let these people wait."""
         outcome = made.outcome
         if outcome.ids or outcome.state is State.DONE:
-            self._refused.somebody_got_through()
+            self._alike.clear()
         if outcome.state is not State.REFUSED or OPERATIONS[claim.op].own:
             return outcome
-        self._refused.heard(outcome)
-        everybody = self._refused.everybody()
-        if not everybody:
+        if self._alike and self._alike[-1].why != outcome.why:
+            self._alike.clear()
+        self._alike.append(outcome)
+        everybody = tuple(self._alike)
+        if len(everybody) < IN_A_ROW:
             if OPERATIONS[claim.op].many:
                 backlog.probe_next()
             return outcome

@@ -14,6 +14,7 @@ from typing import Any
 
 from config.definition import Candidate
 from config.emails import email_key
+from config.sheets.cells import is_address
 
 CandidateRow = Mapping[str, Any]
 """A candidate as it is sent or answered, with the field names of interface 2."""
@@ -84,28 +85,33 @@ def _names_differ(sent: CandidateRow, answered: CandidateRow) -> bool:
     """Whether an answer has another name for a person, apart from case and blanks."""
     pairs = [(sent.get(name), answered.get(name)) for name in ("first_name", "last_name")]
     return any(
-        isinstance(theirs, str) and theirs.strip() and _folded(theirs) != _folded(str(ours or ""))
+        isinstance(theirs, str) and theirs.strip() and plain(theirs) != plain(str(ours or ""))
         for ours, theirs in pairs
     )
 
 
-def _folded(name: str) -> str:
-    return " ".join(unicodedata.normalize("NFC", name).casefold().split())
+def plain(text: str) -> str:
+    """Reduce a name or title to the form that is compared, without capitals or extra blanks."""
+    return " ".join(unicodedata.normalize("NFC", text).casefold().split())
 
 
 def says_no(answer: Any) -> bool:
     """Whether parsed JSON says no, at any depth: an outcome key, or a value without a key, has a
-    refusal, false, 0 or a very long text; a status or code is negative, or of three digits and not
-    2xx; a failure key is not empty; `sent` is an empty list; or `not_sent` is not empty.
+    refusal, false, 0 or a very long text; a success key has nothing; a status or code is negative,
+    or of three digits and not 2xx; a failure key is not empty; `sent` is an empty list; `not_sent`
+    is not empty; or a key that may also repeat what was sent, such as a title, has only a refusal.
 
     Other keys describe something else: `"archived": false` is no refusal.
     """
     return any(
-        (value and _words(key) & _FAILURE)
-        or (_words(key) & {"status", "code"} and re.fullmatch(r"-\d+|[13-9]\d\d", str(value)))
-        or (_words(key) & _SENT and (value if "not" in _words(key) else value == []))
-        or ((not key or _words(key) & _OUTCOME) and _is_no(key, value))
+        (value and words & _FAILURE)
+        or (words & {"status", "code"} and re.fullmatch(r"-\d+|[13-9]\d\d", str(value)))
+        or (words & _SENT and (value if "not" in words else value == []))
+        or (not value and words <= _SUCCESS)
+        or ((not key or words & _OUTCOME or words <= _CALL) and _is_no(value))
+        or (words <= _REPEATING and isinstance(value, str) and _is_only_no(value))
         for key, value in everything(answer)
+        for words in [_words(key)]
     )
 
 
@@ -115,11 +121,11 @@ def is_plain_yes(body: bytes) -> bool:
     if (answer := parsed(body)) is not None:
         return not says_no(answer)
     text = body.decode(errors="replace").strip()
-    words = re.findall(r"[^\W_]+", text[:LONGEST].casefold())
-    return (len(words) < 2 or _YES.issuperset(words)) and not _is_no("", text)
+    words = _WORD.findall(text[:LONGEST].casefold())
+    return (len(words) < 2 or _YES.issuperset(words)) and not _is_no(text)
 
 
-def _is_no(key: str, value: Any) -> bool:
+def _is_no(value: Any) -> bool:
     if isinstance(value, dict | list):
         return False
     text = str(value).strip()
@@ -127,10 +133,19 @@ def _is_no(key: str, value: Any) -> bool:
     return is_no or bool(_REFUSAL.search(_HUMP.sub(" ", text)))
 
 
+def _is_only_no(text: str) -> bool:
+    """Whether a text is nothing but a refusal, as `Not sent` or `LIMIT_REACHED` are, and titles or
+    addresses are not: `Missing Number`."""
+    said = _HUMP.sub(" ", " ".join(each for each in text.split() if "@" not in each))
+    others = _REFUSAL.sub("", said)
+    known = ("_" in text and text.isupper()) or _NO.issuperset(_WORD.findall(others.casefold()))
+    return known and others != said and not is_address(text)
+
+
 @lru_cache(maxsize=4096)
 def _words(key: str) -> frozenset[str]:
     """The words of a key: `emailsSent` and `emails_sent` have the words emails and sent."""
-    return frozenset(_HUMP.sub(" ", key[:LONGEST]).casefold().split())
+    return frozenset(_HUMP.sub(" ", key[:LONGEST]).casefold().split() or [""])
 
 
 def everything(answer: Any) -> Iterator[tuple[str, Any]]:
@@ -157,13 +172,14 @@ def everything(answer: Any) -> Iterator[tuple[str, Any]]:
 
 LONGEST = 2_000  # a text with more characters counts as a no
 OF_A_PERSON = frozenset(Candidate.model_fields)
+_SUCCESS = {"success", "successful", "succeeded", "ok"}
+_CALL = {"invite", "invitation", "delivery"}
+_REPEATING = {"email", "mail", "code", "title", "type"}
 _SENT = {"sent", "delivered", "accepted", "invited"}
 _TELLING = {"status", "message", "messages", "msg", "detail", "details", "reason", "errmsg"}
 _OUTCOME = {
-    *("success", "successful", "succeeded", "ok", "result", "results", "outcome"),
-    *("state", "queued", "processed", "acknowledged", "warning", "warnings"),
-    *_SENT,
-    *_TELLING,
+    *("result", "results", "outcome", "state", "queued", "processed", "acknowledged"),
+    *("warning", "warnings", *_SUCCESS, *_SENT, *_TELLING),
 }
 _FAILURE = {
     *("error", "errors", "failed", "failure", "failures", "rejected", "refused", "denied"),
@@ -176,15 +192,20 @@ _YES = {
     *("invitation", "invite", "notification", "message", "candidate", "problem", "project"),
     *("request", "an", "a", "the", "to", "has", "have", "was", "been", "is", "will", "be", "and"),
 }
+_NO = _YES | {
+    *("access", "allowed", "could", "found", "internal", "server", "state", "status", "validation"),
+}
+_WORD = re.compile(r"[^\W_]+")
 _TAG = re.compile(rb"<(?:!doctype|html|head|body|title|form|input|script)\b", re.IGNORECASE)
-_FALSE = frozenset({"false", "no", "nok", "ko", "off", "0", "0.0"})
+_FALSE = frozenset({"false", "no", "n", "nok", "ko", "off", "0", "0.0"})
 _HUMP = re.compile(r"[_.-]|(?<=[a-z])(?=[A-Z])")
 _REFUSAL = re.compile(
     r"\b(?:error|fail|fault|invalid|illegal|denie|deny|reject|refus|declin|forbid|prohibit|unable"
-    r"|cannot|can't|couldn|won't|isn't|wasn't|don't|doesn't|not\b|no\b|never\b|nothing|nobody"
-    r"|without|un(?:auth|known|sent|deliver|avail|support|process|subscri)|missing|exceed|limit"
-    r"|quota|throttl|expire|block|suppress|suspend|bounce|banned|spam|skip|ignor|drop|abort"
+    r"|cannot|can't|couldn|won't|isn't|wasn't|don't|doesn't|never\b|nothing|nobody|without"
+    r"|(?<!do )not\b|not\b(?! reply\b)|no\b(?!.reply@)"  # but "Do not reply to no-reply@…"
+    r"|un(?:auth\w*|success|known|sent|deliver|avail|support|process|subscri)|missing|exceed|limit"
+    r"|quota|throttl|expired|block|suppress|suspend|bounce|banned|spam|skip|ignor|drop|abort"
     r"|cancel|disabl|inactive|ineligib|opt(?:ed)?.?out|revok|conflict|duplicate|already"
-    r"|tim(?:ed?).?out|try again|retry|wrong|bad\b|incorrect|malform|mismatch)",
+    r"|tim(?:ed?).?out|try again|retry|wrong|bad\b|incorrect|malform|mismatch)[\w']{0,4}",
     re.IGNORECASE,
 )

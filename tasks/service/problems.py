@@ -4,10 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
-from unicodedata import normalize
 
 from config.errors import CampaignError
-from tasks.service.answers import parsed, read_id
+from tasks.service.answers import parsed, plain, read_id
 
 
 class NotTheService(CampaignError):
@@ -55,14 +54,14 @@ def problem_titled(title: str, problems: Sequence[ServiceProblem]) -> ServicePro
 
     Raises NoSuchProblem with the nearest title, SeveralProblems.
     """
-    wanted = _plain(title)
-    found = [each for each in problems if _plain(each.title) == wanted]
+    wanted = plain(title)
+    found = [each for each in problems if plain(each.title) == wanted]
     if len(found) == 1:
         return found[0]
     if found:
         ids = ", ".join(str(each.id) for each in found)
         raise SeveralProblems(count=len(found), title=title, ids=ids, first=found[0].id)
-    titles = {_plain(each.title): each.title for each in problems}
+    titles = {plain(each.title): each.title for each in problems}
     near = get_close_matches(wanted, titles, n=1)
     nearest = f' The nearest is "{titles[near[0]]}".' if near else ""
     raise NoSuchProblem(title=title, nearest=nearest)
@@ -73,10 +72,6 @@ def matching(words: Sequence[str], problems: Sequence[ServiceProblem]) -> list[S
 
     def text(each: ServiceProblem) -> str:
         told = (each.title, each.record.get("skills"), each.record.get("difficulty"))
-        return _plain(" ".join(str(part or "") for part in told))
+        return plain(" ".join(str(part or "") for part in told))
 
-    return [each for each in problems if all(_plain(word) in text(each) for word in words)]
-
-
-def _plain(text: str) -> str:
-    return " ".join(normalize("NFC", text).casefold().split())
+    return [each for each in problems if all(plain(word) in text(each) for word in words)]
