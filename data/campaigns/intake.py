@@ -248,7 +248,6 @@ def _follow(session: Session, campaign: Campaign, read: CampaignFile) -> tuple[s
         attach.state = State.WAITING
     late = create.part_id is not None and before.get("project") != spec["project"]
     campaign.spec, campaign.digest = spec, read.digest
-    session.flush()
     note = "The project exists already; what the file now says of it is not sent."
     return (note,) if late else ()
 

@@ -240,7 +240,6 @@ def _let_through(session: Session, person: Person) -> list[str]:
     if hold is None or hold.kind in (Kind.GONE, Kind.WITHDRAWN):
         return []
     person.let_through = sorted({*(person.let_through or ()), str(hold.kind)})
-    session.flush()
     return [str(hold.kind)]
 
 

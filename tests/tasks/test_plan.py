@@ -53,13 +53,16 @@ def test_what_is_left(desk, done, wanted):
 
 
 def test_a_dry_plan_leaves_the_ledger_as_it_was(desk):
-    assert plan(desk, "Ada", dry=True).to_do[Op.ADD] == 1
+    asked = {"invites": {"approval": "required"}}
+    assert plan(desk, "Ada", dry=True, **asked).to_do[Op.ADD] == 1
     with desk.ledger.reading() as session:
         assert session.exec(select(Campaign)).all() == []
     with pytest.raises(Rewritten):
         make_plan(desk.read("Ada"), desk.ledger, desk.settings, digest="of what was shown")
-    real = plan(desk, "Ada")
-    assert plan(desk, "Ada", dry=True).code == real.code
+    real = plan(desk, "Ada", **asked)
+    assert plan(desk, "Ada", dry=True, **asked).code == real.code
+    [event] = desk.call(events_of)  # says to whom the plan was shown
+    assert (event.word.split()[0], event.who) == ("shown", "me")
 
 
 @pytest.mark.parametrize(
@@ -106,12 +109,6 @@ def test_a_plan_and_status_say_when_the_next_wave_begins(desk):
         assert waits(session, "backend") == [wave.why]
     ends = {"name": "Backend", "endtime": f"{now() + timedelta(days=1):%Y-%m-%d} 09:00"}
     assert kinds(plan(desk, "Ada", "Ben", invites=invites, project=ends).waits) == ["window"]
-
-
-def test_history_says_to_whom_a_plan_was_shown(desk):
-    plan(desk, "Ada", invites={"approval": "required"})
-    [event] = desk.call(events_of)
-    assert (event.word.split()[0], event.who) == ("shown", "me")
 
 
 def saved(file, *rows, domain=None):
