@@ -162,7 +162,7 @@ def _held(plan: Plan, hold: Hold, far: str) -> Ending:
         people = ", ".join(f"{plan.to_do[op]:,} to {op}" for op in OF_PERSON)
         sentence += f" Plan {plan.code}: {people}."
         return replace(ending, kind=End.APPROVAL, sentence=sentence, fingerprint=plan.code)
-    if hold.kind is Kind.PILOT and hold.type_this == command("approve", plan.key):
+    if hold.kind is Kind.PILOT and " approve " in str(hold.type_this):
         return replace(ending, kind=End.APPROVAL)
     return ending
 

@@ -201,12 +201,10 @@ def _holds_of_all(
         yield Hold(Kind.PROJECT, whole, why, type_this=command("history", facts.whose_project))
     if invites.approval is not None and not is_still_approved(facts, code):
         plan = code or str(facts.shown)  # the plan that the reader has seen
-        # A run resolves a title anew, which may change the plan's code.
-        by_title = facts.spec.get("problem", {}).get("title")
-        exactly = () if by_title else ("--plan", plan)
-        is_shown = plan.startswith(_basis(facts))
-        typed = command(*(("approve", key, *exactly) if is_shown else ("run", facts.file)))
-        yield Hold(Kind.APPROVAL, whole, "nobody has approved this plan", type_this=typed)
+        # Until a run has resolved the problem's title, the plan has no code to approve.
+        is_shown = facts.problem is not None and plan.startswith(_basis(facts))
+        words = ("approve", key, "--plan", plan) if is_shown else ("run", facts.file)
+        yield Hold(Kind.APPROVAL, whole, "nobody has approved this plan", type_this=command(*words))
     when, ends = may_send(invites, at), ends_of(facts)
     if when == NEVER or (ends is not None and ends <= (when or at)):
         why = f"the time for invitations is over ({'not_after' if when == NEVER else 'endtime'})"
@@ -229,8 +227,9 @@ def _pilot(facts: Any) -> Hold | None:
     said = facts.pilot_answer if facts.pilot_answered == facts.pilot_generation else None
     if said == APPROVE:
         return None
+    approve = command("approve", key, "--plan", Kind.PILOT)
     why, typed = {
-        State.DONE: ("the pilot has an email that nobody has approved", command("approve", key)),
+        State.DONE: ("the pilot has an email that nobody has approved", approve),
         State.UNSURE: ("it is not known whether the pilot was invited", command("settle", key)),
         State.REFUSED: ("the service refused the pilot", command("status", key)),
         State.GIVEN_UP: ("the pilot was withdrawn", command("status", key)),

@@ -96,7 +96,6 @@ def test_who_is_gone_from_the_file_needs_a_person_only_if_they_may_be_invited(de
 
 
 def test_what_a_run_says_last_is_everybody(desk):
-    """What a run says last adds up."""
     desk.take_in("Ada", "Ben", "Cyd", "Dov"), desk.adds()
     desk.does(Op.INVITE, "Ada", "Dov")
     desk.call(d.withdraw, [address("Cyd")], ME)
