@@ -197,7 +197,7 @@ def move(session: Session, step: Step, name: str, value: int | None = None, why:
         part.state = word.part
         part.service_id = value if value is not None else part.service_id
     if word.again:
-        step.generation, step.part_id = step.generation + 1, None
+        step.generation += 1
     session.add(step)
     session.flush()
     return True

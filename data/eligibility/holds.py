@@ -18,11 +18,11 @@ from sqlmodel import Session
 
 from config.errors import command
 from config.timetable import NEVER, may_send, next_by_rate, on_the_wall, span, wave
-from data.campaigns.people import ends_of, hashed, invites_of
+from data.campaigns.people import WITHDRAWN, ends_of, hashed, invites_of
 from data.eligibility import evidence
 from data.eligibility.evidence import APPROVE, REJECT, facts_of
 from data.store.states import OPERATIONS, Op, State
-from data.store.tables import PERSON, STEP, Campaign, now
+from data.store.tables import PERSON, Campaign, now
 
 LONGEST_PAUSE = timedelta(seconds=600)  # a later end comes from a wrong clock
 
@@ -169,13 +169,10 @@ def code_now(session: Session, campaign_id: int, held: Collection[int]) -> str:
     transaction. The second part is a hash of the people who are left out: no claim knows all of
     them. Sending changes neither part.
     """
-    withdrawn = select(STEP.c.person_id).where(
-        STEP.c.campaign_id == campaign_id, STEP.c.op == Op.INVITE, STEP.c.state == State.GIVEN_UP
-    )
     everybody = select(PERSON.c.id, PERSON.c.email_key).where(
         PERSON.c.campaign_id == campaign_id, PERSON.c.listed
     )
-    out = {*held, *session.scalars(withdrawn)}
+    out = {*held, *session.scalars(WITHDRAWN, {"of": campaign_id})}
     keys = [key for number, key in session.execute(everybody) if number in out] if out else ()
     return _basis(facts_of(session, campaign_id)) + _digits(sorted(keys), 4)
 
