@@ -111,7 +111,7 @@ def ended(ledger: Ledger, plan: Plan, early: EndedEarly | None = None) -> Ending
     if early is not None and early.how is not How.HELD:
         return _stopped(plan.key, far, early, unsure)
     why = [h for h in plan.holds if h.kind is Kind.REMOVED or not plan.nothing_due]
-    why += plan.waits if found["counts"]["waiting"] else []
+    why += plan.waits if found["counts"]["waiting"] or found["one_more_email"] else []
     hold = early.hold if early is not None else next(iter(why), None)
     if hold is not None and hold.needs_a_person:
         return _held(plan, hold, far)
@@ -160,9 +160,10 @@ def _held(plan: Plan, hold: Hold, far: str) -> Ending:
     )
     if hold.kind is Kind.APPROVAL:
         people = ", ".join(f"{plan.to_do[op]:,} to {op}" for op in OF_PERSON)
-        sentence += f" Plan {plan.code}: {people}."
+        once_more = f", {plan.again:,} of them once more" if plan.again else ""
+        sentence += f" Plan {plan.code}: {people}{once_more}."
         return replace(ending, kind=End.APPROVAL, sentence=sentence, fingerprint=plan.code)
-    if hold.kind is Kind.PILOT and hold.type_this == command("approve", plan.key):
+    if hold.kind is Kind.PILOT and " approve " in str(hold.type_this):
         return replace(ending, kind=End.APPROVAL)
     return ending
 

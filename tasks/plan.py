@@ -20,6 +20,7 @@ from data.eligibility.holds import Hold, Kind, Scope, campaign_holds, code_now, 
 from data.store.ledger import Ledger
 from data.store.states import OF_PERSON, OF_PROJECT, OPERATIONS, Op
 from data.store.tables import Campaign
+from tasks.status import summary
 
 
 class Rewritten(BadInput):
@@ -43,6 +44,7 @@ class Plan:
     digest: str
     code: str
     to_do: Mapping[Op, int]
+    again: int  # how many of the invitations go to people who were invited before
     unsure: int
     holds: list[Hold]
     waits: list[Hold]
@@ -56,11 +58,6 @@ class Plan:
     def nothing_due(self) -> bool:
         """Whether no step is left to do."""
         return not any(self.to_do.values())
-
-    @property
-    def sends(self) -> bool:
-        """Whether a run would make a request that may change something."""
-        return not (self.nothing_due or self.holds)
 
 
 def make_plan(
@@ -131,6 +128,7 @@ def _as_it_stands(session: Session, read: CampaignFile, intake: Intake) -> Plan:
         digest=read.digest,
         code=code,
         to_do=to_do | people,
+        again=summary(session, campaign.key, held)["one_more_email"],
         unsure=len(doubts(session, campaign.id)),
         holds=stops,
         waits=[h for h in found if h.scope is Scope.INVITES or not h.needs_a_person],

@@ -37,4 +37,3 @@ async def ask_service(key: str, ledger: Ledger, settings: Settings) -> None:
             attach = own_steps(session, campaign.id)[Op.ATTACH]
             if attach.state in OPERATIONS[Op.ATTACH].open:
                 attach.service_id = found
-                session.add(attach)

@@ -1,7 +1,7 @@
 """Where a campaign stands, as an object for programs, and what needs a person, in words."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -9,7 +9,7 @@ from typing import Any
 from sqlmodel import Session, col, select
 
 from config.errors import command
-from data.campaigns.people import PersonRow, find, invites_of, known, own_steps, rows, tally
+from data.campaigns.people import find, invites_of, known, own_steps, rows, tally
 from data.decisions.doubts import doubts, leftovers
 from data.eligibility.due import to_come
 from data.eligibility.holds import Hold, campaign_holds, holds
@@ -19,6 +19,7 @@ from data.store.tables import Campaign
 from tasks.outputs.links import embed_url
 
 Held = Mapping[int, Hold]
+States = Mapping[Op, State]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,19 +44,23 @@ def status_of(session: Session, key: str, held: Held | None = None) -> dict[str,
     campaign = find(session, key)
     held = holds(session, campaign) if held is None else held
     found, send = summary(session, key, held), invites_of(campaign).send
-    found["candidates"] = [
-        row.fields  # what the service gets
-        | {
-            "email1": row.email1,
-            "candidate_id": row.candidate_id,
-            **{str(op): _WORDS.get(state, str(state)) for op, state in row.states.items()},
-            "embed_url": embed_url(campaign.app_url, found["project_id"], row.candidate_id),
-            "why": why,
-            "stands": word,
-        }
-        for row in rows(session, campaign.id)
-        for word, why in [standing_of(row, held, send=send)]
-    ]
+    found["candidates"] = []
+    for row in rows(session, campaign.id):
+        hold = held.get(row.person_id)
+        word = _standing(row.states, row.listed, hold is not None, row.emailed, send)
+        why = row.why or (hold.why if hold and word != "added" else None)
+        found["candidates"].append(
+            row.fields  # what the service gets
+            | {
+                "email1": row.email1,
+                "candidate_id": row.candidate_id,
+                **{str(op): str(_WORDS.get(state, state)) for op, state in row.states.items()},
+                **({"invite": "done"} if word == "invited" else {}),  # though one more may wait
+                "embed_url": embed_url(campaign.app_url, found["project_id"], row.candidate_id),
+                "why": "no longer in the file" if word == GONE else why,
+                "stands": word,
+            }
+        )
     return found
 
 
@@ -64,12 +69,13 @@ def summary(session: Session, key: str, held: Held) -> dict[str, Any]:
     campaign = find(session, key)
     own, send = own_steps(session, campaign.id), invites_of(campaign).send
     words: Counter[str] = Counter()
-    everybody = added = 0
-    for states, listed, is_held, number in tally(session, campaign.id, held):
-        words[_standing(states, listed=listed, held=is_held, send=send)] += number
-        everybody += number
+    added = more = 0
+    for states, listed, is_held, emailed, number in tally(session, campaign.id, held):
+        words[_standing(states, listed, is_held, emailed, send)] += number
         added += number if states[Op.ADD] is State.DONE else 0
-    counts = {"candidates": everybody, "added": added}
+        waits = states[Op.INVITE] is State.WAITING and listed and send and not is_held
+        more += number if emailed and waits else 0
+    counts = {"candidates": words.total(), "added": added}
     counts |= {word: words[word] for word in COUNTED if word != GONE or word in words}
     return {
         "campaign": campaign.key,
@@ -79,6 +85,7 @@ def summary(session: Session, key: str, held: Held) -> dict[str, Any]:
         "project": str(own[Op.CREATE].state),
         "problem": str(own[Op.ATTACH].state),
         "counts": counts,
+        "one_more_email": more,  # so many of those who are invited
     }
 
 
@@ -92,27 +99,20 @@ def progress(ledger: Ledger, key: str) -> dict[Op, tuple[int, int]]:
         send = invites_of(campaign).send
     ops = [op for op in OF_PERSON if send or not OPERATIONS[op].emails]
     left: dict[Op, Counter[State]] = {op: Counter() for op in ops}
-    for (states, _, _, number), op in product(kinds, ops):
+    for (states, *_, number), op in product(kinds, ops):
         left[op][states[op]] += number
     return {op: (n[State.DONE], n.total() - n[State.GIVEN_UP]) for op, n in left.items()}
 
 
-def standing_of(row: PersonRow, held: Held, *, send: bool) -> tuple[str, str | None]:
-    """Where one person stands (a word of COUNTED, or `added` in a campaign that invites nobody) and
-    why. A run's sentence, status, the report, and Prefect's page all count these words.
+def _standing(states: States, listed: bool, held: bool, emailed: bool, send: bool) -> str:
+    """Where one person stands: a word of COUNTED, or `added` in a campaign that invites nobody.
+
+    A run's sentence, status, the report, and Prefect's page all count these words.
     """
-    hold = held.get(row.person_id)
-    word = _standing(row.states, listed=row.listed, held=hold is not None, send=send)
-    if word == GONE:
-        return word, "no longer in the file"
-    return word, row.why or (hold.why if hold and word != "added" else None)
-
-
-def _standing(states: Mapping[Op, State], *, listed: bool, held: bool, send: bool) -> str:
     for state, word in _WORDS.items():
         if state in states.values() and (listed or state is not State.REFUSED):
             return word
-    if states[Op.INVITE] is State.DONE:
+    if emailed:
         return "invited"
     if states[Op.ADD] is State.DONE and not send:
         return "added"
@@ -131,7 +131,14 @@ def so_far(status: Mapping[str, Any], what: str) -> str:
     others = (n for word, n in counts.items() if word in COUNTED and word != what)
     done = whole - sum(others)  # each person has one word
     of = "" if apart and done + sum(apart.values()) == whole else f" of {whole:,}"
-    return ", ".join((f"{done:,}{of} {what}", *(f"{n:,} {in_words(w)}" for w, n in apart.items())))
+    return ", ".join((f"{done:,}{of} {what}", *counted(status, APART)))
+
+
+def counted(status: Mapping[str, Any], words: Sequence[str] = ()) -> list[str]:
+    """The counts of these words, or of COUNTED, except 0; and how many get one more email."""
+    counts = {word: status["counts"].get(word) for word in words or COUNTED}
+    counts["to get one more email"] = status["one_more_email"]
+    return [f"{number:,} {in_words(word)}" for word, number in counts.items() if number]
 
 
 def in_words(word: str) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from unicodedata import normalize
 
-from sqlalchemy import Row, bindparam, func, insert, select, text, update
+from sqlalchemy import Row, func, insert, select, text, update
 from sqlmodel import Session
 
 from config.definition import Candidate, PeopleTable
@@ -21,6 +21,7 @@ from config.settings import Settings
 from config.timetable import NEVER, on_the_wall
 from data.campaigns.people import (
     GONE_KEY,
+    WITHDRAWN,
     digests,
     ends_of,
     forgotten_among,
@@ -204,7 +205,7 @@ def _too_many(
     """Say that more people are gone than the guard allows; else None. Corrected addresses, the
     pilot, and people who were withdrawn are not counted."""
     pilot = email_key(invites_of(campaign).pilot or "")
-    withdrawn = set(session.scalars(_WITHDRAWN, {"of": campaign.id})) if gone else ()
+    withdrawn = set(session.scalars(WITHDRAWN, {"of": campaign.id})) if gone else ()
     number = sum(
         row.became is None and row.email_key != pilot and row.id not in withdrawn for row in gone
     )
@@ -248,7 +249,6 @@ def _follow(session: Session, campaign: Campaign, read: CampaignFile) -> tuple[s
         attach.state = State.WAITING
     late = create.part_id is not None and before.get("project") != spec["project"]
     campaign.spec, campaign.digest = spec, read.digest
-    session.flush()
     note = "The project exists already; what the file now says of it is not sent."
     return (note,) if late else ()
 
@@ -313,9 +313,6 @@ def _reword(
         session.execute(theirs.values(state=State.WAITING, why=None), {"them": them})
 
 
-_WITHDRAWN = select(STEP.c.person_id).where(
-    STEP.c.campaign_id == bindparam("of"), STEP.c.op == Op.INVITE, STEP.c.state == State.GIVEN_UP
-)
 _THEIR_STEPS = text("""
     INSERT INTO step (campaign_id, person_id, op, state, generation)
     SELECT campaign_id, id, CAST(:op AS VARCHAR), 'waiting', 1 FROM person

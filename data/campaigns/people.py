@@ -9,7 +9,7 @@ from functools import lru_cache
 from json import dumps, loads
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, and_, bindparam, func, or_, select, union_all
+from sqlalchemy import ColumnElement, Select, and_, bindparam, exists, func, or_, select, union_all
 from sqlmodel import Session, col
 
 from config.definition import Invites, Project
@@ -18,6 +18,7 @@ from config.sheets.names import comparable
 from data.store.states import OF_PERSON, OPERATIONS, Op, State
 from data.store.tables import (
     FORGOTTEN,
+    PART,
     PERSON,
     STEP,
     Campaign,
@@ -52,6 +53,7 @@ class PersonRow:
     why: str | None
     fields: dict[str, Any]
     listed: bool  # false once they are gone from the file
+    emailed: bool  # the service has invited them, though one more invitation may wait
 
 
 def find(session: Session, key: str) -> Campaign:
@@ -84,7 +86,7 @@ def rows(
     """
     columns = (PERSON.c.id, PERSON.c.email_key, PERSON.c.email1, _their[Op.ADD].c.service_id)
     why = func.coalesce(*(_their[op].c.why for op in reversed(OF_PERSON)))
-    them = _everybody(campaign_id, *columns, why, PERSON.c.fields, PERSON.c.listed)
+    them = _everybody(campaign_id, *columns, why, PERSON.c.fields, PERSON.c.listed, _emailed)
     if held is not None:
         refused = (STEP.c.campaign_id == campaign_id) & (STEP.c.state == State.REFUSED)
         theirs = select(STEP.c.person_id).where(refused, STEP.c.op.in_(OF_PERSON))
@@ -94,8 +96,8 @@ def rows(
 
 
 def tally(session: Session, campaign_id: int, held: Collection[int]) -> Iterable[Any]:
-    """Count the people of `rows` by the states of their steps, by `listed`, and by who is held."""
-    kinds = (PERSON.c.listed, one_of(PERSON.c.id, "held"))
+    """Count the people of `rows` by the states of their steps, `listed`, who is held, `emailed`."""
+    kinds = (PERSON.c.listed, one_of(PERSON.c.id, "held"), _emailed)
     counted = _everybody(campaign_id, *kinds, func.count()).group_by(*_states, *kinds)
     return map(_with_states, session.execute(counted, {"held": dict.fromkeys(held)}))
 
@@ -167,6 +169,11 @@ def _parts(spec: str) -> tuple[Invites, Project]:
 
 _their = {op: STEP.alias() for op in OF_PERSON}
 _states = [step.c.state for step in _their.values()]
+_yes = (PART.c.state == State.DONE) | PART.c.said_yes
+_emailed = exists().where(PART.c.step_id == _their[Op.INVITE].c.id, _yes)
+WITHDRAWN = select(STEP.c.person_id).where(
+    STEP.c.campaign_id == bindparam("of"), STEP.c.op == Op.INVITE, STEP.c.state == State.GIVEN_UP
+)
 _OWN = select(Step).where(
     STEP.c.campaign_id == bindparam("of"), STEP.c.person_id == bindparam("who")
 )

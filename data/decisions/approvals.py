@@ -12,11 +12,11 @@ from config.errors import NotAsTyped
 from data.campaigns.people import invites_of, own_steps
 from data.decisions.decisions import By, ReasonMissing, note
 from data.eligibility.evidence import APPROVE, REJECT, SHOWN, facts_of
-from data.eligibility.holds import code_now, holds, is_still_approved
+from data.eligibility.holds import Kind, code_now, holds, is_still_approved
 from data.store.states import Op, State
 from data.store.tables import Campaign, Step
 
-PILOT = "pilot"  # in the place of a plan's code
+PILOT = str(Kind.PILOT)  # in the place of a plan's code
 OWN = "approved by the same person who ran it"  # the plan was shown to the same person
 
 
@@ -63,16 +63,17 @@ def approve(
     if only not in (None, PILOT, code):
         raise PlanChanged(key=campaign.key, file=campaign.file)
     about: tuple[int | None, int | None, str | int]  # person, part, and the code or generation
-    if needed and (reject or not whole):
-        if code is None or only == PILOT:
+    if only != PILOT and needed and (reject or not whole):
+        if code is None:
             raise NothingToApprove(key=campaign.key, why="; run it first to see the plan")
         if not reject and code != code_now(session, campaign_id, holds(session, campaign)):
             raise PlanChanged(key=campaign.key, file=campaign.file)
         about, last = (None, None, code), (asked.answer, asked.answered)
     else:
+        already = "; the plan is approved" if whole else ""
         if only not in (None, PILOT):
-            raise NothingToApprove(key=campaign.key, why="; the plan is approved")
-        code, email = None, _pilots_email(session, campaign)
+            raise NothingToApprove(key=campaign.key, why=already)
+        code, email = None, _pilots_email(session, campaign, already)
         about = email.person_id, email.part_id, email.generation
         last = asked.pilot_answer, asked.pilot_answered
     before = last[0] if last[1] == about[2] else None
@@ -85,10 +86,9 @@ def approve(
     return Answered(code, new=before != word, own=own)
 
 
-def _pilots_email(session: Session, campaign: Campaign) -> Step:
+def _pilots_email(session: Session, campaign: Campaign, already: str) -> Step:
     """The pilot's invitation. Raises NothingToApprove unless it was sent."""
     if campaign.pilot_id is None:
-        already = "; the plan is approved" if invites_of(campaign).approval is not None else ""
         raise NothingToApprove(key=campaign.key, why=already)
     invite = own_steps(session, campaign.id, campaign.pilot_id)[Op.INVITE]
     if invite.state is not State.DONE:

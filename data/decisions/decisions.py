@@ -197,7 +197,7 @@ def move(session: Session, step: Step, name: str, value: int | None = None, why:
         part.state = word.part
         part.service_id = value if value is not None else part.service_id
     if word.again:
-        step.generation, step.part_id = step.generation + 1, None
+        step.generation += 1
     session.add(step)
     session.flush()
     return True
@@ -240,7 +240,6 @@ def _let_through(session: Session, person: Person) -> list[str]:
     if hold is None or hold.kind in (Kind.GONE, Kind.WITHDRAWN):
         return []
     person.let_through = sorted({*(person.let_through or ()), str(hold.kind)})
-    session.flush()
     return [str(hold.kind)]
 
 

@@ -49,6 +49,7 @@ def facts_of(session: Session, campaign_id: int, per_second: float | None = None
 
     With `per_second`, `last_of_all` says when the ledger's last invitation was claimed.
     """
+    session.flush()  # a statement on the connection does not see what the session still keeps
     of = {"of": campaign_id, "hourly": False, "of_all": per_second is not None}
     row = session.connection().execute(_FACTS, of).first()
     if row is not None and invites_of(row).per_hour is not None:

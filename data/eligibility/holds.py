@@ -18,11 +18,11 @@ from sqlmodel import Session
 
 from config.errors import command
 from config.timetable import NEVER, may_send, next_by_rate, on_the_wall, span, wave
-from data.campaigns.people import ends_of, hashed, invites_of
+from data.campaigns.people import WITHDRAWN, ends_of, hashed, invites_of
 from data.eligibility import evidence
 from data.eligibility.evidence import APPROVE, REJECT, facts_of
 from data.store.states import OPERATIONS, Op, State
-from data.store.tables import PERSON, STEP, Campaign, now
+from data.store.tables import PERSON, Campaign, now
 
 LONGEST_PAUSE = timedelta(seconds=600)  # a later end comes from a wrong clock
 
@@ -169,13 +169,10 @@ def code_now(session: Session, campaign_id: int, held: Collection[int]) -> str:
     transaction. The second part is a hash of the people who are left out: no claim knows all of
     them. Sending changes neither part.
     """
-    withdrawn = select(STEP.c.person_id).where(
-        STEP.c.campaign_id == campaign_id, STEP.c.op == Op.INVITE, STEP.c.state == State.GIVEN_UP
-    )
     everybody = select(PERSON.c.id, PERSON.c.email_key).where(
         PERSON.c.campaign_id == campaign_id, PERSON.c.listed
     )
-    out = {*held, *session.scalars(withdrawn)}
+    out = {*held, *session.scalars(WITHDRAWN, {"of": campaign_id})}
     keys = [key for number, key in session.execute(everybody) if number in out] if out else ()
     return _basis(facts_of(session, campaign_id)) + _digits(sorted(keys), 4)
 
@@ -201,12 +198,10 @@ def _holds_of_all(
         yield Hold(Kind.PROJECT, whole, why, type_this=command("history", facts.whose_project))
     if invites.approval is not None and not is_still_approved(facts, code):
         plan = code or str(facts.shown)  # the plan that the reader has seen
-        # A run resolves a title anew, which may change the plan's code.
-        by_title = facts.spec.get("problem", {}).get("title")
-        exactly = () if by_title else ("--plan", plan)
-        is_shown = plan.startswith(_basis(facts))
-        typed = command(*(("approve", key, *exactly) if is_shown else ("run", facts.file)))
-        yield Hold(Kind.APPROVAL, whole, "nobody has approved this plan", type_this=typed)
+        # Until a run has resolved the problem's title, the plan has no code to approve.
+        is_shown = facts.problem is not None and plan.startswith(_basis(facts))
+        words = ("approve", key, "--plan", plan) if is_shown else ("run", facts.file)
+        yield Hold(Kind.APPROVAL, whole, "nobody has approved this plan", type_this=command(*words))
     when, ends = may_send(invites, at), ends_of(facts)
     if when == NEVER or (ends is not None and ends <= (when or at)):
         why = f"the time for invitations is over ({'not_after' if when == NEVER else 'endtime'})"
@@ -229,8 +224,9 @@ def _pilot(facts: Any) -> Hold | None:
     said = facts.pilot_answer if facts.pilot_answered == facts.pilot_generation else None
     if said == APPROVE:
         return None
+    approve = command("approve", key, "--plan", Kind.PILOT)
     why, typed = {
-        State.DONE: ("the pilot has an email that nobody has approved", command("approve", key)),
+        State.DONE: ("the pilot has an email that nobody has approved", approve),
         State.UNSURE: ("it is not known whether the pilot was invited", command("settle", key)),
         State.REFUSED: ("the service refused the pilot", command("status", key)),
         State.GIVEN_UP: ("the pilot was withdrawn", command("status", key)),

@@ -73,7 +73,7 @@ class Word:
     """What one word of a person does to a step, and to the part that counts for it."""
 
     fits: tuple[State, ...]  # the states that the step may have
-    step: State | None  # its new state; None: as its part, or WAITING
+    step: State | None  # its new state; None: as its latest part, or WAITING
     part: State | None = None  # the new state of an unsure part; None: it stays
     again: bool = False  # begins the next generation, in which one more part may count
 

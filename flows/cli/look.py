@@ -23,9 +23,8 @@ from data.store.tables import Campaign
 from flows.cli import words
 from tasks.plan import Plan, make_plan
 from tasks.sources.reading import fetch_campaign
-from tasks.status import Need, campaign_keys, in_words, left_over, needs, status_of, summary, waits
+from tasks.status import Need, campaign_keys, counted, left_over, needs, status_of, summary, waits
 
-COUNTED_APART = ("candidates", "added")
 SHOWN = 20  # people whom `status` names; --json names all
 
 
@@ -101,8 +100,7 @@ def _where_it_stands(
 ) -> Iterator[str]:
     counts, key = found["counts"], campaign.key
     said = [words.counted(counts["candidates"], "candidate")] if counts["candidates"] else []
-    others = ((word, number) for word, number in counts.items() if word not in COUNTED_APART)
-    said += [f"{number:,} {in_words(word)}" for word, number in others if number]
+    said += counted(found)
     project = f"project {found['project_id']}" if found["project_id"] else "no project yet"
     problem = f"problem {found['problem_id']}" if found["problem_id"] else "no problem yet"
     yield f"{key}: {project}, {problem}, {found['service']}"
@@ -110,7 +108,8 @@ def _where_it_stands(
     if "unsure" in (found["project"], found["problem"]):
         yield f"  project {found['project']}, problem {found['problem']}"
     yield from (f"  waits: {why}" for why in waits(session, key))
-    if counts["waiting"] and {need.kind for need in needed} <= {"held"}:
+    to_send = counts["waiting"] or found["one_more_email"]
+    if to_send and {need.kind for need in needed} <= {"held"}:
         yield f"      {command('run', campaign.file)}"
     for need in (*needed[:SHOWN], *islice(left_over(session, key), SHOWN)):
         yield f"  {need.kind}: {need.why}"

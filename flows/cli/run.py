@@ -61,7 +61,7 @@ def run(
             for line in chain.from_iterable(map(words.planned, plans, campaigns)):
                 words.aside(line)
         del campaigns  # campaigns take memory; each flow reads its file again
-        asks = any(plan.sends for plan in plans) and not yes
+        asks = not yes and not all(plan.nothing_due or plan.holds for plan in plans)
         if asks and not words.nobody_objects("Send this?"):
             words.aside("Nothing was sent.")
             return 1

@@ -131,7 +131,8 @@ def planned(plan: "Plan", campaign: "CampaignFile") -> Iterator[str]:
     yield f"  dates     {dates(campaign.definition.project)}"
     for op in OF_PERSON:
         what = "email" if OPERATIONS[op].emails else "candidate"
-        yield f"  {op:<9} {counted(plan.to_do[op], what)}"
+        once_more = f", {plan.again:,} of them once more" * bool(what == "email" and plan.again)
+        yield f"  {op:<9} {counted(plan.to_do[op], what)}{once_more}"
     yield f"  people    {names(campaign)}"
     more = (*who(campaign), *invitations(campaign.definition), *left_out(campaign))
     for heading, said in more:

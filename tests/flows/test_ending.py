@@ -15,6 +15,7 @@ from data.store.lease import AtWork
 from data.store.receipts import OlderLedger
 from data.store.states import Op, State
 from data.store.tables import now
+from flows.cli.words import planned
 from flows.ending import End, Ending, broken_off, ended
 from tasks.plan import make_plan
 from tasks.sending.gate import EndedEarly, How
@@ -78,6 +79,17 @@ def test_a_plan_waits_for_its_approval_under_its_code(desk) -> None:
     assert (ending.kind, ending.fingerprint) == (End.APPROVAL, made.code)
     assert f"Plan {made.code}: 2 to add, 2 to invite." in ending.sentence
     assert ending.next_step == f"campaign approve backend --plan {made.code}"
+
+
+def test_one_more_email_is_told_and_waits_as_any_other(desk) -> None:
+    is_sent(desk)
+    desk.call(decisions.invite, ["ada@x.org"], MARA)
+    made = plan(desk, invites={"approval": "required"})
+    said = f"Plan {made.code}: 0 to add, 1 to invite, 1 of them once more."
+    assert ended(desk.ledger, made).sentence.endswith(said)
+    assert "  invite    1 email, 1 of them once more" in planned(made, desk.read("Ada", "Ben"))
+    waits = ended(desk.ledger, replace(plan(desk), waits=[HOURS]))
+    assert str(waits) == f"not yet: 2 of 2 invited, 1 to get one more email. {HOURS.why}."
 
 
 def test_a_pause_needs_a_person_unless_nothing_is_left_to_send(desk) -> None:

@@ -61,21 +61,20 @@ def approved(desk: Desk) -> bool:
         return is_still_approved(facts_of(session, campaign_id))
 
 
+@pytest.mark.parametrize(
+    ("why", "ends", "says"),
+    [
+        ("is_away", "is_failed", "no run (ConnectionError)"),
+        ("is_paused", "is_completed", "is paused"),
+    ],
+)
 def test_where_prefect_begins_no_run_the_decision_stands_and_has_a_command(
-    desk: Desk, prefect: Prefect
+    desk: Desk, prefect: Prefect, why: str, ends: str, says: str
 ) -> None:
-    prefect.is_away = True
+    setattr(prefect, why, True)
     state = approve(desk)
-    assert state.is_failed()
-    assert " no run (ConnectionError), so nothing is sent yet.\ncampaign run /" in state.message
-    assert approved(desk)
-
-
-def test_what_a_paused_deployment_does_not_send_has_a_command(desk: Desk, prefect: Prefect) -> None:
-    prefect.is_paused = True
-    state = approve(desk)
-    assert state.is_completed()
-    assert " is paused, so nothing is sent yet.\ncampaign run /" in state.message
+    assert getattr(state, ends)()
+    assert f" {says}, so nothing is sent yet.\ncampaign run /" in state.message
     assert (approved(desk), prefect.began) == (True, [])
 
 

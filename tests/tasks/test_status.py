@@ -78,25 +78,34 @@ def test_adding_and_inviting_progress_apart(desk, send):
     desk.call(d.withdraw, [address("Cyd")], ME)
     invited = {Op.INVITE: (1, 2)} if send else {}
     assert progress(desk.ledger, "backend") == {Op.ADD: (3, 3)} | invited
+    desk.take_in("Cyd", invites={"send": send}, allowed=Allowed(removed=True))
+    far = "1 invited, 1 withdrawn, 1 gone from your file" if send else "2 added, 1 withdrawn"
+    assert so_far(stands(desk), "invited" if send else "added") == far
 
 
+@pytest.mark.parametrize("once_more", [False, True])
 @pytest.mark.parametrize("was", [State.WAITING, State.DONE, State.REFUSED, State.UNSURE])
-def test_who_is_gone_from_the_file_needs_a_person_only_if_they_may_be_invited(desk, was):
+def test_who_is_gone_from_the_file_needs_a_person_only_if_they_may_be_invited(desk, was, once_more):
+    """Whoever was invited stays invited while one more email waits, and after that."""
     desk.take_in("Ada", "Ben"), desk.adds()
     if was is not State.WAITING:
         desk.does(Op.INVITE, "Ben", state=was, why="it said no")
+    if once_more and was in (State.DONE, State.REFUSED):
+        desk.call(d.invite, [address("Ben")], ME)
+        far = "1 of 2 invited, 1 to get one more email" if was is State.DONE else "0 of 2 invited"
+        assert so_far(stands(desk), "invited") == far
     desk.take_in("Ada", ("Ben", "New", "ben@y.org"), allowed=Allowed(removed=True))
     found = stands(desk)
     [ben] = [each for each in found["candidates"] if each["email1"] == address("Ben")]
     word = {State.DONE: "invited", State.UNSURE: "unsure"}.get(was, "gone")
     assert ben["stands"] == word
+    assert (ben["invite"] == "done", found["one_more_email"]) == (word == "invited", 0)
     counts = found["counts"]
     assert counts.get("gone", 0) == (word == "gone")
     assert sum(counts.get(each, 0) for each in COUNTED) == counts["candidates"] == 3
 
 
 def test_what_a_run_says_last_is_everybody(desk):
-    """What a run says last adds up."""
     desk.take_in("Ada", "Ben", "Cyd", "Dov"), desk.adds()
     desk.does(Op.INVITE, "Ada", "Dov")
     desk.call(d.withdraw, [address("Cyd")], ME)
@@ -107,13 +116,6 @@ def test_what_a_run_says_last_is_everybody(desk):
     assert so_far(found, "invited") == "2 of 5 invited, 1 withdrawn, 1 gone from your file"
     with desk.ledger.reading() as session:
         assert not list(needs(session, "backend"))
-
-
-def test_who_is_gone_from_a_campaign_that_invites_nobody_stays_added(desk):
-    for people in (("Ada", "Ben"), ("Ada",)):
-        desk.take_in(*people, invites={"send": False}, allowed=Allowed(removed=True))
-        desk.adds()
-    assert so_far(stands(desk), "added") == "2 of 2 added"
 
 
 def filled_in(table, text, how, *verdicts):

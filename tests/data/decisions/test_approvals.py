@@ -3,6 +3,7 @@
 import pytest
 
 from data.campaigns.history import events_of
+from data.campaigns.people import own_steps
 from data.decisions import approvals, doubts
 from data.decisions import decisions as d
 from data.eligibility.holds import campaign_holds, code_now, holds
@@ -31,6 +32,13 @@ def stands(desk):
         code = code_now(session, campaign_id, holds(session, campaign))
         found = [str(hold.kind) for hold in campaign_holds(session, campaign, code=code)]
     return "approval" not in found, "approval" not in desk.kept("Ada", op=Op.ADD).values()
+
+
+def printed(desk):
+    """What the holds say to type, with its option."""
+    with desk.at() as (session, campaign_id):
+        found = campaign_holds(session, session.get_one(Campaign, campaign_id))
+        return [hold.type_this.split()[1:] for hold in found if hold.type_this]
 
 
 def arrived(desk):
@@ -73,13 +81,8 @@ def test_what_voids_an_approval(desk, change, whole, claim):
 
 
 def test_a_verdict_that_sends_again_voids_it_and_a_run_shows_the_plan_anew(desk):
-    def typed():
-        with desk.at() as (session, campaign_id):
-            found = campaign_holds(session, session.get_one(Campaign, campaign_id))
-            return [hold.type_this.split()[1] for hold in found]
-
-    shown(desk, "Ada")
-    assert typed() == ["approve"]
+    code = shown(desk, "Ada")
+    assert printed(desk) == [["approve", "backend", "--plan", code]]
     desk.call(approvals.approve, ME)
     desk.adds()
     desk.does(Op.INVITE, state=State.UNSURE)
@@ -88,7 +91,7 @@ def test_a_verdict_that_sends_again_voids_it_and_a_run_shows_the_plan_anew(desk)
     assert stands(desk) == (False, False)
     with pytest.raises(approvals.PlanChanged):
         desk.call(approvals.approve, ME)
-    assert typed() == ["run"]
+    assert [word for word, *_ in printed(desk)] == ["run"]
 
 
 def test_a_verdict_that_lets_somebody_be_invited_voids_it(desk):
@@ -146,22 +149,8 @@ def test_a_plan_that_leaves_somebody_out_is_approved_anew_and_a_no_is_never_refu
     assert stands(desk) == (False, False)
 
 
-def test_only_what_was_shown_is_approved(desk):
-    desk.take_in("Ada", **ASKED)
-    with pytest.raises(approvals.NothingToApprove):
-        desk.call(approvals.approve, ME)
-    shown(desk, "Ada")
-    desk.take_in("Ada", "Ben", **ASKED)
-    with pytest.raises(approvals.PlanChanged):
-        desk.call(approvals.approve, ME)
-
-
-@pytest.mark.parametrize("required", [False, True])
-def test_the_pilots_email_is_approved_once_it_is_there(desk, required):
-    invites = {"pilot": "me@x.org"} | ({"approval": "required"} if required else {})
-    shown(desk, "Ada", invites=invites)
-    if required:
-        assert desk.call(approvals.approve, ME).code is not None
+def test_the_pilots_email_is_approved_once_it_is_there(desk):
+    desk.take_in("Ada", invites={"pilot": "me@x.org"})
     with pytest.raises(approvals.NothingToApprove):
         desk.call(approvals.approve, ME)
     desk.sends("me@x.org")
@@ -170,19 +159,32 @@ def test_the_pilots_email_is_approved_once_it_is_there(desk, required):
     assert not desk.call(approvals.approve, ME).new
     assert desk.kept("Ada") == {}
     desk.call(d.invite, ["me@x.org"], ME)
-    if required:
-        shown(desk, "Ada", invites=invites)
-        desk.call(approvals.approve, ME)
     assert desk.kept("Ada", "me@x.org") == {"Ada": "pilot"}
 
 
-def test_a_form_answers_only_what_it_names(desk):
-    invites = {"invites": {"approval": "required", "pilot": address("Ada")}}
-    code = shown(desk, "Ada", "Ben", **invites)
-    with pytest.raises(approvals.NothingToApprove):
-        desk.call(lambda s, of: approvals.approve(s, of, ME, only=approvals.PILOT))
-    desk.call(lambda s, of: approvals.approve(s, of, ME, only=code))
+@pytest.mark.parametrize("problem", [42, {"title": "Two sum"}])
+def test_what_is_printed_or_in_a_form_answers_only_what_it_names(desk, problem):
+    def answer(only):
+        return desk.call(lambda s, of: approvals.approve(s, of, ME, only=only)).code
+
+    more = {"problem": problem, "invites": {"approval": "required", "pilot": address("Ada")}}
+    desk.take_in("Ada", "Ben", **more)
+    for only in (None, approvals.PILOT):  # nothing was shown or sent
+        with pytest.raises(approvals.NothingToApprove):
+            answer(only)
+    if problem != 42:  # a run resolves it, and shows the plan of this problem
+        shown(desk, "Ada", "Ben", **more)
+        assert printed(desk)[0][0] == "run"
+        desk.call(lambda s, of: setattr(own_steps(s, of)[Op.ATTACH], "service_id", 42))
+    code = shown(desk, "Ada", "Ben", **more)
+    [of_the_plan] = printed(desk)
+    assert answer(of_the_plan[-1]) == code
     desk.sends("Ada")
-    with pytest.raises(approvals.NothingToApprove):  # the same form, a second time
-        desk.call(lambda s, of: approvals.approve(s, of, ME, only=code))
-    assert desk.call(lambda s, of: approvals.approve(s, of, ME, only=approvals.PILOT)).code is None
+    with pytest.raises(approvals.NothingToApprove):  # by a second person
+        answer(of_the_plan[-1])
+    [of_the_pilot] = printed(desk)
+    shown(desk, "Ada", "Ben", "Cyd", **more)
+    assert answer(of_the_pilot[-1]) is None
+    with pytest.raises(approvals.PlanChanged):
+        answer(of_the_plan[-1])
+    assert stands(desk) == (False, False)

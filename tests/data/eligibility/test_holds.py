@@ -7,14 +7,14 @@ from sqlmodel import update
 
 from config.sheets.entries import entry
 from data.campaigns import people
-from data.campaigns.intake import Allowed
+from data.campaigns.intake import Allowed, take_in
 from data.decisions import decisions as d
 from data.eligibility.do_not_contact import follow
 from data.eligibility.due import due
 from data.eligibility.holds import holds
 from data.sending.claims import claim
 from data.store.states import Op, State
-from data.store.tables import REQUEST, now
+from data.store.tables import REQUEST, Campaign, now
 from tests.data.desk import address
 
 ALL_GONE = {"allowed": Allowed("me", removed=True)}
@@ -228,7 +228,10 @@ def test_nobody_is_invited_again_within_the_time_that_a_definition_names(desk, d
 
 def test_the_pilot_may_be_the_same_person_in_every_campaign(desk):
     for key in ("first", "second"):
-        desk.take_in("Ada", key=key, invites={"pilot": "me@x.org"})
+        with desk.ledger.writing() as session:  # a plan judges in the transaction that takes in
+            read = desk.read("Ada", key=key, invites={"pilot": "me@x.org"})
+            came = take_in(session, read, desk.settings)
+            assert not holds(session, session.get_one(Campaign, came.campaign_id))
         desk.adds(key=key)
         assert desk.kept("me@x.org", "Ada", key=key) == {"Ada": "pilot"}
         desk.does(Op.INVITE, "me@x.org", key=key)

@@ -18,24 +18,29 @@ from tests.data.desk import Desk
 
 AGAIN = ["invite", "backend", "ada@x.org", "--why", "It went to spam"]
 BACK = ["invite", "backend", "ben@x.org", "--why", "The day is right after all"]
-FORGET = ["forget", "ada@x.org"]
+FORGET, NOBODY = ["forget", "ada@x.org"], ["forget", "adda@x.org"]
 
 
 @pytest.mark.parametrize(
     ("typed", "agreed"),
-    [(AGAIN, True), (AGAIN, False), (BACK, False), (FORGET, True), (FORGET, False), (FORGET, None)],
+    [
+        *((AGAIN, True), (AGAIN, False), (BACK, False)),
+        *((FORGET, True), (FORGET, False), (FORGET, None), (NOBODY, False)),
+    ],
 )
 def test_a_second_email_and_forgetting_are_asked_for(
     typed: list[str], agreed: bool | None, desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where nobody can be asked, nobody is forgotten."""
+    """Where nobody can be asked, nobody is forgotten. The question says who is nowhere."""
+    asked: list[str] = []
     desk.take_in("Ada", "Ben")
     desk.sends()
     desk.call(withdraw, ["ben@x.org"], By("me", "the wrong day"))
     for stream in (sys.stdin, sys.stderr):
         monkeypatch.setattr(stream, "isatty", lambda: agreed is not None)
-    monkeypatch.setattr(words.typer, "confirm", lambda *_, **__: agreed is not False)
+    monkeypatch.setattr(words.typer, "confirm", lambda it, **_: asked.append(it) or agreed)
     assert app.run(typed) == (0 if agreed else 1)
+    assert ["is in no campaign" in each for each in asked] == [typed == NOBODY] * len(asked)
     with desk.at() as (session, _):
         decided = session.exec(select(Decision).where(Decision.word == typed[0])).all()
     assert len(decided) == bool(agreed)
@@ -101,22 +106,23 @@ def test_a_reminder_is_one_more_email_to_whoever_was_invited_and_is_in_no_list(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """The pilot gets none: their email would have to be approved again."""
+    """The pilot gets none: their email would have to be approved again. Nor does who is held."""
     finished = "Candidate,Email\nAda L,ADA+ok@x.org\nZoe P,zoe@x.org\n"
     (tmp_path / "finished.csv").write_text(finished)
     os.utime(tmp_path / "finished.csv", (0, 0))
     monkeypatch.chdir(tmp_path)
     for invites in ({}, {"pilot": "me@x.org"}):
-        desk.take_in("Ada", "Ben", "Cyd", "Eve", invites=invites)
+        desk.take_in("Ada", "Ben", "Cyd", "Dov", "Eve", invites=invites)
         desk.sends()
     desk.call(withdraw, ["cyd@x.org"], By("me", "the wrong day"))
+    desk.call(lambda session, _: block(session, ["dov@x.org"], By("me", "asked")))
     command = ["invite", "backend", *typed.split(), "--why", "reminder"]
     assert app.run(command) == 1
     assert app.run([*command, "--yes"]) == app.run([*command, "--yes"]) == 0
     seen = capsys.readouterr().err
     assert 'finished.csv:3: "zoe@x.org" is nobody of this campaign' in seen
     assert said.lower() in seen.lower()
-    waiting = [each for each in ("Ada", "Ben", "Eve") if desk.state(each)[1] == "waiting"]
+    waiting = [each for each in ("Ada", "Ben", "Dov", "Eve") if desk.state(each)[1] == "waiting"]
     assert waiting == reminded
     with desk.at() as (session, _):
         decided = session.exec(select(Decision).where(Decision.word == "invite")).all()
@@ -147,14 +153,6 @@ def test_a_list_that_is_not_wholly_read_or_has_others_reminds_nobody(
     assert says in capsys.readouterr().err
 
 
-def test_nobody_held_is_reminded(desk: Desk) -> None:
-    desk.take_in("Ada", "Ben")
-    desk.sends()
-    desk.call(lambda session, _: block(session, ["ada@x.org"], By("me", "asked")))
-    assert app.run(["invite", "backend", "--everyone", "--why", "reminder", "--yes"]) == 0
-    assert [desk.state(each)[1] for each in ("Ada", "Ben")] == ["done", "waiting"]
-
-
 def test_what_is_left_is_said_before_the_last_traces_have_to_wait(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -166,16 +164,6 @@ def test_what_is_left_is_said_before_the_last_traces_have_to_wait(
     monkeypatch.setattr(decide, "rewrite", waits)
     assert app.run(["forget", "ada@x.org", "--yes"]) == 130
     assert "remove the row from" in capsys.readouterr().out
-
-
-def test_the_question_says_who_is_nowhere(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    desk.take_in("Ada")
-    asked: list[str] = []
-    for stream in (sys.stdin, sys.stderr):
-        monkeypatch.setattr(stream, "isatty", lambda: True)
-    monkeypatch.setattr(words.typer, "confirm", lambda question, **_: asked.append(question))
-    assert app.run(["forget", "ada@x.org"]) == app.run(["forget", "adda@x.org"]) == 1
-    assert ["adda@x.org is in no campaign" in each for each in asked] == [False, True]
 
 
 def test_a_verdict_at_the_terminal_is_a_whole_word_and_anything_else_is_asked_again(
