@@ -61,21 +61,17 @@ def approved(desk: Desk) -> bool:
         return is_still_approved(facts_of(session, campaign_id))
 
 
-def test_where_prefect_begins_no_run_the_decision_stands_and_has_a_command(
-    desk: Desk, prefect: Prefect
+@pytest.mark.parametrize(
+    ("lacks", "state", "why"),
+    [("is_away", "Failed", "no run (ConnectionError)"), ("is_paused", "Completed", "is paused")],
+)
+def test_where_no_run_begins_the_decision_stands_and_has_a_command(
+    desk: Desk, prefect: Prefect, lacks: str, state: str, why: str
 ) -> None:
-    prefect.is_away = True
-    state = approve(desk)
-    assert state.is_failed()
-    assert " no run (ConnectionError), so nothing is sent yet.\ncampaign run /" in state.message
-    assert approved(desk)
-
-
-def test_what_a_paused_deployment_does_not_send_has_a_command(desk: Desk, prefect: Prefect) -> None:
-    prefect.is_paused = True
-    state = approve(desk)
-    assert state.is_completed()
-    assert " is paused, so nothing is sent yet.\ncampaign run /" in state.message
+    setattr(prefect, lacks, True)
+    ended = approve(desk)
+    assert ended.name == state
+    assert f" {why}, so nothing is sent yet.\ncampaign run /" in ended.message
     assert (approved(desk), prefect.began) == (True, [])
 
 
