@@ -59,6 +59,7 @@ class Watched:
         self._tables: set[Path] = set()  # the tables that definitions read, in any folder
         self._seen: Stats = {}
         self._read: Stats | None = None
+        self._keys: dict[object, str] = {}  # of workbooks, as they were last seen
 
     async def run_what_is_new(self, client: PrefectClient) -> None:
         """Read the folder again if files have changed, and are at rest between two looks.
@@ -70,7 +71,7 @@ class Watched:
         # A table of orders is replaced in one step, and may never rest: it is read at once.
         if self._seen == self._read or not all(name.endswith(ORDERS) for name in moved):
             return
-        found = await asyncio.to_thread(campaigns_in, self._folder)
+        found = await asyncio.to_thread(campaigns_in, self._folder, self._key_of)
         keys: dict[Path, str | None] = dict.fromkeys(self._seen)
         failed: list[Exception] = []
         for mistake in found.mistakes:
@@ -114,6 +115,13 @@ class Watched:
         with self._ledger.writing() as session:
             if add_notice(session, f"{file} {_trace([mistake.message])}", told):
                 self._say(str(mistake))
+
+    def _key_of(self, workbook: Path) -> str:
+        """A workbook's key. Reading it takes a process, so it is read when the file has changed."""
+        seen = workbook, self._seen.get(workbook)
+        if seen not in self._keys:
+            self._keys[seen] = key_of(workbook)
+        return self._keys[seen]
 
     def _stats(self) -> Stats:
         """Time, size and inode of all files that may be a definition, or are the table of one."""
