@@ -138,7 +138,7 @@ def test_of_files_with_one_key_none_is_run_and_somebody_is_told_whenever_they_co
     watched = Watched(folder, ledger, said.append)
     write_definition(folder / "cc.xlsx")
     copies = {"bb-copy.yaml": "bb.yaml", "cc - copy.xlsx": "cc.xlsx"}
-    for first in (["aa"],):
+    for first in (["aa"], []):
         for copy, original in copies.items():
             shutil.copy(folder / original, folder / copy)
         assert (began(watched, prefect), len(said)) == (first, 4)
@@ -149,14 +149,16 @@ def test_of_files_with_one_key_none_is_run_and_somebody_is_told_whenever_they_co
             (folder / copy).unlink()
         assert began(watched, prefect) == (["bb", "cc"] if first else [])
         said.clear(), read.clear()
+    with ledger.reading() as session:
+        assert session.exec(select(Notice)).all() == []
 
 
 def test_a_notice_of_a_bad_file_has_a_command_that_is_quoted(ledger, folder, prefect) -> None:
     odd = folder.rename(folder.with_name("x; rm -rf $HOME\x1b"))
-    (odd / "bad.yaml").write_text("campaign: [")
+    (odd / "bad\udcff.yaml").write_text("campaign: [")  # whose name is in no encoding
     said_in_looks(ledger, odd, prefect)
     assert prefect.began == ["aa", "bb"]
     with ledger.reading() as session:
         (notice,) = session.exec(select(Notice)).all()
     assert notice.text.isprintable()
-    assert notice.text.endswith(f"Type: {command('check', odd / 'bad.yaml')}")
+    assert notice.text.endswith(f"Type: {command('check', odd)}")
