@@ -1,8 +1,8 @@
 """Which files of a folder are campaigns."""
 
-import os
 import re
 import zipfile
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from html import unescape
 from pathlib import Path
@@ -27,36 +27,34 @@ class Folder:
     mistakes: list[Mistake] = field(default_factory=list)
 
 
-def campaigns_in(folder: Path) -> Folder:
+def campaigns_in(folder: Path, key_of: Callable[[Path], str] = str) -> Folder:
     """Find the campaign files of a folder, not of its subfolders. Given a file, find that file.
 
     A YAML file is a campaign if it has a field `campaign` or `candidates`. A workbook is one if it
     has a sheet `campaign`, is no copy of ours, and no definition of this folder reads it. Files
-    that cannot be read are mistakes; so are YAML files that share a key.
+    that cannot be read are mistakes; so are those that share a key. `key_of` reads a workbook's.
     """
     found = Folder()
-    if not os.path.isdir(folder):  # noqa: PTH112 - Path.is_dir raises in an unreadable folder
-        return Folder([folder])
     try:
         named = (each for each in folder.iterdir() if not each.name.startswith(HIDDEN))
         files = sorted(each for each in named if each.suffix.lower() in KINDS and not each.is_dir())
+    except (FileNotFoundError, NotADirectoryError):
+        return Folder([folder])
     except OSError as error:
-        why = f"this folder cannot be read: {error.strerror}"
+        why = f"this cannot be read: {error.strerror}"
         return Folder(mistakes=[Mistake(Place(folder), why)])
     tables = {*map(named_table, files)}
     keys: dict[str, list[Place]] = {}
     for file in files:
         try:
-            if not file.is_file():
-                read_file(file)  # raises BadInput: this is a pipe, a device or a dead link
-            elif file.suffix.lower() in YAML:
+            # `read_file` refuses a pipe, a device and a dead link, whatever their names.
+            if file.suffix.lower() in YAML or not file.is_file():
                 written = read_yaml(read_file(file).data, file)
                 if {"campaign", "candidates"} & written.fields.keys():
-                    found.files.append(file)
                     key = str(written.fields.get("campaign", file)).strip().lower()
                     keys.setdefault(key, []).append(written.place(("campaign",)))
             elif file.resolve() not in tables and _is_campaign(file):
-                found.files.append(file)
+                keys.setdefault(key_of(file), []).append(Place(file))
         except BadInput as error:
             found.mistakes.extend(error.mistakes)
         except Exception as error:  # noqa: BLE001 - one bad file stops no other
@@ -64,11 +62,13 @@ def campaigns_in(folder: Path) -> Folder:
             found.mistakes.append(Mistake(Place(file), why))
     # Nobody can know which of the files with one key is the copy, so none of them is sent.
     for key, places in keys.items():
-        for place in places if places[1:] else ():
-            found.files.remove(place.file)
+        for place in places:
             others = ", ".join(each.file.name for each in places if each is not place)
             why = f"the campaign {key} is in {others} as well; keep one, or give each its own key"
-            found.mistakes.append(Mistake(place, why, "campaign"))
+            if others:
+                found.mistakes.append(Mistake(place, why, "campaign"))
+            else:
+                found.files.append(place.file)
     return found
 
 

@@ -14,7 +14,7 @@ from prefect.client.schemas.objects import State
 from prefect.runtime import flow_run
 
 from config.definition import ORDERS
-from config.errors import CampaignError
+from config.errors import CampaignError, command
 from config.reading import key_of, named_table
 from config.settings import service_settings, settings
 from data.campaigns.intake import Allowed
@@ -26,7 +26,7 @@ from data.store.ledger import Ledger
 from data.store.tables import now
 from flows.ending import End, Ending, broken_off, ended
 from flows.gently import happens_within
-from flows.notices import note_situation, tell
+from flows.notices import is_bad, note_situation, tell
 from flows.page import publish_page
 from flows.steps import add_batch, attach_problem, create_project, invite_batch, preflight, scrubbed
 from flows.this_run import CAMPAIGN, begin_another, go_on_later, is_typed, named, stopping_gently
@@ -37,7 +37,8 @@ from tasks.sources.reading import fetch_campaign
 
 typed_endings: list[Ending] = []  # for the command `run`; Prefect must not keep `service_words`
 LOOKS_AGAIN = 1.0  # seconds between two tries to take a lease that another process holds
-A_WHILE = timedelta(minutes=1)  # the wait of a run that found another process at work
+A_WHILE = timedelta(minutes=1)  # the wait of a run that may not send yet
+WAITS = f"{End.BAD_INPUT}: its file, or another with its key. It goes on once that is corrected."
 # Seconds that a run waits for another order, and after which it ends though orders still come.
 COLLECTS, STAYS = 10.0, 300.0
 
@@ -118,6 +119,8 @@ async def send(
     """Send what is due of a file, and return how that ended. Raises CampaignError."""
     settings = service_settings()
     with Ledger.open(settings.database_url, migrate=is_typed()) as ledger:
+        if not is_typed() and is_bad(ledger, file):
+            await go_on_later(f"{WAITS}\n{command('check', file.parent)}", now() + A_WHILE)
         key = key_of(file)
         async with holding_lease(ledger, key, stop) as ours:
             receipts.check(ledger, key, settings.base_url, file)

@@ -4,6 +4,7 @@ States have Prefect's standard names, because its pages filter by them; the sent
 """
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
@@ -137,8 +138,13 @@ def broken_off(key: str, file: Path, error: CampaignError) -> Ending:
         next_step = error.then
     elif error.then:
         sentence = f"{sentence} {error.then}"
-    same, words = _fingerprint(met), error.service_words
+    same, words = fingerprint(met), error.service_words
     return Ending(key, kind, sentence, next_step, fingerprint=same, service_words=words)
+
+
+def fingerprint(met: Iterable[object]) -> str:
+    """A hash of what a run met; their order does not matter."""
+    return sha256("\n".join(sorted(map(str, met))).encode(errors="replace")).hexdigest()[:16]
 
 
 def _stopped(key: str, far: str, early: EndedEarly, unsure: list[str]) -> Ending:
@@ -146,7 +152,7 @@ def _stopped(key: str, far: str, early: EndedEarly, unsure: list[str]) -> Ending
         sentence = f"{far}. What was sent is recorded, and nobody is sent anything twice."
         return Ending(key, End.INTERRUPTED, sentence, early.then)
     kind = End.ATTENTION if early.how is How.UNSURE else End.STOPPED
-    same, words = _fingerprint([_without_amounts(early.what), *unsure]), early.service_words
+    same, words = fingerprint([_without_amounts(early.what), *unsure]), early.service_words
     sentence = f"{far}. {early.what}"
     return Ending(key, kind, sentence, early.then, fingerprint=same, service_words=words)
 
@@ -154,10 +160,8 @@ def _stopped(key: str, far: str, early: EndedEarly, unsure: list[str]) -> Ending
 def _held(plan: Plan, hold: Hold, far: str) -> Ending:
     """The ending of a run that sends nothing more until somebody decides."""
     sentence = f"{far}. {hold.why[:1].upper()}{hold.why[1:]}."
-    same = [hold.kind, hold.why, str(hold.except_person)]
-    ending = Ending(
-        plan.key, End.ATTENTION, sentence, hold.type_this, fingerprint=_fingerprint(same)
-    )
+    same = fingerprint([hold.kind, hold.why, str(hold.except_person)])
+    ending = Ending(plan.key, End.ATTENTION, sentence, hold.type_this, fingerprint=same)
     if hold.kind is Kind.APPROVAL:
         people = ", ".join(f"{plan.to_do[op]:,} to {op}" for op in OF_PERSON)
         once_more = f", {plan.again:,} of them once more" if plan.again else ""
@@ -169,11 +173,7 @@ def _held(plan: Plan, hold: Hold, far: str) -> Ending:
 
 
 def _needed(
-    key: str,
-    far: str,
-    needed: list[Need],
-    unsure: list[str],
-    waits: Hold | None,
+    key: str, far: str, needed: list[Need], unsure: list[str], waits: Hold | None
 ) -> Ending:
     """The ending if all that may be sent was sent, and a person has to look at something."""
     known = needed[0].kind in far  # such as `unsure` in `2 of 3 invited, 1 unsure`
@@ -184,14 +184,9 @@ def _needed(
     if next_step is None or "@" in next_step:  # no address goes to Prefect
         next_step = command("status", key)
     others = [f"{need.kind} {need.why}" for need in needed if need.kind != "unsure"]
-    same = _fingerprint([*others, *unsure])
+    same = fingerprint([*others, *unsure])
     until = waits.until if waits is not None else None
     return Ending(key, End.ATTENTION, sentence, next_step, until, same)
-
-
-def _fingerprint(met: list[str]) -> str:
-    """A hash of what a run met; their order does not matter."""
-    return sha256("\n".join(sorted(met)).encode()).hexdigest()[:16]
 
 
 def _without_amounts(sentence: str) -> str:

@@ -83,16 +83,13 @@ def write_each(
         raise BadInput.at(Place(export), why)
     if remarks := [*filter(has_remark_beside, values)]:
         said = some([*map(shown, remarks)])
-        raise BadInput.at(
-            Place(export), f"{title} has {said}, which is a remark; correct the sheet"
-        )
+        raise BadInput.at(Place(export), f"{title} has {said}, a remark; correct the sheet")
     files: dict[Path, str] = {}
     for value in values:
         key = _key(value or f"no {title}")
         names = (f"{key}-{number}" if number > 1 else key for number in count(1))
-        files[next(file for name in names if (file := folder / f"{name}.yaml") not in files)] = (
-            value
-        )
+        free = (file for name in names if (file := folder / f"{name}.yaml") not in files)
+        files[next(free)] = value
     for file in files:
         _check(file, folder.parent, force=force)
     _refuse_second(export, table, folder if folder.is_dir() else folder.parent, force=force)

@@ -1,11 +1,12 @@
 """Messages to CAMPAIGN_NOTIFY_URL: each situation that needs a person is told once.
 
-The key of a notice is its situation (campaign, kind of ending, fingerprint), however many runs
-meet it. reconcile.py sends again what the address has not taken yet.
+The key of a notice is its situation (campaign, kind of ending, fingerprint; or file, fingerprint),
+however many runs meet it. reconcile.py sends again what the address has not taken yet.
 """
 
 import asyncio
 import logging
+from pathlib import Path
 from typing import Any
 
 from prefect import Flow
@@ -13,14 +14,14 @@ from prefect.blocks.notifications import AppriseNotificationBlock, CustomWebhook
 from prefect.client.schemas.objects import FlowRun, State
 from prefect.logging import get_logger
 from pydantic import SecretStr
-from sqlmodel import Session, col, delete, select
+from sqlmodel import Session, col, delete, select, update
 
-from config.errors import printable
+from config.errors import Mistake, command, printable
 from config.settings import settings
 from data.store.lease import AtWork, lease
 from data.store.ledger import Ledger
 from data.store.tables import Notice, now
-from flows.ending import End, Ending
+from flows.ending import End, Ending, fingerprint
 
 PATIENCE = 20.0  # seconds in which the address has to take a message
 TELLING = "notices to tell"  # the name of a lease; no campaign's key has spaces
@@ -50,6 +51,28 @@ def add_notice(session: Session, key: str, text: str) -> bool:
     if is_new:
         session.add(Notice(key=key, text=printable(text)))
     return is_new
+
+
+def note_mistakes(ledger: Ledger, folder: Path, mistakes: list[Mistake]) -> list[Mistake]:
+    """Write a notice of each new mistake in a file of the folder; returns these mistakes.
+
+    The notice is deleted once the mistake is over. Until then the file `is_bad`.
+    """
+    found = {printable(f"{m.place.file}/{fingerprint([m.message])}"): m for m in mistakes}
+    do = f"bad input. Type: {command('check', folder)}"
+    with ledger.writing() as session:
+        for notice in session.exec(select(Notice)):
+            its = str(Path(notice.key).parent.parent)
+            if its == printable(str(folder)) and notice.key not in found:
+                session.delete(notice)
+        return [m for key, m in found.items() if add_notice(session, key, f"{m.place.file}: {do}")]
+
+
+def is_bad(ledger: Ledger, file: Path) -> bool:
+    """Whether `campaign up` has told of a mistake that keeps it from running this file."""
+    with ledger.reading() as session:
+        keys = session.exec(select(Notice.key))
+        return any(str(Path(key).parent) == printable(str(file.absolute())) for key in keys)
 
 
 async def tell(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> None:
@@ -91,7 +114,8 @@ def _tell_waiting(ledger: Ledger) -> None:
                 failed[notice.key] = error
                 continue
             with ledger.writing() as session:
-                session.merge(Notice(key=notice.key, text=notice.text, told=now()))
+                it = col(Notice.key) == notice.key  # which may be over, and deleted, by now
+                session.execute(update(Notice).where(it).values(told=now()))
     if failed:
         raise next(iter(failed.values()))
 

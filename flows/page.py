@@ -17,7 +17,6 @@ from prefect.artifacts import Artifact, acreate_markdown_artifact
 from prefect.client.orchestration import PrefectClient, get_client
 from prefect.client.schemas.filters import FlowRunFilter
 from prefect.events import emit_event
-from prefect.exceptions import ObjectNotFound
 from prefect.logging import get_run_logger
 from prefect.runtime import flow_run
 from prefect.settings import PREFECT_UI_URL
@@ -29,6 +28,7 @@ from data.decisions.doubts import Doubt, doubts
 from data.eligibility.holds import holds
 from data.store.ledger import Ledger
 from flows.ending import End, Ending
+from flows.this_run import deployment_named
 from tasks.service.messages import masked
 from tasks.status import in_words, summary
 
@@ -157,8 +157,7 @@ async def _forms(client: PrefectClient, ending: Ending) -> dict[str, str]:
     filled_in = {"approve": typed | {"plan": plan}, "settle": typed}
     found = {}
     for name, parameters in filled_in.items():
-        with suppress(ObjectNotFound):
-            form = await client.read_deployment_by_name(f"{name}/{name}")
+        if form := await deployment_named(client, f"{name}/{name}"):
             query = quote(quote(json.dumps(parameters)))  # Prefect's pages decode it twice
             found[name] = f"/deployments/deployment/{form.id}/run?parameters={query}"
     return found

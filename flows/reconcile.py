@@ -8,20 +8,20 @@ import asyncio
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from hashlib import sha256
 from pathlib import Path
 
 from prefect.client.orchestration import PrefectClient, get_client
 
 from config.definition import ORDERS
-from config.errors import BadInput, Mistake, command
+from config.errors import BadInput
 from config.folder import KINDS, campaigns_in
 from config.reading import key_of, named_table, read_campaign
 from data.store.ledger import Ledger
 from data.store.tables import SeenFile, now
 from flows.dead_runs import Runs, repair_endings, stops_no_other, tidy
 from flows.deployments import deploy, deploy_forms, unschedule
-from flows.notices import add_notice, tell_waiting
+from flows.ending import fingerprint
+from flows.notices import note_mistakes, tell_waiting
 from flows.this_run import run_now
 
 EVERY = 5.0  # seconds between two looks
@@ -59,6 +59,7 @@ class Watched:
         self._tables: set[Path] = set()  # the tables that definitions read, in any folder
         self._seen: Stats = {}
         self._read: Stats | None = None
+        self._keys: dict[object, str] = {}  # of workbooks, as they were last seen
 
     async def run_what_is_new(self, client: PrefectClient) -> None:
         """Read the folder again if files have changed, and are at rest between two looks.
@@ -70,11 +71,11 @@ class Watched:
         # A table of orders is replaced in one step, and may never rest: it is read at once.
         if self._seen == self._read or not all(name.endswith(ORDERS) for name in moved):
             return
-        found = await asyncio.to_thread(campaigns_in, self._folder)
+        found = await asyncio.to_thread(campaigns_in, self._folder, self._key_of)
         keys: dict[Path, str | None] = dict.fromkeys(self._seen)
         failed: list[Exception] = []
-        for mistake in found.mistakes:
-            self._report(mistake)
+        for mistake in note_mistakes(self._ledger, self._folder, found.mistakes):
+            self._say(str(mistake))
         for file in found.files:
             with stops_no_other(file.name, failed):
                 keys[file] = await self._run_if_new(client, file)
@@ -90,7 +91,7 @@ class Watched:
         try:
             campaign = await asyncio.to_thread(read_campaign, file)
         except Exception as error:  # noqa: BLE001 - the file's run says why; other files go on
-            trace = _trace([*map(str, error.mistakes)] if isinstance(error, BadInput) else [error])
+            trace = fingerprint(error.mistakes if isinstance(error, BadInput) else [error])
             with suppress(Exception):
                 key = key_of(file)
         else:
@@ -99,21 +100,19 @@ class Watched:
             await deploy(client, file, campaign.definition)
         with self._ledger.reading() as session:
             seen = session.get(SeenFile, str(file))
-        if seen is not None and seen.trace == trace:
-            return key
+        is_new = seen is None or seen.trace != trace
         # A definition whose deployment is paused is run when the folder changes after the pause.
-        if scheduled or await run_now(client, file, key):
+        if is_new and (scheduled or await run_now(client, file, key)):
             with self._ledger.writing() as session:
                 session.merge(SeenFile(path=str(file), trace=trace, at=now()))
         return key
 
-    def _report(self, mistake: Mistake) -> None:
-        """Tell of a file that seems to be a campaign and cannot be run."""
-        file = mistake.place.file
-        told = f"{file}: bad input. Type: {command('check', file)}"
-        with self._ledger.writing() as session:
-            if add_notice(session, f"{file} {_trace([mistake.message])}", told):
-                self._say(str(mistake))
+    def _key_of(self, workbook: Path) -> str:
+        """A workbook's key. Reading it takes a process, so it is read when the file has changed."""
+        seen = workbook, self._seen.get(workbook)
+        if seen not in self._keys:
+            self._keys[seen] = key_of(workbook)
+        return self._keys[seen]
 
     def _stats(self) -> Stats:
         """Time, size and inode of all files that may be a definition, or are the table of one."""
@@ -124,7 +123,3 @@ class Watched:
                 seen = file.stat()
                 stats[file] = (seen.st_mtime_ns, seen.st_size, seen.st_ino)
         return stats
-
-
-def _trace(wrong: list[object]) -> str:
-    return sha256("\n".join(map(str, wrong)).encode()).hexdigest()

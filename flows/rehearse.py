@@ -46,9 +46,8 @@ async def _rehearse(read: CampaignFile) -> Counter[str]:
             key = invented.definition.campaign
             with lease(ledger, key) as held:
                 plan = make_plan(invented, ledger, settings)
-                async with sending(
-                    ledger, held, plan.campaign_id, settings, asyncio.Event()
-                ) as run:
+                never = asyncio.Event()  # nothing stops it
+                async with sending(ledger, held, plan.campaign_id, settings, never) as run:
                     await run.everything()
         return Counter(entry["op"] for entry in service.entries())
 

@@ -17,9 +17,7 @@ from data.eligibility.holds import holds
 from data.store.states import Op, State
 from data.store.tables import Campaign
 
-UNKNOWN = (
-    "Nobody can know who has finished: whoever has gets this email too, without --except LIST."
-)
+UNKNOWN = "Nobody can know who has finished: whoever has gets this email too, without --except LIST"
 NOT_READ = "an address of this campaign stands outside the list that is read; move it there"
 ALONE = "one email address and nothing beside it, so that nobody on this list is missed"
 ONLY = "{}; this list may have only people to remind: delete the others, and the column"

@@ -80,9 +80,7 @@ def new(
 
     if each:
         if not (export and path):
-            raise typer.BadParameter(
-                "wanted a folder to write into, and --from", param_hint="--each"
-            )
+            raise typer.BadParameter("wanted a folder to write in, and --from", param_hint="--each")
         if path.suffix.lower() in {*YAML, ".xlsx"}:  # --each writes a folder
             path = path.with_suffix("")
         for file in write_each(path, export, each, sheet, encoding, force=force):

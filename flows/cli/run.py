@@ -34,9 +34,7 @@ def run(
         False, "--accept-removed", help="Go on although many people are gone from the file."
     ),
     keep_project: bool = typer.Option(
-        False,
-        "--keep-project",
-        help="It is the same campaign, although its project is renamed or ends later.",
+        False, "--keep-project", help="Go on although its project is renamed or ends later."
     ),
     rehearse: bool = typer.Option(
         False, "--rehearse", help="Only in a sandbox, with invented addresses: say what would be."

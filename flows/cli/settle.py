@@ -142,13 +142,7 @@ def _asked(open_: Sequence[Doubt], by: By) -> tuple[list[Settlement], By]:
 
 
 def _settled(
-    key: str,
-    file: str,
-    decided: int,
-    left: Sequence[Doubt],
-    output: Path | None,
-    *,
-    as_json: bool,
+    key: str, file: str, decided: int, left: Sequence[Doubt], output: Path | None, *, as_json: bool
 ) -> int:
     """Say what was settled and what is not; exit code 3 while something is unsure."""
     if as_json:

@@ -129,8 +129,7 @@ class Desk:
             raise HTTPException(404, "there is no such campaign")
         table = self._folder / f"{key.lower()}{ORDERS}"
         for each in filter(Path.is_file, self._folder.iterdir()):
-            written = each.stat()
-            reads = _named_table(each, written.st_ctime_ns, written.st_size)
+            reads = _named_table(each, each.stat().st_ctime_ns)
             if reads == table.resolve() and (its := key_of(each)) != key.lower():
                 raise HTTPException(404, OTHER_KEY.format(each.name, table.name, its))
         return table
@@ -192,7 +191,7 @@ def application(desk: Desk) -> Starlette:
 
 
 @lru_cache(maxsize=1_000)  # each request asks all definitions
-def _named_table(definition: Path, *_: int) -> Path | None:
+def _named_table(definition: Path, _: int) -> Path | None:
     return named_table(definition)
 
 

@@ -14,7 +14,6 @@ from typing import Any
 
 from config.definition import Candidate
 from config.emails import email_key
-from config.sheets.cells import is_address
 
 CandidateRow = Mapping[str, Any]
 """A candidate as it is sent or answered, with the field names of interface 2."""
@@ -139,7 +138,7 @@ def _is_only_no(text: str) -> bool:
     said = _HUMP.sub(" ", " ".join(each for each in text.split() if "@" not in each))
     others = _REFUSAL.sub("", said)
     known = ("_" in text and text.isupper()) or _NO.issuperset(_WORD.findall(others.casefold()))
-    return known and others != said and not is_address(text)
+    return known and others != said
 
 
 @lru_cache(maxsize=4096)

@@ -14,6 +14,7 @@ from anyio import CancelScope
 from prefect.exceptions import Abort
 from sqlmodel import select
 
+from config.errors import Mistake, Place
 from data.campaigns.intake import NOTHING
 from data.decisions.approvals import approve
 from data.decisions.decisions import By, note
@@ -23,6 +24,7 @@ from data.store.tables import Notice
 from flows import campaign
 from flows.campaign import run_campaign
 from flows.ending import End, Ending
+from flows.notices import note_mistakes
 from tasks.sending.gate import EndedEarly, How
 from tests.flows.conftest import write
 
@@ -143,6 +145,19 @@ def test_a_run_that_prefect_breaks_off_gets_its_answers_all_the_same(
     asyncio.run(broken_off())
     with ledger.reading() as session:
         assert len(session.exec(select(Notice)).all()) == 1
+
+
+def test_a_run_of_a_file_that_the_folder_does_not_run_waits_until_it_does(
+    ledger, asked, folder, with_settings
+) -> None:
+    """Whenever it was planned, or if somebody approved it meanwhile."""
+    file = write(folder, "backend", problem="none")
+    note_mistakes(ledger, folder, [Mistake(Place(file), "another file has its key")])
+    with pytest.raises(Abort, match="bad input: "):
+        asyncio.run(run_campaign.fn(file))
+    assert asked == [("this", None)]
+    note_mistakes(ledger, folder, [])
+    assert asyncio.run(run_campaign.fn(file)).is_failed()  # it is read
 
 
 def test_an_approval_that_is_void_in_mid_run_is_asked_for_as_the_plan_is_now(

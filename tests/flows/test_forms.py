@@ -62,19 +62,16 @@ def approved(desk: Desk) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("why", "ends", "says"),
-    [
-        ("is_away", "is_failed", "no run (ConnectionError)"),
-        ("is_paused", "is_completed", "is paused"),
-    ],
+    ("lacks", "state", "why"),
+    [("is_away", "Failed", "no run (ConnectionError)"), ("is_paused", "Completed", "is paused")],
 )
-def test_where_prefect_begins_no_run_the_decision_stands_and_has_a_command(
-    desk: Desk, prefect: Prefect, why: str, ends: str, says: str
+def test_where_no_run_begins_the_decision_stands_and_has_a_command(
+    desk: Desk, prefect: Prefect, lacks: str, state: str, why: str
 ) -> None:
-    setattr(prefect, why, True)
-    state = approve(desk)
-    assert getattr(state, ends)()
-    assert f" {says}, so nothing is sent yet.\ncampaign run /" in state.message
+    setattr(prefect, lacks, True)
+    ended = approve(desk)
+    assert ended.name == state
+    assert f" {why}, so nothing is sent yet.\ncampaign run /" in ended.message
     assert (approved(desk), prefect.began) == (True, [])
 
 

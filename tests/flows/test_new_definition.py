@@ -140,7 +140,7 @@ def test_a_definition_for_each_value_of_a_column(tmp_path: Path) -> None:
     export.write_text(export.read_text().replace("Data (Paris)", "Data - withdrew"))
     with pytest.raises(BadInput) as refused:
         write_each(folder, export, "Job Name", force=True)
-    assert 'Job Name has "Data - withdrew", which is a remark' in str(refused.value.mistakes[0])
+    assert 'Job Name has "Data - withdrew", a remark' in str(refused.value.mistakes[0])
 
 
 def test_one_of_several_sheets(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ Prefect only takes down what it is asked for; test_reconcile.py asks a server.
 """
 
 import asyncio
+import shutil
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
@@ -16,8 +17,10 @@ from sqlmodel import select
 
 from config.definition import Definition
 from config.errors import command
+from config.reading import key_of
 from data.store.tables import Notice
 from flows import dead_runs, reconcile
+from flows.new_definition import write_definition
 from flows.reconcile import Watched
 from tests.flows.conftest import write
 
@@ -105,30 +108,57 @@ def test_a_file_that_prefect_refuses_stops_no_other_and_no_recovery(
     assert said == ["Trying again: ValueError in run_what_is_new (aa.yaml)"]
 
 
+def began(watched: Watched, prefect: Prefect) -> list[str]:
+    """The campaigns of which a few looks began runs."""
+    prefect.began.clear()
+    for _ in range(3):
+        asyncio.run(watched.run_what_is_new(prefect))
+    return prefect.began
+
+
 def test_what_we_write_beside_a_definition_is_no_change_of_the_folder(
     ledger, folder, prefect
 ) -> None:
     watched = Watched(folder, ledger, print)
-
-    async def looks() -> None:
-        for _ in range(3):
-            await watched.run_what_is_new(prefect)
-
-    asyncio.run(looks())
-    assert prefect.deployed == ["aa", "bb"]
+    began(watched, prefect)
     (folder / "aa.receipt").write_text("{}")
-    asyncio.run(looks())
+    began(watched, prefect)
     assert prefect.deployed == ["aa", "bb"]
     write(folder, "cc")
-    asyncio.run(looks())
+    began(watched, prefect)
     assert prefect.deployed[2:] == ["aa", "bb", "cc"]
 
 
+def test_of_files_with_one_key_none_is_run_and_somebody_is_told_whenever_they_come(
+    ledger, folder, prefect, monkeypatch
+) -> None:
+    """Also of workbooks, whose keys are read only when they have changed."""
+    said, read = [], []
+    monkeypatch.setattr(reconcile, "key_of", lambda file: read.append(file.name) or key_of(file))
+    watched = Watched(folder, ledger, said.append)
+    write_definition(folder / "cc.xlsx")
+    copies = {"bb-copy.yaml": "bb.yaml", "cc - copy.xlsx": "cc.xlsx"}
+    for first in (["aa"], []):
+        for copy, original in copies.items():
+            shutil.copy(folder / original, folder / copy)
+        assert (began(watched, prefect), len(said)) == (first, 4)
+        write(folder, f"dd{len(first)}")
+        assert began(watched, prefect) == [f"dd{len(first)}"]
+        assert read.count("cc - copy.xlsx") == 1
+        for copy in copies:
+            (folder / copy).unlink()
+        assert began(watched, prefect) == (["bb", "cc"] if first else [])
+        said.clear(), read.clear()
+    with ledger.reading() as session:
+        assert session.exec(select(Notice)).all() == []
+
+
 def test_a_notice_of_a_bad_file_has_a_command_that_is_quoted(ledger, folder, prefect) -> None:
-    bad = folder / "x; rm -rf $HOME\x1b.yaml"
-    bad.write_text("campaign: [")
-    said_in_looks(ledger, folder, prefect)
+    odd = folder.rename(folder.with_name("x; rm -rf $HOME\x1b"))
+    (odd / "bad\udcff.yaml").write_text("campaign: [")  # whose name is in no encoding
+    said_in_looks(ledger, odd, prefect)
+    assert prefect.began == ["aa", "bb"]
     with ledger.reading() as session:
         (notice,) = session.exec(select(Notice)).all()
     assert notice.text.isprintable()
-    assert notice.text.endswith(f"Type: {command('check', bad)}")
+    assert notice.text.endswith(f"Type: {command('check', odd)}")

@@ -62,20 +62,16 @@ def prefect(monkeypatch: pytest.MonkeyPatch) -> Prefect:
     return server
 
 
-def test_another_run_does_the_same_file_as_it_is_then(prefect: Prefect) -> None:
-    asyncio.run(begin_another(LATER))
-    (asked,) = prefect.asked
-    assert asked["parameters"] == {"file": "my.yaml", "campaign": "mine"}
-    assert asked["state"].state_details.scheduled_time == LATER
-
-
 def test_all_that_wait_for_the_same_time_plan_one_run_and_none_that_is_over(
     prefect: Prefect,
 ) -> None:
+    """It does the same file, as that is then."""
     for _ in range(2):
         asyncio.run(begin_another(LATER))
     once, again = (asked["idempotency_key"] for asked in prefect.asked)
     assert once == again
+    assert prefect.asked[0]["parameters"] == {"file": "my.yaml", "campaign": "mine"}
+    assert prefect.asked[0]["state"].state_details.scheduled_time == LATER
     prefect.over.add(once)
     asyncio.run(begin_another(LATER))
     assert prefect.asked[-1]["idempotency_key"] not in prefect.over

@@ -59,13 +59,11 @@ def test_a_mistake_in_one_of_the_files_that_are_typed_stops_all(
     sandbox, campaign: Campaign
 ) -> None:
     service = sandbox()
-    good = campaign.write("good", people=["ada@people.test"])
+    campaign.write("good", people=["ada@people.test"])
     campaign.write("bad", people=["no address"], in_a_table=True)
-    good.with_name("again.yaml").write_bytes(good.read_bytes())
-    for other, says in (("bad.yaml", "bad.csv:2"), ("again.yaml", "good is in good.yaml as well")):
-        ran = campaign("run", "good.yaml", other, "--yes")
-        assert (ran.code, ran.out, service.entries()) == (2, "", [])
-        assert says in ran.err
+    ran = campaign("run", "good.yaml", "bad.yaml", "--yes")
+    assert (ran.code, ran.out, service.entries()) == (2, "", [])
+    assert "bad.csv:2" in ran.err
 
 
 def test_the_service_s_own_words_are_on_the_terminal_alone(

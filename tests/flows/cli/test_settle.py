@@ -61,14 +61,7 @@ def test_everybody_of_a_lost_add_by_one_command(
         ("Email,Name\nada@x.org,Ada", "unsure", "no column of candidates' ids"),
     ],
 )
-def test_an_add(
-    table: str,
-    state: str,
-    said: str,
-    desk: Desk,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_an_add(table, state, said, desk, tmp_path, capsys) -> None:
     desk.take_in("Ada")
     desk.does(Op.CREATE)
     desk.does(Op.ATTACH)
