@@ -98,13 +98,7 @@ def test_what_is_no_address_decides_nothing(
     ],
 )
 def test_a_reminder_is_one_more_email_to_whoever_was_invited_and_is_in_no_list(
-    typed: str,
-    reminded: list[str],
-    said: str,
-    desk: Desk,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    typed, reminded, said, desk, tmp_path, monkeypatch, capsys
 ) -> None:
     """The pilot gets none: their email would have to be approved again. Nor does who is held."""
     finished = "Candidate,Email\nAda L,ADA+ok@x.org\nZoe P,zoe@x.org\n"
