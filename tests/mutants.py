@@ -80,7 +80,7 @@ tasks/sending/test_sending
     elif self._unsure >= IN_A_ROW: => elif False:
     old = any(clock - then > LATEST for clock, then in pairs) => old = False
     await self._running.still_ours() => pass
-    if len(self._alike) >= IN_A_ROW else () => if False else ()
+    if len(everybody) < IN_A_ROW: => if True:
 tasks/test_plan flows/cli/test_settle
     if digest not in (None, read.digest): => if False:
     if any(row.is_invited for row in here): => if False:
