@@ -1,6 +1,5 @@
 """Check each thing that this installation needs: what is wrong, and how to fix it."""
 
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -49,15 +48,6 @@ async def examine(*, ask_the_service: bool = True) -> list[Check]:
 
 
 def _files(read: Settings) -> Iterator[Check]:
-    folder = read.output_dir
-    while not folder.exists() and folder != folder.parent:
-        folder = folder.parent  # missing folders are created later
-    try:
-        with tempfile.TemporaryFile(dir=folder):
-            yield Check("outputs", True, f"forget looks for links and pages in {read.output_dir}")
-    except OSError as error:
-        why = f"{read.output_dir} cannot be written: {error.strerror}"
-        yield Check("outputs", False, why, "Name another folder in CAMPAIGN_OUTPUT_DIR.")
     if (listed := read.do_not_contact) is not None:
         try:
             says = f"{listed} has entries: {len(read_entries(listed)):,}"

@@ -8,7 +8,7 @@ from sqlmodel import Session
 
 from config.emails import checked_address, mailbox
 from config.errors import BadInput, Mistake, shown
-from config.sheets.cells import is_address, plain_address
+from config.sheets.cells import addresses_in, plain_address
 from config.sheets.files import read_file
 from config.sheets.left_out import deciding_columns, marked_rows
 from config.sheets.table import grids_of, read_table
@@ -63,9 +63,8 @@ def _mailboxes(
 ) -> set[str]:
     """The mailboxes in a table of any format. Those that are not `known` are noted.
 
-    Raises BadInput also for a marked row, for a cell that is no single address, for a `known`
-    mailbox outside the column of addresses, and, with `reminds`, for a column that may say who is
-    not meant.
+    Raises BadInput also for a marked row, a cell that is no single address, a `known` mailbox that
+    stands elsewhere, and, with `reminds`, for a column that may say who is not meant.
     """
     table = read_table(source := read_file(file))
     people = [row for row, _ in table.rows]
@@ -88,6 +87,6 @@ def _mailboxes(
     unread = {*known} - boxes
     for grid in grids_of(source):
         for row, texts in grid.rows:
-            if any(mailbox(plain_address(each)) in unread for each in texts if is_address(each)):
+            if unread & {mailbox(each) for text in texts for each in addresses_in(text)}:
                 raise BadInput.at(grid.place(row), NOT_READ)
     return boxes

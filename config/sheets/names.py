@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from nameparser import Parser
 
 FULL_NAME = "full_name"  # the field of such a cell; it is never sent
-STROKES = str.maketrans("łøđ", "lod")  # letters that Unicode does not decompose
+ALIKE = str.maketrans("łøđ-‐‑–", "lod    ", "'’‘ʼ`´")  # letters, hyphens, and no apostrophes
 # Longer texts are no names, and would take too long to parse.
 LONGEST = 200
 
@@ -60,8 +60,8 @@ def split_name(full: str) -> Split:
 
 def comparable(name: str) -> str:
     """The form in which names are compared: their words, sorted, without accents and capitals."""
-    plain = "".join(each for each in normalize("NFKD", name) if not combining(each))
-    return " ".join(sorted(re.findall(r"\w+", plain.casefold().translate(STROKES))))
+    alike = normalize("NFKD", name.casefold().translate(ALIKE))
+    return " ".join(sorted("".join(each for each in alike if not combining(each)).split()))
 
 
 def is_test(texts: Iterable[str]) -> bool:

@@ -35,7 +35,7 @@ HARD = (  # cells that span rows, are hidden or struck through
 )
 OURS = "campaign"  # the author of the comments that we write into our copy
 WHITE = (("rgb", "FFFFFFFF"), ("rgb", "00FFFFFF"), ("theme", 0), ("indexed", 9))
-RED = re.compile("rgb..(?:[9A-F].[0-3].[0-3].|[EF].[4-7].[4-7].)|indexed(?:2|10)")
+RED = re.compile("rgb..(?:[89AB].[0-3].[0-3].|[C-F].[0-7].[0-7].)|indexed(?:2|10)")
 MERGED = re.compile(rb'<(?:\w+:)?mergeCell [^<>]*?\bref="([^"]+)"')
 
 

@@ -247,10 +247,11 @@ def _follow(session: Session, campaign: Campaign, read: CampaignFile) -> tuple[s
         # While the title is the same, the id that the service gave for it stays.
         attach.service_id = attach.service_id if asked.title and same_title else asked.id
         attach.state = State.WAITING
-    late = create.part_id is not None and before.get("project") != spec["project"]
+    is_late = create.part_id is not None and create.state is not State.WAITING
+    is_new = before.get("project") != spec["project"]
     campaign.spec, campaign.digest = spec, read.digest
     note = "The project exists already; what the file now says of it is not sent."
-    return (note,) if late else ()
+    return (note,) if is_late and is_new else ()
 
 
 def _refuse_another(

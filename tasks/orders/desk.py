@@ -5,6 +5,7 @@ import re
 import sys
 import time
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -128,10 +129,12 @@ class Desk:
         if not re.fullmatch(KEY, key):
             raise HTTPException(404, "there is no such campaign")
         table = self._folder / f"{key.lower()}{ORDERS}"
-        for each in filter(Path.is_file, self._folder.iterdir()):
-            reads = _named_table(each, each.stat().st_ctime_ns)
-            if reads == table.resolve() and (its := key_of(each)) != key.lower():
-                raise HTTPException(404, OTHER_KEY.format(each.name, table.name, its))
+        files = [*filter(Path.is_file, self._folder.glob("*.y*"))]
+        reads = {file.name: _table_and_key(file, file.stat().st_ctime_ns) for file in files}
+        keys = {its: name for name, (read, its) in reads.items() if read == table.resolve()}
+        if keys and key.lower() not in keys:
+            its, name = keys.popitem()
+            raise HTTPException(404, OTHER_KEY.format(name, table.name, its))
         return table
 
     def _withdraw(self, key: str, email: str, by: By) -> bool:
@@ -191,8 +194,10 @@ def application(desk: Desk) -> Starlette:
 
 
 @lru_cache(maxsize=1_000)  # each request asks all definitions
-def _named_table(definition: Path, _: int) -> Path | None:
-    return named_table(definition)
+def _table_and_key(definition: Path, _: int) -> tuple[Path | None, str]:
+    with suppress(BadInput):  # a draft may have no key
+        return named_table(definition), key_of(definition)
+    return None, ""
 
 
 def _check(table: Path, order: dict[str, str], others: Iterable[dict[str, str]]) -> None:

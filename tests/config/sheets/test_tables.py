@@ -303,7 +303,6 @@ def test_who_looks_like_a_test_is_skipped_or_invited(read: Read) -> None:
     [
         "Attendee First Name,Attendee Last Name,Attendee Email",
         "Candidate: First Name,Candidate: Last Name,Candidate: Email",
-        "participantFirstName,participantLastName,participantEmail",
         "Имя,Фамилия,Эл. почта",
     ],
 )

@@ -42,6 +42,10 @@ def test_new_and_gone(desk):
 @pytest.mark.parametrize("state", [State.REFUSED, State.UNSURE])
 def test_changed_fields_follow_until_somebody_is_added(desk, state):
     desk.take_in(ADA, "Ben")
+    desk.does(Op.CREATE, state=State.REFUSED)
+    assert (
+        desk.take_in(ADA, "Ben", project={"name": "Backend", "state": "new"}).notes == ()
+    )  # it is sent
     desk.does(Op.CREATE)
     desk.does(Op.ATTACH)
     desk.does(Op.ADD, "Ada", state=state, why="no")

@@ -138,7 +138,7 @@ def test_a_list_that_is_not_wholly_read_or_has_others_reminds_nobody(
     for row in (("Email", "Status"), (email, "finished"), ("zoe@x.org", "out")):
         book.active.append(row)
     book.active.row_dimensions[2].hidden = "hidden" in says
-    book.create_sheet("More").append(("ben@x.org",))
+    book.create_sheet("More").append(("logs in as ben@x.org",))
     book.save(tmp_path / "open.xlsx")
     os.utime(tmp_path / "open.xlsx", (0, 0))
     only = ["--from"] if "has finished" in says else ["--everyone", "--except"]

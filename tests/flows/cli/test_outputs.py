@@ -144,10 +144,8 @@ FAULTS = [
     ({"ASSESSMENT_CLIENT_SECRET": "wrong"}, "service"),
     ({"ASSESSMENT_BASE_URL": ""}, "settings"),
     ({"ASSESSMENT_BASE_URL": "http://127.0.0.1:1"}, "service"),
-    ({"ASSESSMENT_AUTH_URL": "ftp://x"}, "settings"),
     ({"CAMPAIGN_CA_FILE": "/nowhere/ca.pem"}, "service"),
     ({"CAMPAIGN_DO_NOT_CONTACT": "/nowhere/list.csv"}, "CAMPAIGN_DO_NOT_CONTACT"),
-    ({"CAMPAIGN_OUTPUT_DIR": "/proc/out"}, "outputs"),
     ({"CAMPAIGN_DATABASE_URL": f"sqlite:///{Path(sys.executable)}"}, "ledger"),
 ]
 

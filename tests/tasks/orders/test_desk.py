@@ -185,6 +185,10 @@ def test_a_definition_that_does_not_read_its_orders(door: Door) -> None:
     assert all(code == 404 and "table hiring-2026.orders" in str(said) for code, said in asked)
     assert door.people() == ["ada@x.org"]
     assert door.post(ADA, "/campaigns/%2e%2e/candidates")[0] == 404
+    door.write()
+    for name, key in (("a", ""), ("z", "campaign: next")):  # a draft, a copy
+        (door.folder / f"{name}.yaml").write_text(f"{key}\ncandidates: {{file: {door.table.name}}}")
+    assert (door.post(ADA)[0], door.get()["id"]) == (202, "app-1")
 
 
 def test_who_may_come_in(door: Door) -> None:

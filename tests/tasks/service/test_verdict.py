@@ -148,7 +148,7 @@ NOT_NEEDED = [
     *((UNSURE, {key: "failed"}) for key in ("invitation", "delivery", "title", "type", "code")),
     *((UNSURE, {"code": no}) for no in ("INVALID_STATE", "AccessDenied", "DAILY_QUOTA")),
     *((UNSURE, {"title": no}) for no in ("Forbidden", "Bad Request", "Unauthorized")),
-    (UNSURE, {"ok": None}),
+    (UNSURE, {"message": "The invitation hasn’t been sent"}),
     (UNSURE, {"data": {"email": "not sent"}}),
     (UNSURE, {"email": "could not be sent to ada@x.org"}),
     (UNSURE, {"code": 500, "msg": "内部错误"}),
