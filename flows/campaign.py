@@ -38,7 +38,7 @@ from tasks.sources.reading import fetch_campaign
 typed_endings: list[Ending] = []  # for the command `run`; Prefect must not keep `service_words`
 LOOKS_AGAIN = 1.0  # seconds between two tries to take a lease that another process holds
 A_WHILE = timedelta(minutes=1)  # the wait of a run that may not send yet
-WAITS = f"{End.BAD_INPUT}: its file, or another with its key. It goes on once that is corrected."
+WAITS = f"{End.BAD_INPUT}: correct this file, or the other of its key; then it goes on."
 # Seconds that a run waits for another order, and after which it ends though orders still come.
 COLLECTS, STAYS = 10.0, 300.0
 

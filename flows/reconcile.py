@@ -115,11 +115,11 @@ class Watched:
         return self._keys[seen]
 
     def _stats(self) -> Stats:
-        """Time, size and inode of all files that may be a definition, or are the table of one."""
+        """What changes with each file that may be a definition, or is the table of one."""
         may_be_one = (each for each in self._folder.iterdir() if each.suffix.lower() in KINDS)
         stats = {}
         for file in (*may_be_one, *self._tables):
             with suppress(OSError):
                 seen = file.stat()
-                stats[file] = (seen.st_mtime_ns, seen.st_size, seen.st_ino)
+                stats[file] = (seen.st_ctime_ns, seen.st_size, seen.st_ino)
         return stats

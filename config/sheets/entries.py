@@ -30,7 +30,7 @@ def read_entries(file: Path) -> list[str]:
     """Read a list of any format: its column of addresses, or if it has none, every cell with an @.
 
     In all other cells of the file, addresses count, and domains alone in a cell; # begins a remark.
-    Raises BadInput, also for a row or a list without entries, and for an @ that is none.
+    Raises BadInput, also for a row or a list without entries, and for an @ in none.
     """
     table = read_table(source := read_file(file))
     column = table.by_field.get("email1")
@@ -55,7 +55,7 @@ def read_entries(file: Path) -> list[str]:
         for number, row in grid.rows:
             for at, cell in enumerate(row):
                 place, rest = grid.place(number, at), cell.partition("#")[0].strip()
-                for text in (*re.split("[\n,;]", rest), *addresses_in(rest)):
+                for text in (cell, *re.split("[\n,;]", rest), *addresses_in(rest)):
                     with suppress(ValueError):
                         entries.append(entry(plain_address(text)))
                         rest = rest.replace(text, "")

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from config.definition import COLUMNS
-from config.emails import ascii_domain, mailbox
+from config.emails import ascii_domain, email_key, mailbox
 from config.errors import BadInput, Mistake, Place, shown, some
 from config.sheets.cells import MOST_ROWS, FileRow, Grid, addresses_in, is_address, is_person
 from config.sheets.files import Format, Source
@@ -171,7 +171,7 @@ def grids_of(source: Source, columns: Mapping[str, str] | None = None) -> list[G
 
 def _known_as(text: str, lengths: Iterable[int] = ()) -> set[str]:
     """The addresses and domains in a text, and all its runs of so many words (`lengths`)."""
-    found = {*map(mailbox, addresses_in(text))}
+    found = {key(each) for each in addresses_in(text) for key in (email_key, mailbox)}
     found |= {f"@{ascii_domain(each)}" for each in _DOMAIN.findall(text)}
     words = worded(text.casefold()).split() if lengths else []
     runs = (words[at : at + length] for length in lengths for at in range(len(words)))

@@ -114,7 +114,7 @@ def block(
 def approve(
     key: str = KEY,
     reject: bool = typer.Option(False, "--reject", help="Say no."),
-    plan: str | None = typer.Option(None, help="Only the plan of this code, or only the pilot."),
+    plan: str | None = typer.Option(None, help="A plan's code, or pilot: only that is answered."),
     why: str = WHY,
 ) -> None:
     """Approve the plan that was shown, or the pilot's email. If a plan changes, approve it anew.

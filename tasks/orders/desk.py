@@ -41,7 +41,7 @@ RATE = 100.0  # requests a second, also in one burst
 WAITS = {"add": "waiting", "invite": "waiting", "candidate_id": None, "embed_url": None}
 FORGOTTEN = "this person was forgotten on request: nothing is ever sent to this address"
 WITHDRAWN = "this person was withdrawn; first type  {}"
-OTHER_KEY = "{0} reads {1}, and has the key {2}; rename the table {2}.orders.csv, and order by {2}"
+OTHER_KEY = "{0} has the key {1}; name the table {1}.orders.csv, also in {0}, and order by {1}"
 NO_ORDER = "there is no such order"
 ANOTHER = "an order with this id came before, and says something else"
 ORDER_OUT = "this order was withdrawn; order with another id"
@@ -134,7 +134,7 @@ class Desk:
         keys = {its: name for name, (read, its) in reads.items() if read == table.resolve()}
         if keys and key.lower() not in keys:
             its, name = keys.popitem()
-            raise HTTPException(404, OTHER_KEY.format(name, table.name, its))
+            raise HTTPException(404, OTHER_KEY.format(name, its))
         return table
 
     def _withdraw(self, key: str, email: str, by: By) -> bool:

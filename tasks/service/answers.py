@@ -200,7 +200,7 @@ _FALSE = frozenset({"false", "no", "n", "nok", "ko", "off", "0", "0.0"})
 _HUMP = re.compile(r"[_.-]|(?<=[a-z])(?=[A-Z])")
 _REFUSAL = re.compile(
     r"\b(?:error|fail|fault|invalid|illegal|denie|deny|reject|refus|declin|forbid|prohibit|unable"
-    r"|cannot|\w+n['’]t|couldn|false|never\b|nothing|nobody|without"
+    r"|cannot|\w+n['’]t|couldn|never\b|nothing|nobody|without"
     r"|(?<!do )not\b|not\b(?! reply\b)|no\b(?!.reply@)"  # but "Do not reply to no-reply@…"
     r"|un(?:auth\w*|success|known|sent|deliver|avail|support|process|subscri)|missing|exceed|limit"
     r"|quota|throttl|expired|block|suppress|suspend|bounce|banned|spam|skip|ignor|drop|abort"

@@ -94,7 +94,6 @@ class GoneToo(CampaignError):
 
 
 ODD = [
-    "my file.yaml",
     "$(rm x)",
     "it's `x`",
     "a\nb.yaml",

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from itertools import count, cycle
 from typing import Any
 
+import httpx
 import pytest
 from sqlmodel import select
 
@@ -52,6 +53,7 @@ def judged(at: Desk) -> dict[str, Any]:
 
 
 def recovered(at: Desk) -> dict[str, Any]:
+    httpx.get(f"{at.service.url}/static/x")  # is answered after all that came from who died
     with at.ledger.writing() as session:
         recover(session, "backend")
     return judged(at)
