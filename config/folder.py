@@ -32,7 +32,7 @@ def campaigns_in(folder: Path, key_of: Callable[[Path], str] = str) -> Folder:
 
     A YAML file is a campaign if it has a field `campaign` or `candidates`. A workbook is one if it
     has a sheet `campaign`, is no copy of ours, and no definition of this folder reads it. Files
-    that cannot be read are mistakes; so are those that share a key. `key_of` reads a workbook's.
+    that cannot be read are mistakes; so are those that share a key, workbooks only with `key_of`.
     """
     found = Folder()
     try:

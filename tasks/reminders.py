@@ -42,7 +42,8 @@ def whom(
     others: Counter[str] = Counter()
     for row in everybody:
         why_not = {
-            "not invited yet, or not any more": row.states[Op.INVITE] is not State.DONE,
+            "not invited, not any more, or invited once more already": row.states[Op.INVITE]
+            is not State.DONE,
             "the pilot": row.person_id == campaign.pilot_id,
             f"in {finished}": mailbox(row.email1) in done,
             f"not in {listed}": mailbox(row.email1) not in only,

@@ -30,7 +30,7 @@ def read_entries(file: Path) -> list[str]:
     """Read a list of any format: its column of addresses, or if it has none, every cell with an @.
 
     In all other cells of the file, addresses count, and domains alone in a cell; # begins a remark.
-    Raises BadInput, also for a row or a list without entries, and for an @ in none.
+    Raises BadInput, also for a row or a list without entries, and for any other @.
     """
     table = read_table(source := read_file(file))
     column = table.by_field.get("email1")
