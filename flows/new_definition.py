@@ -185,7 +185,8 @@ def _workbook(fields: dict[str, Any], table: Table | None) -> Any:
     if table and source and source.format is Format.WORKBOOK:
         book = load_workbook(BytesIO(source.data), rich_text=True)
         people = book[str(table.grid.sheet)]
-        people.title = "of the export"  # openpyxl numbers a title that differs only in capitals
+        for other in book:  # openpyxl would number a title that is there already
+            other.title = f"{other.title[:15]} (of the export)" if _is_ours(other) else other.title
     else:
         book = Workbook()
         people = book.active
@@ -201,6 +202,10 @@ def _workbook(fields: dict[str, Any], table: Table | None) -> Any:
     for each, width in (("A", 24), ("B", 34), ("C", 80)):
         sheet.column_dimensions[each].width = width
     return book
+
+
+def _is_ours(sheet: Any) -> bool:
+    return sheet.title.strip().casefold() in {"campaign", "candidates"}
 
 
 def _rows(fields: dict[str, Any], around: str = "") -> Iterator[tuple[str, str]]:

@@ -14,6 +14,12 @@ WANTED = "an address, or a domain such as @corp.org"
 _BARE = re.compile(r"([^@\s./]+\.)+[^\W\d_]{2,}")  # a domain without its @
 
 
+class BadList(BadInput):
+    """CAMPAIGN_DO_NOT_CONTACT has mistakes."""
+
+    then = "campaign doctor"
+
+
 def entry(typed: str) -> str:
     """Read `ada@corp.org` as a mailbox; `@corp.org` or `*@corp.org` as a domain. Raises ValueError
     with what was wanted, also for other wildcards, which would block nobody.
@@ -30,9 +36,12 @@ def read_entries(file: Path) -> list[str]:
     """Read a list of any format: its column of addresses, or if it has none, every cell with an @.
 
     In all other cells of the file, addresses count, and domains alone in a cell; # begins a remark.
-    Raises BadInput, also for a row or a list without entries, and for any other @.
+    Raises BadList, also for a row or a list without entries, and for any other @.
     """
-    table = read_table(source := read_file(file))
+    try:
+        table = read_table(source := read_file(file))
+    except BadInput as error:
+        raise BadList(error.mistakes) from None
     column = table.by_field.get("email1")
     entries: list[str] = []
     wrong = {each.place: each for each in (table.grid if column is None else table).mistakes}
@@ -62,7 +71,7 @@ def read_entries(file: Path) -> list[str]:
                 if "@" in rest or (grid.sheet != table.grid.sheet and _BARE.fullmatch(rest)):
                     wrong.setdefault(place, Mistake(place, found=cell, wanted=WANTED))
     if wrong:
-        raise BadInput(wrong.values())
+        raise BadList(wrong.values())
     if not entries:
-        raise BadInput.at(Place(file), "it is empty; unset CAMPAIGN_DO_NOT_CONTACT to have none")
+        raise BadList.at(Place(file), "it is empty; unset CAMPAIGN_DO_NOT_CONTACT to have none")
     return entries

@@ -51,6 +51,7 @@ def read_file(file: Path, encoding: str | None = None) -> Source:
     """Read a whole file, when nobody is writing it. Raises BadInput, also if it is missing."""
     why_not = "this file cannot be read"
     try:
+        str(file).encode()  # raises ValueError for a name that is no Unicode
         if not file.is_file():  # reading a device or a pipe might never end
             why_not = "this is a folder or a device" if file.exists() else "there is no such file"
         elif file.stat().st_size > LARGEST:

@@ -128,10 +128,15 @@ def is_not_so(value: str) -> bool:
 
 
 def answer(value: str) -> str:
-    """The answer in a value such as "No, thanks": `yes`, `no`, `hold` or `not_so`; else ""."""
-    first = _ASIDE.split(value.strip())[0]
+    """The answer in a value such as "No, 12/11": `yes`, `no`, `hold` or `not_so`; else ""."""
+    first = _ASIDE.split(without_figures(value))[0]
     # A single letter in front may be an initial, as in N. Ortiz, so it is no answer.
     return _meant(value) or (_meant(first) if len(first) > 1 else "")
+
+
+def without_figures(value: str) -> str:
+    """A value without its dates, numbers and addresses: `No hire 2.0/5` becomes `No hire`."""
+    return _FIGURES.sub("", value).strip()
 
 
 def _meant(value: str) -> str:
@@ -204,5 +209,6 @@ def _meaning(header: str) -> str | None:
 _EACH = re.compile(r"[^|\s](?:[^|]*[^|\s])?")  # one of several words with bars between them
 _LETTER = re.compile(r"[^\W\d_]")
 _COUNT = re.compile(r"\d|^\W")  # also a dash, or an error such as #N/A
+_FIGURES = re.compile(r"(?<!\S)\S*(?:\d|@|://)\S*")
 _ASIDE = re.compile(r"[,;:.!]+(?:\s|$)|\s+[-–—(]")
 _BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|（[^（）]*）|【[^【】]*】")

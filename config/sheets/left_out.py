@@ -16,7 +16,17 @@ from config.definition import ORDERS
 from config.emails import mailbox
 from config.errors import BadInput, Mistake, Place, plain, shown, some
 from config.sheets.cells import error_in
-from config.sheets.headers import answer, excludes, is_not_so, is_titled, pattern, says, worded
+from config.sheets.headers import (
+    answer,
+    excludes,
+    fields_of,
+    is_not_so,
+    is_titled,
+    pattern,
+    says,
+    without_figures,
+    worded,
+)
 from config.sheets.names import comparable, is_test
 from config.sheets.table import PERSON, Table
 
@@ -136,7 +146,10 @@ def _rest(table: Table, out: Collection[int]) -> list[int]:
 
 
 def _person(table: Table) -> set[int]:
-    return {table.by_field[name] for name in PERSON if name in table.by_field}
+    """The columns of names and addresses, also those that are not sent."""
+    means = enumerate(fields_of(table.headers, {}))
+    also = {at for at, field in means if field in PERSON[:-1]}
+    return also | {table.by_field[name] for name in PERSON if name in table.by_field}
 
 
 def _coloured(table: Table, person: Sequence[int]) -> list[int]:
@@ -201,7 +214,7 @@ def _deciding_values(title: str, counts: Counts) -> Sequence[str]:
         return [] if all(map(_MEASURE.fullmatch, filled)) else filled
     if is_titled(title, "status"):
         told = [v for v in filled if says("out", v) or error_in(v) or answer(v) == "no"]
-        if told or (len(counts) > 1 and not all(map(_MEASURE.fullmatch, filled))):
+        if told or (len(counts) > 1 and not all(map(_DATE.fullmatch, filled))):
             return told or filled
     elif is_titled(title, "job") and 1 < len(counts) <= max(COUNTED, people // 2):
         return filled
@@ -236,10 +249,11 @@ def _negated(title: str, values: Sequence[str]) -> dict[str, str]:
     if pattern("not_status").search(worded(title)):  # such as an ethnicity
         return {}
     endings = ("", "d", "ed")  # as in `did not attend` beside `attended`
-    plain = {worded(value).removesuffix(end) for value in values for end in endings} - {""}
+    bare = [worded(without_figures(value)) for value in values]
+    plain = {each.removesuffix(end) for each in bare for end in endings} - {""}
     found = {}
-    for value in values:
-        before, *behind = map(str.strip, pattern("negation").split(worded(value)))
+    for value, said in zip(values, bare, strict=True):
+        before, *behind = map(str.strip, pattern("negation").split(said))
         rest = " ".join(filter(None, behind))  # empty for `Oslo, NO`: nothing is negated
         if not plain.isdisjoint((rest, f"{before} {rest}")):
             found[value] = "no"
@@ -289,8 +303,7 @@ def _apart(table: Table, rows: Sequence[int], first: Collection[str]) -> dict[st
         title, counts = table.headers[column], _counts(table.cells[column].loc[[*rows]])
         known = compared(title) in named or is_titled(title, "job") or is_titled(title, "status")
         few = len(counts) <= TELLING and 2 * len(counts) <= len(rows)
-        told = all(_MEASURE.fullmatch(value) for value in counts if value)
-        if title and len(counts) > 1 and (known or few) and not told:
+        if title and len(counts) > 1 and (known or few):
             found.append((not known, len(counts), column, title, counts))
     return {title: counts for *_, title, counts in sorted(found)[:TELLING]}
 
@@ -363,12 +376,13 @@ def _listed(them: Mapping[int, str], table: Table) -> str:
 _BRACKETS = re.compile(r"[(\[（【]([^()\[\]（）【】]*)[)\]）】]")
 _DASH = re.compile(r"\s+[-–—]+|[-–—]+\s+|[–—]")
 # A number, a date, a time or an address.
+_DATE = re.compile(r"[\W\d_T]*\d\d?[./:-]\d\d?[\W\d_TZ]*")
 _MEASURE = re.compile(r"[\W\d_]*\d[\W\d_]*|.*(?:@|://|\b(?:19|20)\d\d\b|\d\d?[./:-]\d\d?).*")
 
 
 def compared(text: str) -> str:
-    """The form in which values and headers are compared: trimmed and casefolded."""
-    return unicodedata.normalize("NFC", text.strip().casefold())
+    """The form in which values and headers are compared: casefolded, with single blanks."""
+    return unicodedata.normalize("NFC", " ".join(text.split()).casefold())
 
 
 def line(where: Mapping[str, Sequence[str]]) -> str:
@@ -382,7 +396,8 @@ def line(where: Mapping[str, Sequence[str]]) -> str:
 
 
 def in_yaml(text: str) -> str:
-    """Write a text as YAML reads it, in quotes if it needs them."""
+    """Write a text on one line as YAML reads it, in quotes if it needs them."""
+    text = " ".join(text.split())
     bare = re.fullmatch(r"[^\W\d_](?:[\w -]*[^\W_])?\??", text)
     is_text = bare and text.casefold() not in {"null", "true", "false"}
     return text if is_text else json.dumps(text, ensure_ascii=False)

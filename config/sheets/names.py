@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from functools import cache
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
-from unicodedata import combining, normalize
+from unicodedata import category, combining, normalize
 
 from config.errors import shown
 from config.sheets.headers import listed, pattern, worded
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from nameparser import Parser
 
 FULL_NAME = "full_name"  # the field of such a cell; it is never sent
-ALIKE = str.maketrans("łøđ-‐‑–", "lod    ", "'’‘ʼ`´")  # letters, hyphens, and no apostrophes
+ALIKE = str.maketrans("łøđ", "lod", "'’‘ʼ`´")  # letters, and no apostrophes
 # Longer texts are no names, and would take too long to parse.
 LONGEST = 200
 
@@ -59,9 +59,11 @@ def split_name(full: str) -> Split:
 
 
 def comparable(name: str) -> str:
-    """The form in which names are compared: their words, sorted, without accents and capitals."""
+    """The form in which names are compared: their words, sorted, without accents, capitals, dots
+    and other signs."""
     alike = normalize("NFKD", name.casefold().translate(ALIKE))
-    return " ".join(sorted("".join(each for each in alike if not combining(each)).split()))
+    bare = (" " if category(each)[0] in "PS" else each for each in alike if not combining(each))
+    return " ".join(sorted("".join(bare).split()))
 
 
 def is_test(texts: Iterable[str]) -> bool:

@@ -67,7 +67,8 @@ def read_people(spec: PeopleTable, base: Path) -> People:
         return people
     people.listed = _folded(table, choose(table, spec, people), first=spec.several == "first")
     compare(people.listed, people)
-    if not (people.listed or people.mistakes or str(spec.file).endswith(ORDERS)):
+    fetched = spec.query or spec.url  # of which nobody may be left
+    if not (people.listed or people.mistakes or fetched or str(spec.file).endswith(ORDERS)):
         why = "found no candidates, wanted at least one row below the header that is not left out"
         people.mistakes.append(Mistake(table.grid.whole, why, "candidates"))
     return people
@@ -110,6 +111,7 @@ def _read(table: Table, row: int, texts: dict[str, str], first: bool) -> Candida
         texts["first_name"], texts["last_name"], note = split_name(full)
         if not texts["last_name"]:
             why = f"one word only. Write it twice ({full} {full}) or add a column"
+            why = 'which of it is the last name? Write it as "Last, First"' if " " in full else why
             refuse("last_name", f"found {shown(full)}, {why}")
         elif note:
             table.notes.append(f"{table.place(row, FULL_NAME)}, full_name: {shown(full)} is {note}")

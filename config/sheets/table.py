@@ -1,12 +1,13 @@
 """A table from a file of any format: its header, columns, and rows as a pandas DataFrame."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import combinations_with_replacement
 from typing import TYPE_CHECKING
 
-from config.definition import COLUMNS
+from config.definition import COLUMNS, ORDERS
 from config.emails import ascii_domain, email_key, mailbox
 from config.errors import BadInput, Mistake, Place, shown, some
 from config.sheets.cells import MOST_ROWS, FileRow, Grid, addresses_in, is_address, is_person
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 USUAL_SHEET = "candidates"
 PERSON = ("full_name", "first_name", "last_name", "email1")  # the fields that tell people apart
 NAMED = 60  # the most headers in one sentence
+SHORT = 3  # letters of a word that tells nobody apart within a name, as in Juan de Dios
 NO_HEADERS = "no headers"
 NO_HEADER = "this row has an address, so it is no header; add one above it that names the columns"
 ABOVE = "a person stands above the header, and is not read; put all people below one header"
@@ -85,20 +87,26 @@ class Table:
 
     @cached_property
     def elsewhere(self) -> dict[int, str]:
-        """The rows of people who stand on an `excluding` sheet, with the title of that sheet."""
+        """The rows of people who stand on an `excluding` sheet, by an address or two words of their
+        name, with the title of that sheet."""
         rows_of: dict[str, list[int]] = {}
-        at, lengths = self.column_of("email1"), set()
+        at, words = self.column_of("email1"), set[str]()
         for row, cells in self.rows if self.excluding else ():
-            name, own = worded(self.names[row].casefold()).split(), " ".join(cells[at : at + 1])
+            own = " ".join(cells[at : at + 1])
             known = _known_as("\n".join([*filter(is_address, cells), own]))
             known |= {f"@{each.rpartition('@')[2]}" for each in _known_as(own)}
-            lengths.add(len(name))
-            for each in known | {" ".join(sorted(name))}:
+            first, *rest = worded(self.names[row].casefold()).split() or [""]
+            words |= {first, *rest}
+            rest = [each for each in rest[:-1] if len(each) > SHORT] + (rest[-1:] or [first])
+            for each in (*known, *(" ".join(sorted({first, other})) for other in rest)):
                 rows_of.setdefault(each, []).append(row)
         found: dict[int, str] = {}
         for grid in self.excluding:
             for _, cells in grid.rows:
-                for each in rows_of.keys() & _known_as(" ".join(cells), lengths):
+                there = words & {*worded(" ".join(cells).casefold()).split()}
+                pairs = combinations_with_replacement(sorted(there), 2)
+                two = {" ".join(dict.fromkeys(pair)) for pair in pairs}
+                for each in rows_of.keys() & (_known_as(" ".join(cells)) | two):
                     found |= dict.fromkeys(rows_of[each], grid.sheet or "")
         return found
 
@@ -169,13 +177,10 @@ def grids_of(source: Source, columns: Mapping[str, str] | None = None) -> list[G
     return read_grids(source)
 
 
-def _known_as(text: str, lengths: Iterable[int] = ()) -> set[str]:
-    """The addresses and domains in a text, and all its runs of so many words (`lengths`)."""
+def _known_as(text: str) -> set[str]:
+    """The addresses and domains in a text."""
     found = {key(each) for each in addresses_in(text) for key in (email_key, mailbox)}
-    found |= {f"@{ascii_domain(each)}" for each in _DOMAIN.findall(text)}
-    words = worded(text.casefold()).split() if lengths else []
-    runs = (words[at : at + length] for length in lengths for at in range(len(words)))
-    return found | {" ".join(sorted(run)) for run in runs}
+    return found | {f"@{ascii_domain(each)}" for each in _DOMAIN.findall(text)}
 
 
 def _chosen(
@@ -191,7 +196,7 @@ def _chosen(
         raise BadInput.at(place, "this is a text without sheets; leave out sheet", field="sheet")
     options = named if named or sheet else grids if len(grids) == 1 else fitting
     if len(options) == 1:
-        others = [other for other in fitting if other is not options[0] and sheet is None]
+        others = [other for other in fitting if other is not options[0]]
         also = "this sheet has email addresses as well, and is not read"
         return options[0], [f"{other.whole}: {also}" for other in others]
     heads = [f"{shown(grid.sheet)} ({headers_shown(_top(grid, columns))})" for grid in grids]
@@ -199,7 +204,8 @@ def _chosen(
     if not sheet:
         why, do = "no sheet has a column for email1", RENAME
         if fitting:
-            why, do = "several sheets have email addresses", f"sheet: {fitting[0].sheet}"
+            why = "several sheets have email addresses"
+            do = f"sheet: {fitting[0].sheet}; of a list, keep only one"
         message = f"{why}; found {'; '.join(heads)}. Say which in the definition, as in  {do}"
     one_of_them = (fitting or grids)[0].sheet
     raise BadInput.at(place, message, field="sheet", found=sheet, wanted=one_of_them)
@@ -256,10 +262,14 @@ def _sift(table: Table, above: Sequence[FileRow], columns: Mapping[str, str]) ->
     people: list[FileRow] = []
     nobody: list[str] = []
     beside: list[Place] = []
+    strays: list[tuple[Place, dict[int, str]]] = []
+    is_orders = grid.file.name.endswith(ORDERS)
     for row, cells in table.rows:
         place, filled = grid.place(row), {at: c.strip() for at, c in enumerate(cells) if c.strip()}
         first, addresses = next(iter(filled.values())), [*filter(is_address, filled.values())]
         is_known = not known.isdisjoint(filled)
+        # The desk writes rows without a person for orders of people who were forgotten.
+        no_one = not addresses and filled.keys().isdisjoint(person) and not is_orders
         if not any("@" in cell for cell in cells) and is_header(fields_of(cells, columns)):
             found.append((place, SECOND))
             break
@@ -267,14 +277,22 @@ def _sift(table: Table, above: Sequence[FileRow], columns: Mapping[str, str]) ->
             found.append((place, torn))
         elif not addresses and is_nobody(cells):
             nobody.append(f"{place} {shown(first)}")
-        elif len(filled) == 1 and "@" not in first:
-            found.append((place, HEADING.format(shown(first))))
+        elif no_one or (len(filled) == 1 and "@" not in first):
+            strays.append((place, filled))
         else:
             others = [at for at in filled if at >= width or not table.headers[at]]
             beside += [grid.place(row, at) for at in others if is_address(filled[at])]
             people += [(row, cells)] if is_known else []
             outside += [place] if addresses and not is_known else []
     found += [(place, BESIDE) for place in beside[:1]]
+    # Rows below the people may be prefilled in some columns.
+    cells_of = ((at, cell.strip()) for _, cells in people for at, cell in enumerate(cells))
+    usual = {each for each in cells_of if each[0] not in person} if strays else set()
+    for place, filled in strays:
+        if any(map(str.isalpha, "".join(t for at, t in filled.items() if (at, t) not in usual))):
+            found.append((place, HEADING.format(some([*map(shown, filled.values())]))))
+        else:
+            nobody.append(f"{place} {shown(next(iter(filled.values())))}")
     for what, where in ((FOOTERS, nobody), (ELSEWHERE, [*map(str, outside)])):
         table.notes += [f"{what}: {some(where)}"] if where else []
     if len(people) > MOST_ROWS:

@@ -10,9 +10,10 @@ from openpyxl import Workbook
 from config import reading
 from config.campaign_sheet import campaign_sheet
 from config.errors import BadInput, Bug
-from config.folder import COPY, campaigns_in
 from config.reading import key_of, read_campaign
 from config.sheets.files import read_file
+from flows.folder import campaigns_in
+from tasks.outputs.exports import COPY
 
 HEAD = "campaign: {key}\nproject: {{name: X, endtime: 2099-01-01 09:00}}\nproblem: 42\n"
 PEOPLE = "first_name,last_name,email1\nAda,Lovelace,ada@people.test\n"

@@ -146,7 +146,7 @@ def test_a_definition_for_each_value_of_a_column(tmp_path: Path) -> None:
 def test_one_of_several_sheets(tmp_path: Path) -> None:
     """Whoever does not say which is told what to type; another sheet is another table."""
     name, book, export = "hiring.xlsx", Workbook(), tmp_path / "export.xlsx"
-    for title in ("Data", "Ops team"):
+    for title in ("Data", "Ops team", "campaign"):
         sheet = book.create_sheet(title)
         for row in (("First name", "Last name", "Email"), ("Ada", title, "ada@people.test")):
             sheet.append(row)
@@ -157,6 +157,8 @@ def test_one_of_several_sheets(tmp_path: Path) -> None:
         assert str(refused.value.mistakes[0]).endswith(". Say which, with --sheet")
         typed = f"campaign new {tmp_path / name} --from {export} --sheet Data"
         assert refused.value.then == f"Then type: {typed}"
+    book.create_sheet("Candidates").append(("Email",))
+    book.save(export)
     write_definition(tmp_path / name, export, "data")
     write_definition(tmp_path / "ops.yaml", export, "Ops team")
     assert "sheet: Ops team" in (tmp_path / "ops.yaml").read_text()

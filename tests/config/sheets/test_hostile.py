@@ -20,10 +20,10 @@ from hypothesis import strategies as st
 from config import yaml_file
 from config.definition import PeopleTable
 from config.errors import BadInput
-from config.folder import campaigns_in
 from config.reading import read_campaign
 from config.sheets import files, text, workbook
 from config.sheets.people import read_people
+from flows.folder import campaigns_in
 from tests.config.sheets.test_workbooks import ADA, HEAD, saved, with_part
 
 MEGABYTES, SECONDS = 1_000, 60

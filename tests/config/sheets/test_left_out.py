@@ -14,21 +14,10 @@ from tests.config.sheets.conftest import Read, said, sent, short
 
 # Headers of columns: whoever has a value there is out.
 OUT_TITLES = """
-Disqualified | Disqualified at | Disqualification reason | Rejected | Rejected at | Rejected by
-Rejection Reason | Reason for rejection | rejection_email_sent_at | Archived | Archived at (GMT)
-Archive Reason | Declined | Decline reason | Withdrawn | Withdrawn At | Withdrawal reason | Hired
-Hired at | Hire date | Do not contact | Don't contact | Don’t email | DNC | Blacklisted | Opt-out
-Opted out of email | Unsubscribed | isRejected | Not selected | Cancelled at | Inactive since
-No show | Blocked at | Deleted at | Removed on | Closed on | Widerspruch am | Ineligible | Failed
-Abgelehnt | Abgelehnt am | Ablehnungsgrund | Absage | Absagegrund | Zurückgezogen am | Eingestellt
-Kontaktsperre | Nicht kontaktieren | Gesperrt | Archiviert
-Refusé | Refusé le | Motif de refus | Rejeté | Désisté | Ne pas contacter | Embauché | Archivé
-Rechazado | Motivo de rechazo | Descartado | Retirado | No contactar | Contratado | Lista negra
-Rifiutato | Scartato | Ritirato | Non contattare | Assunto
-Rejeitado | Reprovado | Desistência | Não contatar | Contratado
-Afgewezen | Afwijzingsreden | Teruggetrokken | Niet benaderen
-Odrzucony | Powód odrzucenia | Wycofany | Nie kontaktować | Zatrudniony
-不採用 | 不採用理由 | 辞退 | 辞退日 | 連絡不可 | 入社日 | 見送り理由
+Disqualified at | Rejection Reason | rejection_email_sent_at | Archived at (GMT) | Withdrawn At
+Hire date | Do not contact | Don’t email | DNC | Opted out of email | isRejected | No show | Failed
+Ablehnungsgrund | Zurückgezogen am | Refusé le | Désisté | Motivo de rechazo | Lista negra
+Scartato | Non contattare | Desistência | Afwijzingsreden | Odrzucony | 不採用理由 | 連絡不可
 """
 # Headers that say nothing of the kind.
 OTHER_TITLES = """
@@ -40,17 +29,10 @@ OUT_SHEETS = "Inactive | Opt-outs | Suppression list | No show | Out | No | Hire
 OTHER_SHEETS = "Old | Sheet2 | Lookup | Overview | Interested | Notes | N | People"
 # Values under a header such as Status or Stage: this person is out.
 OUT_VALUES = """
-Rejected | rejected | Rejected - after interview | Application rejected | 5. Rejected | Not selected
-Archived | Hired | Withdrawn | Candidate withdrew | Declined offer | Offer declined | Disqualified
-Do not contact | DNC | Unsubscribed | Fail | Strong no | Unsuccessful | Offer accepted | Inactive
-Abgelehnt | Absage erteilt | Zurückgezogen | Eingestellt | Nicht berücksichtigt | Archiviert
-Refusé | Refusée | Désistement | Embauchée | Non retenue | Rejeté
-Rechazada | Descartado | Contratada | Retirado | No seleccionado
-Scartata | Rifiutato | Assunta | Ritirato | Non idoneo | Respinto
-Reprovada | Desistente | Contratado | Não aprovado | Recusado
-Afgewezen | Teruggetrokken | Aangenomen | Niet geselecteerd
-Odrzucona | Wycofany | Zatrudniona | Rezygnacja
-不採用 | 書類不採用 | 辞退 | 内定辞退 | 採用 | お見送り | 不合格
+Rejected | Rejected - after interview | 5. Rejected | Candidate withdrew | Offer declined | Fail
+Do not contact | DNC | Strong no | Offer accepted | Inactive | Abgelehnt | Absage erteilt
+Refusée | Non retenue | Rechazada | No seleccionado | Scartata | Non idoneo | Não aprovado
+Afgewezen | Niet geselecteerd | Odrzucona | 書類不採用 | お見送り
 """
 OTHER_VALUES = """
 Active | New | In review | Offer | Offer pending | Take-home test | Hiring manager interview
@@ -58,10 +40,8 @@ To be contacted | On hold | I decline to self-identify | Not rejected | Phone sc
 In Bearbeitung | En cours | En proceso | In corso | Em andamento | In behandeling | W toku | 選考中
 """
 STATUS_TITLES = """
-Status | Application Status | applicationStatus | Candidate_Stage | Stage | State | Disposition
-Current Workflow Stage | Final phase | Outcome | Decision | Tags | Statut | Étape | Estado | Stato
-Esito | Situação | Etap | Wynik | ステータス | 選考状況 | 選考結果 | Ergebnis | Bewerbungsstatus
-Bewerbungsphase | Prozessschritt | Stand der Bewerbung | Sollicitatiefase
+Status | applicationStatus | Candidate_Stage | Current Workflow Stage | Decision | Tags | Étape
+Situação | Wynik | 選考状況 | Bewerbungsstatus | Stand der Bewerbung | Sollicitatiefase
 """
 NO_STATUS = (
     "Veteran status | Disability Status | Estimate | United States | Marital status | Statue | "
@@ -69,11 +49,8 @@ NO_STATUS = (
 )
 # Headers under which a no says that a person is out.
 CONSENT = """
-GDPR consent | Consent to contact | May we contact | May we contact you? | OK to email | Opt-in
-Okay to contact | Email permission | Contactable | Email opt in | optIn | Permission to contact
-Einwilligung | DSGVO-Einwilligung | Einverständnis | Zustimmung | Consentement RGPD
-Contact autorisé | Consentimiento | Consenso privacy | Consentimento | Contacto autorizado
-Toestemming | AVG-toestemming | Zgoda na kontakt | 個人情報同意 | 連絡可否
+GDPR consent | May we contact you? | OK to email | optIn | Einwilligung | DSGVO-Einwilligung
+Contact autorisé | Consenso privacy | Consentimento | Toestemming | Zgoda na kontakt | 連絡可否
 """
 NO_CONSENT = """
 Marketing consent | Background check consent | Newsletter opt-in | Contact | Option | Email
@@ -238,6 +215,8 @@ Role: Staff |; Ticket Type: A | B; Test sent on: 2026-11-02 |; Invited: no | no;
 Avis: Favorable | Défavorable | Favorable | En attente; Test date: 2026-10-21 |
 Source: Rejected |; Progress: sent |; Mail: Invited | Paid; Attendance: Attending | Cancelled
 Verdict: Hire | Strong Hire | No Hire; Fit: is fit | is Not fit; Go: go | no go
+Decision: Yes 12/11 | No 12/11; Verdict: Hire 4.5/5 | No hire 2.0/5; Chat: Yes 12/11 | No 12/11
+Stage: 1 | 2; Stage: Call 12.11. | Onsite 14.11.; Invite?: yes | Hold until 12/12
 Passed: attended | didn’t attend; Eignung: sehr passend | nicht sehr passend; Withdrawn: out |
 """
 NOTHING = """

@@ -168,6 +168,12 @@ MISTAKES: list[tuple[str | bytes, dict[str, Any], list[str]]] = [
         {},
         [':3: only "Please delete these" stands…'],
     ),
+    (
+        HEAD[:-1] + ',Team,Sent?,"City\nof (HR)"\nAda,Lovelace,ada@people.test,A,FALSE,No\n'
+        ",,,,FALSE\n,,,A,FALSE\n,,,OUT,(by HR)\n",
+        {"ignore": ["City of (HR)", "Sent?"]},
+        [':6: only "OUT", "(by HR)" stands in this row. If…'],
+    ),
     (HEAD + ADA + "Eve,,\n", {}, [':3: only "Eve" stands in this row. If it is a leg…']),
     (
         HEAD[:-1] + ',Remark\nA,B,a@x.test,"see\nBob,,bob@x.test,ok"\n',

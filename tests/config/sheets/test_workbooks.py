@@ -26,6 +26,7 @@ ADA = ["Ada", "Lovelace", "ada@people.test", "Fair"]
 BOB = ["Bob", "Byron", "bob@people.test", "Web"]
 ELSEWHERE = "also on another sheet: "
 GREY = Color(theme=0, tint=-0.35)
+MARKED = "C3: Decide who is invited. struck through or…"
 OUT = "its title says that these people are out; to invite them:  sheet: On hold"
 STRUCK = TextBlock(InlineFont(strike=True), "old@people.test ")
 at = datetime.fromisoformat
@@ -121,8 +122,9 @@ def filtered(sheet: Any) -> None:
             ],
         ),
         (filtered, ["C3: Decide who is invited. hidden: row 3…"]),
-        (lambda sheet: struck(sheet, "A3"), ["C3: Decide who is invited. struck through or…"]),
+        (lambda sheet: struck(sheet, "A3"), [MARKED]),
         (lambda sheet: struck(sheet, "D3"), []),
+        (lambda sheet: (sheet.__setitem__("D1", "Candidate"), struck(sheet, "D3")), [MARKED]),
         (
             lambda sheet: [sheet.__setitem__(*each) for each in (("E1", "Rejected"), ("E3", "x"))],
             [
@@ -187,7 +189,8 @@ def with_red_among_bands(sheet: Any) -> None:
         (on("Inactive", "7", "byron", "Ac"), f'{ELSEWHERE}row 3 (Ac Byron) "Inactive".'),
         (on("Do not contact", "*@B.test"), f'{ELSEWHERE}row 8 (Ah Byron) "Do not'),
         (on("Blocked", "b.test", "all of it"), f'{ELSEWHERE}row 8 (Ah Byron) "Blocked".'),
-        (on("Blocked", "b.test@x.org", "Mac Byron", "a9@b.test", "Ac A. Byron", "to b.test"), None),
+        (on("Blocked", "Ac Anna", "Lady Byron"), f'{ELSEWHERE}row 3 (Ac Byron) "Blocked".'),
+        (on("Blocked", "b.test@x.org", "Mac Byron", "a9@b.test", "to b.test"), None),
     ],
 )
 def test_a_row_may_be_marked(read: Read, change: Callable[[Any], None], out: str | None) -> None:
@@ -261,7 +264,8 @@ def two_sheets(*names: str, head: list[str] = HEAD) -> bytes:
             two_sheets("People", "Others", head=["Name", "Email"]),
             None,
             'several sheets have email addresses; found "People" ("Name", "Email"); "Others" '
-            '("Name", "Email"). Say which in the definition, as in  sheet: People',
+            '("Name", "Email"). Say which in the definition, as in  sheet: People; of a list, keep '
+            "only one",
         ),
         (
             two_sheets("Summary", "People", head=["Name", "Email"]),

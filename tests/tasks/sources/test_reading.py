@@ -90,6 +90,8 @@ def test_a_query_is_read_like_a_file(place: Place) -> None:
     assert "12345678901234567890" in place.kept.read_text() or "1.23" in place.kept.read_text()
     place.ask(f"SELECT {NAMES} FROM people")
     assert told(place)[1] == {"email1": "ben@x.org", "notes": "100% sure: 12:30"}
+    place.ask(f"SELECT {NAMES} FROM people WHERE 1 = 0")
+    assert told(place) == []  # all have moved on
 
 
 @pytest.mark.slow
