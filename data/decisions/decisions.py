@@ -69,7 +69,9 @@ def withdraw(session: Session, campaign_id: int, emails: Sequence[str], by: By) 
 
 def undo(session: Session, campaign_id: int, emails: Sequence[str], by: By) -> list[str]:
     """Take withdrawals back: each step returns to the state of its last request."""
-    people = _people(session, campaign_id, emails, _not_withdrawn)
+    people = _people(
+        session, campaign_id, emails, lambda *one: None if _withdrawn(*one) else "is not withdrawn"
+    )
     for person, steps in people:
         for step in steps.values():
             move(session, step, "undo")
@@ -250,10 +252,6 @@ def _hold_on(session: Session, person: Person) -> Hold | None:
 
 def _withdrawn(_: Session, __: Person, steps: OwnSteps) -> str | None:
     return "is withdrawn already" if steps[Op.INVITE].state is State.GIVEN_UP else None
-
-
-def _not_withdrawn(_: Session, __: Person, steps: OwnSteps) -> str | None:
-    return "is not withdrawn" if steps[Op.INVITE].state is not State.GIVEN_UP else None
 
 
 def _against_correcting(session: Session, person: Person, steps: OwnSteps) -> str | None:

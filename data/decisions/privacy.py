@@ -192,7 +192,7 @@ def _names(people: Sequence[Person], emails: Sequence[str]) -> re.Pattern[str]:
         first, last = (str(person.fields.get(n, "")) for n in ("first_name", "last_name"))
         wholes |= {person.email1, f"{first} {last}".strip(), f"{last}, {first}".strip(", ")}
     words = "|".join(re.escape(each) for each in sorted(wholes, key=len, reverse=True) if each)
-    return re.compile(rf"(?<!\w)(?:{words})(?!\w)", re.IGNORECASE)
+    return re.compile(rf"(?<![\w.+-])(?:{words})(?!\w)", re.IGNORECASE)
 
 
 def _scrub(session: Session, names: re.Pattern[str]) -> None:

@@ -24,7 +24,7 @@ from data.eligibility.evidence import APPROVE, REJECT, facts_of
 from data.store.states import OPERATIONS, Op, State
 from data.store.tables import PERSON, Campaign, now
 
-LONGEST_PAUSE = timedelta(seconds=600)  # a later end comes from a wrong clock
+LONGEST_PAUSE = timedelta(days=1)  # a later end comes from a wrong clock
 
 
 class Kind(StrEnum):
@@ -201,7 +201,10 @@ def _holds_of_all(
         # Until a run has resolved the problem's title, the plan has no code to approve.
         is_shown = facts.problem is not None and plan.startswith(_basis(facts))
         words = ("approve", key, "--plan", plan) if is_shown else ("run", facts.file)
-        yield Hold(Kind.APPROVAL, whole, "nobody has approved this plan", type_this=command(*words))
+        why = "nobody has approved this plan"
+        if facts.answer == REJECT and str(facts.answered).startswith(plan):
+            why, words = "this plan was rejected", (*words, "--why", "TEXT")
+        yield Hold(Kind.APPROVAL, whole, why, type_this=command(*words))
     when, ends = may_send(invites, at), ends_of(facts)
     if when == NEVER or (ends is not None and ends <= (when or at)):
         why = f"the time for invitations is over ({'not_after' if when == NEVER else 'endtime'})"
@@ -229,7 +232,7 @@ def _pilot(facts: Any) -> Hold | None:
         State.DONE: ("the pilot has an email that nobody has approved", approve),
         State.UNSURE: ("it is not known whether the pilot was invited", command("settle", key)),
         State.REFUSED: ("the service refused the pilot", command("status", key)),
-        State.GIVEN_UP: ("the pilot was withdrawn", command("status", key)),
+        State.GIVEN_UP: ("the pilot was withdrawn; name another", command("check", facts.file)),
     }.get(
         facts.pilot_invite if facts.pilot_add is State.DONE else facts.pilot_add,
         ("the pilot is invited first", None),

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from config.errors import CampaignError, command
-from data.eligibility.holds import Hold, Kind
+from data.eligibility.holds import Hold, Kind, Scope
 from data.sending.claims import ClaimResult
 from data.store.states import State
 from data.store.tables import Campaign, Step, now
@@ -142,8 +142,11 @@ class Gate:
         self._somebody_back = asyncio.Event()
 
     def throttle(self, until: datetime) -> None:
-        """Let no request leave until this moment."""
+        """Let no request leave until this moment. If it is far off, end the run until then."""
         self._until = max(self._until or until, until)
+        if until > now() + timedelta(minutes=15):  # no run waits so long
+            hold = Hold(Kind.THROTTLED, Scope.CAMPAIGN, "the service asked for a pause", until)
+            self.end(How.HELD, f"{self._key}: {hold.why}", hold=hold)
 
     def heard(self, judged: Verdict, wrote: Words) -> None:
         """Learn from a verdict, in the order of the answers. `wrote`: the service's words."""

@@ -146,7 +146,8 @@ def _said_no(
             then = STOP if 401 in before else Then.RENEW
             return _not_sent("The access token was not accepted", status, then)
         case 429:
-            pause = retry_after(seen.headers.get("retry-after"), now)
+            usual = 60.0 if 429 in before else 5.0  # many limits are for a minute
+            pause = retry_after(seen.headers.get("retry-after"), now, usual)
             judged = _not_sent("The service asked for a pause", status, Then.PAUSE)
             return Verdict(judged.state, judged.then, judged.why, retry_after=pause)
         case 421 | 425:
@@ -190,24 +191,24 @@ def _refused(op: Op, status: int, then: Then = Then.GO_ON) -> Verdict:
     return Verdict(State.WAITING if ours else State.REFUSED, then, why)
 
 
-def retry_after(header: str | None, now: datetime | None = None) -> float:
+def retry_after(header: str | None, now: datetime | None = None, usual: float = 5.0) -> float:
     """The seconds of a Retry-After header (RFC 9110, 10.2.3): at least 1, and at most LONGEST. They
-    are 5 without a header, and LONGEST for a header that is neither numbers nor an HTTP date."""
+    are `usual` without a header, and UNCLEAR for one that is neither numbers nor an HTTP date."""
     text = (header or "").strip()
     try:
         if not re.search(r"[^\d\s.,]|\d,\d{3}(?!\d)", text, re.ASCII):
-            seconds = max(map(float, re.split(r"[,\s]+", text))) if text else 5.0
+            seconds = max(map(float, re.split(r"[,\s]+", text))) if text else usual
         else:
             when = parsedate_to_datetime(text if text.count(":") == 2 else "")
             # "-0000", or no zone at all: the time is UTC.
             when = when if when.tzinfo else when.replace(tzinfo=UTC)
             seconds = (when - (now or datetime.now(UTC))).total_seconds()
     except (ValueError, TypeError, IndexError, OverflowError):
-        return LONGEST
+        return UNCLEAR
     return min(max(seconds, 1.0), LONGEST)
 
 
 STOP = Then.STOP
-LONGEST = 600.0  # seconds of a pause
+LONGEST, UNCLEAR = 86_400.0, 600.0  # seconds of a pause
 BELIEVED = 2  # refusals of the same step that are believed, over all runs
 _WHEN_DOUBTED = {Then.RETRY: Then.GO_ON, Then.RENEW: STOP}

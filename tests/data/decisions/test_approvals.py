@@ -109,6 +109,7 @@ def test_a_rejection_needs_a_reason_to_be_overruled(desk):
     assert desk.call(approvals.approve, d.By("me"), reject=True) == approvals.Answered(code)
     with pytest.raises(d.ReasonMissing):
         desk.call(approvals.approve, d.By("me"))
+    assert printed(desk) == [["approve", "backend", "--plan", code, "--why", "TEXT"]]
     assert stands(desk) == (False, False)
     desk.call(approvals.approve, d.By("boss", "because"))
     assert stands(desk) == (True, True)

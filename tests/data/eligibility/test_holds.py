@@ -65,7 +65,7 @@ SECOND = "second address"
     [
         # The row's address was edited: the same name in its place.
         ("invited", [("Ada", "Of X", "ada@y.org")], SECOND),
-        ("invited", [("Of X", "ÁDA", "ada@y.org")], SECOND),
+        ("invited", [("Of, X.", "ÁDA", "ada@y.org")], SECOND),
         ("invited elsewhere", [("Ada", "Of X", "ada@y.org")], SECOND),
         ("unsure", [("Ada", "Of X", "ada@y.org")], SECOND),
         ("withdrawn", [("Ada", "Of X", "ada@y.org")], SECOND),
