@@ -14,13 +14,13 @@ from prefect.client.orchestration import PrefectClient, get_client
 
 from config.definition import ORDERS
 from config.errors import BadInput
-from config.folder import KINDS, campaigns_in
 from config.reading import key_of, named_table, read_campaign
 from data.store.ledger import Ledger
 from data.store.tables import SeenFile, now
 from flows.dead_runs import Runs, repair_endings, stops_no_other, tidy
 from flows.deployments import deploy, deploy_forms, unschedule
 from flows.ending import fingerprint
+from flows.folder import KINDS, campaigns_in
 from flows.notices import note_mistakes, tell_waiting
 from flows.this_run import run_now
 

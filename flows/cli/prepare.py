@@ -8,9 +8,9 @@ import typer
 
 from config.definition import Definition
 from config.errors import BadInput, Bug, Mistake, Place, command, counted, in_order, some
-from config.folder import Folder, campaigns_in
 from config.reading import YAML, CampaignFile
 from flows.cli import words
+from flows.folder import Folder, campaigns_in
 from flows.new_definition import write_definition, write_each
 from tasks.outputs.marking import NothingToMark, write_marked
 from tasks.sources.reading import fetch_campaign
@@ -46,8 +46,10 @@ def check(
         again = command("check", *files)
         print(f"Fix this, then type: {again}", file=sys.stderr)
         tables = [each.place for each in mistakes if each.place.file.suffix not in YAML]
-        if len({place.file for place in tables if place.cell or place.line}) == 1:
-            print(f"To see it in a copy of the table: {again} --mark marked.xlsx", file=sys.stderr)
+        named = {place.file for place in tables if place.cell or place.line}
+        if len(named) == 1:
+            copy = "marked.xlsm" if named.pop().suffix.lower() == ".xlsm" else "marked.xlsx"
+            print(f"To see it in a copy of the table: {again} --mark {copy}", file=sys.stderr)
     return 2 if mistakes else 0
 
 

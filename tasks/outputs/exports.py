@@ -21,6 +21,7 @@ from tasks.outputs.overwriting import check_output, remember
 if TYPE_CHECKING:
     from jinja2 import Environment
 
+COPY = "campaign-copy-5b1f0c9e7a64 "  # begins the `category` of a copy; then its original's name
 OWN, PUBLIC = 0o600, 0o644  # PUBLIC: for a web server, which is another user
 
 

@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from config.errors import BadInput, CampaignError, Mistake, NotAsTyped
-from config.folder import COPY
 from config.reading import YAML, named_encoding
 from config.sheets.cells import letters
 from config.sheets.files import Format, Source, read_file
 from config.sheets.table import grids_of, read_table
-from tasks.outputs.exports import put, write_file
+from tasks.outputs.exports import COPY, put, write_file
 
 RED = "FFFFC7CE"
 AUTHOR = "campaign"
@@ -25,12 +24,8 @@ class NothingToMark(CampaignError):
     says = "No copy was written: no mistake is in a cell of a table."
 
 
-class OneTable(NotAsTyped):
-    says = "No copy was written: {files} have mistakes. Mark one at a time."
-
-
-class WrongEnding(NotAsTyped):
-    says = "{file}: a marked copy is a workbook, so its name ends in {ending}."
+class CannotMark(NotAsTyped):
+    says = "No copy was written: {why}."
 
 
 def write_marked(
@@ -46,15 +41,15 @@ def write_marked(
     if not files:
         raise NothingToMark
     if len(files) > 1:
-        raise OneTable(files=" and ".join(map(str, files)))
+        raise CannotMark(why=f"{len(files)} tables have mistakes; check them one at a time")
     source = read_file(files[0], named_encoding(files[0], *folders))
     is_workbook = source.format is Format.WORKBOOK
     ending = (source.file.suffix.lower() if is_workbook else "") or ".xlsx"
     if copy.suffix.lower() != ending:
-        raise WrongEnding(file=copy, ending=ending)
+        raise CannotMark(why=f"it is a workbook, so its name ends in {ending}")
     book, spots = (_own if is_workbook else _anew)(source, in_cells)
     _mark(book, spots)
-    book.properties.category = COPY + source.file.name  # so config/folder.py leaves the copy out
+    book.properties.category = COPY + source.file.name  # so flows/folder.py leaves the copy out
     book.save(content := io.BytesIO())
     write_file(copy, content.getvalue(), force=force)
     lost = "its formulas have no results, and drawings are gone" if is_workbook else "values only"

@@ -10,11 +10,10 @@ from typing import Any, NamedTuple
 
 from config.emails import email_key
 from config.errors import NotAsTyped
-from config.folder import COPY
 from config.sheets.cells import addresses_in
 from config.sheets.files import Format, Source, read_file
 from config.sheets.table import Table, read_table
-from tasks.outputs.exports import as_csv, as_xlsx, put, write_file
+from tasks.outputs.exports import COPY, as_csv, as_xlsx, put, write_file
 from tasks.outputs.links import Standing
 
 
@@ -129,7 +128,7 @@ def _in_workbook(
 
     macros = source.file.suffix.lower() == ".xlsm"
     book = load_workbook(io.BytesIO(source.data), keep_vba=macros, rich_text=True)
-    book.properties.category = COPY + source.file.name  # so config/folder.py leaves the copy out
+    book.properties.category = COPY + source.file.name  # so flows/folder.py leaves the copy out
     sheet = book[table.grid.sheet or book.sheetnames[0]]
     written: dict[int, Sequence[object]] = {table.header: Result._fields}
     written |= {number: result for number, (_, result) in rows.items()}

@@ -12,10 +12,9 @@ from config.reading import YAML, named_table
 from config.sheets.files import read_file
 from config.sheets.workbook import DAMAGED
 from config.yaml_file import read_yaml
+from tasks.outputs.exports import COPY
 
 KINDS = (*YAML, ".xlsx", ".xlsm")
-# tasks/outputs writes this and the original's name into the `category` of a copy of a workbook.
-COPY = "campaign-copy-5b1f0c9e7a64 "
 HIDDEN = (".", "~", "#")  # how names of locks, drafts and unfinished copies begin
 
 
