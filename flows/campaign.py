@@ -17,6 +17,7 @@ from config.definition import ORDERS
 from config.errors import CampaignError, command
 from config.reading import key_of, named_table
 from config.settings import service_settings, settings
+from config.sheets.entries import BadList
 from data.campaigns.intake import Allowed
 from data.eligibility.holds import Kind
 from data.sending.runs import recover
@@ -65,13 +66,14 @@ async def run_campaign(
         keep_project: It is the same campaign, although the file names another project.
     """
     who = settings().who if is_typed() else "a run in Prefect"
-    allowed = Allowed(who, accept_removed, keep_project)
+    allowed, waits = Allowed(who, accept_removed, keep_project), False
     async with stopping_gently() as stop:
         try:
             with scrubbed():
                 ending = await send_what_comes(file, campaign, digest, allowed, stop)
         except CampaignError as error:
             ending = broken_off(campaign or file.stem, file, error)
+            waits = isinstance(error, BadList)  # until that list is mended
     with suppress(CampaignError):  # if the ledger cannot be used, there is no notice
         note_situation(ending, typed=is_typed())  # `tell` sends it later
     await publish_page(ending)
@@ -80,7 +82,7 @@ async def run_campaign(
         return ending.state()
     if ending.kind is End.INTERRUPTED:  # with its own time, the run comes before later runs
         await go_on_later(str(ending), flow_run.scheduled_start_time)
-    if ending.kind is End.ELSEWHERE:
+    if ending.kind is End.ELSEWHERE or waits:
         await go_on_later(str(ending), now() + A_WHILE)
     if ending.until is not None:
         await begin_another(ending.until)  # this run ends, and its state says what is waited for

@@ -62,8 +62,8 @@ def note_mistakes(ledger: Ledger, folder: Path, mistakes: list[Mistake]) -> list
     do = f"bad input. Type: {command('check', folder)}"
     with ledger.writing() as session:
         for notice in session.exec(select(Notice)):
-            its = str(Path(notice.key).parent.parent)
-            if its == printable(str(folder)) and notice.key not in found:
+            of = [*map(str, Path(notice.key).parents[:2])]  # the folder, or a file in it
+            if printable(str(folder)) in of and notice.key not in found:
                 session.delete(notice)
         return [m for key, m in found.items() if add_notice(session, key, f"{m.place.file}: {do}")]
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from platformdirs import user_data_path
 from sqlalchemy import make_url
 
+from config.errors import BadSettings
 from config.settings import settings
 
 SETTINGS = {
@@ -41,7 +42,11 @@ def prefect_home() -> Path:
     Without PREFECT_HOME each ledger has its own home: no schedule for practice sends for real.
     """
     home = Path(os.environ.get("PREFECT_HOME") or _of_this_ledger()).expanduser().absolute()
-    home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    try:
+        home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        why = f"{home} cannot be made ({error.strerror}); name a folder of yours in PREFECT_HOME."
+        raise BadSettings(problem=why) from None
     return home
 
 

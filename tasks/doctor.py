@@ -6,7 +6,7 @@ from datetime import datetime
 
 from sqlmodel import Session, col, func, select
 
-from config.errors import CampaignError
+from config.errors import BadInput, CampaignError, some
 from config.settings import Settings, service_settings, settings
 from config.sheets.entries import read_entries
 from data.store.ledger import Ledger, NoLedger
@@ -26,8 +26,9 @@ class Check:
     @classmethod
     def of(cls, name: str, error: CampaignError) -> "Check":
         """The check that failed with this error."""
-        wrote = [f'The service wrote: "{each}"' for each in error.service_words]
-        return cls(name, False, " ".join([str(error), *wrote]), error.then)
+        more = [f'The service wrote: "{each}"' for each in error.service_words]
+        more += [some([*map(str, error.mistakes)])] if isinstance(error, BadInput) else []
+        return cls(name, False, " ".join([str(error), *more]), error.then)
 
 
 async def examine(*, ask_the_service: bool = True) -> list[Check]:
@@ -50,7 +51,7 @@ async def examine(*, ask_the_service: bool = True) -> list[Check]:
 def _files(read: Settings) -> Iterator[Check]:
     if (listed := read.do_not_contact) is not None:
         try:
-            says = f"{listed} has entries: {len(read_entries(listed)):,}"
+            says = f"{listed} has entries: {len({*read_entries(listed)}):,}"
             yield Check("CAMPAIGN_DO_NOT_CONTACT", True, says)
         except CampaignError as error:
             yield Check.of("CAMPAIGN_DO_NOT_CONTACT", error)

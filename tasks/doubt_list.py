@@ -74,12 +74,6 @@ def read_filled_in(file: Path) -> list[Settlement]:
     return verdicts
 
 
-def _word(typed: str) -> str:
-    if typed.lower() not in VERDICTS:
-        raise ValueError
-    return typed.lower()
-
-
 def _when(doubt: Doubt) -> str:
     return f"{doubt.sent_at:%Y-%m-%d %H:%M} UTC"
 
@@ -89,7 +83,10 @@ _REACHED = {
     Phase.SENDING: "sending it began, and no answer came",
 }
 _READ: dict[str, tuple[Callable[[str], Any], str]] = {
-    "verdict": (_word, f"{', '.join(VERDICTS[:-1])} or {VERDICTS[-1]}"),
+    "verdict": (
+        lambda typed: VERDICTS[VERDICTS.index(typed.lower())],
+        f"{', '.join(VERDICTS[:-1])} or {VERDICTS[-1]}",
+    ),
     "step": (Op, "the step as it was written"),
     "id": (lambda typed: int(typed) if typed else None, "the id at the service, a whole number"),
     "number": (int, "the number as it was written"),

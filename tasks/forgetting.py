@@ -13,6 +13,7 @@ from sqlmodel import Session, select
 from config.definition import ORDERS
 from config.emails import email_key
 from config.errors import command, some
+from config.reading import who_reads
 from config.settings import settings
 from data.decisions.privacy import Known
 from data.store.tables import Campaign, SeenFile
@@ -52,19 +53,20 @@ def remove_outputs(folder: Path, known: Sequence[Known]) -> tuple[list[Path], li
     """Delete fetched copies, and outputs in `folder` or beside definitions, that name these people.
 
     Returns the deleted files, and files of KINDS that name these people and may be outputs that
-    somebody changed. The file that a campaign reads its people from is neither.
+    somebody changed. The file that a campaign reads its people from is never deleted.
     """
     signs = [sign for each in known for sign in _signs(each)]
     fetched = folder_of(settings())
     read = {held.table or held.file for each in known for held in each.campaigns}
+    folders = {Path(held.file).parent for each in known for held in each.campaigns}
     removed: list[Path] = []
     changed: list[Path] = []
-    for file in sorted({*_outputs(folder, known), *fetched.glob("*")}) if signs else ():
+    for file in sorted({*_outputs(folder, folders), *fetched.glob("*")}) if signs else ():
         if file.is_symlink() or not os.access(file, os.R_OK) or not file.is_file():
             continue
         if str(file) in read or not _names(file, signs):
             continue
-        if file.parent == fetched or written_by_us(file):
+        if file.parent == fetched or (written_by_us(file) and not who_reads(file, *folders)):
             file.unlink()
             removed.append(file)
         elif file.suffix.lower() in KINDS:
@@ -100,10 +102,10 @@ def what_is_left(
     yield "  links, pages and exports that you kept elsewhere or sent are yours to remove"
 
 
-def _outputs(folder: Path, known: Sequence[Known]) -> Iterator[Path]:
+def _outputs(folder: Path, folders: Iterable[Path]) -> Iterator[Path]:
     """The files that may be our outputs; people often write outputs beside the definition."""
     yield from folder.rglob("*")
-    for beside in {Path(held.file).parent for each in known for held in each.campaigns}:
+    for beside in folders:
         for pattern in ("*", "*/index.html", "pages/*.html", "*/pages/*.html"):
             yield from beside.glob(pattern)
 

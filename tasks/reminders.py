@@ -10,8 +10,8 @@ from config.emails import checked_address, mailbox
 from config.errors import BadInput, Mistake, shown
 from config.sheets.cells import addresses_in, plain_address
 from config.sheets.files import read_file
-from config.sheets.left_out import deciding_columns, marked_rows
-from config.sheets.table import grids_of, read_table
+from config.sheets.left_out import has_remark_beside, marked_rows
+from config.sheets.table import PERSON, grids_of, read_table
 from data.campaigns.people import rows
 from data.eligibility.holds import holds
 from data.store.states import Op, State
@@ -20,7 +20,7 @@ from data.store.tables import Campaign
 UNKNOWN = "Nobody can know who has finished: whoever has gets this email too, without --except LIST"
 NOT_READ = "an address of this campaign stands outside the list that is read; move it there"
 ALONE = "one email address and nothing beside it, so that nobody on this list is missed"
-ONLY = "{}; this list may have only people to remind: delete the others, and the column"
+ONLY = "{} may say who is not meant; keep only people to remind, and delete this column"
 MARKED = "this row is {}, so nobody can know whether it is meant; delete it, or unmark it"
 
 
@@ -65,13 +65,15 @@ def _mailboxes(
     """The mailboxes in a table of any format. Those that are not `known` are noted.
 
     Raises BadInput also for a marked row, a cell that is no single address, a `known` mailbox that
-    stands elsewhere, and, with `reminds`, for a column that may say who is not meant.
+    stands elsewhere, and, with `reminds`, for another column in which rows differ.
     """
     table = read_table(source := read_file(file))
     people = [row for row, _ in table.rows]
-    if reminds and not table.mistakes:
-        found = deciding_columns(table, people, ())
-        table.mistakes += [Mistake(each.place, ONLY.format(each.what)) for each in found]
+    for at, title in enumerate(table.headers if reminds else ()):
+        values = {*table.cells[at].loc[people]}
+        is_name = at in (table.by_field.get(name) for name in PERSON)
+        if any(map(has_remark_beside, values)) if is_name else len(values) > 1:
+            table.mistakes.append(Mistake(table.place(table.header, at), ONLY.format(title)))
     if table.mistakes:
         raise BadInput(table.mistakes)
     for mark, them in marked_rows(table, people).items():

@@ -23,14 +23,6 @@ NOT_SAID = "no column says that they were invited"
 INVITED = "invited already, says the list, though only an unsure add is known here"
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """What a list settles, and the addresses that it does not settle, by reason."""
-
-    verdicts: list[Settlement]
-    left: dict[str, list[str]]
-
-
 @dataclass(frozen=True, slots=True)
 class _Entry:
     is_here: bool  # false if a column names another project
@@ -38,8 +30,11 @@ class _Entry:
     is_invited: bool
 
 
-def read_seen(file: Path, doubts: Sequence[Doubt], project: Sequence[object]) -> Comparison:
-    """Find out from a table which of these doubts about people happened. Addresses are compared.
+def read_seen(
+    file: Path, doubts: Sequence[Doubt], project: Sequence[object]
+) -> tuple[list[Settlement], dict[str, list[str]]]:
+    """What a table settles of these doubts about people, by their addresses; and the addresses that
+    it does not settle, by reason.
 
     `project` has the names that the list may use for the project: id and name. Raises BadInput.
     """
@@ -52,15 +47,16 @@ def read_seen(file: Path, doubts: Sequence[Doubt], project: Sequence[object]) ->
     rows: dict[str, list[_Entry]] = {}
     for key, row in _rows(table, {str(each).casefold() for each in project if each}):
         rows.setdefault(key, []).append(row)
-    seen = Comparison([], {})
+    verdicts: list[Settlement] = []
+    left: dict[str, list[str]] = {}
     for doubt in doubts:
         if doubt.op not in OF_PROJECT:
             found = _settled(doubt, rows.get(email_key(doubt.email1), []))
             if isinstance(found, Settlement):
-                seen.verdicts.append(found)
+                verdicts.append(found)
             else:
-                seen.left.setdefault(found, []).append(doubt.email1)
-    return seen
+                left.setdefault(found, []).append(doubt.email1)
+    return verdicts, left
 
 
 def _settled(doubt: Doubt, rows: Sequence[_Entry]) -> Settlement | str:

@@ -6,7 +6,6 @@ file are marked as not listed. A file that has not changed since it was taken in
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 from unicodedata import normalize
 
@@ -262,8 +261,8 @@ def _refuse_another(
     The service has no update (interface 4), so people would be invited to the wrong test. A person
     may say that it is still the same project (`allowed`).
     """
-    typed = command("run", Path(read.file.name), "--keep-project")
-    renamed = f"{typed}   (if only its name has changed)"
+    typed = command("run", read.file, "--keep-project")
+    renamed = f"If only its name has changed, type: {typed}"
     asked = read.definition.model_dump(include={"project", "problem"})
     own, project = own_steps(session, campaign.id), read.definition.project
     sent, now = ends_of(campaign), project.ends

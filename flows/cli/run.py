@@ -5,7 +5,6 @@ import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr
-from itertools import chain
 from pathlib import Path
 
 import typer
@@ -13,7 +12,7 @@ import typer
 from config.errors import BadInput, command
 from config.reading import CampaignFile
 from config.settings import service_settings
-from data.campaigns.intake import Allowed
+from data.campaigns.intake import Allowed, Elsewhere, EndsLater, KeyInUse
 from data.campaigns.people import known
 from data.store.ledger import Ledger
 from data.store.states import OPERATIONS
@@ -54,10 +53,19 @@ def run(
     settings = service_settings()
     allowed = Allowed(settings.who, accept_removed, keep_project)
     with prefect_server() as ready, Ledger.open(settings.database_url) as ledger:
-        plans = [make_plan(each, ledger, settings, allowed=allowed, dry=True) for each in campaigns]
+        plans: list[Plan] = []
+        shown: list[str] = []
+        for each in campaigns:
+            try:
+                plans.append(make_plan(each, ledger, settings, allowed=allowed, dry=True))
+                shown += words.planned(plans[-1], each)
+            except (KeyInUse, Elsewhere, EndsLater) as error:  # of a folder, the others go on
+                if not all(place.is_dir() for place in files):
+                    raise
+                words.aside(f"{error}\n{error.then}")
+                wrong = True
         if not (yes and plans[1:]):  # of several with --yes, only the endings are shown
-            for line in chain.from_iterable(map(words.planned, plans, campaigns)):
-                words.aside(line)
+            words.aside("\n".join(shown))
         del campaigns  # campaigns take memory; each flow reads its file again
         asks = not yes and not all(plan.nothing_due or plan.holds for plan in plans)
         if asks and not words.nobody_objects("Send this?"):

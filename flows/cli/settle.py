@@ -22,6 +22,8 @@ from tasks.outputs.exports import write_file
 from tasks.outputs.overwriting import check_output
 from tasks.seen import read_seen
 
+LONG = 20  # digits that no id has
+
 # What is typed after an option to name an unsure step.
 NAMES = {
     op: (its.what.removeprefix("the ") if its.own else "EMAIL") + ("=ID" if its.brings_id else "")
@@ -107,16 +109,16 @@ def _accept_ledger(key: str, by: By) -> int:
 
 
 def _seen(file: Path, open_: Sequence[Doubt], project: Sequence[object]) -> list[Settlement]:
-    found = read_seen(file, open_, project)
-    for why, emails in found.left.items():
+    verdicts, left = read_seen(file, open_, project)
+    for why, emails in left.items():
         words.aside(f"Stays unsure, {why}: {', '.join(emails)}")
-    return found.verdicts
+    return verdicts
 
 
 def _read(word: str, typed: str) -> Settlement:
     """Read what an option names: an address or `problem`, or with an id as in `project=101`."""
     name, _, number = typed.rpartition("=")
-    value = int(number) if name and number.isdecimal() else None
+    value = int(number) if name and number.isdecimal() and len(number) < LONG else None
     name = typed if value is None else name
     op = next((op for op in OF_PROJECT if NAMES[op].removesuffix("=ID") == name), None)
     return Settlement(word, "" if op else name, op, value)

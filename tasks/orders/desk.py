@@ -23,7 +23,7 @@ from starlette.routing import Route
 from config.definition import KEY, ORDERS
 from config.emails import email_key
 from config.errors import BadInput, command, printable
-from config.reading import key_of, named_table, read_campaign, who_reads
+from config.reading import key_of, named_table, read_campaign
 from config.sheets.left_out import line
 from config.sheets.names import comparable
 from data.campaigns.people import find, forgotten_among, known, known_person, own_steps
@@ -36,6 +36,7 @@ from data.store.tables import Person, SeenFile, now
 from tasks.orders.table import COLUMNS, LOCK, orders, write
 from tasks.status import status_of
 
+Order = dict[str, str]
 LARGEST = 16_384  # bytes of a request
 RATE = 100.0  # requests a second, also in one burst
 WAITS = {"add": "waiting", "invite": "waiting", "candidate_id": None, "embed_url": None}
@@ -78,7 +79,8 @@ class Desk:
         """Write an order unless it came before. Raises HTTPException, ValidationError, BadInput."""
         asked = ORDER.model_validate_json(data).model_dump()
         order = {name: asked.get(name) or "" for name in COLUMNS}
-        with orders(table := self._table(key)) as rows:
+        table, definition = self._table(key)
+        with orders(table) as rows:
             before = rows.setdefault(order["id"], order)
             if before | {"withdrawn": ""} != order:
                 raise HTTPException(409, ANOTHER)
@@ -90,13 +92,13 @@ class Desk:
                 typed = command("withdraw", key, "EMAIL", "--undo")
                 raise HTTPException(409, WITHDRAWN.format(typed) if email1 else FORGOTTEN)
             if before is order:
-                _check(table, order, rows.values())
+                _check(table, definition, order, rows.values())
                 write(table, rows)
         return {"id": order["id"]}
 
     def show(self, key: str, number: str, _: bytes = b"") -> dict[str, Any]:
         """How far an order is. `why`, a word, names nobody. Raises HTTPException, BadInput."""
-        with orders(self._table(key)) as rows:
+        with orders(self._table(key)[0]) as rows:
             if (order := rows.get(number)) is None:
                 raise HTTPException(404, NO_ORDER)
         with self._ledger.reading() as session:
@@ -112,12 +114,14 @@ class Desk:
         """Withdraw an order and others for its address: nothing more is sent for them. Raises
         HTTPException, ValidationError, NotDecided, BadInput."""
         by = By("the order desk", **REASON.model_validate_json(data).model_dump())
-        with orders(table := self._table(key)) as rows:
+        with orders(table := self._table(key)[0]) as rows:
             if number not in rows:
                 raise HTTPException(404, NO_ORDER)
             email = email_key(rows[number]["email1"])
-            is_out = self._withdraw(key, email, by)
-            for row in (row for row in rows.values() if email_key(row["email1"]) == email):
+            theirs = [row for row in rows.values() if email_key(row["email1"]) == email]
+            later = rows[number]["withdrawn"] and not all(row["withdrawn"] for row in theirs)
+            is_out = bool(later) or self._withdraw(key, email, by)
+            for row in [] if later else theirs:  # asked again, a later order of theirs stands
                 row["withdrawn"] = f"yes: {printable(by.why)}"
             write(table, rows)  # runs that begin now leave these rows out
             at_work = not (is_out or is_free(self._ledger, key.lower()))
@@ -125,17 +129,18 @@ class Desk:
                 raise HTTPException(409, AT_WORK)
         return self.show(key, number)
 
-    def _table(self, key: str) -> Path:
+    def _table(self, key: str) -> tuple[Path, Path | None]:
+        """The table of a campaign's orders, and the definition that reads it."""
         if not re.fullmatch(KEY, key):
             raise HTTPException(404, "there is no such campaign")
         table = self._folder / f"{key.lower()}{ORDERS}"
         files = [*filter(Path.is_file, self._folder.glob("*.y*"))]
-        reads = {file.name: _table_and_key(file, file.stat().st_ctime_ns) for file in files}
-        keys = {its: name for name, (read, its) in reads.items() if read == table.resolve()}
+        reads = {file: _table_and_key(file, file.stat().st_ctime_ns) for file in files}
+        keys = {its: file for file, (read, its) in reads.items() if read == table.resolve()}
         if keys and key.lower() not in keys:
-            its, name = keys.popitem()
-            raise HTTPException(404, OTHER_KEY.format(name, its))
-        return table
+            its, file = keys.popitem()
+            raise HTTPException(404, OTHER_KEY.format(file.name, its))
+        return table, keys.get(key.lower())
 
     def _withdraw(self, key: str, email: str, by: By) -> bool:
         """Withdraw a person; False if the ledger does not know them. Raises NotDecided."""
@@ -200,9 +205,9 @@ def _table_and_key(definition: Path, _: int) -> tuple[Path | None, str]:
     return None, ""
 
 
-def _check(table: Path, order: dict[str, str], others: Iterable[dict[str, str]]) -> None:
+def _check(table: Path, definition: Path | None, order: Order, others: Iterable[Order]) -> None:
     """Raise HTTPException if the definition refuses this order, or another order is too similar."""
-    if (definition := who_reads(table)) is None:
+    if definition is None:
         raise HTTPException(404, f"no definition here has  candidates: {{file: {table.name}}}")
     with TemporaryDirectory() as aside:
         # The second row is withdrawn: a definition that keeps it has the person twice, a mistake.
@@ -211,7 +216,8 @@ def _check(table: Path, order: dict[str, str], others: Iterable[dict[str, str]])
             read = read_campaign(definition, at=one)
         except BadInput as error:
             said = (": ".join(filter(None, (m.field, m.message))) for m in error.mistakes)
-            raise HTTPException(422, "; ".join(said)) from None
+            theirs = all(m.place.file == one for m in error.mistakes)  # not the definition's
+            raise HTTPException(422 if theirs else 503, "; ".join(said)) from None
     spec = vars(read.definition.candidates)
     if not read.listed:
         raise HTTPException(422, f"the definition keeps only  {line(spec['where'])}")
@@ -225,5 +231,5 @@ def _check(table: Path, order: dict[str, str], others: Iterable[dict[str, str]])
             raise HTTPException(422, TWICE)
 
 
-def _who(order: dict[str, str]) -> set[str]:
+def _who(order: Order) -> set[str]:
     return {email_key(order["email1"]), comparable(f"{order['first_name']} {order['last_name']}")}

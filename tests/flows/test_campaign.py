@@ -15,6 +15,7 @@ from prefect.exceptions import Abort
 from sqlmodel import select
 
 from config.errors import Mistake, Place
+from config.sheets.entries import BadList
 from data.campaigns.intake import NOTHING
 from data.decisions.approvals import approve
 from data.decisions.decisions import By, note
@@ -61,10 +62,12 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, datetime | None]]:
     return asked
 
 
-def state_after(ending: Ending, monkeypatch: pytest.MonkeyPatch) -> str:
+def state_after(ending: Ending | BadList, monkeypatch: pytest.MonkeyPatch) -> str:
     """The state that a run leaves which ends like this."""
 
     async def send(*_: object) -> Ending:
+        if isinstance(ending, BadList):
+            raise ending
         return ending
 
     monkeypatch.setattr(campaign, "send", send)
@@ -84,12 +87,15 @@ def state_after(ending: Ending, monkeypatch: pytest.MonkeyPatch) -> str:
         (End.ATTENTION, LATER, "Failed", [("another", LATER)], 1),
         (End.ATTENTION, None, "Failed", [], 1),
         (End.DONE, None, "Completed", [], 0),
+        (BadList.at(Place(FILE), "no address"), None, "set by itself", [("this", None)], 1),
     ],
 )
 def test_whoever_waits_for_their_time_goes_on_by_itself(
     end, until, state, began, notices, ledger, asked, monkeypatch
 ) -> None:
-    ending = Ending("backend", end, "1 of 3 invited.", until=until)
+    ending = end
+    if isinstance(end, End):
+        ending = Ending("backend", end, "1 of 3 invited.", until=until)
     assert state_after(ending, monkeypatch) == state
     assert asked == began
     with ledger.reading() as session:
@@ -156,7 +162,9 @@ def test_a_run_of_a_file_that_the_folder_does_not_run_waits_until_it_does(
     with pytest.raises(Abort, match="bad input: "):
         asyncio.run(run_campaign.fn(file))
     assert asked == [("this", None)]
-    note_mistakes(ledger, folder, [])
+    for _ in range(2):  # a mistake of the folder that comes back is new
+        assert note_mistakes(ledger, folder, [Mistake(Place(folder), "this cannot be read")])
+        note_mistakes(ledger, folder, [])
     assert asyncio.run(run_campaign.fn(file)).is_failed()  # it is read
 
 

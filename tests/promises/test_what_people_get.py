@@ -202,11 +202,13 @@ def test_39_forget_removes_one_person_and_nobody_else(campaign: Campaign, sandbo
         done(campaign("links", "hiring", "--format", "html", "-o", folder))
     done(campaign("links", "hiring", "--into", "hiring.csv", "-o", "results.csv"))
     done(campaign("links", "hiring", "-o", "edited.csv"))
+    done(campaign("links", "hiring", "-o", "read.csv"))
+    campaign.write("later", people=0, problem=44, candidates={"file": "read.csv"})
     edited = (campaign.folder / "edited.csv").read_text().replace("5002", "5003")
     (campaign.folder / "edited.csv").write_text(edited)
 
     forgotten = done(campaign("forget", "adalbertine@people.test", "--why", "asked", "--yes"))
-    for by_hand in ("hiring.csv", "edited.csv"):
+    for by_hand in ("hiring.csv", "edited.csv", "read.csv"):
         assert by_hand in forgotten.said
     assert (campaign.folder / "edited.csv").read_text() == edited
     ours = _everything(campaign.ledger.parent) | _everything(campaign.outputs)

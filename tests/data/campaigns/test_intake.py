@@ -91,8 +91,9 @@ def test_a_key_used_again_for_another_project_or_problem_is_refused(desk, sent, 
     for op in sent:
         desk.does(op)
     for allowed in (NOTHING, RENAMED):
-        with pytest.raises(KeyInUse) if allowed in refused else nullcontext():
+        with pytest.raises(KeyInUse) if allowed in refused else nullcontext() as error:
             desk.take_in("Ada", **asked, allowed=allowed)
+        assert not error or error.value.then.endswith("" if Op.ATTACH in sent else "--keep-project")
     desk.settings = settings(client_id="another account")
     with pytest.raises(Elsewhere):
         desk.take_in("Ada", **asked)

@@ -138,6 +138,7 @@ def test_problems_are_found_by_words(sandbox: Sandbox, capsys: pytest.CaptureFix
     assert "ASSESSMENT_BASE_URL" in capsys.readouterr().err
 
 
+BAD = Path(__file__).parents[2] / "data/sheets/bad-people.xlsx"
 FAULTS = [
     # what is wrong -> the name of the finding
     ({}, None),
@@ -145,7 +146,7 @@ FAULTS = [
     ({"ASSESSMENT_BASE_URL": ""}, "settings"),
     ({"ASSESSMENT_BASE_URL": "http://127.0.0.1:1"}, "service"),
     ({"CAMPAIGN_CA_FILE": "/nowhere/ca.pem"}, "service"),
-    ({"CAMPAIGN_DO_NOT_CONTACT": "/nowhere/list.csv"}, "CAMPAIGN_DO_NOT_CONTACT"),
+    ({"CAMPAIGN_DO_NOT_CONTACT": str(BAD)}, "CAMPAIGN_DO_NOT_CONTACT"),
     ({"CAMPAIGN_DATABASE_URL": f"sqlite:///{Path(sys.executable)}"}, "ledger"),
 ]
 
@@ -161,6 +162,7 @@ def test_doctor_names_what_is_wrong(
     told = capsys.readouterr().out
     assert re.findall(r"(?m)^WRONG  ([\w ]+):", told)[:1] == ([name] if name else [])
     assert "sandbox-secret" not in told
+    assert (f"{BAD}, " in told) == (name == "CAMPAIGN_DO_NOT_CONTACT")
 
 
 @pytest.mark.usefixtures("hiring")

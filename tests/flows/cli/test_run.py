@@ -66,6 +66,17 @@ def test_a_mistake_in_one_of_the_files_that_are_typed_stops_all(
     assert "bad.csv:2" in ran.err
 
 
+def test_a_campaign_of_a_folder_that_is_refused_stops_no_other(sandbox, campaign: Campaign) -> None:
+    service = sandbox()
+    campaign.write("one", people=["ada@people.test"])
+    assert campaign("run", ".", "--yes").code == 0
+    campaign.write("one", people=["ada@people.test"], project={"name": "Another"})
+    campaign.write("two", people=["ben@people.test"], problem=43)
+    ran = campaign("run", ".", "--yes")
+    assert (ran.code, service.emails_to("ben@people.test")) == (2, 1)
+    assert campaign.follow(ran, "run").code == 0
+
+
 def test_the_service_s_own_words_are_on_the_terminal_alone(
     sandbox, campaign: Campaign, prefect_server
 ) -> None:

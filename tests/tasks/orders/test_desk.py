@@ -269,6 +269,9 @@ def test_an_order_is_withdrawn_before_any_run_and_stays_so(door: Door) -> None:
     assert door.post(ADA) == (409, {"error": "this order was withdrawn; order with another id"})
     assert door.people() == ["ben@x.org"]
     assert door.delete("app-7") == 404
+    assert door.post(ADA | {"id": "app-9"})[0] == 202
+    assert door.delete() == 200  # asked again, of the first order
+    assert door.people() == ["ben@x.org", "ada@x.org"]
 
 
 def test_an_order_is_withdrawn_in_the_ledger_with_its_reason(door: Door) -> None:
