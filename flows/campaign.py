@@ -76,13 +76,15 @@ async def run_campaign(
             waits = isinstance(error, BadList)  # until that list is mended
     with suppress(CampaignError):  # if the ledger cannot be used, there is no notice
         note_situation(ending, typed=is_typed())  # `tell` sends it later
+    if waits and not is_typed():
+        await go_on_later(str(ending), now() + A_WHILE)
     await publish_page(ending)
     if is_typed():
         typed_endings.append(ending)
         return ending.state()
     if ending.kind is End.INTERRUPTED:  # with its own time, the run comes before later runs
         await go_on_later(str(ending), flow_run.scheduled_start_time)
-    if ending.kind is End.ELSEWHERE or waits:
+    if ending.kind is End.ELSEWHERE:
         await go_on_later(str(ending), now() + A_WHILE)
     if ending.until is not None:
         await begin_another(ending.until)  # this run ends, and its state says what is waited for

@@ -63,6 +63,7 @@ def read_file(file: Path, encoding: str | None = None) -> Source:
         else:
             return Source(file, data, encoding)
     except (OSError, ValueError) as error:
+        why_not += "; rename it" if isinstance(error, UnicodeError) else ""
         why_not += f": {error.strerror}" if isinstance(error, OSError) and error.strerror else ""
     raise BadInput.at(Place(file), why_not)
 

@@ -376,7 +376,7 @@ def _listed(them: Mapping[int, str], table: Table) -> str:
 _BRACKETS = re.compile(r"[(\[（【]([^()\[\]（）【】]*)[)\]）】]")
 _DASH = re.compile(r"\s+[-–—]+|[-–—]+\s+|[–—]")
 # A number, a date, a time or an address.
-_DATE = re.compile(r"[\W\d_T]*\d\d?[./:-]\d\d?[\W\d_TZ]*")
+_DATE = re.compile(r"(?=.*?\d[./:-]\d)[\W\d_TZ]*")
 _MEASURE = re.compile(r"[\W\d_]*\d[\W\d_]*|.*(?:@|://|\b(?:19|20)\d\d\b|\d\d?[./:-]\d\d?).*")
 
 

@@ -182,7 +182,7 @@ def _holds_of_all(
 ) -> Iterator[Hold]:
     whole, invites, key = Scope.CAMPAIGN, invites_of(facts), facts.key
     if facts.paused_until is not None and at < facts.paused_until <= at + LONGEST_PAUSE:
-        why = "the service asked for a pause"
+        why = f"the service wants a pause until {on_the_wall(facts.paused_until, invites.timezone)}"
         yield Hold(Kind.THROTTLED, whole, why, until=facts.paused_until)
     if facts.paused == "pause":
         since = on_the_wall(facts.paused_at, invites.timezone)

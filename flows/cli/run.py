@@ -5,13 +5,14 @@ import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr
+from itertools import chain
 from pathlib import Path
 
 import typer
 
 from config.errors import BadInput, command
 from config.reading import CampaignFile
-from config.settings import service_settings
+from config.settings import Settings, service_settings
 from data.campaigns.intake import Allowed, Elsewhere, EndsLater, KeyInUse
 from data.campaigns.people import known
 from data.store.ledger import Ledger
@@ -53,19 +54,12 @@ def run(
     settings = service_settings()
     allowed = Allowed(settings.who, accept_removed, keep_project)
     with prefect_server() as ready, Ledger.open(settings.database_url) as ledger:
-        plans: list[Plan] = []
-        shown: list[str] = []
-        for each in campaigns:
-            try:
-                plans.append(make_plan(each, ledger, settings, allowed=allowed, dry=True))
-                shown += words.planned(plans[-1], each)
-            except (KeyInUse, Elsewhere, EndsLater) as error:  # of a folder, the others go on
-                if not all(place.is_dir() for place in files):
-                    raise
-                words.aside(f"{error}\n{error.then}")
-                wrong = True
+        folders = all(place.is_dir() for place in files)
+        planned = [*_plans(campaigns, ledger, settings, allowed, all_or_none=not folders)]
+        plans, wrong = [plan for plan, _ in planned], wrong or len(planned) < len(campaigns)
         if not (yes and plans[1:]):  # of several with --yes, only the endings are shown
-            words.aside("\n".join(shown))
+            for line in chain.from_iterable(lines for _, lines in planned):
+                words.aside(line)
         del campaigns  # campaigns take memory; each flow reads its file again
         asks = not yes and not all(plan.nothing_due or plan.holds for plan in plans)
         if asks and not words.nobody_objects("Send this?"):
@@ -95,6 +89,26 @@ def _read(places: list[Path]) -> tuple[list[CampaignFile], bool]:
     for mistake in mistakes:
         words.aside(str(mistake))
     return good, bool(mistakes)
+
+
+def _plans(
+    campaigns: list[CampaignFile],
+    ledger: Ledger,
+    settings: Settings,
+    allowed: Allowed,
+    *,
+    all_or_none: bool,
+) -> Iterator[tuple[Plan, list[str]]]:
+    """Plan each campaign, with what a person sees of it. One that is refused is told, or raises."""
+    for each in campaigns:
+        try:
+            plan = make_plan(each, ledger, settings, allowed=allowed, dry=True)
+        except (KeyInUse, Elsewhere, EndsLater) as error:
+            if all_or_none:
+                raise
+            words.aside(f"{error}\n{error.then}")
+        else:
+            yield plan, [*words.planned(plan, each)]
 
 
 def _sent(plan: Plan, ledger: Ledger, allowed: Allowed) -> Ending:

@@ -145,8 +145,8 @@ class Gate:
         """Let no request leave until this moment. If it is far off, end the run until then."""
         self._until = max(self._until or until, until)
         if until > now() + timedelta(minutes=15):  # no run waits so long
-            hold = Hold(Kind.THROTTLED, Scope.CAMPAIGN, "the service asked for a pause", until)
-            self.end(How.HELD, f"{self._key}: {hold.why}", hold=hold)
+            why = f"the service wants a pause until {until:%Y-%m-%d %H:%M} UTC"
+            self.end(How.HELD, why, hold=Hold(Kind.THROTTLED, Scope.CAMPAIGN, why, until))
 
     def heard(self, judged: Verdict, wrote: Words) -> None:
         """Learn from a verdict, in the order of the answers. `wrote`: the service's words."""
