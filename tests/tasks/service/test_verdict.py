@@ -283,7 +283,6 @@ PAUSES = [
     ("", 5.0),
     ("soon", 600.0),
     ("0", 1.0),
-    ("17", 17.0),
     ("1.5", 1.5),
     ("1,000", 600.0),
     ("30, 120", 120.0),
@@ -310,3 +309,4 @@ def test_a_pause_is_as_long_as_the_service_asks_within_limits(
 def test_a_pause_is_measured_from_now() -> None:
     when = (datetime.now(UTC) + timedelta(hours=1)).strftime("%a, %d %b %Y %H:%M:%S GMT")
     assert 3_500 < retry_after(when) <= 3_600
+    assert verdict(INVITE, (), answered(429), before=[429]).retry_after == 60.0
