@@ -53,7 +53,8 @@ def read_file(file: Path, encoding: str | None = None) -> Source:
     try:
         str(file).encode()  # raises ValueError for a name that is no Unicode
         if not file.is_file():  # reading a device or a pipe might never end
-            why_not = "this is a folder or a device" if file.exists() else "there is no such file"
+            missing = "there is no such file; if it was moved, name its new place"
+            why_not = "this is a folder or a device" if file.exists() else missing
         elif file.stat().st_size > LARGEST:
             why_not = f"this file is larger than {LARGEST // 2**20} MB"
         elif (data := _at_rest(file)) is None:
