@@ -17,7 +17,7 @@ from config.definition import ORDERS
 from config.errors import CampaignError, command
 from config.reading import key_of, named_table
 from config.settings import service_settings, settings
-from config.sheets.entries import BadList
+from config.sheets.entries import BadList, read_entries
 from data.campaigns.intake import Allowed
 from data.eligibility.holds import Kind
 from data.sending.runs import recover
@@ -32,7 +32,7 @@ from flows.page import publish_page
 from flows.steps import add_batch, attach_problem, create_project, invite_batch, preflight, scrubbed
 from flows.this_run import CAMPAIGN, begin_another, go_on_later, is_typed, named, stopping_gently
 from tasks.plan import make_plan, refreshed
-from tasks.sending.gate import EndedEarly
+from tasks.sending.gate import LONG, EndedEarly
 from tasks.sending.run import sending
 from tasks.sources.reading import fetch_campaign
 
@@ -136,8 +136,9 @@ async def send(
             if by_title:
                 await preflight(plan.key, ledger, settings)
                 plan = refreshed(plan, read, ledger, allowed.who)
-            if plan.holds or plan.nothing_due:  # nothing may be sent, or nothing is left
-                return ended(ledger, plan)
+            pauses = [h.until or now() for h in plan.waits if h.kind is Kind.THROTTLED]
+            if plan.holds or plan.nothing_due or any(until > now() + LONG for until in pauses):
+                return ended(ledger, plan)  # nothing may be sent, or nothing is left
             if not by_title:
                 await preflight(plan.key, ledger, settings)
             try:
@@ -150,6 +151,8 @@ async def send(
                         await invite_batch(run, batch)
                     run.gate.raise_its_ending()
             except EndedEarly as early:
+                if settings.do_not_contact is not None:
+                    read_entries(settings.do_not_contact)  # raises BadList if that ended the run
                 if early.hold is not None and early.hold.kind is Kind.APPROVAL:  # approval is void
                     return ended(ledger, refreshed(plan, read, ledger, allowed.who))
                 return ended(ledger, plan, early)

@@ -134,7 +134,7 @@ def broken_off(key: str, file: Path, error: CampaignError) -> Ending:
     if isinstance(error, BadInput):
         next_step = command("check", file)
         met = [str(mistake) for mistake in error.mistakes]
-    if error.then.startswith("campaign "):
+    if error.then.startswith("campaign ") or (error.then and kind is End.BAD_INPUT):
         next_step = error.then
     elif error.then:
         sentence = f"{sentence} {error.then}"

@@ -20,6 +20,12 @@ PARENT = "WRAPPED_BY"  # a variable with the number of the process that begins a
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
+def stop_signals() -> tuple[signal.Signals, ...]:
+    """The signals that tell a process to stop; after `nohup`, a closed terminal does not."""
+    after_nohup = signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
+    return STOP_SIGNALS[:-1] if after_nohup else STOP_SIGNALS
+
+
 @asynccontextmanager
 async def stop_on_signal() -> AsyncIterator[asyncio.Event]:
     """Give an event that is set once a signal tells this process to stop.
@@ -27,8 +33,8 @@ async def stop_on_signal() -> AsyncIterator[asyncio.Event]:
     Prefect's own handler would raise an exception in the middle of a request.
     """
     stop, loop = asyncio.Event(), asyncio.get_running_loop()
-    before = {number: signal.getsignal(number) for number in STOP_SIGNALS}
-    for number in STOP_SIGNALS:
+    before = {number: signal.getsignal(number) for number in stop_signals()}
+    for number in before:
         loop.add_signal_handler(number, stop.set)
     try:
         yield stop
@@ -48,7 +54,7 @@ async def happens_within(seconds: float, event: asyncio.Event) -> bool:
 def main(words: list[str]) -> int:
     """Run a worker. If this process is told to stop or loses its parent, the runs end first."""
     heard: list[int] = []  # the signals that came
-    for number in STOP_SIGNALS:
+    for number in stop_signals():
         signal.signal(number, lambda number, _: heard.append(number))
     # Once this parent is gone, this process stops as well. It may be gone by now.
     parent = int(os.environ.get(PARENT) or os.getppid())

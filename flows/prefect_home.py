@@ -42,11 +42,10 @@ def prefect_home() -> Path:
     Without PREFECT_HOME each ledger has its own home: no schedule for practice sends for real.
     """
     home = Path(os.environ.get("PREFECT_HOME") or _of_this_ledger()).expanduser().absolute()
-    try:
+    with suppress(OSError):
         home.mkdir(parents=True, exist_ok=True, mode=0o700)
-    except OSError as error:
-        why = f"{home} cannot be made ({error.strerror}); name a folder of yours in PREFECT_HOME."
-        raise BadSettings(problem=why) from None
+    if not os.access(home, os.W_OK | os.X_OK):
+        raise BadSettings(problem=f"{home} cannot be written; name a folder in PREFECT_HOME.")
     return home
 
 

@@ -21,7 +21,8 @@ from tasks.orders.table import COLUMNS, orders, write
 from tasks.outputs.overwriting import written_by_us
 from tasks.sources.local_copy import folder_of
 
-KINDS = (".csv", ".json", ".xlsx", ".xlsm", ".html")  # endings of outputs
+KINDS = (".csv", ".tsv", ".txt", ".json", ".xlsx", ".xlsm", ".html")  # endings of outputs
+Paths = list[Path]
 LARGEST = 200_000_000  # bytes; a larger file is no output of ours
 MARKUP = re.compile(r"<[^<>]*>|\\[nrt]")  # tags, and how JSON writes line breaks and tabs
 
@@ -49,19 +50,18 @@ def ordered(folders: Iterable[Path], email: str, *, empty: bool = False) -> list
     return found
 
 
-def remove_outputs(folder: Path, known: Sequence[Known]) -> tuple[list[Path], list[Path]]:
+def remove_outputs(folder: Path, known: Sequence[Known], folders: Paths) -> tuple[Paths, Paths]:
     """Delete fetched copies, and outputs in `folder` or beside definitions, that name these people.
 
     Returns the deleted files, and files of KINDS that name these people and may be outputs that
-    somebody changed. The file that a campaign reads its people from is never deleted.
+    somebody changed. No file is deleted from which a definition in `folders` reads its people.
     """
     signs = [sign for each in known for sign in _signs(each)]
     fetched = folder_of(settings())
     read = {held.table or held.file for each in known for held in each.campaigns}
-    folders = {Path(held.file).parent for each in known for held in each.campaigns}
     removed: list[Path] = []
     changed: list[Path] = []
-    for file in sorted({*_outputs(folder, folders), *fetched.glob("*")}) if signs else ():
+    for file in sorted({*_outputs(folder, known), *fetched.glob("*")}) if signs else ():
         if file.is_symlink() or not os.access(file, os.R_OK) or not file.is_file():
             continue
         if str(file) in read or not _names(file, signs):
@@ -102,10 +102,10 @@ def what_is_left(
     yield "  links, pages and exports that you kept elsewhere or sent are yours to remove"
 
 
-def _outputs(folder: Path, folders: Iterable[Path]) -> Iterator[Path]:
+def _outputs(folder: Path, known: Sequence[Known]) -> Iterator[Path]:
     """The files that may be our outputs; people often write outputs beside the definition."""
     yield from folder.rglob("*")
-    for beside in folders:
+    for beside in {Path(held.file).parent for each in known for held in each.campaigns}:
         for pattern in ("*", "*/index.html", "pages/*.html", "*/pages/*.html"):
             yield from beside.glob(pattern)
 

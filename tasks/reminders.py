@@ -20,7 +20,7 @@ from data.store.tables import Campaign
 UNKNOWN = "Nobody can know who has finished: whoever has gets this email too, without --except LIST"
 NOT_READ = "an address of this campaign stands outside the list that is read; move it there"
 ALONE = "one email address and nothing beside it, so that nobody on this list is missed"
-ONLY = "{} may say who is not meant; keep only people to remind, and delete this column"
+ONLY = "this column may say who is not meant; keep only people to remind, and delete it"
 MARKED = "this row is {}, so nobody can know whether it is meant; delete it, or unmark it"
 
 
@@ -65,15 +65,14 @@ def _mailboxes(
     """The mailboxes in a table of any format. Those that are not `known` are noted.
 
     Raises BadInput also for a marked row, a cell that is no single address, a `known` mailbox that
-    stands elsewhere, and, with `reminds`, for another column in which rows differ.
+    stands elsewhere, and, with `reminds`, for any other column.
     """
     table = read_table(source := read_file(file))
     people = [row for row, _ in table.rows]
-    for at, title in enumerate(table.headers if reminds else ()):
-        values = {*table.cells[at].loc[people]}
+    for at in range(table.cells.shape[1] if reminds else 0):
         is_name = at in (table.by_field.get(name) for name in PERSON)
-        if any(map(has_remark_beside, values)) if is_name else len(values) > 1:
-            table.mistakes.append(Mistake(table.place(table.header, at), ONLY.format(title)))
+        if any(map(has_remark_beside if is_name else str.strip, table.cells[at].loc[people])):
+            table.mistakes += [Mistake(table.place(table.header, at), ONLY)]
     if table.mistakes:
         raise BadInput(table.mistakes)
     for mark, them in marked_rows(table, people).items():

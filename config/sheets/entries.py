@@ -15,8 +15,7 @@ _BARE = re.compile(r"([^@\s./]+\.)+[^\W\d_]{2,}")  # a domain without its @
 
 
 class BadList(BadInput):
-    """CAMPAIGN_DO_NOT_CONTACT has mistakes."""
-
+    says = "{files}: {count}. Nothing is sent until they are mended."
     then = "campaign doctor"
 
 

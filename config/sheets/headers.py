@@ -124,19 +124,21 @@ def is_titled(title: str, kind: Literal["status", "job", "harmless", "remarks"])
 
 def is_not_so(value: str) -> bool:
     """Whether a value means no, as `false` does under the header Rejected."""
-    return _meant(value) in {"no", "not_so"}
+    return (_meant(value) or _meant(without_figures(value))) in {"no", "not_so"}
 
 
 def answer(value: str) -> str:
     """The answer in a value such as "No, 12/11": `yes`, `no`, `hold` or `not_so`; else ""."""
-    first = _ASIDE.split(without_figures(value))[0]
+    bare = without_figures(value)
+    first = _ASIDE.split(bare)[0]
+    meant = _meant(value) or (_meant(bare) if _FIGURES.search(value) else "")
     # A single letter in front may be an initial, as in N. Ortiz, so it is no answer.
-    return _meant(value) or (_meant(first) if len(first) > 1 else "")
+    return meant or (_meant(first) if len(first) > 1 else "")
 
 
 def without_figures(value: str) -> str:
     """A value without its dates, numbers and addresses: `No hire 2.0/5` becomes `No hire`."""
-    return _FIGURES.sub("", value).strip()
+    return _FIGURES.sub("", value).strip(" -–—.,:;()/")
 
 
 def _meant(value: str) -> str:
@@ -209,6 +211,6 @@ def _meaning(header: str) -> str | None:
 _EACH = re.compile(r"[^|\s](?:[^|]*[^|\s])?")  # one of several words with bars between them
 _LETTER = re.compile(r"[^\W\d_]")
 _COUNT = re.compile(r"\d|^\W")  # also a dash, or an error such as #N/A
-_FIGURES = re.compile(r"(?<!\S)\S*(?:\d|@|://)\S*")
+_FIGURES = re.compile(r"[^\s,;:()]*(?:\d|@|://)[^\s,;()]*")
 _ASIDE = re.compile(r"[,;:.!]+(?:\s|$)|\s+[-–—(]")
 _BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|（[^（）]*）|【[^【】]*】")

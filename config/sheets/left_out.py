@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from config.sheets.people import People
 
 NAMED, COUNTED = 5, 10
-FEW = 20  # so many of a column's most frequent values are searched for answers
+FEW = 2_000  # so many of a column's most frequent values are searched for answers
 BANDS = 5  # in more rows than these, two alternating colours are styling
 TELLING = 6  # a person sees the counts of at most so many columns
 FIELD, IGNORE = "candidates.where", "candidates.ignore"
@@ -124,7 +124,9 @@ def values_of(table: Table, name: str) -> tuple[str, list[str]]:
 
 def marked_rows(table: Table, rows: Sequence[int]) -> dict[str, dict[int, str]]:
     """The marked rows under their first mark, each with its text, such as that of a comment."""
-    person, people = _person(table), table.frame.filter(PERSON).itertuples(name=None)
+    people, means = table.frame.filter(PERSON).itertuples(name=None), fields_of(table.headers, {})
+    # A whole name may be struck out that is not sent, because its parts are.
+    person = _person(table) | {at for at, field in enumerate(means) if field in PERSON[:-1]}
     said = {row: shown(text) for (row, _), text in table.grid.comments.items()}
     marked = {
         ELSEWHERE: {row: shown(title) for row, title in table.elsewhere.items()},
@@ -146,10 +148,7 @@ def _rest(table: Table, out: Collection[int]) -> list[int]:
 
 
 def _person(table: Table) -> set[int]:
-    """The columns of names and addresses, also those that are not sent."""
-    means = enumerate(fields_of(table.headers, {}))
-    also = {at for at, field in means if field in PERSON[:-1]}
-    return also | {table.by_field[name] for name in PERSON if name in table.by_field}
+    return {table.by_field[name] for name in PERSON if name in table.by_field}
 
 
 def _coloured(table: Table, person: Sequence[int]) -> list[int]:
@@ -261,11 +260,15 @@ def _negated(title: str, values: Sequence[str]) -> dict[str, str]:
 
 
 def _keep(title: str, counts: Counts) -> list[str]:
-    """The values of people to keep for certain: a yes in words; under Rejected, no or empty."""
+    """The values of people to keep for certain, if they are few: a yes in words; under Rejected,
+    no or empty."""
+    if says("sent", title, title=True):
+        return []
     if says("out", title, title=True):
         return [value for value in counts if not value or is_not_so(value)]
     said = [value for value, means in _answers(title, counts).items() if means == "yes"]
-    return [value for value in said if value[0].isalpha() and compared(value) != "x"]
+    said = [value for value in said if value[0].isalpha() and compared(value) != "x"]
+    return said if len(said) <= COUNTED else []
 
 
 def _contradicted(table: Table, where: Where, out: Mapping[int, str], marked: set[int]) -> None:
@@ -292,7 +295,9 @@ def has_remark_beside(value: str) -> bool:
     """Whether a value has an excluding remark, in brackets or beside a dash."""
     parts = _DASH.split(value)
     beside = len(parts) > 1 and any(says("out", each, "match") for each in parts)
-    return beside or any(says("out", each) for each in _BRACKETS.findall(value))
+    return beside or any(
+        excludes(each) or answer(each) in {"no", "hold"} for each in _BRACKETS.findall(value)
+    )
 
 
 def _apart(table: Table, rows: Sequence[int], first: Collection[str]) -> dict[str, Counts]:
@@ -325,7 +330,8 @@ def _question(found: Sequence[Finding], spec: "PeopleTable") -> Mistake:
         them = "it" if len(columns) == 1 else "a column"
         one = found[0].keep if len(columns) == 1 else []
         only = some(["those without it" if not each else plain(each) for each in one], NAMED)
-        ignore = ", ".join(map(in_yaml, dict.fromkeys((*spec.ignore, *columns))))
+        names = (" ".join(name.split()) for name in (*spec.ignore, *columns))
+        ignore = ", ".join(map(in_yaml, dict.fromkeys(names)))
         lines[0] += " Write one of these lines under candidates:"
         to = f"invite only {only}" if only else "choose"
         lines.append(f"To {to}:  {line({**spec.where, **columns})}")
@@ -391,13 +397,12 @@ def line(where: Mapping[str, Sequence[str]]) -> str:
     for name, values in where.items():
         texts = ", ".join(map(in_yaml, values))
         alone = len(values) == 1 and "<" not in texts
-        each.append(f"{in_yaml(name)}: {texts if alone else f'[{texts}]'}")
+        each.append(f"{in_yaml(' '.join(name.split()))}: {texts if alone else f'[{texts}]'}")
     return f"where: {{{', '.join(each)}}}"
 
 
 def in_yaml(text: str) -> str:
-    """Write a text on one line as YAML reads it, in quotes if it needs them."""
-    text = " ".join(text.split())
+    """Write a text as YAML reads it, in quotes if it needs them."""
     bare = re.fullmatch(r"[^\W\d_](?:[\w -]*[^\W_])?\??", text)
     is_text = bare and text.casefold() not in {"null", "true", "false"}
     return text if is_text else json.dumps(text, ensure_ascii=False)

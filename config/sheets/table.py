@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, pairwise
 from typing import TYPE_CHECKING
 
 from config.definition import COLUMNS, ORDERS
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 USUAL_SHEET = "candidates"
 PERSON = ("full_name", "first_name", "last_name", "email1")  # the fields that tell people apart
 NAMED = 60  # the most headers in one sentence
-SHORT = 3  # letters of a word that tells nobody apart within a name, as in Juan de Dios
 NO_HEADERS = "no headers"
 NO_HEADER = "this row has an address, so it is no header; add one above it that names the columns"
 ABOVE = "a person stands above the header, and is not read; put all people below one header"
@@ -87,26 +86,28 @@ class Table:
 
     @cached_property
     def elsewhere(self) -> dict[int, str]:
-        """The rows of people who stand on an `excluding` sheet, by an address or two words of their
-        name, with the title of that sheet."""
+        """The rows of people who stand on an `excluding` sheet, by an address or the first and the
+        last word of their name, with the title of that sheet."""
         rows_of: dict[str, list[int]] = {}
         at, words = self.column_of("email1"), set[str]()
         for row, cells in self.rows if self.excluding else ():
             own = " ".join(cells[at : at + 1])
             known = _known_as("\n".join([*filter(is_address, cells), own]))
             known |= {f"@{each.rpartition('@')[2]}" for each in _known_as(own)}
-            first, *rest = worded(self.names[row].casefold()).split() or [""]
-            words |= {first, *rest}
-            rest = [each for each in rest[:-1] if len(each) > SHORT] + (rest[-1:] or [first])
-            for each in (*known, *(" ".join(sorted({first, other})) for other in rest)):
+            name = worded(self.names[row].casefold()).split() or [""]
+            ends = {name[0], name[-1]}
+            words |= ends
+            for each in known | {" ".join(sorted(ends))}:
                 rows_of.setdefault(each, []).append(row)
         found: dict[int, str] = {}
         for grid in self.excluding:
             for _, cells in grid.rows:
-                there = words & {*worded(" ".join(cells).casefold()).split()}
-                pairs = combinations_with_replacement(sorted(there), 2)
-                two = {" ".join(dict.fromkeys(pair)) for pair in pairs}
-                for each in rows_of.keys() & (_known_as(" ".join(cells)) | two):
+                known = _known_as(" ".join(cells))
+                for two in pairwise([*filter(None, cells), ""]):
+                    there = words & {*worded(" ".join(two).casefold()).split()}
+                    pairs = combinations_with_replacement(sorted(there), 2)
+                    known |= {" ".join(dict.fromkeys(pair)) for pair in pairs}
+                for each in rows_of.keys() & known:
                     found |= dict.fromkeys(rows_of[each], grid.sheet or "")
         return found
 
@@ -262,7 +263,7 @@ def _sift(table: Table, above: Sequence[FileRow], columns: Mapping[str, str]) ->
     people: list[FileRow] = []
     nobody: list[str] = []
     beside: list[Place] = []
-    strays: list[tuple[Place, dict[int, str]]] = []
+    strays: list[tuple[int, dict[int, str]]] = []
     is_orders = grid.file.name.endswith(ORDERS)
     for row, cells in table.rows:
         place, filled = grid.place(row), {at: c.strip() for at, c in enumerate(cells) if c.strip()}
@@ -278,7 +279,7 @@ def _sift(table: Table, above: Sequence[FileRow], columns: Mapping[str, str]) ->
         elif not addresses and is_nobody(cells):
             nobody.append(f"{place} {shown(first)}")
         elif no_one or (len(filled) == 1 and "@" not in first):
-            strays.append((place, filled))
+            strays.append((row, filled))
         else:
             others = [at for at in filled if at >= width or not table.headers[at]]
             beside += [grid.place(row, at) for at in others if is_address(filled[at])]
@@ -288,11 +289,12 @@ def _sift(table: Table, above: Sequence[FileRow], columns: Mapping[str, str]) ->
     # Rows below the people may be prefilled in some columns.
     cells_of = ((at, cell.strip()) for _, cells in people for at, cell in enumerate(cells))
     usual = {each for each in cells_of if each[0] not in person} if strays else set()
-    for place, filled in strays:
-        if any(map(str.isalpha, "".join(t for at, t in filled.items() if (at, t) not in usual))):
-            found.append((place, HEADING.format(some([*map(shown, filled.values())]))))
+    for row, filled in strays:
+        odd = "".join(text for at, text in filled.items() if (at, text) not in usual)
+        if any(map(str.isalpha, odd)) or row < people[-1][0]:
+            found.append((grid.place(row), HEADING.format(some([*map(shown, filled.values())]))))
         else:
-            nobody.append(f"{place} {shown(next(iter(filled.values())))}")
+            nobody.append(f"{grid.place(row)} {shown(next(iter(filled.values())))}")
     for what, where in ((FOOTERS, nobody), (ELSEWHERE, [*map(str, outside)])):
         table.notes += [f"{what}: {some(where)}"] if where else []
     if len(people) > MOST_ROWS:

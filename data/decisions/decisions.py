@@ -54,7 +54,7 @@ class NotDecided(NotAsTyped):
 
 class ReasonMissing(NotAsTyped):
     says = "Say why, for whoever reads the history later. Nothing was changed."
-    then = "--why TEXT"
+    then = "Type it again with  --why TEXT"
 
 
 def withdraw(session: Session, campaign_id: int, emails: Sequence[str], by: By) -> list[str]:

@@ -190,9 +190,9 @@ def _names(people: Sequence[Person], emails: Sequence[str]) -> re.Pattern[str]:
     wholes = {each.strip() for each in emails}
     for person in people:
         first, last = (str(person.fields.get(n, "")) for n in ("first_name", "last_name"))
-        wholes |= {person.email1, f"{first} {last}".strip(), f"{last}, {first}".strip(", ")}
-    words = "|".join(re.escape(each) for each in sorted(wholes, key=len, reverse=True) if each)
-    return re.compile(rf"(?<![\w.+-])(?:{words})(?!\w)", re.IGNORECASE)
+        wholes |= {person.email1, f"{first} {last}".strip(), f"{last} {first}".strip()}
+    each = sorted((re.escape(it).replace(r"\ ", r",?\s+") for it in wholes if it), key=len)[::-1]
+    return re.compile(rf"(?<!\w)(?<![.+-](?=\S+@))(?:{'|'.join(each)})(?!\w)", re.IGNORECASE)
 
 
 def _scrub(session: Session, names: re.Pattern[str]) -> None:

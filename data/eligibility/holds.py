@@ -202,7 +202,7 @@ def _holds_of_all(
         is_shown = facts.problem is not None and plan.startswith(_basis(facts))
         words = ("approve", key, "--plan", plan) if is_shown else ("run", facts.file)
         why = "nobody has approved this plan"
-        if facts.answer == REJECT and str(facts.answered).startswith(plan):
+        if is_shown and facts.answer == REJECT and str(facts.answered).startswith(plan):
             why, words = "this plan was rejected", (*words, "--why", "TEXT")
         yield Hold(Kind.APPROVAL, whole, why, type_this=command(*words))
     when, ends = may_send(invites, at), ends_of(facts)

@@ -43,9 +43,8 @@ class Interrupted(CampaignError):
 def main() -> None:
     """Run the command that was typed, and exit with its code."""
     # From here on these signals raise KeyboardInterrupt, and `run` says so in a sentence.
-    for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(each) != signal.SIG_IGN:  # as after nohup
-            signal.signal(each, signal.default_int_handler)
+    for each in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(each, signal.default_int_handler)
     # Garbage collection of imported modules would take a quarter of a command's time.
     gc.set_threshold(20_000)
     os.umask(0o077)  # others cannot read what we write, except candidates' pages

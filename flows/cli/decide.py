@@ -173,7 +173,7 @@ def forget(
         known = privacy.forget(session, emails, by_whom(why))
     for each in known:
         ordered(folders, each.email, empty=True)
-    _clean_up(known)
+    _clean_up(known, folders)
     return 0
 
 
@@ -181,9 +181,9 @@ def by_whom(why: str) -> By:
     return By(settings().who, why.strip())
 
 
-def _clean_up(known: list[privacy.Known]) -> None:
+def _clean_up(known: list[privacy.Known], folders: list[Path]) -> None:
     """Delete outputs that name these people, say what is left to do by hand, rewrite the ledger."""
-    removed, changed = remove_outputs(settings().output_dir, known)
+    removed, changed = remove_outputs(settings().output_dir, known, folders)
     waits = "Waiting for a run that sends from this ledger, to remove the last traces. Do not stop."
     with Ledger.open() as ledger:
         place = None if ledger.on_a_server else Path(str(ledger.url.database))

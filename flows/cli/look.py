@@ -119,12 +119,16 @@ def _where_it_stands(
         yield f"  and {len(needed) - SHOWN:,} more: {command('status', key)} --json"
 
 
+def _on_one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
 def _line(event: Event) -> str:
     at = f"{event.at.astimezone():%Y-%m-%d %H:%M:%S}"
     about = f" {event.about}" if event.about else ""
-    words_ = f': "{event.words}"' if event.words else ""
+    words_ = f': "{_on_one_line(event.words)}"' if event.words else ""
     if event.who:
-        return f"{at}  {event.who}: {event.word}{about}{words_}"
+        return f"{at}  {_on_one_line(event.who)}: {event.word}{about}{words_}"
     status = f" ({event.status})" if event.status else ""
     return f"{at}  {event.word}{about}: {event.came}{status}{words_}"
 

@@ -20,6 +20,7 @@ from tasks.service.verdict import Then, Verdict
 
 Words = tuple[str, ...]
 ASKS_AGAIN = timedelta(seconds=5)  # the longest wait until the next claim, if a rate is set
+LONG = timedelta(minutes=15)  # no run waits for the end of a longer pause
 PAUSES = 10  # a run ends when the service asks for this many pauses in a row
 
 
@@ -144,7 +145,7 @@ class Gate:
     def throttle(self, until: datetime) -> None:
         """Let no request leave until this moment. If it is far off, end the run until then."""
         self._until = max(self._until or until, until)
-        if until > now() + timedelta(minutes=15):  # no run waits so long
+        if until > now() + LONG:
             why = f"the service wants a pause until {until:%Y-%m-%d %H:%M} UTC"
             self.end(How.HELD, why, hold=Hold(Kind.THROTTLED, Scope.CAMPAIGN, why, until))
 

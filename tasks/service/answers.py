@@ -115,13 +115,13 @@ def says_no(answer: Any) -> bool:
 
 
 def is_plain_yes(body: bytes) -> bool:
-    """Whether a body that has to bring no id says yes: it is empty, one word, a few neutral words,
+    """Whether a body that has to bring no id says yes: it is empty, one word, a few plain words,
     or JSON, and nothing in it says no."""
     if (answer := parsed(body)) is not None:
         return not says_no(answer)
     text = body.decode(errors="replace").strip()
     words = _WORD.findall(text[:LONGEST].casefold())
-    return (len(words) < 2 or _NEUTRAL.issuperset(words)) and not _is_no(text)
+    return (len(words) < 2 or _PLAIN.issuperset(words)) and not _is_no(text)
 
 
 def _is_no(value: Any) -> bool:
@@ -137,9 +137,7 @@ def _is_only_no(text: str) -> bool:
     addresses are not: `Missing Number`."""
     said = _HUMP.sub(" ", " ".join(each for each in text.split() if "@" not in each))
     others = _REFUSAL.sub("", said)
-    known = ("_" in text and text.isupper()) or _NEUTRAL.issuperset(
-        _WORD.findall(others.casefold())
-    )
+    known = ("_" in text and text.isupper()) or _PLAIN.issuperset(_WORD.findall(others.casefold()))
     return known and others != said
 
 
@@ -187,13 +185,13 @@ _FAILURE = {
     *("blocked", "bounced", "suppressed", "skipped", "unsent", "undelivered", "unsuccessful"),
     *("exception", "fault", "faultcode", "err", "errno", "errcode"),
 }
-_NEUTRAL = {  # words that neither say no nor name anybody
+_PLAIN = {  # words that neither say no nor name anybody
     *("ok", "yes", "done", "success", "successful", "successfully", "sent", "queued", "scheduled"),
     *("invited", "added", "attached", "accepted", "delivered", "created", "email", "mail"),
     *("invitation", "invite", "notification", "message", "candidate", "problem", "project"),
-    *("request", "requests", "access", "allowed", "could", "found", "internal", "rate", "server"),
-    *("service", "state", "status", "temporarily", "validation"),
-    *("an", "a", "the", "to", "has", "have", "was", "been", "is", "will", "be", "and"),
+    *("request", "access", "allowed", "could", "found", "internal", "server", "state", "status"),
+    *("validation", "an", "a", "the", "to", "has", "have", "was", "been", "is", "will", "be"),
+    "and",
 }
 _WORD = re.compile(r"[^\W_]+")
 _TAG = re.compile(rb"<(?:!doctype|html|head|body|title|form|input|script)\b", re.IGNORECASE)
@@ -201,7 +199,7 @@ _FALSE = frozenset({"false", "no", "n", "nok", "ko", "off", "0", "0.0"})
 _HUMP = re.compile(r"[_.-]|(?<=[a-z])(?=[A-Z])")
 _REFUSAL = re.compile(
     r"\b(?:error|fail|fault|invalid|illegal|denie|deny|reject|refus|declin|forbid|prohibit|unable"
-    r"|cannot|\w+n['’]t|couldn|never\b|nothing|nobody|without|too many"
+    r"|cannot|\w+n['’]t|couldn|never\b|nothing|nobody|without|too many(?: requests)?"
     r"|0 (?:e.?mails?|invitations?|messages?|candidates?|of)\b"
     r"|(?<!do )not\b|not\b(?! reply\b)|no\b(?!.reply@)"  # but "Do not reply to no-reply@…"
     r"|un(?:auth\w*|success|known|sent|deliver|avail|support|process|subscri)|missing|exceed|limit"

@@ -79,7 +79,7 @@ async def tried(ask: Ask, variable: str) -> Exchange:
     except _NoAnswer as last:
         seen = last.args[0]
         why, header = seen.error or f"status {seen.status}", seen.headers.get("retry-after")
-        pause = retry_after(header) if header else None
+        pause = retry_after(header) if header and seen.status == 429 else None
         raise Unreachable(variable=variable, why=why, pause=pause) from None
     return seen
 

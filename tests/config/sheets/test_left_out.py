@@ -182,7 +182,7 @@ def test_what_is_wrong_with_ignore(read: Read, tmp_path: Path) -> None:
 
 REMARKED = """
 Grace Hopper (withdrawn) | Grace Hopper [do not contact] | REJECTED - Grace Hopper
-Grace Hopper – declined 3 Nov | Grace Hopper (abgelehnt) | 山田太郎（辞退）
+Grace Hopper – declined 3 Nov | Grace Hopper (abgelehnt) | 山田太郎（辞退）| A Lee (on hold)
 """
 NOT_REMARKED = """
 Ann Rejected | Grace Hold | Yes No | Ann Lee-Declined | Hired Archer | Ann Lee - Rome | A (Top) Lee
@@ -211,11 +211,11 @@ Visa sponsorship needed: No | Yes; Marketing consent: no | yes
 Comment: strong | please do NOT contact, she withdrew; Recruiter remarks: withdrew on Tuesday |
 Notes: rejected our first offer, ask again |; Bemerkungen: bereits eingeladen |
 Notes: already invited |; Job Name: Backend | Designer; jobReqId: 1 | 2; Stelle: Bäcker | Maler
-Role: Staff |; Ticket Type: A | B; Test sent on: 2026-11-02 |; Invited: no | no; Invited: yes | no
+Role: Staff |; Ticket Type: A | B; Test sent on: 2026-11-02 |; Invited: no | no; Applicant: y | n
 Avis: Favorable | Défavorable | Favorable | En attente; Test date: 2026-10-21 |
 Source: Rejected |; Progress: sent |; Mail: Invited | Paid; Attendance: Attending | Cancelled
 Verdict: Hire | Strong Hire | No Hire; Fit: is fit | is Not fit; Go: go | no go
-Decision: Yes 12/11 | No 12/11; Verdict: Hire 4.5/5 | No hire 2.0/5; Chat: Yes 12/11 | No 12/11
+Decision: Yes 12/11 | No 12/11; Verdict: Hire 4.5/5 | No hire 2.0/5; Chat: Yes,1/11 | 2 - No
 Stage: 1 | 2; Stage: Call 12.11. | Onsite 14.11.; Invite?: yes | Hold until 12/12
 Passed: attended | didn’t attend; Eignung: sehr passend | nicht sehr passend; Withdrawn: out |
 """

@@ -170,9 +170,9 @@ MISTAKES: list[tuple[str | bytes, dict[str, Any], list[str]]] = [
     ),
     (
         HEAD[:-1] + ',Team,Sent?,"City\nof (HR)"\nAda,Lovelace,ada@people.test,A,FALSE,No\n'
-        ",,,,FALSE\n,,,A,FALSE\n,,,OUT,(by HR)\n",
+        ",,,A\nBob,Byron,bob@people.test,A,FALSE,No\n,,,A,FALSE\n,,,OUT,(by HR)\n",
         {"ignore": ["City of (HR)", "Sent?"]},
-        [':6: only "OUT", "(by HR)" stands in this row. If…'],
+        [':4: only "A" st…', ':7: only "OUT", "(by HR)" st…'],
     ),
     (HEAD + ADA + "Eve,,\n", {}, [':3: only "Eve" stands in this row. If it is a leg…']),
     (

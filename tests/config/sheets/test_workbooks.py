@@ -189,8 +189,8 @@ def with_red_among_bands(sheet: Any) -> None:
         (on("Inactive", "7", "byron", "Ac"), f'{ELSEWHERE}row 3 (Ac Byron) "Inactive".'),
         (on("Do not contact", "*@B.test"), f'{ELSEWHERE}row 8 (Ah Byron) "Do not'),
         (on("Blocked", "b.test", "all of it"), f'{ELSEWHERE}row 8 (Ah Byron) "Blocked".'),
-        (on("Blocked", "Ac Anna", "Lady Byron"), f'{ELSEWHERE}row 3 (Ac Byron) "Blocked".'),
-        (on("Blocked", "b.test@x.org", "Mac Byron", "a9@b.test", "to b.test"), None),
+        (on("Blocked", "Ac Anna Byron"), f'{ELSEWHERE}row 3 (Ac Byron) "Blocked".'),
+        (on("Blocked", "Ac Lee", "b.test@x.org", "Mac Byron", "a9@b.test", "to b.test"), None),
     ],
 )
 def test_a_row_may_be_marked(read: Read, change: Callable[[Any], None], out: str | None) -> None:

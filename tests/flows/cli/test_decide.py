@@ -127,7 +127,7 @@ NOT_ALONE = ("ada@x.org (out)", "mailto:ada@x.org", "ada@x.org; ben@x.org", "~ad
 FOUND = [f'A2: found "{cell}"' for cell in NOT_ALONE]
 
 
-@pytest.mark.parametrize("says", ["is hidden", "More!A1: an", "Finished may say", *FOUND])
+@pytest.mark.parametrize("says", ["is hidden", "More!A1: an", "B1: this column may say", *FOUND])
 def test_a_list_that_is_not_wholly_read_or_has_others_reminds_nobody(
     says: str, desk: Desk, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
