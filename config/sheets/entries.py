@@ -15,7 +15,7 @@ _BARE = re.compile(r"([^@\s./]+\.)+[^\W\d_]{2,}")  # a domain without its @
 
 
 class BadList(BadInput):
-    says = "{files}: {count}. Nothing is sent until they are mended."
+    says = "{files}: {count}. Nothing is sent until this is mended."
     then = "campaign doctor"
 
 
