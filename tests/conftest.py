@@ -3,6 +3,7 @@
 import gc
 import os
 import shutil
+import signal
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,7 +18,14 @@ MEMORY, ROOM = Path("/dev/shm"), 4 * 2**30
 
 
 def pytest_configure() -> None:
-    """Have all files in memory where there is room: what is killed loses nothing that it wrote."""
+    """Have all files in memory where there is room: what is killed loses nothing that it wrote.
+    Signals are heard, also by tests that began in the background or after `nohup`."""
+    for number, hears in (
+        (signal.SIGINT, signal.default_int_handler),
+        (signal.SIGHUP, signal.SIG_DFL),
+    ):
+        if signal.getsignal(number) == signal.SIG_IGN:
+            signal.signal(number, hears)
     if os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > ROOM:
         os.environ["TMPDIR"] = tempfile.tempdir = str(MEMORY)
 

@@ -8,6 +8,8 @@ import textwrap
 
 import pytest
 
+from flows.gently import stop_signals
+
 RUN = """
     import signal, sys, time
     def end(*_):
@@ -39,6 +41,11 @@ def test_a_worker_lets_its_runs_end_before_it_does(number: signal.Signals) -> No
         assert wrapped.stdout and wrapped.stdout.readline() == "begun\n"
         os.kill(wrapped.pid, number)
         assert wrapped.stdout.read() == "ended gently\n"
+
+
+def test_after_nohup_a_closed_terminal_stops_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(signal, "getsignal", lambda _: signal.SIG_IGN)
+    assert stop_signals() == (signal.SIGTERM, signal.SIGINT)
 
 
 def test_a_worker_that_ends_by_itself_gives_its_exit_code() -> None:
