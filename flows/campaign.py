@@ -151,8 +151,8 @@ async def send(
                         await invite_batch(run, batch)
                     run.gate.raise_its_ending()
             except EndedEarly as early:
-                if settings.do_not_contact is not None:
-                    read_entries(settings.do_not_contact)  # raises BadList if that ended the run
+                if settings.do_not_contact is not None and not is_typed():
+                    read_entries(settings.do_not_contact)  # raises BadList: this run waits
                 if early.hold is not None and early.hold.kind is Kind.APPROVAL:  # approval is void
                     return ended(ledger, refreshed(plan, read, ledger, allowed.who))
                 return ended(ledger, plan, early)

@@ -289,9 +289,10 @@ def _sift(table: Table, above: Sequence[FileRow], columns: Mapping[str, str]) ->
     # Rows below the people may be prefilled in some columns.
     cells_of = ((at, cell.strip()) for _, cells in people for at, cell in enumerate(cells))
     usual = {each for each in cells_of if each[0] not in person} if strays else set()
+    last = people[-1][0] if people else 0
     for row, filled in strays:
         odd = "".join(text for at, text in filled.items() if (at, text) not in usual)
-        if any(map(str.isalpha, odd)) or row < people[-1][0]:
+        if any(map(str.isalpha, odd)) or row < last:
             found.append((grid.place(row), HEADING.format(some([*map(shown, filled.values())]))))
         else:
             nobody.append(f"{grid.place(row)} {shown(next(iter(filled.values())))}")

@@ -22,8 +22,6 @@ from tasks.outputs.exports import write_file
 from tasks.outputs.overwriting import check_output
 from tasks.seen import read_seen
 
-LONG = 20  # digits that no id has
-
 # What is typed after an option to name an unsure step.
 NAMES = {
     op: (its.what.removeprefix("the ") if its.own else "EMAIL") + ("=ID" if its.brings_id else "")
@@ -118,7 +116,7 @@ def _seen(file: Path, open_: Sequence[Doubt], project: Sequence[object]) -> list
 def _read(word: str, typed: str) -> Settlement:
     """Read what an option names: an address or `problem`, or with an id as in `project=101`."""
     name, _, number = typed.rpartition("=")
-    value = int(number) if name and number.isdecimal() and len(number) < LONG else None
+    value = int(number) if name and number.isdecimal() else None
     name = typed if value is None else name
     op = next((op for op in OF_PROJECT if NAMES[op].removesuffix("=ID") == name), None)
     return Settlement(word, "" if op else name, op, value)

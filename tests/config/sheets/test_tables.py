@@ -174,6 +174,7 @@ MISTAKES: list[tuple[str | bytes, dict[str, Any], list[str]]] = [
         {"ignore": ["City of (HR)", "Sent?"]},
         [':4: only "A" st…', ':7: only "OUT", "(by HR)" st…'],
     ),
+    (HEAD[:-1] + ",Team\n,,,½\n", {}, [", candidates: found no candidates, wanted at least…"]),
     (HEAD + ADA + "Eve,,\n", {}, [':3: only "Eve" stands in this row. If it is a leg…']),
     (
         HEAD[:-1] + ',Remark\nA,B,a@x.test,"see\nBob,,bob@x.test,ok"\n',
