@@ -11,7 +11,7 @@ from config.reading import CampaignFile
 from config.settings import Settings
 from config.sheets.entries import read_entries
 from data.campaigns.intake import NOTHING, Allowed, Intake, take_in
-from data.campaigns.people import own_steps, rows
+from data.campaigns.people import invites_of, own_steps, rows
 from data.decisions import approvals
 from data.decisions.doubts import doubts
 from data.eligibility import do_not_contact
@@ -94,17 +94,15 @@ def refreshed(plan: Plan, read: CampaignFile, ledger: Ledger, who: str) -> Plan:
 
 
 def _planned(session: Session, read: CampaignFile, intake: Intake, who: str) -> Plan:
-    plan = _as_it_stands(session, read, intake)
-    if any(hold.kind is Kind.APPROVAL for hold in plan.holds):
-        approvals.show(session, plan.campaign_id, plan.code, who)
+    plan = _as_it_stands(session, read, intake, who)
     if intake.too_many_gone:
         why, typed = intake.too_many_gone, command("run", read.file, "--accept-removed")
         plan.holds.insert(0, Hold(Kind.REMOVED, Scope.CAMPAIGN, why, type_this=typed))
     return plan
 
 
-def _as_it_stands(session: Session, read: CampaignFile, intake: Intake) -> Plan:
-    """Read the plan off the ledger, and write nothing."""
+def _as_it_stands(session: Session, read: CampaignFile, intake: Intake, who: str) -> Plan:
+    """Read the plan off the ledger; one that needs approval is noted as shown to `who`."""
     campaign = session.get_one(Campaign, intake.campaign_id)
     held = holds(session, campaign)
     by_id = {row.person_id: row.email1 for row in rows(session, campaign.id, held)}
@@ -113,6 +111,8 @@ def _as_it_stands(session: Session, read: CampaignFile, intake: Intake) -> Plan:
     anybody = any(people.values())
     to_do = {op: int(anybody and own[op].state in OPERATIONS[op].open) for op in OF_PROJECT}
     code = code_now(session, campaign.id, held)
+    if anybody and invites_of(campaign).approval is not None:
+        approvals.show(session, campaign.id, code, who)
     found = campaign_holds(session, campaign, code=code)
     stops = [hold for hold in found if hold.scope is Scope.CAMPAIGN and hold.needs_a_person]
     if not anybody:

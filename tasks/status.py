@@ -12,7 +12,7 @@ from config.errors import command
 from data.campaigns.people import find, invites_of, known, own_steps, rows, tally
 from data.decisions.doubts import doubts, leftovers
 from data.eligibility.due import to_come
-from data.eligibility.holds import Hold, campaign_holds, holds
+from data.eligibility.holds import Hold, campaign_holds, code_now, holds
 from data.store.ledger import Ledger
 from data.store.states import OF_PERSON, OPERATIONS, Op, State
 from data.store.tables import Campaign
@@ -155,7 +155,7 @@ def needs(session: Session, key: str, held: Held | None = None) -> Iterator[Need
         yield Need("unsure", f"{unsure:,} {many}", command("settle", key))
     held = holds(session, campaign) if held is None else held
     if any(any(to_come(session, campaign.id, op, held)) for op in OF_PERSON):
-        for hold in campaign_holds(session, campaign):
+        for hold in campaign_holds(session, campaign, code=code_now(session, campaign.id, held)):
             if hold.needs_a_person:
                 yield Need(str(hold.kind), hold.why, hold.type_this)
     for op, step in own_steps(session, campaign.id).items():

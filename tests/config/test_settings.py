@@ -158,11 +158,6 @@ def test_a_number_out_of_its_range_is_refused_in_our_words(
         assert f"Settings to fix: CAMPAIGN_{name}: wanted {wanted}" in refused()
 
 
-def test_the_database_of_a_query_may_have_any_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CAMPAIGN_DATABASE_HR", "postgresql://hr.example.com/people")
-    assert settings().database_url.startswith("sqlite")
-
-
 def test_a_file_that_is_no_text_is_refused(home: Path) -> None:
     (home / ".env").write_bytes("CAMPAIGN_KEEP=180 days".encode("utf-16"))
     (home / ".env").chmod(0o600)

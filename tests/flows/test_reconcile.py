@@ -108,13 +108,6 @@ async def test_what_a_person_changed_stays_until_the_schedule_of_the_file_change
     assert (kept.active, kept.schedule.cron) == (True, DAILY["cron"])
 
 
-async def test_a_form_that_somebody_deleted_is_back(client) -> None:
-    there = await client.read_deployment_by_name("approve/approve")
-    await client.delete_deployment(there.id)
-    await deploy_forms(client)
-    assert (await client.read_deployment_by_name("approve/approve")).id != there.id
-
-
 async def test_every_hour_is_a_whole_hour_and_what_is_there_is_not_deployed_again(
     client, folder
 ) -> None:

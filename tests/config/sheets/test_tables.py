@@ -6,8 +6,6 @@ from typing import Any
 import pytest
 
 from config.sheets import table as rules
-from config.sheets.files import read_file
-from config.sheets.table import read_table
 from tests.config.sheets.conftest import Read, said, sent, short
 
 HEAD = "First name,Last name,Email\n"
@@ -316,15 +314,3 @@ def test_who_looks_like_a_test_is_skipped_or_invited(read: Read) -> None:
 def test_a_header_may_say_whose_it_is(read: Read, tmp_path: Path, titles: str) -> None:
     people = read(f"Order,{titles},Buyer Email\n1,{ADA[:-1]},buyer@people.test\n")
     assert (said(people, tmp_path), sent(people)) == ([], [("Ada", "Lovelace", "ada@people.test")])
-
-
-def test_a_table_stands_alone_without_a_definition(tmp_path: Path) -> None:
-    """As links, doubts and lists of addresses need it: every cell, and where it stands."""
-    file = tmp_path / "doubts.csv"
-    file.write_text("Doubts of Monday\n\nEmail,Verdict\nada@people.test,sent\n,\nb@people.test,\n")
-    table = read_table(read_file(file))
-    assert table.mistakes == []
-    assert (table.header, table.headers, table.by_field) == (3, ["Email", "Verdict"], {"email1": 0})
-    assert [*table.frame["email1"].items()] == [(4, "ada@people.test"), (6, "b@people.test")]
-    assert [*table.cells[1]] == ["sent", ""]
-    assert str(table.place(6, "email1")) == f"{file}:6"

@@ -210,15 +210,6 @@ def test_a_row_may_be_marked(read: Read, change: Callable[[Any], None], out: str
     assert {key[1] for key in skipped} == {*re.findall(r"(\d) \(", out or "")}
 
 
-def test_merged_cells_stand_in_each_of_their_rows(read: Read) -> None:
-    """A source that is written once for three people is the source of each."""
-
-    eve = ["Eve", "E", "eve@people.test"]
-    book = saved(HEAD, ADA, BOB[:3], eve, change=lambda sheet: sheet.merge_cells("D2:D4"))
-    people = read(book, "people.xlsx")
-    assert [each.candidate.source for each in people.listed] == ["Fair"] * 3
-
-
 def test_a_long_number_keeps_every_digit(read: Read) -> None:
     """As a workbook stores it, where floating-point numbers end after fifteen digits."""
     book = saved(HEAD, [*ADA[:3], 77])

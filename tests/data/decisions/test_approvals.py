@@ -25,20 +25,23 @@ def shown(desk, *who, **more):
         return code
 
 
-def stands(desk):
-    """Whether the plan as it is now is approved, and whether a claim may go on."""
+def stops(desk):
+    """The holds on the plan as it is now."""
     with desk.at() as (session, campaign_id):
         campaign = session.get_one(Campaign, campaign_id)
         code = code_now(session, campaign_id, holds(session, campaign))
-        found = [str(hold.kind) for hold in campaign_holds(session, campaign, code=code)]
+        return campaign_holds(session, campaign, code=code)
+
+
+def stands(desk):
+    """Whether the plan as it is now is approved, and whether a claim may go on."""
+    found = [str(hold.kind) for hold in stops(desk)]
     return "approval" not in found, "approval" not in desk.kept("Ada", op=Op.ADD).values()
 
 
 def printed(desk):
     """What the holds say to type, with its option."""
-    with desk.at() as (session, campaign_id):
-        found = campaign_holds(session, session.get_one(Campaign, campaign_id))
-        return [hold.type_this.split()[1:] for hold in found if hold.type_this]
+    return [hold.type_this.split()[1:] for hold in stops(desk) if hold.type_this]
 
 
 def arrived(desk):
@@ -146,6 +149,7 @@ def test_a_plan_that_leaves_somebody_out_is_approved_anew_and_a_no_is_never_refu
     assert desk.call(approvals.approve, ME) == approvals.Answered(code, own=True)
     assert stands(desk) == (True, True)
     desk.call(d.withdraw, [address("Cyd")], ME)
+    assert printed(desk)[0][0] == "run"
     assert desk.call(approvals.approve, ME, reject=True) == approvals.Answered(code)
     assert stands(desk) == (False, False)
 
