@@ -42,8 +42,8 @@ def checked_name(typed: str) -> str:
     if "~" in typed:
         raise ValueError("a name; ~ looks like a strike-through: delete this row, or the ~")
     counts = any(map(str.isdigit, typed)) and not any(map(str.isalpha, typed))
-    if counts or "@" in typed or typed in {"TRUE", "FALSE"} or _DATE.search(typed):
-        raise ValueError("a name, which is no number, no date, no TRUE and no address")
+    if counts or {"@", ":"} & {*typed} or typed in {"TRUE", "FALSE"} or _DATE.search(typed):
+        raise ValueError("a name, which is no number, no date, no TRUE, no address and has no :")
     return typed
 
 

@@ -133,14 +133,14 @@ async def send(
             read = await asyncio.to_thread(fetch_campaign, file, campaign or key, kept=bool(digest))
             plan = make_plan(read, ledger, settings, digest=digest, allowed=allowed)
             by_title = plan.unresolved and not plan.nothing_due
-            if by_title:
-                await preflight(plan.key, ledger, settings)
-                plan = refreshed(plan, read, ledger, allowed.who)
             pauses = [h.until or now() for h in plan.waits if h.kind is Kind.THROTTLED]
-            if plan.holds or plan.nothing_due or any(until > now() + LONG for until in pauses):
-                return ended(ledger, plan)  # nothing may be sent, or nothing is left
-            if not by_title:
+            left = max(pauses, default=now()) - now()
+            asks = by_title or not (plan.holds or plan.nothing_due)
+            if left <= LONG and asks and not await happens_within(left.total_seconds(), stop):
                 await preflight(plan.key, ledger, settings)
+                plan = refreshed(plan, read, ledger, allowed) if by_title else plan
+            if plan.holds or plan.nothing_due or left > LONG:
+                return ended(ledger, plan)  # nothing may be sent, or nothing is left
             try:
                 async with sending(ledger, ours, plan.campaign_id, settings, stop) as run:
                     await create_project(run)
@@ -154,7 +154,7 @@ async def send(
                 if settings.do_not_contact is not None and not is_typed():
                     read_entries(settings.do_not_contact)  # raises BadList: this run waits
                 if early.hold is not None and early.hold.kind is Kind.APPROVAL:  # approval is void
-                    return ended(ledger, refreshed(plan, read, ledger, allowed.who))
+                    return ended(ledger, refreshed(plan, read, ledger, allowed))
                 return ended(ledger, plan, early)
             return ended(ledger, plan)
 

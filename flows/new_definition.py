@@ -220,7 +220,8 @@ def _rows(fields: dict[str, Any], around: str = "") -> Iterator[tuple[str, str]]
 def _write(sheet: Any, row: int, cells: Iterable[str]) -> None:
     for column, text in enumerate(cells, start=1):
         if text:
-            cell = sheet.cell(row, column, text)
+            # A workbook has no control characters, but a text may.
+            cell = sheet.cell(row, column, re.sub(r"[\x00-\x08\x0b\x0c\x0e-\x1f]", " ", text))
             # The cell is a text, even if it begins with =; no program makes a number of it.
             cell.data_type, cell.number_format = "s", "@"
 

@@ -66,8 +66,11 @@ def remove_outputs(folder: Path, known: Sequence[Known], folders: Paths) -> tupl
             continue
         if str(file) in read or not _names(file, signs):
             continue
-        if file.parent == fetched or (written_by_us(file) and not who_reads(file, *folders)):
-            file.unlink()
+        ours = file.parent == fetched or (written_by_us(file) and not who_reads(file, *folders))
+        with suppress(OSError):
+            if ours:
+                file.unlink()
+        if not file.exists():
             removed.append(file)
         elif file.suffix.lower() in KINDS:
             changed.append(file)

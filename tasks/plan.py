@@ -81,28 +81,20 @@ def make_plan(
     with ledger.writing() as session:
         do_not_contact.follow(session, listed)
         intake = take_in(session, read, settings, allowed)
-        plan = _planned(session, read, intake, allowed.who)
+        plan = _planned(session, read, intake, allowed)
         if dry:
             session.rollback()
     return plan
 
 
-def refreshed(plan: Plan, read: CampaignFile, ledger: Ledger, who: str) -> Plan:
+def refreshed(plan: Plan, read: CampaignFile, ledger: Ledger, allowed: Allowed) -> Plan:
     """Plan again. If a problem's id or a decision is new, the plan needs a new approval."""
     with ledger.writing() as session:
-        return _planned(session, read, plan.intake, who)
+        return _planned(session, read, plan.intake, allowed)
 
 
-def _planned(session: Session, read: CampaignFile, intake: Intake, who: str) -> Plan:
-    plan = _as_it_stands(session, read, intake, who)
-    if intake.too_many_gone:
-        why, typed = intake.too_many_gone, command("run", read.file, "--accept-removed")
-        plan.holds.insert(0, Hold(Kind.REMOVED, Scope.CAMPAIGN, why, type_this=typed))
-    return plan
-
-
-def _as_it_stands(session: Session, read: CampaignFile, intake: Intake, who: str) -> Plan:
-    """Read the plan off the ledger; one that needs approval is noted as shown to `who`."""
+def _planned(session: Session, read: CampaignFile, intake: Intake, allowed: Allowed) -> Plan:
+    """Read the plan off the ledger; one that needs approval is noted as shown to `allowed.who`."""
     campaign = session.get_one(Campaign, intake.campaign_id)
     held = holds(session, campaign)
     by_id = {row.person_id: row.email1 for row in rows(session, campaign.id, held)}
@@ -112,11 +104,15 @@ def _as_it_stands(session: Session, read: CampaignFile, intake: Intake, who: str
     to_do = {op: int(anybody and own[op].state in OPERATIONS[op].open) for op in OF_PROJECT}
     code = code_now(session, campaign.id, held)
     if anybody and invites_of(campaign).approval is not None:
-        approvals.show(session, campaign.id, code, who)
+        approvals.show(session, campaign.id, code, allowed.who)
     found = campaign_holds(session, campaign, code=code)
     stops = [hold for hold in found if hold.scope is Scope.CAMPAIGN and hold.needs_a_person]
     if not anybody:
         stops = [hold for hold in stops if hold.kind is not Kind.APPROVAL]
+    if intake.too_many_gone:
+        also = ["--keep-project"] if allowed.project else []
+        why, typed = intake.too_many_gone, command("run", read.file, "--accept-removed", *also)
+        stops.insert(0, Hold(Kind.REMOVED, Scope.CAMPAIGN, why, type_this=typed))
     problem, title = own[Op.ATTACH].service_id, read.definition.problem.title
     number = f" ({problem})" if problem is not None else ""
     made, name = own[Op.CREATE].service_id, read.definition.project.name

@@ -9,7 +9,7 @@ from config.emails import email_key
 from config.errors import BadInput
 from config.sheets.cells import plain_address
 from config.sheets.files import read_file
-from config.sheets.headers import answer, says, worded
+from config.sheets.headers import listed, says, worded
 from config.sheets.table import Table, headers_shown, read_table
 from data.decisions.doubts import Doubt, Settlement
 from data.store.states import OF_PROJECT, Op
@@ -103,7 +103,8 @@ def _says_so(cell: str) -> bool:
     """Whether a cell says that somebody was invited: yes, Sent, a count of emails, a date."""
     if cell.isdecimal():
         return int(cell) > 0
-    return answer(cell) == "yes" or says("sent", cell, "fullmatch") or bool(_DATE.fullmatch(cell))
+    says_yes = cell.casefold() in listed("yes") or says("sent", cell, "fullmatch")
+    return says_yes or bool(_DATE.fullmatch(cell))
 
 
 _ID = re.compile("(?:candidate )?id")

@@ -142,7 +142,9 @@ def without_figures(value: str) -> str:
 
 
 def _meant(value: str) -> str:
-    word = unicodedata.normalize("NFKC", value.strip().casefold())
+    # A phone writes a tick with an invisible sign behind it.
+    seen = "".join(c for c in value if unicodedata.category(c) != "Cf" and c not in "\ufe0e\ufe0f")
+    word = unicodedata.normalize("NFKC", seen.strip().casefold())
     return next((kind for kind in ("yes", "no", "hold", "not_so") if word in listed(kind)), "")
 
 

@@ -239,7 +239,8 @@ def _answers(title: str, counts: Counts) -> dict[str, str]:
     people = sum(counts[value] for value in filled)
     # Digits such as 1 and 0 are answers only in a column without other values.
     worded = not all(map(str.isdecimal, plainly)) and 2 * known >= people
-    worded = worded or any(len(v) > 1 and said[v] in {"no", "hold"} for v in plainly)
+    signs = (v for v in plainly if len(v) > 1 or not v.isascii())  # N, 0 and ? may be no answers
+    worded = worded or any(said[v] in {"no", "hold"} for v in signs)
     return said if plainly and (worded or known == people) else {}
 
 
@@ -265,7 +266,8 @@ def _keep(title: str, counts: Counts) -> list[str]:
     if says("sent", title, title=True):
         return []
     if says("out", title, title=True):
-        return [value for value in counts if not value or is_not_so(value)]
+        plainly = all(answer(v) or says("out", v) or _DATE.fullmatch(v) for v in counts if v)
+        return [v for v in counts if plainly and (not v or is_not_so(v))]
     said = [value for value, means in _answers(title, counts).items() if means == "yes"]
     said = [value for value in said if value[0].isalpha() and compared(value) != "x"]
     return said if len(said) <= COUNTED else []
@@ -284,8 +286,8 @@ def _contradicted(table: Table, where: Where, out: Mapping[int, str], marked: se
 
     kept = {it: row for row in _rest(table, out) for it in known_as(row)} if out else {}
     for row, why in out.items():
-        said = [str(cells.at[row, at]) for at in columns]
-        is_no = row in marked or any(says("out", each) or answer(each) == "no" for each in said)
+        said = [(table.headers[at], {str(cells.at[row, at]): 1}) for at in columns]
+        is_no = row in marked or any(_deciding_values(*each) for each in said)
         if is_no and (other := next((kept[it] for it in known_as(row) if it in kept), None)):
             what = f"{table.names[row]} is out here ({why}), but row {other} is kept; delete one"
             table.mistakes.append(Mistake(table.place(row), what, FIELD))

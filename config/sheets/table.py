@@ -191,13 +191,13 @@ def _chosen(
     place, wanted = Place(source.file), (sheet or USUAL_SHEET).strip().casefold()
     named = [grid for grid in grids if (grid.sheet or "").strip().casefold() == wanted]
     fitting = [g for g in grids if "email1" in fields_of(_top(g, columns), columns)]
-    filled = [g for g in fitting if any("@" in text for _, row in g.rows for text in row)]
-    fitting = filled or fitting
+    filled = [g for g in grids if any(is_address(text) for _, row in g.rows for text in row)]
+    fitting = [g for g in fitting if g in filled] or fitting
     if sheet is not None and source.format is Format.TEXT:
         raise BadInput.at(place, "this is a text without sheets; leave out sheet", field="sheet")
     options = named if named or sheet else grids if len(grids) == 1 else fitting
     if len(options) == 1:
-        others = [other for other in fitting if other is not options[0]]
+        others = [other for other in filled if other is not options[0]]
         also = "this sheet has email addresses as well, and is not read"
         return options[0], [f"{other.whole}: {also}" for other in others]
     heads = [f"{shown(grid.sheet)} ({headers_shown(_top(grid, columns))})" for grid in grids]

@@ -7,7 +7,6 @@ file are marked as not listed. A file that has not changed since it was taken in
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
-from unicodedata import normalize
 
 from sqlalchemy import Row, func, insert, select, text, update
 from sqlmodel import Session
@@ -17,6 +16,7 @@ from config.emails import email_key, mailbox
 from config.errors import NotAsTyped, command
 from config.reading import CampaignFile
 from config.settings import Settings
+from config.sheets.left_out import compared
 from config.timetable import NEVER, on_the_wall
 from data.campaigns.people import (
     GONE_KEY,
@@ -104,10 +104,12 @@ def take_in(
     gone = [row for key, row in before.items() if row.listed and key not in listed]
     back = [row for key, row in before.items() if not row.listed and key in listed]
     names = tuple(row.email1 for row in gone)
-    if (too_many := _too_many(session, campaign, read, gone, before)) is not None:
-        if not allowed.removed:
-            return Intake(campaign.id, gone=names, too_many_gone=too_many)
-        session.add(Decision(who=allowed.who, word="accept-removed", campaign_id=campaign.id))
+    too_many = _too_many(session, campaign, read, gone, before)
+    if too_many is not None and not allowed.removed:
+        return Intake(campaign.id, gone=names, too_many_gone=too_many)
+    for word, is_so in (("accept-removed", too_many), ("keep-project", allowed.project)):
+        if is_so:
+            session.add(Decision(who=allowed.who, word=word, campaign_id=campaign.id))
     notes = _follow(session, campaign, read)
     new = {key: fields for key, fields in listed.items() if key not in before}
     add_people(session, campaign.id, new)
@@ -273,18 +275,14 @@ def _refuse_another(
         raise EndsLater(key=campaign.key, file=read.file.name, **of)
     for op, part, name in ((Op.CREATE, "project", "name"), (Op.ATTACH, "problem", "title")):
         was, says, number = (campaign.spec or {})[part][name], asked[part][name], asked[part]["id"]
-        alike = number == own[op].service_id if number is not None else _plain(says) == _plain(was)
+        alike = compared(says or "") == compared(was or "")
+        alike = alike if number is None else number == own[op].service_id
         kept = op is Op.CREATE and allowed.project
         if not (alike or kept or own[op].state in OPERATIONS[op].open):
             before = f'{part} "{was}"' if was else f"{part} {own[op].service_id}"
             after = f'{part} "{says}"' if says else f"{part} {number}"
             of = {"file": read.file.name, "then": renamed if op is Op.CREATE else ""}
             raise KeyInUse(key=campaign.key, before=before, after=after, **of)
-
-
-def _plain(name: str | None) -> str | None:
-    """Reduce a name to the form that is compared: casefolded, with single blanks."""
-    return name and " ".join(normalize("NFC", name).split()).casefold()
 
 
 def _reword(

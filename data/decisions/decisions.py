@@ -82,18 +82,19 @@ def undo(session: Session, campaign_id: int, emails: Sequence[str], by: By) -> l
 def invite(
     session: Session, campaign_id: int, emails: Sequence[str], by: By, *, through: bool = True
 ) -> dict[str, str]:
-    """Invite these people once more; with `through`, lift the strongest hold on each. Returns what
-    that means for each. Raises ReasonMissing."""
+    """Invite these people once more; with `through`, lift the strongest hold on each who waits: on
+    others no hold was shown yet. Returns what that means for each. Raises ReasonMissing."""
     if not by.why.strip():
         raise ReasonMissing
     people = _people(session, campaign_id, emails, _against_inviting)
     done: dict[str, str] = {}
     for person, steps in people:
         emailed = _any_part(session, State.DONE, steps[Op.INVITE])
+        waited = steps[Op.INVITE].state not in (State.DONE, State.GIVEN_UP)
         move(session, steps[Op.INVITE], "invite")
         for step in steps.values():
             move(session, step, "again" if step.state is State.REFUSED else "undo")
-        lifted = _let_through(session, person) if through else []
+        lifted = _let_through(session, person) if through and waited else []
         note(session, "invite", by, campaign_id, person.id, steps[Op.INVITE].part_id, lifted)
         done[person.email1] = AGAIN if emailed else AFTER_ALL
         if through and (hold := _hold_on(session, person)) is not None:  # a reason not seen yet

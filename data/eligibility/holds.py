@@ -146,7 +146,7 @@ def room(session: Session, campaign: Campaign, at: datetime) -> tuple[int | None
     between = span(invites.between) if current.follows and invites.between else timedelta()
     begins, ends = last + between if last else at, ends_of(campaign)
     if ends is not None and begins >= ends:
-        why = f"wave {current.number} would begin after the project's end"
+        why = f"wave {current.number} would begin after the project's end: shorten `between`"
         typed = command("check", campaign.file)
         return 0, Hold(Kind.WINDOW, Scope.INVITES, why, type_this=typed, except_person=pilot)
     if at < begins <= at + 2 * between:  # a later time comes from a wrong clock

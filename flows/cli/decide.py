@@ -171,9 +171,16 @@ def forget(
         raise NotAgreed
     with writing(create=True) as session:
         known = privacy.forget(session, emails, by_whom(why))
+        # Whoever is stopped before the end finds the same list again.
+        session.rollback()
+    _clean_up(known, folders)
+    with writing(create=True) as session:
+        privacy.forget(session, emails, by_whom(why))
     for each in known:
         ordered(folders, each.email, empty=True)
-    _clean_up(known, folders)
+    waits = "Waiting for a run that sends from this ledger, to remove the last traces. Do not stop."
+    with Ledger.open() as ledger:
+        rewrite(ledger, lambda: words.aside(waits))  # last, because it may wait long
     return 0
 
 
@@ -182,17 +189,15 @@ def by_whom(why: str) -> By:
 
 
 def _clean_up(known: list[privacy.Known], folders: list[Path]) -> None:
-    """Delete outputs that name these people, say what is left to do by hand, rewrite the ledger."""
+    """Delete outputs that name these people, and say what is left to do by hand."""
     removed, changed = remove_outputs(settings().output_dir, known, folders)
-    waits = "Waiting for a run that sends from this ledger, to remove the last traces. Do not stop."
     with Ledger.open() as ledger:
         place = None if ledger.on_a_server else Path(str(ledger.url.database))
         backups = sorted(place.parent.glob(f"{place.name}.tables-*")) if place else []
-        for line in what_is_left(known, removed, changed, backups):
-            print(line, flush=True)
-        if settings().do_not_contact:
-            print(f"  remove the address from {settings().do_not_contact} if it is there")
-        rewrite(ledger, lambda: words.aside(waits))  # last, because it may wait long
+    for line in what_is_left(known, removed, changed, backups):
+        print(line, flush=True)
+    if settings().do_not_contact:
+        print(f"  remove the address from {settings().do_not_contact} if it is there")
 
 
 def _tell_what_is_held(known: privacy.Known, tables: list[Path]) -> None:

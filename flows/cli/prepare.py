@@ -45,7 +45,7 @@ def check(
     elif mistakes and not as_json:
         again = command("check", *files)
         print(f"Fix this, then type: {again}", file=sys.stderr)
-        tables = [each.place for each in mistakes if each.place.file.suffix not in YAML]
+        tables = [each.place for each in mistakes if each.place.file.suffix.lower() not in YAML]
         named = {place.file for place in tables if place.cell or place.line}
         if len(named) == 1:
             copy = "marked.xlsm" if named.pop().suffix.lower() == ".xlsm" else "marked.xlsx"

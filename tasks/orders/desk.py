@@ -45,7 +45,7 @@ WITHDRAWN = "this person was withdrawn; first type  {}"
 OTHER_KEY = "{0} has the key {1}; name the table {1}.orders.csv, also in {0}, and order by {1}"
 NO_ORDER = "there is no such order"
 ANOTHER = "an order with this id came before, and says something else"
-ORDER_OUT = "this order was withdrawn; order with another id"
+NOWHERE = "no definition here has  candidates: {{file: {}}}"
 AT_WORK = "a run at work may have read it; ask again in a minute"
 TWICE = "somebody of this address or name came before, and differs; tell two people's names apart"
 
@@ -85,7 +85,7 @@ class Desk:
             if before | {"withdrawn": ""} != order:
                 raise HTTPException(409, ANOTHER)
             if before["withdrawn"]:
-                raise HTTPException(409, ORDER_OUT)
+                raise HTTPException(409, "this order was withdrawn; order with another id")
             with self._ledger.reading() as session:
                 email1, state = _invitation(session, key, email_key(order["email1"]))
             if state is State.GIVEN_UP:  # no run would send to them
@@ -208,7 +208,7 @@ def _table_and_key(definition: Path, _: int) -> tuple[Path | None, str]:
 def _check(table: Path, definition: Path | None, order: Order, others: Iterable[Order]) -> None:
     """Raise HTTPException if the definition refuses this order, or another order is too similar."""
     if definition is None:
-        raise HTTPException(404, f"no definition here has  candidates: {{file: {table.name}}}")
+        raise HTTPException(503 if table.exists() else 404, NOWHERE.format(table.name))
     with TemporaryDirectory() as aside:
         # The second row is withdrawn: a definition that keeps it has the person twice, a mistake.
         write(one := Path(aside, table.name), {"": order, "out": order | {"withdrawn": "yes"}})

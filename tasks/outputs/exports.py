@@ -27,7 +27,7 @@ OWN, PUBLIC = 0o600, 0o644  # PUBLIC: for a web server, which is another user
 
 class CannotWrite(CampaignError):
     says = "{path} cannot be written: {why}. What was there before is still there."
-    then = "Name another place with -o."
+    then = "Name another place."
 
 
 def write_file(path: Path, content: bytes, *, force: bool = False, mode: int = OWN) -> None:
@@ -41,9 +41,9 @@ def write_file(path: Path, content: bytes, *, force: bool = False, mode: int = O
 
 
 def replace_file(path: Path, content: bytes, mode: int = OWN) -> None:
-    """Write a file in one step, over any file but a link. Raises CannotWrite."""
-    if path.is_symlink():
-        raise CannotWrite(path=path, why="it is a link to another file")
+    """Write a file in one step, over any file but a link or device. Raises CannotWrite."""
+    if path.is_symlink() or (path.exists() and not path.is_file()):
+        raise CannotWrite(path=path, why="it is a link or a device, and no file")
     try:
         replace(path, content, mode)
     except OSError as error:

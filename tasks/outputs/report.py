@@ -62,6 +62,7 @@ def report_page(
         in_words=in_words,
         utc=UTC,
         shown=shown,
+        named=_named,
         needs=[each for each in status["candidates"] if each["stands"] in FOR_A_PERSON],
         doubts=sorted(told, key=lambda each: not each[1]),
         story=moments(events, shown),

@@ -41,11 +41,9 @@ class Copied:
 
 
 def results_of(people: Iterable[Standing]) -> dict[str, Result]:
-    """The results by email key. `people` are the candidates of a campaign's status."""
+    """The results by address, as sent. `people` are the candidates of a campaign's status."""
     return {
-        email_key(each["email1"]): Result(
-            each["candidate_id"], each["embed_url"], each["stands"], each["why"]
-        )
+        each["email1"]: Result(each["candidate_id"], each["embed_url"], each["stands"], each["why"])
         for each in people
     }
 
@@ -62,7 +60,7 @@ def write_results(
 ) -> Copied:
     """Write a copy of a table with each person's result in their row. Rows may be in any order.
 
-    `results` are by email key. Earlier results in the table are replaced. The table itself is never
+    `results` are by address. Earlier results in the table are replaced. The table itself is never
     changed. Raises WrongCopy, BadInput, NotOurs, CannotWrite.
     """
     source = read_file(sheet_file, encoding)
@@ -101,14 +99,17 @@ def _check_copy(source: Source, into: Path) -> None:
 def _by_row(
     table: Table, results: Mapping[str, Result]
 ) -> Iterable[tuple[int, tuple[str, Result]]]:
-    """The number, email key and result of each row below the header that has an address."""
-    column = table.by_field.get("email1", 0)
+    """The number, address and result of each row below the header that has an address."""
+    column, sent = table.by_field.get("email1", 0), {email_key(each): each for each in results}
     for number, cells in table.grid.rows:
         shown = cells[column] if column < len(cells) else ""
-        keys = [email_key(each) for each in addresses_in(shown)]
-        if number > table.header and keys:
-            key = next((each for each in keys if each in results), keys[0])
-            yield number, (key, results.get(key, NOT_THERE))
+        typed = addresses_in(shown)
+        if number > table.header and typed:
+            keys = [sent[key] for key in map(email_key, typed) if key in sent] or typed
+            result = results.get(keys[0], NOT_THERE)
+            if keys[0] not in typed and not result.why:  # the login wants what was sent
+                result = result._replace(why=f"logs in as {keys[0]}")
+            yield number, (keys[0], result)
 
 
 def _first_column(table: Table) -> int:

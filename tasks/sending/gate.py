@@ -125,10 +125,10 @@ class Gate:
     async def enter(self) -> bool:
         """Wait until a request may leave. True: the caller must call `leave`. False: none may."""
         while not self._stopped():
-            if self._doubt:
-                await self._ask_the_service()
-            elif (left := self._left()) > 0:
+            if (left := self._left()) > 0:
                 await self.wait(left)
+            elif self._doubt:
+                await self._ask_the_service()
             elif self._abreast is not None and self._out >= self._abreast:
                 await self._somebody_back.wait()
             else:

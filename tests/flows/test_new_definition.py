@@ -209,6 +209,9 @@ def test_a_workbook_has_whoever_the_export_has_or_is_not_written(tmp_path: Path)
     with pytest.raises(BadInput, match=r"export\.csv"):
         write_definition(tmp_path / "hiring.xlsx", export)
     assert not (tmp_path / "hiring.xlsx").exists()
+    export.write_text("First name,Last name,Email,Notes\nAda,L,a@people.test,from\x0bWord\n")
+    write_definition(tmp_path / "hiring.xlsx", export)
+    assert "fill in" in said(tmp_path / "hiring.xlsx")
 
 
 def test_a_workbook_keeps_what_is_read_of_an_export(tmp_path: Path) -> None:

@@ -99,23 +99,6 @@ def put(campaign, copy):
         shutil.copytree(copy, campaign.ledger.parent)
 
 
-def test_15_a_copy_made_while_a_run_was_at_work_that_was_killed_later_sends_nothing(
-    sandbox, campaign, tmp_path
-):
-    service = sandbox(invite=[late(0.2, times=19), late(HELD_OPEN, at=20)])
-    file, copy = campaign.write(people=30), tmp_path / "copy"
-    copy.mkdir()
-    run = campaign.start("run", file, "--yes", **ONE_BY_ONE)
-    run.until(lambda: service.arrived("invite", 5))
-    with sqlite3.connect(campaign.ledger) as live, sqlite3.connect(copy / "ledger.db") as other:
-        live.backup(other)
-    run.until(lambda: service.arrived("invite", 20)).kill()
-    put(campaign, copy)
-    before = service.entries()
-    assert campaign("run", file, "--yes").code == 3
-    assert service.entries() == before
-
-
 def test_15_an_empty_foreign_or_older_ledger_sends_nothing_until_a_person_accepts_it(
     sandbox, campaign, tmp_path
 ):
@@ -179,15 +162,6 @@ def test_15_an_older_copy_put_back_while_a_run_sends_ends_it(sandbox, campaign, 
     assert stopped.code == 3
     assert service.entries() == before
     assert campaign.follow(stopped, "settle", TEXT="the newer one is lost").code in (0, 3)
-
-
-def test_15_a_ledger_with_two_names_sends_nothing(sandbox, campaign):
-    service = sandbox()
-    file = campaign.write(people=2)
-    assert campaign("plan", file).code == 0
-    campaign.ledger.with_name("second.db").hardlink_to(campaign.ledger)
-    assert campaign("run", file, "--yes").code == 1
-    assert service.entries() == []
 
 
 def test_16_a_service_in_another_spelling_is_the_same(sandbox, campaign):

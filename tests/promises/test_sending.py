@@ -318,7 +318,7 @@ def test_10_after_a_429_nothing_leaves_before_its_time_in_any_run(sandbox, campa
     assert campaign("run", other, "--yes").code == 0
     assert run.end().code == 0
     throttling = service.entries("invite")[2]
-    next_one = next(each for each in service.changes() if each["n"] > throttling["n"])
+    next_one = next(each for each in service.entries() if each["n"] > throttling["n"])
     assert at(next_one) - at(throttling) >= 4
     assert sorted(service.invited()) == sorted([*addresses(9), "ed@x.org"])
 

@@ -173,6 +173,25 @@ def test_whoever_is_out_by_one_row_and_kept_by_another_is_a_question(
     assert any(why in each for each in said(people, tmp_path)) == asked
 
 
+@pytest.mark.parametrize(
+    ("title", "out", "kept"),
+    [("Do not contact", "x", ""), ("Withdrawn on", "2026-11-02", ""), ("Keen?", "Maybe", "Yes")],
+)
+def test_whatever_a_column_says_of_one_row_is_a_question_about_the_other(
+    read: Read, tmp_path: Path, title: str, out: str, kept: str
+) -> None:
+    rows = f"Ada,Lovelace,ada@home.test,{out}\nAda,Lovelace,ada@work.test,{kept}\n"
+    people = read(f"First name,Last name,Email,{title}\n{rows}", where={title: kept})
+    assert any("but row 3 is kept" in each for each in said(people, tmp_path))
+
+
+def test_a_list_beside_the_people_is_no_answer_of_theirs(read: Read, tmp_path: Path) -> None:
+    """The line that is printed never keeps exactly those whom the list names."""
+    rows = "Ada,Lovelace,ada@people.test,bob@people.test\nBob,Byron,bob@people.test,\n"
+    (question,) = said(read(f"First name,Last name,Email,Do not contact\n{rows}"), tmp_path)
+    assert "<keep which?" in question
+
+
 def test_what_is_wrong_with_ignore(read: Read, tmp_path: Path) -> None:
     """One mistake, with what there is instead."""
     (found,) = said(read(OUT, ignore=["Invite"]), tmp_path)
@@ -217,7 +236,9 @@ Source: Rejected |; Progress: sent |; Mail: Invited | Paid; Attendance: Attendin
 Verdict: Hire | Strong Hire | No Hire; Fit: is fit | is Not fit; Go: go | no go
 Decision: Yes 12/11 | No 12/11; Verdict: Hire 4.5/5 | No hire 2.0/5; Chat: Yes,1/11 | 2 - No
 Stage: 1 | 2; Stage: Call 12.11. | Onsite 14.11.; Invite?: yes | Hold until 12/12
-Passed: attended | didn’t attend; Eignung: sehr passend | nicht sehr passend; Withdrawn: out |
+Shortlist: ✔️ |; HM: fine | good | ❌; Go: fine | good | No\u200b
+Passed: attended | didn’t attend; Coding test: Completed | Not started
+Eignung: sehr passend | nicht sehr passend; Withdrawn: out |
 """
 NOTHING = """
 Status: Active | Active; Status: |; Opt-in: Yes | yes; Opt-in: |; Invite?: yes | Yes

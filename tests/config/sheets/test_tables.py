@@ -12,7 +12,7 @@ HEAD = "First name,Last name,Email\n"
 ADA = "Ada,Lovelace,ada@people.test\n"
 BOB = "Bob,Byron,bob@people.test\n"
 EVE = "Eve,Epsilon,eve@people.test\n"
-NO_NAME = ", which is no number, no date, no TRUE and no address"
+NO_NAME = ", which is no number, no date, no TRUE, no address and has no :"
 STRUCK = "; ~ looks like a strike-through: delete this row, or the ~"
 MISTAKES: list[tuple[str | bytes, dict[str, Any], list[str]]] = [
     # Nothing is quoted of what may be no table: it may be a secret.
@@ -46,7 +46,7 @@ MISTAKES: list[tuple[str | bytes, dict[str, Any], list[str]]] = [
     ),
     (
         HEAD + "2026-05-04,April,a@x.test\nTRUE,Bool,b@x.test\nCid,12345,c@x.test\n"
-        "Dan,d@home.test,d@x.test\n~Ivan,Petrov,e@x.test\n",
+        "Dan,d@home.test,d@x.test\n~Ivan,Petrov,e@x.test\nRecruiter: Jo,Li,jo@x.test\n",
         {},
         [
             f":{line}, {name}: found {found}, wanted a name{rest}"
@@ -56,6 +56,7 @@ MISTAKES: list[tuple[str | bytes, dict[str, Any], list[str]]] = [
                 (4, "last_name", '"12345"', NO_NAME),
                 (5, "last_name", '"d@home.test"', NO_NAME),
                 (6, "first_name", '"~Ivan"', STRUCK),
+                (7, "first_name", '"Recruiter: Jo"', NO_NAME),
             ]
         ],
     ),

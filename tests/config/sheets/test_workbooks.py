@@ -210,6 +210,12 @@ def test_a_row_may_be_marked(read: Read, change: Callable[[Any], None], out: str
     assert {key[1] for key in skipped} == {*re.findall(r"(\d) \(", out or "")}
 
 
+def test_addresses_on_another_sheet_are_named_whatever_stands_above_them(read: Read) -> None:
+    late = ["Alan", "Turing", "alan@people.test"]
+    book = saved(HEAD, ADA, change=lambda sheet: sheet.parent.create_sheet("Late").append(late))
+    assert any("Late: this sheet has email" in each for each in read(book, "people.xlsx").notes)
+
+
 def test_a_long_number_keeps_every_digit(read: Read) -> None:
     """As a workbook stores it, where floating-point numbers end after fifteen digits."""
     book = saved(HEAD, [*ADA[:3], 77])

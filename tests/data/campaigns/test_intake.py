@@ -4,6 +4,7 @@ from contextlib import nullcontext
 
 import pytest
 
+from data.campaigns.history import events_of
 from data.campaigns.intake import NOTHING, Allowed, Elsewhere, EndsLater, KeyInUse
 from data.campaigns.people import rows
 from data.decisions.decisions import By
@@ -94,6 +95,8 @@ def test_a_key_used_again_for_another_project_or_problem_is_refused(desk, sent, 
         with pytest.raises(KeyInUse) if allowed in refused else nullcontext() as error:
             desk.take_in("Ada", **asked, allowed=allowed)
         assert not error or error.value.then.endswith("" if Op.ATTACH in sent else "--keep-project")
+        said = desk.call(lambda session, of: [each.word for each in events_of(session, of)])
+        assert ("keep-project" in said) == (allowed is RENAMED and refused == (NOTHING,))
     desk.settings = settings(client_id="another account")
     with pytest.raises(Elsewhere):
         desk.take_in("Ada", **asked)

@@ -169,6 +169,16 @@ def test_who_is_held_for_two_reasons_is_let_through_for_each(desk):
     assert (said[1], desk.to_come(Op.ADD)) == (d.AFTER_ALL, [address("Ada")])
 
 
+@pytest.mark.parametrize("before", ["invited", "withdrawn"])
+def test_a_hold_that_nobody_was_shown_is_not_lifted(desk, before):
+    desk.take_in("Ada")
+    desk.sends("Ada") if before == "invited" else desk.call(d.withdraw, [address("Ada")], ME)
+    desk.call(lambda session, _: d.block(session, [address("Ada")], ME))
+    said = [desk.call(d.invite, [address("Ada")], ME)[address("Ada")] for _ in range(2)]
+    assert said[0].startswith("is still held: on the do-not-contact list")
+    assert said[1] == (d.AGAIN if before == "invited" else d.AFTER_ALL)
+
+
 def test_a_correction_by_mistake_is_corrected_back(desk):
     desk.take_in("Ada", "Ben")
     stand(desk, "done, done")

@@ -147,16 +147,20 @@ def test_a_list_that_is_not_wholly_read_or_has_others_reminds_nobody(
     assert says in capsys.readouterr().err
 
 
-def test_what_is_left_is_said_before_the_last_traces_have_to_wait(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("stops", ["what_is_left", "rewrite"])
+def test_what_is_left_is_said_whenever_forgetting_is_stopped(
+    stops: str, desk: Desk, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    """Before the last traces have to wait, or when the same command is typed again."""
     desk.take_in("Ada")
 
     def waits(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(decide, "rewrite", waits)
-    assert app.run(["forget", "ada@x.org", "--yes"]) == 130
+    with monkeypatch.context() as patched:
+        patched.setattr(decide, stops, waits)
+        assert app.run(["forget", "ada@x.org", "--yes"]) == 130
+    assert app.run(["forget", "ada@x.org", "--yes"]) == 0
     assert "remove the row from" in capsys.readouterr().out
 
 

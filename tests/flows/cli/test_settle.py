@@ -81,6 +81,7 @@ def test_an_add(table, state, said, desk, tmp_path, capsys) -> None:
         ("Invited,Invitation sent at", "yes,01.12.2030", "done"),
         ("Invited,Invitation sent at", "no,01.12.2030", "unsure"),
         ("Invited", "no", "unsure"),
+        ("Invited", "Yes - bounced", "unsure"),
         ("Invited", "", "unsure"),
         ("Invitation status", "not sent", "unsure"),
         ("Invitation expires", "2030-12-14", "unsure"),

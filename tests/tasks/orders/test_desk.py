@@ -180,6 +180,8 @@ def test_a_definition_that_does_not_read_its_orders(door: Door) -> None:
     assert door.post(ADA, "/campaigns/other/candidates")[0] == 404
     door.write()
     door.post(ADA)
+    door.file.write_text("candidates: [")  # half saved: the table had a definition before
+    assert door.post(BEN)[0] == 503
     door.write(campaign="hiring-2026")  # its runs would not hear of a withdrawal by the old key
     asked = [door.post(BEN), *(door.ask(each, f"{PATH}/app-1", WHY) for each in ("GET", "DELETE"))]
     assert all(code == 404 and "table hiring-2026.orders" in str(said) for code, said in asked)

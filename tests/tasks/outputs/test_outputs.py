@@ -2,6 +2,7 @@
 
 import csv
 import io
+import os
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -113,7 +114,8 @@ def test_no_output_replaces_what_is_not_as_we_wrote_it(tmp_path: Path) -> None:
 def test_what_cannot_be_written_is_said(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     (tmp_path / "link").symlink_to(tmp_path / "file")
-    for place in (tmp_path / "file" / "below.csv", tmp_path / "link"):
+    os.mkfifo(tmp_path / "pipe")
+    for place in (tmp_path / "file" / "below.csv", tmp_path / "link", tmp_path / "pipe"):
         with pytest.raises(CannotWrite):
             write_file(place, b"x", force=True)
     with pytest.raises(CannotWrite):
@@ -191,8 +193,8 @@ def test_results_go_into_a_workbook_and_the_rest_stays(tmp_path: Path) -> None:
     sheet = book["candidates"]
     assert [[cell.value for cell in row] for row in sheet["D2:G6"]] == [
         list(Result._fields),
-        [5004, URL.format(5004), "withdrawn", None],
-        [5001, URL.format(5001), "invited", None],
+        [5004, URL.format(5004), "withdrawn", "logs in as dee@x.org"],
+        [5001, URL.format(5001), "invited", "logs in as Ada@x.org"],
         [str(2**60), URL.format(2**60), "refused", BOB["why"]],
         [None, None, None, None],
     ]
@@ -286,7 +288,7 @@ def test_a_report_tells_each_doubt_and_names_nobody_unless_asked() -> None:
     word = Event(AT, "sent", "bob@x.org", who="mara", words="it arrived")
     stories = [("bob@x.org", False, [word]), ("ada@x.org", True, [lost])]
     shown = standing(
-        stands("ada@x.org", "unsure", EVIL[7]), stands("bob@x.org", "done"),
+        stands("ada@x.org", "unsure", f"{EVIL[7]} like bob@x.org"), stands("bob@x.org", "done"),
         added=10_000, invited=9_998, unsure=1, refused=1,
     )  # fmt: skip
     text = report_page(shown, EVIL[8], stories, [lost, word], AT).decode()
