@@ -42,7 +42,7 @@ def checked_name(typed: str) -> str:
     if "~" in typed:
         raise ValueError("a name; ~ looks like a strike-through: delete this row, or the ~")
     counts = any(map(str.isdigit, typed)) and not any(map(str.isalpha, typed))
-    if counts or {"@", ":"} & {*typed} or typed in {"TRUE", "FALSE"} or _DATE.search(typed):
+    if counts or typed in {"TRUE", "FALSE"} or _NO_NAME.search(typed):
         raise ValueError("a name, which is no number, no date, no TRUE, no address and has no :")
     return typed
 
@@ -71,7 +71,8 @@ def _text(characters: str) -> StringConstraints:
 
 # Control characters, and characters that make a text look different from what it is.
 ODD = r"\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufffd"
-_DATE = re.compile(r"\b(?:\d{4}-\d\d-\d\d|\d{1,2}([./])\d{1,2}\1(?:\d\d){1,2})\b")
+# An address, a label (but S:t Clair is a name), or a date.
+_NO_NAME = re.compile(r"@|:(?:\s|$)|\b(?:\d{4}-\d\d-\d\d|\d{1,2}([./])\d{1,2}\1(?:\d\d){1,2})\b")
 KEY = r"(?i)^[a-z0-9][a-z0-9._-]{0,99}$"
 Text = Annotated[str, _text(rf"[^{ODD}]*")]
 Line = Annotated[str, _text(rf"[^{ODD}\t\r\n]+")]

@@ -61,7 +61,7 @@ def remove_outputs(folder: Path, known: Sequence[Known], folders: Paths) -> tupl
     read = {held.table or held.file for each in known for held in each.campaigns}
     removed: list[Path] = []
     changed: list[Path] = []
-    for file in sorted({*_outputs(folder, known), *fetched.glob("*")}) if signs else ():
+    for file in sorted({*_outputs(folder, folders), *fetched.glob("*")}) if signs else ():
         if file.is_symlink() or not os.access(file, os.R_OK) or not file.is_file():
             continue
         if str(file) in read or not _names(file, signs):
@@ -78,12 +78,9 @@ def remove_outputs(folder: Path, known: Sequence[Known], folders: Paths) -> tupl
 
 
 def what_is_left(
-    known: Iterable[Known],
-    removed: Sequence[Path],
-    changed: Sequence[Path],
-    backups: Sequence[Path],
+    folder: Path, known: Sequence[Known], folders: Paths, backups: Paths
 ) -> Iterator[str]:
-    """Say line by line what a person has to remove by hand."""
+    """Say line by line what a person has to remove by hand, and remove outputs before the last."""
     for each in known:
         named = ", ".join(held.campaign for held in each.campaigns) or "no campaign"
         yield f"{each.email} is forgotten ({named})."
@@ -96,6 +93,7 @@ def what_is_left(
         for other in each.corrected:
             forget = command("forget", other)
             yield f"  it was corrected from or to {other}; if that is the same person:  {forget}"
+    removed, changed = remove_outputs(folder, known, folders)
     if removed:
         yield f"  deleted {some([*map(str, removed)])}; write them again without this person"
     for path in changed:
@@ -105,10 +103,10 @@ def what_is_left(
     yield "  links, pages and exports that you kept elsewhere or sent are yours to remove"
 
 
-def _outputs(folder: Path, known: Sequence[Known]) -> Iterator[Path]:
+def _outputs(folder: Path, folders: Paths) -> Iterator[Path]:
     """The files that may be our outputs; people often write outputs beside the definition."""
     yield from folder.rglob("*")
-    for beside in {Path(held.file).parent for each in known for held in each.campaigns}:
+    for beside in folders:
         for pattern in ("*", "*/index.html", "pages/*.html", "*/pages/*.html"):
             yield from beside.glob(pattern)
 

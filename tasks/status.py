@@ -161,7 +161,7 @@ def needs(session: Session, key: str, held: Held | None = None) -> Iterator[Need
     for op, step in own_steps(session, campaign.id).items():
         if step.state is State.REFUSED:
             why = f"the service refused {OPERATIONS[op].what}: {step.why}"
-            yield Need("refused", why, None)
+            yield Need("refused", why, command("run", campaign.file))
     by_id = {row.person_id: row for row in rows(session, campaign.id, held)}
     for person, hold in held.items():
         if person in by_id:

@@ -91,12 +91,6 @@ async def _bare(folder: Path, settings: dict[str, str]) -> Figures:
     return figures
 
 
-async def _loop(folder: Path, settings: dict[str, str]) -> Figures:
-    """All of it by the bare loop, from the start of its process."""
-    await _bare(folder, settings)
-    return {}
-
-
 def _run(folder: Path, settings: dict[str, str]) -> Figures:
     from flows.cli.app import main
 
@@ -113,30 +107,6 @@ def _flow(folder: Path, settings: dict[str, str]) -> Figures:
 
     flow(persist_result=False)(lambda: None)()
     return {}
-
-
-def _read(folder: Path, settings: dict[str, str]) -> Figures:
-    from config.reading import read_campaign
-
-    with _timed() as figures:
-        read_campaign(folder / "bench.yaml")
-    return figures
-
-
-def _plan(folder: Path, settings: dict[str, str]) -> Figures:
-    """A plan of people who are in the ledger, unchanged; the reading is not counted."""
-    from config.reading import read_campaign
-    from config.settings import Settings
-    from data.store.ledger import Ledger
-    from tasks.plan import make_plan
-
-    own = Settings.model_validate(settings)
-    read = read_campaign(folder / "bench.yaml")
-    with Ledger.open(own.database_url) as ledger:
-        make_plan(read, ledger, own)
-        with _timed() as figures:
-            make_plan(read, ledger, own)
-    return figures
 
 
 @contextmanager
@@ -161,9 +131,6 @@ def measured(child: str, people: int, latency: float = 0.0) -> Figures:
     from sandbox.faults import ALWAYS, late
     from sandbox.server import Sandbox
 
-    if child == "whole":
-        run, empty = measured("run", people, latency), measured("flow", people)
-        return {name: run[name] - empty[name] for name in run}
     faults = {"invite": late(latency, times=ALWAYS)} if latency else {}
     with tempfile.TemporaryDirectory() as name, Sandbox(**faults) as service:
         folder = Path(name)
@@ -200,13 +167,7 @@ def ratio(title: str, ours: tuple[Any, ...], theirs: tuple[Any, ...]) -> None:
 ROWS: dict[str, tuple[str, tuple[Any, ...], tuple[Any, ...]]] = {
     "send-20": ("5,000 at 20 ms, beside a bare loop", ("ours", 5_000, 0.02), ("bare", 5_000, 0.02)),
     "send-0": ("5,000 at 0 ms, beside a bare loop", ("ours", 5_000), ("bare", 5_000)),
-    "whole": (
-        "a run of 3,000 less an empty flow, by a loop",
-        ("whole", 3_000, 0.02),
-        ("loop", 3_000, 0.02),
-    ),
     "grow": ("one of 100,000, beside one of 1,000", ("ours", 100_000), ("ours", 1_000)),
-    "plan": ("a plan of 100,000, beside reading", ("plan", 100_000), ("read", 100_000)),
     # With PREFECT_API_URL both speak to that server; without, each starts its own, in one home.
     "run": ("a run of ten, beside an empty flow", ("run", 10), ("flow", 10)),
 }

@@ -13,6 +13,7 @@ such kinds `*` stands for the rest of a word, so `reject*` matches Rejected and 
 - `sent`, `sent_column`: likewise; says that a person was sent something, or has taken a test
 - `yes`, `no`, `hold`: answers; `not_so`: other words for no, such as false under Rejected
 - `negation`: makes a no of another value of the same column, as in `No hire` beside `Hire`
+- `duplicate`: a header or value of a row of which another row is kept
 - `job`, but not `not_job`: headers that say what somebody applied for
 - `harmless`: headers that cannot decide, so `new` does not ask about them
 - `total`, with `total_of` beside it, and `footer`: rows that are not people

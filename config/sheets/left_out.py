@@ -277,6 +277,7 @@ def _contradicted(table: Table, where: Where, out: Mapping[int, str], marked: se
     """Report people whom one row excludes, such as a marked one, and another of the job keeps."""
     cells, address = table.cells, table.by_field["email1"]
     columns = [_column(table, name, FIELD) or 0 for name in where]
+    no = {at: {text for text in {*cells[at]} if _is_no(table.headers[at], text)} for at in columns}
     jobs = [at for at, title in enumerate(table.headers) if is_titled(title, "job")]
 
     def known_as(row: int) -> list[tuple[str, ...]]:
@@ -286,11 +287,19 @@ def _contradicted(table: Table, where: Where, out: Mapping[int, str], marked: se
 
     kept = {it: row for row in _rest(table, out) for it in known_as(row)} if out else {}
     for row, why in out.items():
-        said = [(table.headers[at], {str(cells.at[row, at]): 1}) for at in columns]
-        is_no = row in marked or any(_deciding_values(*each) for each in said)
+        is_no = row in marked or any(cells.at[row, at] in no[at] for at in columns)
         if is_no and (other := next((kept[it] for it in known_as(row) if it in kept), None)):
             what = f"{table.names[row]} is out here ({why}), but row {other} is kept; delete one"
             table.mistakes.append(Mistake(table.place(row), what, FIELD))
+
+
+def _is_no(title: str, value: str) -> bool:
+    """Whether a column says of a person that they are out; of a duplicate another row is kept."""
+    if pattern("duplicate").search(worded(f"{title} {value}")):
+        return False
+    if says("out", title, title=True):
+        return bool(value) and not is_not_so(value)
+    return says("out", value) or answer(value) in {"no", "hold"}
 
 
 def has_remark_beside(value: str) -> bool:

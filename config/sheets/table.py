@@ -191,13 +191,15 @@ def _chosen(
     place, wanted = Place(source.file), (sheet or USUAL_SHEET).strip().casefold()
     named = [grid for grid in grids if (grid.sheet or "").strip().casefold() == wanted]
     fitting = [g for g in grids if "email1" in fields_of(_top(g, columns), columns)]
-    filled = [g for g in grids if any(is_address(text) for _, row in g.rows for text in row)]
-    fitting = [g for g in fitting if g in filled] or fitting
+    filled = [g for g in fitting if g.rows[-1][1] != _top(g, columns)]  # not only a header
+    fitting = filled or fitting
     if sheet is not None and source.format is Format.TEXT:
         raise BadInput.at(place, "this is a text without sheets; leave out sheet", field="sheet")
     options = named if named or sheet else grids if len(grids) == 1 else fitting
     if len(options) == 1:
-        others = [other for other in filled if other is not options[0]]
+        people = [g for g in grids if any(is_address(cell) for _, row in g.rows for cell in row)]
+        people = [g for g in grids if any(g is each for each in (*fitting, *people))]
+        others = [grid for grid in people if grid is not options[0]]
         also = "this sheet has email addresses as well, and is not read"
         return options[0], [f"{other.whole}: {also}" for other in others]
     heads = [f"{shown(grid.sheet)} ({headers_shown(_top(grid, columns))})" for grid in grids]
@@ -241,7 +243,7 @@ def _columns(
     for name, places in all_of.items():
         if len(places) > 1:
             which = ", ".join(shown(titles[at]) for at in places)
-            do = f'say which, as in  columns: {{{name}: "{titles[places[0]]}"}}'
+            do = f'rename one, or say which, as in  columns: {{{name}: "{titles[places[0]]}"}}'
             if len({spelling(titles[at]) for at in places}) == 1:
                 do = "rename all but the one to use"
             why = f"{len(places)} columns for {name}: {which}; {do}"

@@ -90,13 +90,15 @@ def invite(
     done: dict[str, str] = {}
     for person, steps in people:
         emailed = _any_part(session, State.DONE, steps[Op.INVITE])
-        waited = steps[Op.INVITE].state not in (State.DONE, State.GIVEN_UP)
+        added, invited = steps[Op.ADD].state, steps[Op.INVITE].state
+        waited = invited is State.WAITING and added is not State.REFUSED
         move(session, steps[Op.INVITE], "invite")
         for step in steps.values():
-            move(session, step, "again" if step.state is State.REFUSED else "undo")
-        lifted = _let_through(session, person) if through and waited else []
-        note(session, "invite", by, campaign_id, person.id, steps[Op.INVITE].part_id, lifted)
-        done[person.email1] = AGAIN if emailed else AFTER_ALL
+            move(session, step, "undo")
+            move(session, step, "again")
+        kinds, though = _let_through(session, person) if through and waited else ([], "")
+        note(session, "invite", by, campaign_id, person.id, steps[Op.INVITE].part_id, kinds)
+        done[person.email1] = (AGAIN if emailed else AFTER_ALL) + though
         if through and (hold := _hold_on(session, person)) is not None:  # a reason not seen yet
             done[person.email1] = f"is still held: {hold.why}; type this again to lift that, too"
     return done
@@ -237,13 +239,13 @@ def _people(
     return list(found.values())
 
 
-def _let_through(session: Session, person: Person) -> list[str]:
-    """Lift the strongest hold on this person, if a word can lift it. Returns its kind."""
+def _let_through(session: Session, person: Person) -> tuple[list[str], str]:
+    """Lift the strongest hold on this person, if a word can. Returns its kind, and says it."""
     hold = _hold_on(session, person)
     if hold is None or hold.kind in (Kind.GONE, Kind.WITHDRAWN):
-        return []
+        return [], ""
     person.let_through = sorted({*(person.let_through or ()), str(hold.kind)})
-    return [str(hold.kind)]
+    return [str(hold.kind)], f", though held: {hold.why}"
 
 
 def _hold_on(session: Session, person: Person) -> Hold | None:

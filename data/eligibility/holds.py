@@ -197,12 +197,11 @@ def _holds_of_all(
         why = f"project {facts.project} belongs to the campaign {facts.whose_project}"
         yield Hold(Kind.PROJECT, whole, why, type_this=command("history", facts.whose_project))
     if invites.approval is not None and not is_still_approved(facts, code):
-        plan, shown = code or facts.shown, str(facts.shown)
         # Until a run has resolved the problem's title, the plan has no code to approve.
-        is_shown = facts.problem is not None and plan == shown and shown.startswith(_basis(facts))
-        words = ("approve", key, "--plan", shown) if is_shown else ("run", facts.file)
+        is_shown = facts.problem is not None and code == facts.shown
+        words = ("approve", key, "--plan", code) if is_shown else ("run", facts.file)
         why = "nobody has approved this plan"
-        if is_shown and facts.answer == REJECT and str(facts.answered).startswith(shown):
+        if is_shown and facts.answer == REJECT and str(facts.answered).startswith(code):
             why, words = "this plan was rejected", (*words, "--why", "TEXT")
         yield Hold(Kind.APPROVAL, whole, why, type_this=command(*words))
     when, ends = may_send(invites, at), ends_of(facts)

@@ -15,7 +15,7 @@ from data.store.ledger import Ledger
 from data.store.receipts import rewrite
 from data.store.states import Op, State
 from flows.cli import words
-from tasks.forgetting import folders_of, ordered, remove_outputs, what_is_left
+from tasks.forgetting import folders_of, ordered, what_is_left
 from tasks.reminders import whom
 
 KEY = typer.Argument(..., help="The campaign.")
@@ -171,11 +171,7 @@ def forget(
         raise NotAgreed
     with writing(create=True) as session:
         known = privacy.forget(session, emails, by_whom(why))
-        # Whoever is stopped before the end finds the same list again.
-        session.rollback()
     _clean_up(known, folders)
-    with writing(create=True) as session:
-        privacy.forget(session, emails, by_whom(why))
     for each in known:
         ordered(folders, each.email, empty=True)
     waits = "Waiting for a run that sends from this ledger, to remove the last traces. Do not stop."
@@ -189,13 +185,12 @@ def by_whom(why: str) -> By:
 
 
 def _clean_up(known: list[privacy.Known], folders: list[Path]) -> None:
-    """Delete outputs that name these people, and say what is left to do by hand."""
-    removed, changed = remove_outputs(settings().output_dir, known, folders)
+    """Say what is left to do by hand, and delete outputs that name these people."""
     with Ledger.open() as ledger:
         place = None if ledger.on_a_server else Path(str(ledger.url.database))
         backups = sorted(place.parent.glob(f"{place.name}.tables-*")) if place else []
-    for line in what_is_left(known, removed, changed, backups):
-        print(line, flush=True)
+    for line in what_is_left(settings().output_dir, known, folders, backups):
+        print(line, flush=True)  # at once: to look for outputs may take long
     if settings().do_not_contact:
         print(f"  remove the address from {settings().do_not_contact} if it is there")
 

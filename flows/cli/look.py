@@ -109,8 +109,9 @@ def _where_it_stands(
         yield f"  project {found['project']}, problem {found['problem']}"
     yield from (f"  waits: {why}" for why in waits(session, key))
     to_send = counts["waiting"] or found["one_more_email"]
-    if to_send and {need.kind for need in needed} <= {"held"}:
-        yield f"      {command('run', campaign.file)}"
+    goes_on, typed = command("run", campaign.file), {need.type_this for need in needed}
+    if to_send and {need.kind for need in needed} <= {"held", "refused"} and goes_on not in typed:
+        yield f"      {goes_on}"
     for need in (*needed[:SHOWN], *islice(left_over(session, key), SHOWN)):
         yield f"  {need.kind}: {need.why}"
         if need.type_this:

@@ -35,15 +35,17 @@ def write_file(path: Path, content: bytes, *, force: bool = False, mode: int = O
 
     Raises CannotWrite, and NotOurs if it would replace a file of somebody else.
     """
+    if path.exists() and not path.is_file():
+        raise CannotWrite(path=path, why="it is a folder or a device, and no file")
     check_output(path, force=force)
     replace_file(path, content, mode)
     remember(content)
 
 
 def replace_file(path: Path, content: bytes, mode: int = OWN) -> None:
-    """Write a file in one step, over any file but a link or device. Raises CannotWrite."""
-    if path.is_symlink() or (path.exists() and not path.is_file()):
-        raise CannotWrite(path=path, why="it is a link or a device, and no file")
+    """Write a file in one step, over any file but a link. Raises CannotWrite."""
+    if path.is_symlink():
+        raise CannotWrite(path=path, why="it is a link to another file")
     try:
         replace(path, content, mode)
     except OSError as error:

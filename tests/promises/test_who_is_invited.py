@@ -320,31 +320,6 @@ def test_30_nobody_is_lost_without_a_word(campaign: Campaign, sandbox: Sandbox) 
     assert corpora.sent(service) == good
 
 
-BYTES = bytes(n * n * 7 % 251 for n in range(100_000))
-ANYTHING = {
-    "bytes.csv": BYTES,
-    "book.xlsx": b"PK\x03\x04" + BYTES,
-    "half.csv": b"\xff\xfeA\0B",
-    "deep.xls": b"<table><tr><td>" * 5000 + b"a@people.test",
-}
-
-
-@pytest.mark.timeout(600)
-def test_31_any_content_ends_in_people_or_in_mistakes(campaign: Campaign) -> None:
-    """Never in a stack trace, a hang, or more than 1 GB."""
-    for number, (name, content) in enumerate(ANYTHING.items()):
-        (campaign.folder / name).write_bytes(content)
-        corpora.write(campaign, f"any-{number}", candidates={"file": name, "split_name": True})
-    files = sorted(file.name for file in campaign.folder.glob("*.yaml"))
-    answer = campaign("check", *files, "--json")
-    problems = refused(answer)
-    assert {each["file"] for each in problems} == {*ANYTHING}
-    assert "Traceback" not in answer.said
-    assert not any("bug" in text(problem) for problem in problems)
-    most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss  # of whoever was waited for
-    assert most < 1_000_000, f"{most:,} KB"
-
-
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_31_a_hundred_thousand_rows_are_people(campaign: Campaign) -> None:

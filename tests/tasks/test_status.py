@@ -118,6 +118,12 @@ def test_what_a_run_says_last_is_everybody(desk):
         assert not list(needs(session, "backend"))
 
 
+def test_whoever_is_kept_back_by_a_refused_project_goes_on_by_a_run(desk):
+    desk.take_in("Ada"), desk.does(Op.CREATE, state=State.REFUSED, why="no right")
+    with desk.ledger.reading() as session:
+        assert [need.type_this[:13] for need in needs(session, "backend")] == ["campaign run "]
+
+
 def filled_in(table, text, how, *verdicts):
     """Save a table of doubts with these verdicts, as a spreadsheet program does it."""
     rows = list(csv.reader(text.splitlines()))

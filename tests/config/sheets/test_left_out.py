@@ -26,7 +26,9 @@ Email opt in | Contact | Phone | Recruteur | Vertragsart | Contratante | 採用�
 Contact after | Interviewer | First name | Rating | Last contacted | Subscribed
 """
 OUT_SHEETS = "Inactive | Opt-outs | Suppression list | No show | Out | No | Hired 2026 | Failed"
-OTHER_SHEETS = "Old | Sheet2 | Lookup | Overview | Interested | Notes | N | People"
+OTHER_SHEETS = (
+    "Assessment 2026-12-01 | Old | Sheet2 | Lookup | Overview | Interested | Notes | N | People"
+)
 # Values under a header such as Status or Stage: this person is out.
 OUT_VALUES = """
 Rejected | Rejected - after interview | 5. Rejected | Candidate withdrew | Offer declined | Fail
@@ -174,15 +176,24 @@ def test_whoever_is_out_by_one_row_and_kept_by_another_is_a_question(
 
 
 @pytest.mark.parametrize(
-    ("title", "out", "kept"),
-    [("Do not contact", "x", ""), ("Withdrawn on", "2026-11-02", ""), ("Keen?", "Maybe", "Yes")],
+    ("title", "out", "kept", "asked"),
+    [
+        ("Do not contact", "x", "", True),
+        ("Withdrawn on", "2026-11-02", "", True),
+        ("Keen?", "Maybe", "Yes", True),
+        ("Rejected", "No", "", False),
+        ("Is duplicate", "Yes", "No", False),
+        ("Assessment", "Python", "SQL", False),
+        ("Test date", "2026-12-08", "2026-12-01", False),
+    ],
 )
 def test_whatever_a_column_says_of_one_row_is_a_question_about_the_other(
-    read: Read, tmp_path: Path, title: str, out: str, kept: str
+    read: Read, tmp_path: Path, title: str, out: str, kept: str, asked: bool
 ) -> None:
+    """Unless the other is a duplicate, or of another test."""
     rows = f"Ada,Lovelace,ada@home.test,{out}\nAda,Lovelace,ada@work.test,{kept}\n"
     people = read(f"First name,Last name,Email,{title}\n{rows}", where={title: kept})
-    assert any("but row 3 is kept" in each for each in said(people, tmp_path))
+    assert any("but row 3 is kept" in each for each in said(people, tmp_path)) == asked
 
 
 def test_a_list_beside_the_people_is_no_answer_of_theirs(read: Read, tmp_path: Path) -> None:
@@ -237,7 +248,7 @@ Verdict: Hire | Strong Hire | No Hire; Fit: is fit | is Not fit; Go: go | no go
 Decision: Yes 12/11 | No 12/11; Verdict: Hire 4.5/5 | No hire 2.0/5; Chat: Yes,1/11 | 2 - No
 Stage: 1 | 2; Stage: Call 12.11. | Onsite 14.11.; Invite?: yes | Hold until 12/12
 Shortlist: ✔️ |; HM: fine | good | ❌; Go: fine | good | No\u200b
-Passed: attended | didn’t attend; Coding test: Completed | Not started
+Passed: attended | didn’t attend; Coding test: Completed | Not started; Take-home: 85% |
 Eignung: sehr passend | nicht sehr passend; Withdrawn: out |
 """
 NOTHING = """

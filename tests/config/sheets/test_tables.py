@@ -46,7 +46,8 @@ MISTAKES: list[tuple[str | bytes, dict[str, Any], list[str]]] = [
     ),
     (
         HEAD + "2026-05-04,April,a@x.test\nTRUE,Bool,b@x.test\nCid,12345,c@x.test\n"
-        "Dan,d@home.test,d@x.test\n~Ivan,Petrov,e@x.test\nRecruiter: Jo,Li,jo@x.test\n",
+        "Dan,d@home.test,d@x.test\n~Ivan,Petrov,e@x.test\nRecruiter: Jo,Li,jo@x.test\n"
+        "Ann,S:t Clair,ann@x.test\n",
         {},
         [
             f":{line}, {name}: found {found}, wanted a name{rest}"
@@ -98,8 +99,8 @@ MISTAKES: list[tuple[str | bytes, dict[str, Any], list[str]]] = [
         "First name,Last name,E-mail,Work email\nA,B,a@x.test,b@x.test\n",
         {},
         [
-            ':1, email1: 2 columns for email1: "E-mail", "Work email"; say which, as in  '
-            'columns: {email1: "E-mail"}'
+            ':1, email1: 2 columns for email1: "E-mail", "Work email"; rename one, or say which, '
+            'as in  columns: {email1: "E-mail"}'
         ],
     ),
     (

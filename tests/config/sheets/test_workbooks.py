@@ -210,6 +210,20 @@ def test_a_row_may_be_marked(read: Read, change: Callable[[Any], None], out: str
     assert {key[1] for key in skipped} == {*re.findall(r"(\d) \(", out or "")}
 
 
+@pytest.mark.parametrize("cell", ["alan@people.test;", "mailto:alan@people.test", "#N/A", "Alan"])
+def test_which_of_two_sheets_is_meant_is_asked_whatever_their_addresses_are(
+    read: Read, cell: str
+) -> None:
+    late = [HEAD, ["Alan", "Turing", cell]]
+
+    def more(sheet: Any) -> None:
+        sheet.title, other = "All", sheet.parent.create_sheet("To invite")
+        [other.append(each) for each in late]
+
+    (mistake,) = read(saved(HEAD, ADA, change=more), "people.xlsx").mistakes
+    assert mistake.message.startswith("several sheets have email addresses")
+
+
 def test_addresses_on_another_sheet_are_named_whatever_stands_above_them(read: Read) -> None:
     late = ["Alan", "Turing", "alan@people.test"]
     book = saved(HEAD, ADA, change=lambda sheet: sheet.parent.create_sheet("Late").append(late))

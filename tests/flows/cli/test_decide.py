@@ -13,7 +13,8 @@ from sqlmodel import SQLModel, select
 from data.decisions.decisions import By, block, withdraw
 from data.store.states import Op, State
 from data.store.tables import Decision
-from flows.cli import app, decide, words
+from flows.cli import app, words
+from tasks.outputs.exports import write_file
 from tests.data.desk import Desk
 
 AGAIN = ["invite", "backend", "ada@x.org", "--why", "It went to spam"]
@@ -147,21 +148,27 @@ def test_a_list_that_is_not_wholly_read_or_has_others_reminds_nobody(
     assert says in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("stops", ["what_is_left", "rewrite"])
-def test_what_is_left_is_said_whenever_forgetting_is_stopped(
-    stops: str, desk: Desk, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("stops", ["tasks.forgetting.remove_outputs", "flows.cli.decide.rewrite"])
+def test_what_is_left_is_said_at_once_and_the_same_command_does_the_rest(
+    stops: str,
+    desk: Desk,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Before the last traces have to wait, or when the same command is typed again."""
+    monkeypatch.chdir(tmp_path)  # the folder of the definition
     desk.take_in("Ada")
+    write_file(tmp_path / "links.csv", b"ada@x.org")
 
     def waits(*_: object) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(decide, stops, waits)
+        patched.setattr(stops, waits)
         assert app.run(["forget", "ada@x.org", "--yes"]) == 130
-    assert app.run(["forget", "ada@x.org", "--yes"]) == 0
     assert "remove the row from" in capsys.readouterr().out
+    assert app.run(["forget", "ada@x.org", "--yes"]) == 0
+    assert not (tmp_path / "links.csv").exists()
 
 
 def test_a_verdict_at_the_terminal_is_a_whole_word_and_anything_else_is_asked_again(

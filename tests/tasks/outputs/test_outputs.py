@@ -115,7 +115,8 @@ def test_what_cannot_be_written_is_said(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     (tmp_path / "link").symlink_to(tmp_path / "file")
     os.mkfifo(tmp_path / "pipe")
-    for place in (tmp_path / "file" / "below.csv", tmp_path / "link", tmp_path / "pipe"):
+    (tmp_path / "folder").mkdir()
+    for place in (tmp_path / each for each in ("file/below.csv", "link", "pipe", "folder")):
         with pytest.raises(CannotWrite):
             write_file(place, b"x", force=True)
     with pytest.raises(CannotWrite):

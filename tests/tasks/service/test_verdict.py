@@ -124,6 +124,8 @@ NOT_NEEDED = [
     (DONE, {"unknown": {"field": [1, 2.5, True]}}),
     (DONE, {"archived": False, "solved": False, "opened": False, "_public": False}),
     (DONE, {"like_count": 0, "open_count": 0, "open": 0, "submissions": []}),
+    (UNSURE, {"response": "not sent"}),
+    (UNSURE, {"data": {"description": "The email could not be sent"}}),
     (DONE, {"project": {"id": 101, "name": "Not yet", "description": "No error may happen"}}),
     (DONE, {"problem": {"title": "Invalid brackets", "skills": "Error handling"}}),
     (DONE, {"liked_by_current_user": False, "is_current_user_admin": False}),
