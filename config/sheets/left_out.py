@@ -263,11 +263,11 @@ def _negated(title: str, values: Sequence[str]) -> dict[str, str]:
 def _keep(title: str, counts: Counts) -> list[str]:
     """The values of people to keep for certain, if they are few: a yes in words; under Rejected,
     no or empty."""
-    if says("sent", title, title=True):
+    # Addresses are a list that stands beside the people, and say nothing of them.
+    if says("sent", title, title=True) or any("@" in value for value in counts):
         return []
     if says("out", title, title=True):
-        plainly = all(answer(v) or says("out", v) or _DATE.fullmatch(v) for v in counts if v)
-        return [v for v in counts if plainly and (not v or is_not_so(v))]
+        return [value for value in counts if not value or is_not_so(value)]
     said = [value for value, means in _answers(title, counts).items() if means == "yes"]
     said = [value for value in said if value[0].isalpha() and compared(value) != "x"]
     return said if len(said) <= COUNTED else []
