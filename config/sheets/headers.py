@@ -10,7 +10,8 @@ such kinds `*` stands for the rest of a word, so `reject*` matches Rejected and 
 - `status`, but not `not_status`: headers whose values may exclude a person
 - `out`: excludes a person, as a header, a value, or a remark beside a name; `out_column` only as
   a header or a whole value, `out_value` only as a value; `not_out` says the opposite
-- `sent`, `sent_column`: likewise; says that a person was sent something, or has taken a test
+- `sent`, `sent_column`: likewise; says that a person was sent something, or has taken a test;
+  `sent_title` only as a header of a column
 - `yes`, `no`, `hold`: answers; `not_so`: other words for no, such as false under Rejected
 - `negation`: makes a no of another value of the same column, as in `No hire` beside `Hire`
 - `duplicate`: a header or value of a row of which another row is kept
@@ -99,7 +100,8 @@ def says(
     `how`: anywhere in the text, at its beginning, or as the whole text.
     """
     words = worded(text)
-    where = ("column", "value") if how == "fullmatch" else ("column",) if title else ("value",)
+    where = ("column", "title") if title else ("value",)
+    where = ("column", "value") if how == "fullmatch" else where
     said = getattr(pattern(kind, *(f"{kind}_{each}" for each in where)), how)(words)
     return bool(said) and not (listed(f"not_{kind}") and pattern(f"not_{kind}").search(words))
 
@@ -112,9 +114,9 @@ def excludes(text: str) -> bool:
 
 def calls_out(sheet: str) -> bool:
     """Whether the title of a sheet says, as a header or a value does, that its people are out."""
-    as_header = says("out", sheet, title=True) or says("sent", sheet, title=True)
+    titled = says("out", sheet, title=True) or pattern("sent", "sent_column").search(worded(sheet))
     is_answer = len(sheet) > 1 and answer(sheet) in {"no", "hold"}
-    return as_header or excludes(sheet) or is_answer
+    return bool(titled) or excludes(sheet) or is_answer
 
 
 def is_titled(title: str, kind: Literal["status", "job", "harmless", "remarks"]) -> bool:

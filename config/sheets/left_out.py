@@ -276,8 +276,10 @@ def _keep(title: str, counts: Counts) -> list[str]:
 def _contradicted(table: Table, where: Where, out: Mapping[int, str], marked: set[int]) -> None:
     """Report people whom one row excludes, such as a marked one, and another of the job keeps."""
     cells, address = table.cells, table.by_field["email1"]
-    columns = [_column(table, name, FIELD) or 0 for name in where]
-    no = {at: {text for text in {*cells[at]} if _is_no(table.headers[at], text)} for at in columns}
+    no: dict[int, set[str]] = {}
+    for name, kept in where.items():
+        at = _column(table, name, FIELD) or 0
+        no[at] = _excluding(table.headers[at], _counts(cells[at]), kept)
     jobs = [at for at, title in enumerate(table.headers) if is_titled(title, "job")]
 
     def known_as(row: int) -> list[tuple[str, ...]]:
@@ -287,19 +289,22 @@ def _contradicted(table: Table, where: Where, out: Mapping[int, str], marked: se
 
     kept = {it: row for row in _rest(table, out) for it in known_as(row)} if out else {}
     for row, why in out.items():
-        is_no = row in marked or any(cells.at[row, at] in no[at] for at in columns)
+        is_no = row in marked or any(compared(cells.at[row, at]) in no[at] for at in no)
         if is_no and (other := next((kept[it] for it in known_as(row) if it in kept), None)):
             what = f"{table.names[row]} is out here ({why}), but row {other} is kept; delete one"
             table.mistakes.append(Mistake(table.place(row), what, FIELD))
 
 
-def _is_no(title: str, value: str) -> bool:
-    """Whether a column says of a person that they are out; of a duplicate another row is kept."""
-    if pattern("duplicate").search(worded(f"{title} {value}")):
-        return False
-    if says("out", title, title=True):
-        return bool(value) and not is_not_so(value)
-    return says("out", value) or answer(value) in {"no", "hold"}
+def _excluding(title: str, counts: Counts, kept: Sequence[str]) -> set[str]:
+    """The values by which a column says that somebody is out, if the `kept` ones are invited."""
+    only, answers = pattern("duplicate").fullmatch, _answers(title, counts)
+    if only(worded(title)):  # another row is kept
+        return set()
+    found = [v for v in counts if excludes(v) or answers.get(v) in {"no", "hold"}]
+    if says("out", title, title=True) or says("sent", title, title=True):
+        found = [value for value in counts if value and not is_not_so(value)]
+        found = [] if {*map(compared, found)} & {*map(compared, kept)} else found
+    return {compared(value) for value in found if not only(worded(value))}
 
 
 def has_remark_beside(value: str) -> bool:

@@ -173,12 +173,12 @@ LONGEST = 2_000  # a text with more characters counts as a no
 OF_A_PERSON = frozenset(Candidate.model_fields)
 _SUCCESS = {"success", "successful", "succeeded", "ok"}
 _CALL = {"invite", "invitation", "delivery"}
-_REPEATING = {"email", "mail", "code", "title", "type", "description", "response", "note", "info"}
+_REPEATING = {"email", "mail", "code", "title", "type"}
 _SENT = {"sent", "delivered", "accepted", "invited"}
 _TELLING = {"status", "message", "messages", "msg", "detail", "details", "reason", "errmsg"}
 _OUTCOME = {
     *("result", "results", "outcome", "state", "queued", "processed", "acknowledged"),
-    *("warning", "warnings", *_SUCCESS, *_SENT, *_TELLING),
+    *("warning", "warnings", "response", *_SUCCESS, *_SENT, *_TELLING),
 }
 _FAILURE = {
     *("error", "errors", "failed", "failure", "failures", "rejected", "refused", "denied"),

@@ -182,6 +182,11 @@ def test_whoever_is_out_by_one_row_and_kept_by_another_is_a_question(
         ("Withdrawn on", "2026-11-02", "", True),
         ("Keen?", "Maybe", "Yes", True),
         ("Rejected", "No", "", False),
+        ("Test taken", "Yes", "No", True),
+        ("Assessment", "75 %", "", True),
+        ("Decision", "No Hire", "Hire", True),
+        ("Status", "Rejected (duplicate)", "Active", True),
+        ("Status", "Duplicate", "Active", False),
         ("Is duplicate", "Yes", "No", False),
         ("Assessment", "Python", "SQL", False),
         ("Test date", "2026-12-08", "2026-12-01", False),
@@ -248,7 +253,7 @@ Verdict: Hire | Strong Hire | No Hire; Fit: is fit | is Not fit; Go: go | no go
 Decision: Yes 12/11 | No 12/11; Verdict: Hire 4.5/5 | No hire 2.0/5; Chat: Yes,1/11 | 2 - No
 Stage: 1 | 2; Stage: Call 12.11. | Onsite 14.11.; Invite?: yes | Hold until 12/12
 Shortlist: ✔️ |; HM: fine | good | ❌; Go: fine | good | No\u200b
-Passed: attended | didn’t attend; Coding test: Completed | Not started; Take-home: 85% |
+Passed: attended | didn’t attend; Coding test: Completed | Not started; Take-home: 2026-11-02 |
 Eignung: sehr passend | nicht sehr passend; Withdrawn: out |
 """
 NOTHING = """
