@@ -277,9 +277,9 @@ def _contradicted(table: Table, where: Where, out: Mapping[int, str], marked: se
     """Report people whom one row excludes, such as a marked one, and another of the job keeps."""
     cells, address = table.cells, table.by_field["email1"]
     no: dict[int, set[str]] = {}
-    for name, kept in where.items():
+    for name, wanted in where.items():
         at = _column(table, name, FIELD) or 0
-        no[at] = _excluding(table.headers[at], _counts(cells[at]), kept)
+        no[at] = _excluding(table.headers[at], _counts(cells[at]), wanted)
     jobs = [at for at, title in enumerate(table.headers) if is_titled(title, "job")]
 
     def known_as(row: int) -> list[tuple[str, ...]]:
@@ -289,7 +289,7 @@ def _contradicted(table: Table, where: Where, out: Mapping[int, str], marked: se
 
     kept = {it: row for row in _rest(table, out) for it in known_as(row)} if out else {}
     for row, why in out.items():
-        is_no = row in marked or any(compared(cells.at[row, at]) in no[at] for at in no)
+        is_no = row in marked or any(compared(str(cells.at[row, at])) in no[at] for at in no)
         if is_no and (other := next((kept[it] for it in known_as(row) if it in kept), None)):
             what = f"{table.names[row]} is out here ({why}), but row {other} is kept; delete one"
             table.mistakes.append(Mistake(table.place(row), what, FIELD))

@@ -134,7 +134,7 @@ def correct(session: Session, campaign_id: int, old: str, new: str, by: By) -> s
 def block(session: Session, typed: Sequence[str], by: By, *, lift: bool = False) -> list[str]:
     """Put addresses or whole domains on the do-not-contact list, or take them off.
 
-    Returns what was changed.
+    Returns what was blocked, or lifted.
     """
     entries = parsed(typed, entry)
     change = do_not_contact.lift if lift else do_not_contact.block

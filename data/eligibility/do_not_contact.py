@@ -30,10 +30,10 @@ def follow(session: Session, entries: Collection[str]) -> int:
 
 
 def block(session: Session, entries: Collection[str]) -> list[str]:
-    """Add what a person typed, and hold again whoever was let through. Returns what is new."""
+    """Add what a person typed, and hold again whoever was let through. Returns the entries."""
     entries = {*entries} | _corrected(session, entries)
     _hold_again(session, entries)
-    return _put(session, entries - listed_among(session, entries), BY_PERSON)
+    return _put(session, entries, BY_PERSON)
 
 
 def lift(session: Session, entries: Iterable[str]) -> list[str]:

@@ -108,7 +108,7 @@ def block(
     for entry in changed:
         print(f"{entry} is {'off' if lift else 'on'} the do-not-contact list.")
     if not changed:
-        print(f"Nothing was changed: all of this is {'off' if lift else 'on'} the list already.")
+        print("Nothing was changed: all of this is off the list already.")
 
 
 def approve(
