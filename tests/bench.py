@@ -91,6 +91,12 @@ async def _bare(folder: Path, settings: dict[str, str]) -> Figures:
     return figures
 
 
+async def _loop(folder: Path, settings: dict[str, str]) -> Figures:
+    """All of it by the bare loop, from the start of its process."""
+    await _bare(folder, settings)
+    return {}
+
+
 def _run(folder: Path, settings: dict[str, str]) -> Figures:
     from flows.cli.app import main
 
@@ -131,6 +137,9 @@ def measured(child: str, people: int, latency: float = 0.0) -> Figures:
     from sandbox.faults import ALWAYS, late
     from sandbox.server import Sandbox
 
+    if child == "whole":
+        run, empty = measured("run", people, latency), measured("flow", people)
+        return {name: run[name] - empty[name] for name in run}
     faults = {"invite": late(latency, times=ALWAYS)} if latency else {}
     with tempfile.TemporaryDirectory() as name, Sandbox(**faults) as service:
         folder = Path(name)
@@ -167,6 +176,11 @@ def ratio(title: str, ours: tuple[Any, ...], theirs: tuple[Any, ...]) -> None:
 ROWS: dict[str, tuple[str, tuple[Any, ...], tuple[Any, ...]]] = {
     "send-20": ("5,000 at 20 ms, beside a bare loop", ("ours", 5_000, 0.02), ("bare", 5_000, 0.02)),
     "send-0": ("5,000 at 0 ms, beside a bare loop", ("ours", 5_000), ("bare", 5_000)),
+    "whole": (
+        "a run of 3,000 less an empty flow, by a loop",
+        ("whole", 3_000, 0.02),
+        ("loop", 3_000, 0.02),
+    ),
     "grow": ("one of 100,000, beside one of 1,000", ("ours", 100_000), ("ours", 1_000)),
     # With PREFECT_API_URL both speak to that server; without, each starts its own, in one home.
     "run": ("a run of ten, beside an empty flow", ("run", 10), ("flow", 10)),

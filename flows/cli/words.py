@@ -30,9 +30,7 @@ class _Printable:
         self._stream = stream
 
     def write(self, text: str) -> int:
-        encoding = self._stream.encoding or "utf-8"  # it may lack letters of a name
-        shown = printable(text).encode(encoding, "backslashreplace").decode(encoding)
-        return self._stream.write(shown)
+        return self._stream.write(printable(text))
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)

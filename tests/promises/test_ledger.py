@@ -99,7 +99,7 @@ def put(campaign, copy):
         shutil.copytree(copy, campaign.ledger.parent)
 
 
-def test_15_an_empty_foreign_or_older_ledger_sends_nothing_until_a_person_accepts_it(
+def test_15_an_empty_foreign_older_or_doubled_ledger_sends_nothing_until_a_person_accepts_it(
     sandbox, campaign, tmp_path
 ):
     service = sandbox()
@@ -113,6 +113,9 @@ def test_15_an_empty_foreign_or_older_ledger_sends_nothing_until_a_person_accept
     campaign.write(people=5)
     assert campaign("run", file, "--yes").code == 0
     shutil.copytree(campaign.ledger.parent, copies["newest"])
+    (second := campaign.ledger.with_name("second.db")).hardlink_to(campaign.ledger)
+    assert campaign("run", file, "--yes").code == 1  # a file with two names
+    second.unlink()
 
     campaign.write(people=6)
     before = service.entries()

@@ -320,6 +320,24 @@ def test_30_nobody_is_lost_without_a_word(campaign: Campaign, sandbox: Sandbox) 
     assert corpora.sent(service) == good
 
 
+ANYTHING = {
+    "bytes.csv": bytes(n * n * 7 % 251 for n in range(100_000)),
+    "book.xlsx": b"PK\x03\x04 no book",
+    "half.csv": b"\xff\xfeA\0B",
+    "deep.xls": b"<table><tr><td>" * 5000 + b"a@people.test",
+}
+
+
+def test_31_any_content_ends_in_people_or_in_mistakes(campaign: Campaign) -> None:
+    """Never in a stack trace, or as a bug of ours."""
+    for name, content in ANYTHING.items():
+        (campaign.folder / name).write_bytes(content)
+        corpora.write(campaign, name[:4], candidates={"file": name, "split_name": True})
+    answer = campaign("check", ".", "--json")
+    assert {each["file"] for each in refused(answer)} == {*ANYTHING}
+    assert not any(word in answer.said for word in ("Traceback", "bug in"))
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_31_a_hundred_thousand_rows_are_people(campaign: Campaign) -> None:

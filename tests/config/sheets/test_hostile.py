@@ -111,7 +111,6 @@ HOSTILE: dict[str, tuple[Callable[[], bytes], str]] = {
     ),
     "spans.xls": (lambda: SPANS, files.TOO_LARGE),
     "rows.xls": (lambda: b"<table><tr><td rowspan=65534>x", "over several rows"),
-    "deep.xls": (lambda: b"<table><tr><td>" * 5000 + b"a@x.test", "no sheet has a column"),
     "tags.xls": (lambda: b"<html><table><tr><td>" + b"<a <!-- <![" * 1_000_000, "is empty"),
     "wide.csv": (lambda: HEADER + b",".join([b"x"] * 5_000_000), files.TOO_LARGE),
     "wide-header.csv": (lambda: b",".join([b"Email"] * 16_384), "16384 columns for email1"),

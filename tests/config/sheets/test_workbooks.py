@@ -14,7 +14,6 @@ from openpyxl.cell.rich_text import CellRichText, TextBlock
 from openpyxl.cell.text import InlineFont
 from openpyxl.comments import Comment
 from openpyxl.styles import Color, Font, PatternFill
-from openpyxl.utils.datetime import MAC_EPOCH, WINDOWS_EPOCH
 
 from config.sheets import workbook
 from config.sheets.files import Source, read_file
@@ -53,11 +52,10 @@ def with_part(data: bytes, part: str, change: Callable[[str], str]) -> bytes:
     return file.getvalue()
 
 
-def cell(value: Any, number_format: str = "General", epoch: datetime = WINDOWS_EPOCH) -> str:
+def cell(value: Any, number_format: str = "General") -> str:
     """What is read of one cell."""
 
     def change(sheet: Any) -> None:
-        sheet.parent.epoch = epoch
         sheet["A1"] = value
         sheet["A1"].number_format = number_format
 
@@ -210,37 +208,12 @@ def test_a_row_may_be_marked(read: Read, change: Callable[[Any], None], out: str
     assert {key[1] for key in skipped} == {*re.findall(r"(\d) \(", out or "")}
 
 
-@pytest.mark.parametrize("cell", ["alan@people.test;", "mailto:alan@people.test", "#N/A", "Alan"])
-def test_which_of_two_sheets_is_meant_is_asked_whatever_their_addresses_are(
-    read: Read, cell: str
-) -> None:
-    late = [HEAD, ["Alan", "Turing", cell]]
-
-    def more(sheet: Any) -> None:
-        sheet.title, other = "All", sheet.parent.create_sheet("To invite")
-        [other.append(each) for each in late]
-
-    (mistake,) = read(saved(HEAD, ADA, change=more), "people.xlsx").mistakes
-    assert mistake.message.startswith("several sheets have email addresses")
-
-
-def test_addresses_on_another_sheet_are_named_whatever_stands_above_them(read: Read) -> None:
-    late = ["Alan", "Turing", "alan@people.test"]
-    book = saved(HEAD, ADA, change=lambda sheet: sheet.parent.create_sheet("Late").append(late))
-    assert any("Late: this sheet has email" in each for each in read(book, "people.xlsx").notes)
-
-
 def test_a_long_number_keeps_every_digit(read: Read) -> None:
     """As a workbook stores it, where floating-point numbers end after fifteen digits."""
     book = saved(HEAD, [*ADA[:3], 77])
     long = with_part(book, "sheet1", lambda text: text.replace(">77<", ">12345678901234567890<"))
     (ada,) = read(long, "people.xlsx").listed
     assert ada.candidate.source == "12345678901234567890"
-
-
-def test_days_are_counted_from_1904_where_the_workbook_says_so() -> None:
-    """As workbooks from old Macs do."""
-    assert cell(at("2026-12-01T00:00"), "yyyy-mm-dd", MAC_EPOCH) == "2026-12-01"
 
 
 def test_cells_without_places_are_counted(tmp_path: Path) -> None:
@@ -251,13 +224,14 @@ def test_cells_without_places_are_counted(tmp_path: Path) -> None:
     assert [*table.frame.loc[2]] == ["Ada", "Lovelace", "ada@people.test", "Fair"]
 
 
-def two_sheets(*names: str, head: list[str] = HEAD) -> bytes:
+def two_sheets(*names: str, head: list[str] = HEAD, last: list[str] = ADA) -> bytes:
     book, file = Workbook(), io.BytesIO()
     book.remove(book.active)
     for name in names:
         sheet = book.create_sheet(name)
-        sheet.append(["Summary"] if name == "Summary" else head)
-        sheet.append([] if name in {"Summary", "Template"} else ADA)
+        sheet.append([name] if name in {"Summary", "Bare"} else head)
+        person = last if name == names[-1] else ADA
+        sheet.append([] if name in {"Summary", "Template"} else person)
     book.save(file)
     return file.getvalue()
 
@@ -302,10 +276,22 @@ def test_the_sheet_with_the_people_is_found(
     assert len(people.listed) == (wanted in {None, OUT})
 
 
-def test_people_in_another_sheet_are_not_lost_without_a_word(read: Read) -> None:
-    """If the sheet candidates is taken because of its name."""
-    notes = read(two_sheets("Candidates", "More"), "people.xlsx").notes
-    assert any("More: this sheet has email addresses as well, and is" in note for note in notes)
+@pytest.mark.parametrize("names", [("Candidates", "More"), ("People", "Bare")])
+def test_people_in_another_sheet_are_not_lost_without_a_word(
+    read: Read, names: tuple[str, str]
+) -> None:
+    """If the sheet candidates is taken because of its name, or the only one with a header."""
+    notes, say = read(two_sheets(*names), "people.xlsx").notes, "this sheet has email addresses"
+    assert any(f"{names[1]}: {say} as well, and is" in note for note in notes)
+
+
+@pytest.mark.parametrize("cell", ["ada@people.test;", "mailto:ada@people.test", "#N/A", "Ada"])
+def test_which_of_two_sheets_is_meant_is_asked_whatever_is_wrong_with_one(
+    read: Read, cell: str
+) -> None:
+    book = two_sheets("All", "To invite", last=["Ada", "Lovelace", cell])
+    (mistake,) = read(book, "people.xlsx").mistakes
+    assert mistake.message.startswith("several sheets have email addresses")
 
 
 PAGE = "<table><tr><th>First name<th>Last name<th>Email</tr>{}</table>"

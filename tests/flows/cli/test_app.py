@@ -1,6 +1,5 @@
 """How every command ends: a sentence and an exit code, whatever happens."""
 
-import io
 import json
 import subprocess
 import sys
@@ -90,13 +89,6 @@ def test_only_a_person_who_sees_the_question_is_asked(
     monkeypatch.setattr(words.typer, "confirm", lambda question, **_: asked.append(question))
     assert words.nobody_objects("Send this?") is answer
     assert bool(asked) == (answer is None)
-
-
-def test_a_letter_that_a_terminal_lacks_is_shown_by_its_number() -> None:
-    stream = io.TextIOWrapper(io.BytesIO(), "latin-1")
-    words.harmless(stream).write("王 Ö")
-    stream.flush()
-    assert stream.buffer.getvalue() == b"\\u738b \xd6"  # type: ignore[attr-defined]
 
 
 def test_no_name_is_obeyed_by_a_terminal_or_a_shell(tmp_path: Path) -> None:
