@@ -11,6 +11,7 @@ from pathlib import Path
 from string import digits
 from typing import Any, ClassVar
 
+NAMES = 12  # people named in a plan or a check
 SHOWN_LENGTH = 60
 HEX = r"\x{:02x}".format
 HARMLESS = "\n\t\u200c\u200d\u00a0\u202f\u3000"  # line ends, tabs, and joiners and blanks of names
@@ -94,9 +95,10 @@ def plain(value: str) -> str:
     return shown(value) if _MIXED.search(value) else shown(value)[1:-1] or "empty"
 
 
-def some(texts: Sequence[str], most: int = 3) -> str:
-    """List the first few texts, and how many there are besides: `a, b, c and 5 more`."""
-    more = f" and {len(texts) - most:,} more" if len(texts) > most else ""
+def some(texts: Sequence[str], most: int = 3, of: int = 0) -> str:
+    """List the first few texts, and how many (of `of`) there are besides: `a, b, c and 5 more`."""
+    rest = max(of, len(texts)) - most
+    more = f" and {rest:,} more" if rest > 0 else ""
     return ", ".join(texts[:most]) + more
 
 

@@ -142,7 +142,7 @@ async def send(
             if plan.holds or plan.nothing_due or left > LONG:
                 return ended(ledger, plan)  # nothing may be sent, or nothing is left
             try:
-                async with sending(ledger, ours, plan.campaign_id, settings, stop) as run:
+                async with sending(ledger, ours, plan.intake.campaign_id, settings, stop) as run:
                     await create_project(run)
                     await attach_problem(run)
                     for batch in run.to_add():

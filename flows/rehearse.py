@@ -47,7 +47,7 @@ async def _rehearse(read: CampaignFile) -> Counter[str]:
             with lease(ledger, key) as held:
                 plan = make_plan(invented, ledger, settings)
                 never = asyncio.Event()  # nothing stops it
-                async with sending(ledger, held, plan.campaign_id, settings, never) as run:
+                async with sending(ledger, held, plan.intake.campaign_id, settings, never) as run:
                     await run.everything()
         return Counter(entry["op"] for entry in service.entries())
 

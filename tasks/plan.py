@@ -6,12 +6,12 @@ from pathlib import Path
 
 from sqlmodel import Session
 
-from config.errors import BadInput, Place, command
+from config.errors import NAMES, BadInput, Place, command
 from config.reading import CampaignFile
 from config.settings import Settings
 from config.sheets.entries import read_entries
 from data.campaigns.intake import NOTHING, Allowed, Intake, take_in
-from data.campaigns.people import invites_of, own_steps, rows
+from data.campaigns.people import PersonRow, invites_of, own_steps, rows
 from data.decisions import approvals
 from data.decisions.doubts import doubts
 from data.eligibility import do_not_contact
@@ -32,18 +32,18 @@ class Rewritten(BadInput):
 class Plan:
     """What a run would do now. `to_do` counts steps, also invitations of people not added yet.
 
-    `holds` stop the run until a person decides. `waits` end by themselves, or stop only
-    invitations, as an unapproved pilot does. `held` says who in the file is not added or invited,
-    by address, and why. `code` is the plan's hash, which an approval names.
+    `first` are the first NAMES people of `to_do`. `holds` stop the run until a person decides.
+    `waits` end by themselves, or stop only invitations, as an unapproved pilot does. `held` says
+    who in the file is not added or invited, by address, and why. `code` is the plan's hash.
     `unresolved` is the title of a problem that is still to be looked up in the service's list.
     """
 
     key: str
-    campaign_id: int
     file: Path
     digest: str
     code: str
     to_do: Mapping[Op, int]
+    first: list[PersonRow] = field(repr=False)
     again: int  # how many of the invitations go to people who were invited before
     unsure: int
     holds: list[Hold]
@@ -97,17 +97,17 @@ def _planned(session: Session, read: CampaignFile, intake: Intake, allowed: Allo
     """Read the plan off the ledger; one that needs approval is noted as shown to `allowed.who`."""
     campaign = session.get_one(Campaign, intake.campaign_id)
     held = holds(session, campaign)
-    by_id = {row.person_id: row.email1 for row in rows(session, campaign.id, held)}
+    people = {op: [*to_come(session, campaign.id, op, held)] for op in OF_PERSON}
+    first = max(people.values(), key=len)[:NAMES]
+    by_id = {row.person_id: row for row in rows(session, campaign.id, [*held, *first])}
     own = own_steps(session, campaign.id)
-    people = {op: len([*to_come(session, campaign.id, op, held)]) for op in OF_PERSON}
-    anybody = any(people.values())
-    to_do = {op: int(anybody and own[op].state in OPERATIONS[op].open) for op in OF_PROJECT}
+    to_do = {op: int(bool(first) and own[op].state in OPERATIONS[op].open) for op in OF_PROJECT}
     code = code_now(session, campaign.id, held)
-    if anybody and invites_of(campaign).approval is not None:
+    if first and invites_of(campaign).approval is not None:
         approvals.show(session, campaign.id, code, allowed.who)
     found = campaign_holds(session, campaign, code=code)
     stops = [hold for hold in found if hold.scope is Scope.CAMPAIGN and hold.needs_a_person]
-    if not anybody:
+    if not first:
         stops = [hold for hold in stops if hold.kind is not Kind.APPROVAL]
     if intake.too_many_gone:
         also = ["--keep-project"] if allowed.project else []
@@ -119,16 +119,16 @@ def _planned(session: Session, read: CampaignFile, intake: Intake, allowed: Allo
     project = f"project {made}" if made is not None else "a new project"
     return Plan(
         key=campaign.key,
-        campaign_id=campaign.id,
         file=read.file,
         digest=read.digest,
         code=code,
-        to_do=to_do | people,
+        to_do=to_do | {op: len(each) for op, each in people.items()},
+        first=[by_id[it] for it in first],
         again=summary(session, campaign.key, held)["one_more_email"],
         unsure=len(doubts(session, campaign.id)),
         holds=stops,
         waits=[h for h in found if h.scope is Scope.INVITES or not h.needs_a_person],
-        held={by_id[it]: hold for it, hold in held.items() if it in by_id},
+        held={by_id[it].email1: hold for it, hold in held.items() if it in by_id},
         intake=intake,
         project=f'{project}, "{name}"' if name else project,
         problem=f"problem {problem}" if title is None else f'problem "{title}"{number}',

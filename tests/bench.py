@@ -47,7 +47,7 @@ async def _ours(folder: Path, settings: dict[str, str]) -> Figures:
     read = read_campaign(folder / "bench.yaml")
     with Ledger.open(own.database_url) as ledger, lease(ledger, "bench") as held:
         plan = make_plan(read, ledger, own)
-        async with sending(ledger, held, plan.campaign_id, own, asyncio.Event()) as run:
+        async with sending(ledger, held, plan.intake.campaign_id, own, asyncio.Event()) as run:
             await run.create()
             await run.attach()
             for batch in run.to_add():

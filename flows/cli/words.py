@@ -1,13 +1,13 @@
 """What commands say: counts, dates, what is sent, and what to type next."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
 import typer
 
-from config.errors import command, plain, printable, some
+from config.errors import NAMES, command, plain, printable, some
 from data.store.states import OF_PERSON, OPERATIONS
 
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 NAMED = 3  # people or rows named as examples
 VALUES = 6  # values of a column named in one line
-NAMES = 12  # people named in a plan
 
 
 def harmless(stream: TextIO) -> TextIO:
@@ -84,7 +83,8 @@ def described(campaign: "CampaignFile") -> Iterator[tuple[str, str]]:
     project = definition.project
     yield "project", f"{project.name or f'project {project.id}'}, {what}"
     yield "dates", dates(project)
-    yield "people", f"{counted(len(campaign.listed), 'candidate')}: {names(campaign)}"
+    people, first = len(campaign.listed), (vars(it.candidate) for it in campaign.listed[:NAMES])
+    yield "people", f"{counted(people, 'candidate')}: {named(first, people) or 'nobody yet'}"
     yield from who(campaign)
     yield "sent", "; ".join(sent(campaign)) or "nothing"
     yield from invitations(definition)
@@ -94,10 +94,9 @@ def described(campaign: "CampaignFile") -> Iterator[tuple[str, str]]:
     yield from attention(campaign)
 
 
-def names(campaign: "CampaignFile") -> str:
-    """The first people of a campaign, by name."""
-    them = (each.candidate for each in campaign.listed)
-    return some([f"{each.first_name} {each.last_name}" for each in them], NAMES) or "nobody yet"
+def named(first: Iterable[Mapping[str, Any]], of: int) -> str:
+    """The first people of so many, by name."""
+    return some(["{first_name} {last_name}".format_map(each) for each in first], NAMES, of)
 
 
 def who(campaign: "CampaignFile") -> Iterator[tuple[str, str]]:
@@ -133,7 +132,8 @@ def planned(plan: "Plan", campaign: "CampaignFile") -> Iterator[str]:
         what = "email" if OPERATIONS[op].emails else "candidate"
         once_more = f", {plan.again:,} of them once more" * bool(what == "email" and plan.again)
         yield f"  {op:<9} {counted(plan.to_do[op], what)}{once_more}"
-    yield f"  people    {names(campaign)}"
+    coming = max(plan.to_do[op] for op in OF_PERSON)
+    yield f"  people    {named([each.fields for each in plan.first], coming) or 'nobody'}"
     more = (*who(campaign), *invitations(campaign.definition), *left_out(campaign))
     for heading, said in more:
         yield f"  {heading:<9} {said}"

@@ -439,6 +439,9 @@ def test_34_what_is_sent_is_what_was_shown(campaign: Campaign, sandbox: Sandbox)
     assert service.changes() == []
     assert asked("yes") == 0
     assert service.invited() == ["ada@people.test", "grace@people.test"]
+    table(campaign, ADA, GRACE, somebody(3))
+    said = campaign("plan", "hiring.yaml").said  # of whoever gets something now
+    assert "  people    Ann OfD\n" in said
 
 
 def test_35_a_table_that_is_still_being_written_is_not_read(campaign: Campaign) -> None:
