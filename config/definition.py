@@ -71,8 +71,8 @@ def _text(characters: str) -> StringConstraints:
 
 # Control characters, and characters that make a text look different from what it is.
 ODD = r"\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufffd"
-# An address, a label (but S:t Clair is a name), or a date.
-_NO_NAME = re.compile(r"@|:(?:\s|$|//)|\b(?:\d{4}-\d\d-\d\d|\d\d?([./])\d\d?\1(?:\d\d)+)\b")
+# An address, a label (but S:t Clair is a name), a time, or a date.
+_NO_NAME = re.compile(r"@|:(?:\s|$|//)|\d:\d|\b(?:\d{4}-\d\d-\d\d|\d\d?([./])\d\d?\1(?:\d\d)+)\b")
 KEY = r"(?i)^[a-z0-9][a-z0-9._-]{0,99}$"
 Text = Annotated[str, _text(rf"[^{ODD}]*")]
 Line = Annotated[str, _text(rf"[^{ODD}\t\r\n]+")]

@@ -162,9 +162,7 @@ def settings() -> Settings:
     """Read the settings; the six of the service may be missing. Raises BadSettings."""
     file = home() / ".env"
     if os.name == "posix" and file.is_file() and file.stat().st_mode & 0o077:
-        refusal = BadSettings(
-            problem=f"{file} holds secrets, and others on this machine can read it."
-        )
+        refusal = BadSettings(problem=f"{file} holds secrets, and other users can read it.")
         refusal.then = f"Type: chmod 600 {quoted(file)}"
         raise refusal
     try:

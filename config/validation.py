@@ -13,12 +13,12 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from config.definition import COLUMNS, MODELS, Candidate, Definition, PeopleTable, Schedule, as_list
-from config.errors import Mistake, Place
+from config.errors import Mistake, Place, is_blank
 from config.timetable import NEVER, may_send, no_one_moment
 
 Location = tuple[int | str, ...]
 SOURCES = ((True, False, False, False), (False, True, False, False), (False, False, True, True))
-MOMENTS = ("project.starttime", "project.endtime", "invites.not_before", "invites.not_after")
+SPANS = (("project", "starttime", "endtime"), ("invites", "not_before", "not_after"))
 # What replaces each part that is wrong, so that the other parts can still be checked.
 RIGHT: dict[str, Any] = {"campaign": "x", "project": {"name": "x", "timezone": "UTC"}, "problem": 1}
 RIGHT |= {"candidates": [], "stage_id": 1, "invites": {}, "guard": {}, "schedule": None}
@@ -86,13 +86,11 @@ def rules(definition: Definition, now: datetime) -> Iterator[tuple[bool, str, st
         yield source not in SOURCES, "candidates.file", wanted
         for name in {*people.columns} - {*COLUMNS}:
             yield True, f"candidates.columns.{name}", unknown(name, "candidates.table.columns")
-    begin, end = project.starttime, project.endtime
-    late = "wanted a time after starttime"
-    yield bool(begin and end and begin >= end), "project.endtime", late
-    begin, end = invites.not_before, invites.not_after
-    late = "wanted a time after not_before"
-    yield bool(begin and end and begin >= end), "invites.not_after", late
-    for part, name in (each.split(".") for each in MOMENTS):
+    for part, *names in SPANS:
+        begin, end = (getattr(getattr(definition, part), each) for each in names)
+        late = bool(begin and end and begin >= end)
+        yield late, f"{part}.{names[1]}", f"wanted a time after {names[0]}"
+    for part, name in ((part, each) for part, *names in SPANS for each in names):
         fields = getattr(definition, part)
         why = no_one_moment(getattr(fields, name), fields.timezone)
         yield bool(why), f"{part}.{name}", why
@@ -126,7 +124,7 @@ def _without(fields: dict[str, Any], errors: Sequence[ErrorDetails]) -> Definiti
                 where = table["where"].items() if steps else ()
                 where = {name: values for name, values in where if name != steps[0]}
                 ignore = [*as_list(table.get("ignore", []))]
-                ignore += filter(str.isprintable, steps[:1])
+                ignore += [it for it in steps[:1] if it.isprintable() and not is_blank(it)]
                 rest["candidates"] = table | {"where": where, "ignore": ignore}
             case ["candidates", "table", ("ignore" | "hidden_rows") as choice, *_] if table:
                 rest["candidates"] = table | {choice: "read" if choice == "hidden_rows" else []}

@@ -70,8 +70,8 @@ def _composed(data: bytes, file: Path) -> Node | None:
 def _plain(written: Written, node: Node, location: Location) -> Any:
     """Turn a node into plain data. `written` gets the place of each value, and the mistakes."""
     wrong = written.mistakes
-    if node.anchor:  # a few nested anchors make billions of values
-        wrong.append(Mistake(_at(written, node), "anchors (&) are not supported; leave it out"))
+    if node.anchor or str(node.tag).startswith("!"):  # nested anchors make billions of values
+        wrong.append(Mistake(_at(written, node), "text that begins with & or ! needs quotes"))
         return None
     if isinstance(node, ScalarNode):
         # A value stays a text: pydantic reads numbers, dates and booleans. `Null` may be a name.

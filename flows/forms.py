@@ -20,7 +20,7 @@ from sqlmodel import Session
 
 from config.errors import CampaignError, NotAsTyped, command
 from data.decisions.approvals import OWN, approve
-from data.decisions.decisions import By, NotDecided
+from data.decisions.decisions import By, NotDecided, ReasonMissing
 from data.decisions.doubts import Settlement, doubts, settle_all
 from data.sending.runs import deciding
 from data.store.tables import Campaign
@@ -108,7 +108,7 @@ async def _decided(
             ending = Ending(key, End.DONE, f"{decide(session, campaign)}.")
             file = Path(campaign.file)
     except CampaignError as error:
-        then = error.then.replace("--why TEXT", "").strip()  # the form has a field for why
+        then = "" if isinstance(error, ReasonMissing) else error.then  # the form has a field
         ending = Ending(key, End.of(error), str(error), then)
         await announce(ending, {})
         return ending.state()

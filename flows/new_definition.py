@@ -13,6 +13,7 @@ from unicodedata import normalize
 from config.errors import BadInput, Place, command, shown, some
 from config.reading import YAML, who_reads
 from config.sheets.files import Format, read_file
+from config.sheets.headers import calls_out
 from config.sheets.left_out import has_remark_beside, in_yaml, to_decide, values_of
 from config.sheets.table import NO_HEADER, Table, headers_shown, read_table
 from config.sheets.text import ASK
@@ -129,6 +130,9 @@ def _read(export: Path, sheet: str | None, path: Path, encoding: str | None) -> 
     """Read an export. Raises BadInput, with the option to type if one is missing."""
     try:
         table = read_table(read_file(export, encoding or ""), sheet)
+        if not sheet and calls_out(title := table.grid.sheet or ""):
+            why = f"the title of {shown(title)} says that its people are out"
+            raise BadInput.at(table.grid.whole, why, field="sheet", wanted="NAME")
     except BadInput as error:
         wrong = error.mistakes[0]
         asks, option = ASK in wrong.message, f"--{wrong.field}"

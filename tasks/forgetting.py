@@ -90,9 +90,8 @@ def what_is_left(
             if held.candidate_id is not None:
                 project = f"project {held.project_id}"
                 yield f"  in the web application, {project}: remove candidate {held.candidate_id}"
-        for other in each.corrected:
-            forget = command("forget", other)
-            yield f"  it was corrected from or to {other}; if that is the same person:  {forget}"
+        for other in each.others:
+            yield f"  if {other} is the same person:  {command('forget', other)}"
     removed, changed = remove_outputs(folder, known, folders)
     if removed:
         yield f"  deleted {some([*map(str, removed)])}; write them again without this person"

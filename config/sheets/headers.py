@@ -100,8 +100,8 @@ def says(
     `how`: anywhere in the text, at its beginning, or as the whole text.
     """
     words = worded(text)
-    where = ("column", "title") if title else ("value",)
-    where = ("column", "value") if how == "fullmatch" else where
+    where = ("never", "column", "title") if title else ("never", "value")
+    where = ("never", "column", "value") if how == "fullmatch" else where
     said = getattr(pattern(kind, *(f"{kind}_{each}" for each in where)), how)(words)
     return bool(said) and not (listed(f"not_{kind}") and pattern(f"not_{kind}").search(words))
 

@@ -43,7 +43,7 @@ MARKS = "To leave these rows out:  hidden_rows: skip  To invite them:  hidden_ro
 ELSEWHERE = "also on another sheet"
 TWO_SHEETS = "To leave these rows out:  hidden_rows: skip  To invite them, change that sheet."
 DELETE = "Delete these rows, or remove the remark."
-TITLE = "Write a header, such as Remarks, above the column that has none, and check again."
+TITLE = "Write a short header, such as Remarks, above that column, and check again."
 Where = Mapping[str, Sequence[str]]
 Counts = Mapping[str, int]  # how many rows have each value, the most frequent first
 
@@ -83,7 +83,10 @@ def choose(table: Table, spec: "PeopleTable", people: "People") -> list[int]:
         else:
             do = TWO_SHEETS if mark == ELSEWHERE else MARKS
             marks.append(Finding(f"{mark}: {who}", table.place(next(iter(them))), do))
-    if not table.grid.file.name.endswith(ORDERS):  # a withdrawn person may be ordered again
+    above = ((row, cell) for row, cells in table.grid.rows if row < table.header for cell in cells)
+    for row, cell in ((row, cell) for row, cell in above if says("out", cell)):
+        marks.append(Finding(f"row {row} says {shown(cell)}", table.place(row), DELETE))
+    if out and not table.grid.file.name.endswith(ORDERS):  # who is out may be ordered again
         _contradicted(table, spec.where, out, {row for them in marked.values() for row in them})
     for row, why in out.items():
         people.left_out.setdefault(why, []).append(table.names[row])
@@ -192,7 +195,7 @@ def deciding_columns(
         what = f"{title} has {each}"
         if beside or not title or is_titled(title, "remarks"):
             what = f"{title or 'A column without a header'} has a remark in {_listed(texts, table)}"
-        if beside or not title:
+        if beside or not title or len(title) > 500:  # YAML takes at most 1,024 before a colon
             yield Finding(what, table.place(next(iter(texts)), column), DELETE if beside else TITLE)
         else:
             blank = re.sub("[<>@]", " ", each).replace('"', "'")  # a blank has none inside
@@ -281,16 +284,18 @@ def _contradicted(table: Table, where: Where, out: Mapping[int, str], marked: se
         at = _column(table, name, FIELD) or 0
         no[at] = _excluding(table.headers[at], _counts(cells[at]), wanted)
     jobs = [at for at, title in enumerate(table.headers) if is_titled(title, "job")]
+    never = {at for at in no if pattern("out_never").search(worded(table.headers[at]))}
 
-    def known_as(row: int) -> list[tuple[str, ...]]:
+    def known_as(row: int, jobs: Sequence[int]) -> list[tuple[str, ...]]:
         each = (comparable(table.names[row]), mailbox(str(cells.at[row, address])))
         job = [compared(str(cells.at[row, at])) for at in jobs]
         return [(name, *job) for name in each]
 
-    kept = {it: row for row in _rest(table, out) for it in known_as(row)} if out else {}
+    kept = {it: row for row in _rest(table, out) for of in (jobs, ()) for it in known_as(row, of)}
     for row, why in out.items():
-        is_no = row in marked or any(compared(str(cells.at[row, at])) in no[at] for at in no)
-        if is_no and (other := next((kept[it] for it in known_as(row) if it in kept), None)):
+        says_no = {at for at in no if compared(str(cells.at[row, at])) in no[at]}
+        known = known_as(row, () if says_no & never else jobs) if says_no or row in marked else ()
+        if (other := next((kept[it] for it in known if it in kept), None)) is not None:
             what = f"{table.names[row]} is out here ({why}), but row {other} is kept; delete one"
             table.mistakes.append(Mistake(table.place(row), what, FIELD))
 

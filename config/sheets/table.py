@@ -259,8 +259,7 @@ def _sift(table: Table, above: Sequence[FileRow], columns: Mapping[str, str]) ->
     grid, width, known = table.grid, len(table.headers), {*table.by_field.values()}
     person = [table.by_field[name] for name in PERSON if name in table.by_field]
     # Sorting a sheet can move its header among the people.
-    lost = [number for number, cells in above if is_person(cells, person)]
-    found = [(grid.place(number, person[-1]), ABOVE) for number in lost]
+    found = [(grid.place(n, person[-1]), ABOVE) for n, cells in above if is_person(cells, person)]
     outside = [grid.place(number) for number, cells in above if any(map(is_address, cells))]
     people: list[FileRow] = []
     nobody: list[str] = []

@@ -56,11 +56,11 @@ class InCampaign:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """All that the ledger holds of an address, and which address it was corrected from or to."""
+    """All that the ledger holds of an address, and which `others` may be the same person's."""
 
     email: str
     campaigns: list[InCampaign]
-    corrected: list[str]
+    others: list[str]
     blocked: bool
     forgotten: bool
 
@@ -76,15 +76,14 @@ def held_of(session: Session, emails: Sequence[str]) -> list[Known]:
     Raises NotDecided for an invalid address, unless somebody in a campaign has this address.
     """
     keys = {email: email_key(email) for email in emails}
-    known = {person.email_key for person in _people(session, list(keys.values()))}
-    parsed((email for email in keys if keys[email] not in known), checked_address)
+    parsed((email for email in keys if not _people(session, [keys[email]])), checked_address)
     gone = forgotten_among(session, list(keys.values()))
     listed = do_not_contact.listed_among(session, list(map(mailbox, emails)))
     return [
         Known(
             email,
             [_in_campaign(session, person) for person in _people(session, [key])],
-            _corrected(session, key),
+            _others(session, key),
             mailbox(email) in listed,
             key in gone,
         )
@@ -95,26 +94,25 @@ def held_of(session: Session, emails: Sequence[str]) -> list[Known]:
 def forget(session: Session, emails: Sequence[str], by: By) -> list[Known]:
     """Forget the people at these addresses in every campaign. Returns what was held of them.
 
-    A person corrected from or to one of these addresses is another person and stays. Raises
-    NotDecided like `held_of`, while a run sends to one of these, or while somebody at another
-    address is held because of one: afterwards nobody could tell whether both are one person.
+    Whoever has another address stays. Raises NotDecided like `held_of`, while a run sends to one of
+    these, or while somebody at another address is held because of one.
     """
-    keys = list(map(email_key, emails))
+    keys, boxes = list(map(email_key, emails)), list(map(mailbox, emails))
     people, before = _people(session, keys), held_of(session, emails)
     ids = {person.id for person in people}
     sending = (STEP.c.state == State.SENDING) & STEP.c.person_id.in_(ids)
     if under_way := set(session.scalars(select(STEP.c.person_id).where(sending))):
         raise NotDecided([(p.email1, UNDER_WAY) for p in people if p.id in under_way])
-    concerned = [session.get_one(Campaign, of) for of in {each.campaign_id for each in people}]
+    alike = select(PERSON.c.campaign_id).where(PERSON.c.mailbox.in_(boxes))
+    concerned = [session.get_one(Campaign, of) for of in {*session.scalars(alike)}]
     held = [holds(session, campaign).keys() - ids for campaign in concerned]
     names, already = _names(people, emails), forgotten_among(session, keys)
-    stands_for = digests(session, {*keys, *map(mailbox, keys)})
+    stands_for = digests(session, {*keys, *boxes})
     _empty_requests(session, ids)
     _scrub(session, names)
     for person in people:
         _erase(session, person, stands_for[person.email_key])
-    boxes = DO_NOT_CONTACT.c.email_key.in_(map(mailbox, keys))
-    session.execute(delete(DO_NOT_CONTACT).where(boxes))
+    session.execute(delete(DO_NOT_CONTACT).where(DO_NOT_CONTACT.c.email_key.in_(boxes)))
     for key in {*keys} - already:
         session.add(Forgotten(digest=stands_for[key], mailbox_digest=stands_for[mailbox(key)]))
     session.flush()
@@ -132,11 +130,13 @@ def _people(session: Session, keys: Sequence[str]) -> list[Person]:
     return list(session.scalars(select(Person).where(PERSON.c.email_key.in_(keys))))
 
 
-def _corrected(session: Session, key: str) -> list[str]:
-    theirs, other = PERSON.alias(), PERSON.alias()
-    one = (other.c.became == theirs.c.id) | (other.c.id == theirs.c.became)
-    named = select(other.c.email1).join(theirs, one).where(theirs.c.email_key == key)
-    return sorted({*session.scalars(named)} - {""})
+def _others(session: Session, key: str) -> list[str]:
+    """Addresses of the same mailbox, and those that this one was corrected from or to."""
+    them = PERSON.alias()
+    own, new = (select(its).where(them.c.email_key == key) for its in (them.c.id, them.c.became))
+    one = PERSON.c.became.in_(own) | PERSON.c.id.in_(new) | (PERSON.c.mailbox == mailbox(key))
+    named = session.scalars(select(PERSON.c.email1).where(one, PERSON.c.email_key != key))
+    return sorted({*named} - {""})
 
 
 def _in_campaign(session: Session, person: Person) -> InCampaign:

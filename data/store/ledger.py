@@ -265,7 +265,7 @@ def _engine(address: URL, *, create: bool) -> Engine:
 def _refuse_a_second_name(path: Path) -> None:
     """Raise LedgerUnusable if the file has two names: each would have its own locks and log."""
     file = path.resolve()
-    if file.stat().st_nlink > 1:
+    if file.is_file() and file.stat().st_nlink > 1:
         cause = "its file has a second name (a hard link)"
         way_out = "Put a copy of it in its place, which has one name, and run again."
     elif any(each.mountpoint == str(file) for each in psutil.disk_partitions(all=True)):

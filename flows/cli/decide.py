@@ -5,7 +5,7 @@ from pathlib import Path
 import typer
 
 from config.emails import email_key
-from config.errors import CampaignError
+from config.errors import CampaignError, command
 from config.settings import settings
 from data.campaigns.people import rows
 from data.decisions import approvals, decisions, privacy
@@ -207,6 +207,8 @@ def _tell_what_is_held(known: privacy.Known, tables: list[Path]) -> None:
             print(f"    candidate {held.candidate_id} of project {held.project_id}")
     for table in tables:
         print(f"  ordered in {table}")
+    for other in known.others:
+        print(f"  if {other} is the same person:  {command('forget', other, '--show')}")
     if known.blocked:
         print("  on the do-not-contact list")
     if known.forgotten:

@@ -10,7 +10,7 @@ import typer
 
 from config.errors import command
 from data.campaigns.people import own_steps
-from data.decisions.decisions import By, ReasonMissing
+from data.decisions.decisions import By, NotDecided, ReasonMissing
 from data.decisions.doubts import Doubt, Settlement, doubts, settle_all
 from data.sending.runs import deciding, writing
 from data.store.receipts import accept
@@ -75,15 +75,16 @@ def settle(
         verdicts += _seen(seen, open_, its)
     from_a_file = filled_in is not None or seen is not None
     is_seen = sys.stdin.isatty() and sys.stdout.isatty() and not as_json
+    settled = len(verdicts)
     if open_ and is_seen and not (verdicts or from_a_file or output):
-        verdicts, by = _asked(open_, by)
+        settled = sum(_settled_at_once(key, *each) for each in _asked(open_, by))
     with deciding(key) as (session, campaign):
         settle_all(session, campaign.id, verdicts, by)
         left = doubts(session, campaign.id)
         file, key = campaign.file, campaign.key
     if output is not None:
         write_file(output, to_fill_in(left), force=force)
-    return _settled(key, file, len(verdicts), left, output, as_json=as_json)
+    return _settled(key, file, settled, left, output, as_json=as_json)
 
 
 def _check_table(output: Path, *, force: bool) -> None:
@@ -122,23 +123,39 @@ def _read(word: str, typed: str) -> Settlement:
     return Settlement(word, "" if op else name, op, value)
 
 
-def _asked(open_: Sequence[Doubt], by: By) -> tuple[list[Settlement], By]:
-    """Ask about each doubt, and for a reason if one is missing; Enter leaves a doubt as it is."""
-    verdicts: list[Settlement] = []
+def _asked(open_: Sequence[Doubt], by: By) -> Iterator[tuple[Settlement, By]]:
+    """Ask about each doubt, and once for a reason if one is missing; Enter leaves it as it is."""
     for number, doubt in enumerate(open_, start=1):
         print(f"{number} of {len(open_)}: {described(doubt)}")
-        question = f"{', '.join(doubt.words)} (Enter: decide later)"
-        word = None
+        word = value = None
         while word not in ("", *doubt.words):
-            word = typer.prompt(question, default="", show_default=False).strip().lower()
-        if not word:
-            continue
-        needs_id = word == "sent" and doubt.op in BRINGS_ID
-        value = typer.prompt("its id at the service", type=int) if needs_id else None
-        verdicts.append(Settlement(word, doubt.email1, doubt.op, value, doubt.part_id))
-    if not by.why and any(verdict.word != "sent" for verdict in verdicts):
-        by = replace(by, why=typer.prompt("Why"))
-    return verdicts, by
+            word = _typed(", ".join(doubt.words)).lower()
+        if word == "sent" and doubt.op in BRINGS_ID:
+            while not (value == "" or str(value).isdecimal()):
+                value = _typed("its id at the service")
+        elif word in ("again", "withdraw") and not by.why:
+            by = replace(by, why=_typed("why"))
+            word = word if by.why else ""
+        if word and value != "":
+            its_id = int(value) if value else None
+            yield Settlement(word, doubt.email1, doubt.op, its_id, doubt.part_id), by
+
+
+def _settled_at_once(key: str, verdict: Settlement, by: By) -> bool:
+    """Settle a doubt, so that the answer is kept whatever becomes of the next; or say why not."""
+    try:
+        with deciding(key) as (session, campaign):
+            settle_all(session, campaign.id, [verdict], by)
+    except NotDecided as error:
+        for about, why in error.objections:
+            words.aside(f"{about} {why}")
+        return False
+    return True
+
+
+def _typed(question: str) -> str:
+    asked = f"{question} (Enter: decide later)"
+    return str(typer.prompt(asked, default="", show_default=False)).strip()
 
 
 def _settled(

@@ -70,7 +70,10 @@ def _own(source: Source, mistakes: Iterable[Mistake]) -> tuple[Any, Spots]:
                 cell.comment, cell.fill = None, PatternFill()
     spots: Spots = defaultdict(list)
     for each in mistakes:
-        spots[each.place.sheet or "", each.place.cell or "A1"].append(_said(each))
+        sheet, at = each.place.sheet or "", each.place.cell or "A1"
+        merged = (area for area in book[sheet].merged_cells.ranges if at in area)
+        at = next((area.coord.partition(":")[0] for area in merged), at)  # it alone takes a note
+        spots[sheet, at].append(_said(each))
     return book, spots
 
 

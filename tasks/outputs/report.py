@@ -18,10 +18,6 @@ from tasks.status import COUNTED, FOR_A_PERSON, in_words, status_of
 
 ShowAddress = Callable[[str], str]
 """How an address is shown: as it is, or masked."""
-StoryLine = tuple[datetime, str, str]
-"""One event: when, what, and what the service or a person wrote about it."""
-Story = tuple[str, bool, Sequence[Event]]
-"""A person or project whose result was unknown: who, whether it is unknown now, and all events."""
 
 
 def report_of(session: Session, campaign: Campaign, *, names: bool = False) -> bytes:
@@ -41,7 +37,7 @@ def report_of(session: Session, campaign: Campaign, *, names: bool = False) -> b
 def report_page(
     status: Mapping[str, Any],
     title: str,
-    stories: Sequence[Story],
+    stories: Sequence[tuple[str, bool, Sequence[Event]]],
     events: Sequence[Event],
     at: datetime,
     *,
@@ -49,7 +45,8 @@ def report_page(
 ) -> bytes:
     """Write the page. `status` is the object of `status_of`, `title` the project's name.
 
-    Addresses are masked; with `names` they are shown, with people's names.
+    `stories` are of results that were unknown: whose, whether they are unknown now, all events.
+    Without `names`, addresses are masked, and the service's words left out.
     """
     shown: ShowAddress = _names(status) if names else masked
     told = [(_named(whom, shown), is_open, moments(all_, shown)) for whom, is_open, all_ in stories]
@@ -78,8 +75,9 @@ def _own(events: Iterable[Event]) -> list[Event]:
     return [each for each in events if "@" not in each.about and each.word.split()[0] in words]
 
 
-def moments(events: Iterable[Event], name: ShowAddress) -> list[StoryLine]:
-    """Write a line for each event; consecutive requests with the same result share one."""
+def moments(events: Iterable[Event], name: ShowAddress) -> list[tuple[datetime, str, str]]:
+    """Write for each event when, what, and what somebody wrote about it; consecutive requests with
+    the same result share a line."""
     told = []
     for _, same in groupby(events, key=lambda each: each.who or (each.word, each.came, each.words)):
         first, *more = them = list(same)
@@ -90,7 +88,8 @@ def moments(events: Iterable[Event], name: ShowAddress) -> list[StoryLine]:
             continue
         about = f"{len(them):,} requests" if more else _named(first.about, name)
         status = f", status {first.status}" if first.status and first.came != "done" else ""
-        told.append((first.at, f"{first.word} {about}: {first.came}{status}", first.words))
+        words = "" if name is masked else first.words  # they may repeat somebody's name
+        told.append((first.at, f"{first.word} {about}: {first.came}{status}", words))
     return told
 
 

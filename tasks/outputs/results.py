@@ -68,18 +68,18 @@ def write_results(
     _check_copy(source, into)
     table = read_table(source, sheet, columns)
     rows = dict(_by_row(table, results))
+    written = {table.header: Result._fields} | {row: result for row, (_, result) in rows.items()}
     first = _first_column(table)
     if is_workbook:
-        content = _in_workbook(source, table, rows, first)
+        content = _in_workbook(source, table, written, first)
     elif into.suffix.lower() == ".xlsx":
-        content = as_xlsx(_with_results(table, rows, first), first + URL)
+        content = as_xlsx(_with_results(table, written, first), first + URL)
     else:
-        content = as_csv(_with_results(table, rows, first), table.grid.delimiter or ",")
+        content = as_csv(_with_results(table, written, first), table.grid.delimiter or ",")
     write_file(into, content, force=force)
-    found = {key for key, _ in rows.values()}
     return Copied(
         Counter(result.status for _, result in rows.values()),
-        len(results.keys() - found),
+        len(results.keys() - {key for key, _ in rows.values()}),
         LOST if is_workbook else "",
     )
 
@@ -122,7 +122,7 @@ def _first_column(table: Table) -> int:
 
 
 def _in_workbook(
-    source: Source, table: Table, rows: Mapping[int, tuple[str, Result]], first: int
+    source: Source, table: Table, written: Mapping[int, Sequence[object]], first: int
 ) -> bytes:
     from openpyxl import load_workbook  # noqa: PLC0415
     from openpyxl.cell.cell import MergedCell  # noqa: PLC0415
@@ -131,8 +131,6 @@ def _in_workbook(
     book = load_workbook(io.BytesIO(source.data), keep_vba=macros, rich_text=True)
     book.properties.category = COPY + source.file.name  # so flows/folder.py leaves the copy out
     sheet = book[table.grid.sheet or book.sheetnames[0]]
-    written: dict[int, Sequence[object]] = {table.header: Result._fields}
-    written |= {number: result for number, (_, result) in rows.items()}
     for number, values in written.items():
         for at, value in enumerate(values):
             cell: Any = sheet.cell(number, first + 1 + at)
@@ -146,15 +144,15 @@ def _in_workbook(
 
 
 def _with_results(
-    table: Table, rows: Mapping[int, tuple[str, Result]], first: int
+    table: Table, written: Mapping[int, Sequence[object]], first: int
 ) -> Iterable[Sequence[object]]:
-    """The rows, with their results in the columns from `first` on."""
+    """The rows, with what is `written` in the columns from `first` on."""
     for number, cells in table.grid.rows:
-        added: Sequence[object] = Result._fields if number == table.header else ()
-        if number in rows:
-            added = rows[number][1]
-        before = [*cells[:first], *[""] * (first - len(cells) if added else 0)]
-        yield [*before, *added, *cells[first + len(Result._fields) :]]
+        if number in written:
+            before = [*cells[:first], *[""] * (first - len(cells))]
+            yield [*before, *written[number], *cells[first + len(Result._fields) :]]
+        else:
+            yield cells
 
 
 URL = Result._fields.index("embed_url")

@@ -15,6 +15,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from config.settings import Settings, database_address, home
 from config.sheets.files import LARGEST, read_file
+from config.sheets.text import decoded
 from tasks.sources.address import SECONDS, Unread
 
 SELECT = re.compile(r"(?is)(?:\s|--[^\n]*\n|/\*.*?\*/)*(?:select|with)\b[^;]*;?\s*")
@@ -23,7 +24,7 @@ AT_ONCE = 1_000  # rows
 
 def query_as_csv(file: Path, name: str) -> bytes:
     """Run the query in a file, and return its answer as CSV. Raises Unread, BadInput."""
-    query = read_file(file).data.decode("utf-8-sig", "replace")
+    query = decoded(read_file(file))
     if not SELECT.fullmatch(query):
         raise Unread(f"{file.name}: wanted one SELECT, and no ; before its end")
     table = StringIO(newline="")

@@ -31,25 +31,13 @@ def test_the_corpus_of_addresses(case: dict[str, Any]) -> None:
     [
         ("ana@", "(there must be something after the @-sign)"),
         ("Ana Lee <ana@b.org>", "only, what is between < and >: ana@b.org"),
-        (
-            "ana@b.org; eve@b.org",
-            "alone, not several: keep one, or write  several: first  under candidates",
-        ),
         *(
             (typed, "alone, not several: keep one, or write  several: first  under candidates")
-            for typed in (
-                "ana@b.org/eve@b.org",
-                "ana@b.org (Work) / a@c.org",
-                "<a@b.org> eve@b.org",
-            )
+            for typed in ("ana@b.org/eve@b.org", "ana@b.org (Work) / a@c.org")
         ),
         (
             "ana@b.org (Work)",
             "alone; (Work) looks like a remark: delete this row if the person is out, els…",
-        ),
-        (
-            "ana@b.org [privat]",
-            "alone; [privat] looks like a remark: delete this row if the person is out, els…",
         ),
         ("“ana@b.org”", "without quotes around it"),
         ("a" * 65 + "@b.org", "of at most 254 characters, 64 before the @"),

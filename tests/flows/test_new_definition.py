@@ -169,6 +169,13 @@ def test_one_of_several_sheets(tmp_path: Path) -> None:
     write_definition(tmp_path / "again.yaml", export, "OPS TEAM", force=True)
     (ada,) = read_people(PeopleTable(file=name, sheet="candidates"), tmp_path).listed
     assert ada.candidate.last_name == "Data"
+    for sheet in book:
+        sheet.title = sheet["C1"].value = f"{sheet.title} (rejected)"
+    sheet["A1"].value = "Email"
+    book.save(export)
+    with pytest.raises(BadInput, match="mistake") as refused:
+        write_definition(tmp_path / f"out-{name}", export)
+    assert refused.value.then.endswith("--sheet NAME")
 
 
 @pytest.mark.parametrize("name", ["hiring.yaml", "hiring.xlsx"])

@@ -116,6 +116,8 @@ def test_what_is_no_single_select_is_not_asked(place: Place, query: str) -> None
     assert "wanted one SELECT" in place.wrong() or "this file is empty" in place.wrong()
     place.ask("WITH x AS (SELECT 1) DELETE FROM people")
     assert "readonly" in place.wrong()
+    place.query.write_bytes("SELECT 'gelöscht'".encode("cp1252"))
+    assert "not in UTF-8" in place.wrong()
     assert not place.kept.exists()
     place.ask("SELECT nobody FROM people")
     assert "the database PEOPLE says: no such column: nobody" in place.wrong()
