@@ -15,7 +15,7 @@ from config.reading import YAML, who_reads
 from config.sheets.files import Format, read_file
 from config.sheets.headers import calls_out
 from config.sheets.left_out import has_remark_beside, in_yaml, to_decide, values_of
-from config.sheets.table import NO_HEADER, Table, headers_shown, read_table
+from config.sheets.table import NO_HEADER, Table, grids_of, headers_shown, read_table
 from config.sheets.text import ASK
 from config.validation import FIELDS
 from config.yaml_file import read_yaml
@@ -51,7 +51,8 @@ def write_definition(
     if suffix not in {*YAML, ".xlsx"}:
         raise BadInput.at(Place(path), "wanted a name that ends in .yaml or .xlsx")
     _check(path, force=force)
-    table = _read(export, sheet, path, encoding) if export else None
+    again = ["--force"] if force else []
+    table = _read(export, sheet, path, encoding, again) if export else None
     if export and table:
         _refuse_second(export, table, path.parent, force=force)
     text = _text(path, table, {})
@@ -77,7 +78,7 @@ def write_each(
 
     Raises what `write_definition` raises, all but CannotWrite before anything is written.
     """
-    table = _read(export, sheet, folder, encoding)
+    table = _read(export, sheet, folder, encoding, ["--each", column, *["--force"] * force])
     title, values = values_of(table, column)
     why = f"{title} has {len(values):,} values, wanted a column with at most {MOST}"
     if len(values) > MOST:
@@ -126,13 +127,17 @@ def _text(path: Path, table: Table | None, where: dict[str, list[str]]) -> str:
     return TEMPLATE.read_text("utf-8").format(key=key, candidates=people, check=check)
 
 
-def _read(export: Path, sheet: str | None, path: Path, encoding: str | None) -> Table:
-    """Read an export. Raises BadInput, with the option to type if one is missing."""
+def _read(
+    export: Path, sheet: str | None, path: Path, encoding: str | None, again: list[str]
+) -> Table:
+    """Read an export. Raises BadInput, with the command to type if an option is missing; `again`
+    are the options to repeat."""
     try:
-        table = read_table(read_file(export, encoding or ""), sheet)
+        table = read_table(source := read_file(export, encoding or ""), sheet)
         if not sheet and calls_out(title := table.grid.sheet or ""):
             why = f"the title of {shown(title)} says that its people are out"
-            raise BadInput.at(table.grid.whole, why, field="sheet", wanted="NAME")
+            wanted = title if len(grids_of(source)) == 1 else "NAME"
+            raise BadInput.at(table.grid.whole, why, field="sheet", wanted=wanted)
     except BadInput as error:
         wrong = error.mistakes[0]
         asks, option = ASK in wrong.message, f"--{wrong.field}"
@@ -141,7 +146,7 @@ def _read(export: Path, sheet: str | None, path: Path, encoding: str | None) -> 
         why = wrong.message.replace(ASK, "").partition(". Say which")[0]
         do = ", or say which is right, with" if asks else ". Say which, with"
         refusal = BadInput.at(wrong.place, f"{why}{do} {option}")
-        new = command("new", path, "--from", export, option, wrong.wanted or "NAME")
+        new = command("new", path, "--from", export, *again, option, wrong.wanted or "NAME")
         refusal.then = f"Then type: {new}"
         raise refusal from None
     if no_header := [each for each in table.mistakes if each.message == NO_HEADER]:

@@ -83,11 +83,8 @@ def choose(table: Table, spec: "PeopleTable", people: "People") -> list[int]:
         else:
             do = TWO_SHEETS if mark == ELSEWHERE else MARKS
             marks.append(Finding(f"{mark}: {who}", table.place(next(iter(them))), do))
-    above = ((row, cell) for row, cells in table.grid.rows if row < table.header for cell in cells)
-    for row, cell in ((row, cell) for row, cell in above if says("out", cell)):
-        marks.append(Finding(f"row {row} says {shown(cell)}", table.place(row), DELETE))
     if out and not table.grid.file.name.endswith(ORDERS):  # who is out may be ordered again
-        _contradicted(table, spec.where, out, {row for them in marked.values() for row in them})
+        _disputed(table, spec, out, {row for them in marked.values() for row in them})
     for row, why in out.items():
         people.left_out.setdefault(why, []).append(table.names[row])
     rows = _rest(table, out)
@@ -100,6 +97,8 @@ def choose(table: Table, spec: "PeopleTable", people: "People") -> list[int]:
     said = [each for each in decided if each.told or not spec.where]
     people.ignored += [f"{each.title} ({each.told})" if each.told else each.title for each in said]
     people.apart = _apart(table, rows, known)
+    above = ((row, " ".join(cells).strip()) for row, cells in table.grid.rows if row < table.header)
+    people.remarks += [f"row {row} says {shown(text)}" for row, text in above if says("out", text)]
     looked_at = {*map(compared, known)} | ignore
     for at in sorted({*range(len(table.headers))} - {*table.by_field.values()}):
         title = table.headers[at]
@@ -113,7 +112,7 @@ def to_decide(table: Table, where: Where) -> tuple[dict[str, str], list[str]]:
     """For the rows that `where` keeps: a blank for each column that could decide, and the marks."""
     rows = _rest(table, _by_where(table, where))
     found = deciding_columns(table, rows, where, unknown=True)
-    blanks = {each.title: each.blank for each in found if each.title}
+    blanks = {each.title: each.blank for each in found if each.title and not each.do}
     marked = marked_rows(table, rows).items()
     return blanks, [f"{mark}: {_listed(them, table)}" for mark, them in marked]
 
@@ -195,14 +194,15 @@ def deciding_columns(
         what = f"{title} has {each}"
         if beside or not title or is_titled(title, "remarks"):
             what = f"{title or 'A column without a header'} has a remark in {_listed(texts, table)}"
-        if beside or not title or len(title) > 500:  # YAML takes at most 1,024 before a colon
+        if beside or not title:
             yield Finding(what, table.place(next(iter(texts)), column), DELETE if beside else TITLE)
         else:
             blank = re.sub("[<>@]", " ", each).replace('"', "'")  # a blank has none inside
             place = table.place(table.header, column)
             told = some([shown(value) for value in says if excludes(value)])
+            do = TITLE if len(title) > 500 else ""  # YAML takes at most 1,024 before a colon
             keep = _keep(title, counts)
-            yield Finding(what, place, "", title, f"<keep which? {blank}>", keep, told)
+            yield Finding(what, place, do, title, f"<keep which? {blank}>", keep, told)
 
 
 def _deciding_values(title: str, counts: Counts) -> Sequence[str]:
@@ -276,40 +276,43 @@ def _keep(title: str, counts: Counts) -> list[str]:
     return said if len(said) <= COUNTED else []
 
 
-def _contradicted(table: Table, where: Where, out: Mapping[int, str], marked: set[int]) -> None:
-    """Report people whom one row excludes, such as a marked one, and another of the job keeps."""
-    cells, address = table.cells, table.by_field["email1"]
-    no: dict[int, set[str]] = {}
-    for name, wanted in where.items():
-        at = _column(table, name, FIELD) or 0
-        no[at] = _excluding(table.headers[at], _counts(cells[at]), wanted)
-    jobs = [at for at, title in enumerate(table.headers) if is_titled(title, "job")]
-    never = {at for at in no if pattern("out_never").search(worded(table.headers[at]))}
+def _disputed(table: Table, spec: "PeopleTable", out: Mapping[int, str], marked: set[int]) -> None:
+    """Report people whom one row excludes, such as a marked one, and another of the job keeps.
+
+    *Do not contact* excludes them from all jobs. Ignored columns say nothing, nor do duplicates.
+    """
+    cells, titles, address = table.cells, table.headers, table.by_field["email1"]
+    duplicate, never = pattern("duplicate").fullmatch, pattern("out_never").search
+    jobs = [at for at, title in enumerate(titles) if is_titled(title, "job")]
+    silent = _person(table) | {_column(table, name, IGNORE) for name in spec.ignore}
+    wanted = {_column(table, name, FIELD) or 0: values for name, values in spec.where.items()}
+    for at, values in wanted.items():
+        told = says("out", titles[at], title=True) or says("sent", titles[at], title=True)
+        if told and any(value and not is_not_so(value) for value in values):
+            silent.add(at)  # whoever is kept was sent a test as well
+    named = {at for at, title in enumerate(titles) if title and not duplicate(worded(title))}
+    read = sorted(named - silent)
 
     def known_as(row: int, jobs: Sequence[int]) -> list[tuple[str, ...]]:
         each = (comparable(table.names[row]), mailbox(str(cells.at[row, address])))
-        job = [compared(str(cells.at[row, at])) for at in jobs]
-        return [(name, *job) for name in each]
+        return [(name, *(compared(str(cells.at[row, at])) for at in jobs)) for name in each]
 
     kept = {it: row for row in _rest(table, out) for of in (jobs, ()) for it in known_as(row, of)}
-    for row, why in out.items():
-        says_no = {at for at in no if compared(str(cells.at[row, at])) in no[at]}
-        known = known_as(row, () if says_no & never else jobs) if says_no or row in marked else ()
-        if (other := next((kept[it] for it in known if it in kept), None)) is not None:
-            what = f"{table.names[row]} is out here ({why}), but row {other} is kept; delete one"
-            table.mistakes.append(Mistake(table.place(row), what, FIELD))
-
-
-def _excluding(title: str, counts: Counts, kept: Sequence[str]) -> set[str]:
-    """The values by which a column says that somebody is out, if the `kept` ones are invited."""
-    only, answers = pattern("duplicate").fullmatch, _answers(title, counts)
-    if only(worded(title)):  # another row is kept
-        return set()
-    found = [v for v in counts if excludes(v) or answers.get(v) in {"no", "hold"}]
-    if says("out", title, title=True) or says("sent", title, title=True):
-        found = [value for value in counts if value and not is_not_so(value)]
-        found = [] if {*map(compared, found)} & {*map(compared, kept)} else found
-    return {compared(value) for value in found if not only(worded(value))}
+    for row in out:
+        if kept.keys().isdisjoint(known_as(row, ())):
+            continue
+        texts = {at: text for at in read if not duplicate(worded(text := str(cells.at[row, at])))}
+        said = [
+            f"{titles[at]} is {shown(text)}"
+            for at, text in texts.items()
+            if _deciding_values(titles[at], {text: 1})
+            or text in _negated(titles[at], [text, *wanted.get(at, ())])
+        ]
+        known = known_as(row, () if any(never(worded(each)) for each in said) else jobs)
+        other = next((kept[it] for it in known if it in kept), None)
+        if other is not None and (said or row in marked):
+            why = f"is out here ({some(said) or out[row]}), but row {other} is kept; delete one"
+            table.mistakes.append(Mistake(table.place(row), f"{table.names[row]} {why}", FIELD))
 
 
 def has_remark_beside(value: str) -> bool:
@@ -323,9 +326,8 @@ def has_remark_beside(value: str) -> bool:
 
 def _apart(table: Table, rows: Sequence[int], first: Collection[str]) -> dict[str, Counts]:
     """Count rows by columns in which people differ: the `first`, then others with few values."""
-    person = _person(table)
     named, found = [*map(compared, first)], []
-    for column in {*range(len(table.headers))} - person:
+    for column in {*range(len(table.headers))} - _person(table):
         title, counts = table.headers[column], _counts(table.cells[column].loc[[*rows]])
         known = compared(title) in named or is_titled(title, "job") or is_titled(title, "status")
         few = len(counts) <= TELLING and 2 * len(counts) <= len(rows)
@@ -345,7 +347,7 @@ def _counts(typed: Iterable[str]) -> Counts:
 
 def _question(found: Sequence[Finding], spec: "PeopleTable") -> Mistake:
     """Ask one question per file about everything that could decide, with the lines to add."""
-    columns = {each.title: each.keep or [each.blank] for each in found if each.title}
+    columns = {f.title: f.keep or [f.blank] for f in found if f.title and not f.do}
     lines = [f"Decide who is invited. {'; '.join(each.what for each in found)}."]
     if columns:
         them = "it" if len(columns) == 1 else "a column"

@@ -163,10 +163,8 @@ def _is_seen(fill: Any) -> bool:
 def _is_struck(cell: Any) -> bool:
     """Whether a cell's text, or a part of it, is struck through, or red."""
     parts = cell.value if isinstance(cell.value, list) else ()
-    fonts = [
-        cell.font if cell.has_style else None,
-        *(getattr(part, "font", None) for part in parts),
-    ]
+    fonts = [getattr(part, "font", None) for part in parts]
+    fonts += [cell.font] if cell.has_style else []
     colors = [f"{font.color.type}{font.color.value}" for font in fonts if font and font.color]
     return any(font and font.strike for font in fonts) or any(map(RED.fullmatch, colors))
 

@@ -83,7 +83,7 @@ def held_of(session: Session, emails: Sequence[str]) -> list[Known]:
         Known(
             email,
             [_in_campaign(session, person) for person in _people(session, [key])],
-            _others(session, key),
+            _others(session, key, list(keys.values())),
             mailbox(email) in listed,
             key in gone,
         )
@@ -103,8 +103,7 @@ def forget(session: Session, emails: Sequence[str], by: By) -> list[Known]:
     sending = (STEP.c.state == State.SENDING) & STEP.c.person_id.in_(ids)
     if under_way := set(session.scalars(select(STEP.c.person_id).where(sending))):
         raise NotDecided([(p.email1, UNDER_WAY) for p in people if p.id in under_way])
-    alike = select(PERSON.c.campaign_id).where(PERSON.c.mailbox.in_(boxes))
-    concerned = [session.get_one(Campaign, of) for of in {*session.scalars(alike)}]
+    concerned = [session.get_one(Campaign, of) for of in {each.campaign_id for each in people}]
     held = [holds(session, campaign).keys() - ids for campaign in concerned]
     names, already = _names(people, emails), forgotten_among(session, keys)
     stands_for = digests(session, {*keys, *boxes})
@@ -112,7 +111,8 @@ def forget(session: Session, emails: Sequence[str], by: By) -> list[Known]:
     _scrub(session, names)
     for person in people:
         _erase(session, person, stands_for[person.email_key])
-    session.execute(delete(DO_NOT_CONTACT).where(DO_NOT_CONTACT.c.email_key.in_(boxes)))
+    entry, others = DO_NOT_CONTACT.c.email_key, select(PERSON.c.mailbox)
+    session.execute(delete(DO_NOT_CONTACT).where(entry.in_(boxes), entry.not_in(others)))
     for key in {*keys} - already:
         session.add(Forgotten(digest=stands_for[key], mailbox_digest=stands_for[mailbox(key)]))
     session.flush()
@@ -130,12 +130,12 @@ def _people(session: Session, keys: Sequence[str]) -> list[Person]:
     return list(session.scalars(select(Person).where(PERSON.c.email_key.in_(keys))))
 
 
-def _others(session: Session, key: str) -> list[str]:
-    """Addresses of the same mailbox, and those that this one was corrected from or to."""
+def _others(session: Session, key: str, typed: Collection[str]) -> list[str]:
+    """Not `typed` addresses: of the same mailbox, or that this one was corrected from or to."""
     them = PERSON.alias()
     own, new = (select(its).where(them.c.email_key == key) for its in (them.c.id, them.c.became))
     one = PERSON.c.became.in_(own) | PERSON.c.id.in_(new) | (PERSON.c.mailbox == mailbox(key))
-    named = session.scalars(select(PERSON.c.email1).where(one, PERSON.c.email_key != key))
+    named = session.scalars(select(PERSON.c.email1).where(one, PERSON.c.email_key.not_in(typed)))
     return sorted({*named} - {""})
 
 

@@ -124,7 +124,9 @@ def _read(word: str, typed: str) -> Settlement:
 
 
 def _asked(open_: Sequence[Doubt], by: By) -> Iterator[tuple[Settlement, By]]:
-    """Ask about each doubt, and once for a reason if one is missing; Enter leaves it as it is."""
+    """Ask about each doubt, and for a reason if one is missing; Enter leaves a doubt as it is, or
+    takes the reason that was typed last."""
+    given, last = by.why, ""
     for number, doubt in enumerate(open_, start=1):
         print(f"{number} of {len(open_)}: {described(doubt)}")
         word = value = None
@@ -133,9 +135,10 @@ def _asked(open_: Sequence[Doubt], by: By) -> Iterator[tuple[Settlement, By]]:
         if word == "sent" and doubt.op in BRINGS_ID:
             while not (value == "" or str(value).isdecimal()):
                 value = _typed("its id at the service")
-        elif word in ("again", "withdraw") and not by.why:
-            by = replace(by, why=_typed("why"))
-            word = word if by.why else ""
+        elif word in ("again", "withdraw") and not given:
+            last = _typed("why", last)
+            word = word if last else ""
+            by = replace(by, why=last)
         if word and value != "":
             its_id = int(value) if value else None
             yield Settlement(word, doubt.email1, doubt.op, its_id, doubt.part_id), by
@@ -153,9 +156,9 @@ def _settled_at_once(key: str, verdict: Settlement, by: By) -> bool:
     return True
 
 
-def _typed(question: str) -> str:
-    asked = f"{question} (Enter: decide later)"
-    return str(typer.prompt(asked, default="", show_default=False)).strip()
+def _typed(question: str, usual: str = "") -> str:
+    asked = question if usual else f"{question} (Enter: decide later)"
+    return str(typer.prompt(asked, default=usual, show_default=bool(usual))).strip()
 
 
 def _settled(

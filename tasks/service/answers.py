@@ -129,14 +129,13 @@ def _is_no(value: Any) -> bool:
         return False
     text = str(value).strip()
     is_no = len(text) > LONGEST or text.casefold() in _FALSE
-    return is_no or bool(_REFUSAL.search(_HUMP.sub(" ", text)))
+    return is_no or bool(_REFUSAL.search(_BETWEEN.sub(" ", text)))
 
 
 def _is_only_no(text: str) -> bool:
     """Whether a text is nothing but a refusal, as `Not sent` or `LIMIT_REACHED` are, and titles or
     addresses are not: `Missing Number`."""
-    said = _HUMP.sub(" ", " ".join(each for each in text.split() if "@" not in each))
-    others = _REFUSAL.sub("", said)
+    others = _REFUSAL.sub("", said := _BETWEEN.sub(" ", text))
     known = ("_" in text and text.isupper()) or _PLAIN.issuperset(_WORD.findall(others.casefold()))
     return known and others != said
 
@@ -144,7 +143,7 @@ def _is_only_no(text: str) -> bool:
 @lru_cache(maxsize=4096)
 def _words(key: str) -> frozenset[str]:
     """The words of a key: `emailsSent` and `emails_sent` have the words emails and sent."""
-    return frozenset(_HUMP.sub(" ", key[:LONGEST]).casefold().split() or [""])
+    return frozenset(_BETWEEN.sub(" ", key[:LONGEST]).casefold().split() or [""])
 
 
 def everything(answer: Any) -> Iterator[tuple[str, Any]]:
@@ -196,12 +195,13 @@ _PLAIN = {  # words that neither say no nor name anybody
 _WORD = re.compile(r"[^\W_]+")
 _TAG = re.compile(rb"<(?:!doctype|html|head|body|title|form|input|script)\b", re.IGNORECASE)
 _FALSE = frozenset({"false", "no", "n", "nok", "ko", "off", "0", "0.0"})
-_HUMP = re.compile(r"[_.-]|(?<=[a-z])(?=[A-Z])")
+# What separates words, such as those of a key. An address has none: that of Norway ends in .no.
+_BETWEEN = re.compile(r"[\w.+%'-]{1,64}@[\w.-]+|[_.-]|(?<=[a-z])(?=[A-Z])")
 _REFUSAL = re.compile(
     r"\b(?:error|fail|fault|invalid|illegal|denie|deny|reject|refus|declin|forbid|prohibit|unable"
     r"|cannot|\w+n['’]t|couldn|never\b|nothing|nobody|without|too many(?: requests)?"
     r"|0 (?:e.?mails?|invitations?|messages?|candidates?|of)\b"
-    r"|(?<!do )not\b|not\b(?! reply\b)|no\b(?!.reply@)"  # but "Do not reply to no-reply@…"
+    r"|(?<!do )not\b|not\b(?! reply\b)|no\b"  # but "Do not reply"
     r"|un(?:auth\w*|success|known|sent|deliver|avail|support|process|subscri)|missing|exceed|limit"
     r"|quota|throttl|expired|block|suppress|suspend|bounce|banned|spam|skip|ignor|drop|abort"
     r"|cancel|disabl|inactive|ineligib|opt(?:ed)?.?out|revok|conflict|duplicate|already"

@@ -174,8 +174,8 @@ def test_one_of_several_sheets(tmp_path: Path) -> None:
     sheet["A1"].value = "Email"
     book.save(export)
     with pytest.raises(BadInput, match="mistake") as refused:
-        write_definition(tmp_path / f"out-{name}", export)
-    assert refused.value.then.endswith("--sheet NAME")
+        write_each(tmp_path / "each", export, "Job")
+    assert refused.value.then.endswith("--each Job --sheet NAME")
 
 
 @pytest.mark.parametrize("name", ["hiring.yaml", "hiring.xlsx"])

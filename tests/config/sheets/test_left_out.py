@@ -153,6 +153,7 @@ SAME = "Ada,D’Løve Lace,ada@home.test,backend"
         ("Ada,L,ADA+jobs@people.test,Backend", "Status", "Rejected", "Test", True),
         (SAME, "Status", "Rejected (duplicate)", "Test", True),
         ("Ada,Lovelace,ada@people.test,Data", "Do not contact", "x", "", True),
+        ("Ada,Lovelace,ada@people.test,Data", "Notes", "do NOT contact", "", True),
         (SAME, "Do not contact", "x", "", True),
         (SAME, "Withdrawn on", "2026-11-02", "", True),
         (SAME, "Keen?", "Maybe", "Yes", True),
@@ -174,8 +175,12 @@ def test_whoever_is_out_by_one_row_and_kept_by_another_is_a_question(
     """Unless the other row is a duplicate, of another job or test, or tells of an earlier step."""
     rows = f"{other},{out}\nAda,DLove-lace,ada@people.test,Backend,{kept}\n"
     table = f"First name,Last name,Email,Job,{title}\n{rows}"
-    people = read(table, where={title: kept}, ignore="Job")
-    assert any("but row 3 is kept; delete" in each for each in said(people, tmp_path)) == asked
+    options: dict[str, object] = {"where": {title: kept}, "ignore": "Job"}
+    if "Data" in other:
+        options = {"where": {"Job": "Backend"}}
+    people = read(table, **options)
+    why = f'{title} is "{out}"), but row 3 is kept; delete'
+    assert any(why in each for each in said(people, tmp_path)) == asked
 
 
 def test_a_list_beside_the_people_is_no_answer_of_theirs(read: Read, tmp_path: Path) -> None:
@@ -221,7 +226,6 @@ Still interested?: Yes | No, thanks; Wants it: Yes | maybe; 参加: はい | い
 Avis: convient | ne convient pas; Go: 1 | 0; OK: ✓ |; Drop: x |; May we?: Yes | No | only by phone
 Visa sponsorship needed: No | Yes; Marketing consent: no | yes
 Comment: strong | please do NOT contact, she withdrew; Recruiter remarks: withdrew on Tuesday |
-Notes: rejected our first offer, ask again |; Bemerkungen: bereits eingeladen |
 Notes: already invited |; Job Name: Backend | Designer; jobReqId: 1 | 2; Stelle: Bäcker | Maler
 Role: Staff |; Ticket Type: A | B; Test sent on: 2026-11-02 |; Invited: no | no; Applicant: y | n
 Avis: Favorable | Défavorable | Favorable | En attente; Test date: 2026-10-21 |
@@ -240,7 +244,7 @@ Withdrawn at: - |; Hired: 0 | 0; Phone: +44 20 7946 0012 |; City: Oslo | Bergen;
 Score: 71 | 64; Salary: 50k |; CV link: https://cv.test/1 | https://cv.test/2; Gender: F | M
 Size: S | M | D; Rating: 1.5 | 0.5; Status changed: 2026-11-01 | 2026-11-02
 Current job title: Cook | Nurse; Job posted on: May | June; Test sent on: |; Invited: - | n/a
-Recruiter: Bo | Jo; Number of applications: 0 | 0; Degree: BSc | MSc
+Degree: BSc | MSc; Position: a | b | c | d | e | f | g | h | i | j | k | l
 Recruiter: J. Ortiz | L. Park; Race: Hispanic | Not Hispanic; Base: Oslo | Oslo, NO | not Rome
 Why: no Java yet, but Go | Java | not everybody knows Go
 """
@@ -261,12 +265,6 @@ def test_which_columns_can_decide(read: Read, tmp_path: Path, listed: str, asked
         if asked != any("Decide who is invited" in each for each in said(people, tmp_path)):
             wrong.append((title, cells))
     assert wrong == []
-
-
-def test_many_different_jobs_are_those_that_people_have(read: Read, tmp_path: Path) -> None:
-    """What somebody was hired to do elsewhere is no job of this campaign."""
-    rows = [f"A{chr(97 + n)},B,c{n}@people.test,Cook {n}" for n in range(14)]
-    assert said(read("\n".join(["First name,Last name,Email,Position", *rows])), tmp_path) == []
 
 
 def test_the_others_are_counted_by_what_tells_them_apart(read: Read) -> None:
@@ -309,3 +307,9 @@ def test_a_remark_that_nobody_looked_at_is_quoted(read: Read) -> None:
     table = "First name,Last name,Email,Notes\nAda,Lovelace,ada@people.test,likes tea\n"
     assert read(table).remarks == ['Notes says of row 2 (Ada Lovelace) "likes tea"']
     assert read(table, ignore="Notes").remarks == []
+    (said_above,) = read(f"Filters: no archived ones\n{table}", ignore="Notes").remarks
+    assert said_above == 'row 1 says "Filters: no archived ones"'
+    title = "I agree " * 80
+    asked = read(f"First name,Last name,Email,{title}\nAda,Lovelace,ada@people.test,No\n")
+    assert "Write a short header" in asked.mistakes[0].message
+    assert "where:" not in asked.mistakes[0].message

@@ -153,8 +153,6 @@ MISTAKES: list[tuple[str | bytes, dict[str, Any], list[str]]] = [
         ],
     ),
     # Whoever would be lost.
-    (HEAD[:-1] + f",{'I agree ' * 80}\n{ADA[:-1]},No\n", {}, [":2: Decide who is invited. I a…"]),
-    ("Stage is Rejected\n" + HEAD + ADA, {}, [':1: Decide who is invited. row 1 says "Stage i…']),
     (
         ADA + ",,bob@people.test\n" + BOB + "\n" + HEAD + EVE,
         {},

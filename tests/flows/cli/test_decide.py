@@ -174,24 +174,25 @@ def test_what_is_left_is_said_at_once_and_the_same_command_does_the_rest(
 def test_a_verdict_at_the_terminal_is_a_whole_word_and_is_kept_at_once(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Anything else is asked again; Enter leaves a doubt as it is, also if an id is missing."""
-    desk.take_in("Ada", "Ben", "Cyd", "Dee")
+    """Enter leaves a doubt as it is, or takes the last reason; anything else is asked again."""
+    desk.take_in("Ada", "Ben", "Cyd", "Dee", "Eve", "Fay")
     desk.does(Op.CREATE)
     desk.does(Op.ATTACH)
     desk.does(Op.ADD, "Ada", state=State.UNSURE)
     desk.does(Op.ADD)
-    for who in ("Ben", "Cyd", "Dee"):
+    for who in ("Ben", "Cyd", "Dee", "Eve", "Fay"):
         desk.does(Op.INVITE, who, state=State.UNSURE)
-    answers = ["skip", "abort", "s", "sent", "x", "", " Sent ", "again", ""]
+    answers = ["skip", "s", "sent", "x", "", " Sent ", "again", "", "again", "lost", "withdraw", ""]
 
-    def typed(*_: object, **__: object) -> str:
+    def typed(*_: object, default: str, **__: object) -> str:
         if not answers:
             raise KeyboardInterrupt
-        return answers.pop(0)
+        return answers.pop(0) or default
 
     monkeypatch.setattr(sys.stdin, "isatty", lambda: True)
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     monkeypatch.setattr(words.typer, "prompt", typed)
     assert app.run(["settle", "backend"]) == 130
-    states = ["unsure", "done", "unsure", "unsure"]
-    assert [desk.state(who)[who != "Ada"] for who in ("Ada", "Ben", "Cyd", "Dee")] == states
+    assert desk.state("Ada")[0] == "unsure"
+    states = {"Ben": "done", "Cyd": "unsure", "Dee": "waiting", "Eve": "given up", "Fay": "unsure"}
+    assert {who: desk.state(who)[1] for who in states} == states

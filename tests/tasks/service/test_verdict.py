@@ -142,6 +142,8 @@ NOT_NEEDED = [
     (DONE, {"code": 200, "country_code": "49", "body": '{"sent": 1}', "warnings": []}),
     (DONE, {"message": "Invitation sent. The link expires in 7 days."}),
     (DONE, {"status": "sent", "message": "Do not reply to no-reply@x.org"}),
+    (DONE, {"message": "Invitation sent to kari@posten.no"}),
+    (UNSURE, {"message": "kari@posten.com:failed"}),
     (DONE, {"title": "Invalid Username Test", "type": "candidate", "email": "failed@x.org"}),
     (DONE, {"title": "Rate limiter", "code": "if not found: raise ValueError", "mail": None}),
     (DONE, {"email": "Dan Fail <dan@x.org>", "country_code": "NO", "can_invite": False}),
