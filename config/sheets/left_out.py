@@ -281,7 +281,7 @@ def _disputed(table: Table, spec: "PeopleTable", out: Mapping[int, str], marked:
 
     *Do not contact* excludes them from all jobs. Ignored columns say nothing, nor do duplicates.
     """
-    cells, titles, address = table.cells, table.headers, table.by_field["email1"]
+    titles, rows = table.headers, {row: its for row, *its in table.cells.itertuples(name=None)}
     duplicate, never = pattern("duplicate").fullmatch, pattern("out_never").search
     jobs = [at for at, title in enumerate(titles) if is_titled(title, "job")]
     silent = _person(table) | {_column(table, name, IGNORE) for name in spec.ignore}
@@ -294,14 +294,14 @@ def _disputed(table: Table, spec: "PeopleTable", out: Mapping[int, str], marked:
     read = sorted(named - silent)
 
     def known_as(row: int, jobs: Sequence[int]) -> list[tuple[str, ...]]:
-        each = (comparable(table.names[row]), mailbox(str(cells.at[row, address])))
-        return [(name, *(compared(str(cells.at[row, at])) for at in jobs)) for name in each]
+        each = (comparable(table.names[row]), mailbox(rows[row][table.by_field["email1"]]))
+        return [(name, *(compared(rows[row][at]) for at in jobs)) for name in each]
 
     kept = {it: row for row in _rest(table, out) for of in (jobs, ()) for it in known_as(row, of)}
     for row in out:
         if kept.keys().isdisjoint(known_as(row, ())):
             continue
-        texts = {at: text for at in read if not duplicate(worded(text := str(cells.at[row, at])))}
+        texts = {at: rows[row][at] for at in read if not duplicate(worded(rows[row][at]))}
         said = [
             f"{titles[at]} is {shown(text)}"
             for at, text in texts.items()
