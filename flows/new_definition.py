@@ -136,7 +136,8 @@ def _read(
         table = read_table(source := read_file(export, encoding or ""), sheet)
         if not sheet and calls_out(title := table.grid.sheet or ""):
             why = f"the title of {shown(title)} says that its people are out"
-            wanted = title if len(grids_of(source)) == 1 else "NAME"
+            people = [g for g in grids_of(source) if any("@" in "".join(row) for _, row in g.rows)]
+            wanted = title if len(people) == 1 else "NAME"
             raise BadInput.at(table.grid.whole, why, field="sheet", wanted=wanted)
     except BadInput as error:
         wrong = error.mistakes[0]

@@ -59,7 +59,7 @@ data/decisions
     if so_far - holds(session, campaign).keys(): => if False:
 data/campaigns data/decisions/test_privacy
     if after and campaign.account != settings.account: => if False:
-    if not allowed.removed: => if False:
+    and not allowed.removed: => and False:
     _refuse_another(session, campaign, read, allowed) => pass
     if key not in forgotten} => }
     if key in names and row.state not in added and row => if key in names and row

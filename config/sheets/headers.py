@@ -159,8 +159,8 @@ def is_nobody(cells: Iterable[str]) -> bool:
     known = {part for word in listed("total") for part in worded(word).split()}
     counts = all(worded(text) == first or _COUNT.search(text) for text in texts)
     is_total = bool(words & known) and words <= known | listed("total_of") and counts
-    is_footer = bool(pattern("footer").match(first)) and not says("out", first)
-    return not first or is_total or (is_footer and (counts or len(texts) < 3))
+    is_footer = bool(pattern("footer").match(first)) and (counts or len(texts) < 3)
+    return not first or is_total or is_footer
 
 
 @cache

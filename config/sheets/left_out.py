@@ -277,38 +277,40 @@ def _keep(title: str, counts: Counts) -> list[str]:
 
 
 def _disputed(table: Table, spec: "PeopleTable", out: Mapping[int, str], marked: set[int]) -> None:
-    """Report people whom one row excludes, such as a marked one, and another of the job keeps.
+    """Report people whom one row excludes, such as a marked one, and another of the case keeps.
 
-    *Do not contact* excludes them from all jobs. Ignored columns say nothing, nor do duplicates.
+    Cases differ in a job, or in a column of `where` without answers. *Do not contact* excludes from
+    all of them. Ignored columns say nothing, nor do duplicates.
     """
     titles, rows = table.headers, {row: its for row, *its in table.cells.itertuples(name=None)}
     duplicate, never = pattern("duplicate").fullmatch, pattern("out_never").search
-    jobs = [at for at, title in enumerate(titles) if is_titled(title, "job")]
-    silent = _person(table) | {_column(table, name, IGNORE) for name in spec.ignore}
     wanted = {_column(table, name, FIELD) or 0: values for name, values in spec.where.items()}
-    for at, values in wanted.items():
-        told = says("out", titles[at], title=True) or says("sent", titles[at], title=True)
-        if told and any(value and not is_not_so(value) for value in values):
-            silent.add(at)  # whoever is kept was sent a test as well
-    named = {at for at, title in enumerate(titles) if title and not duplicate(worded(title))}
-    read = sorted(named - silent)
+    silent = _person(table) | {_column(table, name, IGNORE) for name in spec.ignore}
+    cases, tells = set[int](), set[int]()
+    for at, title in enumerate(titles):
+        values = wanted.get(at, ())
+        if says("out", title, title=True) or says("sent", title, title=True):
+            is_silent = duplicate(worded(title)) or any(it and not is_not_so(it) for it in values)
+            (silent if is_silent else tells).add(at)
+        elif not is_titled(title, "status") and not any(map(answer, values)):
+            cases |= {at} if values or (is_titled(title, "job") and "?" not in title) else set()
 
-    def known_as(row: int, jobs: Sequence[int]) -> list[tuple[str, ...]]:
+    def known_as(row: int, cases: Collection[int]) -> list[tuple[str, ...]]:
         each = (comparable(table.names[row]), mailbox(rows[row][table.by_field["email1"]]))
-        return [(name, *(compared(rows[row][at]) for at in jobs)) for name in each]
+        return [(name, *(compared(rows[row][at]) for at in cases)) for name in each]
 
-    kept = {it: row for row in _rest(table, out) for of in (jobs, ()) for it in known_as(row, of)}
-    for row in out:
-        if kept.keys().isdisjoint(known_as(row, ())):
-            continue
-        texts = {at: rows[row][at] for at in read if not duplicate(worded(rows[row][at]))}
-        said = [
-            f"{titles[at]} is {shown(text)}"
-            for at, text in texts.items()
-            if _deciding_values(titles[at], {text: 1})
-            or text in _negated(titles[at], [text, *wanted.get(at, ())])
-        ]
-        known = known_as(row, () if any(never(worded(each)) for each in said) else jobs)
+    def says_no(at: int, text: str) -> bool:
+        values = wanted.get(at, ())
+        told = _deciding_values(titles[at], {text: 1}) if values or at in tells else excludes(text)
+        return bool(told) or text in _negated(titles[at], [text, *values])
+
+    kept = {it: row for row in _rest(table, out) for of in (cases, ()) for it in known_as(row, of)}
+    for row in (it for it in out if not kept.keys().isdisjoint(known_as(it, ()))):
+        no = [at for at in range(len(titles)) if at not in silent and says_no(at, rows[row][at])]
+        said = [f"{titles[at]} is {shown(rows[row][at])}" for at in no]
+        ever = [each for each in said if never(worded(each))]
+        said = ever if any(map(duplicate, map(worded, rows[row]))) else said
+        known = known_as(row, () if ever else cases)
         other = next((kept[it] for it in known if it in kept), None)
         if other is not None and (said or row in marked):
             why = f"is out here ({some(said) or out[row]}), but row {other} is kept; delete one"
@@ -319,9 +321,8 @@ def has_remark_beside(value: str) -> bool:
     """Whether a value has an excluding remark, in brackets or beside a dash."""
     parts = _DASH.split(value)
     beside = len(parts) > 1 and any(says("out", each, "match") for each in parts)
-    return beside or any(
-        excludes(each) or answer(each) in {"no", "hold"} for each in _BRACKETS.findall(value)
-    )
+    asides = _BRACKETS.findall(value)
+    return beside or any(excludes(each) or answer(each) in {"no", "hold"} for each in asides)
 
 
 def _apart(table: Table, rows: Sequence[int], first: Collection[str]) -> dict[str, Counts]:

@@ -61,9 +61,8 @@ def read_people(spec: PeopleTable, base: Path) -> People:
     if not spec.sheet and calls_out(title := table.grid.sheet or ""):
         why = f"its title says that these people are out; to invite them:  sheet: {in_yaml(title)}"
         table.mistakes.append(Mistake(table.grid.whole, why, "candidates.sheet"))
-    missing = [*_missing_columns(table, split, spec.columns)]
-    table.mistakes += missing
-    if missing:
+    if missing := [*_missing_columns(table, split, spec.columns)]:
+        table.mistakes += missing
         return people
     people.listed = _folded(table, choose(table, spec, people), first=spec.several == "first")
     compare(people.listed, people)

@@ -197,9 +197,8 @@ def _chosen(
         raise BadInput.at(place, "this is a text without sheets; leave out sheet", field="sheet")
     options = named if named or sheet else grids if len(grids) == 1 else fitting
     if len(options) == 1:
-        people = [g for g in grids if any(is_address(cell) for _, row in g.rows for cell in row)]
-        people = [g for g in grids if any(g is each for each in (*fitting, *people))]
-        others = [grid for grid in people if grid is not options[0]]
+        full = [g for g in grids if any(is_address(cell) for _, row in g.rows for cell in row)]
+        others = [g for g in grids if g is not options[0] and any(g is it for it in fitting + full)]
         also = "this sheet has email addresses as well, and is not read"
         return options[0], [f"{other.whole}: {also}" for other in others]
     heads = [f"{shown(grid.sheet)} ({headers_shown(_top(grid, columns))})" for grid in grids]

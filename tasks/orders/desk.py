@@ -50,7 +50,7 @@ AT_WORK = "a run at work may have read it; ask again in a minute"
 TWICE = "somebody of this address or name came before, and differs; tell two people's names apart"
 
 _texts: Any = dict.fromkeys(COLUMNS[:-1], (str | None, None))
-_texts["id"] = (str, Field(pattern=r"^[A-Za-z0-9._:~-]{1,100}$"))
+_texts["id"] = (str, Field(pattern=r"^[A-Za-z0-9_:~-][A-Za-z0-9._:~-]{0,99}$"))
 _only = ConfigDict(extra="forbid", coerce_numbers_to_str=True)
 ORDER = create_model("Order", __config__=_only, **_texts)
 REASON = create_model("Reason", why=(str, Field(pattern=r"\S")))

@@ -50,12 +50,6 @@ def test_what_is_no_address_is_told_in_words(typed: str, wanted: str) -> None:
     assert str(refused.value).startswith(f"an email address {wanted.rstrip('…')}")
 
 
-@pytest.mark.parametrize("odd", ["", "@", "no at", "a@-ü-.example", "a@" + "ü" * 400, "\ud800@ü"])
-def test_any_text_has_a_key(odd: str) -> None:
-    """An answer of the service may hold anything; matching it must not fail."""
-    assert isinstance(email_key(odd), str)
-
-
 @given(st.text(max_size=40))
 def test_a_key_is_its_own_key(text: str) -> None:
     """Keys are stored and compared again: reducing one twice changes nothing."""

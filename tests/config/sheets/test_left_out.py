@@ -183,6 +183,12 @@ def test_whoever_is_out_by_one_row_and_kept_by_another_is_a_question(
     assert any(why in each for each in said(people, tmp_path)) == asked
 
 
+def test_rows_of_two_teams_are_two_cases(read: Read, tmp_path: Path) -> None:
+    rows = "Ada,L,a@x.test,Web,Test\nAda,L,a@x.test,Data,Rejected\n"
+    people = read(f"First name,Last name,Email,Team,Stage\n{rows}", where={"Team": "Web"})
+    assert said(people, tmp_path) == []
+
+
 def test_a_list_beside_the_people_is_no_answer_of_theirs(read: Read, tmp_path: Path) -> None:
     """The line that is printed never keeps exactly those whom the list names."""
     rows = "Ada,Lovelace,ada@people.test,bob@people.test\nBob,Byron,bob@people.test,\n"

@@ -43,10 +43,6 @@ def test_a_single_name_has_no_last_name() -> None:
     [
         ("Ada Lovelace", ""),
         (
-            "Kim Soto",
-            'read as first name Kim, last name Soto; if that is wrong, write it as "Last, First"',
-        ),
-        (
             "Dr. Ada Lovelace",
             'read as first name Ada, last name Lovelace, without "Dr."; if that is wrong, write it '
             'as "Last, First"',

@@ -143,7 +143,10 @@ NOT_NEEDED = [
     (DONE, {"message": "Invitation sent. The link expires in 7 days."}),
     (DONE, {"status": "sent", "message": "Do not reply to no-reply@x.org"}),
     (DONE, {"message": "Invitation sent to kari@posten.no"}),
-    (UNSURE, {"message": "kari@posten.com:failed"}),
+    *(
+        (UNSURE, {"message": f"{word}"})
+        for word in ("k@x.com:failed", "k@x.com-bounced", "failed@x")
+    ),
     (DONE, {"title": "Invalid Username Test", "type": "candidate", "email": "failed@x.org"}),
     (DONE, {"title": "Rate limiter", "code": "if not found: raise ValueError", "mail": None}),
     (DONE, {"email": "Dan Fail <dan@x.org>", "country_code": "NO", "can_invite": False}),
