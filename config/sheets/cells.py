@@ -9,8 +9,7 @@ from typing import Any
 
 from config.errors import Mistake, Place
 
-# Twice as many rows as anybody invites: a longer file is no list of candidates.
-MOST_ROWS = 250_000
+MOST_ROWS = 250_000  # twice as many as anybody invites: a longer file is no list of candidates
 MOST_COLUMNS = 1_000
 MOST_CELLS = 5_000_000
 FileRow = tuple[int, list[str]]  # its number in the file, and its cells

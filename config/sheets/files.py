@@ -8,8 +8,7 @@ from pathlib import Path
 
 from config.errors import BadInput, Place
 
-# A table of 100,000 people has 10 MB.
-LARGEST = 48 * 2**20
+LARGEST = 48 * 2**20  # bytes; a table of 100,000 people has 10 MB
 # Seconds. Another program may still be writing a file: it counts as whole when it has not changed
 # for `REST`. Reading waits for that, but at most for `PATIENCE`.
 REST = 0.5

@@ -83,7 +83,7 @@ def choose(table: Table, spec: "PeopleTable", people: "People") -> list[int]:
         else:
             do = TWO_SHEETS if mark == ELSEWHERE else MARKS
             marks.append(Finding(f"{mark}: {who}", table.place(next(iter(them))), do))
-    if out and not table.grid.file.name.endswith(ORDERS):  # who is out may be ordered again
+    if not table.grid.file.name.endswith(ORDERS):  # who is out may be ordered again
         _disputed(table, spec, out, {row for them in marked.values() for row in them})
     for row, why in out.items():
         people.left_out.setdefault(why, []).append(table.names[row])
@@ -285,33 +285,38 @@ def _disputed(table: Table, spec: "PeopleTable", out: Mapping[int, str], marked:
     titles, rows = table.headers, {row: its for row, *its in table.cells.itertuples(name=None)}
     duplicate, never = pattern("duplicate").fullmatch, pattern("out_never").search
     wanted = {_column(table, name, FIELD) or 0: values for name, values in spec.where.items()}
-    silent = _person(table) | {_column(table, name, IGNORE) for name in spec.ignore}
+    ignored = _person(table) | {_column(table, name, IGNORE) for name in spec.ignore}
     cases, tells = set[int](), set[int]()
     for at, title in enumerate(titles):
         values = wanted.get(at, ())
         if says("out", title, title=True) or says("sent", title, title=True):
-            is_silent = duplicate(worded(title)) or any(it and not is_not_so(it) for it in values)
-            (silent if is_silent else tells).add(at)
+            says_all = duplicate(worded(title)) or any(it and not is_not_so(it) for it in values)
+            (ignored if says_all else tells).add(at)
         elif not is_titled(title, "status") and not any(map(answer, values)):
             cases |= {at} if values or (is_titled(title, "job") and "?" not in title) else set()
 
-    def known_as(row: int, cases: Collection[int]) -> list[tuple[str, ...]]:
-        each = (comparable(table.names[row]), mailbox(rows[row][table.by_field["email1"]]))
-        return [(name, *(compared(rows[row][at]) for at in cases)) for name in each]
+    def known_as(row: int) -> set[str]:
+        return {comparable(table.names[row]), mailbox(rows[row][table.by_field["email1"]])}
 
     def says_no(at: int, text: str) -> bool:
         values = wanted.get(at, ())
         told = _deciding_values(titles[at], {text: 1}) if values or at in tells else excludes(text)
         return bool(told) or text in _negated(titles[at], [text, *values])
 
-    kept = {it: row for row in _rest(table, out) for of in (cases, ()) for it in known_as(row, of)}
-    for row in (it for it in out if not kept.keys().isdisjoint(known_as(it, ()))):
-        no = [at for at in range(len(titles)) if at not in silent and says_no(at, rows[row][at])]
+    kept: dict[str, list[int]] = {}
+    for row in _rest(table, out) if out else ():
+        for it in known_as(row):
+            kept.setdefault(it, []).append(row)
+    for row in out:
+        if not (others := [other for it in known_as(row) for other in kept.get(it, ())]):
+            continue
+        no = [at for at in range(len(titles)) if at not in ignored and says_no(at, rows[row][at])]
         said = [f"{titles[at]} is {shown(rows[row][at])}" for at in no]
-        ever = [each for each in said if never(worded(each))]
-        said = ever if any(map(duplicate, map(worded, rows[row]))) else said
-        known = known_as(row, () if ever else cases)
-        other = next((kept[it] for it in known if it in kept), None)
+        from_all = [each for each in said if never(worded(each))]
+        said = from_all if any(map(duplicate, map(worded, rows[row]))) else said
+        same = set() if from_all else cases - {*no}
+        case = [compared(rows[row][at]) for at in same]
+        other = next((o for o in others if [compared(rows[o][at]) for at in same] == case), None)
         if other is not None and (said or row in marked):
             why = f"is out here ({some(said) or out[row]}), but row {other} is kept; delete one"
             table.mistakes.append(Mistake(table.place(row), f"{table.names[row]} {why}", FIELD))

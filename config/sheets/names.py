@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
 FULL_NAME = "full_name"  # the field of such a cell; it is never sent
 ALIKE = str.maketrans("łøđ", "lod", "'’‘ʼ`´")  # letters, and no apostrophes
-# Longer texts are no names, and would take too long to parse.
-LONGEST = 200
+LONGEST = 200  # longer texts are no names, and would take too long to parse
 
 
 class Split(NamedTuple):

@@ -25,8 +25,7 @@ from config.sheets.text import decoded
 MEMORY = 640 * 2**20
 SECONDS = 60  # of processor time
 PATIENCE = 600  # seconds to wait for the process on a busy machine
-# 100,000 people unpack to 40 MB; a few kilobytes can unpack to gigabytes.
-MOST_UNPACKED = 256 * 2**20
+MOST_UNPACKED = 256 * 2**20  # 100,000 people unpack to 40 MB; a few kilobytes may to gigabytes
 
 DAMAGED = f"this file is damaged, or no workbook of a kind that can be read; {SAVE_AS}"
 HARD = (  # cells that span rows, are hidden or struck through

@@ -126,22 +126,21 @@ def _read(word: str, typed: str) -> Settlement:
 def _asked(open_: Sequence[Doubt], by: By) -> Iterator[tuple[Settlement, By]]:
     """Ask about each doubt, and for a reason if one is missing; Enter leaves a doubt as it is, or
     takes the reason that was typed last."""
-    given, last = by.why, ""
+    last = ""
     for number, doubt in enumerate(open_, start=1):
         print(f"{number} of {len(open_)}: {described(doubt)}")
-        word = value = None
+        word, value, mine = None, None, by
         while word not in ("", *doubt.words):
             word = _typed(", ".join(doubt.words)).lower()
         if word == "sent" and doubt.op in BRINGS_ID:
             while not (value == "" or str(value).isdecimal()):
                 value = _typed("its id at the service")
-        elif word in ("again", "withdraw") and not given:
+        elif word in ("again", "withdraw") and not by.why:
             last = _typed("why", last)
-            word = word if last else ""
-            by = replace(by, why=last)
+            word, mine = (word if last else ""), replace(by, why=last)
         if word and value != "":
             its_id = int(value) if value else None
-            yield Settlement(word, doubt.email1, doubt.op, its_id, doubt.part_id), by
+            yield Settlement(word, doubt.email1, doubt.op, its_id, doubt.part_id), mine
 
 
 def _settled_at_once(key: str, verdict: Settlement, by: By) -> bool:

@@ -195,8 +195,8 @@ _PLAIN = {  # words that neither say no nor name anybody
 _WORD = re.compile(r"[^\W_]+")
 _TAG = re.compile(rb"<(?:!doctype|html|head|body|title|form|input|script)\b", re.IGNORECASE)
 _FALSE = frozenset({"false", "no", "n", "nok", "ko", "off", "0", "0.0"})
-_ADDRESS = r"(?<![\w.+%'@-])[\w.+%'-]{1,64}@(?:[\w-]+\.)+[a-z]{2,24}"
-_BETWEEN = re.compile(rf"{_ADDRESS}|[_.-]|(?<=[a-z])(?=[A-Z])")  # Norway's end in .no
+_ADDRESS = r"(?<![\w.+%'@-])[\w.+%'-]{1,64}@(?:[\w-]+\.)+(?:[a-z]{2,24}|[A-Z]{2,24})"
+_BETWEEN = re.compile(rf"{_ADDRESS}|[_.-]|(?<=[a-z])(?=[A-Z])")  # .no is no refusal
 _REFUSAL = re.compile(
     r"\b(?:error|fail|fault|invalid|illegal|denie|deny|reject|refus|declin|forbid|prohibit|unable"
     r"|cannot|\w+n['’]t|couldn|never\b|nothing|nobody|without|too many(?: requests)?"

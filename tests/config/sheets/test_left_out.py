@@ -158,6 +158,7 @@ SAME = "Ada,D’Løve Lace,ada@home.test,backend"
         (SAME, "Withdrawn on", "2026-11-02", "", True),
         (SAME, "Keen?", "Maybe", "Yes", True),
         (SAME, "Test taken", "Yes", "No", True),
+        (SAME, "Notes", "withdrew on Tuesday", "", True),
         (SAME, "Assessment", "75 %", "", True),
         (SAME, "Decision", "No Hire", "Hire", True),
         ("Ada,Lovelace,ada@people.test,Data", "Status", "Rejected", "Test", False),
