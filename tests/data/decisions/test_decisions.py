@@ -308,7 +308,8 @@ def test_the_list_is_changed_by_people_and_lifted_only_by_them(desk):
     desk.call(lambda s, _: list_.follow(s, file))
     desk.call(lambda s, _: list_.follow(s, file[1:]))
     assert desk.kept("Ada") == {"Ada": "do not contact"}
-    assert desk.call(lambda s, _: d.block(s, ["ADA@x.org"], ME, lift=True)) == ["ada@x.org"]
+    for lifted in (["ada@x.org"], []):  # again there is nothing to lift
+        assert desk.call(lambda s, _: d.block(s, ["ADA@x.org"], ME, lift=True)) == lifted
     desk.call(lambda s, _: list_.follow(s, file))
     assert desk.kept("Ada") == {}
     for _ in range(2):  # again is a decision, too: it holds whoever was let through
