@@ -16,6 +16,7 @@ from config.errors import command, some
 from config.reading import who_reads
 from config.settings import settings
 from data.decisions.privacy import Known
+from data.store.states import Op, State
 from data.store.tables import Campaign, SeenFile
 from tasks.orders.table import COLUMNS, orders, write
 from tasks.outputs.overwriting import written_by_us
@@ -87,18 +88,16 @@ def what_is_left(
         for held in each.campaigns:
             if not (held.table or "").endswith(ORDERS):
                 yield f"  remove the row from {held.table or held.file}"
-            if held.candidate_id is not None:
-                project = f"project {held.project_id}"
-                yield f"  in the web application, {project}: remove candidate {held.candidate_id}"
+            if held.states[Op.ADD] not in (State.WAITING, State.REFUSED):
+                who = held.candidate_id or "with that address, if there is one"
+                yield f"  in the web application, project {held.project_id}: remove candidate {who}"
         for other in each.others:
             yield f"  if {other} is the same person:  {command('forget', other)}"
     removed, changed = remove_outputs(folder, known, folders)
     if removed:
         yield f"  deleted {some([*map(str, removed)])}; write them again without this person"
-    for path in changed:
-        yield f"  look into {path}, which names this person as well"
-    for path in backups:
-        yield f"  delete the older copy of the ledger {path}"
+    yield from (f"  look into {path}, which names this person as well" for path in changed)
+    yield from (f"  delete the older copy of the ledger {path}" for path in backups)
     yield "  links, pages and exports that you kept elsewhere or sent are yours to remove"
 
 

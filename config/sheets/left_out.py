@@ -99,10 +99,9 @@ def choose(table: Table, spec: "PeopleTable", people: "People") -> list[int]:
     people.apart = _apart(table, rows, known)
     above = ((row, " ".join(cells).strip()) for row, cells in table.grid.rows if row < table.header)
     people.remarks += [f"row {row} says {shown(text)}" for row, text in above if says("out", text)]
-    looked_at = {*map(compared, known)} | ignore
-    for at in sorted({*range(len(table.headers))} - {*table.by_field.values()}):
-        title = table.headers[at]
-        if is_titled(title, "remarks") and compared(title) not in looked_at:
+    sent, looked_at = {*table.by_field.values()}, {*map(compared, known)} | ignore
+    for at, title in enumerate(table.headers):
+        if is_titled(title, "remarks") and at not in sent and compared(title) not in looked_at:
             texts = {row: shown(text) for row in rows if (text := table.cells.at[row, at])}
             people.remarks += [f"{title} says of {_listed(texts, table)}"] if texts else []
     return rows
@@ -289,9 +288,10 @@ def _disputed(table: Table, spec: "PeopleTable", out: Mapping[int, str], marked:
     cases, tells = set[int](), set[int]()
     for at, title in enumerate(titles):
         values = wanted.get(at, ())
-        if says("out", title, title=True) or says("sent", title, title=True):
-            says_all = duplicate(worded(title)) or any(it and not is_not_so(it) for it in values)
-            (ignored if says_all else tells).add(at)
+        if says("out", title, title=True):
+            (ignored if duplicate(worded(title)) else tells).add(at)
+        elif says("sent", title, title=True):  # `where` may keep a test by its name
+            (ignored if any(it and not is_not_so(it) for it in values) else tells).add(at)
         elif not is_titled(title, "status") and not any(map(answer, values)):
             cases |= {at} if values or (is_titled(title, "job") and "?" not in title) else set()
 

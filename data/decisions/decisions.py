@@ -19,7 +19,7 @@ from data.campaigns.intake import add_people
 from data.campaigns.people import forgotten_among, known_person, own_steps
 from data.eligibility import do_not_contact
 from data.eligibility.evidence import facts_of
-from data.eligibility.holds import Hold, Kind, holds
+from data.eligibility.holds import Hold, Kind, holds, lift_of
 from data.store.states import BRINGS_ID, WORDS, Op, State
 from data.store.tables import DO_NOT_CONTACT, PART, Campaign, Decision, Part, Person, Step
 
@@ -96,8 +96,12 @@ def invite(
         for step in steps.values():
             move(session, step, "undo")
             move(session, step, "again")
-        kinds, though = _let_through(session, person) if through and waited else ([], "")
-        note(session, "invite", by, campaign_id, person.id, steps[Op.INVITE].part_id, kinds)
+        lifted, though = [], ""
+        if through and waited and (hold := _hold_on(session, person)) is not None:
+            lifted, though = [str(hold.kind)], f", though held: {hold.why}"
+            lifts = {*(person.let_through or ()), lift_of(hold.kind, hold.why)}
+            person.let_through = sorted(lifts)
+        note(session, "invite", by, campaign_id, person.id, steps[Op.INVITE].part_id, lifted)
         done[person.email1] = (AGAIN if emailed else AFTER_ALL) + though
         if through and (hold := _hold_on(session, person)) is not None:  # a reason not seen yet
             done[person.email1] = f"is still held: {hold.why}; type this again to lift that, too"
@@ -239,18 +243,11 @@ def _people(
     return list(found.values())
 
 
-def _let_through(session: Session, person: Person) -> tuple[list[str], str]:
-    """Lift the strongest hold on this person, if a word can. Returns its kind, and says it."""
-    hold = _hold_on(session, person)
-    if hold is None or hold.kind in (Kind.GONE, Kind.WITHDRAWN):
-        return [], ""
-    person.let_through = sorted({*(person.let_through or ()), str(hold.kind)})
-    return [str(hold.kind)], f", though held: {hold.why}"
-
-
 def _hold_on(session: Session, person: Person) -> Hold | None:
+    """The hold on this person that `invite` can lift."""
     campaign = session.get_one(Campaign, person.campaign_id)
-    return holds(session, campaign, [person.id]).get(person.id)
+    hold = holds(session, campaign, [person.id]).get(person.id)
+    return None if hold is None or hold.kind in (Kind.GONE, Kind.WITHDRAWN) else hold
 
 
 def _withdrawn(_: Session, __: Person, steps: OwnSteps) -> str | None:
@@ -259,8 +256,7 @@ def _withdrawn(_: Session, __: Person, steps: OwnSteps) -> str | None:
 
 def _against_correcting(session: Session, person: Person, steps: OwnSteps) -> str | None:
     """Why this person may not be corrected. If held, they would be free at the new address."""
-    hold = _hold_on(session, person)
-    if hold is None or hold.kind in (Kind.GONE, Kind.WITHDRAWN):
+    if (hold := _hold_on(session, person)) is None:
         return _withdrawn(session, person, steps)
     return f"is held: {hold.why}; only whoever is let through first (`invite`) can be corrected"
 

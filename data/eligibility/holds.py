@@ -274,13 +274,18 @@ def _held(
         if row.mailbox in invited and row.id != facts.pilot_id:
             why = f"has the mailbox of {invited[row.mailbox]}, who is being invited"
             reasons = chain(reasons, [(Kind.SECOND_ADDRESS, why)])
-        lifted = row.let_through or ()
-        if reason := next((each for each in reasons if each[0] not in lifted), None):
+        lifted = {*(row.let_through or ())}  # 1.1.0 wrote kinds alone
+        if reason := next((r for r in reasons if lifted.isdisjoint((r[0], lift_of(*r)))), None):
             typed = _to_type(facts.key, reason[0], row.email1)
             held[row.id] = Hold(reason[0], Scope.PERSON, reason[1], type_this=typed)
         elif claimed and OPERATIONS[claimed].emails:
             invited.setdefault(row.mailbox, row.email1)
     return held
+
+
+def lift_of(kind: Kind, why: str) -> str:
+    """The note that lets somebody through for this reason, and for no later one of its kind."""
+    return f"{kind} {_digits([why], 4)}"
 
 
 def _against(
@@ -307,17 +312,13 @@ def _against(
                 yield Kind.SAME_PROBLEM, why
             else:
                 gone = " and is not in the file any more" if kind == evidence.NAME else ""
-                why = f"has the {kind} of {other.email1}, {_was(other.state)}{gone}"
+                was = _WAS.get(other.state, "was held")
+                why = f"has the {kind} of {other.email1}, who {was}{gone}"
                 yield Kind.SECOND_ADDRESS, why
     if row.invited is State.GIVEN_UP:
         yield Kind.WITHDRAWN, row.withdrawn or "withdrawn"
     if not row.listed:
         yield Kind.GONE, "no longer in the file"
-
-
-def _was(state: State) -> str:
-    words = {State.DONE: "who was invited", State.GIVEN_UP: "who was withdrawn"}
-    return words.get(state, "who may have been invited" if state in _MAYBE else "who was held")
 
 
 def _to_type(key: str, kind: Kind, email1: str) -> str | None:
@@ -340,4 +341,5 @@ def _digits(parts: Iterable[object], number: int) -> str:
     return sha256("\n".join(map(str, parts)).encode()).hexdigest()[:number]
 
 
-_MAYBE = (State.SENDING, State.UNSURE, State.WAITING)
+_WAS = dict.fromkeys((State.SENDING, State.UNSURE, State.WAITING), "may have been invited")
+_WAS |= {State.DONE: "was invited", State.GIVEN_UP: "was withdrawn"}

@@ -131,7 +131,7 @@ class Person(SQLModel, table=True):
     fields: Any = _json()  # what is sent of them: the definition's Candidate
     listed: bool = True  # is in the file, as last read
     became: int | None = None  # if corrected, the person with the right address
-    let_through: Any = _json()  # the kinds of hold that were lifted for this person
+    let_through: Any = _json()  # each reason that was lifted for this person, by `lift_of`
 
 
 class Step(SQLModel, table=True):

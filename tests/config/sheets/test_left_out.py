@@ -154,6 +154,7 @@ SAME = "Ada,D’Løve Lace,ada@home.test,backend"
         (SAME, "Status", "Rejected (duplicate)", "Test", True),
         ("Ada,Lovelace,ada@people.test,Data", "Do not contact", "x", "", True),
         ("Ada,Lovelace,ada@people.test,Data", "Notes", "do NOT contact", "", True),
+        (SAME, "Do not contact", "x", "calls only", True),
         (SAME, "Withdrawn on", "2026-11-02", "", True),
         (SAME, "Keen?", "Maybe", "Yes", True),
         (SAME, "Test taken", "Yes", "No", True),

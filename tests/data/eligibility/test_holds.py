@@ -136,11 +136,9 @@ def test_two_addresses_of_one_mailbox_are_not_invited_in_one_breath(desk):
 @pytest.mark.parametrize("listed_by", ["a person", "the file"])
 def test_who_was_let_through_is_held_again_once_blocked(desk, listed_by):
     desk.take_in("Ada", "Ben")
-    desk.does(Op.CREATE)
-    desk.does(Op.ATTACH)
+    desk.does(Op.CREATE), desk.does(Op.ATTACH)
     desk.call(lambda s, _: d.block(s, ["@x.org"], ME))
     desk.call(d.invite, [address("Ada")], ME)
-    assert desk.kept("Ada", "Ben") == {"Ben": "do not contact"}
     assert desk.due(Op.ADD) == [address("Ada")]
     if listed_by == "a person":
         desk.call(lambda s, _: d.block(s, [address("Ada")], ME))
@@ -196,7 +194,6 @@ def test_an_edit_that_is_taken_back_is_a_question(desk):
         (State.REFUSED, {}, None),
         (State.WAITING, {}, None),
         (State.DONE, {"problem": 43}, None),
-        (State.DONE, {"problem": 43, "invites": {"not_within": "2 weeks"}}, "recent"),
         (State.UNSURE, {"problem": 43, "invites": {"not_within": "2 weeks"}}, "recent"),
         (State.REFUSED, {"problem": 43, "invites": {"not_within": "2 weeks"}}, None),
     ],
@@ -222,8 +219,10 @@ def test_nobody_is_invited_again_within_the_time_that_a_definition_names(desk, d
     assert found == [why] * held
     if held:
         desk.call(d.invite, [address("Ada")], ME)
-        desk.adds()
     assert desk.kept("Ada") == {}
+    desk.take_in("Ada", "Ben", key="later", problem=44)
+    desk.sends("Ada", key="later")
+    assert desk.kept("Ada") == {"Ada": "recent"}  # what let her through named another email
 
 
 def test_the_pilot_may_be_the_same_person_in_every_campaign(desk):
