@@ -88,7 +88,7 @@ def who_reads(table: Path, *folders: Path, sheet: str | None = None) -> Path | N
     for folder in filter(Path.is_dir, dict.fromkeys((table.parent, *folders))):
         for each in sorted(folder.iterdir()):
             if named_table(each) == table.resolve():
-                names = filter(None, (_said_of_table(each).get("sheet"), sheet))
+                names = filter(None, (said_of_table(each).get("sheet"), sheet))
                 if len({str(name).strip().casefold() for name in names}) < 2:
                     return each
     return None
@@ -97,29 +97,20 @@ def who_reads(table: Path, *folders: Path, sheet: str | None = None) -> Path | N
 def named_encoding(table: Path, *folders: Path) -> str | None:
     """The encoding that the definition of this table (`who_reads`) names; None if it names none."""
     reader = who_reads(table, *folders)
-    return _said_of_table(reader).get("encoding") if reader else None
+    return said_of_table(reader).get("encoding") if reader else None
 
 
 def named_table(definition: Path) -> Path | None:
     """The table that a YAML definition names; None if it has none, or cannot be read."""
-    named = _said_of_table(definition).get("file")
+    named = said_of_table(definition).get("file")
     try:
         return (definition.parent / named).resolve() if named else None
     except (OSError, TypeError, ValueError, RuntimeError):
         return None  # not a file name, or a loop of links
 
 
-def named_columns(definition: Path) -> dict[str, str]:
-    """The headers that a definition names, by field; empty if it names none or cannot be read."""
-    with suppress(BadInput):
-        people = _written(definition)[1].fields.get("candidates")
-        columns = people.get("columns") if isinstance(people, dict) else None
-        if isinstance(columns, dict):
-            return {str(field): str(header) for field, header in columns.items()}
-    return {}
-
-
-def _said_of_table(definition: Path) -> dict[str, Any]:
+def said_of_table(definition: Path) -> dict[str, Any]:
+    """What a YAML definition says of its table; empty if it has none, or cannot be read."""
     with suppress(BadInput, OSError):
         if definition.suffix.lower() in YAML and definition.is_file():  # a pipe may never end
             people = read_yaml(definition.read_bytes(), definition).fields.get("candidates")

@@ -149,7 +149,7 @@ class Settings(BaseSettings):
     """The header Authorization for people behind an address, such as Bearer TOKEN; never shown."""
     orders_token: SecretStr | None = Field(None, min_length=16)
     """What `campaign orders` wants after Bearer, 16 characters or more; never shown."""
-    who: str = Field(default_factory=getuser, max_length=100)
+    who: str = Field(default_factory=getuser, pattern=r"\S", max_length=100)
     """Who decides by a command, such as a service account; else the user of this machine."""
 
     @property

@@ -33,7 +33,7 @@ PATIENCE = 30.0  # seconds that Prefect may take to begin a run
 CampaignKey = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]*$")]
 YesOrNo = Literal["approve", "reject"]
 VerdictWord = Literal["sent", "again", "withdraw"]
-Who = Annotated[str, Field(min_length=1, max_length=100)]
+Who = Annotated[str, Field(pattern=r"\S", max_length=100)]
 
 
 class NotSettled(NotAsTyped):

@@ -53,7 +53,7 @@ def read_filled_in(file: Path) -> list[Settlement]:
     if not {"number", "step", "email1", "verdict"} <= {*table.headers}:
         why = "this is no table of `campaign settle KEY -o doubts.csv`"
         raise BadInput.at(table.grid.place(table.header), why)
-    verdicts, mistakes = [], [*table.mistakes]
+    verdicts, mistakes = [], [*table.grid.mistakes]
     for number, cells in table.grid.rows:
         titled = zip(table.headers, map(str.strip, cells), strict=False)
         row = dict.fromkeys(COLUMNS, "") | dict(titled)

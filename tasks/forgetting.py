@@ -88,7 +88,7 @@ def what_is_left(
         for held in each.campaigns:
             if not (held.table or "").endswith(ORDERS):
                 yield f"  remove the row from {held.table or held.file}"
-            if held.states[Op.ADD] not in (State.WAITING, State.REFUSED):
+            if held.candidate_id is not None or held.states[Op.ADD] is State.UNSURE:
                 who = held.candidate_id or "with that address, if there is one"
                 yield f"  in the web application, project {held.project_id}: remove candidate {who}"
         for other in each.others:

@@ -13,6 +13,7 @@ from config.sheets.files import read_file
 from config.sheets.left_out import has_remark_beside, marked_rows
 from config.sheets.table import PERSON, grids_of, read_table
 from data.campaigns.people import rows
+from data.eligibility.do_not_contact import corrected
 from data.eligibility.holds import holds
 from data.store.states import Op, State
 from data.store.tables import Campaign
@@ -38,7 +39,7 @@ def whom(
     held = holds(session, campaign, invited)
     boxes = {mailbox(row.email1) for row in everybody}
     only = _mailboxes(listed, boxes, notes, reminds=True) if listed else boxes
-    done = _mailboxes(finished, boxes, notes) if finished else set()
+    done = corrected(session, _mailboxes(finished, boxes, notes)) if finished else set()
     others: Counter[str] = Counter()
     for row in everybody:
         why_not = {

@@ -108,7 +108,8 @@ def says(
 
 def excludes(text: str) -> bool:
     """Whether a text says that somebody is excluded, or was sent something already."""
-    alone = says("out", text, "fullmatch") or says("sent", text, "fullmatch")
+    bare = without_figures(text)  # as in `sent 12/11`
+    alone = says("out", bare, "fullmatch") or says("sent", bare, "fullmatch")
     return alone or says("out", text) or says("sent", text)
 
 

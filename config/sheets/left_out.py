@@ -43,6 +43,7 @@ MARKS = "To leave these rows out:  hidden_rows: skip  To invite them:  hidden_ro
 ELSEWHERE = "also on another sheet"
 TWO_SHEETS = "To leave these rows out:  hidden_rows: skip  To invite them, change that sheet."
 DELETE = "Delete these rows, or remove the remark."
+LIST = "It lists people and says nothing of its own rows: delete the rows of these people, then it."
 TITLE = "Write a short header, such as Remarks, above that column, and check again."
 Where = Mapping[str, Sequence[str]]
 Counts = Mapping[str, int]  # how many rows have each value, the most frequent first
@@ -173,6 +174,7 @@ def deciding_columns(
     named = {*map(compared, decided)}
     person = _person(table)
     sent = {*table.by_field.values()} - person
+    listed = {comparable(it) for it in (*table.names.values(), *table.frame.get("email1", ()))}
     for column in range(table.cells.shape[1]):
         title = table.headers[column] if column < len(table.headers) else ""
         if title and compared(title) in named:
@@ -181,12 +183,12 @@ def deciding_columns(
         counts = _counts(cells)
         beside = column in person
         tells = has_remark_beside if beside else excludes if column in sent else None
-        says = [*filter(tells, counts)] if tells else _deciding_values(title, counts)
-        if not (says or tells) and unknown and title and _tells_apart(title, counts):
-            says = [*counts]
-        if not says:
+        deciding = [*filter(tells, counts)] if tells else _deciding_values(title, counts)
+        if not (deciding or tells) and unknown and title and _tells_apart(title, counts):
+            deciding = [*counts]
+        if not deciding:
             continue
-        those = {*map(compared, says)}
+        those = {*map(compared, deciding)}
         typed = zip(rows, cells.to_list(), strict=True)
         texts = {row: shown(text) for row, text in typed if compared(text) in those}
         each = some([f"{plain(value)} {times:,}" for value, times in counts.items()], COUNTED)
@@ -197,11 +199,13 @@ def deciding_columns(
             yield Finding(what, table.place(next(iter(texts)), column), DELETE if beside else TITLE)
         else:
             blank = re.sub("[<>@]", " ", each).replace('"', "'")  # a blank has none inside
+            keep, blank = _keep(title, counts), f"<keep which? {blank}>"
             place = table.place(table.header, column)
-            told = some([shown(value) for value in says if excludes(value)])
-            do = TITLE if len(title) > 500 else ""  # YAML takes at most 1,024 before a colon
-            keep = _keep(title, counts)
-            yield Finding(what, place, do, title, f"<keep which? {blank}>", keep, told)
+            told = some([shown(value) for value in deciding if excludes(value)])
+            is_out = says("out", title, title=True)
+            do = LIST if is_out and listed & {*map(comparable, deciding)} else ""
+            do = TITLE if len(title) > 500 else do  # YAML takes at most 1,024 before a colon
+            yield Finding(what, place, do, title, blank, keep, told)
 
 
 def _deciding_values(title: str, counts: Counts) -> Sequence[str]:
@@ -265,8 +269,7 @@ def _negated(title: str, values: Sequence[str]) -> dict[str, str]:
 def _keep(title: str, counts: Counts) -> list[str]:
     """The values of people to keep for certain, if they are few: a yes in words; under Rejected,
     no or empty."""
-    # Addresses are a list that stands beside the people, and say nothing of them.
-    if says("sent", title, title=True) or any("@" in value for value in counts):
+    if says("sent", title, title=True) or any("@" in value for value in counts):  # no answers
         return []
     if says("out", title, title=True):
         return [value for value in counts if not value or is_not_so(value)]
@@ -308,7 +311,7 @@ def _disputed(table: Table, spec: "PeopleTable", out: Mapping[int, str], marked:
         for it in known_as(row):
             kept.setdefault(it, []).append(row)
     for row in out:
-        if not (others := [other for it in known_as(row) for other in kept.get(it, ())]):
+        if kept.keys().isdisjoint(known_as(row)):
             continue
         no = [at for at in range(len(titles)) if at not in ignored and says_no(at, rows[row][at])]
         said = [f"{titles[at]} is {shown(rows[row][at])}" for at in no]
@@ -316,8 +319,10 @@ def _disputed(table: Table, spec: "PeopleTable", out: Mapping[int, str], marked:
         said = from_all if any(map(duplicate, map(worded, rows[row]))) else said
         same = set() if from_all else cases - {*no}
         case = [compared(rows[row][at]) for at in same]
+        alike = (it for it in known_as(row) if said or row in marked)
+        others = (other for it in alike for other in kept.get(it, ()))
         other = next((o for o in others if [compared(rows[o][at]) for at in same] == case), None)
-        if other is not None and (said or row in marked):
+        if other is not None:
             why = f"is out here ({some(said) or out[row]}), but row {other} is kept; delete one"
             table.mistakes.append(Mistake(table.place(row), f"{table.names[row]} {why}", FIELD))
 

@@ -37,7 +37,7 @@ NAMES = tuple(
 
 
 class NoSuchCampaign(NotAsTyped):
-    says = "The ledger has no campaign {key}.{near}"
+    says = "The ledger has no campaign {key}; the first run writes a campaign into it.{near}"
     then = "campaign status"
 
 

@@ -24,14 +24,14 @@ def follow(session: Session, entries: Collection[str]) -> int:
     """
     gone = forgotten_among(session, entries, FORGOTTEN.c.mailbox_digest)
     new = {*entries} - gone - {*session.scalars(select(DO_NOT_CONTACT.c.email_key))}
-    new |= _corrected(session, new)
+    new = corrected(session, new)
     _hold_again(session, new)
     return len(_put(session, new, BY_FILE))
 
 
 def block(session: Session, entries: Collection[str]) -> list[str]:
     """Add what a person typed, and hold again whoever was let through. Returns the entries."""
-    entries = {*entries} | _corrected(session, entries)
+    entries = corrected(session, entries)
     _hold_again(session, entries)
     return _put(session, entries, BY_PERSON)
 
@@ -57,9 +57,9 @@ def _put(session: Session, entries: set[str], by: str) -> list[str]:
     return sorted(entries)
 
 
-def _corrected(session: Session, entries: Collection[str]) -> set[str]:
-    """The mailboxes to which people at these were corrected, over any number of corrections."""
-    found, new = set[str](), {*entries}
+def corrected(session: Session, entries: Collection[str]) -> set[str]:
+    """These, and the mailboxes to which people at them were corrected, any number of times."""
+    found, new = {*entries}, {*entries}
     while new:
         theirs = set(session.scalars(_BECAME, {"keys": dict.fromkeys(new)}))
         new = theirs - found  # corrections may lead back to a mailbox

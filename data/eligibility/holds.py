@@ -284,8 +284,9 @@ def _held(
 
 
 def lift_of(kind: Kind, why: str) -> str:
-    """The note that lets somebody through for this reason, and for no later one of its kind."""
-    return f"{kind} {_digits([why], 4)}"
+    """The note that lets somebody through for this reason, and for no later one of its kind. It
+    lasts when `settle` says what became of the other person."""
+    return f"{kind} {_digits([why.partition(', who ')[0]], 4)}"
 
 
 def _against(

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import typer
 
+from config.definition import ORDERS
 from config.emails import email_key
 from config.errors import CampaignError, command
 from config.settings import settings
@@ -89,6 +90,9 @@ def withdraw(
         for email1 in decide(session, campaign.id, emails, by_whom(why)):
             print(f"{email1} is {'back' if undo else 'withdrawn'}.")
         if undo:
+            people = (campaign.spec or {}).get("candidates") or {}
+            if str(people.get("file")).endswith(ORDERS):
+                print("An order that was withdrawn stays so; order this person anew as well.")
             print(words.then("run", campaign.file))
         else:
             print("The service has no delete: remove whoever was added in the web application.")

@@ -58,6 +58,8 @@ def settle(
         _check_table(output, force=force)
     by = by_whom(why)
     if accept_ledger:
+        if any((sent, again, withdraw_, project, problem, output, filled_in, seen)):
+            raise typer.BadParameter("a verdict is not given with it; type one after the other")
         return _accept_ledger(key, by)
     for name, said in (("project", project), ("problem", problem)):
         if said is not None:
@@ -102,7 +104,7 @@ def _accept_ledger(key: str, by: By) -> int:
     print(
         f"This ledger may send {key} now, whatever its receipts said until now, and every campaign "
         "that no newer receipt of its own stops.\nWhat was decided after this copy is lost "
-        "for all of them: withdraw, block and forget those people again."
+        "for all of them: block and forget those people again."
     )
     return 0
 

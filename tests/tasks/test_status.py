@@ -164,6 +164,14 @@ def test_doubts_go_out_and_come_back_as_a_table(desk, tmp_path, how):
     assert error.value.mistakes[0].message == 'found "snet", wanted sent, again or withdraw'
 
 
+def test_a_doubt_about_the_project_comes_back_as_a_table(desk, tmp_path):
+    desk.take_in("Ada"), desk.does(Op.CREATE, state=State.UNSURE)
+    text = to_fill_in(desk.call(doubts)).decode("utf-8-sig")
+    filled_in(tmp_path / "doubts", text, ", utf-8", ("sent", "101"))
+    (verdict,) = read_filled_in(tmp_path / "doubts")
+    assert (verdict.op, verdict.value) == (Op.CREATE, 101)
+
+
 def test_another_table_is_no_table_of_doubts(tmp_path):
     table = tmp_path / "people.csv"
     table.write_text("first_name,last_name,email1\nAda,L,ada@x.org\n")

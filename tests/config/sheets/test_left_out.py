@@ -191,10 +191,11 @@ def test_rows_of_two_teams_are_two_cases(read: Read, tmp_path: Path) -> None:
 
 
 def test_a_list_beside_the_people_is_no_answer_of_theirs(read: Read, tmp_path: Path) -> None:
-    """The line that is printed never keeps exactly those whom the list names."""
-    rows = "Ada,Lovelace,ada@people.test,bob@people.test\nBob,Byron,bob@people.test,\n"
-    (question,) = said(read(f"First name,Last name,Email,Do not contact\n{rows}"), tmp_path)
-    assert "<keep which?" in question
+    """No line to paste keeps exactly those whom the list names."""
+    for who in ("bob@people.test", "Byron, Bob", "eve@people.test"):
+        rows = f'Ada,Lovelace,ada@people.test,"{who}"\nBob,Byron,bob@people.test,\n'
+        (question,) = said(read(f"First name,Last name,Email,Do not contact\n{rows}"), tmp_path)
+        assert ("<keep which?" if "eve" in who else "It lists people") in question
 
 
 def test_what_is_wrong_with_ignore(read: Read, tmp_path: Path) -> None:
@@ -236,7 +237,7 @@ Comment: strong | please do NOT contact, she withdrew; Recruiter remarks: withdr
 Notes: already invited |; Job Name: Backend | Designer; jobReqId: 1 | 2; Stelle: Bäcker | Maler
 Role: Staff |; Ticket Type: A | B; Test sent on: 2026-11-02 |; Invited: no | no; Applicant: y | n
 Avis: Favorable | Défavorable | Favorable | En attente; Test date: 2026-10-21 |
-Source: Rejected |; Progress: sent |; Mail: Invited | Paid; Attendance: Attending | Cancelled
+Source: Rejected |; HR: sent 12/11 |; Mail: Invited | Paid; Attendance: Attending | Cancelled
 Verdict: Hire | Strong Hire | No Hire; Fit: is fit | is Not fit; Go: go | no go
 Decision: Yes 12/11 | No 12/11; Verdict: Hire 4.5/5 | No hire 2.0/5; Chat: Yes,1/11 | 2 - No
 Stage: 1 | 2; Stage: Call 12.11. | Onsite 14.11.; Invite?: yes | Hold until 12/12

@@ -9,6 +9,7 @@ from config.sheets.entries import entry
 from data.campaigns import people
 from data.campaigns.intake import Allowed, take_in
 from data.decisions import decisions as d
+from data.decisions.doubts import Settlement, settle_all
 from data.eligibility.do_not_contact import follow
 from data.eligibility.due import due
 from data.eligibility.holds import holds
@@ -151,9 +152,11 @@ def test_who_was_let_through_is_held_again_once_blocked(desk, listed_by):
 
 def test_who_was_let_through_under_a_new_address_is_held_again_once_the_old_one_is_blocked(desk):
     desk.take_in("Ada", "Ben")
-    desk.sends()
+    desk.adds(), desk.does(Op.INVITE, state=State.UNSURE)
     desk.take_in("Ben", ("Ada", "Of X", "ada@y.org"), **ALL_GONE)
     desk.call(d.invite, ["ada@y.org"], ME)
+    desk.call(settle_all, [Settlement("sent", address("Ada"))], ME)
+    assert desk.kept("ada@y.org") == {}
     desk.call(lambda s, _: d.block(s, [address("Ada")], ME))
     assert desk.kept("ada@y.org") == {"ada@y.org": SECOND}
 

@@ -6,7 +6,6 @@ import os
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 import pytest
 from openpyxl import Workbook, load_workbook
@@ -313,18 +312,6 @@ def test_a_story_counts_what_came_to_the_same() -> None:
         "mara: correct a…@x…, now b…@y…",
         "mara: correct a…@x…, now b…@y…",
     ]
-
-
-@pytest.mark.parametrize("counts", [{"invited": 9_998, "unsure": 1, "gone": 1}, {"added": 10_000}])
-def test_one_in_ten_thousand_is_seen_in_a_bar_of_everybody(counts) -> None:
-    text = report_page(standing(**counts), "x", [], [], AT).decode()
-    svg = ElementTree.fromstring(text[text.index("<svg") : text.index("</svg>") + 6])
-    drawn = [(each.get("class"), int(each.get("width", 0))) for each in svg.iter("rect")][1:]
-    assert sorted(word for word, _ in drawn) == sorted(
-        ["invited", *(w for w in counts if counts[w] == 1)]
-    )
-    assert all(width >= 5 for _, width in drawn)
-    assert sum(width for _, width in drawn) == 1000
 
 
 def test_a_report_with_names_says_who_they_are_and_an_account_is_no_name() -> None:
