@@ -108,8 +108,8 @@ def says(
 
 def excludes(text: str) -> bool:
     """Whether a text says that somebody is excluded, or was sent something already."""
-    bare = without_figures(text)  # as in `sent 12/11`
-    alone = says("out", bare, "fullmatch") or says("sent", bare, "fullmatch")
+    each = (text, without_figures(text))  # as in `sent 12/11`
+    alone = any(says("out", it, "fullmatch") or says("sent", it, "fullmatch") for it in each)
     return alone or says("out", text) or says("sent", text)
 
 

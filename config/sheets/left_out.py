@@ -43,7 +43,7 @@ MARKS = "To leave these rows out:  hidden_rows: skip  To invite them:  hidden_ro
 ELSEWHERE = "also on another sheet"
 TWO_SHEETS = "To leave these rows out:  hidden_rows: skip  To invite them, change that sheet."
 DELETE = "Delete these rows, or remove the remark."
-LIST = "It lists people and says nothing of its own rows: delete the rows of these people, then it."
+LIST = "Some cells name people of other rows: delete the rows of these people, and empty the cells."
 TITLE = "Write a short header, such as Remarks, above that column, and check again."
 Where = Mapping[str, Sequence[str]]
 Counts = Mapping[str, int]  # how many rows have each value, the most frequent first
@@ -202,8 +202,9 @@ def deciding_columns(
             keep, blank = _keep(title, counts), f"<keep which? {blank}>"
             place = table.place(table.header, column)
             told = some([shown(value) for value in deciding if excludes(value)])
-            is_out = says("out", title, title=True)
-            do = LIST if is_out and listed & {*map(comparable, deciding)} else ""
+            named = listed & {*map(comparable, deciding)}
+            is_list = named and not pattern("duplicate").search(worded(title))
+            do = LIST if is_list and says("out", title, title=True) else ""
             do = TITLE if len(title) > 500 else do  # YAML takes at most 1,024 before a colon
             yield Finding(what, place, do, title, blank, keep, told)
 

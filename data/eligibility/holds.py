@@ -284,9 +284,10 @@ def _held(
 
 
 def lift_of(kind: Kind, why: str) -> str:
-    """The note that lets somebody through for this reason, and for no later one of its kind. It
-    lasts when `settle` says what became of the other person."""
-    return f"{kind} {_digits([why.partition(', who ')[0]], 4)}"
+    """The note that lets somebody through for this reason, which may be another person, whatever
+    becomes of them, and for no other of its kind."""
+    about = why.partition(", who ")[0].removeprefix("has the mailbox of ")
+    return f"{kind} {_digits([about.removeprefix('has the name of ')], 4)}"
 
 
 def _against(

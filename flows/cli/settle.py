@@ -104,7 +104,8 @@ def _accept_ledger(key: str, by: By) -> int:
     print(
         f"This ledger may send {key} now, whatever its receipts said until now, and every campaign "
         "that no newer receipt of its own stops.\nWhat was decided after this copy is lost "
-        "for all of them: block and forget those people again."
+        "for all of them: withdraw, block and forget those people again. Block whoever was invited "
+        "since, or delete their row."
     )
     return 0
 
