@@ -23,7 +23,7 @@ from data.eligibility.holds import Hold, Kind, holds, lift_of
 from data.store.states import BRINGS_ID, WORDS, Op, State
 from data.store.tables import DO_NOT_CONTACT, PART, Campaign, Decision, Part, Person, Step
 
-NOBODY = "is not in the ledger for this campaign; before a run, delete the row, or `campaign block`"
+NOBODY = "is nobody whom a run of this campaign read; delete the row if there is one, or `block` it"
 UNDER_WAY = "is being added or invited right now; wait until the run ends"
 CORRECTED = "was corrected before; name the new address"
 GONE = "is not in the file any more; put this person back into it, then run it"

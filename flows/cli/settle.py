@@ -59,7 +59,7 @@ def settle(
     by = by_whom(why)
     if accept_ledger:
         if any((sent, again, withdraw_, project, problem, output, filled_in, seen)):
-            raise typer.BadParameter("a verdict is not given with it; type one after the other")
+            raise typer.BadParameter("accepting is no verdict; give verdicts in a command before")
         return _accept_ledger(key, by)
     for name, said in (("project", project), ("problem", problem)):
         if said is not None:
