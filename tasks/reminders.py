@@ -10,7 +10,7 @@ from config.emails import checked_address, mailbox
 from config.errors import BadInput, Mistake, shown
 from config.sheets.cells import addresses_in, plain_address
 from config.sheets.files import read_file
-from config.sheets.left_out import has_remark_beside, marked_rows
+from config.sheets.left_out import REMARK, marked_rows
 from config.sheets.table import PERSON, grids_of, read_table
 from data.campaigns.people import rows
 from data.eligibility.do_not_contact import corrected
@@ -72,7 +72,7 @@ def _mailboxes(
     people = [row for row, _ in table.rows]
     for at in range(table.cells.shape[1] if reminds else 0):
         is_name = at in (table.by_field.get(name) for name in PERSON)
-        if any(map(has_remark_beside if is_name else str.strip, table.cells[at].loc[people])):
+        if any(map(REMARK.search if is_name else str.strip, table.cells[at].loc[people])):
             table.mistakes += [Mistake(table.place(table.header, at), ONLY)]
     if table.mistakes:
         raise BadInput(table.mistakes)

@@ -129,7 +129,7 @@ NOT_ALONE = ("ada@x.org (out)", "mailto:ada@x.org", "ada@x.org; ben@x.org", "~ad
 FOUND = [f'A2: found "{cell}"' for cell in NOT_ALONE]
 
 
-@pytest.mark.parametrize("says", ["is hidden", "More!A1: an", "B1: this column may say", *FOUND])
+@pytest.mark.parametrize("says", ["is hidden", "More!A1: an", "B1: this", "C1: this", *FOUND])
 def test_a_list_that_is_not_wholly_read_or_has_others_reminds_nobody(
     says: str, desk: Desk, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -137,13 +137,13 @@ def test_a_list_that_is_not_wholly_read_or_has_others_reminds_nobody(
     desk.sends()
     book = Workbook()
     email = says.split('"')[1] if "@" in says else "ada@x.org"
-    for row in (("Email", "Finished"), (email, "2026-11-28"), ("zoe@x.org", "")):
+    for row in (("Email", "Finished", "Name"), (email, "2026-11-28", "Ada L (done)")):
         book.active.append(row)
     book.active.row_dimensions[2].hidden = "hidden" in says
     book.create_sheet("More").append(("logs in as ben@x.org",))
     book.save(tmp_path / "open.xlsx")
     os.utime(tmp_path / "open.xlsx", (0, 0))
-    only = ["--from"] if "may say" in says else ["--everyone", "--except"]
+    only = ["--from"] if "1: this" in says else ["--everyone", "--except"]
     typed = ["invite", "backend", *only, str(tmp_path / "open.xlsx")]
     assert app.run([*typed, "--why", "reminder", "--yes"]) == 2
     assert says in capsys.readouterr().err
