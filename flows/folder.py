@@ -8,11 +8,12 @@ from html import unescape
 from pathlib import Path
 
 from config.errors import BadInput, Mistake, Place
-from config.reading import YAML, named_table
+from config.reading import YAML, key_of, named_table
 from config.sheets.files import read_file
 from config.sheets.workbook import DAMAGED
 from config.yaml_file import read_yaml
 from tasks.outputs.exports import COPY
+from tasks.outputs.overwriting import written_by_us
 
 KINDS = (*YAML, ".xlsx", ".xlsm")
 HIDDEN = (".", "~", "#")  # how names of locks, drafts and unfinished copies begin
@@ -26,12 +27,13 @@ class Folder:
     mistakes: list[Mistake] = field(default_factory=list)
 
 
-def campaigns_in(folder: Path, key_of: Callable[[Path], str] = str) -> Folder:
+def campaigns_in(folder: Path, keyed: Callable[[Path], str] = str) -> Folder:
     """Find the campaign files of a folder, not of its subfolders. Given a file, find that file.
 
     A YAML file is a campaign if it has a field `campaign` or `candidates`. A workbook is one if it
-    has a sheet `campaign`, is no copy of ours, and no definition of this folder reads it. Files
-    that cannot be read are mistakes; so are those that share a key, workbooks only with `key_of`.
+    has a sheet `campaign`, and no definition of this folder reads it. A copy of ours is left out
+    beside its original, unless somebody gave it another key. Files that cannot be read are
+    mistakes; so are those that share a key, workbooks only with `keyed`.
     """
     found = Folder()
     try:
@@ -53,7 +55,7 @@ def campaigns_in(folder: Path, key_of: Callable[[Path], str] = str) -> Folder:
                     key = str(written.fields.get("campaign", file)).strip().lower()
                     keys.setdefault(key, []).append(written.place(("campaign",)))
             elif file.resolve() not in tables and _is_campaign(file):
-                keys.setdefault(key_of(file), []).append(Place(file))
+                keys.setdefault(keyed(file), []).append(Place(file))
         except BadInput as error:
             found.mistakes.extend(error.mistakes)
         except Exception as error:  # noqa: BLE001 - one bad file stops no other
@@ -72,7 +74,7 @@ def campaigns_in(folder: Path, key_of: Callable[[Path], str] = str) -> Folder:
 
 
 def _is_campaign(workbook: Path) -> bool:
-    """Whether a workbook has a sheet `campaign` and is not our copy of another. Raises BadInput."""
+    """Whether a workbook has a sheet `campaign`, and is no copy of ours. Raises BadInput."""
     parts = {"xl/workbook.xml": "", "docProps/core.xml": ""}
     try:
         with zipfile.ZipFile(workbook) as archive:
@@ -83,7 +85,11 @@ def _is_campaign(workbook: Path) -> bool:
         read_file(workbook)  # if the file cannot be read, this says why
         raise BadInput.at(Place(workbook), DAMAGED) from None
     sheets, core = parts.values()
+    if not re.search(r'<(?:\w+:)?sheet [^<>]*\bname="\s*campaign\s*"', sheets, re.I):
+        return False
     of = re.search(rf"<(?:\w+:)?category>{COPY}([^<]*)</", core)
-    is_copy = of is not None and unescape(of[1]) != workbook.name
-    has_sheet = re.search(r'<(?:\w+:)?sheet [^<>]*\bname="\s*campaign\s*"', sheets, re.I)
-    return has_sheet is not None and not is_copy
+    original = workbook.with_name(unescape(of[1])) if of else workbook
+    if original == workbook or not original.is_file():
+        return True
+    # Whoever gives a copy of ours a key of its own makes it a campaign.
+    return not written_by_us(workbook) and key_of(workbook) != key_of(original)

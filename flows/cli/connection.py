@@ -51,7 +51,8 @@ def doctor(offline: bool = typer.Option(False, "--offline", help="Do not ask the
     """
     found = [*asyncio.run(examine(ask_the_service=not offline)), _prefect()]
     for each in found:
-        print(f"{'ok   ' if each.well else 'WRONG'}  {each.name}: {each.says}")
+        how = "WRONG" if not each.well else "to do" if each.then else "ok   "
+        print(f"{how}  {each.name}: {each.says}")
         if each.then:
             print(f"         {each.then}")
     return 0 if all(f.well for f in found) else 1

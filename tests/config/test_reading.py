@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
-from openpyxl import Workbook
+from openpyxl import Workbook, load_workbook
 
 from config import reading
 from config.campaign_sheet import campaign_sheet
@@ -189,15 +189,13 @@ def test_values_in_a_sheet(
 
 def test_what_in_a_folder_is_a_campaign(tmp_path: Path, workbook: Sheets) -> None:
     """Definitions and workbooks; not tables, drafts, our own output, or YAML of something else."""
-    good = [write(tmp_path), workbook()]
+    good = [write(tmp_path), workbook(FIELDS | {"campaign": "round-2"}, "round2.xlsx"), workbook()]
     (tmp_path / "compose.yaml").write_text("services: {}")
     (tmp_path / "~$year.xlsx").write_text("lock")
-    results = workbook(name="results.xlsx")
-    from openpyxl import load_workbook
-
-    book = load_workbook(results)
-    book.properties.category = f"{COPY}hiring & co.xlsx"
-    book.save(results)
+    for copy in (good[1], workbook(name="results.xlsx")):
+        book = load_workbook(copy)
+        book.properties.category = f"{COPY}year.xlsx"
+        book.save(copy)
     Workbook().save(tmp_path / "notes.xlsx")
     found = campaigns_in(tmp_path)
     assert (found.files, found.mistakes) == (good, [])
@@ -206,12 +204,11 @@ def test_what_in_a_folder_is_a_campaign(tmp_path: Path, workbook: Sheets) -> Non
 def test_a_copy_under_the_name_of_its_original_is_a_campaign(
     tmp_path: Path, workbook: Sheets
 ) -> None:
-    """As after somebody mended the marked copy, and saved it in the original's place."""
-    from openpyxl import load_workbook
-
+    """As after somebody mended the marked copy, and saved it in the original's place, or alone."""
     file = workbook(name="R & D.xlsx")
     book = load_workbook(file)
     book.properties.category = f"{COPY}{file.name}"
     book.save(file)
     assert campaigns_in(tmp_path).files == [file]
-    assert campaigns_in(file.rename(tmp_path / "marked.xlsx").parent).files == []
+    copy = file.rename(tmp_path / "marked.xlsx")
+    assert campaigns_in(tmp_path).files == [copy]
