@@ -32,7 +32,7 @@ def campaigns_in(folder: Path, keyed: Callable[[Path], str] = str) -> Folder:
 
     A YAML file is a campaign if it has a field `campaign` or `candidates`. A workbook is one if it
     has a sheet `campaign`, and no definition of this folder reads it. A copy of ours is left out
-    beside its original, unless somebody gave it another key. Files that cannot be read are
+    as we wrote it, and beside an original with the same key. Files that cannot be read are
     mistakes; so are those that share a key, workbooks only with `keyed`.
     """
     found = Folder()
@@ -74,7 +74,7 @@ def campaigns_in(folder: Path, keyed: Callable[[Path], str] = str) -> Folder:
 
 
 def _is_campaign(workbook: Path) -> bool:
-    """Whether a workbook has a sheet `campaign`, and is no copy of ours. Raises BadInput."""
+    """Whether a workbook has a sheet `campaign`, and is more than our copy. Raises BadInput."""
     parts = {"xl/workbook.xml": "", "docProps/core.xml": ""}
     try:
         with zipfile.ZipFile(workbook) as archive:
@@ -88,8 +88,9 @@ def _is_campaign(workbook: Path) -> bool:
     if not re.search(r'<(?:\w+:)?sheet [^<>]*\bname="\s*campaign\s*"', sheets, re.I):
         return False
     of = re.search(rf"<(?:\w+:)?category>{COPY}([^<]*)</", core)
-    original = workbook.with_name(unescape(of[1])) if of else workbook
-    if original == workbook or not original.is_file():
+    if of is None or (original := workbook.with_name(unescape(of[1]))) == workbook:
         return True
-    # Whoever gives a copy of ours a key of its own makes it a campaign.
-    return not written_by_us(workbook) and key_of(workbook) != key_of(original)
+    if written_by_us(workbook):
+        return False
+    # Somebody changed this copy. With a key of its own, or without its original, it is a campaign.
+    return not original.is_file() or key_of(workbook) != key_of(original)

@@ -70,7 +70,7 @@ def _mailboxes(
     """
     table = read_table(source := read_file(file))
     people = [row for row, _ in table.rows]
-    for at in range(table.cells.shape[1] if reminds else 0):
+    for at in {*range(table.cells.shape[1] if reminds else 0)} - {table.by_field.get("email1")}:
         is_name = at in (table.by_field.get(name) for name in PERSON)
         if any(map(REMARK.search if is_name else str.strip, table.cells[at].loc[people])):
             table.mistakes += [Mistake(table.place(table.header, at), ONLY)]

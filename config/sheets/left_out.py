@@ -416,7 +416,7 @@ def _listed(them: Mapping[int, str], table: Table) -> str:
 
 _BRACKETS = re.compile(r"[(\[（【]([^()\[\]（）【】]*)[)\]）】]")
 _DASH = re.compile(r"\s+[-–—]+|[-–—]+\s+|[–—]")
-REMARK = re.compile(rf"{_BRACKETS.pattern}|{_DASH.pattern}")  # it stands beside a name
+REMARK = re.compile(rf"{_BRACKETS.pattern}|{_DASH.pattern}")  # beside a name
 # A number, a date, a time or an address.
 _DATE = re.compile(r"(?=.*?\d[./:-]\d)[\W\d_TZ]*")
 _MEASURE = re.compile(r"[\W\d_]*\d[\W\d_]*|.*(?:@|://|\b(?:19|20)\d\d\b|\d\d?[./:-]\d\d?).*")

@@ -50,7 +50,7 @@ class Running:
         self._check_lease, self._run_id, self._mark = lease, run_id, mark
         self._per_second = per_second  # the most invitations
         self._out: set[int] = set()  # claimed requests without an outcome
-        self._asked: queue.Queue[_Asked | None] = queue.Queue()  # SimpleQueue.get may never return
+        self._asked: queue.Queue[_Asked | None] = queue.Queue()  # SimpleQueue misses timeouts
         self._thread = threading.Thread(target=self._work, name="ledger", daemon=True)
 
     def __enter__(self) -> Self:

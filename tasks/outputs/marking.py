@@ -49,7 +49,7 @@ def write_marked(
         raise CannotMark(why=f"it is a workbook, so its name ends in {ending}")
     book, spots = (_own if is_workbook else _anew)(source, in_cells)
     _mark(book, spots)
-    book.properties.category = COPY + source.file.name  # so flows/folder.py leaves the copy out
+    book.properties.category = COPY + source.file.name  # so flows/folder.py knows the copy
     book.save(content := io.BytesIO())
     write_file(copy, content.getvalue(), force=force)
     lost = "its formulas have no results, and drawings are gone" if is_workbook else "values only"

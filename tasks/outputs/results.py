@@ -129,7 +129,7 @@ def _in_workbook(
 
     macros = source.file.suffix.lower() == ".xlsm"
     book = load_workbook(io.BytesIO(source.data), keep_vba=macros, rich_text=True)
-    book.properties.category = COPY + source.file.name  # so flows/folder.py leaves the copy out
+    book.properties.category = COPY + source.file.name  # so flows/folder.py knows the copy
     sheet = book[table.grid.sheet or book.sheetnames[0]]
     for number, values in written.items():
         for at, value in enumerate(values):

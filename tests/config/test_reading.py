@@ -14,6 +14,7 @@ from config.reading import key_of, read_campaign
 from config.sheets.files import read_file
 from flows.folder import campaigns_in
 from tasks.outputs.exports import COPY
+from tasks.outputs.overwriting import remember
 
 HEAD = "campaign: {key}\nproject: {{name: X, endtime: 2099-01-01 09:00}}\nproblem: 42\n"
 PEOPLE = "first_name,last_name,email1\nAda,Lovelace,ada@people.test\n"
@@ -204,7 +205,7 @@ def test_what_in_a_folder_is_a_campaign(tmp_path: Path, workbook: Sheets) -> Non
 def test_a_copy_under_the_name_of_its_original_is_a_campaign(
     tmp_path: Path, workbook: Sheets
 ) -> None:
-    """As after somebody mended the marked copy, and saved it in the original's place, or alone."""
+    """As after somebody mended the marked copy, in the original's place or alone. Unchanged: no."""
     file = workbook(name="R & D.xlsx")
     book = load_workbook(file)
     book.properties.category = f"{COPY}{file.name}"
@@ -212,3 +213,5 @@ def test_a_copy_under_the_name_of_its_original_is_a_campaign(
     assert campaigns_in(tmp_path).files == [file]
     copy = file.rename(tmp_path / "marked.xlsx")
     assert campaigns_in(tmp_path).files == [copy]
+    remember(copy.read_bytes())
+    assert campaigns_in(tmp_path).files == []

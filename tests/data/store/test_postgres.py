@@ -22,7 +22,7 @@ pytestmark = [
 def test_its_transactions_are_ours_whatever_the_server_or_the_address_says(new_url: str) -> None:
     sign = "&" if "?" in new_url else "?"
     options = "-c default_transaction_isolation=serializable -c work_mem=5MB"
-    twice = f"{new_url}{sign}options={quote(options)}&{new_url.partition('?')[2]}"  # a stand-by
+    twice = f"{new_url}{sign}options={quote(options)}&{new_url.partition('?')[2]}"
     with Ledger.open(twice) as ledger, ledger.writing() as session:
         show = session.connection().exec_driver_sql
         found = [show(f"SHOW {each}").scalar() for each in SHOWN]

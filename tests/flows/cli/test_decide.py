@@ -137,7 +137,7 @@ def test_a_list_that_is_not_wholly_read_or_has_others_reminds_nobody(
     desk.sends()
     book = Workbook()
     email = says.split('"')[1] if "@" in says else "ada@x.org"
-    for row in (("Email", "Finished", "Name"), (email, "2026-11-28", "Ada L (done)")):
+    for row in (("Email", "Ended", "Name"), (email, "2026-11-28", "Ada L (done)"), ("z@x.org",)):
         book.active.append(row)
     book.active.row_dimensions[2].hidden = "hidden" in says
     book.create_sheet("More").append(("logs in as ben@x.org",))
