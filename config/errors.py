@@ -62,7 +62,7 @@ class Mistake:
             seen = "missing" if self.found is None else f"found {shown(self.found)}"
             wanted = f", wanted {self.wanted}" if self.wanted else ""
             object.__setattr__(self, "message", seen + wanted)
-        if not isinstance(self.found, str | None):
+        if not isinstance(self.found, str | None) or "://" in (self.found or ""):
             object.__setattr__(self, "found", shown(self.found))
 
     def __str__(self) -> str:
@@ -86,7 +86,8 @@ def shown(value: object) -> str:
     """Show a value that was found: on one line, text in quotes, long text cut."""
     if not isinstance(value, str):
         return _KINDS.get(type(value), str(value))
-    short = value if len(value) <= SHOWN_LENGTH else value[: SHOWN_LENGTH - 1] + "…"
+    end = min(len(value.partition("://")[0]) + 3, SHOWN_LENGTH - 1)  # a link may be a secret
+    short = value if len(value) <= end + 1 else value[:end] + "…"
     return '"' + "".join(c if c.isprintable() else ascii(c)[1:-1] for c in short) + '"'
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from prefect import flow
 from prefect.client.schemas.objects import State
+from prefect.exceptions import Abort
 from prefect.runtime import flow_run
 
 from config.definition import ORDERS
@@ -81,6 +82,9 @@ async def run_campaign(
     await publish_page(ending)
     if is_typed():
         typed_endings.append(ending)
+        with suppress(Abort):  # without Prefect, the ending says what to type
+            if ending.until is not None:
+                await begin_another(ending.until)
         return ending.state()
     if ending.kind is End.INTERRUPTED:  # with its own time, the run comes before later runs
         await go_on_later(str(ending), flow_run.scheduled_start_time)

@@ -131,16 +131,22 @@ async def _after_this(client: PrefectClient, message: str) -> State[Any] | None:
 async def begin_another(moment: datetime) -> None:
     """Have a run of the same file begin at a moment. However many runs ask, only one begins.
 
+    For a typed run, only if `campaign up` has deployed its file, and nobody has paused that.
     If Prefect does not answer, this run looks dead to `campaign up`, which begins the run again.
     """
-    asked = flow_run.parameters
-    once = f"{asked['file']} {moment}"
+    of, key, file = _deployment(), flow_run.parameters.get("campaign"), flow_run.parameters["file"]
     try:
         async with get_client() as client:
+            if of is None:
+                own = await deployment_named(client, f"{CAMPAIGN}/{key}")
+                if own is None or own.paused or not _are_one(own.parameters.get("file"), file):
+                    return
+                of, file = own.id, own.parameters["file"]
+            once = f"{file} {moment}"
             while True:
                 planned = await client.create_flow_run_from_deployment(
-                    cast(UUID, _deployment()),
-                    parameters={"file": str(asked["file"]), "campaign": asked.get("campaign")},
+                    of,
+                    parameters={"file": str(file), "campaign": key},
                     state=Scheduled(scheduled_time=moment),
                     idempotency_key=once,
                 )
@@ -149,6 +155,10 @@ async def begin_another(moment: datetime) -> None:
                 once = f"after {planned.id}"  # the run with this key is over, or is this one
     except Exception as error:  # noqa: BLE001 - a server fails in ways of its own
         raise Abort(f"No run could be planned ({type(error).__name__}).") from None
+
+
+def _are_one(*files: object) -> bool:
+    return len({Path(str(file)).resolve() for file in files}) == 1
 
 
 def _deployment() -> UUID | None:

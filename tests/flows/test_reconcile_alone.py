@@ -116,7 +116,7 @@ def began(watched: Watched, prefect: Prefect) -> list[str]:
     return prefect.began
 
 
-def test_what_we_write_beside_a_definition_is_no_change_of_the_folder(
+def test_what_comes_into_the_folder_is_run_but_not_what_we_write_there(
     ledger, folder, prefect
 ) -> None:
     watched = Watched(folder, ledger, print)
@@ -127,6 +127,10 @@ def test_what_we_write_beside_a_definition_is_no_change_of_the_folder(
     write(folder, "cc")
     began(watched, prefect)
     assert prefect.deployed[2:] == ["aa", "bb", "cc"]
+    (folder / "cc.yaml").rename(folder.parent / "cc.yaml")
+    assert began(watched, prefect) == []
+    (folder.parent / "cc.yaml").rename(folder / "cc.yaml")  # as it was; a wave may have passed
+    assert began(watched, prefect) == ["cc"]
 
 
 def test_of_files_with_one_key_none_is_run_and_somebody_is_told_whenever_they_come(

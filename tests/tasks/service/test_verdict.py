@@ -121,7 +121,6 @@ NOT_NEEDED = [
     (DONE, b"The invitation was sent to the candidate."),
     (DONE, {"success": True, "error": None, "errors": [], "failed": 0, "blocked": False}),
     (DONE, {"last_name": "Not", "notes": "already met", "candidate_id": 5001}),
-    (DONE, {"unknown": {"field": [1, 2.5, True]}}),
     (DONE, {"archived": False, "solved": False, "opened": False, "_public": False}),
     (DONE, {"like_count": 0, "open_count": 0, "open": 0, "submissions": []}),
     (UNSURE, {"response": "Error: daily quota exceeded, the invitation was not sent"}),
@@ -129,7 +128,6 @@ NOT_NEEDED = [
     (DONE, {"project": {"id": 101, "name": "Not yet", "description": "No error may happen"}}),
     (DONE, {"problem": {"title": "Invalid brackets", "skills": "Error handling"}}),
     (DONE, {"liked_by_current_user": False, "is_current_user_admin": False}),
-    (DONE, {"status": "ok", "statusCode": 200, "message": "Invitation queued"}),
     (DONE, {"status": 201, "data": {"status": "202", "errors": {}}}),
     (DONE, {"emails_sent": 1, "emailsFailed": 0, "lastError": None, "error_count": 0}),
     (DONE, {"results": [{"status": 200}, {"status": "sent"}], "result": None}),
@@ -143,10 +141,6 @@ NOT_NEEDED = [
     (DONE, {"message": "Invitation sent. The link expires in 7 days."}),
     (DONE, {"status": "sent", "message": "Do not reply to no-reply@x.org"}),
     (DONE, {"message": "Invitation sent to kari@posten.no"}),
-    *(
-        (UNSURE, {"message": f"{word}"})
-        for word in ("k@x.com:failed", "k@x.com-bounced", "failed@x")
-    ),
     (DONE, {"title": "Invalid Username Test", "type": "candidate", "email": "failed@x.org"}),
     (DONE, {"title": "Rate limiter", "code": "if not found: raise ValueError", "mail": None}),
     (DONE, {"email": "Dan Fail <dan@x.org>", "country_code": "NO", "can_invite": False}),
@@ -155,7 +149,6 @@ NOT_NEEDED = [
     *((UNSURE, {key: "failed"}) for key in ("invitation", "delivery", "title", "type", "code")),
     *((UNSURE, {"code": no}) for no in ("INVALID_STATE", "AccessDenied", "DAILY_QUOTA")),
     *((UNSURE, {"title": no}) for no in ("Forbidden", "Too Many Requests", "Unauthorized")),
-    (UNSURE, {"message": "The invitation hasn’t been sent"}),
     (UNSURE, {"data": {"email": "not sent"}}),
     (UNSURE, {"email": "could not be sent to ada@x.org"}),
     (UNSURE, {"code": 500, "msg": "内部错误"}),
@@ -163,8 +156,10 @@ NOT_NEEDED = [
     (UNSURE, {"errcode": 40001, "errmsg": "invalid credential"}),
     (UNSURE, {"warning": "Email not delivered"}),
     *((UNSURE, {"status": no}) for no in ("KO", "NOK", "declined", "notDelivered", 0, -1)),
-    (UNSURE, {"result": "rejected"}),
+    *((UNSURE, {key: "rejected"}) for key in ("result", "lastError", "exception")),
     *((UNSURE, {"message": no}) for no in ("0 emails sent", "It could not be sent", "Opted out")),
+    *((UNSURE, {"message": no}) for no in ("k@x.com:failed", "k@x.com-bounced", "failed@x")),
+    (UNSURE, {"message": "The invitation hasn’t been sent"}),
     *((UNSURE, {key: False}) for key in ("sent", "succeeded", "was_accepted", "invite")),
     (UNSURE, {"blocked": True}),
     (UNSURE, {"state": "quota_exceeded"}),
@@ -172,7 +167,6 @@ NOT_NEEDED = [
     *((UNSURE, no) for no in ({"emailsSent": "0"}, {"emails_sent": 0}, {"sent": 0.0})),
     (UNSURE, {"results": [{"status": 200}, {"status": 500}]}),
     (UNSURE, {"responses": [{"httpStatus": "404"}]}),
-    (UNSURE, {"lastError": "mailbox full"}),
     *((UNSURE, {key: ["ada"]}) for key in ("failed", "skipped", "notSent")),
     (UNSURE, {"meta": {"error_count": 1}}),
     (UNSURE, {"detail": "The address is on a suppression list"}),
@@ -180,11 +174,9 @@ NOT_NEEDED = [
     (UNSURE, {"status": {"code": 550, "text": "Mailbox unavailable"}}),
     (UNSURE, {"message": {"text": "could not be sent"}}),
     (UNSURE, {"invited": []}),
-    (UNSURE, {"exception": "MailError"}),
     (UNSURE, b"The candidate asked for it to stop"),  # no word of refusal, and no plain yes
     (UNSURE, b"sent " * 1000),
-    (UNSURE, "suppressed"),
-    (UNSURE, ["already invited"]),
+    *((UNSURE, no) for no in ("suppressed", ["already invited"])),
     *((UNSURE, word.encode()) for word in ("error", "failed", "denied", "cannot", "expired")),
 ]
 
