@@ -10,7 +10,7 @@ from typing import Any
 
 from config.definition import ORDERS, Candidate, Definition, Listed, PeopleTable
 from config.emails import email_key
-from config.errors import BadInput, Bug, CampaignError, Mistake, Place, command, plain
+from config.errors import BadInput, Bug, CampaignError, Mistake, Place, command
 from config.sheets.files import Format, read_file
 from config.sheets.people import People, compare, read_people
 from config.validation import Written, build
@@ -124,10 +124,10 @@ def _people(written: Written, candidates: list[Candidate] | PeopleTable, at: Pat
         name, base = table.file or "", written.whole.file.parent
         if name and os.path.exists(base / name):  # noqa: PTH110 - os.path.exists never raises
             return read_people(table, base)
-        missing = Mistake(written.place(("candidates", "file")), f"there is no file {plain(name)}")
+        said = name.partition("://")[0]  # the rest of a link may be a secret
+        missing = Mistake(written.place(("candidates", "file")), f"there is no file {said}")
         # No file is no mistake if people are fetched later (no name), or nobody was ordered yet.
-        is_wrong = name and not name.endswith(ORDERS)
-        return People(mistakes=[missing] if is_wrong else [])
+        return People(mistakes=[missing] if name and not name.endswith(ORDERS) else [])
     places = (written.place(("candidates", at)) for at in range(len(candidates)))
     pairs = zip(candidates, places, strict=True)
     people = People(listed=[Listed(each, email_key(each.email1), place) for each, place in pairs])

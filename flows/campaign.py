@@ -39,6 +39,7 @@ from tasks.sources.reading import fetch_campaign
 
 typed_endings: list[Ending] = []  # for the command `run`; Prefect must not keep `service_words`
 LOOKS_AGAIN = 1.0  # seconds between two tries to take a lease that another process holds
+PLANNED_WITHIN = 30.0  # seconds in which Prefect's server has to take what a typed run leaves
 A_WHILE = timedelta(minutes=1)  # the wait of a run that may not send yet
 WAITS = f"{End.BAD_INPUT}: correct this file, or the other of its key; then it goes on."
 # Seconds that a run waits for another order, and after which it ends though orders still come.
@@ -82,9 +83,9 @@ async def run_campaign(
     await publish_page(ending)
     if is_typed():
         typed_endings.append(ending)
-        with suppress(Abort):  # without Prefect, the ending says what to type
-            if ending.until is not None:
-                await begin_another(ending.until)
+        if ending.until is not None:
+            with suppress(Abort, TimeoutError):
+                await asyncio.wait_for(begin_another(ending.until), PLANNED_WITHIN)
         return ending.state()
     if ending.kind is End.INTERRUPTED:  # with its own time, the run comes before later runs
         await go_on_later(str(ending), flow_run.scheduled_start_time)

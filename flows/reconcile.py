@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from prefect.client.orchestration import PrefectClient, get_client
-from sqlmodel import select
+from sqlmodel import col, delete
 
 from config.definition import ORDERS
 from config.errors import BadInput
@@ -73,7 +73,9 @@ class Watched:
         if self._seen == self._read or not all(name.endswith(ORDERS) for name in moved):
             return
         found = await asyncio.to_thread(campaigns_in, self._folder, self._key_of)
-        self._forget_what_is_gone()
+        if gone := {*(self._read or ())} - {*self._seen}:  # put back as they are, they run again
+            with self._ledger.writing() as session:
+                session.exec(delete(SeenFile).where(col(SeenFile.path).in_(map(str, gone))))
         keys: dict[Path, str | None] = dict.fromkeys(self._seen)
         failed: list[Exception] = []
         for mistake in note_mistakes(self._ledger, self._folder, found.mistakes):
@@ -108,13 +110,6 @@ class Watched:
             with self._ledger.writing() as session:
                 session.merge(SeenFile(path=str(file), trace=trace, at=now()))
         return key
-
-    def _forget_what_is_gone(self) -> None:
-        """Let a definition that is taken out of the folder, and put back later, run again."""
-        with self._ledger.writing() as session:
-            for each in session.exec(select(SeenFile)):
-                if (file := Path(each.path)).parent == self._folder and file not in self._seen:
-                    session.delete(each)
 
     def _key_of(self, workbook: Path) -> str:
         """A workbook's key. Reading it takes a process, so it is read when the file has changed."""

@@ -131,15 +131,15 @@ async def _after_this(client: PrefectClient, message: str) -> State[Any] | None:
 async def begin_another(moment: datetime) -> None:
     """Have a run of the same file begin at a moment. However many runs ask, only one begins.
 
-    For a typed run, only if `campaign up` has deployed its file, and nobody has paused that.
-    If Prefect does not answer, this run looks dead to `campaign up`, which begins the run again.
+    For a typed run, only if `campaign up` made a deployment of its file that nobody has paused.
+    Without an answer of Prefect, a worker's run looks dead to `campaign up`, which begins it again.
     """
     of, key, file = _deployment(), flow_run.parameters.get("campaign"), flow_run.parameters["file"]
     try:
         async with get_client() as client:
             if of is None:
                 own = await deployment_named(client, f"{CAMPAIGN}/{key}")
-                if own is None or own.paused or not _are_one(own.parameters.get("file"), file):
+                if own is None or own.paused or not _same(own.parameters.get("file"), file):
                     return
                 of, file = own.id, own.parameters["file"]
             once = f"{file} {moment}"
@@ -157,8 +157,8 @@ async def begin_another(moment: datetime) -> None:
         raise Abort(f"No run could be planned ({type(error).__name__}).") from None
 
 
-def _are_one(*files: object) -> bool:
-    return len({Path(str(file)).resolve() for file in files}) == 1
+def _same(one: object, other: object) -> bool:
+    return Path(str(one)).resolve() == Path(str(other)).resolve()
 
 
 def _deployment() -> UUID | None:
