@@ -11,7 +11,6 @@ from typing import Any
 
 from prefect import flow
 from prefect.client.schemas.objects import State
-from prefect.exceptions import Abort
 from prefect.runtime import flow_run
 
 from config.definition import ORDERS
@@ -39,7 +38,6 @@ from tasks.sources.reading import fetch_campaign
 
 typed_endings: list[Ending] = []  # for the command `run`; Prefect must not keep `service_words`
 LOOKS_AGAIN = 1.0  # seconds between two tries to take a lease that another process holds
-PLANNED_WITHIN = 30.0  # seconds in which Prefect's server has to take what a typed run leaves
 A_WHILE = timedelta(minutes=1)  # the wait of a run that may not send yet
 WAITS = f"{End.BAD_INPUT}: correct this file, or the other of its key; then it goes on."
 # Seconds that a run waits for another order, and after which it ends though orders still come.
@@ -83,9 +81,6 @@ async def run_campaign(
     await publish_page(ending)
     if is_typed():
         typed_endings.append(ending)
-        if ending.until is not None:
-            with suppress(Abort, TimeoutError):
-                await asyncio.wait_for(begin_another(ending.until), PLANNED_WITHIN)
         return ending.state()
     if ending.kind is End.INTERRUPTED:  # with its own time, the run comes before later runs
         await go_on_later(str(ending), flow_run.scheduled_start_time)

@@ -131,22 +131,16 @@ async def _after_this(client: PrefectClient, message: str) -> State[Any] | None:
 async def begin_another(moment: datetime) -> None:
     """Have a run of the same file begin at a moment. However many runs ask, only one begins.
 
-    For a typed run, only if `campaign up` made a deployment of its file that nobody has paused.
-    Without an answer of Prefect, a worker's run looks dead to `campaign up`, which begins it again.
+    If Prefect does not answer, this run looks dead to `campaign up`, which begins the run again.
     """
-    of, key, file = _deployment(), flow_run.parameters.get("campaign"), flow_run.parameters["file"]
+    asked = flow_run.parameters
+    once = f"{asked['file']} {moment}"
     try:
         async with get_client() as client:
-            if of is None:
-                own = await deployment_named(client, f"{CAMPAIGN}/{key}")
-                if own is None or own.paused or not _same(own.parameters.get("file"), file):
-                    return
-                of, file = own.id, own.parameters["file"]
-            once = f"{file} {moment}"
             while True:
                 planned = await client.create_flow_run_from_deployment(
-                    of,
-                    parameters={"file": str(file), "campaign": key},
+                    cast(UUID, _deployment()),
+                    parameters={"file": str(asked["file"]), "campaign": asked.get("campaign")},
                     state=Scheduled(scheduled_time=moment),
                     idempotency_key=once,
                 )
@@ -155,10 +149,6 @@ async def begin_another(moment: datetime) -> None:
                 once = f"after {planned.id}"  # the run with this key is over, or is this one
     except Exception as error:  # noqa: BLE001 - a server fails in ways of its own
         raise Abort(f"No run could be planned ({type(error).__name__}).") from None
-
-
-def _same(one: object, other: object) -> bool:
-    return Path(str(one)).resolve() == Path(str(other)).resolve()
 
 
 def _deployment() -> UUID | None:

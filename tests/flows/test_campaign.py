@@ -98,10 +98,6 @@ def test_whoever_waits_for_their_time_goes_on_by_itself(
         ending = Ending("backend", end, "1 of 3 invited.", until=until)
     assert state_after(ending, monkeypatch) == state
     assert asked == began
-    monkeypatch.setattr(campaign, "is_typed", lambda: True)
-    monkeypatch.setattr(campaign, "typed_endings", [])
-    state_after(ending, monkeypatch)  # a typed run waits for nothing else
-    assert asked[len(began) :] == [each for each in began if each[0] == "another"]
     with ledger.reading() as session:
         assert len(session.exec(select(Notice)).all()) == notices
 

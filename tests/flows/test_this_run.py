@@ -27,16 +27,12 @@ class Prefect:
         self.asked: list[dict] = []
         self.counted: set[str] = set()
         self.over: set[str] = set()  # what was planned before, and is over
-        self.paused, self.deployed = False, "my.yaml"
         self.looks = 0  # at the run, which is being cancelled; the first has no answer
 
     async def create_flow_run_from_deployment(self, number: object, **asked) -> SimpleNamespace:
         self.asked.append(asked)
         is_over = asked["idempotency_key"] in self.over
         return SimpleNamespace(id="planned", state=Completed() if is_over else Scheduled())
-
-    async def read_deployment_by_name(self, name: str) -> SimpleNamespace:
-        return SimpleNamespace(id=name, paused=self.paused, parameters={"file": self.deployed})
 
     async def read_flow_run(self, number: object) -> SimpleNamespace:
         self.looks += 1
@@ -79,13 +75,6 @@ def test_all_that_wait_for_the_same_time_plan_one_run_and_none_that_is_over(
     prefect.over.add(once)
     asyncio.run(begin_another(LATER))
     assert prefect.asked[-1]["idempotency_key"] not in prefect.over
-
-
-@pytest.mark.parametrize(("file", "paused"), [("my.yaml", True), ("f/my.yaml", False)])
-def test_a_typed_run_plans_none_for_a_paused_or_another_file(prefect, file, paused) -> None:
-    prefect.deployed, prefect.paused = file, paused
-    asyncio.run(begin_another(LATER))
-    assert prefect.asked == []
 
 
 @pytest.mark.parametrize(
