@@ -61,8 +61,11 @@ def test_how_a_command_ends(
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
+        (["--help"], 0, "check"),
         (["--version"], 0, "campaign 1."),
         (["chek"], 2, "check"),
+        (["check"], 2, "Missing argument"),
+        (["new", "--form", "a"], 2, "--from"),
     ],
 )
 def test_what_is_typed(

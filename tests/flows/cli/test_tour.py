@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from flows.cli.app import PLACES
 from tests.promises.support.commands import BINARY, Campaign, Running, wait_for
 
 TOUR = Path(__file__).with_name("tour.txt")
@@ -89,6 +90,15 @@ def blocks(page: str) -> list[str]:
     """What stands indented on a page, to be copied."""
     found = re.findall(r"(?:^    .*\n)+", page, re.MULTILINE)
     return [re.sub(r"^    ", "", each, flags=re.MULTILINE) for each in found]
+
+
+def test_the_tour_types_what_the_readme_types_and_every_command() -> None:
+    lines = typed(TOUR.read_text("utf-8"))
+    readme = re.findall(r"^(campaign .*?) *(?:#.*)?$", "\n".join(blocks(README.read_text())), re.M)
+    tour = iter(lines)
+    assert [line for line in readme if line not in tour] == []  # in this order
+    every = PLACES.keys() - {"demo"}
+    assert {line.split()[1] for line in lines if line.startswith("campaign ")} == every
 
 
 @pytest.mark.slow
