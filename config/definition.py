@@ -76,6 +76,7 @@ _NO_NAME = re.compile(r"@|:(?:\s|$|//)|\d:\d|\b(?:\d{4}-\d\d-\d\d|\d\d?([./])\d\
 KEY = r"(?i)^[a-z0-9][a-z0-9._-]{0,99}$"
 Text = Annotated[str, _text(rf"[^{ODD}]*")]
 Line = Annotated[str, _text(rf"[^{ODD}\t\r\n]+")]
+File = Annotated[str, _text(rf"(?!.*://)[^{ODD}\t\r\n]+")]  # not a link, which may be a secret
 Name = Annotated[Line, AfterValidator(checked_name)]
 Key = Annotated[str, StringConstraints(strip_whitespace=True, to_lower=True, pattern=KEY)]
 Email = Annotated[str, AfterValidator(checked_address)]
@@ -185,12 +186,12 @@ class Problem(Fields):
 class PeopleTable(Fields):
     """A table with the people in it: a file, or what an address or a query answers."""
 
-    file: Line | None = None
+    file: File | None = None
     """The name of the file with the people, such as people.csv, beside the definition."""
     url: SecretStr | None = None
-    """Instead of file: the https address of a .csv or .xlsx."""
-    query: Line | None = None
-    """Instead of file: the name of a file with one SELECT, such as people.sql."""
+    """The https address of a .csv or .xlsx, instead of file."""
+    query: File | None = None
+    """The name of a file with one SELECT, such as people.sql; instead of file."""
     database: Annotated[str, StringConstraints(pattern="^[A-Z][A-Z0-9_]*$")] | None = None
     """Where query runs, such as PEOPLE: the address in CAMPAIGN_DATABASE_PEOPLE."""
     sheet: Line | None = None

@@ -94,12 +94,6 @@ def who_reads(table: Path, *folders: Path, sheet: str | None = None) -> Path | N
     return None
 
 
-def named_encoding(table: Path, *folders: Path) -> str | None:
-    """The encoding that the definition of this table (`who_reads`) names; None if it names none."""
-    reader = who_reads(table, *folders)
-    return said_of_table(reader).get("encoding") if reader else None
-
-
 def named_table(definition: Path) -> Path | None:
     """The table that a YAML definition names; None if it has none, or cannot be read."""
     named = said_of_table(definition).get("file")
@@ -109,10 +103,11 @@ def named_table(definition: Path) -> Path | None:
         return None  # not a file name, or a loop of links
 
 
-def said_of_table(definition: Path) -> dict[str, Any]:
+def said_of_table(definition: Path | None) -> dict[str, Any]:
     """What a YAML definition says of its table; empty if it has none, or cannot be read."""
     with suppress(BadInput, OSError):
-        if definition.suffix.lower() in YAML and definition.is_file():  # a pipe may never end
+        # A pipe may never end.
+        if definition and definition.suffix.lower() in YAML and definition.is_file():
             people = read_yaml(definition.read_bytes(), definition).fields.get("candidates")
             return people if isinstance(people, dict) else {}
     return {}
@@ -124,8 +119,7 @@ def _people(written: Written, candidates: list[Candidate] | PeopleTable, at: Pat
         name, base = table.file or "", written.whole.file.parent
         if name and os.path.exists(base / name):  # noqa: PTH110 - os.path.exists never raises
             return read_people(table, base)
-        said = name.partition("://")[0]  # the rest of a link may be a secret
-        missing = Mistake(written.place(("candidates", "file")), f"there is no file {said}")
+        missing = Mistake(written.place(("candidates", "file")), f"there is no file {name}")
         # No file is no mistake if people are fetched later (no name), or nobody was ordered yet.
         return People(mistakes=[missing] if name and not name.endswith(ORDERS) else [])
     places = (written.place(("candidates", at)) for at in range(len(candidates)))

@@ -57,10 +57,9 @@ def spelled(url: str) -> str:
 
 def is_loopback(host: str | None) -> bool:
     """Whether this is `localhost`, or a loopback address: this machine by itself."""
-    try:
+    with suppress(ValueError):
         return ip_address(host or "").is_loopback
-    except ValueError:
-        return (host or "").lower() == "localhost"
+    return (host or "").lower() == "localhost"
 
 
 def _under_home(typed: Path) -> Path:

@@ -12,7 +12,7 @@ from config.emails import email_key
 from config.errors import BadInput, Mistake, Place, shown, some
 from config.sheets.cells import addresses_in, error_in, plain_address
 from config.sheets.files import read_file
-from config.sheets.headers import calls_out
+from config.sheets.headers import calls_out, fields_of
 from config.sheets.left_out import Counts, choose, in_yaml
 from config.sheets.names import FULL_NAME, comparable, split_name
 from config.sheets.table import Table, no_column, read_table
@@ -53,6 +53,10 @@ def read_people(spec: PeopleTable, base: Path) -> People:
         return People(mistakes=[*error.mistakes])
     held = {*table.by_field, *(NAMES if split and FULL_NAME in table.by_field else ())}
     from_headers = {name: table.headers[table.column_of(name)] for name in SENT if name in held}
+    names = fields_of(from_headers.get("first_name", "").split(), {})
+    if [*filter(None, names)] == [*reversed(NAMES)]:  # a header such as Nazwisko i imię
+        column = table.cells[at := table.column_of(FULL_NAME)]
+        table.cells[at] = column.str.replace(r"^([^\s,]+)\s+([^\s,]+)$", r"\1, \2", regex=True)
     # From here on, mistakes and notes are added to the lists of the table.
     people = People(mistakes=table.mistakes, notes=table.notes, columns=from_headers)
     people.digest = sha256(source.data).hexdigest()

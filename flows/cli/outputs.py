@@ -9,7 +9,7 @@ from typing import Literal
 import typer
 
 from config.errors import printable
-from config.reading import named_encoding, said_of_table
+from config.reading import said_of_table, who_reads
 from config.sheets.files import read_file
 from data.campaigns.people import find
 from data.store.ledger import Ledger
@@ -89,7 +89,8 @@ def _into_a_copy(
         campaign = find(session, key)
         results, file = results_of(status_of(session, key)["candidates"]), Path(campaign.file)
     sheet_file = read_file(into).file  # `read_file` refuses a loop of links
-    encoding, named = named_encoding(sheet_file, file.parent), said_of_table(file).get("columns")
+    encoding = said_of_table(who_reads(sheet_file, file.parent)).get("encoding")
+    named = said_of_table(file).get("columns")
     pairs = named.items() if isinstance(named, dict) else ()  # it may be edited since the run
     columns = {str(field): str(header) for field, header in pairs}
     copied = write_results(

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from config.errors import BadInput, CampaignError, Mistake, NotAsTyped
-from config.reading import YAML, named_encoding
+from config.reading import YAML, said_of_table, who_reads
 from config.sheets.cells import letters
 from config.sheets.files import Format, Source, read_file
 from config.sheets.table import grids_of, read_table
@@ -42,7 +42,7 @@ def write_marked(
         raise NothingToMark
     if len(files) > 1:
         raise CannotMark(why=f"{len(files)} tables have mistakes; check them one at a time")
-    source = read_file(files[0], named_encoding(files[0], *folders))
+    source = read_file(files[0], said_of_table(who_reads(files[0], *folders)).get("encoding"))
     is_workbook = source.format is Format.WORKBOOK
     ending = (source.file.suffix.lower() if is_workbook else "") or ".xlsx"
     if copy.suffix.lower() != ending:

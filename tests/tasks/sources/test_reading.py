@@ -180,8 +180,9 @@ def test_an_address_is_read_like_a_file_and_never_by_what_it_was_before(
         ({"file": "people.csv", "database": "PEOPLE"}, "or query with database"),
         ({"query": "people.sql", "database": "people"}, 'found "people", wanted where query runs'),
         ({"query": "people.sql", "database": "db://me:s3cret@x"}, 'found "db://…", wanted where'),
-        ({"file": "https://x.org/?t=s3cret"}, "there is no file https"),
-        ({"url": ["https://x.org/?t=s3cret"]}, "found a list, wanted instead of file"),
+        ({"file": "https://x.org/?t=s3cret"}, 'file: found "https://…", wanted the name'),
+        ({"query": "https://x/?t=s3cret"}, 'query: found "https://…", wanted the name'),
+        ({"url": ["https://x.org/?t=s3cret"]}, "found a list, wanted the https address"),
     ],
 )
 def test_where_people_are_is_said_once(place: Place, people: dict[str, Any], said: str) -> None:
