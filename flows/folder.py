@@ -15,7 +15,8 @@ from config.yaml_file import read_yaml
 from tasks.outputs.exports import COPY
 from tasks.outputs.overwriting import written_by_us
 
-KINDS = (*YAML, ".xlsx", ".xlsm")
+WORKBOOKS = (".xlsx", ".xlsm")
+KINDS = (*YAML, *WORKBOOKS)
 HIDDEN = (".", "~", "#")  # how names of locks, drafts and unfinished copies begin
 
 
@@ -75,6 +76,21 @@ def campaigns_in(folder: Path, keyed: Callable[[Path], str] = str) -> Folder:
 
 def _is_campaign(workbook: Path) -> bool:
     """Whether a workbook has a sheet `campaign`, and is more than our copy. Raises BadInput."""
+    is_one, name = _inside(workbook)
+    if not is_one or name is None or (original := workbook.with_name(name)) == workbook:
+        return is_one
+    if written_by_us(workbook):
+        return False
+    # Somebody changed this copy. It is a campaign unless its original is one with the same key.
+    is_there = original.suffix.lower() in WORKBOOKS and original.is_file()
+    return not (is_there and _inside(original)[0] and key_of(workbook) == key_of(original))
+
+
+def _inside(workbook: Path) -> tuple[bool, str | None]:
+    """Whether a workbook has a sheet `campaign`; the name of its original if it is our copy.
+
+    Raises BadInput.
+    """
     parts = {"xl/workbook.xml": "", "docProps/core.xml": ""}
     try:
         with zipfile.ZipFile(workbook) as archive:
@@ -85,12 +101,6 @@ def _is_campaign(workbook: Path) -> bool:
         read_file(workbook)  # if the file cannot be read, this says why
         raise BadInput.at(Place(workbook), DAMAGED) from None
     sheets, core = parts.values()
-    if not re.search(r'<(?:\w+:)?sheet [^<>]*\bname="\s*campaign\s*"', sheets, re.I):
-        return False
+    has_sheet = re.search(r'<(?:\w+:)?sheet [^<>]*\bname="\s*campaign\s*"', sheets, re.I)
     of = re.search(rf"<(?:\w+:)?category>{COPY}([^<]*)</", core)
-    if of is None or (original := workbook.with_name(unescape(of[1]))) == workbook:
-        return True
-    if written_by_us(workbook):
-        return False
-    # Somebody changed this copy. With a key of its own, or without its original, it is a campaign.
-    return not original.is_file() or key_of(workbook) != key_of(original)
+    return bool(has_sheet), unescape(of[1]) if of else None

@@ -102,6 +102,8 @@ def says(
     words = worded(text)
     where = ("never", "column", "title") if title else ("never", "value")
     where = ("never", "column", "value") if how == "fullmatch" else where
+    if title and kind == "out" and answer(text.strip(" ?")) == "hold":  # such as On hold
+        return True
     said = getattr(pattern(kind, *(f"{kind}_{each}" for each in where)), how)(words)
     return bool(said) and not (listed(f"not_{kind}") and pattern(f"not_{kind}").search(words))
 

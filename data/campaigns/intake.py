@@ -51,9 +51,9 @@ class Elsewhere(NotAsTyped):
 
 
 class EndsLater(NotAsTyped):
-    says = """The project of {key} was created to end on {before}; {file} now says {after}. The
-    service has no way to change it. Nothing was sent."""
-    then = "Change it in the web application. Then type: {typed}"
+    says = """By its file, the project of {key} ended on {before}; {file} now says {after}. The
+    service has no way to change a project. Nothing was sent."""
+    then = "Make sure of it in the web application. Then type: {typed}"
 
 
 @dataclass(frozen=True, slots=True)

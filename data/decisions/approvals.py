@@ -63,7 +63,7 @@ def approve(
     if only not in (None, PILOT, code):
         raise PlanChanged(key=campaign.key, file=campaign.file)
     about: tuple[int | None, int | None, str | int]  # person, part, and the code or generation
-    if only != PILOT and needed and (reject or not whole):
+    if only != PILOT and needed and (only or reject or not whole):
         if code is None:
             raise NothingToApprove(key=campaign.key, why="; run it first to see the plan")
         if not reject and code != code_now(session, campaign_id, holds(session, campaign)):

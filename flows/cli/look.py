@@ -36,6 +36,8 @@ def plan(
 
     Example: campaign plan backend-2026.yaml
     """
+    if file.is_dir():
+        raise typer.BadParameter(f"a folder; type: {command('check', file)}", param_hint="FILE")
     read, here = fetch_campaign(file), settings()
     # A plan is kept in the ledger only if somebody has to approve it.
     kept = read.definition.invites.approval is not None and bool(here.base_url)

@@ -213,5 +213,7 @@ def test_a_copy_under_the_name_of_its_original_is_a_campaign(
     assert campaigns_in(tmp_path).files == [file]
     copy = file.rename(tmp_path / "marked.xlsx")
     assert campaigns_in(tmp_path).files == [copy]
+    Workbook().save(file)  # no campaign
+    assert campaigns_in(tmp_path).files == [copy]
     remember(copy.read_bytes())
     assert campaigns_in(tmp_path).files == []

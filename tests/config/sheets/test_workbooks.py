@@ -124,12 +124,12 @@ def filtered(sheet: Any) -> None:
         (lambda sheet: struck(sheet, "D3"), []),
         (lambda sheet: (sheet.__setitem__("D1", "Candidate"), struck(sheet, "D3")), [MARKED]),
         (
-            lambda sheet: [sheet.__setitem__(*each) for each in (("E1", "Rejected"), ("E3", "x"))],
+            lambda sheet: [sheet.__setitem__(*each) for each in (("E1", "On hold?"), ("E3", "x"))],
             [
-                "E1: Decide who is invited. Rejected has empty 1, x 1. Write one of these lines "
+                "E1: Decide who is invited. On hold? has empty 1, x 1. Write one of these lines "
                 "under candidates:\n"
-                '    To invite only those without it:  where: {Rejected: ""}\n'
-                "    If it decides nothing:  ignore: [Rejected]"
+                '    To invite only those without it:  where: {On hold?: ""}\n'
+                "    If it decides nothing:  ignore: [On hold?]"
             ],
         ),
     ],
