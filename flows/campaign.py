@@ -25,7 +25,7 @@ from data.store import receipts
 from data.store.lease import AtWork, Lease, lease
 from data.store.ledger import Ledger
 from data.store.tables import now
-from flows.ending import End, Ending, broken_off, ended
+from flows.ending import End, Ending, broken_off, ended, note_guard
 from flows.gently import happens_within
 from flows.notices import is_bad, note_situation, tell
 from flows.page import publish_page
@@ -132,6 +132,7 @@ async def send(
                 recover(session, key)  # requests of a dead run become unsure
             read = await asyncio.to_thread(fetch_campaign, file, campaign or key, kept=bool(digest))
             plan = make_plan(read, ledger, settings, digest=digest, allowed=allowed)
+            note_guard(ledger, plan)
             by_title = plan.unresolved and not plan.nothing_due
             pauses = [h.until or now() for h in plan.waits if h.kind is Kind.THROTTLED]
             left = max(pauses, default=now()) - now()

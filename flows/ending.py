@@ -4,13 +4,15 @@ States have Prefect's standard names, because its pages filter by them; the sent
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from sqlmodel import Session, col, delete
 
 from config.errors import BadInput, CampaignError, command, printable
 from data.campaigns.people import find, invites_of
@@ -19,6 +21,7 @@ from data.eligibility.holds import Hold, Kind, holds
 from data.store.lease import AtWork
 from data.store.ledger import Ledger
 from data.store.states import OF_PERSON
+from data.store.tables import Notice, now
 from tasks.plan import Plan
 from tasks.sending.gate import EndedEarly, How
 from tasks.status import Need, needs, so_far, summary
@@ -97,6 +100,22 @@ class Ending:
         if self.kind is End.INTERRUPTED:
             return Cancelled(message=str(self))
         return Failed(message=str(self))
+
+
+def note_guard(ledger: Ledger, plan: Plan) -> None:
+    """Keep for `status` that the guard stops a campaign, until a run takes in its file."""
+    key, stops = _GUARD.format(plan.key), [h for h in plan.holds if h.kind is Kind.REMOVED]
+    kept = [Notice(key=key, text=f"{h.why}\n{h.type_this}", told=now()) for h in stops]
+    with ledger.writing() as session:
+        session.execute(delete(Notice).where(col(Notice.key) == key))
+        session.add_all(kept)
+
+
+def kept_by_guard(session: Session, key: str) -> Iterator[Need]:
+    """What the last run of a campaign needed, if the guard stopped it."""
+    if kept := session.get(Notice, _GUARD.format(key)):
+        why, _, typed = kept.text.partition("\n")
+        yield Need(str(Kind.REMOVED), why, typed)
 
 
 def ended(ledger: Ledger, plan: Plan, early: EndedEarly | None = None) -> Ending:
@@ -187,6 +206,9 @@ def _needed(
     same = fingerprint([*others, *unsure])
     until = waits.until if waits is not None else None
     return Ending(key, End.ATTENTION, sentence, next_step, until, same)
+
+
+_GUARD = "{} guard"  # the key of a notice that nobody is sent
 
 
 def _without_amounts(sentence: str) -> str:

@@ -76,12 +76,14 @@ def test_18_too_many_people_gone_stop_the_run_and_whoever_is_gone_is_never_invit
     before = service.entries()
     file = campaign.write(people=7, project={"name": "Another name"})
     renamed = campaign("run", file, "--yes")
-    stopped = campaign.follow(renamed, "run")
-    assert (renamed.code, stopped.code) == (2, 3)
+    stopped, again = (campaign.follow(renamed, "run") for _ in range(2))
+    assert (renamed.code, stopped.code, again.code) == (2, 3, 3)
     assert service.entries() == before
     accepted = stopped.printed("run")
     assert "--accept-removed" in accepted
+    assert campaign("status", "hiring").printed("run") == accepted
     campaign.type(f"{accepted} --yes")
+    assert campaign("status", "hiring").code == 0
     assert sorted(service.invited()) == addresses(7)
     assert sorted(service.added()) == addresses(10)
 

@@ -371,6 +371,7 @@ def test_32_what_new_writes_cannot_be_sent_as_it_is(campaign: Campaign, sandbox:
     assert campaign("new", "from.xlsx", "--from", "export.csv").code == 0
     assert campaign("new", "from.yaml", "--from", "export.csv").code == 0
     assert campaign("new", "jobs", "--from", "export.csv", "--each", "Job", "--force").code == 0
+    assert campaign("plan", "jobs").printed("check") == "campaign check jobs"
     written = ("jobs/backend-engineer.yaml", "jobs/data-scientist.yaml")
     for name in ("hiring.yaml", "book.xlsx", "from.xlsx", "from.yaml", *written):
         problems = refused(campaign("check", name, "--json"))
