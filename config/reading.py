@@ -105,8 +105,7 @@ def named_table(definition: Path) -> Path | None:
 
 def said_of_table(definition: Path | None) -> dict[str, Any]:
     """What a YAML definition says of its table; empty if it has none, or cannot be read."""
-    with suppress(BadInput, OSError):
-        # A pipe may never end.
+    with suppress(BadInput, OSError):  # a pipe, which is no file, may never end
         if definition and definition.suffix.lower() in YAML and definition.is_file():
             people = read_yaml(definition.read_bytes(), definition).fields.get("candidates")
             return people if isinstance(people, dict) else {}

@@ -103,7 +103,7 @@ class Ending:
 
 
 def note_guard(ledger: Ledger, plan: Plan) -> None:
-    """Keep for `status` that the guard stops a campaign, until a run takes in its file."""
+    """Keep for `status` that the guard stopped this run, until another run is not stopped."""
     key, stops = _GUARD.format(plan.key), [h for h in plan.holds if h.kind is Kind.REMOVED]
     kept = [Notice(key=key, text=f"{h.why}\n{h.type_this}", told=now()) for h in stops]
     with ledger.writing() as session:
@@ -111,11 +111,11 @@ def note_guard(ledger: Ledger, plan: Plan) -> None:
         session.add_all(kept)
 
 
-def kept_by_guard(session: Session, key: str) -> Iterator[Need]:
+def guard_stop(session: Session, key: str) -> Iterator[Need]:
     """What the last run of a campaign needed, if the guard stopped it."""
     if kept := session.get(Notice, _GUARD.format(key)):
         why, _, typed = kept.text.partition("\n")
-        yield Need(str(Kind.REMOVED), why, typed)
+        yield Need(str(Kind.REMOVED), f"the last run stopped: {why}", typed)
 
 
 def ended(ledger: Ledger, plan: Plan, early: EndedEarly | None = None) -> Ending:
@@ -208,7 +208,7 @@ def _needed(
     return Ending(key, End.ATTENTION, sentence, next_step, until, same)
 
 
-_GUARD = "{} guard"  # the key of a notice that nobody is sent
+_GUARD = "{} guard"  # the key of a notice that goes to no address
 
 
 def _without_amounts(sentence: str) -> str:

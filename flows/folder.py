@@ -76,8 +76,9 @@ def campaigns_in(folder: Path, keyed: Callable[[Path], str] = str) -> Folder:
 
 def _is_campaign(workbook: Path) -> bool:
     """Whether a workbook has a sheet `campaign`, and is more than our copy. Raises BadInput."""
-    is_one, name = _inside(workbook)
-    if not is_one or name is None or (original := workbook.with_name(name)) == workbook:
+    is_one, original_name = _inside(workbook)
+    original = workbook.with_name(original_name or workbook.name)
+    if not is_one or original == workbook:
         return is_one
     if written_by_us(workbook):
         return False

@@ -9,9 +9,9 @@ such kinds `*` stands for the rest of a word, so `reject*` matches Rejected and 
 - `beside` is no kind but a column: the words of a line count only beside one of these headers
 - `status`, but not `not_status`: headers whose values may exclude a person
 - `out`: excludes a person, as a header, a value, or a remark beside a name; `out_column` only as
-  a header or a whole value, `out_value` only as a value; `not_out` says the opposite
-- `sent`, `sent_column`: likewise; says that a person was sent something, or has taken a test;
-  `sent_title` only as a header of a column
+  a header or a whole value, `out_title` only as a header of a column, `out_value` only as a
+  value; `not_out` says the opposite
+- `sent` and so on: likewise; says that a person was sent something, or has taken a test
 - `yes`, `no`, `hold`: answers; `not_so`: other words for no, such as false under Rejected
 - `negation`: makes a no of another value of the same column, as in `No hire` beside `Hire`
 - `duplicate`: a header or value of a row of which another row is kept
@@ -102,8 +102,6 @@ def says(
     words = worded(text)
     where = ("never", "column", "title") if title else ("never", "value")
     where = ("never", "column", "value") if how == "fullmatch" else where
-    if title and kind == "out" and answer(text.strip(" ?")) == "hold":  # such as On hold
-        return True
     said = getattr(pattern(kind, *(f"{kind}_{each}" for each in where)), how)(words)
     return bool(said) and not (listed(f"not_{kind}") and pattern(f"not_{kind}").search(words))
 

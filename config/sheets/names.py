@@ -29,8 +29,8 @@ class Split(NamedTuple):
     note: str = ""
 
 
-def split_name(full: str) -> Split:
-    """Split a full name by capitals (DUPONT Jean), or as nameparser does, such as at a comma."""
+def split_name(full: str, last_first: bool = False) -> Split:
+    """Split a full name by capitals (DUPONT Jean), as its header says, or as nameparser does."""
     text = " ".join(_ASIDE.sub(" ", full).split())
     if len(text) > LONGEST or not text:
         return Split(text[:LONGEST], "")
@@ -49,8 +49,11 @@ def split_name(full: str) -> Split:
         return Split(first, last)
     turned = pattern("family_first").fullmatch(worded(words[0]))
     turned = turned or pattern("given_last").fullmatch(worded(words[-1]))
-    if not dropped and not comma and not capitals and len(words) == 2 and not turned:
-        return Split(first, last)
+    if not dropped and not comma and len(words) == 2:
+        if last_first and capitals in (None, (words[1], words[0])):
+            return Split(words[1], words[0])
+        if not (last_first or capitals or turned):
+            return Split(first, last)
     without = f", without {shown(dropped)}" if dropped else ""
     note = f"read as first name {first}, last name {last}{without}; "
     do = "put them into two columns" if comma else 'write it as "Last, First"'

@@ -53,10 +53,6 @@ def read_people(spec: PeopleTable, base: Path) -> People:
         return People(mistakes=[*error.mistakes])
     held = {*table.by_field, *(NAMES if split and FULL_NAME in table.by_field else ())}
     from_headers = {name: table.headers[table.column_of(name)] for name in SENT if name in held}
-    names = fields_of(from_headers.get("first_name", "").split(), {})
-    if [*filter(None, names)] == [*reversed(NAMES)]:  # a header such as Nazwisko i imię
-        column = table.cells[at := table.column_of(FULL_NAME)]
-        table.cells[at] = column.str.replace(r"^([^\s,]+)\s+([^\s,]+)$", r"\1, \2", regex=True)
     # From here on, mistakes and notes are added to the lists of the table.
     people = People(mistakes=table.mistakes, notes=table.notes, columns=from_headers)
     people.digest = sha256(source.data).hexdigest()
@@ -68,7 +64,9 @@ def read_people(spec: PeopleTable, base: Path) -> People:
     if missing := [*_missing_columns(table, split, spec.columns)]:
         table.mistakes += missing
         return people
-    people.listed = _folded(table, choose(table, spec, people), first=spec.several == "first")
+    rows, words = choose(table, spec, people), from_headers["first_name"].split()
+    last_first = [*filter(None, fields_of(words, {}))] == [*reversed(NAMES)]  # Nazwisko i imię
+    people.listed = _folded(table, rows, spec.several == "first", last_first)
     compare(people.listed, people)
     fetched = spec.query or spec.url  # of which nobody may be left
     if not (people.listed or people.mistakes or fetched or str(spec.file).endswith(ORDERS)):
@@ -89,7 +87,9 @@ def _missing_columns(table: Table, split: bool, columns: Mapping[str, str]) -> I
         yield from (no_column(place, name, table.headers) for name in missing)
 
 
-def _read(table: Table, row: int, texts: dict[str, str], first: bool) -> Candidate | None:
+def _read(
+    table: Table, row: int, texts: dict[str, str], first: bool, last_first: bool
+) -> Candidate | None:
     """Make a candidate of a row, or add its mistakes; wrong fields are removed from `texts`."""
     wrong: dict[str, Mistake] = {}
 
@@ -111,7 +111,7 @@ def _read(table: Table, row: int, texts: dict[str, str], first: bool) -> Candida
     except ValueError as found:
         refuse(FULL_NAME, found=full, wanted=str(found))
     if full and FULL_NAME not in wrong:
-        texts["first_name"], texts["last_name"], note = split_name(full)
+        texts["first_name"], texts["last_name"], note = split_name(full, last_first)
         if not texts["last_name"]:
             why = f"one word only. Write it twice ({full} {full}) or add a column"
             why = 'which of it is the last name? Write it as "Last, First"' if " " in full else why
@@ -133,14 +133,14 @@ def _read(table: Table, row: int, texts: dict[str, str], first: bool) -> Candida
     return candidate
 
 
-def _folded(table: Table, rows: list[int], *, first: bool) -> list[Listed]:
+def _folded(table: Table, rows: list[int], first: bool, last_first: bool) -> list[Listed]:
     """Read rows with the same address as one person; rows that differ are a mistake."""
     listed: list[Listed] = []
     alike: list[str] = []
     earliest: dict[str, tuple[Place, tuple[str, ...]]] = {}
     for row, *cells in table.frame.loc[rows].itertuples(name=None):
         texts = {name: text for name, text in zip(table.by_field, cells, strict=True) if text}
-        candidate = _read(table, row, texts, first)
+        candidate = _read(table, row, texts, first, last_first)
         if "email1" not in texts:
             continue
         here, key = table.place(row), email_key(texts["email1"])

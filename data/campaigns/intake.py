@@ -51,9 +51,9 @@ class Elsewhere(NotAsTyped):
 
 
 class EndsLater(NotAsTyped):
-    says = """By its file, the project of {key} ended on {before}; {file} now says {after}. The
-    service has no way to change a project. Nothing was sent."""
-    then = "Make sure of it in the web application. Then type: {typed}"
+    says = """The file of {key} gave the end of its project as {before}; {file} now says {after}.
+    The service has no way to change a project. Nothing was sent."""
+    then = "Make sure that it ends so in the web application. Then type: {typed}"
 
 
 @dataclass(frozen=True, slots=True)

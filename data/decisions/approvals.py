@@ -79,7 +79,7 @@ def approve(
     before = last[0] if last[1] == about[2] else None
     if before == REJECT and not reject and not by.why.strip():
         raise ReasonMissing
-    own = not reject and code is not None and by.who == asked.shown_to
+    own = before != word == APPROVE and code is not None and by.who == asked.shown_to
     if before != word:
         said = replace(by, why=f"{by.why} ({OWN})".strip()) if own else by
         note(session, word, said, campaign_id, *about)

@@ -21,7 +21,7 @@ from data.store.ledger import Ledger
 from data.store.states import OPERATIONS
 from data.store.tables import Campaign
 from flows.cli import words
-from flows.ending import kept_by_guard
+from flows.ending import guard_stop
 from tasks.plan import Plan, make_plan
 from tasks.sources.reading import fetch_campaign
 from tasks.status import Need, campaign_keys, counted, left_over, needs, status_of, summary, waits
@@ -69,7 +69,7 @@ def status(
             for each in [key] if key else campaign_keys(session):
                 campaign = find(session, each)
                 held = holds(session, campaign)
-                needed = [*kept_by_guard(session, each), *needs(session, each, held)]
+                needed = [*guard_stop(session, campaign.key), *needs(session, each, held)]
                 code = 3 if needed else code
                 found.append((status_of if as_json else summary)(session, each, held))
                 if not as_json:

@@ -1,6 +1,7 @@
 """The commands that run until Ctrl-C: `up`, `orders` and `sandbox`."""
 
 import asyncio
+import os
 import sys
 from contextlib import suppress
 from itertools import count
@@ -10,7 +11,7 @@ import typer
 import uvicorn
 
 from config.errors import BadSettings, quoted
-from config.settings import service_settings, settings
+from config.settings import service_settings, settings, variable
 from data.store.ledger import Ledger
 from flows.prefect_home import login, prefect_home
 from flows.server import listening, standing_server
@@ -32,6 +33,8 @@ def up(
     Example: campaign up campaigns
     """
     settings = service_settings()
+    # If somebody edits .env, the worker's runs keep this ledger: what it planned goes nowhere else.
+    os.environ[variable("database_url")] = settings.database_url
     print("Starting Prefect …", flush=True)
     with standing_server(port) as server, Ledger.open(settings.database_url) as ledger:
         if server is not None:

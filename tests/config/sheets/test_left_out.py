@@ -232,7 +232,7 @@ Anything: Archived | 3; : took another offer |; City: Hull - withdrew | York; Ci
 Invite?: yes | no; Invite?: no | no; Interested?: y | n; Einladen?: ja | nein
 Still interested?: Yes | No, thanks; Wants it: Yes | maybe; 参加: はい | いいえ
 Avis: convient | ne convient pas; Go: 1 | 0; OK: ✓ |; Drop: x |; May we?: Yes | No | only by phone
-Visa sponsorship needed: No | Yes; Marketing consent: no | yes
+Visa sponsorship needed: No | Yes; Marketing consent: no | yes; Eligible: t | f
 Comment: strong | please do NOT contact, she withdrew; Recruiter remarks: withdrew on Tuesday |
 Notes: already invited |; Job Name: Backend | Designer; jobReqId: 1 | 2; Stelle: Bäcker | Maler
 Role: Staff |; Ticket Type: A | B; Test sent on: 2026-11-02 |; Invited: no | no; Applicant: y | n
@@ -243,7 +243,7 @@ Decision: Yes 12/11 | No 12/11; Verdict: Hire 4.5/5 | No hire 2.0/5; Chat: Yes,1
 Stage: 1 | 2; Stage: Call 12.11. | Onsite 14.11.; Invite?: yes | Hold until 12/12
 Shortlist: ✔️ |; HM: fine | good | ❌; Go: fine | good | No\u200b
 Passed: attended | didn’t attend; Coding test: Completed | Not started; Take-home: 2026-11-02 |
-Eignung: sehr passend | nicht sehr passend; Withdrawn: out |; Invité le: 12/11 |; On hold: May 1 |
+Eignung: sehr passend | nicht sehr passend; Withdrawn: out |; Invité le: 12/11 |; on_hold: May 1 |
 """
 NOTHING = """
 Status: Active | Active; Status: |; Opt-in: Yes | yes; Opt-in: |; Invite?: yes | Yes

@@ -246,7 +246,8 @@ FINE: list[tuple[str | bytes, dict[str, Any], list[str]]] = [
     ((HEAD + ADA).replace(",", ";").encode(), {}, []),
     ((HEAD + ADA).replace(",", "\t").replace("\n", "\r").encode(), {}, []),
     (("sep=|\r\n" + (HEAD + ADA).replace(",", "|")).encode(), {}, []),
-    ("Nazwisko i imię,Email\nLovelace Ada,ada@people.test\n", {"split_name": True}, []),
+    ("Nazwisko i imię,Email\nLovelace Ada,ada@people.test\nBob STONE,b@x.test\n",
+     {"split_name": True}, ["is read as first name Bob, last name STONE"]),
     # Ways to write an address.
     (HEAD + "Ada,Lovelace, Ada L <ada@people.test> \n", {}, []),
     (HEAD + "Ada,Lovelace,ada@people.test; a@home.test\n", {"several": "first"},
