@@ -1,13 +1,16 @@
 """Settings come whole from the environment or from one `.env`; no value is ever shown."""
 
 import os
+from contextlib import nullcontext
 from pathlib import Path
+from unittest.mock import AsyncMock
 
 import pytest
 
 from config import settings as module
 from config.errors import BadSettings
 from config.settings import service_settings, settings
+from flows.cli.serve import up
 
 SIX = {
     "ASSESSMENT_AUTH_URL": "https://auth.example.com",
@@ -75,6 +78,16 @@ def test_half_of_each_source_is_refused(home: Path, monkeypatch: pytest.MonkeyPa
     write(home / ".env", SIX)
     monkeypatch.setenv("ASSESSMENT_BASE_URL", "https://evil.example.com")
     assert "must come from one place" in refused()
+
+
+def test_the_runs_of_up_keep_its_ledger_when_env_is_edited(home, monkeypatch) -> None:
+    monkeypatch.setattr("flows.cli.serve.standing_server", lambda _: nullcontext())
+    monkeypatch.setattr("flows.up.serve", AsyncMock())
+    monkeypatch.setenv("CAMPAIGN_DATABASE_URL", "")
+    write(home / ".env", SIX | {"CAMPAIGN_DATABASE_URL": "sqlite:///practice.db"})
+    up(home, 4200)
+    write(home / ".env", SIX | {"CAMPAIGN_DATABASE_URL": "sqlite:///real.db"})
+    assert settings().database_url == f"sqlite:///{home / 'practice.db'}"
 
 
 @pytest.mark.parametrize(

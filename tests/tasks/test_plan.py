@@ -152,7 +152,6 @@ def test_a_do_not_contact_list_is_a_table_of_any_kind(desk, tmp_path, listing):
         ("ada@x.org\n#N/A\n", ":2"),
         ("Name,Email,Notes\nAda,ada@x.org,all of @corp.org too\n", ":2"),
         ([("Email",), ("ada@x.org",)], ", Other!A1"),  # a bare domain
-        ("Email\nada@x.org\n#REF!\n", ":3"),
     ],
 )
 def test_a_list_that_lost_its_lines_is_a_mistake(desk, tmp_path, text, place):
