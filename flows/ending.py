@@ -21,7 +21,7 @@ from data.eligibility.holds import Hold, Kind, holds
 from data.store.lease import AtWork
 from data.store.ledger import Ledger
 from data.store.states import OF_PERSON
-from data.store.tables import Notice, now
+from data.store.tables import Campaign, Notice, now
 from tasks.plan import Plan
 from tasks.sending.gate import EndedEarly, How
 from tasks.status import Need, needs, so_far, summary
@@ -111,9 +111,10 @@ def note_guard(ledger: Ledger, plan: Plan) -> None:
         session.add_all(kept)
 
 
-def guard_stop(session: Session, key: str) -> Iterator[Need]:
-    """What the last run of a campaign needed, if the guard stopped it."""
-    if kept := session.get(Notice, _GUARD.format(key)):
+def guard_stop(session: Session, campaign: Campaign) -> Iterator[Need]:
+    """What the last run of a campaign needed, if the guard stopped it, and its file is there."""
+    kept = session.get(Notice, _GUARD.format(campaign.key))
+    if kept and Path(campaign.file).is_file():
         why, _, typed = kept.text.partition("\n")
         yield Need(str(Kind.REMOVED), f"the last run stopped: {why}", typed)
 

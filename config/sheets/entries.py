@@ -49,8 +49,8 @@ def read_entries(file: Path) -> list[str]:
         whole = "\n".join(cells)
         is_header = column is not None or not re.search(r"[@.]", whole)
         text = whole if any(map(error_in, cells)) else whole.partition("#")[0]
-        parts = (it.strip(" ,;") for it in re.split(r"[\r\n]|[,;](?=[^,;\n]*@)", text))
-        typed = [it for it in parts if "@" in it or _BARE.fullmatch(it)] or [text.strip(" \n,;")]
+        typed = [each.strip(" ,;") for each in text.splitlines() if "@" in each]
+        typed = typed or [text.strip(" \n,;")]
         if (is_header and number <= table.header) or (whole.strip() and not typed[0]):
             continue
         for each in typed:

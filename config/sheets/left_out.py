@@ -256,7 +256,7 @@ def _negated(title: str, values: Sequence[str]) -> dict[str, str]:
     if pattern("not_status").search(worded(title)):  # such as an ethnicity
         return {}
     endings = ("", "d", "ed")  # as in `did not attend` beside `attended`
-    bare = [worded(without_figures(value)) for value in values]
+    bare = [re.sub(r"\b(?:do|can|will|would) ", "", worded(without_figures(v))) for v in values]
     plain = {each.removesuffix(end) for each in bare for end in endings} - {""}
     found = {}
     for value, said in zip(values, bare, strict=True):

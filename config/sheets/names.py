@@ -49,11 +49,11 @@ def split_name(full: str, last_first: bool = False) -> Split:
         return Split(first, last)
     turned = pattern("family_first").fullmatch(worded(words[0]))
     turned = turned or pattern("given_last").fullmatch(worded(words[-1]))
-    if not dropped and not comma and len(words) == 2:
-        if last_first and capitals in (None, (words[1], words[0])):
-            return Split(words[1], words[0])
-        if not (last_first or capitals or turned):
-            return Split(first, last)
+    if last_first and not (comma or dropped or capitals):
+        first, last = " ".join(words[1:]), words[0]
+    agrees = (first, last) == (words[-1], words[0]) if last_first else not (capitals or turned)
+    if agrees and not dropped and not comma and len(words) == 2:
+        return Split(first, last)
     without = f", without {shown(dropped)}" if dropped else ""
     note = f"read as first name {first}, last name {last}{without}; "
     do = "put them into two columns" if comma else 'write it as "Last, First"'

@@ -69,7 +69,7 @@ def status(
             for each in [key] if key else campaign_keys(session):
                 campaign = find(session, each)
                 held = holds(session, campaign)
-                needed = [*guard_stop(session, campaign.key), *needs(session, each, held)]
+                needed = [*guard_stop(session, campaign), *needs(session, each, held)]
                 code = 3 if needed else code
                 found.append((status_of if as_json else summary)(session, each, held))
                 if not as_json:

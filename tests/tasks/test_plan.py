@@ -125,7 +125,7 @@ def saved(file, *rows, other=()):
         b"# Of 2026\nada@x.org\n\nBen of X <ben@x.org>; # both asked; as did cyd@x.org\n",
         b"\xef\xbb\xbfada@x.org,ben@x.org\n",
         "Name;E-Mail;Privat\nMüller;ada@x.org;BEN@x.org\nD;dan@x.org;\n".encode("utf-16"),
-        "Email\tMore\nada@x.org, z@z.org\tben@x.org\n".encode("utf-16"),
+        "Email\tMore\nada@x.org\tz@z.org; ben@x.org\n".encode("utf-16"),
         [("Do not contact",), (), ("Name", "Email"), ("Ada", "ada@x.org"), ("B", "ben@x.org")],
         [("Blocked",), ("ada@x.org", "asked on Monday"), (None, "ben@x.org")],
     ],
@@ -146,12 +146,13 @@ def test_a_do_not_contact_list_is_a_table_of_any_kind(desk, tmp_path, listing):
         ("# nobody\n", ""),
         ("Email\n", ""),
         ("a*@x.org\n", ":1"),
-        ("Email\nada@x.org\ncorp.org; ben@x.org\n", ":3"),
+        ("Email\nada@x.org\ncorp.org\n", ":3"),
         ("ada@x.org\n\nAda of X\n", ":3"),
         ("Name,Email\nAda,ada@x.org\nBen,\n", ":3"),
         ("ada@x.org\n#N/A\n", ":2"),
         ("Name,Email,Notes\nAda,ada@x.org,all of @corp.org too\n", ":2"),
         ([("Email",), ("ada@x.org",)], ", Other!A1"),  # a bare domain
+        ("Email\nada@x.org\n#REF!\n", ":3"),
     ],
 )
 def test_a_list_that_lost_its_lines_is_a_mistake(desk, tmp_path, text, place):

@@ -245,8 +245,8 @@ FINE: list[tuple[str | bytes, dict[str, Any], list[str]]] = [
     ((HEAD + ADA).replace(",", ";").encode(), {}, []),
     ((HEAD + ADA).replace(",", "\t").replace("\n", "\r").encode(), {}, []),
     (("sep=|\r\n" + (HEAD + ADA).replace(",", "|")).encode(), {}, []),
-    ("Nazwisko i imię,Email\nLovelace Ada,ada@people.test\nBob STONE,b@x.test\n",
-     {"split_name": True}, ["is read as first name Bob, last name STONE"]),
+    ("Nazwisko i imię,Email\nLovelace Ada,ada@people.test\nBob STONE,b@x.test\nFox Eve A,e@x.org\n",
+     {"split_name": True}, ["first name Bob, last name STONE", "first name Eve A, last name Fox"]),
     # Ways to write an address.
     (HEAD + "Ada,Lovelace, Ada L <ada@people.test> \n", {}, []),
     (HEAD + "Ada,Lovelace,ada@people.test; a@home.test\n", {"several": "first"},
