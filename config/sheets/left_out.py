@@ -179,8 +179,8 @@ def deciding_columns(
         title = table.headers[column] if column < len(table.headers) else ""
         if title and compared(title) in named:
             continue
-        cells = table.cells[column].loc[[*rows]]
-        counts = _counts(cells)
+        cells = dict(zip(rows, table.cells[column].loc[[*rows]], strict=True))
+        counts = _counts(cells.values())
         beside = column in person
         tells = has_remark_beside if beside else excludes if column in sent else None
         deciding = [*filter(tells, counts)] if tells else _deciding_values(title, counts)
@@ -189,8 +189,7 @@ def deciding_columns(
         if not deciding:
             continue
         those = {*map(compared, deciding)}
-        typed = zip(rows, cells.to_list(), strict=True)
-        texts = {row: shown(text) for row, text in typed if compared(text) in those}
+        texts = {row: shown(text) for row, text in cells.items() if compared(text) in those}
         each = some([f"{plain(value)} {times:,}" for value, times in counts.items()], COUNTED)
         what = f"{title} has {each}"
         if beside or not title or is_titled(title, "remarks"):
