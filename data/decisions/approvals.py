@@ -80,9 +80,8 @@ def approve(
     if before == REJECT and not reject and not by.why.strip():
         raise ReasonMissing
     own = before != word == APPROVE and code is not None and by.who == asked.shown_to
-    if before != word:
-        said = replace(by, why=f"{by.why} ({OWN})".strip()) if own else by
-        note(session, word, said, campaign_id, *about)
+    said = replace(by, why=f"{by.why} ({OWN})".strip()) if own else by
+    note(session, word, said, campaign_id, *about)
     return Answered(code, new=before != word, own=own)
 
 

@@ -149,7 +149,6 @@ def test_a_do_not_contact_list_is_a_table_of_any_kind(desk, tmp_path, listing):
         ('Email\n"corp.org, ada@x.org"\n', ":2"),
         ("ada@x.org\n\nAda of X\n", ":3"),
         ("Name,Email\nAda,ada@x.org\nBen,\n", ":3"),
-        ("ada@x.org\n#N/A\n", ":2"),
         ("Name,Email,Notes\nAda,ada@x.org,all of @corp.org too\n", ":2"),
         ([("Email",), ("ada@x.org",)], ", Other!A1"),  # a bare domain
         ("Email\nada@x.org\n#REF!\n", ":3"),
