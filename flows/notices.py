@@ -34,15 +34,18 @@ for _name in ("apprise", "httpx", "websockets.client"):
 def note_situation(ending: Ending, *, typed: bool = False) -> None:
     """Write a notice of how a run ended, if that needs a person and nobody typed the run.
 
-    After a run that ended well, a situation of the campaign that comes back is told again.
+    After a run that ended well, a situation of the campaign that comes back is told again; after
+    one that a person has to look at, only what stopped the campaign, or was wrong in its file.
     """
+    got_through = (End.STOPPED, End.BAD_INPUT) if ending.kind.exit_code == 3 else ()
+    over = ("",) if ending.kind in (End.DONE, End.NOT_YET) else got_through
     with Ledger.open(settings().database_url, migrate=typed) as ledger, ledger.writing() as session:
         if ending.kind.needs_a_person and not typed:
             which = f"{ending.key} {ending.kind} {ending.fingerprint}"
             add_notice(session, which, f"{ending.key}: {ending}")
-        elif ending.kind in (End.DONE, End.NOT_YET):
-            over = col(Notice.key).startswith(f"{ending.key} ", autoescape=True)
-            session.execute(delete(Notice).where(over, col(Notice.told).is_not(None)))
+        for kind in over:
+            its = col(Notice.key).startswith(f"{ending.key} {kind}", autoescape=True)
+            session.execute(delete(Notice).where(its, col(Notice.told).is_not(None)))
 
 
 def add_notice(session: Session, key: str, text: str) -> bool:

@@ -120,6 +120,7 @@ def take_in(
     campaign.pilot_id = pilot.id if pilot else None
     if moved := [{"id": row.id, "listed": not row.listed} for row in (*gone, *back)]:
         session.execute(update(Person), moved)
+        session.execute(_NO_REMINDER, {"of": campaign.id})
     _reword(session, campaign.id, before, listed)
     returned = tuple(row.email1 for row in back)
     return Intake(campaign.id, len(new), names, returned, len(forgotten), notes=notes)
@@ -311,6 +312,12 @@ def _reword(
         session.execute(theirs.values(state=State.WAITING, why=None), {"them": them})
 
 
+# A reminder of somebody who left the file before it was sent is dropped.
+_NO_REMINDER = text("""
+    UPDATE step SET state = 'done' WHERE campaign_id = :of AND op = 'invite' AND state = 'waiting'
+    AND EXISTS (SELECT 1 FROM part WHERE id = part_id AND part.state = 'done')
+    AND EXISTS (SELECT 1 FROM person WHERE id = person_id AND NOT listed)
+""")
 _THEIR_STEPS = text("""
     INSERT INTO step (campaign_id, person_id, op, state, generation)
     SELECT campaign_id, id, CAST(:op AS VARCHAR), 'waiting', 1 FROM person

@@ -175,7 +175,7 @@ _BLOCKED = f"EXISTS (SELECT 1 {_LISTED} AND email_key IN (person.mailbox, {_DOMA
 _SENT = f"""EXISTS (SELECT 1 FROM part JOIN step AS s ON s.id = part.step_id
     JOIN campaign AS c ON c.id = s.campaign_id WHERE part.mailbox = person.mailbox AND {_CAME}
     AND c.service = :service AND (c.id = :campaign OR part.problem = :problem))"""
-_SO_FAR = f"CASE WHEN {_TOUCHED} THEN step.state END"
+_SO_FAR = f"CASE WHEN {_TOUCHED} AND NOT {_BLOCKED} THEN step.state END"
 _INVITE = "step.campaign_id = person.campaign_id AND step.person_id = person.id AND op = 'invite'"
 # CROSS JOIN makes SQLite begin with the few people of a mailbox or a name.
 _EVIDENCE = f"""

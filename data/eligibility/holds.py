@@ -231,7 +231,7 @@ def _pilot(facts: Any) -> Hold | None:
         State.DONE: ("the pilot has an email that nobody has approved", approve),
         State.UNSURE: ("it is not known whether the pilot was invited", command("settle", key)),
         State.REFUSED: ("the service refused the pilot", command("status", key)),
-        State.GIVEN_UP: ("the pilot was withdrawn; name another", command("check", facts.file)),
+        State.GIVEN_UP: ("the pilot is out; change invites.pilot", command("check", facts.file)),
     }.get(
         facts.pilot_invite if facts.pilot_add is State.DONE else facts.pilot_add,
         ("the pilot is invited first", None),
@@ -314,7 +314,7 @@ def _against(
                 yield Kind.SAME_PROBLEM, why
             else:
                 gone = " and is not in the file any more" if kind == evidence.NAME else ""
-                was = _WAS.get(other.state, "was held")
+                was = _WAS.get(other.state, "was held or is on the do-not-contact list")
                 why = f"has the {kind} of {other.email1}, who {was}{gone}"
                 yield Kind.SECOND_ADDRESS, why
     if row.invited is State.GIVEN_UP:

@@ -11,7 +11,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
@@ -52,16 +52,11 @@ def is_free(ledger: Ledger, key: str) -> bool:
     if ledger.on_a_server:
         with ledger.reading() as session:
             return session.connection().execute(_WHO, _numbers(key)).first() is None
-    try:
-        number = os.open(ledger.locks / file_name(key), os.O_RDONLY)
-    except FileNotFoundError:
-        return True
-    try:
-        fcntl.flock(number, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    finally:
-        os.close(number)
+    with suppress(FileNotFoundError), (ledger.locks / file_name(key)).open("rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
     return True
 
 

@@ -379,11 +379,10 @@ def _migrations() -> list[Path]:
 
 def identity(file: str | Path | int | None) -> tuple[int, int] | None:
     """Identify the file with this name or descriptor; None without a file."""
-    try:
-        status = os.stat(file) if file is not None else None  # noqa: PTH116 - before each claim
-    except OSError:
-        return None
-    return (status.st_dev, status.st_ino) if status else None
+    with suppress(OSError):
+        status = os.stat("" if file is None else file)  # noqa: PTH116 - before each claim
+        return status.st_dev, status.st_ino
+    return None
 
 
 def _is_database(path: str) -> bool:

@@ -7,7 +7,7 @@ import pytest
 from data.campaigns.history import events_of
 from data.campaigns.intake import NOTHING, Allowed, Elsewhere, EndsLater, KeyInUse
 from data.campaigns.people import rows
-from data.decisions.decisions import By
+from data.decisions.decisions import By, invite
 from data.decisions.doubts import Settlement, settle_all
 from data.sending.outcomes import throttle
 from data.store.states import Op, State
@@ -34,9 +34,11 @@ def test_a_file_of_the_same_bytes_changes_nothing(desk):
 
 def test_new_and_gone(desk):
     before = desk.take_in("Ada", "Ben", "Cyd", "Dov", "Eve")
+    desk.sends("Eve"), desk.call(invite, ["eve@x.org"], By("me", "the next run reminds her"))
     came = desk.take_in("Ada", "Ben", "Cyd", "Dov", "Fay")
     assert (before.new, came.new, came.gone, came.back) == (5, 1, ("eve@x.org",), ())
     assert desk.take_in("Ada", "Ben", "Cyd", "Dov", "Eve").back == ("eve@x.org",)
+    assert "eve@x.org" not in desk.due(Op.INVITE)  # that run was without her
     assert "4 of 5 people" in desk.take_in("Ada").too_many_gone
 
 
@@ -44,9 +46,7 @@ def test_new_and_gone(desk):
 def test_changed_fields_follow_until_somebody_is_added(desk, state):
     desk.take_in(ADA, "Ben")
     desk.does(Op.CREATE, state=State.REFUSED)
-    assert (
-        desk.take_in(ADA, "Ben", project={"name": "Backend", "state": "new"}).notes == ()
-    )  # it is sent
+    assert desk.take_in(ADA, "Ben", project={"name": "Backend", "state": "new"}).notes == ()
     desk.does(Op.CREATE)
     desk.does(Op.ATTACH)
     desk.does(Op.ADD, "Ada", state=state, why="no")

@@ -158,7 +158,9 @@ def test_who_was_let_through_under_a_new_address_is_held_again_once_the_old_one_
     desk.call(settle_all, [Settlement("sent", address("Ada"))], ME)
     assert desk.kept("ada@y.org") == {}
     desk.call(lambda s, _: d.block(s, [address("Ada")], ME))
-    assert desk.kept("ada@y.org") == {"ada@y.org": SECOND}
+    with desk.at() as (session, _):
+        [hold] = holds(session, people.find(session, "backend")).values()
+    assert (hold.kind, "do-not-contact list" in hold.why) == (SECOND, True)
 
 
 @pytest.mark.parametrize("block", [lambda s, who: d.block(s, who, ME), follow])
