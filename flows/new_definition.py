@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from unicodedata import normalize
 
-from config.errors import BadInput, Place, command, shown, some
+from config.errors import BadInput, NotAsTyped, Place, command, shown, some
 from config.reading import YAML, who_reads
 from config.sheets.files import Format, read_file
 from config.sheets.headers import calls_out
@@ -32,6 +32,12 @@ candidates:                 # or  candidates: {file: export.csv}
 IGNORE = "<name a column here if it decides nothing, or delete this>"
 MOST = 100  # definitions that `write_each` makes of one table
 OPTIONAL = ("stage_id", "invites.hours", "invites.pilot")  # a new workbook has their rows, empty
+
+
+class NotAnExport(NotAsTyped):
+    says = """{what} is no file of people. Leave --from out, and write into the definition
+    candidates: {{url: "…"}}  or  candidates: {{query: …, database: …}}  Nothing was written."""
+    then = "campaign new {path}"
 
 
 def write_definition(

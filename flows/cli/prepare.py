@@ -11,7 +11,7 @@ from config.errors import BadInput, Bug, Mistake, Place, command, counted, in_or
 from config.reading import YAML, CampaignFile
 from flows.cli import words
 from flows.folder import Folder, campaigns_in
-from flows.new_definition import write_definition, write_each
+from flows.new_definition import NotAnExport, write_definition, write_each
 from tasks.outputs.marking import NothingToMark, write_marked
 from tasks.sources.reading import fetch_campaign
 
@@ -79,7 +79,9 @@ def new(
     if schema:
         print(json.dumps(Definition.model_json_schema(), indent=2))
         return
-
+    is_link = str(export).startswith(("http:", "https:"))
+    if is_link or str(export).endswith(".sql"):
+        raise NotAnExport(what="A link" if is_link else "A query", path=path or "hiring.yaml")
     if each:
         if not (export and path):
             raise typer.BadParameter("wanted a folder to write in, and --from", param_hint="--each")

@@ -66,6 +66,8 @@ def test_how_a_command_ends(
         (["chek"], 2, "check"),
         (["check"], 2, "Missing argument"),
         (["new", "--form", "a"], 2, "--from"),
+        (["new", "--from", "people.sql"], 2, "campaign new hiring.yaml\n"),
+        (["new", "a.yaml", "--from", "https://a.test/b.csv"], 2, "campaign new a.yaml\n"),
     ],
 )
 def test_what_is_typed(
