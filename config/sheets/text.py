@@ -13,7 +13,7 @@ from unicodedata import category
 
 from config.errors import BadInput, Mistake, Place, shown
 from config.sheets.cells import MOST_CELLS, FileRow, Grid
-from config.sheets.files import TOO_LARGE, Format, Source, marked_encoding
+from config.sheets.files import SAVE_AS, TOO_LARGE, Format, Source, marked_encoding
 from config.sheets.headers import header_among
 
 HEAD = 65_536  # the header must be within so many characters
@@ -76,7 +76,7 @@ def decoded(source: Source) -> str:
         if name and (text := _as(name, data)) and not re.search(odd, text):
             return text
     if mark or not (readings := _readings(data)):
-        raise BadInput.at(Place(source.file), "this is a binary file, wanted a table")
+        raise BadInput.at(Place(source.file), f"this is no text and no workbook; {SAVE_AS}")
     nor = f", nor in {source.encoding}" if source.encoding else ""
     each = "; ".join(f"{name} {shown(words)}" for words, name in readings)
     why = f"this text is not in UTF-8{nor}. Its words, by encoding:  {each}.  Save it as UTF-8"

@@ -200,9 +200,9 @@ MISTAKES: list[tuple[str | bytes, dict[str, Any], list[str]]] = [
     (HEAD + ADA + '"Bob,B,bob@x.test\n' + EVE, {}, [":3: the rows cannot be told apart from he…"]),
     (HEAD + "A,B,C,a@x.test\n", {}, [":2: this row has 4 columns, the header has 3; put quotes…"]),
     # Files that are no table.
-    (b"\x7fELF\0\0\0", {}, [": this is a binary file, wanted a table"]),
+    (b"\x7fELF\0\0\0", {}, [": this is no text and no workbook; open it in a spre…"]),
     (b"\n \n", {}, [": this file is empty"]),
-    (b"\xff\xfeA\0B", {}, [": this is a binary file, wanted a table"]),
+    (b"\xff\xfeA\0B", {}, [": this is no text and no workbook; open it in a spre…"]),
     (b"%PDF-1.7", {}, [": this is a PDF; export the table as .xlsx or .csv instead"]),
     (b"<html><p>Log in</p></html>", {}, [": this is a web page without a table; export the tab…"]),
 ]
