@@ -11,7 +11,7 @@ from config.sheets.files import read_file
 from config.sheets.table import grids_of, read_table
 
 WANTED = "an address, or a domain such as @corp.org"
-_NEXT = re.compile(r"[\s,;]+(?=[^\s,;<]*@)")  # between one address and the next
+_EACH = re.compile(r"(?s)[\s,;]*([^@]*@[^\s,;]*|.+)")  # an address, or a rest without an @
 _BARE = re.compile(r"([^@\s./]+\.)+[^\W\d_]{2,}")  # a domain without its @
 
 
@@ -50,8 +50,8 @@ def read_entries(file: Path) -> list[str]:
         whole = "\n".join(cells)
         is_header = column is not None or not re.search(r"[@.]", whole)
         text = whole if any(map(error_in, cells)) else whole.partition("#")[0]
-        lines = [each.strip(" \t,;") for each in text.splitlines() if "@" in each]
-        typed = [each for line in lines for each in _NEXT.split(line)] or [text.strip(" \n,;")]
+        lines = [line for line in text.splitlines() if "@" in line] or [text]
+        typed = [each for line in lines for each in _EACH.findall(line.strip(" \t\n,;"))] or [""]
         if (is_header and number <= table.header) or (whole.strip() and not typed[0]):
             continue
         for each in typed:

@@ -89,7 +89,7 @@ def _at_rest(file: Path) -> bytes | None:
 SAVE_AS = "open it in a spreadsheet program and save it as .xlsx"
 TOO_LARGE = "this file takes too much time or memory; copy its people to a new one, or to a .csv"
 _REFUSED = (
-    (rb"\xd0\xcf\x11\xe0|\W*<\?xml.*:spreadsheet", f"this is an old .xls workbook; {SAVE_AS}"),
+    (rb"\xd0\xcf\x11\xe0|\W*<\?xml.*<(ss:)?Workbook", f"this is an old .xls workbook; {SAVE_AS}"),
     (rb"PK.{28}mimetypeapplication/vnd\.oasis", f"this is an OpenDocument file; {SAVE_AS}"),
     (rb"%PDF", "this is a PDF; export the table as .xlsx or .csv instead"),
 )

@@ -18,7 +18,7 @@ from data.store.tables import DECISION, DO_NOT_CONTACT, PART, PERSON, REQUEST, R
 
 
 class NotInCampaign(NotAsTyped):
-    says = "{key} has nobody of this address, or somebody who was forgotten."
+    says = "Nobody of {key} has this address. Whoever had it was forgotten."
     then = "campaign status {key}"
 
 

@@ -313,11 +313,11 @@ def _reword(
 
 
 # A reminder of somebody who left the file before it was sent is dropped.
-_NO_REMINDER = text("""
-    UPDATE step SET state = 'done' WHERE campaign_id = :of AND op = 'invite' AND state = 'waiting'
-    AND EXISTS (SELECT 1 FROM part WHERE id = part_id AND part.state = 'done')
+_INVITED = "SELECT max(id) FROM part WHERE step_id = step.id AND part.state = 'done'"
+_NO_REMINDER = text(f"""UPDATE step SET state = 'done', part_id = ({_INVITED})
+    WHERE campaign_id = :of AND op = 'invite' AND state = 'waiting' AND ({_INVITED}) IS NOT NULL
     AND EXISTS (SELECT 1 FROM person WHERE id = person_id AND NOT listed)
-""")
+""")  # noqa: S608
 _THEIR_STEPS = text("""
     INSERT INTO step (campaign_id, person_id, op, state, generation)
     SELECT campaign_id, id, CAST(:op AS VARCHAR), 'waiting', 1 FROM person

@@ -79,10 +79,10 @@ def approve(
     before = last[0] if last[1] == about[2] else None
     if before == REJECT and not reject and not by.why.strip():
         raise ReasonMissing
-    own = before != word == APPROVE and code is not None and by.who == asked.shown_to
+    own = word == APPROVE and code is not None and by.who == asked.shown_to
     said = replace(by, why=f"{by.why} ({OWN})".strip()) if own else by
     note(session, word, said, campaign_id, *about)
-    return Answered(code, new=before != word, own=own)
+    return Answered(code, new=before != word, own=own and before != word)
 
 
 def _pilots_email(session: Session, campaign: Campaign, already: str) -> Step:

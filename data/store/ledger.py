@@ -76,7 +76,7 @@ class Ledger:
         )
         # By its real path, a file has the same leases through whatever link it was opened.
         self._path = None if self.on_a_server else os.path.realpath(str(self.url.database))
-        self._file, self._sound_at = identity(self._path), 0
+        self._file, self._sound_at = identity(self._path) if self._path else None, 0
         if self._path is not None:
             event.listen(engine, "do_connect", lambda *_: self.refuse_where_gone())
 
@@ -377,10 +377,10 @@ def _migrations() -> list[Path]:
     return sorted(MIGRATIONS.glob("[0-9]*.py"))
 
 
-def identity(file: str | Path | int | None) -> tuple[int, int] | None:
-    """Identify the file with this name or descriptor; None without a file."""
+def identity(file: str | Path | int) -> tuple[int, int] | None:
+    """Identify the file with this name or descriptor; None if there is none."""
     with suppress(OSError):
-        status = os.stat("" if file is None else file)  # noqa: PTH116 - before each claim
+        status = os.stat(file)  # noqa: PTH116 - before each claim
         return status.st_dev, status.st_ino
     return None
 

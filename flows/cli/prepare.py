@@ -81,7 +81,8 @@ def new(
         return
     is_link = str(export).startswith(("http:", "https:"))
     if is_link or str(export).endswith(".sql"):
-        raise NotAnExport(what="A link" if is_link else "A query", path=path or "hiring.yaml")
+        name = path if path and not each else "hiring.yaml"
+        raise NotAnExport(what="A link" if is_link else "A query", path=name)
     if each:
         if not (export and path):
             raise typer.BadParameter("wanted a folder to write in, and --from", param_hint="--each")

@@ -35,6 +35,7 @@ def test_a_file_of_the_same_bytes_changes_nothing(desk):
 def test_new_and_gone(desk):
     before = desk.take_in("Ada", "Ben", "Cyd", "Dov", "Eve")
     desk.sends("Eve"), desk.call(invite, ["eve@x.org"], By("me", "the next run reminds her"))
+    desk.does(Op.INVITE, "Eve", state=State.WAITING)  # it did not leave
     came = desk.take_in("Ada", "Ben", "Cyd", "Dov", "Fay")
     assert (before.new, came.new, came.gone, came.back) == (5, 1, ("eve@x.org",), ())
     assert desk.take_in("Ada", "Ben", "Cyd", "Dov", "Eve").back == ("eve@x.org",)
