@@ -286,7 +286,7 @@ def _against_address(
     if forgotten_among(session, [key]):
         return "was forgotten on request"
     if other is None or other.became == person.id:
-        return None
+        return None if person.listed else GONE  # the next run would not read them
     # Only somebody who waits, and was never corrected, can be the new address of another person.
     steps = own_steps(session, other.campaign_id, other.id).values()
     untouched = other.became is None and {State.WAITING} == {step.state for step in steps}

@@ -105,7 +105,7 @@ def settle_all(session: Session, campaign_id: int, verdicts: Iterable[Settlement
         if not verdict.email.strip() and verdict.op not in OF_PROJECT:
             objections.append((name, "is no address"))
         elif doubt is None:
-            objections.append((name, "is not unsure, or not any more"))
+            objections.append((name, "is not unsure, or not any more: leave it out"))
         elif (why := _objection(session, doubt, verdict, taken)) is not None:
             objections.append((name, why))
         else:
@@ -119,11 +119,9 @@ def settle_all(session: Session, campaign_id: int, verdicts: Iterable[Settlement
 
 
 def _about(open_: Sequence[Doubt], verdict: Settlement) -> Doubt | None:
-    for doubt in open_:
-        same_step = verdict.op in (None, doubt.op) and verdict.part_id in (None, doubt.part_id)
-        if same_step and email_key(doubt.email1) == email_key(verdict.email):
-            return doubt
-    return None
+    theirs = (d for d in open_ if email_key(d.email1) == email_key(verdict.email))
+    those = (d for d in theirs if verdict.op in (None, d.op))
+    return next((d for d in those if verdict.part_id in (None, d.part_id)), None)
 
 
 def _objection(

@@ -70,7 +70,8 @@ def against(session: Session, facts: Any, people: Sequence[Row[Any]] | None) -> 
     of: dict[str, Any] = {"campaign": facts.id, "service": facts.service, "problem": facts.problem}
     if people is not None:
         of["boxes"] = boxes = dict.fromkeys(row.mailbox for row in people)
-        of["words"] = boxes | dict.fromkeys(row.email_key.rpartition("@")[2] for row in people)
+        of["keys"] = dict.fromkeys(row.email_key for row in people)
+        of["words"] = boxes | dict.fromkeys(key.rpartition("@")[2] for key in of["keys"])
         of["names"] = dict.fromkeys(row.name_key for row in people if row.name_key)
         of["digests"] = dict.fromkeys(hashed(facts.uuid, boxes).values())
     found: Found = defaultdict(list)
@@ -192,6 +193,9 @@ WHERE part.mailbox IN {{boxes}} AND part.problem = :problem AND {_CAME}
 UNION ALL SELECT '{MAILBOX}', person.mailbox, coalesce(became, person.id), email1, step.state, NULL
 FROM person CROSS JOIN step WHERE {_INVITE}
     AND person.campaign_id = :campaign AND person.mailbox IN {{boxes}} AND {_TOUCHED}
+UNION ALL SELECT '{MAILBOX}', o.mailbox, its.id, its.email1, NULL, c.key
+FROM person AS o CROSS JOIN person AS its CROSS JOIN campaign AS c WHERE o.email_key IN {{keys}}
+    AND o.became > 0 AND its.id = o.became AND c.id = o.campaign_id
 UNION ALL SELECT '{NAME}', name_key, person.id, email1, {_SO_FAR}, NULL
 FROM person CROSS JOIN step WHERE {_INVITE}
     AND person.campaign_id = :campaign AND NOT listed AND name_key IN {{names}} AND became IS NULL
@@ -207,7 +211,7 @@ WHERE part.mailbox IN {{boxes}} AND {_CAME}
     AND campaign.id != :campaign AND request.claimed_at > :since
 ORDER BY request.id DESC
 """
-_LISTS = ("words", "digests", "boxes", "names")
+_LISTS = ("keys", "words", "digests", "boxes", "names")
 _AMONG = "(SELECT key FROM json_each(:{}))"
 _OF_THESE = (
     text(_EVIDENCE.format(**{name: _AMONG.format(name) for name in _LISTS}))
@@ -215,8 +219,9 @@ _OF_THESE = (
     .columns(state=STEP.c.state.type)
 )
 _OF_ALL = text(
-    f"WITH waiting AS MATERIALIZED (SELECT p.mailbox AS box {_TO_COME})"
+    f"WITH waiting AS MATERIALIZED (SELECT p.mailbox AS box, p.email_key AS key {_TO_COME})"
     + _EVIDENCE.format(
+        keys="(SELECT key FROM waiting)",
         words="(SELECT box FROM waiting) OR email_key NOT LIKE '%@%'",
         digests="(SELECT mailbox_digest FROM forgotten)",
         boxes="(SELECT box FROM waiting)",

@@ -79,9 +79,8 @@ class Hold:
 
     def covers(self, op: Op, person_id: int) -> bool:
         """Whether the hold stops this operation for this person (0: the project itself)."""
-        if self.scope is Scope.INVITES and not OPERATIONS[op].emails:
-            return False
-        return person_id != self.except_person
+        applies = self.scope is not Scope.INVITES or OPERATIONS[op].emails
+        return applies and person_id != self.except_person
 
 
 def holds(
@@ -315,8 +314,9 @@ def _against(
             else:
                 gone = " and is not in the file any more" if kind == evidence.NAME else ""
                 was = _WAS.get(other.state, "was held or is on the do-not-contact list")
-                why = f"has the {kind} of {other.email1}, who {was}{gone}"
-                yield Kind.SECOND_ADDRESS, why
+                corrected = f"was corrected to {other.email1 or 'another'} in {other.campaign}"
+                alike = f"has the {kind} of {other.email1}, who {was}{gone}"
+                yield Kind.SECOND_ADDRESS, corrected if other.campaign else alike
     if row.invited is State.GIVEN_UP:
         yield Kind.WITHDRAWN, row.withdrawn or "withdrawn"
     if not row.listed:

@@ -159,12 +159,11 @@ class Running:
             try:
                 with self.ledger.recording() as session:
                     self._record(session, asked)
+                return None
             except Exception as error:  # noqa: BLE001 - the caller gets it
                 if not isinstance(error, CampaignError) or time.monotonic() > ends:
                     return error
                 time.sleep(0.2)
-            else:
-                break
         return None
 
     def _record(self, session: Session, asked: Sequence["_Asked"]) -> None:

@@ -93,15 +93,12 @@ def _in_folder(folder: Path, key: str) -> Iterator[Lease]:
 
 
 def _lock(number: int, key: str) -> None:
-    for last in (False,) * 10 + (True,):  # `is_free` may hold the lock for a moment
-        try:
+    for _ in range(10):  # `is_free` may hold the lock for a moment
+        with suppress(BlockingIOError):
             fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if last:
-                raise _at_work(key, os.pread(number, 1000, 0).decode("utf-8", "replace")) from None
-            time.sleep(0.02)
-        else:
             return
+        time.sleep(0.02)
+    raise _at_work(key, os.pread(number, 1000, 0).decode("utf-8", "replace"))
 
 
 def _at_work(key: str, written: str) -> AtWork:

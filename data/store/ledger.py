@@ -358,10 +358,9 @@ def _version(connection: Connection) -> str | None:
 def _back_up(file: Path, version: str) -> None:
     """Copy a ledger before its tables change. An existing copy is not replaced."""
     kept = file.with_name(f"{file.name}.tables-{version}")
-    if kept.exists():
-        return
-    with closing(sqlite3.connect(file)) as ledger:
-        replace(kept, ledger.serialize())
+    if not kept.exists():
+        with closing(sqlite3.connect(file)) as ledger:
+            replace(kept, ledger.serialize())
 
 
 def _migrate(connection: Connection, version: str) -> None:

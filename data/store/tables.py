@@ -118,7 +118,7 @@ class Person(SQLModel, table=True):
 
     __table_args__ = (
         sa.UniqueConstraint("campaign_id", "email_key"),
-        sa.Index("person_by_email_key", "email_key"),
+        sa.Index("person_by_email_key", "email_key", "became"),
         sa.Index("person_by_mailbox", "campaign_id", "mailbox"),
         of_some("person_gone", "campaign_id", "name_key", where="NOT listed"),
     )

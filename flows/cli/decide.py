@@ -71,7 +71,7 @@ def correct(
     with deciding(key) as (session, campaign):
         email1 = decisions.correct(session, campaign.id, old, new, by_whom(why))
         print(f"{old} gets nothing more; the next run adds and invites {email1}.")
-        print(f"Put {email1} into your file as well.")
+        print(f"In your file, write {email1} in place of {old}.")
         print(words.then("run", campaign.file))
 
 

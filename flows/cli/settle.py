@@ -9,7 +9,7 @@ from pathlib import Path
 import typer
 
 from config.errors import command
-from data.campaigns.people import own_steps
+from data.campaigns.people import known, own_steps
 from data.decisions.decisions import By, NotDecided, ReasonMissing
 from data.decisions.doubts import Doubt, Settlement, doubts, settle_all
 from data.sending.runs import deciding, writing
@@ -101,12 +101,14 @@ def _accept_ledger(key: str, by: By) -> int:
         raise ReasonMissing
     with writing(create=True) as session:
         accept(session, key.strip().lower(), by.who, by.why)
+        campaign = known(session, key)
     print(
         f"This ledger may send {key} now, whatever its receipts said until now, and every campaign "
         "that no newer receipt of its own stops.\nWhat was decided after this copy is lost "
         "for all of them: withdraw, block and forget those people again. Block whoever was invited "
         "since, or delete their row."
     )
+    print(words.then("run", campaign.file if campaign else "FILE"))
     return 0
 
 

@@ -18,6 +18,7 @@ ALTER TABLE part ADD COLUMN mailbox VARCHAR;
 ALTER TABLE part ADD COLUMN problem BIGINT;
 ALTER TABLE do_not_contact DROP COLUMN kind;
 DROP INDEX person_gone;
+DROP INDEX person_by_email_key;
 DROP INDEX person_by_mailbox;
 DROP INDEX ix_decision_campaign_id;
 DROP INDEX ix_decision_person_id;

@@ -230,6 +230,8 @@ def test_what_no_address_is_corrected_to(desk, new, why_not):
     desk.take_in("Ada", "Ben", "Cyd", "Dee")
     assert refusal(desk, d.correct, address("Ada"), new).startswith(why_not)
     assert refusal(desk, d.correct, address("Cyd"), "cyd@y.org") == "is withdrawn already"
+    desk.take_in("Ben", "Cyd", "Dee", allowed=Allowed("me", removed=True))
+    assert refusal(desk, d.correct, address("Ada"), "ada@y.org") == d.GONE
 
 
 @pytest.mark.parametrize(
@@ -241,7 +243,6 @@ def test_what_no_address_is_corrected_to(desk, new, why_not):
         ("create", "withdraw", None, None),
         ("attach", "sent", None, ("done", 42)),
         ("attach", "again", None, ("waiting", 42)),
-        ("attach", "sent", 7, None),
         ("add", "sent", 6001, ("done", 6001)),
         ("add", "sent", 2**63, None),
         ("add", "sent", 0, None),
