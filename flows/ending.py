@@ -70,9 +70,9 @@ class Ending:
     """How one run of the campaign `key` ended.
 
     `sentence` names nobody. `next_step` is what to do, often a command to type. `until` is when
-    the campaign goes on by itself. Runs that met the same situation have the same `fingerprint`.
-    `service_words`, quoted from the service, may name somebody, so only the command `run` shows
-    these words.
+    the campaign goes on by itself. `situations` are fingerprints of what somebody has to look at;
+    if the run `saw_all`, there is nothing else. `service_words`, quoted from the service, may name
+    somebody, so only the command `run` shows these words.
     """
 
     key: str
@@ -80,7 +80,8 @@ class Ending:
     sentence: str
     next_step: str | None = None
     until: datetime | None = None
-    fingerprint: str = ""
+    situations: tuple[str, ...] = ()
+    saw_all: bool = False
     service_words: tuple[str, ...] = ()
 
     @property
@@ -126,11 +127,10 @@ def ended(ledger: Ledger, plan: Plan, early: EndedEarly | None = None) -> Ending
         held = holds(session, campaign)
         found = summary(session, plan.key, held)
         needed = list(needs(session, plan.key, held))
-        # The newest doubt identifies a situation: settling an older doubt makes no new situation.
-        unsure = [str(doubt.part_id) for doubt in doubts(session, campaign.id)][-1:]
+        unsure = [str(doubt.part_id) for doubt in doubts(session, campaign.id)]
         far = so_far(found, "invited" if invites_of(campaign).send else "added")
     if early is not None and early.how is not How.HELD:
-        return _stopped(plan.key, far, early, unsure)
+        return _stopped(plan.key, far, early, unsure[-1:])
     why = [h for h in plan.holds if h.kind is Kind.REMOVED or not plan.nothing_due]
     why += plan.waits if found["counts"]["waiting"] or found["one_more_email"] else []
     hold = early.hold if early is not None else next(iter(why), None)
@@ -139,8 +139,8 @@ def ended(ledger: Ledger, plan: Plan, early: EndedEarly | None = None) -> Ending
     if needed:
         return _needed(plan.key, far, needed, unsure, hold)
     if hold is not None:
-        return Ending(plan.key, End.NOT_YET, f"{far}. {hold.why}.", until=hold.until)
-    return Ending(plan.key, End.DONE, f"{far}.")
+        return Ending(plan.key, End.NOT_YET, f"{far}. {hold.why}.", None, hold.until, saw_all=True)
+    return Ending(plan.key, End.DONE, f"{far}.", saw_all=True)
 
 
 def broken_off(key: str, file: Path, error: CampaignError) -> Ending:
@@ -158,8 +158,8 @@ def broken_off(key: str, file: Path, error: CampaignError) -> Ending:
         next_step = error.then
     elif error.then:
         sentence = f"{sentence} {error.then}"
-    same, words = fingerprint(met), error.service_words
-    return Ending(key, kind, sentence, next_step, fingerprint=same, service_words=words)
+    same, words = (fingerprint(met),), error.service_words
+    return Ending(key, kind, sentence, next_step, situations=same, service_words=words)
 
 
 def fingerprint(met: Iterable[object]) -> str:
@@ -172,21 +172,21 @@ def _stopped(key: str, far: str, early: EndedEarly, unsure: list[str]) -> Ending
         sentence = f"{far}. What was sent is recorded, and nobody is sent anything twice."
         return Ending(key, End.INTERRUPTED, sentence, early.then)
     kind = End.ATTENTION if early.how is How.UNSURE else End.STOPPED
-    same, words = fingerprint([_without_amounts(early.what), *unsure]), early.service_words
+    same, words = (fingerprint([_without_amounts(early.what), *unsure]),), early.service_words
     sentence = f"{far}. {early.what}"
-    return Ending(key, kind, sentence, early.then, fingerprint=same, service_words=words)
+    return Ending(key, kind, sentence, early.then, situations=same, service_words=words)
 
 
 def _held(plan: Plan, hold: Hold, far: str) -> Ending:
     """The ending of a run that sends nothing more until somebody decides."""
     sentence = f"{far}. {hold.why[:1].upper()}{hold.why[1:]}."
-    same = fingerprint([hold.kind, hold.why, str(hold.except_person)])
-    ending = Ending(plan.key, End.ATTENTION, sentence, hold.type_this, fingerprint=same)
+    same = (fingerprint([hold.kind, hold.why, str(hold.except_person)]),)
+    ending = Ending(plan.key, End.ATTENTION, sentence, hold.type_this, situations=same)
     if hold.kind is Kind.APPROVAL:
         people = ", ".join(f"{plan.to_do[op]:,} to {op}" for op in OF_PERSON)
         once_more = f", {plan.again:,} of them once more" if plan.again else ""
         sentence += f" Plan {plan.code}: {people}{once_more}."
-        return replace(ending, kind=End.APPROVAL, sentence=sentence, fingerprint=plan.code)
+        return replace(ending, kind=End.APPROVAL, sentence=sentence, situations=(plan.code,))
     if hold.kind is Kind.PILOT and " approve " in str(hold.type_this):
         return replace(ending, kind=End.APPROVAL)
     return ending
@@ -204,9 +204,9 @@ def _needed(
     if next_step is None or "@" in next_step:  # no address goes to Prefect
         next_step = command("status", key)
     others = [f"{need.kind} {need.why}" for need in needed if need.kind != "unsure"]
-    same = fingerprint([*others, *unsure])
     until = waits.until if waits is not None else None
-    return Ending(key, End.ATTENTION, sentence, next_step, until, same)
+    met = tuple(fingerprint([each]) for each in (*others, *unsure))
+    return Ending(key, End.ATTENTION, sentence, next_step, until, met, saw_all=True)
 
 
 _GUARD = "{} guard"  # the key of a notice that goes to no address

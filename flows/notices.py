@@ -14,14 +14,14 @@ from prefect.blocks.notifications import AppriseNotificationBlock, CustomWebhook
 from prefect.client.schemas.objects import FlowRun, State
 from prefect.logging import get_logger
 from pydantic import SecretStr
-from sqlmodel import Session, col, delete, select, update
+from sqlmodel import Session, col, select, update
 
 from config.errors import Mistake, command, printable
 from config.settings import settings
 from data.store.lease import AtWork, lease
 from data.store.ledger import Ledger
 from data.store.tables import Notice, now
-from flows.ending import End, Ending, fingerprint
+from flows.ending import Ending, fingerprint
 
 PATIENCE = 20.0  # seconds in which the address has to take a message
 TELLING = "notices to tell"  # the name of a lease; no campaign's key has spaces
@@ -32,20 +32,22 @@ for _name in ("apprise", "httpx", "websockets.client"):
 
 
 def note_situation(ending: Ending, *, typed: bool = False) -> None:
-    """Write a notice of how a run ended, if that needs a person and nobody typed the run.
+    """Write a notice of how a run ended, if somebody is needed for what no run met before, and
+    nobody typed the run.
 
-    After a run that ended well, a situation of the campaign that comes back is told again; after
-    one that a person has to look at, only what stopped the campaign, or was wrong in its file.
+    A run that saw all ends the notices of what it did not meet: if that comes back, it is told.
     """
-    got_through = (End.STOPPED, End.BAD_INPUT) if ending.kind.exit_code == 3 else ()
-    over = ("",) if ending.kind in (End.DONE, End.NOT_YET) else got_through
+    met = [f"{ending.key} {ending.kind} {each}" for each in ending.situations or ("",)]
+    theirs = col(Notice.key).startswith(f"{ending.key} ", autoescape=True)
     with Ledger.open(settings().database_url, migrate=typed) as ledger, ledger.writing() as session:
+        before = {*session.exec(select(Notice.key).where(theirs))}
+        for each in before.difference(met) if ending.saw_all else ():
+            session.delete(session.get_one(Notice, each))
         if ending.kind.needs_a_person and not typed:
-            which = f"{ending.key} {ending.kind} {ending.fingerprint}"
-            add_notice(session, which, f"{ending.key}: {ending}")
-        for kind in over:
-            its = col(Notice.key).startswith(f"{ending.key} {kind}", autoescape=True)
-            session.execute(delete(Notice).where(its, col(Notice.told).is_not(None)))
+            new = [Notice(key=each, text="", told=now()) for each in met if each not in before]
+            for first in new[:1]:  # one message tells of all
+                first.text, first.told = printable(f"{ending.key}: {ending}"), None
+            session.add_all(new)
 
 
 def add_notice(session: Session, key: str, text: str) -> bool:

@@ -152,7 +152,7 @@ async def _publish(whole: Mapping[str, Any], open_: Sequence[Doubt], ending: End
 
 async def _forms(client: PrefectClient, ending: Ending) -> dict[str, str]:
     """The address of each form by name, with its fields filled in as far as they are known."""
-    typed, code = {"campaign": ending.key}, ending.fingerprint
+    typed, code = {"campaign": ending.key}, "".join(ending.situations)
     plan = code if code in ending.sentence else "pilot"
     filled_in = {"approve": typed | {"plan": plan}, "settle": typed}
     found = {}

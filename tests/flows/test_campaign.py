@@ -190,9 +190,9 @@ def test_an_approval_that_is_void_in_mid_run_is_asked_for_as_the_plan_is_now(
     again = asyncio.run(campaign.send(*asked, asyncio.Event()))
     assert (again.kind, again.next_step) == (
         End.APPROVAL,
-        f"campaign approve backend --plan {again.fingerprint}",
+        f"campaign approve backend --plan {again.situations[0]}",
     )
-    assert first.fingerprint != again.fingerprint  # so somebody is told
+    assert first.situations != again.situations  # so somebody is told
 
 
 def test_without_a_ledger_the_state_still_says_how_a_run_ended(

@@ -52,6 +52,7 @@ def test_what_the_service_said_decides(desk, ben, end, says, then) -> None:
     is_sent(desk, ben)
     ending = ended(desk.ledger, plan(desk))
     assert (ending.kind, ending.sentence, ending.next_step) == (end, says, then)
+    assert ending.saw_all
 
 
 def test_nobody_is_named_who_is_held(desk) -> None:
@@ -76,7 +77,7 @@ def test_whoever_is_only_added_is_counted_as_such(desk) -> None:
 def test_a_plan_waits_for_its_approval_under_its_code(desk) -> None:
     made = plan(desk, invites={"approval": "required"})
     ending = ended(desk.ledger, made)
-    assert (ending.kind, ending.fingerprint) == (End.APPROVAL, made.code)
+    assert (ending.kind, ending.situations) == (End.APPROVAL, (made.code,))
     assert f"Plan {made.code}: 2 to add, 2 to invite." in ending.sentence
     assert ending.next_step == f"campaign approve backend --plan {made.code}"
 
@@ -127,7 +128,7 @@ def test_what_ended_a_run_early_decides(desk, early, end, then) -> None:
     made = plan(desk)
     desk.sends("Ada")
     ending = ended(desk.ledger, made, early)
-    assert (ending.kind, ending.next_step) == (end, then)
+    assert (ending.kind, ending.next_step, ending.saw_all) == (end, then, end is End.NOT_YET)
     assert ending.sentence.startswith("1 of 2 invited. ")
     assert ending.until == (early.hold and early.hold.until)
 
@@ -140,7 +141,7 @@ def test_whoever_waits_though_nothing_is_due_is_told_why(desk) -> None:
 def test_the_email_of_another_pilot_is_another_situation(desk) -> None:
     made, two = plan(desk), [replace(PILOT, except_person=pilot) for pilot in (1, 2)]
     told = [ended(desk.ledger, made, EndedEarly(How.HELD, PILOT.why, "", each)) for each in two]
-    assert told[0].fingerprint != told[1].fingerprint
+    assert told[0].situations != told[1].situations
 
 
 def test_somebody_who_needs_a_person_keeps_nobody_else_from_going_on(desk) -> None:
@@ -151,7 +152,7 @@ def test_somebody_who_needs_a_person_keeps_nobody_else_from_going_on(desk) -> No
     over = ended(desk.ledger, made)
     assert (waits.kind, waits.until, waits.next_step) == (End.ATTENTION, LATER, SETTLE)
     assert waits.sentence == f"1 of 3 invited, 1 unsure. The others wait: {HOURS.why}."
-    assert (over.until, over.fingerprint) == (None, waits.fingerprint)
+    assert (over.until, over.situations) == (None, waits.situations)
 
 
 def test_the_service_s_own_words_are_kept_apart(desk) -> None:
@@ -208,9 +209,9 @@ def test_a_kind_has_a_code_and_a_state_that_tells_the_ending(end, code, name, to
 # -- situations --------------------------------------------------------------------------------
 
 
-def test_the_newest_doubt_is_the_situation_whatever_is_settled_of_older_ones(desk) -> None:
+def test_what_is_settled_makes_no_new_situation_of_the_others(desk) -> None:
     is_sent(desk, State.UNSURE)
-    first, again = (ended(desk.ledger, plan(desk)).fingerprint for _ in range(2))
+    first, again = (ended(desk.ledger, plan(desk)).situations for _ in range(2))
     plan(desk, "Ada", "Ben", "Cyd")
     desk.does(Op.ADD)
     desk.does(Op.INVITE, "Cyd", state=State.UNSURE)
@@ -219,19 +220,20 @@ def test_the_newest_doubt_is_the_situation_whatever_is_settled_of_older_ones(des
     desk.call(settle_all, [Settlement("sent", "ben@x.org")], By("me"))
     after = ended(desk.ledger, made)
     assert other.sentence != after.sentence
-    assert first == again != other.fingerprint == after.fingerprint
+    assert first == again == other.situations[:1]
+    assert after.situations == other.situations[1:] != ()
 
 
 def test_amounts_make_no_new_situation_of_a_stop(desk) -> None:
     made = plan(desk)
     stops = (EndedEarly(How.STOPPED, f"{n} tries failed", GO_ON) for n in (3, 4))
-    one, two = (ended(desk.ledger, made, early).fingerprint for early in stops)
+    one, two = (ended(desk.ledger, made, early).situations for early in stops)
     assert one == two
 
 
 def test_another_mistake_is_another_situation() -> None:
     errors = (BadInput.at(Place(FILE, line), "no") for line in (3, 3, 4))
-    one, same, other = (broken_off("backend", FILE, error).fingerprint for error in errors)
+    one, same, other = (broken_off("backend", FILE, error).situations for error in errors)
     assert one == same != other
 
 

@@ -23,9 +23,9 @@ def hook(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hook]:
         yield there
 
 
-def ends(key: str, end=End.ATTENTION, situation: str = "one", *, typed: bool = False) -> None:
-    ending = Ending(key, end, "1 of 2 invited.", f"campaign settle {key}", None, situation)
-    note_situation(ending, typed=typed)
+def ends(key: str, end=End.ATTENTION, *met: str, typed: bool = False, saw_all=False) -> None:
+    then, met = f"campaign settle {key}", met or ("one",)
+    note_situation(Ending(key, end, "1 of 2 invited.", then, None, met, saw_all), typed=typed)
 
 
 def told(ledger: Ledger) -> bool:
@@ -48,14 +48,17 @@ def test_the_next_situation_is_told_and_the_same_one_after_all_was_well(
         ends("a", end, situation)
     assert told(ledger)
     assert len(hook.told) == 3
-    ends("a"), ends("a", End.STOPPED)  # a run got through between the two
-    ends("ab")
-    ends("a", well, typed=typed)
-    ends("a", situation="typed", typed=True)
+    ends("a", End.ATTENTION, "two", saw_all=True)  # the others are over
+    ends("a", End.STOPPED), ends("a", End.ATTENTION, "one", "two", "three")
+    assert told(ledger)
+    assert len(hook.told) == 5  # one message tells of all that is new
+    ends("ab"), ends("a", End.ATTENTION, "four")
+    ends("a", well, typed=typed, saw_all=True)
+    ends("a", End.ATTENTION, "typed", typed=True)
     ends("a")
     ends("ab")
     assert told(ledger)
-    assert sorted(text.split(":")[0] for text in hook.told[3:]) == ["a", "a", "ab"]
+    assert sorted(text.split(":")[0] for text in hook.told[5:]) == ["a", "ab"]
 
 
 def test_a_notice_is_told_again_and_again_until_it_was_taken(ledger, hook) -> None:

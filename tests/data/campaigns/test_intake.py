@@ -21,8 +21,7 @@ def test_a_person_is_an_email_key_and_what_was_typed_is_sent(desk):
     first = desk.take_in(ADA, "Ben")
     again = desk.take_in(ADA | {"email1": " ada@X.org".strip()}, "Ben", digest="other")
     assert (first.new, again.new, again.gone) == (2, 0, ())
-    desk.does(Op.CREATE)
-    desk.does(Op.ATTACH)
+    desk.does(Op.CREATE), desk.does(Op.ATTACH)
     sent = {step.fields["email1"] for step in desk.claims(Op.ADD).steps}
     assert sent == {"ada@X.org", "ben@x.org"}
 
@@ -48,8 +47,7 @@ def test_changed_fields_follow_until_somebody_is_added(desk, state):
     desk.take_in(ADA, "Ben")
     desk.does(Op.CREATE, state=State.REFUSED)
     assert desk.take_in(ADA, "Ben", project={"name": "Backend", "state": "new"}).notes == ()
-    desk.does(Op.CREATE)
-    desk.does(Op.ATTACH)
+    desk.does(Op.CREATE), desk.does(Op.ATTACH)
     desk.does(Op.ADD, "Ada", state=state, why="no")
     desk.does(Op.ADD, "Ben")
     now = ADA | {"notes": "new", "email1": "ADA@x.org"}
