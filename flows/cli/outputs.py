@@ -3,16 +3,20 @@
 import json
 import sys
 from codecs import BOM_UTF8
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
 import typer
+from sqlalchemy import select
+from sqlmodel import Session
 
 from config.errors import printable
 from config.reading import said_of_table, who_reads
 from config.sheets.files import read_file
 from data.campaigns.people import find
 from data.store.ledger import Ledger
+from data.store.tables import PERSON
 from flows.cli import words
 from tasks.outputs.embed_pages import write_pages
 from tasks.outputs.exports import write_file
@@ -88,6 +92,9 @@ def _into_a_copy(
     with Ledger.open(create=False) as ledger, ledger.reading() as session:
         campaign = find(session, key)
         results, file = results_of(status_of(session, key)["candidates"]), Path(campaign.file)
+        corrected = dict(_corrected(session, campaign.id))
+    for old, new in corrected.items():  # the sheet may have either
+        results[old] = results[new]._replace(why=results[new].why or f"logs in as {new}")
     sheet_file = read_file(into).file  # `read_file` refuses a loop of links
     encoding = said_of_table(who_reads(sheet_file, file.parent)).get("encoding")
     named = said_of_table(file).get("columns")
@@ -96,15 +103,29 @@ def _into_a_copy(
     copied = write_results(
         into, output, results, sheet=sheet, columns=columns, encoding=encoding, force=force
     )
+    absent = max(0, copied.absent - len(corrected))
     if quiet:
-        print(json.dumps({"statuses": copied.statuses, "absent": copied.absent}))
+        print(json.dumps({"statuses": copied.statuses, "absent": absent}))
         return
     counts = ", ".join(f"{number:,} {status}" for status, number in copied.statuses.items())
     words.aside(f"{output}: {counts or 'no row has an address'}.")
-    if copied.absent:
-        words.aside(f"{words.counted(copied.absent, 'candidate')} of {key} in no row of {into}.")
+    if absent:
+        words.aside(f"{words.counted(absent, 'candidate')} of {key} in no row of {into}.")
     if copied.lost:
         words.aside(f"The copy may lack {copied.lost}. {into} is unchanged.")
+
+
+def _corrected(session: Session, campaign_id: int) -> Iterator[tuple[str, str]]:
+    """Each address that was corrected, and the one that its person has now."""
+    columns = (PERSON.c[each] for each in ("id", "email1", "became"))
+    found = session.execute(select(*columns).where(PERSON.c.campaign_id == campaign_id))
+    them = {row.id: row for row in found}
+    for old in them.values():
+        new = old
+        while new.became:
+            new = them[new.became]
+        if new is not old and old.email1 and new.email1:  # empty once forgotten
+            yield old.email1, new.email1
 
 
 def report(

@@ -13,7 +13,7 @@ from prefect.settings import PREFECT_API_URL, temporary_settings
 from sqlmodel import select
 
 from config.settings import settings
-from data.decisions.decisions import By, withdraw
+from data.decisions.decisions import By, correct, withdraw
 from data.decisions.doubts import Settlement, settle_all
 from data.decisions.privacy import forget
 from data.store.ledger import Ledger
@@ -62,11 +62,9 @@ def test_a_printed_link_has_nothing_that_a_terminal_obeys(
 
 MISTYPED = [
     ["links", "hiring", "--format", "csv", "-o", "links.xlsx"],
-    ["links", "hiring", "--format", "pdf"],
     ["links", "hiring", "--into", "hiring.yaml"],
     ["links", "hiring", "--into", "loop", "-o", "copy.csv"],
     ["links", "another"],
-    ["report", "hiring"],
 ]
 
 
@@ -81,13 +79,15 @@ def test_what_cannot_be_meant_is_refused(words: list[str], tmp_path: Path) -> No
 
 @pytest.mark.usefixtures("hiring")
 def test_results_go_into_a_copy_and_what_it_lacks_is_said(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, desk: Desk, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    desk.call(correct, address("Ada"), "ada@new.org", By("me", "a typo"), key="hiring")
     (tmp_path / "own.csv").write_text("Mail\nada@x.org\nzoe@x.org\n")
     assert app.run(["links", "hiring", "--into", "own.csv", "-o", "copy.csv"]) == 0
     said = capsys.readouterr().err
     assert "1 waiting, 1 not in the campaign" in said
     assert "1 candidate of hiring in no row of own.csv" in said
+    assert "logs in as ada@new.org" in (tmp_path / "copy.csv").read_text()
 
 
 @pytest.mark.usefixtures("hiring")
