@@ -36,6 +36,14 @@ VerdictWord = Literal["sent", "again", "withdraw"]
 Who = Annotated[str, Field(pattern=r"\S", max_length=100)]
 
 
+TAKEN_OUT = "-"  # in the place of who decided, once that is read
+
+
+class IsRead(NotAsTyped):
+    says = "A form decides once, and then forgets who decided. Nothing was changed by trying again."
+    then = "Fill in a new one."
+
+
 class NotSettled(NotAsTyped):
     says = "{key}: number {number} {why}. Nothing was changed. Its page shows what is unsure."
 
@@ -55,7 +63,7 @@ async def approve_campaign(
     """
 
     def decide(session: Session, of: Campaign) -> str:
-        by, reject = By(who, why), answer == "reject"
+        by, reject = _by(who, why), answer == "reject"
         answered = approve(session, of.id, by, reject=reject, only=plan.strip())
         own = f" ({OWN})" if answered.own else ""
         return f"{answer} {answered.code or 'the pilot'}{own}"
@@ -90,12 +98,18 @@ async def settle_campaign(
             raise NotSettled(key=of.key, number=number, why="is not unsure any more")
         word = Settlement(verdict, found[0].email1, found[0].op, service_id, number)
         try:
-            settle_all(session, of.id, [word], By(who, why))
+            settle_all(session, of.id, [word], _by(who, why))
         except NotDecided as error:
             raise NotSettled(key=of.key, number=number, why=error.objections[0][1]) from None
         return f"{number} settled as {verdict}"
 
     return await _decided(campaign, decide)
+
+
+def _by(who: str, why: str) -> By:
+    if who == TAKEN_OUT:
+        raise IsRead
+    return By(who, why)
 
 
 async def _decided(
@@ -132,6 +146,6 @@ async def _begun(ending: Ending, file: Path) -> Ending:
 
 
 async def _take_out_who_and_why() -> None:
-    typed = flow_run.parameters | {"who": "", "why": ""}
+    typed = flow_run.parameters | {"who": TAKEN_OUT, "why": ""}
     async with get_client() as client:
         await client.update_flow_run(flow_run.id, parameters=typed)
