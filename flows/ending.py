@@ -137,7 +137,7 @@ def ended(ledger: Ledger, plan: Plan, early: EndedEarly | None = None) -> Ending
     if hold is not None and hold.needs_a_person:
         return _held(plan, hold, far)
     if needed:
-        return _needed(plan.key, far, needed, unsure, hold)
+        return _needed(plan.key, far, needed, unsure, hold, ledger.uuid())
     if hold is not None:
         return Ending(plan.key, End.NOT_YET, f"{far}. {hold.why}.", None, hold.until, saw_all=True)
     return Ending(plan.key, End.DONE, f"{far}.", saw_all=True)
@@ -193,7 +193,7 @@ def _held(plan: Plan, hold: Hold, far: str) -> Ending:
 
 
 def _needed(
-    key: str, far: str, needed: list[Need], unsure: list[str], waits: Hold | None
+    key: str, far: str, needed: list[Need], unsure: list[str], waits: Hold | None, uuid: str
 ) -> Ending:
     """The ending if all that may be sent was sent, and a person has to look at something."""
     known = needed[0].kind in far  # such as `unsure` in `2 of 3 invited, 1 unsure`
@@ -205,8 +205,8 @@ def _needed(
         next_step = command("status", key)
     others = [f"{need.kind} {need.why}" for need in needed if need.kind != "unsure"]
     until = waits.until if waits is not None else None
-    met = tuple(fingerprint([each]) for each in (*others, *unsure))
-    return Ending(key, End.ATTENTION, sentence, next_step, until, met, saw_all=True)
+    met = tuple(fingerprint([uuid, each]) for each in (*others, *unsure))  # some name people
+    return Ending(key, End.ATTENTION, sentence, next_step, until, met, saw_all=waits is None)
 
 
 _GUARD = "{} guard"  # the key of a notice that goes to no address

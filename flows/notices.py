@@ -37,17 +37,15 @@ def note_situation(ending: Ending, *, typed: bool = False) -> None:
 
     A run that saw all ends the notices of what it did not meet: if that comes back, it is told.
     """
-    met = [f"{ending.key} {ending.kind} {each}" for each in ending.situations or ("",)]
+    met = dict.fromkeys(f"{ending.key} {ending.kind} {it}" for it in ending.situations or ("",))
     theirs = col(Notice.key).startswith(f"{ending.key} ", autoescape=True)
     with Ledger.open(settings().database_url, migrate=typed) as ledger, ledger.writing() as session:
-        before = {*session.exec(select(Notice.key).where(theirs))}
-        for each in before.difference(met) if ending.saw_all else ():
-            session.delete(session.get_one(Notice, each))
+        before = {each.key: each for each in session.exec(select(Notice).where(theirs))}
+        for key in before.keys() - met if ending.saw_all else ():
+            session.delete(before[key])
         if ending.kind.needs_a_person and not typed:
-            new = [Notice(key=each, text="", told=now()) for each in met if each not in before]
-            for first in new[:1]:  # one message tells of all
-                first.text, first.told = printable(f"{ending.key}: {ending}"), None
-            session.add_all(new)
+            text = printable(f"{ending.key}: {ending}")  # one message tells of all
+            session.add_all(Notice(key=key, text=text) for key in met if key not in before)
 
 
 def add_notice(session: Session, key: str, text: str) -> bool:
@@ -109,18 +107,17 @@ def _tell_waiting(ledger: Ledger) -> None:
     failed: dict[str, Exception] = {}
     with lease(ledger, TELLING):
         # Other processes may write notices meanwhile, and leave it to this one to send them.
-        while left := [each for each in _waiting(ledger) if each.key not in failed]:
-            notice = left[0]
+        while left := [each.text for each in _waiting(ledger) if each.text not in failed]:
             try:
-                asyncio.run(asyncio.wait_for(_send(url, notice.text), PATIENCE))
+                asyncio.run(asyncio.wait_for(_send(url, left[0]), PATIENCE))
             except TimeoutError:  # each of the other notices would take as long
                 raise
             except Exception as error:  # noqa: BLE001 - other notices may still be sent
-                failed[notice.key] = error
+                failed[left[0]] = error
                 continue
             with ledger.writing() as session:
-                it = col(Notice.key) == notice.key  # which may be over, and deleted, by now
-                session.execute(update(Notice).where(it).values(told=now()))
+                same = col(Notice.text) == left[0]  # some may be over, and deleted, by now
+                session.execute(update(Notice).where(same).values(told=now()))
     if failed:
         raise next(iter(failed.values()))
 

@@ -50,8 +50,8 @@ def read_entries(file: Path) -> list[str]:
         whole = "\n".join(cells)
         is_header = column is not None or not re.search(r"[@.]", whole)
         text = whole if any(map(error_in, cells)) else whole.partition("#")[0]
-        lines = [line for line in text.splitlines() if "@" in line] or [text]
-        typed = [each for line in lines for each in _EACH.findall(line.strip(" \t\n,;"))] or [""]
+        lines = [line.strip() for line in text.splitlines() if "@" in line] or [text.strip()]
+        typed = [each for line in lines for each in _EACH.findall(line.strip(" \t,;"))] or [""]
         if (is_header and number <= table.header) or (whole.strip() and not typed[0]):
             continue
         for each in typed:

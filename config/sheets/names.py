@@ -77,7 +77,7 @@ def _capitals(words: list[str]) -> tuple[str, str] | None:
     """Split `DUPONT Jean` and `Jean DUPONT`: the family name is in capitals."""
 
     def is_great(word: str) -> bool:
-        return len(word) > 2 and word.isupper() and word[0].isalpha() and "." not in word
+        return len(word) > 2 and word.isupper() and not re.search(r"[.(]", word)
 
     runs = [(great, " ".join(run)) for great, run in groupby(words, is_great)]
     if len(runs) != 2 or "," in "".join(words):

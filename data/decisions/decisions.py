@@ -256,7 +256,7 @@ def _withdrawn(_: Session, __: Person, steps: OwnSteps) -> str | None:
 
 def _against_correcting(session: Session, person: Person, steps: OwnSteps) -> str | None:
     """Why this person may not be corrected. If held, they would be free at the new address."""
-    if (hold := _hold_on(session, person)) is None:
+    if (hold := _hold_on(session, person)) is None or hold.kind is Kind.CORRECTED:
         return _withdrawn(session, person, steps)
     return f"is held: {hold.why}; only whoever is let through first (`invite`) can be corrected"
 

@@ -30,7 +30,7 @@ from data.store.tables import (
 
 APPROVE, REJECT, SHOWN = "approve", "reject", "shown"
 LISTING, ERASED, PROBLEM, MAILBOX, NAME = "listing", "erased", "problem", "mailbox", "name"
-RECENT = "recent"
+RECENT, CORRECTED = "recent", "corrected"
 _whose = STEP.alias("whose")
 ABOUT = (
     *(PERSON.c[each] for each in ("id", "email_key", "mailbox", "email1", "name_key")),
@@ -193,7 +193,7 @@ WHERE part.mailbox IN {{boxes}} AND part.problem = :problem AND {_CAME}
 UNION ALL SELECT '{MAILBOX}', person.mailbox, coalesce(became, person.id), email1, step.state, NULL
 FROM person CROSS JOIN step WHERE {_INVITE}
     AND person.campaign_id = :campaign AND person.mailbox IN {{boxes}} AND {_TOUCHED}
-UNION ALL SELECT '{MAILBOX}', o.mailbox, its.id, its.email1, NULL, c.key
+UNION ALL SELECT '{CORRECTED}', o.email_key, its.id, its.email1, NULL, c.key
 FROM person AS o CROSS JOIN person AS its CROSS JOIN campaign AS c WHERE o.email_key IN {{keys}}
     AND o.became > 0 AND its.id = o.became AND c.id = o.campaign_id
 UNION ALL SELECT '{NAME}', name_key, person.id, email1, {_SO_FAR}, NULL

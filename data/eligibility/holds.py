@@ -45,6 +45,7 @@ class Kind(StrEnum):
     SAME_PROBLEM = "same problem"  # another campaign invited them to it
     RECENT = "recent"  # another campaign invited them within invites.not_within
     SECOND_ADDRESS = "second address"  # looks like somebody invited, withdrawn, blocked or held
+    CORRECTED = "corrected"  # another campaign corrected this address
     WITHDRAWN = "withdrawn"
     GONE = "gone"  # not in the file any more
 
@@ -127,9 +128,8 @@ def campaign_holds(
     With the `code` of a plan, only an approval of exactly that plan counts.
     """
     at = at or now()
-    found = [*_holds_of_all(facts_of(session, campaign.id), at, None, code)]
-    no_room = room(session, campaign, at)[1]
-    return [*found, no_room] if no_room else found
+    found = _holds_of_all(facts_of(session, campaign.id), at, None, code)
+    return [each for each in (*found, room(session, campaign, at)[1]) if each is not None]
 
 
 def room(session: Session, campaign: Campaign, at: datetime) -> tuple[int | None, Hold | None]:
@@ -302,6 +302,9 @@ def _against(
     for last in () if pilot else found.get((evidence.RECENT, row.mailbox), ())[:1]:
         why = f"was invited by the campaign {last.campaign} on {last.at:%Y-%m-%d} (not_within)"
         yield Kind.RECENT, why
+    for one in () if pilot else found.get((evidence.CORRECTED, row.email_key), ()):
+        new = f"who has {one.email1} now" if one.email1 else "who was forgotten"
+        yield Kind.CORRECTED, f"is an old address of somebody in the campaign {one.campaign}, {new}"
     theirs = {evidence.PROBLEM: row.mailbox, evidence.MAILBOX: row.mailbox}
     theirs |= {evidence.NAME: row.name_key}
     for kind, what in () if pilot else theirs.items():
@@ -314,9 +317,7 @@ def _against(
             else:
                 gone = " and is not in the file any more" if kind == evidence.NAME else ""
                 was = _WAS.get(other.state, "was held or is on the do-not-contact list")
-                corrected = f"was corrected to {other.email1 or 'another'} in {other.campaign}"
-                alike = f"has the {kind} of {other.email1}, who {was}{gone}"
-                yield Kind.SECOND_ADDRESS, corrected if other.campaign else alike
+                yield Kind.SECOND_ADDRESS, f"has the {kind} of {other.email1}, who {was}{gone}"
     if row.invited is State.GIVEN_UP:
         yield Kind.WITHDRAWN, row.withdrawn or "withdrawn"
     if not row.listed:
@@ -326,9 +327,9 @@ def _against(
 def _to_type(key: str, kind: Kind, email1: str) -> str | None:
     if kind is Kind.GONE:
         return None  # no command helps: the file has to name them
-    if kind is Kind.WITHDRAWN:
-        return command("withdraw", key, email1, "--undo")
-    return command("invite", key, email1, "--why", "TEXT")
+    words = {Kind.CORRECTED: ("correct", "NEW"), Kind.WITHDRAWN: ("withdraw", "--undo")}
+    word, *rest = words.get(kind, ("invite", "--why", "TEXT"))
+    return command(word, key, email1, *rest)
 
 
 def _basis(facts: Any) -> str:

@@ -150,7 +150,8 @@ def test_somebody_who_needs_a_person_keeps_nobody_else_from_going_on(desk) -> No
     made = plan(desk, "Ada", "Ben", "Cyd")
     waits = ended(desk.ledger, made, EndedEarly(How.HELD, HOURS.why, "", HOURS))
     over = ended(desk.ledger, made)
-    assert (waits.kind, waits.until, waits.next_step) == (End.ATTENTION, LATER, SETTLE)
+    assert (waits.kind, waits.until, waits.saw_all) == (End.ATTENTION, LATER, False)
+    assert waits.next_step == SETTLE
     assert waits.sentence == f"1 of 3 invited, 1 unsure. The others wait: {HOURS.why}."
     assert (over.until, over.situations) == (None, waits.situations)
 

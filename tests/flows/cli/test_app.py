@@ -63,8 +63,6 @@ def test_how_a_command_ends(
     [
         (["--help"], 0, "check"),
         (["--version"], 0, "campaign 1."),
-        (["chek"], 2, "check"),
-        (["new", "--form", "a"], 2, "--from"),
         (["new", "--from", "people.sql"], 2, "campaign new hiring.yaml\n"),
         (["new", "a.yaml", "--from", "https://a.test/b.csv"], 2, "campaign new a.yaml\n"),
     ],
