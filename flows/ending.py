@@ -70,9 +70,9 @@ class Ending:
     """How one run of the campaign `key` ended.
 
     `sentence` names nobody. `next_step` is what to do, often a command to type. `until` is when
-    the campaign goes on by itself. `situations` are fingerprints of what somebody has to look at;
-    if the run `saw_all`, there is nothing else. `service_words`, quoted from the service, may name
-    somebody, so only the command `run` shows these words.
+    the campaign goes on by itself. `situations` are fingerprints of what somebody has to look at.
+    Earlier ones, after their kind, are past if they begin with one of `over`. `service_words`,
+    quoted from the service, may name somebody, so only the command `run` shows these words.
     """
 
     key: str
@@ -81,7 +81,7 @@ class Ending:
     next_step: str | None = None
     until: datetime | None = None
     situations: tuple[str, ...] = ()
-    saw_all: bool = False
+    over: tuple[str, ...] = ()
     service_words: tuple[str, ...] = ()
 
     @property
@@ -139,8 +139,8 @@ def ended(ledger: Ledger, plan: Plan, early: EndedEarly | None = None) -> Ending
     if needed:
         return _needed(plan.key, far, needed, unsure, hold, ledger.uuid())
     if hold is not None:
-        return Ending(plan.key, End.NOT_YET, f"{far}. {hold.why}.", None, hold.until, saw_all=True)
-    return Ending(plan.key, End.DONE, f"{far}.", saw_all=True)
+        return Ending(plan.key, End.NOT_YET, f"{far}. {hold.why}.", None, hold.until, over=("",))
+    return Ending(plan.key, End.DONE, f"{far}.", over=("",))
 
 
 def broken_off(key: str, file: Path, error: CampaignError) -> Ending:
@@ -180,8 +180,9 @@ def _stopped(key: str, far: str, early: EndedEarly, unsure: list[str]) -> Ending
 def _held(plan: Plan, hold: Hold, far: str) -> Ending:
     """The ending of a run that sends nothing more until somebody decides."""
     sentence = f"{far}. {hold.why[:1].upper()}{hold.why[1:]}."
-    same = (fingerprint([hold.kind, hold.why, str(hold.except_person)]),)
-    ending = Ending(plan.key, End.ATTENTION, sentence, hold.type_this, situations=same)
+    same = (f"{hold.kind} {fingerprint([hold.why, str(hold.except_person)])}",)
+    over = (*_OVER, End.APPROVAL)
+    ending = Ending(plan.key, End.ATTENTION, sentence, hold.type_this, None, same, over)
     if hold.kind is Kind.APPROVAL:
         people = ", ".join(f"{plan.to_do[op]:,} to {op}" for op in OF_PERSON)
         once_more = f", {plan.again:,} of them once more" if plan.again else ""
@@ -206,9 +207,11 @@ def _needed(
     others = [f"{need.kind} {need.why}" for need in needed if need.kind != "unsure"]
     until = waits.until if waits is not None else None
     met = tuple(fingerprint([uuid, each]) for each in (*others, *unsure))  # some name people
-    return Ending(key, End.ATTENTION, sentence, next_step, until, met, saw_all=waits is None)
+    return Ending(key, End.ATTENTION, sentence, next_step, until, met, _OVER if waits else ("",))
 
 
+# What stopped a campaign, once a run read its file and asked the service.
+_OVER = (End.STOPPED, End.BAD_INPUT, f"{End.ATTENTION} {Kind.REMOVED}")
 _GUARD = "{} guard"  # the key of a notice that goes to no address
 
 

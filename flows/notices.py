@@ -35,14 +35,16 @@ def note_situation(ending: Ending, *, typed: bool = False) -> None:
     """Write a notice of how a run ended, if somebody is needed for what no run met before, and
     nobody typed the run.
 
-    A run that saw all ends the notices of what it did not meet: if that comes back, it is told.
+    What is over, and was not met again, has no notice any more: if that comes back, it is told.
     """
     met = dict.fromkeys(f"{ending.key} {ending.kind} {it}" for it in ending.situations or ("",))
     theirs = col(Notice.key).startswith(f"{ending.key} ", autoescape=True)
     with Ledger.open(settings().database_url, migrate=typed) as ledger, ledger.writing() as session:
         before = {each.key: each for each in session.exec(select(Notice).where(theirs))}
-        for key in before.keys() - met if ending.saw_all else ():
-            session.delete(before[key])
+        over = tuple(f"{ending.key} {each}" for each in ending.over)
+        for key in before.keys() - met:
+            if key.startswith(over):
+                session.delete(before[key])
         if ending.kind.needs_a_person and not typed:
             text = printable(f"{ending.key}: {ending}")  # one message tells of all
             session.add_all(Notice(key=key, text=text) for key in met if key not in before)

@@ -302,9 +302,6 @@ def _against(
     for last in () if pilot else found.get((evidence.RECENT, row.mailbox), ())[:1]:
         why = f"was invited by the campaign {last.campaign} on {last.at:%Y-%m-%d} (not_within)"
         yield Kind.RECENT, why
-    for one in () if pilot else found.get((evidence.CORRECTED, row.email_key), ()):
-        new = f"who has {one.email1} now" if one.email1 else "who was forgotten"
-        yield Kind.CORRECTED, f"is an old address of somebody in the campaign {one.campaign}, {new}"
     theirs = {evidence.PROBLEM: row.mailbox, evidence.MAILBOX: row.mailbox}
     theirs |= {evidence.NAME: row.name_key}
     for kind, what in () if pilot else theirs.items():
@@ -318,6 +315,9 @@ def _against(
                 gone = " and is not in the file any more" if kind == evidence.NAME else ""
                 was = _WAS.get(other.state, "was held or is on the do-not-contact list")
                 yield Kind.SECOND_ADDRESS, f"has the {kind} of {other.email1}, who {was}{gone}"
+    for one in () if pilot else found.get((evidence.CORRECTED, row.email_key), ()):
+        new = f"who has {one.email1} now" if one.email1 else "who was forgotten"
+        yield Kind.CORRECTED, f"is an old address of somebody in the campaign {one.campaign}, {new}"
     if row.invited is State.GIVEN_UP:
         yield Kind.WITHDRAWN, row.withdrawn or "withdrawn"
     if not row.listed:

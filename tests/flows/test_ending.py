@@ -52,7 +52,7 @@ def test_what_the_service_said_decides(desk, ben, end, says, then) -> None:
     is_sent(desk, ben)
     ending = ended(desk.ledger, plan(desk))
     assert (ending.kind, ending.sentence, ending.next_step) == (end, says, then)
-    assert ending.saw_all
+    assert ending.over == ("",)
 
 
 def test_nobody_is_named_who_is_held(desk) -> None:
@@ -98,6 +98,7 @@ def test_a_pause_needs_a_person_unless_nothing_is_left_to_send(desk) -> None:
     desk.call(decisions.pause, MARA)
     ending = ended(desk.ledger, plan(desk))
     assert (ending.kind, ending.next_step) == (End.ATTENTION, "campaign resume backend")
+    assert ending.over[0] is End.STOPPED
     desk.call(decisions.pause, MARA, resume=True)
     desk.sends()
     desk.call(decisions.pause, MARA)
@@ -128,7 +129,7 @@ def test_what_ended_a_run_early_decides(desk, early, end, then) -> None:
     made = plan(desk)
     desk.sends("Ada")
     ending = ended(desk.ledger, made, early)
-    assert (ending.kind, ending.next_step, ending.saw_all) == (end, then, end is End.NOT_YET)
+    assert (ending.kind, ending.next_step, "" in ending.over) == (end, then, end is End.NOT_YET)
     assert ending.sentence.startswith("1 of 2 invited. ")
     assert ending.until == (early.hold and early.hold.until)
 
@@ -150,7 +151,7 @@ def test_somebody_who_needs_a_person_keeps_nobody_else_from_going_on(desk) -> No
     made = plan(desk, "Ada", "Ben", "Cyd")
     waits = ended(desk.ledger, made, EndedEarly(How.HELD, HOURS.why, "", HOURS))
     over = ended(desk.ledger, made)
-    assert (waits.kind, waits.until, waits.saw_all) == (End.ATTENTION, LATER, False)
+    assert (waits.kind, waits.until, waits.over[0]) == (End.ATTENTION, LATER, End.STOPPED)
     assert waits.next_step == SETTLE
     assert waits.sentence == f"1 of 3 invited, 1 unsure. The others wait: {HOURS.why}."
     assert (over.until, over.situations) == (None, waits.situations)

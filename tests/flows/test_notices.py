@@ -23,21 +23,17 @@ def hook(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hook]:
         yield there
 
 
-def ends(key: str, end=End.ATTENTION, *met: str, typed: bool = False, saw_all=False) -> None:
+def ends(key: str, end=End.ATTENTION, *met: str, typed: bool = False, over=()) -> None:
     then, met = f"campaign settle {key}", met or ("one",)
-    note_situation(Ending(key, end, "1 of 2 invited.", then, None, met, saw_all), typed=typed)
+    note_situation(Ending(key, end, "1 of 2 invited.", then, None, met, over), typed=typed)
 
 
 def told(ledger: Ledger) -> bool:
     return asyncio.run(tell_waiting(ledger))
 
 
-@pytest.mark.parametrize(
-    ("well", "typed"), [(End.DONE, False), (End.DONE, True), (End.NOT_YET, False)]
-)
-def test_the_next_situation_is_told_and_the_same_one_after_all_was_well(
-    well, typed, ledger, hook
-) -> None:
+@pytest.mark.parametrize("typed", [False, True])
+def test_the_next_situation_is_told_and_one_that_was_over(typed, ledger, hook) -> None:
     for end, situation in (
         (End.ATTENTION, "one"),
         (End.ATTENTION, "two"),
@@ -48,13 +44,13 @@ def test_the_next_situation_is_told_and_the_same_one_after_all_was_well(
         ends("a", end, situation)
     assert told(ledger)
     assert len(hook.told) == 2  # a message tells of all that is new
-    ends("a", End.ATTENTION, "two", saw_all=True)  # the others are over
+    ends("a", End.ATTENTION, "two", over=(End.STOPPED, f"{End.ATTENTION} one"))
     ends("a", End.STOPPED), ends("a", End.ATTENTION, "one", "two", "three")
     assert told(ledger)
     assert len(hook.told) == 4
     ends("ab", End.ATTENTION, "one", "two"), ends("a", End.ATTENTION, "four")
-    ends("ab", End.ATTENTION, "two", saw_all=True)
-    ends("a", well, typed=typed, saw_all=True)
+    ends("ab", End.ATTENTION, "two", over=("",))
+    ends("a", End.DONE, typed=typed, over=("",))
     ends("a", End.ATTENTION, "typed", typed=True)
     ends("a")
     assert told(ledger)

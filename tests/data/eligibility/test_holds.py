@@ -1,5 +1,6 @@
 """Who is not added or invited although the file lists them, and what is due."""
 
+from contextlib import nullcontext
 from datetime import timedelta
 
 import pytest
@@ -173,15 +174,17 @@ def test_whoever_is_blocked_is_held_under_their_corrected_address(desk, block, l
     assert desk.kept(last) == {last: "do not contact"}
 
 
-def test_an_address_that_was_corrected_is_held_in_every_campaign_until_it_is_corrected(desk):
+@pytest.mark.parametrize(("invited", "held"), [(False, "corrected"), (True, "same problem")])
+def test_an_address_that_was_corrected_is_held_in_every_campaign(desk, invited, held):
     desk.take_in("Ada", key="first")
-    desk.adds(key="first")
+    desk.sends(key="first") if invited else desk.adds(key="first")
     desk.call(d.correct, address("Ada"), "ada@new.org", ME, key="first")
     assert desk.kept("ada@new.org", key="first") == {}
     desk.take_in("Ada", key="second")
-    assert desk.kept("Ada", key="second") == {"Ada": "corrected"}
-    desk.call(d.correct, address("Ada"), "ada@new.org", ME, key="second")
-    assert desk.kept("ada@new.org", key="second") == {}
+    assert desk.kept("Ada", key="second") == {"Ada": held}
+    with pytest.raises(d.NotDecided) if invited else nullcontext():
+        desk.call(d.correct, address("Ada"), "ada@new.org", ME, key="second")
+        assert desk.kept("ada@new.org", key="second") == {}
 
 
 def test_an_edit_that_is_taken_back_is_a_question(desk):
