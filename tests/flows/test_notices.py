@@ -65,7 +65,6 @@ def test_a_notice_is_told_again_and_again_until_it_was_taken(ledger, hook) -> No
     assert [text[0] for text in hook.told] == ["b"]  # one that is refused keeps no other back
     hook.refuses = None
     assert told(ledger)
-    assert told(ledger)
     assert [text[0] for text in hook.told] == ["b", "a"]
 
 

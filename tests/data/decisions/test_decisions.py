@@ -253,7 +253,6 @@ def test_what_no_address_is_corrected_to(desk, new, why_not):
         ("invite", "again", None, ("waiting", None)),
         ("invite", "withdraw", None, ("given up", None)),
         ("invite", "sent", 5001, None),
-        ("invite", "id", None, None),
     ],
 )
 def test_verdicts_on_what_is_unsure(desk, step, word, value, after):
