@@ -18,7 +18,7 @@ from data.store.tables import DECISION, DO_NOT_CONTACT, PART, PERSON, REQUEST, R
 
 
 class NotInCampaign(NotAsTyped):
-    says = "Nobody of {key} has this address. Whoever had it was forgotten."
+    says = "Nobody of {key} has this address. If somebody had it, they were forgotten."
     then = "campaign status {key}"
 
 
