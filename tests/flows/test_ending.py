@@ -139,10 +139,14 @@ def test_whoever_waits_though_nothing_is_due_is_told_why(desk) -> None:
     assert str(ending) == f"not yet: 0 of 2 invited. {FIRST.why}."
 
 
-def test_the_email_of_another_pilot_is_another_situation(desk) -> None:
-    made, two = plan(desk), [replace(PILOT, except_person=pilot) for pilot in (1, 2)]
-    told = [ended(desk.ledger, made, EndedEarly(How.HELD, PILOT.why, "", each)) for each in two]
-    assert told[0].situations != told[1].situations
+def test_each_email_to_each_pilot_is_another_situation(desk) -> None:
+    told = []
+    for pilot in ("me@x.org", "me@x.org", "you@x.org"):
+        plan(desk, invites={"pilot": pilot})
+        desk.call(decisions.invite, [pilot], MARA) if len(told) == 1 else None
+        desk.sends(pilot)
+        told += ended(desk.ledger, plan(desk, invites={"pilot": pilot})).situations
+    assert len({*told}) == 3
 
 
 def test_somebody_who_needs_a_person_keeps_nobody_else_from_going_on(desk) -> None:
@@ -155,13 +159,6 @@ def test_somebody_who_needs_a_person_keeps_nobody_else_from_going_on(desk) -> No
     assert waits.next_step == SETTLE
     assert waits.sentence == f"1 of 3 invited, 1 unsure. The others wait: {HOURS.why}."
     assert (over.until, over.situations) == (None, waits.situations)
-
-
-def test_the_service_s_own_words_are_kept_apart(desk) -> None:
-    early = EndedEarly(How.STOPPED, "The service said 403", GO_ON, wrote=("Ada Of X may not",))
-    ending = ended(desk.ledger, plan(desk), early)
-    assert "Ada" not in str(ending)
-    assert ending.service_words == ("Ada Of X may not",)
 
 
 # -- broken off --------------------------------------------------------------------------------

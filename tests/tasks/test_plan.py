@@ -146,6 +146,7 @@ def test_a_do_not_contact_list_is_a_table_of_any_kind(desk, tmp_path, listing):
         ("Email\n", ""),
         ("Email\nada@x.org\ncorp.org\n", ":3"),
         ('Email\n"corp.org, ada@x.org"\n', ":2"),
+        ('Email\n"ada@x.org\n(all of)\ncorp.org"\n', ":2"),
         ("ada@x.org\n\nAda of X\n", ":3"),
         ("Name,Email\nAda,ada@x.org\nBen,\n", ":3"),
         ("Name,Email,Notes\nAda,ada@x.org,all of @corp.org too\n", ":2"),
