@@ -70,8 +70,7 @@ def _under_home(typed: Path) -> Path:
 
 
 def database_address(typed: str) -> str:
-    path = re.fullmatch(r"sqlite:///(?!:|file:)([^?]+)", typed.strip())
-    if path:
+    if path := re.fullmatch(r"sqlite:///(?!:|file:)([^?]+)", typed.strip()):
         return f"sqlite:///{_under_home(Path(path[1]))}"
     server = r"postgresql(\+psycopg)?://([^/?#]*@)?(\[[^]]*\]|[^:/?#@]*)(:\d{1,5})?([/?][^@#]*)?"
     if not re.fullmatch(server, typed.strip()):

@@ -267,15 +267,13 @@ def _negated(title: str, values: Sequence[str]) -> dict[str, str]:
 
 
 def _keep(title: str, counts: Counts) -> list[str]:
-    """The values of people to keep for certain, if they are few: a yes in words; under Rejected,
-    no or empty."""
+    """The values of people to keep for certain: a yes in words; under Rejected, no or empty."""
     if says("sent", title, title=True) or any("@" in value for value in counts):  # no answers
         return []
     if says("out", title, title=True):
         return [value for value in counts if not value or is_not_so(value)]
     said = [value for value, means in _answers(title, counts).items() if means == "yes"]
-    said = [value for value in said if value[0].isalpha() and compared(value) != "x"]
-    return said if len(said) <= COUNTED else []
+    return [value for value in said if value[0].isalpha() and compared(value) != "x"]
 
 
 def _disputed(table: Table, spec: "PeopleTable", out: Mapping[int, str], marked: set[int]) -> None:
@@ -303,6 +301,8 @@ def _disputed(table: Table, spec: "PeopleTable", out: Mapping[int, str], marked:
 
     def says_no(at: int, text: str) -> bool:
         values = wanted.get(at, ())
+        if text and any(answer(it) for it in values if not it.isdecimal()):
+            return compared(text) not in map(compared, values)
         told = _deciding_values(titles[at], {text: 1}) if values or at in tells else excludes(text)
         return bool(told) or text in _negated(titles[at], [text, *values])
 

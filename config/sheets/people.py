@@ -51,7 +51,7 @@ def read_people(spec: PeopleTable, base: Path) -> People:
         table = read_table(source, spec.sheet, spec.columns)
     except BadInput as error:
         return People(mistakes=[*error.mistakes])
-    held = {*table.by_field, *(NAMES if split and FULL_NAME in table.by_field else ())}
+    held = {*table.by_field, *(NAMES if FULL_NAME in table.by_field else ())}
     from_headers = {name: table.headers[table.column_of(name)] for name in SENT if name in held}
     # From here on, mistakes and notes are added to the lists of the table.
     people = People(mistakes=table.mistakes, notes=table.notes, columns=from_headers)
@@ -61,10 +61,10 @@ def read_people(spec: PeopleTable, base: Path) -> People:
     if not spec.sheet and calls_out(title := table.grid.sheet or ""):
         why = f"its title says that these people are out; to invite them:  sheet: {in_yaml(title)}"
         table.mistakes.append(Mistake(table.grid.whole, why, "candidates.sheet"))
-    if missing := [*_missing_columns(table, split, spec.columns)]:
-        table.mistakes += missing
+    table.mistakes += _missing_columns(table, split, spec.columns)
+    rows, words = choose(table, spec, people), from_headers.get("first_name", "").split()
+    if not {*NAMES} <= held:
         return people
-    rows, words = choose(table, spec, people), from_headers["first_name"].split()
     last_first = [*filter(None, fields_of(words, {}))] == [*reversed(NAMES)]  # Nazwisko i imię
     people.listed = _folded(table, rows, spec.several == "first", last_first)
     compare(people.listed, people)

@@ -1,6 +1,7 @@
 """A table from a file of any format: its header, columns, and rows as a pandas DataFrame."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -286,12 +287,12 @@ def _sift(table: Table, above: Sequence[FileRow], columns: Mapping[str, str]) ->
             people += [(row, cells)] if is_known else []
             outside += [place] if addresses and not is_known else []
     found += [(place, BESIDE) for place in beside[:1]]
-    # Rows below the people may be prefilled in some columns.
-    cells_of = ((at, cell.strip()) for _, cells in people for at, cell in enumerate(cells))
-    usual = {each for each in cells_of if each[0] not in person} if strays else set()
+    # Rows below the people may be prefilled in some columns, as check boxes are with FALSE.
+    cells_of = ((at, cell.strip()) for _, cells in table.rows for at, cell in enumerate(cells))
+    times = Counter(each for each in cells_of if each[0] not in person) if strays else Counter()
     last = people[-1][0] if people else 0
     for row, filled in strays:
-        odd = "".join(text for at, text in filled.items() if (at, text) not in usual)
+        odd = "".join(text for at, text in filled.items() if times[at, text] < 2)
         if any(map(str.isalpha, odd)) or row < last:
             found.append((grid.place(row), HEADING.format(some([*map(shown, filled.values())]))))
         else:

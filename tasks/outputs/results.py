@@ -125,17 +125,17 @@ def _in_workbook(
     source: Source, table: Table, written: Mapping[int, Sequence[object]], first: int
 ) -> bytes:
     from openpyxl import load_workbook  # noqa: PLC0415
-    from openpyxl.cell.cell import MergedCell  # noqa: PLC0415
 
     macros = source.file.suffix.lower() == ".xlsm"
     book = load_workbook(io.BytesIO(source.data), keep_vba=macros, rich_text=True)
     book.properties.category = COPY + source.file.name  # so flows/folder.py knows the copy
     sheet = book[table.grid.sheet or book.sheetnames[0]]
+    for area in [*sheet.merged_cells.ranges]:  # nothing can be written into merged cells
+        if area.max_col > first and area.max_row >= table.header:
+            sheet.unmerge_cells(area.coord)
     for number, values in written.items():
         for at, value in enumerate(values):
             cell: Any = sheet.cell(number, first + 1 + at)
-            if isinstance(cell, MergedCell):
-                continue
             put(cell, value, link=at == URL)
             if number == table.header and first > 0:
                 cell._style = copy(sheet.cell(number, first)._style)

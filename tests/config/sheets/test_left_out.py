@@ -156,12 +156,13 @@ SAME = "Ada,D’Løve Lace,ada@home.test,backend"
         ("Ada,Lovelace,ada@people.test,Data", "Notes", "do NOT contact", "", True),
         (SAME, "Do not contact", "x", "calls only", True),
         (SAME, "Withdrawn on", "2026-11-02", "", True),
-        (SAME, "Keen?", "Maybe", "Yes", True),
         (SAME, "Test taken", "Yes", "No", True),
         (SAME, "Notes", "withdrew on Tuesday", "", True),
         (SAME, "Assessment", "75 %", "", True),
         (SAME, "Decision", "No Hire", "Hire", True),
         ("Ada,Lovelace,ada@people.test,Data", "Status", "Rejected", "Test", False),
+        (SAME, "RSVP", "At the dentist", "Going", True),
+        (SAME, "Round", "2", "1", False),
         (SAME, "Status", "New", "Test", False),
         (SAME, "Status", "Duplicate", "Test", False),
         (SAME, "Is duplicate", "Yes", "No", False),
@@ -243,7 +244,7 @@ Decision: Yes 12/11 | No 12/11; Verdict: Hire 4.5/5 | No hire 2.0/5; Chat: Yes,1
 Stage: 1 | 2; Stage: Call 12.11. | Onsite 14.11.; Invite?: yes | Hold until 12/12
 Shortlist: ✔️ |; HM: fine | good | ❌; Go: fine | good | No\u200b; Use: I accept | I do not accept
 Passed: attended | didn’t attend; Coding test: Completed | Not started; Take-home: 2026-11-02 |
-Eignung: sehr passend | nicht sehr passend; Withdrawn: out |; Invité le: 12/11 |; on_hold: May 1 |
+Eignung: sehr passend | nicht sehr passend; Withdrawn: out |; Invité le: 12/11 |; Hold: May 1 |
 """
 NOTHING = """
 Status: Active | Active; Status: |; Opt-in: Yes | yes; Opt-in: |; Invite?: yes | Yes

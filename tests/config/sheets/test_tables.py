@@ -83,9 +83,9 @@ MISTAKES: list[tuple[str | bytes, dict[str, Any], list[str]]] = [
         [":1: this row has an address, so it is no header; add one above it that names the…"],
     ),
     (
-        "Name,Email\nAda Lovelace,a@people.test\n",
+        "Name,Email\nAda Lovelace,ada@people\n",
         {},
-        [':1, first_name: only whole names, under "Name"; to split them, write  split_name: true'],
+        [':1, first_name: only whole names, under "Name"; to split…', ':2, email1: found "ada@p…'],
     ),
     (
         "First name,Surname,Shoes\nA,B,1\n",
@@ -110,9 +110,9 @@ MISTAKES: list[tuple[str | bytes, dict[str, Any], list[str]]] = [
     ),
     (
         HEAD + ADA,
-        {"columns": {"notes": "Remark"}},
+        {"columns": {"first_name": "Remark"}},
         [
-            ':1, notes: no column has the header "Remark"; they are "First name", '
+            ':1, first_name: no column has the header "Remark"; they are "First name", '
             '"Last name", "Email"'
         ],
     ),
@@ -169,10 +169,10 @@ MISTAKES: list[tuple[str | bytes, dict[str, Any], list[str]]] = [
         [':3: only "Please delete these" stands…'],
     ),
     (
-        HEAD[:-1] + ',Team,Sent?,"City\nof (HR)"\nAda,Lovelace,ada@people.test,A,FALSE,No\n'
-        ",,,A\nBob,Byron,bob@people.test,A,FALSE,No\n,,,A,FALSE\n,,,OUT,(by HR)\n",
+        HEAD[:-1] + ',Team,Sent?,"City\nof (HR)"\nAda,Lovelace,ada@people.test,A,TRUE,No\n'
+        ",,,A\nBob,Byron,bob@people.test,A,TRUE,No\n" + 2 * ",,,A,FALSE\n" + ",,,OUT,(by HR)\n",
         {"ignore": ["City of (HR)", "Sent?"]},
-        [':4: only "A" st…', ':7: only "OUT", "(by HR)" st…'],
+        [':4: only "A" st…', ':8: only "OUT", "(by HR)" st…'],
     ),
     (HEAD[:-1] + ",Team\n,,,½\n", {}, [", candidates: found no candidates, wanted at least…"]),
     (HEAD + ADA + "Eve,,\n", {}, [':3: only "Eve" stands in this row. If it is a leg…']),

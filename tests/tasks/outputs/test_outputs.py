@@ -172,6 +172,7 @@ def own_workbook(file: Path) -> None:
     sheet.row_dimensions[5].hidden = True
     sheet.auto_filter.ref = "A2:C5"
     sheet.freeze_panes = "A3"
+    sheet.merge_cells("C3:E3")
     rule = DataValidation(type="list", formula1='"a,b"')
     rule.add("A3:A5")
     sheet.add_data_validation(rule)
