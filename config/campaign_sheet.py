@@ -22,9 +22,8 @@ def campaign_sheet(source: Source) -> Written | None:
     between. Other columns, and a header `Field`, are ignored. A field without a value is left out.
     """
     sheets = {(grid.sheet or "").strip().lower(): grid for grid in read_grids(source)}
-    if "campaign" not in sheets:
+    if (grid := sheets.get("campaign")) is None:
         return None
-    grid = sheets["campaign"]
     written = Written(grid.whole)
     people = {"file": source.file.name, "sheet": "candidates"}
     written.fields = {"project": {}, "candidates": people}

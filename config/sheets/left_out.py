@@ -92,8 +92,7 @@ def choose(table: Table, spec: "PeopleTable", people: "People") -> list[int]:
     found = [*deciding_columns(table, rows, spec.where)]
     ignore, known = {*map(compared, spec.ignore)}, [*spec.where, *(each.title for each in found)]
     decided = [each for each in found if each.title and compared(each.title) in ignore]
-    open_ = [each for each in (*found, *marks) if each not in decided]
-    if open_:
+    if open_ := [each for each in (*found, *marks) if each not in decided]:
         table.mistakes.append(_question(open_, spec))
     said = [each for each in decided if each.told or not spec.where]
     people.ignored += [f"{each.title} ({each.told})" if each.told else each.title for each in said]
@@ -301,8 +300,8 @@ def _disputed(table: Table, spec: "PeopleTable", out: Mapping[int, str], marked:
 
     def says_no(at: int, text: str) -> bool:
         values = wanted.get(at, ())
-        if text and any(answer(it) for it in values if not it.isdecimal()):
-            return compared(text) not in map(compared, values)
+        if text and any(len(v) > 1 and answer(v) == "yes" for v in values):
+            return answer(text) != "yes"  # a letter or a mark may be no answer
         told = _deciding_values(titles[at], {text: 1}) if values or at in tells else excludes(text)
         return bool(told) or text in _negated(titles[at], [text, *values])
 
@@ -390,8 +389,7 @@ def _by_where(table: Table, where: Where) -> dict[int, str]:
             if key not in known
         ]
         only_empty = [*wanted] == [""]
-        typed = map(compared, table.cells[column])
-        for (row, _), text in zip(table.rows, typed, strict=True):
+        for (row, _), text in zip(table.rows, map(compared, table.cells[column]), strict=True):
             if text in wanted:
                 continue
             if error := error_in(known[text]):  # wrong, unless another column excludes the row

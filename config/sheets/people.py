@@ -51,7 +51,7 @@ def read_people(spec: PeopleTable, base: Path) -> People:
         table = read_table(source, spec.sheet, spec.columns)
     except BadInput as error:
         return People(mistakes=[*error.mistakes])
-    held = {*table.by_field, *(NAMES if FULL_NAME in table.by_field else ())}
+    held = {*table.by_field, *(NAMES if split and FULL_NAME in table.by_field else ())}
     from_headers = {name: table.headers[table.column_of(name)] for name in SENT if name in held}
     # From here on, mistakes and notes are added to the lists of the table.
     people = People(mistakes=table.mistakes, notes=table.notes, columns=from_headers)
@@ -63,10 +63,13 @@ def read_people(spec: PeopleTable, base: Path) -> People:
         table.mistakes.append(Mistake(table.grid.whole, why, "candidates.sheet"))
     table.mistakes += _missing_columns(table, split, spec.columns)
     rows, words = choose(table, spec, people), from_headers.get("first_name", "").split()
-    if not {*NAMES} <= held:
-        return people
     last_first = [*filter(None, fields_of(words, {}))] == [*reversed(NAMES)]  # Nazwisko i imię
+    before = len(table.mistakes)
     people.listed = _folded(table, rows, spec.several == "first", last_first)
+    if not {*NAMES} <= held:  # then nobody has a name
+        of_names = {*NAMES, FULL_NAME}
+        table.mistakes[before:] = [m for m in table.mistakes[before:] if m.field not in of_names]
+        return people
     compare(people.listed, people)
     fetched = spec.query or spec.url  # of which nobody may be left
     if not (people.listed or people.mistakes or fetched or str(spec.file).endswith(ORDERS)):

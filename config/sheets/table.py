@@ -1,7 +1,6 @@
 """A table from a file of any format: its header, columns, and rows as a pandas DataFrame."""
 
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -20,6 +19,7 @@ from config.sheets.headers import (
     header_among,
     is_header,
     is_nobody,
+    is_not_so,
     spelling,
     worded,
 )
@@ -250,8 +250,7 @@ def _columns(
             mistakes.append(Mistake(grid.place(header, places[1]), why, name))
     if {"first_name", "last_name"} <= all_of.keys() and "full_name" not in columns:
         all_of.pop("full_name", None)
-    by_field = {name: all_of[name][0] for name in COLUMNS if name in all_of}
-    return by_field, mistakes
+    return {name: all_of[name][0] for name in COLUMNS if name in all_of}, mistakes
 
 
 def _sift(table: Table, above: Sequence[FileRow], columns: Mapping[str, str]) -> None:
@@ -288,11 +287,11 @@ def _sift(table: Table, above: Sequence[FileRow], columns: Mapping[str, str]) ->
             outside += [place] if addresses and not is_known else []
     found += [(place, BESIDE) for place in beside[:1]]
     # Rows below the people may be prefilled in some columns, as check boxes are with FALSE.
-    cells_of = ((at, cell.strip()) for _, cells in table.rows for at, cell in enumerate(cells))
-    times = Counter(each for each in cells_of if each[0] not in person) if strays else Counter()
+    cells_of = ((at, cell.strip()) for _, cells in people for at, cell in enumerate(cells))
+    usual = {each for each in cells_of if each[0] not in person} if strays else set()
     last = people[-1][0] if people else 0
     for row, filled in strays:
-        odd = "".join(text for at, text in filled.items() if times[at, text] < 2)
+        odd = "".join(t for at, t in filled.items() if (at, t) not in usual and not is_not_so(t))
         if any(map(str.isalpha, odd)) or row < last:
             found.append((grid.place(row), HEADING.format(some([*map(shown, filled.values())]))))
         else:

@@ -227,7 +227,7 @@ def _pilot(facts: Any) -> Hold | None:
         return None
     approve = command("approve", key, "--plan", Kind.PILOT)
     why, typed = {
-        State.DONE: (f"the pilot's email number {facts.pilot_generation} is not approved", approve),
+        State.DONE: (f"nobody has approved email {facts.pilot_generation} to the pilot", approve),
         State.UNSURE: ("it is not known whether the pilot was invited", command("settle", key)),
         State.REFUSED: ("the service refused the pilot", command("status", key)),
         State.GIVEN_UP: ("the pilot is out; change invites.pilot", command("check", facts.file)),

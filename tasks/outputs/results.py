@@ -102,8 +102,7 @@ def _by_row(
     """The number, address and result of each row below the header that has an address."""
     column, sent = table.by_field.get("email1", 0), {email_key(each): each for each in results}
     for number, cells in table.grid.rows:
-        shown = cells[column] if column < len(cells) else ""
-        typed = addresses_in(shown)
+        typed = addresses_in("".join(cells[column : column + 1]))
         if number > table.header and typed:
             keys = [sent[key] for key in map(email_key, typed) if key in sent] or typed
             result = results.get(keys[0], NOT_THERE)
@@ -131,7 +130,8 @@ def _in_workbook(
     book.properties.category = COPY + source.file.name  # so flows/folder.py knows the copy
     sheet = book[table.grid.sheet or book.sheetnames[0]]
     for area in [*sheet.merged_cells.ranges]:  # nothing can be written into merged cells
-        if area.max_col > first and area.max_row >= table.header:
+        is_wide = area.min_col <= first + len(Result._fields) and area.max_col > first
+        if is_wide and written.keys() & {*range(area.min_row, area.max_row + 1)}:
             sheet.unmerge_cells(area.coord)
     for number, values in written.items():
         for at, value in enumerate(values):

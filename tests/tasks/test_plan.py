@@ -123,8 +123,8 @@ def saved(file, *rows, other=()):
     "listing",
     [
         b"# Of 2026\nada@x.org\n\nBen of X <ben@x.org>; # both asked; as did cyd@x.org\n",
-        b"\xef\xbb\xbfada@x.org,ben@x.org\n",
-        "Name;E-Mail;Privat\nMüller;ada@x.org;BEN@x.org\nD;dan@x.org;\n".encode("utf-16"),
+        b"\xef\xbb\xbfJ.Smith,ada@x.org,ben@x.org\n",
+        'Name;E-Mail;Or\nMüller;"ada@x.org # left\nBEN@x.org";\nD;dan@x.org;\n'.encode("utf-16"),
         "Email\tMore\nAda <ada@x.org>; y@y.org\tz@z.org; ben@x.org\n".encode("utf-16"),
         [("Do not contact",), (), ("Name", "Email"), ("Ada", "ada@x.org"), ("B", "ben@x.org")],
         [("Blocked",), ("ada@x.org", "asked on Monday"), (None, "ben@x.org")],

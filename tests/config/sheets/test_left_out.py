@@ -162,7 +162,7 @@ SAME = "Ada,D’Løve Lace,ada@home.test,backend"
         (SAME, "Decision", "No Hire", "Hire", True),
         ("Ada,Lovelace,ada@people.test,Data", "Status", "Rejected", "Test", False),
         (SAME, "RSVP", "At the dentist", "Going", True),
-        (SAME, "Round", "2", "1", False),
+        (SAME, "Country", "SE", "NO", False),
         (SAME, "Status", "New", "Test", False),
         (SAME, "Status", "Duplicate", "Test", False),
         (SAME, "Is duplicate", "Yes", "No", False),

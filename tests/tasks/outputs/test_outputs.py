@@ -167,12 +167,11 @@ def own_workbook(file: Path) -> None:
         ["Total", "=COUNTA(C3:C5)", None],
     ):
         sheet.append(row)
-    bold = TextBlock(InlineFont(b=True), "Byron")
-    sheet["B4"] = CellRichText(bold, " (née King)")
+    sheet["B4"] = CellRichText(TextBlock(InlineFont(b=True), "Byron"), " (née King)")
     sheet.row_dimensions[5].hidden = True
     sheet.auto_filter.ref = "A2:C5"
     sheet.freeze_panes = "A3"
-    sheet.merge_cells("C3:E3")
+    sheet.merge_cells("A1:F1"), sheet.merge_cells("C3:E3")  # which is in the way of results
     rule = DataValidation(type="list", formula1='"a,b"')
     rule.add("A3:A5")
     sheet.add_data_validation(rule)
@@ -207,6 +206,7 @@ def test_results_go_into_a_workbook_and_the_rest_stays(tmp_path: Path) -> None:
     assert sheet.row_dimensions[5].hidden
     assert (sheet.auto_filter.ref, sheet.freeze_panes) == ("A2:C5", "A3")
     assert (len(sheet._charts), len(sheet.data_validations.dataValidation)) == (1, 1)
+    assert [str(each) for each in sheet.merged_cells.ranges] == ["A1:F1"]
     assert isinstance(sheet["B4"].value, CellRichText)
     assert sheet["B6"].value == "=COUNTA(C3:C5)"
     assert written_by_us(own)
