@@ -72,9 +72,9 @@ def _under_home(typed: Path) -> Path:
 def database_address(typed: str) -> str:
     if path := re.fullmatch(r"sqlite:///(?!:|file:)([^?]+)", typed.strip()):
         return f"sqlite:///{_under_home(Path(path[1]))}"
-    server = r"postgresql(\+psycopg)?://([^/?#]*@)?(\[[^]]*\]|[^:/?#@]*)(:\d{1,5})?([/?][^@#]*)?"
+    server = r"postgresql(\+psycopg)?://([^/?#@]*@)?(\[[^]]*\]|[^:/?#@]*)(:\d{1,5})?([/?][^@#]*)?"
     if not re.fullmatch(server, typed.strip()):
-        raise ValueError("postgresql://…, or a file as in sqlite:///data/my.db")
+        raise ValueError("postgresql://…, or a file as in sqlite:///data/my.db; write an @ as %40")
     return typed.strip()
 
 

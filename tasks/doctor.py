@@ -78,13 +78,13 @@ def _ledger(read: Settings) -> Iterator[Check]:
 def _kept_since(session: Session, moment: datetime) -> list[str]:
     """The campaigns from before this moment that have people, but no later run or decision."""
     ran = select(Run.campaign_id).where(col(Run.began) > moment)
-    decided = select(Decision.campaign_id).where(col(Decision.at) > moment)
+    acts = select(Decision.campaign_id).where(col(Decision.at) > moment, Decision.word != "forget")
     people = select(Person.campaign_id).where(Person.email1 != "")
     still = select(Campaign.key).where(
         col(Campaign.created_at) <= moment,
         col(Campaign.id).in_(people),
         col(Campaign.id).not_in(ran),
-        col(Campaign.id).not_in(decided.where(col(Decision.campaign_id).is_not(None))),
+        col(Campaign.id).not_in(acts.where(col(Decision.campaign_id).is_not(None))),
     )
     return list(session.exec(still.order_by(Campaign.key)))
 

@@ -200,8 +200,8 @@ def deciding_columns(
             keep, blank = _keep(title, counts), f"<keep which? {blank}>"
             place = table.place(table.header, column)
             told = some([shown(value) for value in deciding if excludes(value)])
-            named = listed & {*map(comparable, deciding)}
-            is_list = named and not pattern("duplicate").search(worded(title))
+            them = listed & {*map(comparable, deciding)}
+            is_list = them and not pattern("duplicate").search(worded(title))
             do = LIST if is_list and says("out", title, title=True) else ""
             do = TITLE if len(title) > 500 else do  # YAML takes at most 1,024 before a colon
             yield Finding(what, place, do, title, blank, keep, told)

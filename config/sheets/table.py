@@ -248,7 +248,7 @@ def _columns(
                 do = "rename all but the one to use"
             why = f"{len(places)} columns for {name}: {which}; {do}"
             mistakes.append(Mistake(grid.place(header, places[1]), why, name))
-    if {"first_name", "last_name"} <= all_of.keys() and "full_name" not in columns:
+    if {"first_name", "last_name"} & all_of.keys() and "full_name" not in columns:
         all_of.pop("full_name", None)
     return {name: all_of[name][0] for name in COLUMNS if name in all_of}, mistakes
 
