@@ -35,7 +35,7 @@ def whom(
     emails: list[str] = []
     notes: list[str] = []
     everybody = rows(session, campaign.id)
-    invited = [row.person_id for row in everybody if row.states[Op.INVITE] is State.DONE]
+    invited = {row.person_id for row in everybody if row.states[Op.INVITE] is State.DONE}
     held = holds(session, campaign, invited)
     boxes = {mailbox(row.email1) for row in everybody}
     only = _mailboxes(listed, boxes, notes, reminds=True) if listed else boxes
@@ -43,8 +43,7 @@ def whom(
     others: Counter[str] = Counter()
     for row in everybody:
         why_not = {
-            "not invited, not any more, or invited once more already": row.states[Op.INVITE]
-            is not State.DONE,
+            "not invited, not any more, or invited once more already": row.person_id not in invited,
             "the pilot": row.person_id == campaign.pilot_id,
             f"in {finished}": mailbox(row.email1) in done,
             f"not in {listed}": mailbox(row.email1) not in only,

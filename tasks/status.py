@@ -92,8 +92,7 @@ def summary(session: Session, key: str, held: Held) -> dict[str, Any]:
 def progress(ledger: Ledger, key: str) -> dict[Op, tuple[int, int]]:
     """How many people are added, and invited, of all not withdrawn. Empty before the first run."""
     with ledger.reading() as session:
-        campaign = known(session, key)
-        if campaign is None:
+        if (campaign := known(session, key)) is None:
             return {}
         kinds = list(tally(session, campaign.id, ()))
         send = invites_of(campaign).send
@@ -149,8 +148,7 @@ def in_words(word: str) -> str:
 def needs(session: Session, key: str, held: Held | None = None) -> Iterator[Need]:
     """What a campaign needs from a person, the most urgent first. Some needs name people."""
     campaign = find(session, key)
-    unsure = len(doubts(session, campaign.id))
-    if unsure:
+    if unsure := len(doubts(session, campaign.id)):
         many = "request has an unknown result" if unsure == 1 else "requests have unknown results"
         yield Need("unsure", f"{unsure:,} {many}", command("settle", key))
     held = holds(session, campaign) if held is None else held

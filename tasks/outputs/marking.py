@@ -108,7 +108,9 @@ def _mark(book: Any, spots: Spots) -> None:
         cell = book[sheet][at]
         cell.fill = PatternFill("solid", fgColor=RED)
         if number < MOST_NOTES:
-            cell.comment = Comment("\n".join(texts), AUTHOR, width=400)
+            before = cell.comment or Comment("", AUTHOR)  # `check` asks about somebody else's
+            text = "\n".join(filter(None, [before.text, *texts]))
+            cell.comment = Comment(text, before.author, width=400)
 
 
 def _said(mistake: Mistake) -> str:

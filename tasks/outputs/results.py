@@ -102,8 +102,7 @@ def _by_row(
     """The number, address and result of each row below the header that has an address."""
     column, sent = table.by_field.get("email1", 0), {email_key(each): each for each in results}
     for number, cells in table.grid.rows:
-        typed = addresses_in("".join(cells[column : column + 1]))
-        if number > table.header and typed:
+        if number > table.header and (typed := addresses_in("".join(cells[column : column + 1]))):
             keys = [sent[key] for key in map(email_key, typed) if key in sent] or typed
             result = results.get(keys[0], NOT_THERE)
             if keys[0] not in typed and not result.why:  # the login wants what was sent
@@ -133,6 +132,8 @@ def _in_workbook(
         is_wide = area.min_col <= first + len(Result._fields) and area.max_col > first
         if is_wide and written.keys() & {*range(area.min_row, area.max_row + 1)}:
             sheet.unmerge_cells(area.coord)
+            for row in range(area.min_row + 1, area.max_row + 1):
+                sheet.cell(row, area.min_col, sheet.cell(area.min_row, area.min_col).value)
     for number, values in written.items():
         for at, value in enumerate(values):
             cell: Any = sheet.cell(number, first + 1 + at)

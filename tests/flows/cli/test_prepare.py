@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from openpyxl import Workbook, load_workbook
+from openpyxl.comments import Comment
 
 from flows.cli import app
 
@@ -76,11 +77,14 @@ def test_mistakes_are_marked_in_a_copy_of_a_workbook() -> None:
     book = load_workbook("marked.xlsx")
     book.active["C3"].value = "eve@people.test"
     book.active.merge_cells("A3:B3")  # its first cell takes the note
+    book.active["C2"].comment = Comment("has withdrawn", "Mara")
     book.save("people.xlsx")
     assert app.run(["check", "hiring.yaml", "--mark", "marked.xlsx"]) == 2
     sheet = load_workbook("marked.xlsx").active
     assert (sheet["C3"].comment, sheet["C3"].fill.fill_type) == (None, None)
     assert "last_name" in sheet["A3"].comment.text
+    note = sheet["C2"].comment  # hers stays, so `check` asks about it again
+    assert [note.author, *note.text.splitlines()][:2] == ["Mara", "has withdrawn"]
 
 
 @pytest.mark.parametrize(
