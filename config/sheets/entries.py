@@ -12,7 +12,7 @@ from config.sheets.table import grids_of, read_table
 
 WANTED = "an address, or a domain such as @corp.org"
 _EACH = re.compile(r"(?s)[\s,;]*([^@]*@[^\s,;]*|.+)")  # an address, or a rest without an @
-_BARE = re.compile(r"[\s,;]*([^@\s./,;]+\.)+[^\W\d_]{2,}[\s,;]*")  # a domain without its @
+_BARE = re.compile(r"([^@\s./]+\.)+[^\W\d_]{2,}")  # a domain without its @
 
 
 class BadList(BadInput):
@@ -50,9 +50,8 @@ def read_entries(file: Path) -> list[str]:
         whole = "\n".join(cells)
         is_header = column is not None or not re.search(r"[@.]", whole)
         text = whole if any(map(error_in, cells)) else whole.partition("#")[0]
-        parts, alone = text.splitlines(), len(cells) == 1
-        lines = [it for it in parts if "@" in it or (alone and _BARE.fullmatch(it))] or [text]
-        typed = [each for line in lines for each in _EACH.findall(line.strip(" \r\n\t,;"))] or [""]
+        lines = [line.strip() for line in text.splitlines() if "@" in line] or [text.strip()]
+        typed = [each for line in lines for each in _EACH.findall(line.strip(" \t,;"))] or [""]
         if (is_header and number <= table.header) or (whole.strip() and not typed[0]):
             continue
         for each in typed:

@@ -155,7 +155,7 @@ def read_table(
 def no_column(place: Place, name: str, titles: Sequence[str]) -> Mistake:
     """Say that no column holds a field; list the headers, and give the line to write."""
     found = headers_shown(titles)
-    do = f'If it is one of these, write  columns: {{{name}: "…"}}'
+    do = f'If it is one of these, write  columns: {{{name}: "…"}}  or rename it to {name}'
     do = "This may be no table of people" if found == NO_HEADERS else do
     return Mistake(place, f"no column for {name}; found {found}. {do}", name)
 
@@ -248,7 +248,7 @@ def _columns(
                 do = "rename all but the one to use"
             why = f"{len(places)} columns for {name}: {which}; {do}"
             mistakes.append(Mistake(grid.place(header, places[1]), why, name))
-    if {"first_name", "last_name"} & all_of.keys() and "full_name" not in columns:
+    if "last_name" in all_of and "full_name" not in columns:  # then Name may be the first name
         all_of.pop("full_name", None)
     return {name: all_of[name][0] for name in COLUMNS if name in all_of}, mistakes
 

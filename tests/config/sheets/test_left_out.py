@@ -245,7 +245,7 @@ Decision: Yes 12/11 | No 12/11; Verdict: Hire 4.5/5 | No hire 2.0/5; Chat: Yes,1
 Stage: 1 | 2; Stage: Call 12.11. | Onsite 14.11.; Invite?: yes | Hold until 12/12
 Shortlist: ✔️ |; HM: fine | good | ❌; Go: fine | good | No\u200b; Use: I accept | I do not accept
 Passed: attended | didn’t attend; Coding test: Completed | Not started; Take-home: 2026-11-02 |
-Eignung: sehr passend | nicht sehr passend; Withdrawn: out |; Invité le: 12/11 |; Hold: May 1 |
+Eignung: sehr passend | nicht sehr passend; Withdrawn: out |; Invité le: 12/11 |; on_hold: May 1 |
 """
 NOTHING = """
 Status: Active | Active; Status: |; Opt-in: Yes | yes; Opt-in: |; Invite?: yes | Yes
