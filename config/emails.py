@@ -23,8 +23,7 @@ def mailbox(typed: str) -> str:
     local, _, domain = email_key(typed).rpartition("@")
     domain = SAME_PROVIDER.get(domain, domain)
     local = local.partition("+")[0] or local
-    for character in MEANINGLESS.get(domain, ""):
-        local = local.replace(character, "")
+    local = "".join(each for each in local if each not in MEANINGLESS.get(domain, ""))
     return f"{local}@{domain}"
 
 

@@ -242,10 +242,9 @@ def _answers(title: str, counts: Counts) -> dict[str, str]:
     plainly = [value for value, means in said.items() if means in {"yes", "no", "hold"}]
     known = sum(counts[value] for value, means in said.items() if means)
     people = sum(counts[value] for value in filled)
-    # Digits such as 1 and 0 are answers only in a column without other values.
+    # Digits such as 1 and 0 are answers only in a column without other values; N or ? may be none.
     worded = not all(map(str.isdecimal, plainly)) and 2 * known >= people
-    signs = (v for v in plainly if len(v) > 1 or not v.isascii())  # N, 0 and ? may be no answers
-    worded = worded or any(said[v] in {"no", "hold"} for v in signs)
+    worded |= any(said[v] in {"no", "hold"} for v in plainly if len(v) > 1 or not v.isascii())
     return said if plainly and (worded or known == people) else {}
 
 
@@ -272,7 +271,7 @@ def _keep(title: str, counts: Counts) -> list[str]:
     if says("out", title, title=True):
         return [value for value in counts if not value or is_not_so(value)]
     said = [value for value, means in _answers(title, counts).items() if means == "yes"]
-    return [value for value in said if value[0].isalpha() and compared(value) != "x"]
+    return [it for it in said if it[0].isalpha() and compared(it) != "x" and not excludes(it)]
 
 
 def _disputed(table: Table, spec: "PeopleTable", out: Mapping[int, str], marked: set[int]) -> None:
@@ -300,8 +299,9 @@ def _disputed(table: Table, spec: "PeopleTable", out: Mapping[int, str], marked:
 
     def says_no(at: int, text: str) -> bool:
         values = wanted.get(at, ())
-        if text and any(len(v) > 1 and answer(v) == "yes" for v in values):
-            return answer(text) != "yes"  # a letter or a mark may be no answer
+        asked = any(len(v) > 1 and answer(v) == "yes" for v in values)  # a letter may be none
+        if asked and without_figures(text) and answer(text) != "yes":
+            return compared(text) not in map(compared, values)
         told = _deciding_values(titles[at], {text: 1}) if values or at in tells else excludes(text)
         return bool(told) or text in _negated(titles[at], [text, *values])
 

@@ -64,11 +64,10 @@ def read_people(spec: PeopleTable, base: Path) -> People:
     table.mistakes += _missing_columns(table, split, spec.columns)
     rows, words = choose(table, spec, people), from_headers.get("first_name", "").split()
     last_first = [*filter(None, fields_of(words, {}))] == [*reversed(NAMES)]  # Nazwisko i imię
-    before = len(table.mistakes)
+    at = len(table.mistakes)
     people.listed = _folded(table, rows, spec.several == "first", last_first)
     if not {*NAMES} <= held:  # then nobody has a name
-        of_names = {*NAMES, FULL_NAME}
-        table.mistakes[before:] = [m for m in table.mistakes[before:] if m.field not in of_names]
+        table.mistakes[at:] = [m for m in table.mistakes[at:] if m.field not in {*NAMES, FULL_NAME}]
         return people
     compare(people.listed, people)
     fetched = spec.query or spec.url  # of which nobody may be left

@@ -140,7 +140,6 @@ def read_table(
     at, _ = header_among([cells for _, cells in top], columns)
     header, titles = top[at][0], [title.strip() for title in top[at][1]]
     by_field, mistakes = _columns(grid, header, titles, columns)
-    mistakes = [*grid.mistakes, *mistakes]
     # Without a column of addresses, drop totals and footers. With one, `_sift` reports them.
     rows = [row for row in grid.rows[at + 1 :] if "email1" in by_field or not is_nobody(row[1])]
     table = Table(grid, titles, header, by_field, rows, mistakes, notes, excluding)
@@ -223,12 +222,12 @@ def _top(grid: Grid, columns: Mapping[str, str]) -> list[str]:
 def _columns(
     grid: Grid, header: int, titles: Sequence[str], columns: Mapping[str, str]
 ) -> tuple[dict[str, int], list[Mistake]]:
-    """Find the column of each field, and the mistakes in the header."""
+    """Find the column of each field, and the mistakes in the header, after those of the grid."""
     all_of: dict[str, list[int]] = {}
     for at, name in enumerate(fields_of(titles, columns)):
         if name is not None:
             all_of.setdefault(name, []).append(at)
-    mistakes = []
+    mistakes = [*grid.mistakes]
     for name, title in columns.items():
         if name not in all_of:
             why = f"no column has the header {shown(title)}; they are {headers_shown(titles)}"
@@ -248,8 +247,12 @@ def _columns(
                 do = "rename all but the one to use"
             why = f"{len(places)} columns for {name}: {which}; {do}"
             mistakes.append(Mistake(grid.place(header, places[1]), why, name))
-    if "last_name" in all_of and "full_name" not in columns:  # then Name may be the first name
-        all_of.pop("full_name", None)
+    if {"last_name", "full_name"} <= all_of.keys() and "full_name" not in columns:
+        last, at = all_of["last_name"][0], all_of["full_name"][0]
+        body = (cells for row, cells in grid.rows if row > header and max(last, at) < len(cells))
+        is_whole = any(cells[last].strip() and cells[last].strip() in cells[at] for cells in body)
+        if "first_name" in all_of or not is_whole:  # Name has the first names
+            del all_of["full_name"]
     return {name: all_of[name][0] for name in COLUMNS if name in all_of}, mistakes
 
 

@@ -150,7 +150,6 @@ def test_each_email_to_each_pilot_is_another_situation(desk) -> None:
 
 
 def test_somebody_who_needs_a_person_keeps_nobody_else_from_going_on(desk) -> None:
-    """Nor is it another situation at the next wave."""
     is_sent(desk, State.UNSURE)
     made = plan(desk, "Ada", "Ben", "Cyd")
     waits = ended(desk.ledger, made, EndedEarly(How.HELD, HOURS.why, "", HOURS))
