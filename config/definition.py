@@ -268,9 +268,8 @@ def _problem(typed: Any) -> Any:
 
 
 def _kind_of(typed: Any) -> str | None:
-    if isinstance(typed, list):
-        return "list"
-    return "table" if isinstance(typed, dict | PeopleTable) else None
+    kinds: dict[type, str] = {list: "list", dict: "table", PeopleTable: "table"}
+    return kinds.get(type(typed))
 
 
 class Definition(Fields):

@@ -78,8 +78,7 @@ def error_in(text: str) -> str:
     """Name the spreadsheet error that a cell shows, such as `#N/A`; "" if it shows none."""
     if text == UNCALCULATED:
         return "a formula without a result (open the file in a spreadsheet program and save it)"
-    is_one = text.startswith(("#", "Err:")) and _ERROR.fullmatch(text)
-    return f"the error {text}" if is_one else ""
+    return f"the error {text}" if _ERROR.fullmatch(text) else ""
 
 
 def is_address(text: str) -> bool:

@@ -320,6 +320,8 @@ def _disputed(table: Table, spec: "PeopleTable", out: Mapping[int, str], marked:
         case = [compared(rows[row][at]) for at in same]
         alike = (it for it in known_as(row) if said or row in marked)
         others = (other for it in alike for other in kept.get(it, ()))
+        if row not in marked:  # what both rows say tells nothing of one
+            others = (o for o in others if any(rows[o][at] != rows[row][at] for at in no))
         other = next((o for o in others if [compared(rows[o][at]) for at in same] == case), None)
         if other is not None:
             why = f"is out here ({some(said) or out[row]}), but row {other} is kept; delete one"
