@@ -278,16 +278,19 @@ def _disputed(table: Table, spec: "PeopleTable", out: Mapping[int, str], marked:
     """Report people whom one row excludes, such as a marked one, and another of the case keeps.
 
     Cases differ in a job, or in a column of `where` without answers. *Do not contact* excludes from
-    all of them. Ignored columns say nothing, nor do duplicates.
+    all of them. Ignored columns say nothing, nor do duplicates. To a question of which `where` keeps
+    the yes, any other answer is a no.
     """
     titles, rows = table.headers, {row: its for row, *its in table.cells.itertuples(name=None)}
     duplicate, never = pattern("duplicate").fullmatch, pattern("out_never").search
     wanted = {_column(table, name, FIELD) or 0: values for name, values in spec.where.items()}
     ignored = _person(table) | {_column(table, name, IGNORE) for name in spec.ignore}
-    cases, tells = set[int](), set[int]()
+    cases, tells, asks = set[int](), set[int](), set[int]()
     for at, title in enumerate(titles):
         values = wanted.get(at, ())
-        if says("out", title, title=True):
+        if "yes" in map(answer, values) and re.search(r"(?i)\?|rsvp", title):
+            asks.add(at)
+        elif says("out", title, title=True):
             (ignored if duplicate(worded(title)) else tells).add(at)
         elif says("sent", title, title=True):  # `where` may keep a test by its name
             (ignored if any(it and not is_not_so(it) for it in values) else tells).add(at)
@@ -299,8 +302,7 @@ def _disputed(table: Table, spec: "PeopleTable", out: Mapping[int, str], marked:
 
     def says_no(at: int, text: str) -> bool:
         values = wanted.get(at, ())
-        asked = any(len(v) > 1 and answer(v) == "yes" for v in values)  # a letter may be none
-        if asked and without_figures(text) and answer(text) != "yes":
+        if at in asks and without_figures(text) and answer(text) not in {"yes", "not_so"}:
             return compared(text) not in map(compared, values)
         told = _deciding_values(titles[at], {text: 1}) if values or at in tells else excludes(text)
         return bool(told) or text in _negated(titles[at], [text, *values])
@@ -309,9 +311,7 @@ def _disputed(table: Table, spec: "PeopleTable", out: Mapping[int, str], marked:
     for row in _rest(table, out) if out else ():
         for it in known_as(row):
             kept.setdefault(it, []).append(row)
-    for row in out:
-        if kept.keys().isdisjoint(known_as(row)):
-            continue
+    for row in (it for it in out if not kept.keys().isdisjoint(known_as(it))):
         no = [at for at in range(len(titles)) if at not in ignored and says_no(at, rows[row][at])]
         said = [f"{titles[at]} is {shown(rows[row][at])}" for at in no]
         from_all = [each for each in said if never(worded(each))]

@@ -37,8 +37,7 @@ def split_name(full: str, last_first: bool = False) -> Split:
     words = text.split()
     name = _parser().parse(text)
     first, last = name.given_names, name.family
-    capitals = _capitals(words)
-    if capitals and not (last and name.suffix in capitals):
+    if (capitals := _capitals(words)) and not (last and name.suffix in capitals):
         first, last = capitals
     if not first or not last:
         # A title or a degree never replaces the missing name.

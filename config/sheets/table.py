@@ -23,6 +23,7 @@ from config.sheets.headers import (
     spelling,
     worded,
 )
+from config.sheets.names import comparable
 from config.sheets.text import read_text
 
 if TYPE_CHECKING:
@@ -248,11 +249,11 @@ def _columns(
             why = f"{len(places)} columns for {name}: {which}; {do}"
             mistakes.append(Mistake(grid.place(header, places[1]), why, name))
     if {"last_name", "full_name"} <= all_of.keys() and "full_name" not in columns:
-        last, at = all_of["last_name"][0], all_of["full_name"][0]
-        body = (cells for row, cells in grid.rows if row > header and max(last, at) < len(cells))
-        is_whole = any(cells[last].strip() and cells[last].strip() in cells[at] for cells in body)
-        if "first_name" in all_of or not is_whole:  # Name has the first names
-            del all_of["full_name"]
+        (at, *_), (last, *_) = all_of["full_name"], all_of["last_name"]
+        body = ([*cells, *[""] * len(titles)] for row, cells in grid.rows if row > header)
+        names = [[{*comparable(row[n]).split()} for n in (at, last)] for row in body if row[last]]
+        if "first_name" in all_of or (names and not any(part <= name for name, part in names)):
+            del all_of["full_name"]  # Name has the first names
     return {name: all_of[name][0] for name in COLUMNS if name in all_of}, mistakes
 
 

@@ -162,7 +162,7 @@ SAME = "Ada,D’Løve Lace,ada@home.test,backend"
         (SAME, "Assessment", "75 %", "", True),
         (SAME, "Decision", "No Hire", "Hire", True),
         ("Ada,Lovelace,ada@people.test,Data", "Status", "Rejected", "Test", False),
-        (SAME, "RSVP", "At the dentist", "Going", True),
+        (SAME, "Take the test?", "At the dentist", "Yes", True),
         (SAME, "Country", "SE", "NO", False),
         (SAME, "Status", "New", "Test", False),
         (SAME, "Keen?", "Yes 12/11", "Yes", False),

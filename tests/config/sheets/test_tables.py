@@ -87,7 +87,7 @@ MISTAKES: list[tuple[str | bytes, dict[str, Any], list[str]]] = [
         {},
         [':1, first_name: only whole names, under "Name"; to split…', ':2, email1: found "ada@p…'],
     ),
-    ("Full name,Surname,Email\nA B,B,a@x.test\n", {"split_name": True}, []),
+    ("Full name,Surname,Email\nA Bö,BO,a@x.test\n", {"split_name": True}, []),
     ("Name,Surname,Email\nA B,C,a@x.test\n", {"split_name": True}, [":1, full_name: no column…"]),
     (
         "First name,Surname,Shoes\nA,B,1\n",
