@@ -163,7 +163,7 @@ SAME = "Ada,D’Løve Lace,ada@home.test,backend"
         (SAME, "Decision", "No Hire", "Hire", True),
         ("Ada,Lovelace,ada@people.test,Data", "Status", "Rejected", "Test", False),
         (SAME, "Take the test?", "At the dentist", "Yes", True),
-        (SAME, "Country", "SE", "NO", False),
+        (SAME, "Recommended", "Hire", "Yes", False),
         (SAME, "Status", "New", "Test", False),
         (SAME, "Keen?", "Yes 12/11", "Yes", False),
         (SAME, "Status", "Duplicate", "Test", False),
