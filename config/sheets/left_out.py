@@ -278,8 +278,8 @@ def _disputed(table: Table, spec: "PeopleTable", out: Mapping[int, str], marked:
     """Report people whom one row excludes, such as a marked one, and another of the case keeps.
 
     Cases differ in a job, or in a column of `where` without answers. *Do not contact* excludes from
-    all of them. Ignored columns say nothing, nor do duplicates. Any other answer to a question whose
-    yes is kept is a no.
+    all of them. Ignored columns say nothing, nor do duplicates. Any other answer to a question
+    whose yes is kept is a no.
     """
     titles, rows = table.headers, {row: its for row, *its in table.cells.itertuples(name=None)}
     duplicate, never = pattern("duplicate").fullmatch, pattern("out_never").search
