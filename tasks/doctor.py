@@ -76,7 +76,7 @@ def _ledger(read: Settings) -> Iterator[Check]:
 
 
 def _kept_since(session: Session, moment: datetime) -> list[str]:
-    """The campaigns from before this moment that have people, but no later run or decision."""
+    """The older campaigns that have people, but no run or decision since, except to forget some."""
     ran = select(Run.campaign_id).where(col(Run.began) > moment)
     acts = select(Decision.campaign_id).where(col(Decision.at) > moment, Decision.word != "forget")
     people = select(Person.campaign_id).where(Person.email1 != "")

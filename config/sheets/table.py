@@ -249,7 +249,7 @@ def _columns(
             why = f"{len(places)} columns for {name}: {which}; {do}"
             mistakes.append(Mistake(grid.place(header, places[1]), why, name))
     if {"last_name", "full_name"} <= all_of.keys() and "full_name" not in columns:
-        (at, *_), (last, *_) = all_of["full_name"], all_of["last_name"]
+        at, last = all_of["full_name"][0], all_of["last_name"][0]
         body = ([*cells, *[""] * len(titles)] for row, cells in grid.rows if row > header)
         names = [[{*comparable(row[n]).split()} for n in (at, last)] for row in body if row[last]]
         if "first_name" in all_of or (names and not any(part <= name for name, part in names)):

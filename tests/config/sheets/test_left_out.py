@@ -163,6 +163,7 @@ SAME = "Ada,D’Løve Lace,ada@home.test,backend"
         (SAME, "Decision", "No Hire", "Hire", True),
         ("Ada,Lovelace,ada@people.test,Data", "Status", "Rejected", "Test", False),
         (SAME, "Take the test?", "At the dentist", "Yes", True),
+        (SAME, "RSVP", "At the dentist", "Going", True),
         (SAME, "Recommended", "Hire", "Yes", False),
         (SAME, "Status", "New", "Test", False),
         (SAME, "Keen?", "Yes 12/11", "Yes", False),
@@ -322,5 +323,4 @@ def test_a_remark_that_nobody_looked_at_is_quoted(read: Read) -> None:
     assert said_above == 'row 1 says "Filters: no archived ones"'
     title = "I agree " * 80
     asked = read(f"First name,Last name,Email,{title}\nAda,Lovelace,ada@people.test,No\n")
-    assert "Write a short header" in asked.mistakes[0].message
-    assert "where:" not in asked.mistakes[0].message
+    assert re.match(r"(?s)(?!.*where:).*Write a short header", asked.mistakes[0].message)

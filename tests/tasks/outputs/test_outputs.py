@@ -160,8 +160,8 @@ def own_workbook(file: Path) -> None:
     sheet = book.create_sheet("candidates")
     for row in (
         ["Candidates of May", None, None],
-        ["First name", "Last name", "Email"],
-        ["Dee", "Li", "DEE@x.org"],
+        ["First name", "Last name", "Email", "Out"],
+        ["Dee", "Li", "DEE@x.org", "x"],
         ["Ada", "Byron", "ada@x.org"],
         ["Bob", "Ng", "bob@x.org"],
         ["Total", "=COUNTA(C3:C5)", None],
@@ -171,7 +171,7 @@ def own_workbook(file: Path) -> None:
     sheet.row_dimensions[5].hidden = True
     sheet.auto_filter.ref = "A2:C5"
     sheet.freeze_panes = "A3"
-    sheet.merge_cells("A1:F1"), sheet.merge_cells("C3:E3")  # which is in the way of results
+    sheet.merge_cells("A1:F1"), sheet.merge_cells("D3:F4")  # which is in the way of results
     rule = DataValidation(type="list", formula1='"a,b"')
     rule.add("A3:A5")
     sheet.add_data_validation(rule)
@@ -193,22 +193,22 @@ def test_results_go_into_a_workbook_and_the_rest_stays(tmp_path: Path) -> None:
     assert copied.absent == 1
     book = load_workbook(own, rich_text=True)
     sheet = book["candidates"]
-    assert [[cell.value for cell in row] for row in sheet["D2:G6"]] == [
+    assert [[cell.value for cell in row] for row in sheet["E2:H6"]] == [
         list(Result._fields),
         [5004, URL.format(5004), "withdrawn", "logs in as dee@x.org"],
         [5001, URL.format(5001), "invited", "logs in as Ada@x.org"],
         [str(2**60), URL.format(2**60), "refused", BOB["why"]],
         [None, None, None, None],
     ]
-    assert sheet["G5"].data_type == "s"
-    assert sheet["E4"].hyperlink.target == URL.format(5001)
-    assert sheet.max_column == 7
+    assert sheet["H5"].data_type == "s"
+    assert sheet["F4"].hyperlink.target == URL.format(5001)
+    assert sheet.max_column == 8
     assert sheet.row_dimensions[5].hidden
     assert (sheet.auto_filter.ref, sheet.freeze_panes) == ("A2:C5", "A3")
     assert (len(sheet._charts), len(sheet.data_validations.dataValidation)) == (1, 1)
     assert [str(each) for each in sheet.merged_cells.ranges] == ["A1:F1"]
     assert isinstance(sheet["B4"].value, CellRichText)
-    assert sheet["B6"].value == "=COUNTA(C3:C5)"
+    assert [sheet["B6"].value, sheet["D4"].value] == ["=COUNTA(C3:C5)", "x"]
     assert written_by_us(own)
 
 
